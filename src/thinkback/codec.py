@@ -1,0 +1,160 @@
+"""Values <-> plain JSON: one form for the journal's before and after, for export and for `--json`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+
+from thinkback.errors import InvalidInput
+from thinkback.types import Action, Entity, Source, Thought, Turn, Used
+
+Json = dict[str, Any]
+_Value = TypeVar("_Value")
+
+
+def _time(value: datetime | None) -> str | None:
+    return None if value is None else value.isoformat()
+
+
+def _parse_time(value: str | None) -> datetime | None:
+    return None if value is None else datetime.fromisoformat(value)
+
+
+def turn_to_json(turn: Turn) -> Json:
+    return {
+        "id": turn.id,
+        "session": turn.session,
+        "query": turn.query,
+        "response": turn.response,
+        "at": _time(turn.at),
+        "recorded_at": _time(turn.recorded_at),
+        "thought_at": _time(turn.thought_at),
+        "key": turn.key,
+        "asker": turn.asker,
+        "answerer": turn.answerer,
+        "recalled": [used_to_json(used) for used in turn.recalled],
+    }
+
+
+def turn_from_json(data: Mapping[str, Any]) -> Turn:
+    return _checked("turn", data, _turn)
+
+
+def _turn(data: Mapping[str, Any]) -> Turn:
+    return Turn(
+        id=int(data["id"]),
+        session=str(data["session"]),
+        query=str(data["query"]),
+        response=str(data["response"]),
+        at=datetime.fromisoformat(data["at"]),
+        recorded_at=datetime.fromisoformat(data["recorded_at"]),
+        thought_at=_parse_time(data.get("thought_at")),
+        key=data.get("key"),
+        asker=str(data["asker"]),
+        answerer=str(data["answerer"]),
+        recalled=tuple(used_from_json(used) for used in data.get("recalled", ())),
+    )
+
+
+def used_to_json(used: Used) -> list[Any]:
+    return [used.kind, used.id, used.score, used.cosine, used.lexical, used.group]
+
+
+def used_from_json(data: list[Any]) -> Used:
+    return Used(*data)
+
+
+def thought_to_json(thought: Thought) -> Json:
+    return {
+        "id": thought.id,
+        "subject": thought.subject,
+        "relation": thought.relation,
+        "objects": list(thought.objects),
+        "sentence": thought.sentence,
+        "kind": thought.kind,
+        "negated": thought.negated,
+        "valid_from": _time(thought.valid_from),
+        "valid_to": _time(thought.valid_to),
+        "recorded_at": _time(thought.recorded_at),
+        "retired_at": _time(thought.retired_at),
+        "sources": [source_to_json(source) for source in thought.sources],
+    }
+
+
+def thought_from_json(data: Mapping[str, Any]) -> Thought:
+    return _checked("thought", data, _thought)
+
+
+def _thought(data: Mapping[str, Any]) -> Thought:
+    return Thought(
+        id=int(data["id"]),
+        subject=str(data["subject"]),
+        relation=str(data["relation"]),
+        objects=tuple(str(item) for item in data["objects"]),
+        sentence=str(data["sentence"]),
+        kind=data["kind"],
+        negated=bool(data["negated"]),
+        valid_from=_parse_time(data["valid_from"]),
+        valid_to=_parse_time(data["valid_to"]),
+        recorded_at=datetime.fromisoformat(data["recorded_at"]),
+        retired_at=_parse_time(data["retired_at"]),
+        sources=tuple(source_from_json(source) for source in data["sources"]),
+    )
+
+
+def source_to_json(source: Source) -> list[Any]:
+    return [source.turn, source.speaker, source.side, source.start, source.end]
+
+
+def source_from_json(data: list[Any]) -> Source:
+    return Source(*data)
+
+
+def action_to_json(action: Action) -> Json:
+    return {
+        "id": action.id,
+        "action": action.action,
+        "reason": action.reason,
+        "actor": action.actor,
+        "at": _time(action.at),
+        "turn": action.turn,
+        "undoes": action.undoes,
+        "undone_by": action.undone_by,
+        "before": [thought_to_json(thought) for thought in action.before],
+        "after": [thought_to_json(thought) for thought in action.after],
+    }
+
+
+def action_from_json(data: Mapping[str, Any]) -> Action:
+    return _checked("action", data, _action)
+
+
+def _action(data: Mapping[str, Any]) -> Action:
+    return Action(
+        id=int(data["id"]),
+        action=data["action"],
+        reason=str(data["reason"]),
+        actor=str(data["actor"]),
+        at=datetime.fromisoformat(data["at"]),
+        turn=data["turn"],
+        undoes=data["undoes"],
+        undone_by=data["undone_by"],
+        before=tuple(_thought(thought) for thought in data["before"]),
+        after=tuple(_thought(thought) for thought in data["after"]),
+    )
+
+
+def entity_to_json(entity: Entity) -> Json:
+    return {"id": entity.id, "name": entity.name, "aliases": list(entity.aliases)}
+
+
+def entity_from_json(data: Mapping[str, Any]) -> Entity:
+    return _checked("entity", data, lambda d: Entity(int(d["id"]), str(d["name"]), tuple(d["aliases"])))
+
+
+def _checked(what: str, data: Mapping[str, Any], build: Callable[[Mapping[str, Any]], _Value]) -> _Value:
+    try:
+        return build(data)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidInput(f"this is not a {what} as thinkback exports it: {error!r}") from error

@@ -1,0 +1,237 @@
+"""The doors of the house: what the core asks of a model, a store and a clock.
+
+Adapters live in `models/` and `stores/`; one contract suite a port (`tests/contract`) runs on each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+from thinkback.types import (
+    Action,
+    Claimed,
+    Delta,
+    Entity,
+    Entry,
+    Erased,
+    Failure,
+    Hashing,
+    ItemKind,
+    Message,
+    Plan,
+    Reply,
+    Said,
+    Stamp,
+    Stats,
+    Thought,
+    Turn,
+    Unindexed,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class Clock(Protocol):
+    """Now, as an aware UTC datetime. Tests and replays bring their own."""
+
+    def __call__(self) -> datetime: ...
+
+
+class Embedder(Protocol):
+    """Text -> unit vectors. `name` identifies the vector space: equal names, comparable vectors."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dim(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """One row a text, float32, each of length 1; raises ModelError, never returns fewer rows."""
+        ...
+
+
+class LLM(Protocol):
+    """Messages -> text. Failures are ModelError; an empty answer is a BadReply, never a success."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def extracts(self) -> bool:
+        """Whether it is able enough to generate and organise thoughts; else the rules do it."""
+        ...
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+    ) -> Reply:
+        """The whole answer. With `schema` (JSON schema) the text is JSON that parses."""
+        ...
+
+    def stream(
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+    ) -> Iterator[str]:
+        """The answer piece by piece."""
+        ...
+
+
+class Bank(Protocol):
+    """Turns: written once, acknowledged when durable, kept in sequence."""
+
+    def append(self, space: str, said: Sequence[Said], now: datetime) -> list[Turn]:
+        """All in one transaction. A `key` seen before returns the turn it made then."""
+        ...
+
+    def turns(
+        self,
+        space: str,
+        *,
+        ids: Sequence[int] | None = None,
+        session: str | None = None,
+        after: int = 0,
+        limit: int | None = None,
+        newest: bool = False,
+    ) -> list[Turn]:
+        """In sequence; with `newest`, the last `limit` of them (still in sequence)."""
+        ...
+
+    def sessions(self, space: str) -> list[str]: ...
+
+
+class Queue(Protocol):
+    """Post-think work. The bank is the queue: pending is a turn whose `thought_at` is empty."""
+
+    def claim(self, space: str | None, limit: int, lease_s: float, now: datetime) -> list[Claimed]:
+        """Lease the oldest pending turns of one space; a space under a live lease is left alone."""
+        ...
+
+    def apply(self, space: str, plan: Plan, entries: Sequence[Entry], now: datetime) -> list[Action]:
+        """Thoughts, entries, journal and `thought_at` in one transaction. LeaseLost if not ours."""
+        ...
+
+    def release(self, space: str, turn: int, lease: str, *, reason: str, retry_at: datetime | None) -> None:
+        """Give a turn back: to be tried again from `retry_at`, or, with None, to the dead letters."""
+        ...
+
+    def pending(self, space: str | None) -> int: ...
+
+    def failures(self, space: str) -> list[Failure]: ...
+
+    def retry_failures(self, space: str) -> int: ...
+
+
+class Space(Protocol):
+    """Thoughts, entities and the journal of every action on them."""
+
+    def users(self) -> list[str]: ...
+
+    def thoughts(
+        self,
+        space: str,
+        *,
+        ids: Sequence[int] | None = None,
+        subject: str | None = None,
+        relation: str | None = None,
+        group: int | None = None,
+        current: bool = True,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> list[Thought]:
+        """In sequence. `subject` matches by entity (any alias); `current=False` includes retired ones."""
+        ...
+
+    def entities(self, space: str) -> list[Entity]: ...
+
+    def journal(
+        self,
+        space: str,
+        *,
+        ids: Sequence[int] | None = None,
+        thought: int | None = None,
+        turn: int | None = None,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> list[Action]: ...
+
+    def retire(self, space: str, thought: int, reason: str, actor: str, now: datetime) -> Action: ...
+
+    def undo(self, space: str, action: int, actor: str, now: datetime) -> Action: ...
+
+    def erase(
+        self, space: str, *, session: str | None = None, turn: int | None = None, now: datetime
+    ) -> Erased:
+        """Physically delete a turn, a session or the whole space with everything derived from it."""
+        ...
+
+
+class Index(Protocol):
+    """Vectors, terms and groups as rows: derived, kept so that a reader need not derive them again."""
+
+    def unindexed(self, space: str, limit: int) -> list[Unindexed]:
+        """What has no entry yet, in sequence."""
+        ...
+
+    def index(self, space: str, entries: Sequence[Entry]) -> None:
+        """Write the entries of what `unindexed` gave, in that order."""
+        ...
+
+    def stamp(self, space: str) -> Stamp: ...
+
+    def delta(self, space: str, since: Stamp) -> Delta:
+        """What changed since; everything, if the epoch is another."""
+        ...
+
+    def hashing(self, space: str) -> Hashing | None: ...
+
+    def regroup(
+        self, space: str, hashing: Hashing, groups: Mapping[tuple[ItemKind, int], int], seen: Stamp
+    ) -> bool:
+        """Replace R and every group in one transaction; False if the space changed since `seen`."""
+        ...
+
+    def embedder(self) -> str | None:
+        """The name of the embedder that wrote the vectors, None in an empty database."""
+        ...
+
+    def adopt(self, embedder: str) -> None:
+        """Name the embedder of an empty database; EmbedderMismatch if it has another."""
+        ...
+
+    def reembed_begin(self, target: str) -> int:
+        """Mark the database as on its way to `target`; how many entries are still to be converted."""
+        ...
+
+    def reembed_next(self, target: str, limit: int) -> list[tuple[str, Unindexed]]:
+        """The next (space, item) whose vector is not yet `target`'s."""
+        ...
+
+    def reembed_write(self, target: str, entries: Sequence[tuple[str, Entry]]) -> None: ...
+
+    def reembed_finish(self, target: str) -> None: ...
+
+
+class Store(Bank, Queue, Space, Index, Protocol):
+    """One database of many spaces."""
+
+    def load(
+        self, space: str, turns: Sequence[Turn], actions: Sequence[Action], entities: Sequence[Entity]
+    ) -> None:
+        """Write an exported space, ids and all, into an empty one (journal replay)."""
+        ...
+
+    def stats(self, space: str) -> Stats: ...
+
+    def check(self) -> list[str]:
+        """Problems found by a full integrity check; empty when all is well."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,37 @@
+"""What every part of the SQLite store shares: the connection and how a space is found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thinkback import errors
+from thinkback.stores.sqlite.connection import Connection
+from thinkback.text.names import normalise
+
+
+class Part:
+    """Holds the connection; the store is the sum of its parts."""
+
+    _db: Connection
+    _adopted: str | None = None
+    alias = staticmethod(normalise)
+
+    def _find(self, space: str) -> int | None:
+        """The number of a space, None for a user we have not met."""
+        rows = self._db.read("space.find", (space,))
+        return rows[0][0] if rows else None
+
+    def _require(self, space: str) -> int:
+        """The number of a space, inside a write transaction; NotFound for an unknown user."""
+        row: tuple[Any, ...] | None = self._db.run("space.find", (space,)).fetchone()
+        if row is None:
+            raise errors.NotFound(f"no memories of user {space!r}")
+        return int(row[0])
+
+    def _require_embedder(self) -> None:
+        """Inside a write transaction: another process may have converted the database meanwhile."""
+        row = self._db.run("meta.get", ("embedder",)).fetchone()
+        if self._adopted is not None and (row is None or row[0] != self._adopted):
+            raise errors.EmbedderMismatch(
+                f"{self._db.path} was converted from the embedder {self._adopted!r} to another: open it anew"
+            )

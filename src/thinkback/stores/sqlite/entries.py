@@ -1,0 +1,197 @@
+"""Index rows: vectors, terms and groups, with a stamp by which readers in any process keep up."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from thinkback import errors
+from thinkback.stores.sqlite import rows
+from thinkback.stores.sqlite.base import Part
+from thinkback.stores.sqlite.connection import Connection
+from thinkback.times import from_micros
+from thinkback.types import Delta, Entry, Hashing, ItemKind, Period, Source, Stamp, Turn, Unindexed
+
+_EPOCHS_A_SPACE = 1 << 24  # a space erased and made anew has another number, so another epoch
+
+
+def write_entry(db: Connection, space: int, entry: Entry, version: int) -> None:
+    vector, terms = entry.vector.astype("<f4").tobytes(), entry.terms.astype("<u4").tobytes()
+    db.run("entries.write", (space, entry.kind, entry.id, entry.group, vector, terms, version))
+
+
+class Entries(Part):
+    def unindexed(self, space: str, limit: int) -> list[Unindexed]:
+        number = self._find(space)
+        if number is None:
+            return []
+        turns = self._db.read("entries.unindexed_turns", (number, limit))
+        found = [Unindexed("turn", id_, _text(query, response), id_) for id_, query, response in turns]
+        if len(found) < limit:
+            thoughts = self._db.read("entries.unindexed_thoughts", (number, limit - len(found)))
+            found += [Unindexed("thought", id_, text, _first_turn(source)) for id_, text, source in thoughts]
+        return found
+
+    def index(self, space: str, entries: Sequence[Entry]) -> None:
+        with self._db.write():
+            number = self._require(space)
+            self._require_embedder()
+            newest = {
+                kind: max((e.id for e in entries if e.kind == kind), default=0)
+                for kind in ("turn", "thought")
+            }
+            advanced = self._db.run("entries.advance", (number, newest["turn"], newest["thought"])).fetchone()
+            for entry in entries:
+                write_entry(self._db, number, entry, advanced[0])
+
+    def stamp(self, space: str) -> Stamp:
+        found = self._db.read("space.stamp", (space,))
+        return Stamp(found[0][0] * _EPOCHS_A_SPACE + found[0][1], found[0][2]) if found else Stamp()
+
+    def delta(self, space: str, since: Stamp) -> Delta:
+        with self._db.snapshot():
+            stamp = self.stamp(space)
+            if stamp in (since, Stamp()):
+                return Delta(stamp)
+            number, seen = stamp.epoch // _EPOCHS_A_SPACE, since.version if stamp.epoch == since.epoch else -1
+            entries = self._db.read("entries.changed", (number, seen))
+            turn_periods = self._db.read("entries.turn_periods", (number, seen))
+            thought_periods = self._db.read("entries.thought_periods", (number, seen))
+        return Delta(
+            stamp,
+            entries=tuple(_entry(row) for row in entries),
+            periods=(
+                *(_turn_period(*row) for row in turn_periods),
+                *(_thought_period(*row) for row in thought_periods),
+            ),
+        )
+
+    # --- groups -------------------------------------------------------------------------------
+
+    def hashing(self, space: str) -> Hashing | None:
+        number = self._find(space)
+        found = self._db.read("hashings.find", (number,))
+        if not found:
+            return None
+        columns, seed, learned, probes, size, matrix = found[0]
+        values = np.frombuffer(matrix, dtype="<f4").reshape(-1, columns)
+        return Hashing(values, seed, bool(learned), probes, size)
+
+    def regroup(
+        self, space: str, hashing: Hashing, groups: Mapping[tuple[ItemKind, int], int], seen: Stamp
+    ) -> bool:
+        with self._db.write():
+            number = self._require(space)
+            id_, epoch, version = self._db.run("space.stamp", (space,)).fetchone()
+            if Stamp(id_ * _EPOCHS_A_SPACE + epoch, version) != seen:
+                return False
+            matrix = np.ascontiguousarray(hashing.matrix, dtype="<f4")
+            described = (matrix.shape[1], hashing.seed, int(hashing.learned), hashing.probes, hashing.size)
+            self._db.run("hashings.write", (number, *described, matrix.tobytes()))
+            updates = [(number, kind, item, group) for (kind, item), group in groups.items()]
+            self._db.run_many("entries.set_group", updates)
+            self._db.run("space.new_epoch", (number,))
+        return True
+
+    # --- embedders ----------------------------------------------------------------------------
+
+    def embedder(self) -> str | None:
+        found = self._db.read("meta.get", ("embedder",))
+        return found[0][0] if found else None
+
+    def adopt(self, embedder: str) -> None:
+        target = self._db.read("meta.get", ("reembedding",))
+        if target:
+            raise errors.EmbedderMismatch(
+                f"{self._db.path} is on its way to the embedder {target[0][0]!r}: "
+                "run thinkback reembed to finish"
+            )
+        current = self.embedder()
+        if current == embedder:
+            self._adopted = embedder
+            return
+        if current is not None and self._db.read("entries.exist")[0][0]:
+            raise errors.EmbedderMismatch(
+                f"{self._db.path} was written with the embedder {current!r}, not {embedder!r}: their vectors "
+                "cannot be compared. Open it with the first, or convert it with thinkback reembed"
+            )
+        with self._db.write():
+            self._db.run("meta.set", ("embedder", embedder))
+        self._adopted = embedder
+
+    def reembed_begin(self, target: str) -> int:
+        with self._db.write():
+            self._db.run("meta.set", ("reembedding", target))
+        return int(self._db.read("entries.not_by", (target,))[0][0])
+
+    def reembed_next(self, target: str, limit: int) -> list[tuple[str, Unindexed]]:
+        wanted: dict[tuple[str, int, ItemKind], list[int]] = defaultdict(list)
+        for name, number, kind, id_ in self._db.read("entries.next_not_by", (target, limit)):
+            wanted[name, number, kind].append(id_)
+        found: list[tuple[str, Unindexed]] = []
+        for (name, number, kind), ids in wanted.items():
+            if kind == "turn":
+                turns: list[Turn] = [
+                    rows.turn(row) for row in self._db.read("turns.by_ids", (number, rows.ids_json(ids)))
+                ]
+                found += [(name, Unindexed("turn", turn.id, turn.text, turn.id)) for turn in turns]
+            else:
+                thoughts = [
+                    rows.thought(row)
+                    for row in self._db.read("thoughts.by_ids", (number, rows.ids_json(ids)))
+                ]
+                found += [(name, Unindexed("thought", t.id, t.sentence, _first(t.sources))) for t in thoughts]
+        return found
+
+    def reembed_write(self, target: str, entries: Sequence[tuple[str, Entry]]) -> None:
+        with self._db.write():
+            for space, entry in entries:
+                vector = entry.vector.astype("<f4").tobytes()
+                self._db.run("entries.convert", (space, entry.kind, entry.id, target, vector))
+
+    def reembed_finish(self, target: str) -> None:
+        """Groups belong to the old vectors: they are made anew by the next reader that needs them."""
+        with self._db.write():
+            left = self._db.run("entries.not_by", (target,)).fetchone()[0]
+            if left:
+                raise errors.Conflict(f"{left} entries are not converted yet: run thinkback reembed again")
+            self._db.run("hashings.delete_all")
+            self._db.run("epochs.advance_all")
+            self._db.run("meta.set", ("embedder", target))
+            self._db.run("meta.delete", ("reembedding",))
+        self._adopted = target
+
+
+def _text(query: str, response: str) -> str:
+    return "\n".join(side for side in (query, response) if side)
+
+
+def _first(sources: Sequence[Source]) -> int:
+    return sources[0].turn if sources else 0
+
+
+def _first_turn(sources: str) -> int:
+    return _first(rows.sources(sources))
+
+
+def _entry(row: tuple[ItemKind, int, int, bytes, bytes]) -> Entry:
+    kind, id_, group, vector, terms = row
+    return Entry(kind, id_, np.frombuffer(vector, "<f4"), np.frombuffer(terms, "<u4"), group)
+
+
+def _turn_period(id_: int, at: int, recorded_at: int) -> Period:
+    return Period(id_, id_, from_micros(at), None, from_micros(recorded_at), None, "turn")
+
+
+def _thought_period(
+    id_: int,
+    sources: str,
+    valid_from: int | None,
+    valid_to: int | None,
+    recorded_at: int,
+    retired_at: int | None,
+) -> Period:
+    since, until = rows.to_time(valid_from), rows.to_time(valid_to)
+    return Period(id_, _first_turn(sources), since, until, from_micros(recorded_at), rows.to_time(retired_at))

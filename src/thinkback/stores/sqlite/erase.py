@@ -1,0 +1,147 @@
+"""Erase: the only physical deletion. What came from a turn goes with it, and no byte stays in any file.
+
+A thought is erased when any of its sources is, or when thinking over an erased turn made it. What the erased
+thoughts had retired holds again, as if they had never been; a surviving turn that shared a merged thought is
+thought over anew. A journal line that also speaks of surviving thoughts stays, without the erased ones and
+without its reason, which may quote them. A matrix learned from the vectors (a cluster of one is that vector
+itself) is dropped. Then the files are scrubbed; if that is interrupted, the next who opens them does it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from thinkback import errors
+from thinkback.stores.sqlite import rows
+from thinkback.stores.sqlite.base import Part
+from thinkback.stores.sqlite.connection import SCRUB
+from thinkback.stores.sqlite.journal import Journal
+from thinkback.types import Action, Erased, Ref
+
+_TABLES = ("turns", "thoughts", "derived", "entities", "aliases", "actions", "touched", "entries")
+_REASON = "the rest of this action was erased"
+
+
+class Erasure(Part):
+    def erase(
+        self, space: str, *, session: str | None = None, turn: int | None = None, now: datetime
+    ) -> Erased:
+        if self._db.must_scrub():  # an erasure before this one could not finish
+            self._db.scrub()
+        with self._db.write():
+            number = self._require(space)
+            if session is None and turn is None:
+                erased = self._erase_space(number)
+            else:
+                erased = self._erase_turns(number, self._chosen(number, session, turn))
+            self._db.run("meta.set", (SCRUB, "pending"))
+        self._db.scrub()
+        return erased
+
+    def _chosen(self, number: int, session: str | None, turn: int | None) -> set[int]:
+        if turn is not None:
+            found = self._db.run("turns.by_ids", (number, rows.ids_json([turn]))).fetchall()
+            missing = str(Ref("turn", turn))
+        else:
+            found = self._db.run("turns.of_session", (number, session)).fetchall()
+            missing = f"session {session!r}"
+        if not found:
+            raise errors.NotFound(f"no {missing} in this space")
+        return {row[0] for row in found}
+
+    def _erase_space(self, number: int) -> Erased:
+        counts = self._db.run("stats.counts", (number,)).fetchone()
+        for table in _TABLES:
+            self._db.run(f"erase.{table}", (number,))
+        self._db.run("hashings.delete", (number,))
+        self._db.run("space.delete", (number,))
+        return Erased(turns=counts[0], thoughts=counts[1] + counts[2], actions=counts[4])
+
+    def _erase_turns(self, number: int, turns: set[int]) -> Erased:
+        gone = rows.ids_json(turns)
+        made = [id_ for action in self._actions("actions.of_turns", (number, gone)) for id_ in _added(action)]
+        thoughts = self._ids("derived.of_turns", number, turns) | set(made)
+        doomed = rows.ids_json(thoughts)
+        shared = self._ids("derived.sources", number, thoughts) - turns
+        quoted_in = self._quoting(number, turns, thoughts) - turns
+        actions = self._erase_actions(number, turns, thoughts)
+        self._db.run("thoughts.delete", (number, doomed))
+        self._db.run("derived.delete", (number, doomed))
+        self._db.run("entries.delete", (number, "thought", doomed))
+        self._db.run("turns.delete", (number, gone))
+        self._db.run("entries.delete", (number, "turn", gone))
+        self._db.run("turns.requeue", (number, rows.ids_json(shared)))
+        self._db.run("entities.delete_orphans", (number,))
+        self._db.run("entities.rename", (number,))
+        self._db.run("aliases.delete_orphans", (number,))
+        self._db.run("hashings.delete_learned", (number,))
+        self._db.run("space.new_epoch", (number,))
+        return Erased(
+            turns=len(turns),
+            thoughts=len(thoughts),
+            actions=actions,
+            requeued=len(shared),
+            quoted_in=tuple(sorted(quoted_in)),
+        )
+
+    def _erase_actions(self, number: int, turns: set[int], thoughts: set[int]) -> int:
+        """How many lines of the journal went; the others that spoke of these thoughts are rewritten."""
+        involved = self._actions("actions.involved", (number, rows.ids_json(thoughts), rows.ids_json(turns)))
+        fallen = _fallen(involved, turns, thoughts)
+        touched = {thought.id for action in involved if action.id in fallen for thought in action.after}
+        for rest in [_without(action, thoughts) for action in involved if action.id not in fallen]:
+            if rest.after:
+                self._db.run("actions.rewrite", rows.rewritten_row(number, rest))
+            else:
+                fallen.add(rest.id)
+        self._db.run("touched.delete", (number, rows.ids_json(fallen)))
+        self._db.run("touched.delete_thoughts", (number, rows.ids_json(thoughts)))
+        self._db.run("actions.delete", (number, rows.ids_json(fallen)))
+        self._let_hold_again(number, touched - thoughts)
+        return len(fallen)
+
+    def _let_hold_again(self, number: int, thoughts: Iterable[int]) -> None:
+        """What the erased actions did to thoughts that stay is taken back: the rest of the journal tells."""
+        journal = Journal(self._db, number, self.alias)
+        for id_ in thoughts:
+            (last,) = self._actions("actions.last_of", (number, id_))
+            journal.set_period(next(thought for thought in last.after if thought.id == id_))
+        journal.close()
+
+    def _quoting(self, number: int, turns: set[int], thoughts: set[int]) -> set[int]:
+        """Turns whose answers were given what is erased now: they may repeat it in their own words."""
+        gone = {("turn", id_) for id_ in turns} | {("thought", id_) for id_ in thoughts}
+        found = self._db.run("turns.recalled", (number,)).fetchall()
+        return {
+            id_ for id_, recalled in found if any((used[0], used[1]) in gone for used in json.loads(recalled))
+        }
+
+    def _actions(self, query: str, parameters: tuple[int | str, ...]) -> list[Action]:
+        return [rows.action(row) for row in self._db.run(query, parameters).fetchall()]
+
+    def _ids(self, query: str, number: int, ids: Iterable[int]) -> set[int]:
+        return {row[0] for row in self._db.run(query, (number, rows.ids_json(ids))).fetchall()}
+
+
+def _added(action: Action) -> set[int]:
+    return {thought.id for thought in action.after} - {thought.id for thought in action.before}
+
+
+def _fallen(involved: Sequence[Action], turns: set[int], thoughts: set[int]) -> set[int]:
+    """The actions that are taken back: of an erased turn, or all they added is erased; and their undos."""
+    fallen: set[int] = set()
+    for action in involved:
+        added = _added(action)
+        if action.turn in turns or action.undoes in fallen or (added and added <= thoughts):
+            fallen.add(action.id)
+    return fallen
+
+
+def _without(action: Action, thoughts: set[int]) -> Action:
+    before = tuple(thought for thought in action.before if thought.id not in thoughts)
+    after = tuple(thought for thought in action.after if thought.id not in thoughts)
+    kind = "insert" if action.undoes is None and not before else action.action
+    return replace(action, action=kind, reason=_REASON, before=before, after=after)

@@ -1,0 +1,357 @@
+-- Statements of the SQLite store, by name. Numbered parameters; no value is ever pasted into SQL.
+
+-- name: space.find
+SELECT id FROM spaces WHERE name = ?1
+
+-- name: space.names
+SELECT name FROM spaces ORDER BY name
+
+-- name: space.stamp
+SELECT id, epoch, version FROM spaces WHERE name = ?1
+
+-- name: space.next_turn
+INSERT INTO spaces (name, last_turn) VALUES (?1, 1)
+ON CONFLICT (name) DO UPDATE SET last_turn = last_turn + 1
+RETURNING id, last_turn
+
+-- name: space.begin_change
+UPDATE spaces SET version = version + 1 WHERE id = ?1
+RETURNING version, last_thought, last_action, last_entity, indexed_thought
+
+-- name: space.end_change
+UPDATE spaces SET last_thought = ?2, last_action = ?3, last_entity = ?4, indexed_thought = ?5 WHERE id = ?1
+
+-- name: space.new_epoch
+UPDATE spaces SET epoch = epoch + 1, version = version + 1 WHERE id = ?1
+
+-- name: space.load
+INSERT INTO spaces (name, last_turn, last_thought, last_action, last_entity) VALUES (?1, ?2, ?3, ?4, ?5)
+RETURNING id
+
+-- name: space.delete
+DELETE FROM spaces WHERE id = ?1
+
+-- name: turns.insert
+INSERT INTO turns (space, id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+
+-- name: turns.by_key
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at
+FROM turns WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND key = ?2
+
+-- name: turns.select
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at
+FROM turns WHERE space = ?1 AND id > ?2 AND (?3 IS NULL OR session = ?3) ORDER BY id LIMIT ?4
+
+-- name: turns.newest
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at
+FROM turns WHERE space = ?1 AND id > ?2 AND (?3 IS NULL OR session = ?3) ORDER BY id DESC LIMIT ?4
+
+-- name: turns.by_ids
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at
+FROM turns WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
+
+-- name: turns.sessions
+SELECT session FROM turns WHERE space = ?1 GROUP BY session ORDER BY min(id)
+
+-- name: turns.of_session
+SELECT id FROM turns WHERE space = ?1 AND session = ?2
+
+-- name: turns.recalled
+SELECT id, recalled FROM turns WHERE space = ?1 AND recalled <> '[]'
+
+-- name: turns.delete
+DELETE FROM turns WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2))
+
+-- name: turns.requeue
+UPDATE turns SET thought_at = NULL, lease = NULL, lease_until = NULL, attempts = 0, failure = NULL
+WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2))
+
+-- name: queue.head
+WITH heads AS (
+  SELECT space, min(id) AS id FROM turns WHERE thought_at IS NULL AND failure IS NULL GROUP BY space
+)
+SELECT turns.space, spaces.name FROM heads
+JOIN turns ON turns.space = heads.space AND turns.id = heads.id
+JOIN spaces ON spaces.id = turns.space
+WHERE (?1 IS NULL OR spaces.name = ?1) AND (turns.lease_until IS NULL OR turns.lease_until <= ?2)
+  AND NOT EXISTS (SELECT 1 FROM turns live WHERE live.space = heads.space AND live.lease IS NOT NULL AND live.lease_until > ?2)
+ORDER BY turns.recorded_at, turns.space LIMIT 1
+
+-- name: queue.claim
+UPDATE turns SET lease = ?2, lease_until = ?3, attempts = attempts + 1
+WHERE space = ?1 AND id IN (
+  SELECT id FROM turns WHERE space = ?1 AND thought_at IS NULL AND failure IS NULL ORDER BY id LIMIT ?4
+)
+RETURNING id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, attempts
+
+-- name: queue.lease
+SELECT lease, thought_at, at FROM turns WHERE space = ?1 AND id = ?2
+
+-- name: queue.done
+UPDATE turns SET thought_at = ?3, lease = NULL, lease_until = NULL WHERE space = ?1 AND id = ?2
+
+-- name: queue.release
+UPDATE turns SET lease = NULL, lease_until = ?4 WHERE space = ?1 AND id = ?2 AND lease = ?3
+
+-- name: queue.bury
+UPDATE turns SET lease = NULL, lease_until = NULL, failure = ?4 WHERE space = ?1 AND id = ?2 AND lease = ?3
+
+-- name: queue.pending
+SELECT count(*) FROM turns WHERE thought_at IS NULL AND failure IS NULL AND (?1 IS NULL OR space = ?1)
+
+-- name: queue.failures
+SELECT id, attempts, failure FROM turns WHERE space = ?1 AND failure IS NOT NULL ORDER BY id
+
+-- name: queue.retry
+UPDATE turns SET failure = NULL, attempts = 0, lease_until = NULL WHERE space = ?1 AND failure IS NOT NULL
+
+-- name: thoughts.write
+INSERT INTO thoughts (space, id, entity, subject, relation, objects, sentence, kind, negated,
+                      valid_from, valid_to, recorded_at, retired_at, sources, stamp)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+
+-- name: thoughts.set_period
+UPDATE thoughts SET valid_to = ?3, retired_at = ?4, stamp = ?5 WHERE space = ?1 AND id = ?2
+
+-- name: thoughts.select
+SELECT t.id, t.subject, t.relation, t.objects, t.sentence, t.kind, t.negated,
+       t.valid_from, t.valid_to, t.recorded_at, t.retired_at, t.sources
+FROM thoughts t
+WHERE t.space = ?1 AND t.id > ?2
+  AND (?3 IS NULL OR t.relation = ?3)
+  AND (?4 IS NULL OR t.id IN (SELECT id FROM entries WHERE space = ?1 AND kind = 'thought' AND grp = ?4))
+  AND (NOT ?5 OR t.retired_at IS NULL)
+ORDER BY t.id LIMIT ?6
+
+-- name: thoughts.by_claim
+SELECT t.id, t.subject, t.relation, t.objects, t.sentence, t.kind, t.negated,
+       t.valid_from, t.valid_to, t.recorded_at, t.retired_at, t.sources
+FROM thoughts t INDEXED BY thoughts_by_claim
+WHERE t.space = ?1 AND t.entity = (SELECT entity FROM aliases WHERE space = ?1 AND alias = ?2) AND t.id > ?3
+  AND (?4 IS NULL OR t.relation = ?4) AND (NOT ?5 OR t.retired_at IS NULL)
+ORDER BY t.id LIMIT ?6
+
+-- name: thoughts.by_ids
+SELECT id, subject, relation, objects, sentence, kind, negated,
+       valid_from, valid_to, recorded_at, retired_at, sources
+FROM thoughts WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
+
+-- name: thoughts.delete
+DELETE FROM thoughts WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2))
+
+-- name: derived.insert
+INSERT OR IGNORE INTO derived (space, turn, thought) VALUES (?1, ?2, ?3)
+
+-- name: derived.of_turns
+SELECT DISTINCT thought FROM derived WHERE space = ?1 AND turn IN (SELECT value FROM json_each(?2))
+
+-- name: derived.sources
+SELECT DISTINCT turn FROM derived WHERE space = ?1 AND thought IN (SELECT value FROM json_each(?2))
+
+-- name: derived.delete
+DELETE FROM derived WHERE space = ?1 AND thought IN (SELECT value FROM json_each(?2))
+
+-- name: entities.find
+SELECT entity FROM aliases WHERE space = ?1 AND alias = ?2
+
+-- name: entities.insert
+INSERT INTO entities (space, id, name) VALUES (?1, ?2, ?3)
+
+-- name: aliases.insert
+INSERT INTO aliases (space, alias, entity) VALUES (?1, ?2, ?3)
+
+-- name: entities.select
+SELECT e.id, e.name, (SELECT json_group_array(alias) FROM aliases a WHERE a.space = e.space AND a.entity = e.id)
+FROM entities e WHERE e.space = ?1 ORDER BY e.id
+
+-- name: entities.delete_orphans
+DELETE FROM entities WHERE space = ?1 AND id NOT IN (SELECT entity FROM thoughts WHERE space = ?1)
+
+-- name: entities.rename
+UPDATE entities SET name = (
+  SELECT subject FROM thoughts t WHERE t.space = ?1 AND t.entity = entities.id ORDER BY t.id LIMIT 1
+)
+WHERE space = ?1
+  AND name NOT IN (SELECT subject FROM thoughts t WHERE t.space = ?1 AND t.entity = entities.id)
+
+-- name: aliases.delete_orphans
+DELETE FROM aliases WHERE space = ?1 AND entity NOT IN (SELECT id FROM entities WHERE space = ?1)
+
+-- name: actions.insert
+INSERT INTO actions (space, id, action, reason, actor, at, turn, undoes, undone_by, before, after)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+
+-- name: actions.set_undone
+UPDATE actions SET undone_by = ?3 WHERE space = ?1 AND id = ?2
+
+-- name: actions.select
+SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after
+FROM actions WHERE space = ?1 AND id > ?2 AND (?3 IS NULL OR turn = ?3) ORDER BY id LIMIT ?4
+
+-- name: actions.by_ids
+SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after
+FROM actions WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
+
+-- name: actions.by_thought
+SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after
+FROM actions WHERE space = ?1 AND id > ?2
+  AND id IN (SELECT action FROM touched WHERE space = ?1 AND thought = ?3)
+ORDER BY id LIMIT ?4
+
+-- name: actions.of_turns
+SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after
+FROM actions WHERE space = ?1 AND turn IN (SELECT value FROM json_each(?2)) ORDER BY id
+
+-- name: actions.involved
+WITH RECURSIVE involved (id) AS (
+  SELECT action FROM touched WHERE space = ?1 AND thought IN (SELECT value FROM json_each(?2))
+  UNION SELECT id FROM actions WHERE space = ?1 AND turn IN (SELECT value FROM json_each(?3))
+  UNION SELECT a.id FROM involved i JOIN actions a ON a.space = ?1 AND a.undoes = i.id
+)
+SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after
+FROM actions WHERE space = ?1 AND id IN involved ORDER BY id
+
+-- name: actions.last_of
+SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after
+FROM actions WHERE space = ?1 AND id = (SELECT max(action) FROM touched WHERE space = ?1 AND thought = ?2)
+
+-- name: actions.rewrite
+UPDATE actions SET action = ?3, reason = ?4, before = ?5, after = ?6 WHERE space = ?1 AND id = ?2
+
+-- name: actions.delete
+DELETE FROM actions WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2))
+
+-- name: touched.insert
+INSERT OR IGNORE INTO touched (space, thought, action) VALUES (?1, ?2, ?3)
+
+-- name: touched.standing
+SELECT max(t.action) FROM touched t JOIN actions a ON a.space = t.space AND a.id = t.action
+WHERE t.space = ?1 AND t.thought = ?2 AND a.undone_by IS NULL
+
+-- name: touched.delete
+DELETE FROM touched WHERE space = ?1 AND action IN (SELECT value FROM json_each(?2))
+
+-- name: touched.delete_thoughts
+DELETE FROM touched WHERE space = ?1 AND thought IN (SELECT value FROM json_each(?2))
+
+-- name: entries.write
+INSERT INTO entries (space, kind, id, embedder, grp, vector, terms, stamp)
+SELECT ?1, ?2, ?3, (SELECT value FROM meta WHERE name = 'embedder'), ?4, ?5, ?6, ?7
+WHERE CASE ?2 -- what was erased while it was embedded must not come back
+  WHEN 'turn' THEN EXISTS (SELECT 1 FROM turns WHERE space = ?1 AND id = ?3)
+  ELSE EXISTS (SELECT 1 FROM thoughts WHERE space = ?1 AND id = ?3) END
+ON CONFLICT (space, kind, id) DO UPDATE SET
+  embedder = excluded.embedder, grp = excluded.grp, vector = excluded.vector, terms = excluded.terms,
+  stamp = excluded.stamp
+
+-- name: entries.unindexed_turns
+SELECT id, query, response FROM turns
+WHERE space = ?1 AND id > (SELECT indexed_turn FROM spaces WHERE id = ?1) ORDER BY id LIMIT ?2
+
+-- name: entries.unindexed_thoughts
+SELECT id, sentence, sources FROM thoughts
+WHERE space = ?1 AND id > (SELECT indexed_thought FROM spaces WHERE id = ?1) ORDER BY id LIMIT ?2
+
+-- name: entries.advance
+UPDATE spaces SET version = version + 1,
+  indexed_turn = max(indexed_turn, ?2), indexed_thought = max(indexed_thought, ?3)
+WHERE id = ?1 RETURNING version
+
+-- name: entries.changed
+SELECT kind, id, grp, vector, terms FROM entries WHERE space = ?1 AND stamp > ?2 ORDER BY stamp, kind, id
+
+-- name: entries.turn_periods
+SELECT e.id, t.at, t.recorded_at FROM entries e JOIN turns t ON t.space = e.space AND t.id = e.id
+WHERE e.space = ?1 AND e.kind = 'turn' AND e.stamp > ?2 ORDER BY e.id
+
+-- name: entries.thought_periods
+SELECT id, sources, valid_from, valid_to, recorded_at, retired_at FROM thoughts
+WHERE space = ?1 AND stamp > ?2 ORDER BY id
+
+-- name: entries.set_group
+UPDATE entries SET grp = ?4 WHERE space = ?1 AND kind = ?2 AND id = ?3
+
+-- name: entries.delete
+DELETE FROM entries WHERE space = ?1 AND kind = ?2 AND id IN (SELECT value FROM json_each(?3))
+
+-- name: entries.sizes
+SELECT count(*) FROM entries e JOIN thoughts t ON t.space = e.space AND t.id = e.id
+WHERE e.space = ?1 AND e.kind = 'thought' AND t.retired_at IS NULL GROUP BY e.grp
+
+-- name: entries.exist
+SELECT EXISTS (SELECT 1 FROM entries)
+
+-- name: entries.not_by
+SELECT count(*) FROM entries WHERE embedder <> ?1
+
+-- name: entries.next_not_by
+SELECT s.name, e.space, e.kind, e.id FROM entries e JOIN spaces s ON s.id = e.space
+WHERE e.embedder <> ?1 ORDER BY e.space, e.kind, e.id LIMIT ?2
+
+-- name: entries.convert
+UPDATE entries SET embedder = ?4, vector = ?5, grp = 0
+WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND kind = ?2 AND id = ?3
+
+-- name: hashings.find
+SELECT columns, seed, learned, probes, size, matrix FROM hashings WHERE space = ?1
+
+-- name: hashings.write
+INSERT INTO hashings (space, columns, seed, learned, probes, size, matrix) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+ON CONFLICT (space) DO UPDATE SET columns = excluded.columns, seed = excluded.seed, learned = excluded.learned,
+  probes = excluded.probes, size = excluded.size, matrix = excluded.matrix
+
+-- name: hashings.delete
+DELETE FROM hashings WHERE space = ?1
+
+-- name: hashings.delete_learned
+DELETE FROM hashings WHERE space = ?1 AND learned
+
+-- name: hashings.delete_all
+DELETE FROM hashings
+
+-- name: epochs.advance_all
+UPDATE spaces SET epoch = epoch + 1, version = version + 1
+
+-- name: meta.get
+SELECT value FROM meta WHERE name = ?1
+
+-- name: meta.set
+INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+
+-- name: meta.delete
+DELETE FROM meta WHERE name = ?1
+
+-- name: stats.counts
+SELECT
+  (SELECT count(*) FROM turns WHERE space = ?1),
+  (SELECT count(*) FROM thoughts WHERE space = ?1 AND retired_at IS NULL),
+  (SELECT count(*) FROM thoughts WHERE space = ?1 AND retired_at IS NOT NULL),
+  (SELECT count(*) FROM entities WHERE space = ?1),
+  (SELECT count(*) FROM actions WHERE space = ?1),
+  (SELECT count(*) FROM turns WHERE space = ?1 AND thought_at IS NULL AND failure IS NULL),
+  (SELECT count(*) FROM turns WHERE space = ?1 AND failure IS NOT NULL)
+
+-- name: erase.turns
+DELETE FROM turns WHERE space = ?1
+
+-- name: erase.thoughts
+DELETE FROM thoughts WHERE space = ?1
+
+-- name: erase.derived
+DELETE FROM derived WHERE space = ?1
+
+-- name: erase.entities
+DELETE FROM entities WHERE space = ?1
+
+-- name: erase.aliases
+DELETE FROM aliases WHERE space = ?1
+
+-- name: erase.actions
+DELETE FROM actions WHERE space = ?1
+
+-- name: erase.touched
+DELETE FROM touched WHERE space = ?1
+
+-- name: erase.entries
+DELETE FROM entries WHERE space = ?1

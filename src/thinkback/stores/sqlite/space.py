@@ -1,0 +1,169 @@
+"""The metacognition space: thoughts, entities, and the journal through which alone they change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from thinkback import errors
+from thinkback.stores.sqlite import rows
+from thinkback.stores.sqlite.base import Part
+from thinkback.stores.sqlite.entries import write_entry
+from thinkback.stores.sqlite.journal import Journal
+from thinkback.times import from_micros, micros
+from thinkback.types import Action, Change, Draft, Entity, Entry, Plan, Ref, Thought
+
+
+class Space(Part):
+    def users(self) -> list[str]:
+        return [row[0] for row in self._db.read("space.names")]
+
+    def thoughts(
+        self,
+        space: str,
+        *,
+        ids: Sequence[int] | None = None,
+        subject: str | None = None,
+        relation: str | None = None,
+        group: int | None = None,
+        current: bool = True,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> list[Thought]:
+        number = self._find(space)
+        if number is None:
+            return []
+        most = rows.ALL if limit is None else limit
+        if ids is not None:
+            found = self._db.read("thoughts.by_ids", (number, rows.ids_json(ids)))
+        elif subject is not None:
+            alias = self.alias(subject)
+            found = self._db.read("thoughts.by_claim", (number, alias, after, relation, current, most))
+        else:
+            found = self._db.read("thoughts.select", (number, after, relation, group, current, most))
+        return [rows.thought(row) for row in found]
+
+    def entities(self, space: str) -> list[Entity]:
+        number = self._find(space)
+        if number is None:
+            return []
+        found = self._db.read("entities.select", (number,))
+        return [Entity(id_, name, tuple(sorted(json.loads(aliases)))) for id_, name, aliases in found]
+
+    def journal(
+        self,
+        space: str,
+        *,
+        ids: Sequence[int] | None = None,
+        thought: int | None = None,
+        turn: int | None = None,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> list[Action]:
+        number = self._find(space)
+        if number is None:
+            return []
+        most = rows.ALL if limit is None else limit
+        if ids is not None:
+            found = self._db.read("actions.by_ids", (number, rows.ids_json(ids)))
+        elif thought is not None:
+            found = self._db.read("actions.by_thought", (number, after, thought, most))
+        else:
+            found = self._db.read("actions.select", (number, after, turn, most))
+        return [rows.action(row) for row in found]
+
+    # --- writing: every change is an action ---------------------------------------------------
+
+    def apply(self, space: str, plan: Plan, entries: Sequence[Entry], now: datetime) -> list[Action]:
+        if len(entries) != len(plan.drafts):
+            raise ValueError(f"{len(plan.drafts)} drafts need as many entries, not {len(entries)}")
+        with self._db.write():
+            number = self._require(space)
+            said_at = self._held(number, plan)
+            if entries:
+                self._require_embedder()
+            journal = Journal(self._db, number, self.alias)
+            remaining = iter(entries)
+            for change in plan.changes:
+                drafts = [(draft, next(remaining)) for draft in change.add]
+                self._carry_out(journal, change, drafts, plan, said_at, now)
+            journal.close()
+            self._db.run("queue.done", (number, plan.turn, micros(now)))
+        return journal.written
+
+    def retire(self, space: str, thought: int, reason: str, actor: str, now: datetime) -> Action:
+        with self._db.write():
+            journal = Journal(self._db, self._require(space), self.alias)
+            (held,) = self._current(journal, (thought,))
+            action = journal.record(
+                "forget", reason, actor, now, before=(held,), after=(_emptied(held, now),)
+            )
+            journal.close()
+        return action
+
+    def undo(self, space: str, action: int, actor: str, now: datetime) -> Action:
+        with self._db.write():
+            journal = Journal(self._db, self._require(space), self.alias)
+            done = journal.action(action)
+            if done.undone_by is not None:
+                raise errors.Conflict(f"{done.ref} is already undone, by {Ref('action', done.undone_by)}")
+            journal.require_untouched_since(done)
+            earlier = {thought.id: thought for thought in done.before}
+            restored = tuple(earlier.get(item.id) or _emptied(item, now) for item in done.after)
+            undone = journal.record(
+                "undo", f"undo of {done.ref}: {done.reason}", actor, now,
+                before=done.after, after=restored, undoes=done.id,
+            )  # fmt: skip
+            journal.mark_undone(done, undone)
+            journal.close()
+        return undone
+
+    def _held(self, number: int, plan: Plan) -> datetime:
+        """When the plan's turn was said; LeaseLost unless the planner still holds it."""
+        row = self._db.run("queue.lease", (number, plan.turn)).fetchone()
+        if row is None:
+            raise errors.LeaseLost(f"{Ref('turn', plan.turn)} was erased while it was thought over")
+        lease, thought_at, at = row
+        if thought_at is not None or lease != plan.lease:
+            raise errors.LeaseLost(f"{Ref('turn', plan.turn)} was taken over by another worker")
+        return from_micros(at)
+
+    def _carry_out(
+        self,
+        journal: Journal,
+        change: Change,
+        drafts: Sequence[tuple[Draft, Entry]],
+        plan: Plan,
+        said_at: datetime,
+        now: datetime,
+    ) -> None:
+        held = self._current(journal, change.retire)
+        new = [(journal.number_thought(draft, said_at, now), entry) for draft, entry in drafts]
+        if change.action == "merge":
+            retired = tuple(_emptied(thought, now) for thought in held)
+        else:
+            closing = next((draft.valid_from for draft, _ in drafts if draft.valid_from), said_at)
+            retired = tuple(_closed(thought, closing, now) for thought in held)
+        journal.record(
+            change.action, change.reason, plan.actor, now,
+            before=held, after=(*retired, *(thought for thought, _ in new)), turn=plan.turn,
+        )  # fmt: skip
+        for thought, entry in new:
+            write_entry(self._db, journal.space, replace(entry, id=thought.id), journal.version)
+
+    def _current(self, journal: Journal, ids: Iterable[int]) -> tuple[Thought, ...]:
+        return tuple(journal.current_thought(id_) for id_ in ids)
+
+
+def _closed(thought: Thought, closing: datetime, now: datetime) -> Thought:
+    """It held until something else did; never shorter than nothing."""
+    started = thought.valid_from or closing
+    ended = min(thought.valid_to or closing, closing)
+    return replace(thought, retired_at=now, valid_to=max(started, ended))
+
+
+def _emptied(thought: Thought, now: datetime) -> Thought:
+    """It stands for nothing any more: another thought carries its facts, or it should not have been."""
+    return replace(thought, retired_at=now, valid_to=thought.valid_from)

@@ -1,0 +1,48 @@
+"""Names as keys: two spellings of one name normalise to the same string (TiM 001, entity resolution).
+
+Stores key their alias table by it, so it lives below them; `think/resolve` builds on it. The user has one
+name, `user`, whatever the language: I, my, 我, 用户; and "my sister", 我妹妹 are both "user's sister".
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from thinkback.text.kin import KIN_ZH, PETS_ZH, longest_first
+
+USER = "user"
+
+_SPACES = re.compile(r"\s+")
+_EDGES = " \t\n.,;:!?\"'“”‘’。，！？；：、「」『』《》()（）"
+_ARTICLES = re.compile(r"(?:(?:the|an?)\s)+(?=\S)")
+_POSSESSIVE = re.compile(r"(?<=\w)'s?\Z")
+_SELVES = frozenset(
+    ("i", "me", "my", "mine", "myself", "user", "我", "俺", "咱", "本人", "我自己", "自己", "用户")
+)
+_MINE = re.compile(r"(?:my|the user's|users'?)\s(?=\S)")
+_MINE_ZH = re.compile(f"(?:我|俺|咱|用户)(?:的|家的?)?({longest_first(KIN_ZH | PETS_ZH)})")
+_CANONICAL_ZH = KIN_ZH | PETS_ZH
+
+
+def normalise(name: str) -> str:
+    """Case, width, articles, possessives and surrounding punctuation folded; the user and kin named once."""
+    current = name
+    for _ in range(8):  # each pass strips one layer; names have few
+        folded = _once(current)
+        if folded == current:
+            break
+        current = folded
+    return current
+
+
+def _once(name: str) -> str:
+    folded = unicodedata.normalize("NFKC", name).casefold().replace("’", "'")
+    spaced = _SPACES.sub(" ", folded)
+    bare = spaced.strip(_EDGES) or spaced.strip()
+    bare = _POSSESSIVE.sub("", _ARTICLES.sub("", bare, count=1))
+    if bare in _SELVES:
+        return USER
+    if chinese := _MINE_ZH.fullmatch(bare):
+        return f"{USER}'s {_CANONICAL_ZH[chinese[1]]}"
+    return _MINE.sub(f"{USER}'s ", bare, count=1) if _MINE.match(bare) else bare

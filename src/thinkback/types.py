@@ -1,0 +1,428 @@
+"""The values that flow through thinkback: frozen, and they know no database.
+
+    write:  Turn -> Draft -> Change -> Plan -> Action (the journal) and Thought (the space)
+    read:   query -> Candidate -> Recollection -> Answer
+
+Ids are sequence numbers within one space: order is by sequence, never by wall clock.
+Times are aware datetimes in UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Vector = npt.NDArray[np.float32]
+    Terms = npt.NDArray[np.uint32]
+
+Kind = Literal["profile", "relationship", "knowledge", "event", "dialogue"]
+"""The kinds of memory of PerLTQA: the first three are semantic, the last two episodic."""
+
+KINDS: tuple[Kind, ...] = ("profile", "relationship", "knowledge", "event", "dialogue")
+
+ActionKind = Literal["insert", "merge", "forget", "supersede", "undo"]
+Side = Literal["query", "response"]
+ItemKind = Literal["turn", "thought"]
+
+
+class Ref(NamedTuple):
+    """How a turn, thought or action is named outside its space: `thought:7`."""
+
+    kind: Literal["turn", "thought", "action"]
+    id: int
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.id}"
+
+
+# --- the memory bank -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A turn as it is told to us, before the bank has numbered it."""
+
+    query: str
+    response: str = ""
+    at: datetime
+    session: str = "default"
+    key: str | None = None
+    asker: str = "user"
+    answerer: str = "assistant"
+    recalled: tuple[Used, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn(Said):
+    """One question and its response. Written once, never changed."""
+
+    id: int
+    recorded_at: datetime
+    thought_at: datetime | None = None
+
+    @property
+    def ref(self) -> Ref:
+        return Ref("turn", self.id)
+
+    @property
+    def text(self) -> str:
+        """What is embedded and searched: both sides, as the papers do."""
+        return "\n".join(side for side in (self.query, self.response) if side)
+
+    def said(self, side: Side) -> str:
+        return self.query if side == "query" else self.response
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """One item that was recalled for an answer: kept with the turn, as numbers only."""
+
+    kind: ItemKind
+    id: int
+    score: float
+    cosine: float
+    lexical: float
+    group: int
+
+
+# --- the metacognition space -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a thought comes from: the turn, who said it, and which characters of which side."""
+
+    turn: int
+    speaker: str
+    side: Side
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A thought before it is organised: (subject, relation, objects) and its sentence."""
+
+    subject: str
+    relation: str
+    objects: tuple[str, ...]
+    sentence: str
+    kind: Kind
+    sources: tuple[Source, ...]
+    negated: bool = False
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+    @property
+    def object(self) -> str:
+        return ", ".join(self.objects)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thought(Draft):
+    """The smallest unit of the space. `retired_at` is when we stopped holding it true."""
+
+    id: int
+    recorded_at: datetime
+    retired_at: datetime | None = None
+
+    @property
+    def ref(self) -> Ref:
+        return Ref("thought", self.id)
+
+    @property
+    def current(self) -> bool:
+        return self.retired_at is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One action the organiser proposes: add these drafts, retire these thoughts, for this reason."""
+
+    action: ActionKind
+    reason: str
+    add: tuple[Draft, ...] = ()
+    retire: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All that thinking over one turn changes: applied in one transaction, or not at all."""
+
+    turn: int
+    lease: str
+    actor: str
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def drafts(self) -> tuple[Draft, ...]:
+        return tuple(draft for change in self.changes for draft in change.add)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """One line of the journal: every thought it touched, before and after."""
+
+    id: int
+    action: ActionKind
+    reason: str
+    actor: str
+    at: datetime
+    turn: int | None = None
+    undoes: int | None = None
+    undone_by: int | None = None
+    before: tuple[Thought, ...] = ()
+    after: tuple[Thought, ...] = ()
+
+    @property
+    def ref(self) -> Ref:
+        return Ref("action", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A turn leased to one worker for post-thinking, with the text the space knows about it."""
+
+    space: str
+    turn: Turn
+    lease: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A turn whose post-thinking was given up (the dead letter), with the reason."""
+
+    turn: int
+    attempts: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Who or what thoughts speak of, with the names it goes by."""
+
+    id: int
+    name: str
+    aliases: tuple[str, ...] = ()
+
+
+# --- the index: a cache, rebuilt from rows at any time ---------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the index keeps of one turn or thought; a thought not yet numbered has id 0."""
+
+    kind: ItemKind
+    id: int
+    vector: Vector
+    terms: Terms
+    group: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unindexed:
+    """A turn or thought whose text is not (or not any more) in the index; `turn` decides its group."""
+
+    kind: ItemKind
+    id: int
+    text: str
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hashing:
+    """R of H(x) = argmax([xR; -xR]) (TiM 002, Eq. 1), as it is stored with its space.
+
+    `matrix` has shape (d, b/2). `probes` groups are looked into by a query; `learned` tells whether
+    the columns were learned from the space or drawn at random from `seed`. `size` is how many items
+    the space had then.
+    """
+
+    matrix: Vector
+    seed: int
+    learned: bool
+    probes: int
+    size: int
+
+    @property
+    def groups(self) -> int:
+        """b, the number of groups."""
+        return 2 * int(self.matrix.shape[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """When an item holds and when we held it true, for filtering by time; ids as in Entry.
+
+    A raw turn holds from the time it was said, and `turn` is its own id.
+    """
+
+    id: int
+    turn: int
+    valid_from: datetime | None
+    valid_to: datetime | None
+    recorded_at: datetime
+    retired_at: datetime | None
+    kind: ItemKind = "thought"
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """How far a reader has seen a space. A new epoch means: forget all and read anew."""
+
+    epoch: int = -1
+    version: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What changed in a space's index since a stamp."""
+
+    stamp: Stamp
+    entries: tuple[Entry, ...] = ()
+    periods: tuple[Period, ...] = ()
+
+
+# --- models ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a language model answered, and what it cost."""
+
+    text: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a call cost."""
+
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    ms: Mapping[str, float] = field(default_factory=dict)
+
+
+# --- recall ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How well one candidate answers, part by part."""
+
+    total: float
+    cosine: float
+    lexical: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One thought or raw turn that was considered, with its reason."""
+
+    ref: Ref
+    text: str
+    score: Score
+    group: int
+    reason: str
+    thought: Thought | None = None
+    turn: Turn | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection:
+    """The few memories that matter for a query, best first; and, if asked, what was dropped and why."""
+
+    query: str
+    items: tuple[Candidate, ...]
+    dropped: tuple[Candidate, ...] = ()
+    threshold: float = 0.0
+    group: int = 0
+    probes: int = 0
+    exact: bool = True
+    receipt: Receipt = Receipt()
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, index: int) -> Candidate:
+        return self.items[index]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A reply, the turn it became, and the memories it was given."""
+
+    text: str
+    turn: Turn
+    recollection: Recollection
+    receipt: Receipt = Receipt()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """The explanation of a thought, or of an answer."""
+
+    ref: Ref
+    text: str
+    lines: tuple[str, ...]
+    sources: tuple[Turn, ...] = ()
+    thoughts: tuple[Thought, ...] = ()
+    actions: tuple[Action, ...] = ()
+    used: tuple[Used, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased:
+    """What an erasure removed; `quoted_in` are surviving turns whose answers had recalled it."""
+
+    turns: int
+    thoughts: int
+    actions: int
+    requeued: int = 0
+    quoted_in: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThoughtOver:
+    """What a round of post-thinking did."""
+
+    turns: int = 0
+    failed: int = 0
+    actions: tuple[Action, ...] = ()
+    receipt: Receipt = Receipt()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """One space in numbers."""
+
+    user: str
+    turns: int
+    thoughts: int
+    retired: int
+    entities: int
+    actions: int
+    pending: int
+    failed: int
+    groups: int
+    largest_group: int
+    embedder: str
