@@ -1,0 +1,247 @@
+"""An inverted index of one space: which documents hold the query's words, scored exactly by BM25.
+
+The score is the share of the query's information that a document holds, in [0, 1): the sum over matched terms
+of idf * tf / (tf + k1 * (1 - b + b * length / average)), divided by the sum of idf over all query terms. So
+it can be weighed against a cosine, and idf knows this space only. The papers retrieve by vectors alone; on
+dialogue, BM25 over stems beats a small embedder, so we deviate and use both.
+
+It is built like a log-structured merge tree: one big sorted segment of arrays and a small tail of new
+documents in a dictionary, merged when the tail has grown.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thinkback.index.growth import grown
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from thinkback.types import Terms
+
+    Slots = npt.NDArray[np.int32]
+    Floats = npt.NDArray[np.float32]
+    Scores = npt.NDArray[np.float64]
+
+K1 = 1.2
+B = 0.75
+_TAIL = 2048  # documents; a longer tail costs memory, not query time, so it may grow with the segment
+
+
+def hash_terms(terms: Iterable[str]) -> Terms:
+    """Terms as 32-bit numbers, repeats kept. CRC-32 is the same on every machine and in every process."""
+    return np.array([zlib.crc32(term.encode("utf-8", "surrogatepass")) for term in terms], dtype=np.uint32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Segment:
+    """Postings sorted by (term, slot): those of `terms[i]` are `offsets[i]:offsets[i + 1]`.
+
+    A document's length stands with each of its postings: a query then reads slices, and gathers nothing.
+    """
+
+    terms: Terms
+    offsets: npt.NDArray[np.int64]
+    slots: Slots
+    tf: Floats
+    length: Floats
+
+
+@dataclass(slots=True, eq=False)
+class _Posting:
+    """The tail's documents that hold one term."""
+
+    slots: array[int]
+    tf: array[float]
+    length: array[float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighed:
+    """A query's score of every slot, and which slots have one."""
+
+    dense: Scores
+    parts: tuple[Slots, ...]  # the slots that hold one term, rarest terms first
+
+    def matched(self, enough: int | None = None) -> Slots:
+        """The slots with a score, once for every term they hold; from the rarest terms until `enough`."""
+        used = total = 0
+        for part in self.parts:
+            if enough is not None and total >= enough:
+                break
+            used, total = used + 1, total + len(part)
+        return np.concatenate(self.parts[:used]) if used else np.zeros(0, dtype=np.int32)
+
+
+class Lexicon:
+    """The documents of one space by slot (a dense row number). One writer at a time."""
+
+    def __init__(self) -> None:
+        none = np.zeros(0, dtype=np.int64)
+        self._segment = _segment(none.astype(np.uint64), none.astype(np.float32), none.astype(np.float32))
+        self._tail: dict[int, _Posting] = {}
+        self._tail_docs: dict[int, list[int]] = {}
+        self._length = np.zeros(0, dtype=np.float32)
+        self._present = np.zeros(0, dtype=np.bool_)
+        self._stale = np.zeros(0, dtype=np.bool_)  # slots whose postings in the segment no longer count
+        self._stales = 0
+        self._slots = 0
+        self._count = 0
+        self._total = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, slot: int, terms: Terms) -> None:
+        """Index a document; one already at this slot is replaced."""
+        self._claim(slot, len(terms))
+        distinct, counts = np.unique(terms, return_counts=True)
+        names = distinct.tolist()
+        self._tail_docs[slot] = names
+        for term, tf in zip(names, counts.tolist(), strict=True):
+            posting = self._tail.get(term)
+            if posting is None:
+                posting = self._tail[term] = _Posting(array("i"), array("f"), array("f"))
+            posting.slots.append(slot)
+            posting.tf.append(tf)
+            posting.length.append(len(terms))
+        if len(self._tail_docs) > max(_TAIL, self._count // 4):
+            self._merge()
+
+    def extend(self, slots: Sequence[int], documents: Sequence[Terms]) -> None:
+        """Index many documents at once."""
+        if len(slots) < _TAIL // 8:
+            for slot, terms in zip(slots, documents, strict=True):
+                self.add(slot, terms)
+            return
+        last = dict(zip(slots, documents, strict=True))
+        for slot, terms in last.items():
+            self._claim(slot, len(terms))
+        where = np.fromiter(last, dtype=np.uint64, count=len(last))
+        lengths = np.fromiter(map(len, last.values()), dtype=np.int64, count=len(last))
+        flat = np.concatenate(list(last.values())).astype(np.uint64)
+        keys = np.sort((flat << np.uint64(32)) | np.repeat(where, lengths))
+        first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else lengths[:0]
+        self._merge(keys[first], np.diff(first, append=len(keys)).astype(np.float32))
+
+    def remove(self, slot: int) -> None:
+        """Forget the document at this slot, if there is one."""
+        if slot >= self._slots or not self._present[slot]:
+            return
+        self._present[slot] = False
+        self._count -= 1
+        self._total -= int(self._length[slot])
+        names = self._tail_docs.pop(slot, None)
+        if names is None:
+            self._stale[slot] = True
+            self._stales += 1
+            return
+        for term in names:
+            posting = self._tail[term]
+            at = posting.slots.index(slot)
+            for column in (posting.slots, posting.tf, posting.length):
+                del column[at]
+            if not posting.slots:
+                del self._tail[term]
+
+    def scores(self, query: Terms, slots: Slots | None = None) -> tuple[Slots, Scores]:
+        """The slots that share a term with the query, ascending, with their scores; or those of `slots`."""
+        weighed = self.weigh(query)
+        found = np.unique(weighed.matched()) if slots is None else slots
+        return found, weighed.dense[found]
+
+    def weigh(self, query: Terms) -> Weighed:
+        """The scores of the whole space for one query."""
+        names = sorted(set(query.tolist()))
+        wanted = np.array(names, dtype=np.uint32)
+        starts = self._segment.offsets[self._segment.terms.searchsorted(wanted)].tolist()
+        stops = self._segment.offsets[self._segment.terms.searchsorted(wanted, side="right")].tolist()
+        parts: list[tuple[int, float, Slots, Floats, Floats]] = []
+        information = 0.0
+        for name, start, stop in zip(names, starts, stops, strict=True):
+            postings = self._postings(name, start, stop)
+            df = 0
+            for posting in postings:
+                df += len(posting[0])
+            idf = math.log1p((self._count - df + 0.5) / (df + 0.5))
+            information += idf
+            parts += [(df, idf, *posting) for posting in postings]
+        if not parts:
+            return Weighed(dense=np.zeros(self._slots), parts=())
+        parts.sort(key=itemgetter(0))
+        _, idfs, slots, tfs, lengths = zip(*parts, strict=True)
+        tf, norm = np.concatenate(tfs), np.concatenate(lengths)
+        norm *= K1 * B * self._count / self._total
+        norm += K1 * (1 - B)
+        norm += tf
+        tf /= norm
+        share = np.array(idfs, dtype=np.float32) / np.float32(information)
+        tf *= share.repeat([len(part) for part in slots])
+        dense: Scores = np.bincount(np.concatenate(slots), tf, self._slots).astype(np.float64, copy=False)
+        return Weighed(dense=dense, parts=slots)
+
+    def _postings(self, name: int, start: int, stop: int) -> list[tuple[Slots, Floats, Floats]]:
+        """A term's live postings: in the segment, at start:stop, and in the tail."""
+        found = []
+        if start < stop:
+            slots = self._segment.slots[start:stop]
+            tf, length = self._segment.tf[start:stop], self._segment.length[start:stop]
+            if self._stales:
+                live = ~self._stale[slots]
+                slots, tf, length = slots[live], tf[live], length[live]
+            found.append((slots, tf, length))
+        tail = self._tail.get(name)
+        if tail is not None:
+            found.append((np.array(tail.slots), np.array(tail.tf), np.array(tail.length)))
+        return found
+
+    def _claim(self, slot: int, length: int) -> None:
+        self.remove(slot)
+        self._length = grown(self._length, slot + 1)
+        self._present = grown(self._present, slot + 1)
+        self._stale = grown(self._stale, slot + 1)
+        self._slots = max(self._slots, slot + 1)
+        self._present[slot] = True
+        self._length[slot] = length
+        self._count += 1
+        self._total += length
+
+    def _merge(self, keys: npt.NDArray[np.uint64] | None = None, tfs: Floats | None = None) -> None:
+        """One new segment of the old one's live postings, the tail, and new (term, slot) `keys`."""
+        old = self._segment
+        live = ~self._stale[old.slots]
+        all_keys = [_keys(np.repeat(old.terms, np.diff(old.offsets))[live], old.slots[live])]
+        all_tfs = [old.tf[live]]
+        for term, posting in self._tail.items():
+            all_keys.append(_keys(np.uint32(term), np.array(posting.slots)))
+            all_tfs.append(np.array(posting.tf))
+        if keys is not None and tfs is not None:
+            all_keys.append(keys)
+            all_tfs.append(tfs)
+        joined = np.concatenate(all_keys)
+        order = np.argsort(joined, kind="stable")
+        joined = joined[order]
+        self._segment = _segment(joined, np.concatenate(all_tfs)[order], self._length)
+        self._tail, self._tail_docs = {}, {}
+        self._stale[:] = False
+        self._stales = 0
+
+
+def _keys(terms: Terms | np.uint32, slots: Slots) -> npt.NDArray[np.uint64]:
+    return (np.asarray(terms, dtype=np.uint64) << np.uint64(32)) | slots.astype(np.uint64)
+
+
+def _segment(keys: npt.NDArray[np.uint64], tf: Floats, length: Floats) -> _Segment:
+    terms, first = np.unique((keys >> np.uint64(32)).astype(np.uint32), return_index=True)
+    slots = (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
+    offsets = np.append(first, len(keys)).astype(np.int64)
+    return _Segment(terms=terms, offsets=offsets, slots=slots, tf=tf, length=length[slots])

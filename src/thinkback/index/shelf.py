@@ -1,0 +1,164 @@
+"""Everything of one space that recall searches, in memory: near by meaning, near by words, true at a time.
+
+TiM 002, section 3.3: LSH-based retrieval, then similarity within the group. We deviate where the paper's way
+loses memories: a small space is compared whole, a middling one by its signs first, a large one in as many
+groups as its recall target needs; the best lexical matches always join the candidates, and all are ranked by
+a weighted sum of cosine and lexical score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thinkback.errors import InvalidInput
+from thinkback.index import lsh
+from thinkback.index.arena import row_dots
+from thinkback.index.rows import Rows
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from thinkback.index.lexical import Weighed
+    from thinkback.index.rows import Mask
+    from thinkback.types import Delta, Hashing, ItemKind, Terms, Vector
+
+    Ints = npt.NDArray[np.int64]
+    Slots = npt.NDArray[np.int32]
+    Scores = npt.NDArray[np.float64]
+
+SCAN_BELOW = 20_000  # rows; a larger space is probed by groups
+SHORTLIST = 512  # rows that get an exact look, of more than `arena.EXACT_UP_TO`
+_LEXICAL = 64  # the lexical candidates: at least so many, or four times the limit
+# They come from the query's rarest terms, until there are so many times more than needed: a row that shares
+# only common words has a low score, and would need a high cosine, by which it is found anyway.
+_RARE = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hits:
+    """What a search found, best first, one array a column; and how it was found."""
+
+    ids: Ints
+    turns: Ints
+    score: Scores
+    cosine: Vector
+    lexical: Scores
+    groups: Ints
+    group: int  # H(query), 0 without a hashing
+    probes: int  # groups looked into, 0 when the whole space was
+    exact: bool  # whether every row that may be returned was compared exactly
+    candidates: int  # rows compared exactly
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Shelf:
+    """One space. Unit vectors are expected; one writer at a time, readers only between writes."""
+
+    def __init__(self) -> None:
+        self._rows: dict[ItemKind, Rows] = {"turn": Rows(), "thought": Rows()}
+        self._hashing: tuple[Hashing, Vector] | None = None
+
+    def apply(self, delta: Delta) -> None:
+        """Take in what changed. A new epoch is the caller's cue to build a new shelf."""
+        for kind, rows in self._rows.items():
+            rows.put(entry for entry in delta.entries if entry.kind == kind)
+            rows.date(period for period in delta.periods if period.kind == kind)
+
+    def search(
+        self,
+        kind: ItemKind,
+        vector: Vector,
+        query_terms: Terms,
+        *,
+        limit: int,
+        hashing: Hashing | None = None,
+        scan_below: int = SCAN_BELOW,
+        as_of: float | None = None,
+        current_only: bool = True,
+        exclude: Collection[int] = (),
+        weights: tuple[float, float] = (0.5, 0.5),
+    ) -> Hits:
+        """The `limit` best rows by `weights` (of cosine and of lexical score); ties go to the lower id.
+
+        `as_of` (seconds since 1970) keeps what held at that time; `current_only` drops what was retired.
+        """
+        rows = self._rows[kind]
+        if limit < 1:
+            raise InvalidInput(f"a search needs a limit of at least 1, got {limit}")
+        if len(rows) and vector.shape != (rows.arena.dim,):
+            raise InvalidInput(f"a query of shape {vector.shape} in a space of {rows.arena.dim} dimensions")
+        weighed = rows.lexicon.weigh(query_terms)
+        allowed = rows.allowed(as_of=as_of, current_only=current_only, exclude=exclude)
+        whole = hashing is None or len(rows) <= scan_below
+        probes = np.zeros(0, dtype=np.int64)
+        if hashing is not None:
+            probes = lsh.nearest(row_dots(self._columns(hashing), vector), 1 if whole else hashing.probes)
+        most = max(SHORTLIST, 8 * limit)
+        if whole:
+            slots, cosine = rows.arena.scan(vector, most, allowed)
+        else:
+            slots, cosine = rows.arena.probe(vector, probes, most, allowed)
+        exact = len(slots) == int(np.count_nonzero(allowed))
+        if not exact:
+            said_so = _best_lexical(weighed, allowed, max(_LEXICAL, 4 * limit))
+            extra = said_so[~np.isin(said_so, slots)]
+            slots = np.concatenate([slots, extra])
+            cosine = np.concatenate([cosine, rows.arena.cosines(vector, extra)])
+        said = weighed.dense[slots]
+        score = weights[0] * cosine + weights[1] * said
+        top = _top(score, rows.ids(slots), limit)
+        return Hits(
+            ids=rows.ids(slots[top]),
+            turns=rows.turns(slots[top]),
+            score=score[top],
+            cosine=cosine[top],
+            lexical=said[top],
+            groups=rows.arena.groups(slots[top]),
+            group=int(probes[0]) if len(probes) else 0,
+            probes=0 if whole else len(probes),
+            exact=exact,
+            candidates=len(slots),
+        )
+
+    def vector_of(self, kind: ItemKind, id: int) -> Vector:
+        """The vector of one row; NotFound if it is not here."""
+        return self._rows[kind].vector(id)
+
+    def groups_sizes(self, kind: ItemKind) -> Ints:
+        """How many rows every group holds."""
+        return self._rows[kind].arena.sizes()
+
+    def items(self, kind: ItemKind) -> Ints:
+        """The ids of all rows, in the order they came."""
+        return self._rows[kind].ids()
+
+    def _columns(self, hashing: Hashing) -> Vector:
+        """R's columns as contiguous rows, kept from search to search: transposing costs more than hashing."""
+        kept = self._hashing
+        if kept is None or kept[0] is not hashing:
+            kept = self._hashing = (hashing, np.ascontiguousarray(hashing.matrix.T))
+        return kept[1]
+
+
+def _best_lexical(weighed: Weighed, allowed: Mask, count: int) -> Slots:
+    """The `count` slots that share the most with the query's words, in no special order."""
+    matched = np.unique(weighed.matched(enough=_RARE * count))
+    best: Slots = matched[allowed[matched]]
+    if len(best) > count:
+        best = best[np.argpartition(weighed.dense[best], len(best) - count)[len(best) - count :]]
+    return best
+
+
+def _top(score: Scores, ids: Ints, limit: int) -> Ints:
+    """The `limit` best, best first, ties to the lower id: the same however the rows lie in memory."""
+    chosen = np.arange(len(score))
+    if len(score) > limit:
+        chosen = np.flatnonzero(score >= np.partition(score, len(score) - limit)[len(score) - limit])
+    order = np.lexsort((ids[chosen], -score[chosen]))
+    return chosen[order[:limit]]

@@ -1,0 +1,110 @@
+"""The lexicon against BM25 written down naively, whatever the order of adding, replacing and removing."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thinkback.index import lexical
+from thinkback.index.lexical import K1, B, Lexicon, hash_terms
+
+words = st.sampled_from(["the", "a", "cat", "dog", "sat", "on", "mat", "猫", "狗", "ran"])
+document = st.lists(words, max_size=8)
+steps = st.lists(
+    st.tuples(st.sampled_from(["add", "remove", "extend"]), st.integers(0, 12), document), max_size=30
+)
+
+
+def naive(documents: dict[int, list[str]], query: list[str]) -> dict[int, float]:
+    """BM25 as in the module's docstring, document by document."""
+    n, total = len(documents), sum(map(len, documents.values()))
+    idf = {}
+    for term in set(query):
+        df = sum(term in text for text in documents.values())
+        idf[term] = math.log(1 + (n - df + 0.5) / (df + 0.5))
+    found = {}
+    for slot, text in documents.items():
+        counts = Counter(text)
+        parts = [
+            idf[term] * counts[term] / (counts[term] + K1 * (1 - B + B * len(text) * n / total))
+            for term in set(query)
+            if term in counts
+        ]
+        if parts:
+            found[slot] = sum(parts) / sum(idf.values())
+    return found
+
+
+def test_hashing_terms_is_stable_and_takes_any_text() -> None:
+    assert hash_terms(["cat", "cat", "猫"]).tolist() == [2656977832, 2656977832, 2245964304]
+    assert hash_terms(["\ud800"]).dtype == np.uint32
+    assert len(hash_terms([])) == 0
+
+
+@given(steps, document, st.integers(1, 6))
+def test_scores_equal_the_naive_ones(
+    history: list[tuple[str, int, list[str]]], query: list[str], tail: int
+) -> None:
+    lexicon, documents = Lexicon(), dict[int, list[str]]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lexical, "_TAIL", tail)  # so that a few documents already cause merges
+        for step, slot, text in history:
+            if step == "remove":
+                lexicon.remove(slot)
+                documents.pop(slot, None)
+            elif step == "add":
+                lexicon.add(slot, hash_terms(text))
+                documents[slot] = text
+            else:
+                more = {slot: text, slot + 1: text[:3], slot + 2: []}
+                lexicon.extend(list(more), [hash_terms(some) for some in more.values()])
+                documents |= more
+    slots, scores = lexicon.scores(hash_terms(query))
+    expected = naive(documents, query)
+    assert len(lexicon) == len(documents)
+    assert slots.tolist() == sorted(expected)
+    assert scores == pytest.approx([expected[slot] for slot in sorted(expected)], rel=1e-5)
+    assert ((scores > 0) & (scores < 1)).all()
+
+
+def test_a_restriction_keeps_its_order_and_has_zero_where_nothing_matches() -> None:
+    lexicon = Lexicon()
+    lexicon.extend([0, 1, 2], [hash_terms(text.split()) for text in ("a cat", "a dog", "a mat")])
+    slots, scores = lexicon.scores(hash_terms(["dog"]), np.array([2, 1], np.int32))
+    assert slots.tolist() == [2, 1]
+    assert scores[0] == 0
+    assert scores[1] > 0
+
+
+def test_a_term_the_space_does_not_know_counts_as_missing_information() -> None:
+    lexicon = Lexicon()
+    lexicon.extend([0, 1], [hash_terms(["cat"]), hash_terms(["dog"])])
+    _, known = lexicon.scores(hash_terms(["cat"]))
+    _, half = lexicon.scores(hash_terms(["cat", "xylophone"]))
+    assert half[0] < known[0] / 2
+
+
+def test_bulk_loading_equals_adding_one_by_one() -> None:
+    random = np.random.default_rng(0)
+    documents = [random.integers(0, 300, random.integers(0, 12)).astype(np.uint32) for _ in range(3000)]
+    bulk, single = Lexicon(), Lexicon()
+    bulk.extend(range(3000), documents)
+    for slot, terms in enumerate(documents):
+        single.add(slot, terms)
+    for query in documents[:50]:
+        slots, scores = bulk.scores(query)
+        assert slots.tolist() == single.scores(query)[0].tolist()
+        assert scores == pytest.approx(single.scores(query)[1], rel=1e-5)
+
+
+def test_rare_terms_come_first() -> None:
+    lexicon = Lexicon()
+    lexicon.extend([0, 1, 2, 3], [hash_terms(text.split()) for text in ("a", "a", "a b", "a")])
+    weighed = lexicon.weigh(hash_terms(["a", "b"]))
+    assert weighed.matched(enough=1).tolist() == [2]
+    assert sorted(weighed.matched().tolist()) == [0, 1, 2, 2, 3]

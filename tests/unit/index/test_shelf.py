@@ -1,0 +1,263 @@
+"""The shelf against brute force: what it finds, what it filters, and that history does not matter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from thinkback.errors import InvalidInput, NotFound
+from thinkback.index import lsh
+from thinkback.index.lexical import hash_terms
+from thinkback.index.shelf import Hits, Shelf
+from thinkback.types import Delta, Entry, Hashing, ItemKind, Period, Stamp
+
+DIM = 24
+NONE = hash_terms([])
+Matrix = npt.NDArray[np.float32]
+
+
+def clusters(n: int, seed: int = 0) -> Matrix:
+    random = np.random.default_rng(seed)
+    centres = random.standard_normal((max(1, n // 40), DIM))
+    rows = centres[random.integers(0, len(centres), n)] + 0.5 * random.standard_normal((n, DIM))
+    lengths: npt.NDArray[np.float64] = np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows / lengths).astype(np.float32)
+
+
+def entries(x: Matrix, hashing: Hashing | None = None, kind: ItemKind = "thought") -> list[Entry]:
+    groups = lsh.group(hashing, x).tolist() if hashing else [0] * len(x)
+    random = np.random.default_rng(len(x))
+    terms = random.integers(0, 40, (len(x), 5)).astype(np.uint32)
+    return [Entry(kind, 10 + i, x[i], terms[i], groups[i]) for i in range(len(x))]
+
+
+def shelf_of(rows: list[Entry], periods: tuple[Period, ...] = ()) -> Shelf:
+    shelf = Shelf()
+    shelf.apply(Delta(Stamp(0, 0), tuple(rows), periods))
+    return shelf
+
+
+def day(number: int) -> datetime:
+    return datetime(2024, 1, number, tzinfo=UTC)
+
+
+def period(id: int, kind: ItemKind = "thought", **days: int) -> Period:
+    times = {name: day(number) for name, number in days.items()}
+    return Period(
+        id=id,
+        turn=id,
+        valid_from=times.get("start"),
+        valid_to=times.get("end"),
+        recorded_at=day(1),
+        retired_at=times.get("retired"),
+        kind=kind,
+    )
+
+
+def test_an_exact_search_equals_brute_force() -> None:
+    x = clusters(300)
+    rows = entries(x)
+    shelf = shelf_of(rows)
+    words = rows[7].terms
+    everything = shelf.search("thought", x[7], words, limit=300)
+    assert everything.exact
+    assert sorted(everything.ids.tolist()) == list(range(10, 310))
+    cosine = x @ x[7]
+    assert everything.cosine == pytest.approx(cosine[everything.ids - 10], abs=1e-5)
+    assert everything.score == pytest.approx(0.5 * everything.cosine + 0.5 * everything.lexical, abs=1e-6)
+    assert (np.diff(everything.score) <= 0).all()
+    assert everything.ids[0] == 17
+    few = shelf.search("thought", x[7], words, limit=9)
+    assert few.ids.tolist() == everything.ids[:9].tolist()
+    by_cosine = shelf.search("thought", x[7], words, limit=9, weights=(1, 0))
+    assert by_cosine.ids.tolist() == (10 + np.argsort(-cosine)[:9]).tolist()
+
+
+def test_probing_finds_nearly_all_on_clustered_data() -> None:
+    x = clusters(5000, seed=3)
+    hashing = lsh.learned_hashing(x, lsh.choose_width(len(x)), seed=0)
+    queries = x[::50]
+    hashing = lsh.calibrate(hashing, queries, x, lsh.group(hashing, x))
+    shelf = shelf_of(entries(x, hashing))
+    found = 0
+    for query in queries:
+        hits = shelf.search("thought", query, NONE, limit=10, hashing=hashing, scan_below=0)
+        assert not hits.exact
+        assert hits.probes == hashing.probes
+        assert hits.candidates < len(x) / 4
+        assert hits.group == lsh.group(hashing, query[None, :])[0]
+        found += len(np.intersect1d(hits.ids, 10 + np.argsort(-(x @ query))[:10]))
+    assert found >= 0.95 * 10 * len(queries)
+
+
+def test_signs_choose_the_rows_worth_an_exact_look() -> None:
+    x = clusters(5000, seed=3)
+    shelf = shelf_of([Entry("thought", number, vector, NONE) for number, vector in enumerate(x)])
+    found = 0
+    for query in x[::50]:
+        hits = shelf.search("thought", query, NONE, limit=10)
+        assert not hits.exact
+        assert hits.candidates < len(x) / 4
+        found += len(set(hits.ids.tolist()) & set(np.argsort(-(x @ query))[:10].tolist()))
+    assert found / (10 * len(x[::50])) >= 0.95
+
+
+def test_a_lexical_match_wins_where_the_cosine_is_useless() -> None:
+    x = clusters(3000, seed=4)
+    hashing = lsh.random_hashing(DIM, 64, 0)
+    rows = entries(x, hashing)
+    rows[77] = replace(rows[77], terms=hash_terms(["xylophone", "lesson"]))
+    shelf = shelf_of(rows)
+    for chosen in (hashing, None):
+        hits = shelf.search(
+            "thought",
+            -rows[77].vector,
+            hash_terms(["xylophone"]),
+            limit=1,
+            hashing=chosen,
+            weights=(0.1, 0.9),
+        )
+        assert hits.ids.tolist() == [rows[77].id]
+        assert hits.cosine[0] == pytest.approx(-1, abs=1e-5)
+    zero = np.zeros(DIM, np.float32)
+    assert (
+        shelf.search("thought", zero, hash_terms(["lesson"]), limit=1, hashing=hashing).ids[0] == rows[77].id
+    )
+
+
+def test_common_words_do_not_crowd_out_the_rare_one() -> None:
+    x = clusters(4000, seed=5)
+    hashing = lsh.random_hashing(DIM, 64, 0)
+    rows = [replace(row, terms=hash_terms(["the", "cat"])) for row in entries(x, hashing)]
+    rows[9] = replace(rows[9], terms=hash_terms(["the", "zebra"]))
+    hits = shelf_of(rows).search(
+        "thought", -x[9], hash_terms(["the", "cat", "zebra"]), limit=3, hashing=hashing, weights=(0, 1)
+    )
+    assert hits.ids[0] == rows[9].id
+
+
+@pytest.mark.parametrize("probing", [True, False])
+def test_retired_excluded_and_untimely_rows_are_filtered(probing: bool) -> None:
+    x = np.repeat(clusters(1), 5, axis=0)
+    hashing = lsh.random_hashing(DIM, 8, 0)
+    rows = [replace(row, terms=hash_terms(["cat"])) for row in entries(x, hashing)]
+    shelf = shelf_of(
+        rows, (period(10, retired=5), period(11, start=3), period(12, end=3), period(13, start=2, end=4))
+    )
+
+    def ids(as_of: int | None = None, current: bool = True, exclude: tuple[int, ...] = ()) -> list[int]:
+        hits = shelf.search(
+            "thought",
+            x[0],
+            hash_terms(["cat"]),
+            limit=9,
+            hashing=hashing,
+            scan_below=0 if probing else 100,
+            as_of=None if as_of is None else day(as_of).timestamp(),
+            current_only=current,
+            exclude=exclude,
+        )
+        return [int(id) for id in hits.ids]
+
+    assert ids() == [11, 12, 13, 14]
+    assert ids(current=False) == [10, 11, 12, 13, 14]
+    assert ids(exclude=(12, 99)) == [11, 13, 14]
+    assert ids(as_of=1) == [12, 14]
+    assert ids(as_of=2) == [12, 13, 14]
+    assert ids(as_of=3) == [11, 13, 14]
+    assert ids(as_of=4, current=False) == [10, 11, 14]
+    shelf.apply(Delta(Stamp(0, 1), (), (period(14, retired=9), period(10))))  # undone: 10 is current again
+    assert ids() == [10, 11, 12, 13]
+
+
+def test_a_turn_is_not_recalled_before_it_was_said() -> None:
+    x = clusters(2)
+    shelf = shelf_of(entries(x, kind="turn"), (period(10, "turn", start=1), period(11, "turn", start=5)))
+    assert shelf.search("turn", x[0], NONE, limit=5, as_of=day(4).timestamp()).ids.tolist() == [10]
+    assert sorted(shelf.search("turn", x[0], NONE, limit=5).turns.tolist()) == [10, 11]
+    assert len(shelf.search("thought", x[0], NONE, limit=5)) == 0
+
+
+def test_a_period_may_come_before_its_row() -> None:
+    x = clusters(2)
+    shelf = shelf_of([], (period(11, retired=2),))
+    assert len(shelf.search("thought", x[0], hash_terms(["cat"]), limit=5)) == 0
+    shelf.apply(Delta(Stamp(0, 1), tuple(entries(x))))
+    assert shelf.search("thought", x[0], NONE, limit=5).ids.tolist() == [10]
+
+
+def test_the_same_id_again_replaces_the_row() -> None:
+    x = clusters(60)
+    rows = entries(x)
+    shelf = shelf_of(rows)
+    changed = replace(rows[4], vector=-x[4], terms=hash_terms(["zebra"]), group=3)
+    shelf.apply(Delta(Stamp(0, 1), (changed,)))
+    assert len(shelf.items("thought")) == 60
+    assert shelf.vector_of("thought", rows[4].id) == pytest.approx(-x[4])
+    assert shelf.groups_sizes("thought").tolist() == [59, 0, 0, 1]
+    hits = shelf.search("thought", -x[4], hash_terms(["zebra"]), limit=1)
+    assert (hits.ids[0], hits.groups[0]) == (rows[4].id, 3)
+    assert hits.cosine[0] == pytest.approx(1, abs=1e-5)
+    with pytest.raises(NotFound):
+        shelf.vector_of("thought", 999)
+
+
+def search(shelf: Shelf, query: Entry, hashing: Hashing, scan_below: int) -> Hits:
+    return shelf.search(
+        "thought", query.vector, query.terms, limit=7, hashing=hashing, scan_below=scan_below, exclude=(12,)
+    )
+
+
+@settings(deadline=None)
+@given(
+    st.integers(1, 150),
+    st.lists(st.integers(1, 40), min_size=1, max_size=8),
+    st.integers(0, 5),
+    st.integers(0, 2**16),
+)
+def test_one_by_one_or_all_at_once_is_the_same(n: int, sizes: list[int], again: int, seed: int) -> None:
+    hashing = replace(lsh.random_hashing(DIM, 12, 1), probes=4)
+    rows = entries(clusters(n, seed), hashing)
+    moved = entries(clusters(min(n, again), seed + 1), hashing)  # the first few come again, elsewhere
+    final = moved + rows[len(moved) :]
+    periods = tuple(period(row.id, retired=2) for row in rows[::5])
+    pieces, at = Shelf(), 0
+    while at < n:
+        size = sizes[at % len(sizes)]
+        pieces.apply(Delta(Stamp(0, at), tuple(rows[at : at + size])))
+        at += size
+    for row in moved:
+        pieces.apply(Delta(Stamp(0, n), (row,)))
+    pieces.apply(Delta(Stamp(0, n + 1), (), periods))
+    whole = shelf_of(final, periods)
+    assert pieces.items("thought").tolist() == whole.items("thought").tolist()
+    assert pieces.groups_sizes("thought").tolist() == whole.groups_sizes("thought").tolist()
+    for row in final:
+        assert (pieces.vector_of("thought", row.id) == row.vector).all()
+    for query in final[:5]:
+        for scan_below in (0, 1000):
+            one, other = (search(shelf, query, hashing, scan_below) for shelf in (pieces, whole))
+            assert one.candidates == other.candidates
+            assert one.score == pytest.approx(other.score, abs=1e-5)
+            assert one.lexical == pytest.approx(other.lexical, abs=1e-5)
+            assert one.ids.tolist() == other.ids.tolist()
+
+
+def test_what_cannot_be_searched_or_shelved_is_refused() -> None:
+    shelf = shelf_of(entries(clusters(3)))
+    query = clusters(1)[0]
+    with pytest.raises(InvalidInput, match="limit"):
+        shelf.search("thought", query, NONE, limit=0)
+    with pytest.raises(InvalidInput, match="dimensions"):
+        shelf.search("thought", query[:5], NONE, limit=1)
+    with pytest.raises(InvalidInput, match="dimensions"):
+        shelf.apply(Delta(Stamp(0, 1), (Entry("thought", 1, query[:5], NONE),)))
+    with pytest.raises(InvalidInput, match="group"):
+        shelf.apply(Delta(Stamp(0, 1), (Entry("thought", 1, query, NONE, group=-1),)))
+    assert shelf.items("thought").tolist() == [10, 11, 12]
