@@ -1,0 +1,61 @@
+"""Long-term memory for any LLM: before it answers it recalls thoughts, after it answers it thinks again."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from thinkback.errors import ThinkbackError
+
+if TYPE_CHECKING:
+    from thinkback.asynchronous import AsyncMemory
+    from thinkback.memory import Memory
+    from thinkback.ports import LLM, Embedder, Store
+    from thinkback.presets import Preset
+    from thinkback.types import Action, Answer, Message, Recollection, Reply, Thought, Turn
+
+__version__ = "0.1.0"
+
+# Names are loaded when they are first used: importing thinkback reads no file, starts nothing, costs little.
+_HOMES = {
+    "AsyncMemory": "asynchronous",
+    "Memory": "memory",
+    "Embedder": "ports",
+    "LLM": "ports",
+    "Store": "ports",
+    "Preset": "presets",
+    "Action": "types",
+    "Answer": "types",
+    "Message": "types",
+    "Recollection": "types",
+    "Reply": "types",
+    "Thought": "types",
+    "Turn": "types",
+}
+
+__all__ = [
+    "LLM",
+    "Action",
+    "Answer",
+    "AsyncMemory",
+    "Embedder",
+    "Memory",
+    "Message",
+    "Preset",
+    "Recollection",
+    "Reply",
+    "Store",
+    "ThinkbackError",
+    "Thought",
+    "Turn",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'thinkback' has no attribute {name!r}")
+    return getattr(import_module(f"thinkback.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,26 @@
+"""The border: what callers hand in is checked, cleaned and bounded here, once."""
+
+from __future__ import annotations
+
+from thinkback.errors import InvalidInput
+from thinkback.text.clean import clean
+
+MAX_TEXT = 8 << 20  # characters of one side of a turn
+MAX_NAME = 256
+
+
+def checked_text(value: object, name: str) -> str:
+    """Valid Unicode without NUL: such characters become U+FFFD rather than costing the turn."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text, not {type(value).__name__}")
+    if len(value) > MAX_TEXT:
+        raise InvalidInput(f"{name} has {len(value):,} characters; the most is {MAX_TEXT:,}: split it")
+    return clean(value)
+
+
+def checked_name(value: object, what: str) -> str:
+    """A user, session or key: short, printable, not blank."""
+    name = checked_text(value, what).strip()
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise InvalidInput(f"{what}={value!r:.60}: use 1 to {MAX_NAME} printable characters")
+    return name

@@ -1,0 +1,84 @@
+"""`why`: where a thought comes from and what became of it; what an answer was given."""
+
+from __future__ import annotations
+
+from thinkback.errors import NotFound
+from thinkback.ports import Store
+from thinkback.types import Ref, Thought, Turn, Why
+
+
+def why_thought(store: Store, space: str, id_: int) -> Why:
+    found = store.thoughts(space, ids=[id_], current=False)
+    if not found:
+        raise NotFound(f"no {Ref('thought', id_)} in this space")
+    (thought,) = found
+    sources = {turn.id: turn for turn in store.turns(space, ids=[source.turn for source in thought.sources])}
+    actions = store.journal(space, thought=id_)
+    lines = [
+        f"{thought.ref}: {thought.sentence}",
+        f"({thought.subject}, {thought.relation}, {thought.object})",
+    ]
+    for source in thought.sources:
+        turn = sources.get(source.turn)
+        if turn is not None:
+            words = turn.said(source.side)[source.start : source.end]
+            lines.append(f'from {turn.ref}, {turn.at:%Y-%m-%d %H:%M}, {source.speaker} said: "{words}"')
+    lines.append(_holds(thought))
+    for action in actions:
+        undone = f", undone by {Ref('action', action.undone_by)}" if action.undone_by else ""
+        lines.append(f"{action.ref} {action.action} by {action.actor}: {action.reason}{undone}")
+    return Why(
+        ref=thought.ref,
+        text=thought.sentence,
+        lines=tuple(lines),
+        sources=tuple(sources.values()),
+        thoughts=(thought,),
+        actions=tuple(actions),
+    )
+
+
+def why_answer(store: Store, space: str, id_: int) -> Why:
+    found = store.turns(space, ids=[id_])
+    if not found:
+        raise NotFound(f"no {Ref('turn', id_)} in this space")
+    (turn,) = found
+    thoughts = _thoughts(store, space, turn)
+    raw = {
+        item.id: item for item in store.turns(space, ids=[u.id for u in turn.recalled if u.kind == "turn"])
+    }
+    lines = [f"{turn.ref}, {turn.at:%Y-%m-%d %H:%M}, {turn.asker}: {turn.query}"]
+    if not turn.recalled:
+        lines.append("nothing was recalled for it")
+    for rank, used in enumerate(turn.recalled, start=1):
+        ref = Ref(used.kind, used.id)
+        known = thoughts.get(used.id) if used.kind == "thought" else raw.get(used.id)
+        words = known.sentence if isinstance(known, Thought) else known.text if known else "(erased since)"
+        since = "" if not isinstance(known, Thought) or known.current else " [retired since]"
+        lines.append(
+            f"{rank}. {ref} {words!r}{since}: score {used.score:.2f} "
+            f"(meaning {used.cosine:.2f}, words {used.lexical:.2f}), group {used.group}"
+        )
+    actions = store.journal(space, turn=id_)
+    lines += [f"then {action.ref} {action.action}: {action.reason}" for action in actions]
+    return Why(
+        ref=turn.ref,
+        text=turn.response,
+        lines=tuple(lines),
+        sources=(turn,),
+        thoughts=tuple(thoughts.values()),
+        actions=tuple(actions),
+        used=turn.recalled,
+    )
+
+
+def _thoughts(store: Store, space: str, turn: Turn) -> dict[int, Thought]:
+    ids = [used.id for used in turn.recalled if used.kind == "thought"]
+    return {thought.id: thought for thought in store.thoughts(space, ids=ids, current=False)}
+
+
+def _holds(thought: Thought) -> str:
+    since = f"{thought.valid_from:%Y-%m-%d}" if thought.valid_from else "always"
+    if thought.retired_at is None:
+        return f"holds since {since}, learned {thought.recorded_at:%Y-%m-%d %H:%M}"
+    until = f"{thought.valid_to:%Y-%m-%d}" if thought.valid_to else "?"
+    return f"held from {since} to {until}, retired {thought.retired_at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,378 @@
+"""Memory: the whole of thinkback for one user, composed of its parts and of nothing else.
+
+with Memory.open("memory.db", user="ann") as memory:
+    memory.remember("I moved to Lyon.", "How exciting!")
+    memory.recall("Where do I live?")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Self
+
+from thinkback import explain, transfer
+from thinkback.chat import ChatStream
+from thinkback.checks import checked_name, checked_text
+from thinkback.errors import InvalidInput
+from thinkback.ports import LLM, Clock, Embedder, Store
+from thinkback.presets import HYBRID, Preset
+from thinkback.presets import preset as named_preset
+from thinkback.recall.retrieve import Lookup, Question, retrieve
+from thinkback.receipts import Stopwatch
+from thinkback.text.refs import parse_ref
+from thinkback.think.choose import Think, generator_for
+from thinkback.think.generate import Generator
+from thinkback.thinker import Thinker, Worker
+from thinkback.times import aware, utc_now
+from thinkback.types import (
+    Action,
+    Answer,
+    Entity,
+    Erased,
+    Failure,
+    Receipt,
+    Recollection,
+    Ref,
+    Said,
+    Stats,
+    Thought,
+    ThoughtOver,
+    Turn,
+    Why,
+)
+from thinkback.upkeep import Progress, Upkeep
+
+RECENT_TURNS = 2
+IMPORT_BATCH = 256
+
+
+class Memory:
+    """What one user told, and what was thought of it. Thread-safe; close it, or use it in a `with`."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        *,
+        user: str = "default",
+        llm: LLM | None = None,
+        think: Think | Generator = "auto",
+        preset: Preset = HYBRID,
+        background: bool = True,
+        clock: Clock = utc_now,
+    ) -> None:
+        store.adopt(embedder.name)
+        self.user = checked_name(user, "user")
+        self.llm = llm
+        self.embedder = embedder
+        self.store = store
+        self._preset = preset
+        self._clock = clock
+        self._upkeep = Upkeep(store, embedder, preset)
+        self._thinker = Thinker(store, self._upkeep, generator_for(think, llm), clock)
+        self._worker = Worker(self._thinker.drain) if background else None
+        self._owns_parts = True
+        self._wake()
+
+    @classmethod
+    def open(
+        cls,
+        url: str = "thinkback.db",
+        *,
+        llm: LLM | str | None = None,
+        embedder: Embedder | str = "minilm",
+        user: str = "default",
+        think: Think | Generator = "auto",
+        preset: Preset | str = "hybrid",
+        background: bool = True,
+        clock: Clock = utc_now,
+    ) -> Self:
+        """Open (or create) the database at `url`.
+
+        `llm` and `embedder` are adapters or their names: `openai:gpt-4o-mini`, `local:smollm2`; `minilm`,
+        `wordllama`, `openai:text-embedding-3-small`. Without an `llm` everything works by rules.
+        """
+        from thinkback import models, stores
+
+        chosen = named_preset(preset) if isinstance(preset, str) else preset
+        embeds = models.embedder(embedder) if isinstance(embedder, str) else embedder
+        speaks = models.llm(llm) if isinstance(llm, str) else llm
+        store = stores.connect(url)
+        try:
+            return cls(
+                store,
+                embeds,
+                user=user,
+                llm=speaks,
+                think=think,
+                preset=chosen,
+                background=background,
+                clock=clock,
+            )
+        except BaseException:
+            store.close()
+            raise
+
+    def for_user(self, user: str) -> Self:
+        """The memory of another user in the same database; it lives as long as this one."""
+        other = copy(self)
+        other.user = checked_name(user, "user")
+        other._owns_parts = False
+        return other
+
+    def close(self) -> None:
+        """End the background work after the turn in hand, and release the database. Nothing is lost."""
+        if not self._owns_parts:
+            return
+        if self._worker is not None:
+            self._worker.stop()
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    # --- the write path -----------------------------------------------------------------------
+
+    def remember(
+        self,
+        query: str,
+        response: str = "",
+        *,
+        at: datetime | None = None,
+        session: str = "default",
+        key: str | None = None,
+    ) -> Turn:
+        """Keep one turn; it is durable when this returns. The same `key` again returns the same turn."""
+        return self._keep(self._said(query, response, at, session, key))
+
+    def remember_messages(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        at: datetime | None = None,
+        session: str = "default",
+        key: str | None = None,
+    ) -> list[Turn]:
+        """Keep a list of role/content messages as turns, all or none of them."""
+        said = [
+            self._said(query, response, at, session, None if key is None else f"{key}#{number}")
+            for number, (query, response) in enumerate(transfer.pairs(messages))
+        ]
+        if not said:
+            raise InvalidInput("no user or assistant message to remember")
+        turns = self.store.append(self.user, said, self._clock())
+        self._wake()
+        return turns
+
+    def post_think(self, *, limit: int | None = None, progress: Progress | None = None) -> ThoughtOver:
+        """Think over what is pending, now. The background worker does the same by itself."""
+        return self._thinker.drain(self.user, limit=limit, progress=progress)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Until the background worker has nothing left to do."""
+        return self._worker is None or self._worker.wait(timeout)
+
+    # --- the read path ------------------------------------------------------------------------
+
+    def recall(
+        self, query: str, k: int = 5, *, as_of: datetime | None = None, explain: bool = False
+    ) -> Recollection:
+        """The few memories that matter for `query`, each with its reason; sees every turn remembered before.
+
+        `as_of` asks what held at that time. `explain` adds what was looked at and dropped.
+        """
+        if not isinstance(k, int) or k < 1:
+            raise InvalidInput(f"k={k!r}: ask for at least one memory")
+        text = checked_text(query, "query")
+        if not text.strip():
+            raise InvalidInput("the query is empty: ask something")
+        when = None if as_of is None else aware(as_of, "as_of")
+        watch = Stopwatch()
+        with watch("index"):
+            self._upkeep.catch_up(self.user)
+        with watch("embed"):
+            vector, terms = self._upkeep.embed(text)
+        with watch("search"):
+            view = self._upkeep.view(self.user)
+            with view.lock:
+                question = Question(text, vector, terms, k, when, explain)
+                found = retrieve(question, view.shelf, view.hashing, self._preset, self._lookup())
+        return replace(found, receipt=Receipt(ms=watch.ms))
+
+    def chat(self, message: str, *, session: str = "default", k: int = 5) -> Answer:
+        """Recall, answer with the thoughts, remember the turn; thinking follows in the background."""
+        stream = self.chat_stream(message, session=session, k=k)
+        for _ in stream:
+            pass
+        return stream.answer
+
+    def chat_stream(self, message: str, *, session: str = "default", k: int = 5) -> ChatStream:
+        """The same, piece by piece: iterate it, then read `.answer`."""
+        return ChatStream(
+            self._said(message, "", None, session, None),
+            self.recall(message, k=k),
+            self.turns(session=session, limit=RECENT_TURNS, newest=True),
+            self.llm,
+            self._keep,
+        )
+
+    # --- looking ------------------------------------------------------------------------------
+
+    def thoughts(
+        self,
+        *,
+        subject: str | None = None,
+        relation: str | None = None,
+        group: int | None = None,
+        current: bool = True,
+        limit: int | None = None,
+    ) -> list[Thought]:
+        """The thoughts of the space in sequence; `current=False` includes retired ones."""
+        return self.store.thoughts(
+            self.user, subject=subject, relation=relation, group=group, current=current, limit=limit
+        )
+
+    def turns(
+        self, *, session: str | None = None, limit: int | None = None, newest: bool = False
+    ) -> list[Turn]:
+        return self.store.turns(self.user, session=session, limit=limit, newest=newest)
+
+    def journal(self, *, thought: int | None = None, limit: int | None = None) -> list[Action]:
+        """Every action on the space, with its reason."""
+        return self.store.journal(self.user, thought=thought, limit=limit)
+
+    def entities(self) -> list[Entity]:
+        return self.store.entities(self.user)
+
+    def failures(self) -> list[Failure]:
+        """Turns whose post-thinking was given up, with the reason; `retry_failures` tries them again."""
+        return self.store.failures(self.user)
+
+    def retry_failures(self) -> int:
+        count = self.store.retry_failures(self.user)
+        self._wake()
+        return count
+
+    def why(self, what: Thought | Answer | Turn | Ref | str) -> Why:
+        """Why a thought is held, or why an answer was given: `why("thought:7")`, `why(answer)`."""
+        if isinstance(what, Answer):
+            what = what.turn
+        ref = what.ref if isinstance(what, (Thought, Turn)) else parse_ref(what, "thought")
+        if ref.kind == "action":
+            raise InvalidInput(
+                f"{ref} is an action: its reason stands in the journal. Ask about a thought or a turn"
+            )
+        explained = explain.why_thought if ref.kind == "thought" else explain.why_answer
+        return explained(self.store, self.user, ref.id)
+
+    def stats(self) -> Stats:
+        return self.store.stats(self.user)
+
+    # --- changing one's mind ------------------------------------------------------------------
+
+    def forget(self, thought: Thought | Ref | str | int, reason: str) -> Action:
+        """Retire a thought: it is recalled no more, its history stays, `undo` brings it back."""
+        ref = (
+            thought.ref
+            if isinstance(thought, Thought)
+            else _of_kind(parse_ref(thought, "thought"), "thought")
+        )
+        reason = checked_text(reason, "reason").strip()
+        if not reason:
+            raise InvalidInput("forgetting needs a reason: it is kept in the journal")
+        return self.store.retire(self.user, ref.id, reason, "user", self._clock())
+
+    def undo(self, action: Action | Ref | str | int) -> Action:
+        """Take back one action of the journal; undoing the undo does it again."""
+        ref = action.ref if isinstance(action, Action) else _of_kind(parse_ref(action, "action"), "action")
+        return self.store.undo(self.user, ref.id, "user", self._clock())
+
+    def erase(
+        self,
+        *,
+        user: str | None = None,
+        session: str | None = None,
+        turn: Turn | Ref | str | int | None = None,
+    ) -> Erased:
+        """Physically delete a turn, a session or a user with everything derived from it. No undo."""
+        if sum(choice is not None for choice in (user, session, turn)) != 1:
+            raise InvalidInput("erase exactly one of user=, session= or turn=")
+        if user is not None:
+            return self.store.erase(checked_name(user, "user"), now=self._clock())
+        if session is not None:
+            return self.store.erase(self.user, session=session, now=self._clock())
+        ref = turn.ref if isinstance(turn, Turn) else _of_kind(parse_ref(turn, "turn"), "turn")  # type: ignore[arg-type]
+        erased = self.store.erase(self.user, turn=ref.id, now=self._clock())
+        self._wake()
+        return erased
+
+    # --- moving -------------------------------------------------------------------------------
+
+    def export(self) -> Iterator[str]:
+        """The whole space as JSON lines; `import_` of them gives the same space."""
+        return transfer.export_space(self.store, self.user)
+
+    def import_(self, lines: Iterable[str], *, progress: Progress | None = None) -> int:
+        """Read an export into an empty user, or remember turns from elsewhere; how many turns came in.
+
+        Everything is checked before anything is written. An export's own user name gives way to this one.
+        """
+        spaces, foreign = transfer.read(lines)
+        if len(spaces) > 1 or (spaces and foreign):
+            raise InvalidInput("one space at a time: import each user's export by itself")
+        said = [self._said(f.query, f.response, f.at, f.session or "default", f.key) for f in foreign]
+        count = len(said)
+        for exported in spaces:
+            self.store.load(self.user, exported.turns, exported.actions, exported.entities)
+            count = len(exported.turns)
+        for start in range(0, len(said), IMPORT_BATCH):
+            self.store.append(self.user, said[start : start + IMPORT_BATCH], self._clock())
+        self._upkeep.catch_up(self.user, progress, total=count)
+        self._upkeep.regroup_if_outgrown(self.user)
+        self._wake()
+        return count
+
+    def reembed(self, *, progress: Progress | None = None) -> int:
+        """Convert the whole database to this memory's embedder (see `Memory.reembed_with`)."""
+        return self._upkeep.reembed(progress)
+
+    # --- inside -------------------------------------------------------------------------------
+
+    def _said(self, query: str, response: str, at: datetime | None, session: str, key: str | None) -> Said:
+        asked, answered = checked_text(query, "query"), checked_text(response, "response")
+        if not asked.strip() and not answered.strip():
+            raise InvalidInput("a turn needs a query or a response: both are empty")
+        return Said(
+            query=asked,
+            response=answered,
+            at=self._clock() if at is None else aware(at, "at"),
+            session=checked_name(session, "session"),
+            key=None if key is None else checked_name(key, "key"),
+        )
+
+    def _keep(self, said: Said) -> Turn:
+        (turn,) = self.store.append(self.user, [said], self._clock())
+        self._wake()
+        return turn
+
+    def _lookup(self) -> Lookup:
+        return Lookup(
+            lambda ids: self.store.thoughts(self.user, ids=ids, current=False) if ids else [],
+            lambda ids: self.store.turns(self.user, ids=ids) if ids else [],
+        )
+
+    def _wake(self) -> None:
+        if self._worker is not None:
+            self._worker.wake(self.user)
+
+
+def _of_kind(ref: Ref, kind: str) -> Ref:
+    if ref.kind != kind:
+        raise InvalidInput(f"{ref} is a {ref.kind}, not a {kind}")
+    return ref

@@ -1,0 +1,39 @@
+"""Named ways to search: the paper's own, kept faithful, and the default that works.
+
+`tim` is Think-in-Memory as written (seeds 000-002): a random R, the query's own group and no other, cosine
+alone. It finds a tenth to a quarter of the true neighbours (`benchmarks/lsh_recall.py`), so it is a preset
+to compare with. The default searches a space whole while that is quick, probes as many groups of a learned R
+as its recall target needs beyond, and lets shared words count beside the embedding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from thinkback.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    name: str
+    cosine: float  # weights of the score's two parts
+    lexical: float
+    threshold: float  # below it a memory does not matter
+    scan_below: int  # spaces up to this size are searched whole, larger ones by groups
+    learned: bool  # R's columns: learned from the space, or random
+    target: float  # recall@10 that probing must reach; 0 probes one group, as the paper does
+    group_by: Literal["turn", "thought"] = "turn"  # whose embedding decides a thought's group
+
+
+HYBRID = Preset(
+    name="hybrid", cosine=0.5, lexical=0.5, threshold=0.15, scan_below=20_000, learned=True, target=0.95
+)
+TIM = Preset(name="tim", cosine=1.0, lexical=0.0, threshold=0.2, scan_below=0, learned=False, target=0.0)
+PRESETS = {preset.name: preset for preset in (HYBRID, TIM)}
+
+
+def preset(name: str) -> Preset:
+    if name not in PRESETS:
+        raise InvalidInput(f"no preset {name!r}: choose from {', '.join(sorted(PRESETS))}")
+    return PRESETS[name]

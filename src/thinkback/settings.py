@@ -1,0 +1,190 @@
+"""The composition root: flags, environment and file -> Settings, each value with its origin -> Memory.
+
+A value is taken from the first that has it: a flag, the environment, the file, the default.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thinkback.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from thinkback.memory import Memory
+    from thinkback.ports import LLM, Embedder, Store
+    from thinkback.think.generate import Generator
+    from thinkback.upkeep import Progress
+
+ENVIRONMENT = {
+    "db": "THINKBACK_DB",
+    "user": "THINKBACK_USER",
+    "llm": "THINKBACK_LLM",
+    "embedder": "THINKBACK_EMBEDDER",
+    "preset": "THINKBACK_PRESET",
+    "think": "THINKBACK_THINK",
+    "base_url": "OPENAI_BASE_URL",
+}
+AUTO, NONE = "auto", "none"
+LOCAL_MODEL = "smollm2"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What is configured; `origins` names where a value came from, if it is not the default.
+
+    `llm` is a spec such as `openai:gpt-4o-mini`, `auto` (the small local model if it is pulled) or `none`.
+    """
+
+    db: str
+    user: str = "default"
+    llm: str = AUTO
+    embedder: str = "minilm"
+    preset: str = "hybrid"
+    think: str = AUTO
+    base_url: str = ""
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    def origin(self, name: str) -> str:
+        """`flag --db`, `env THINKBACK_DB`, `file PATH` or `default`."""
+        return self.origins.get(name, "default")
+
+
+NAMES = tuple(each.name for each in fields(Settings) if each.name != "origins")
+
+
+def home() -> Path:
+    """Where thinkback keeps its data: $THINKBACK_HOME, or the platform's place for it."""
+    from thinkback.models.folder import models_folder
+
+    return models_folder().parent
+
+
+def config_path() -> Path:
+    """$THINKBACK_CONFIG, or thinkback/config.toml in the place for configuration."""
+    if named := os.environ.get("THINKBACK_CONFIG"):
+        return Path(named).expanduser()
+    base = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(base).expanduser() if base else Path.home() / ".config") / "thinkback" / "config.toml"
+
+
+def load(**flags: str | None) -> Settings:
+    """Settings from the flags given (None: not given), the environment, the file and the defaults."""
+    if unknown := set(flags) - set(NAMES):
+        raise InvalidInput(f"no setting is called {sorted(unknown)[0]!r}: there are {', '.join(NAMES)}")
+    path = config_path()
+    from_file = _read(path)
+    values: dict[str, str] = {}
+    origins: dict[str, str] = {}
+    for name in NAMES:
+        if (given := flags.get(name)) is not None:
+            values[name], origins[name] = given, f"flag --{name.replace('_', '-')}"
+        elif found := os.environ.get(ENVIRONMENT[name]):
+            values[name], origins[name] = found, f"env {ENVIRONMENT[name]}"
+        elif name in from_file:
+            values[name], origins[name] = from_file[name], f"file {path}"
+    values["db"] = _place(values["db"]) if "db" in values else str(home() / "memory.db")
+    return Settings(**values, origins=origins)
+
+
+def embedder(settings: Settings) -> Embedder:
+    from thinkback import models
+
+    return models.embedder(settings.embedder, base_url=settings.base_url or None)
+
+
+def llm_spec(settings: Settings) -> str | None:
+    """The language model that `llm` means on this machine; None: there is none, memory itself answers."""
+    if settings.llm == NONE:
+        return None
+    return settings.llm if settings.llm != AUTO else _local_model()
+
+
+def llm(settings: Settings) -> LLM | None:
+    from thinkback import models
+
+    spec = llm_spec(settings)
+    return None if spec is None else models.llm(spec, base_url=settings.base_url or None)
+
+
+def generator(settings: Settings) -> Generator:
+    """Who draws thoughts from turns."""
+    from thinkback.think.choose import generator_for
+
+    return generator_for(settings.think, llm(settings))  # type: ignore[arg-type]  # it checks the word itself
+
+
+def open_store(settings: Settings) -> Store:
+    """The database alone. The folder of the default database is made on demand, for its owner only."""
+    from thinkback import stores
+
+    _make_folder(settings)
+    return stores.connect(settings.db)
+
+
+def open_memory(settings: Settings, **overrides: Any) -> Memory:
+    """The memory that is configured; `overrides` are those of `Memory.open`."""
+    from thinkback.memory import Memory
+
+    _make_folder(settings)
+    options: dict[str, Any] = {"user": settings.user, "preset": settings.preset, "think": settings.think}
+    if "embedder" not in overrides:
+        options["embedder"] = embedder(settings)
+    if "llm" not in overrides:
+        options["llm"] = llm(settings)
+    return Memory.open(settings.db, **{**options, **overrides})
+
+
+def reembed(settings: Settings, progress: Progress | None = None) -> int:
+    """Convert the whole database to the embedder that is configured; how many vectors that were."""
+    from thinkback.presets import preset
+    from thinkback.upkeep import Upkeep
+
+    chosen = embedder(settings)
+    store = open_store(settings)
+    try:
+        return Upkeep(store, chosen, preset(settings.preset)).reembed(progress)
+    finally:
+        store.close()
+
+
+def _local_model() -> str | None:
+    from importlib.util import find_spec
+
+    from thinkback.models.folder import installed
+
+    pulled = any(model.name == LOCAL_MODEL for model in installed())
+    return f"local:{LOCAL_MODEL}" if pulled and find_spec("xllamacpp") else None
+
+
+def _place(db: str) -> str:
+    return db if "://" in db else os.path.expanduser(db)
+
+
+def _make_folder(settings: Settings) -> None:
+    if settings.origin("db") == "default":
+        Path(settings.db).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _read(path: Path) -> dict[str, str]:
+    """The file's values; no file is no value, unless it was asked for by name."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if os.environ.get("THINKBACK_CONFIG"):
+            raise InvalidInput(f"{path}, named by THINKBACK_CONFIG, is not there") from None
+        return {}
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:  # not TOML, or not UTF-8
+        raise InvalidInput(f"{path} is not valid TOML: {error}") from error
+    for key, value in data.items():
+        if key not in NAMES:
+            raise InvalidInput(f"{path}: no setting is called {key!r}: there are {', '.join(NAMES)}")
+        if not isinstance(value, str):
+            raise InvalidInput(f"{path}: {key} must be text in quotes, not {value!r}")
+    return {key: str(value) for key, value in data.items() if value}

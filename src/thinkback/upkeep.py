@@ -1,0 +1,197 @@
+"""Derived work: the index follows the rows, groups are remade when outgrown, embedders are exchanged.
+
+All of it can be killed at any moment and done again: rows are the truth, the index is a cache.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thinkback.errors import NotFound
+from thinkback.index import lsh
+from thinkback.index.lexical import hash_terms
+from thinkback.index.shelf import Shelf
+from thinkback.ports import Embedder, Store
+from thinkback.presets import Preset
+from thinkback.text.tokens import terms
+from thinkback.types import Entry, Hashing, ItemKind, Stamp, Unindexed
+
+if TYPE_CHECKING:
+    from thinkback.types import Terms, Vector
+
+BATCH = 64
+SEED = 20231114  # of R; stored with it, so a space keeps the groups it has
+_CALIBRATION_QUERIES = 200
+
+Progress = Callable[[int, int], None]  # done, total
+
+
+class View:
+    """One space as it is read: everything in memory, and R. Searched under its lock."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.shelf = Shelf()
+        self.stamp = Stamp()
+        self.hashing: Hashing | None = None
+
+
+class Upkeep:
+    """Keeps the index of every space in step with its rows."""
+
+    def __init__(self, store: Store, embedder: Embedder, preset: Preset) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._preset = preset
+        self._views: dict[str, View] = {}
+        self._lock = threading.Lock()
+
+    def view(self, space: str) -> View:
+        """The space as last committed by anyone."""
+        with self._lock:
+            view = self._views.setdefault(space, View())
+        with view.lock:
+            if self._store.stamp(space) != view.stamp:
+                delta = self._store.delta(space, view.stamp)
+                if delta.stamp.epoch != view.stamp.epoch:
+                    view.shelf = Shelf()
+                    view.hashing = self._store.hashing(space)
+                view.shelf.apply(delta)
+                view.stamp = delta.stamp
+        return view
+
+    def embed(self, text: str) -> tuple[Vector, Terms]:
+        return self._embedder.embed([text])[0], hash_terms(terms(text))
+
+    def catch_up(self, space: str, progress: Progress | None = None, total: int = 0) -> int:
+        """Index whatever is not yet; how many items that were."""
+        done = 0
+        while items := self._store.unindexed(space, BATCH):
+            self._ensure_hashing(space)
+            self._store.index(space, self._entries(space, items))
+            done += len(items)
+            if progress:
+                progress(done, max(total, done))
+            if len(items) < BATCH:
+                break
+        return done
+
+    def entries_for(self, space: str, turn: int, sentences: Sequence[str]) -> list[Entry]:
+        """The entries of new thoughts of one turn, which is indexed already."""
+        if not sentences:
+            return []
+        return self._entries(space, [Unindexed("thought", 0, sentence, turn) for sentence in sentences])
+
+    def regroup_if_outgrown(self, space: str) -> bool:
+        """Give the space more (and, by default, learned) groups once it is too large for those it has."""
+        view = self.view(space)
+        with view.lock:
+            size = max(len(view.shelf.items("thought")), len(view.shelf.items("turn")))
+            if size == 0 or (view.hashing is not None and not lsh.needs_regroup(size, view.hashing)):
+                return False
+        return self.regroup(space)
+
+    def regroup(self, space: str) -> bool:
+        """Remake R and every group; False if others wrote meanwhile (then it is tried again later)."""
+        delta = self._store.delta(space, Stamp())
+        if not delta.entries:
+            return False
+        keys: list[tuple[ItemKind, int]] = [(entry.kind, entry.id) for entry in delta.entries]
+        vectors = np.stack([entry.vector for entry in delta.entries])
+        turns = {entry.id: row for row, entry in enumerate(delta.entries) if entry.kind == "turn"}
+        sources = {(period.kind, period.id): period.turn for period in delta.periods}
+        deciding = np.arange(len(keys))
+        if self._preset.group_by == "turn":
+            deciding = np.array([turns.get(sources.get(key, 0), row) for row, key in enumerate(keys)])
+        is_thought = np.array([kind == "thought" for kind, _ in keys])
+        size = int(max(is_thought.sum(), len(keys) - is_thought.sum()))
+        hashing = self._new_hashing(vectors[deciding], size)
+        groups = lsh.group(hashing, vectors)[deciding]
+        if self._preset.target and size > self._preset.scan_below:
+            hashing = self._calibrated(hashing, vectors, groups, is_thought)
+        assigned = {key: int(group) for key, group in zip(keys, groups, strict=True)}
+        return self._store.regroup(space, hashing, assigned, delta.stamp)
+
+    def reembed(self, progress: Progress | None = None) -> int:
+        """Convert every vector of the database to this embedder; what was done stays done if it stops."""
+        target = self._embedder.name
+        total = self._store.reembed_begin(target)
+        done = 0
+        while batch := self._store.reembed_next(target, BATCH):
+            vectors = self._embedder.embed([item.text for _, item in batch])
+            converted = [
+                (space, Entry(item.kind, item.id, vector, hash_terms(())))
+                for (space, item), vector in zip(batch, vectors, strict=True)
+            ]
+            self._store.reembed_write(target, converted)
+            done += len(batch)
+            if progress:
+                progress(done, total)
+        self._store.reembed_finish(target)
+        for space in self._store.users():
+            self.regroup(space)
+        return done
+
+    def _entries(self, space: str, items: Sequence[Unindexed]) -> list[Entry]:
+        vectors = self._embedder.embed([item.text for item in items])
+        view = self.view(space)
+        with view.lock:
+            groups = self._groups(view, items, vectors)
+        return [
+            Entry(item.kind, item.id, vector, hash_terms(terms(item.text)), int(group))
+            for item, vector, group in zip(items, vectors, groups, strict=True)
+        ]
+
+    def _groups(self, view: View, items: Sequence[Unindexed], vectors: Vector) -> Sequence[int]:
+        """H of each item: of its turn's vector by default, of its own by setting or for want of the turn."""
+        if view.hashing is None:
+            return [0] * len(items)
+        deciding = vectors.copy()
+        if self._preset.group_by == "turn":
+            beside = {
+                item.id: vector for item, vector in zip(items, vectors, strict=True) if item.kind == "turn"
+            }
+            for row, item in enumerate(items):
+                if item.kind == "thought":
+                    deciding[row] = beside.get(
+                        item.turn, _turn_vector(view, item.turn, otherwise=vectors[row])
+                    )
+        return [int(group) for group in lsh.group(view.hashing, deciding)]
+
+    def _ensure_hashing(self, space: str) -> None:
+        """A new space starts with a random R; a large one that lost its R waits for `regroup`."""
+        view = self.view(space)
+        if view.hashing is None and not len(view.shelf.items("turn")):
+            hashing = lsh.random_hashing(self._embedder.dim, lsh.choose_width(0), SEED)
+            self._store.regroup(space, hashing, {}, view.stamp)
+
+    def _new_hashing(self, vectors: Vector, size: int) -> Hashing:
+        width = lsh.choose_width(size)
+        if self._preset.learned and size > lsh.GROUP_TARGET:
+            return lsh.learned_hashing(vectors, width, SEED)
+        return lsh.random_hashing(vectors.shape[1], width, SEED, size=size)
+
+    def _calibrated(
+        self,
+        hashing: Hashing,
+        vectors: Vector,
+        groups: lsh.Groups,
+        is_thought: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    ) -> Hashing:
+        """A sample of what is searched asks for its own neighbours: short sentences, as queries are."""
+        searched = np.flatnonzero(is_thought) if is_thought.any() else np.arange(len(groups))
+        sample = np.random.default_rng(SEED).permutation(searched)[:_CALIBRATION_QUERIES]
+        return lsh.calibrate(
+            hashing, vectors[sample], vectors[searched], groups[searched], target=self._preset.target
+        )
+
+
+def _turn_vector(view: View, turn: int, otherwise: Vector) -> Vector:
+    try:
+        return view.shelf.vector_of("turn", turn)
+    except NotFound:
+        return otherwise
