@@ -1,0 +1,178 @@
+"""A language model on this machine: a GGUF file on llama.cpp (`xllamacpp`), so that nothing is sent away."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Event, Lock, Thread
+from typing import Any
+
+from thinkback.errors import BadReply, MissingExtra, ModelError, ModelRefused, ModelUnavailable
+from thinkback.models import folder as shelf
+from thinkback.models.chat import plain
+from thinkback.models.structured import conform
+from thinkback.types import Message, Reply
+
+SEED = 7
+
+
+class LocalLLM:
+    """Loads at the first question; one question at a time, from any thread."""
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str],
+        *,
+        folder: Path | None = None,
+        context: int = 4096,
+        threads: int | None = None,
+        seed: int = SEED,
+        extracts: bool | None = None,
+    ) -> None:
+        self._path = shelf.find(model, folder=folder)
+        self.name = f"local:{shelf.label(self._path)}"
+        self.extracts = shelf.extracts(self._path) if extracts is None else extracts
+        self._context = context
+        self._threads = threads or os.cpu_count() or 1
+        self._seed = seed
+        self._lock = Lock()
+        self._server: Any = None
+
+    def __repr__(self) -> str:
+        return f"<LocalLLM {self.name}>"
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+    ) -> Reply:
+        request = self._request(messages, max_tokens, temperature)
+        if schema is not None:
+            form = {"name": "reply", "schema": dict(schema)}
+            request["response_format"] = {"type": "json_schema", "json_schema": form}
+        answer = self._run(request)
+        choice = self._choice(answer)
+        text = str(choice["message"].get("content") or "")
+        if not text.strip():
+            raise BadReply(f"The model {self.name!r} gave an empty answer. Rephrase, or raise max_tokens.")
+        if schema is not None:
+            if choice.get("finish_reason") == "length":
+                raise BadReply(
+                    f"The model {self.name!r} was cut off at {max_tokens} tokens. Raise max_tokens."
+                )
+            text = conform(text, schema)
+        usage = answer.get("usage", {})
+        return Reply(text, int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0)))
+
+    def stream(
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+    ) -> Iterator[str]:
+        """Pieces as they come. Dropping the iterator stops the model at its next token."""
+        request = {**self._request(messages, max_tokens, temperature), "stream": True}
+        pieces: SimpleQueue[str | BaseException | None] = SimpleQueue()
+        enough = Event()
+
+        def heard(event: dict[str, Any]) -> bool:
+            try:
+                if text := self._choice(event).get("delta", {}).get("content"):
+                    pieces.put(text)
+            except ModelError as fault:  # an exception must not cross the C++ frames below
+                pieces.put(fault)
+                return True
+            return enough.is_set()
+
+        def work() -> None:
+            try:
+                self._run(request, heard)
+                pieces.put(None)
+            except BaseException as fault:
+                pieces.put(fault)
+
+        worker = Thread(target=work, name="thinkback-local-llm", daemon=True)
+        worker.start()
+        try:
+            yield from self._drain(pieces)
+        finally:
+            enough.set()
+            worker.join()
+
+    def close(self) -> None:
+        """Free the model's memory; the next question loads it again."""
+        with self._lock:
+            self._server = None
+
+    def _drain(self, pieces: SimpleQueue[str | BaseException | None]) -> Iterator[str]:
+        spoken = False
+        while (piece := pieces.get()) is not None:
+            if isinstance(piece, BaseException):
+                raise piece
+            spoken = spoken or bool(piece.strip())
+            yield piece
+        if not spoken:
+            raise BadReply(f"The model {self.name!r} gave an empty answer. Rephrase, or raise max_tokens.")
+
+    def _request(self, messages: Sequence[Message], max_tokens: int, temperature: float) -> dict[str, Any]:
+        return {
+            "messages": plain(messages),
+            "max_tokens": max_tokens,
+            "temperature": temperature,
+            "seed": self._seed,
+        }
+
+    def _run(
+        self, request: dict[str, Any], heard: Callable[[dict[str, Any]], bool] | None = None
+    ) -> dict[str, Any]:
+        with self._lock:
+            server = self._server = self._server or self._load()
+            try:
+                answer = (
+                    server.handle_chat_completions(request, heard)
+                    if heard
+                    else server.handle_chat_completions(request)
+                )
+            except (RuntimeError, ValueError) as fault:
+                raise ModelRefused(
+                    f"The model {self.name!r} could not take the request: {fault}. Simplify its schema."
+                ) from fault
+        return answer or {}
+
+    def _choice(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        if "error" in answer:
+            raise ModelRefused(
+                f"The model {self.name!r} rejected the request: {answer['error'].get('message')}. "
+                "Shorten it, or open the model with a larger context."
+            )
+        choice: dict[str, Any] = answer["choices"][0] if answer.get("choices") else {"message": {}}
+        return choice
+
+    def _load(self) -> Any:
+        try:
+            import xllamacpp
+        except ImportError:
+            raise MissingExtra(f"The model {self.name!r}", "local") from None
+        params = xllamacpp.CommonParams()
+        params.model.path = str(self._path)
+        params.n_ctx = self._context
+        params.n_parallel = 1
+        params.cpuparams.n_threads = self._threads
+        params.cpuparams_batch.n_threads = self._threads
+        params.warmup = False
+        params.verbosity = -1
+        params.cache_ram_mib = 0  # its default keeps up to 8 GB of old prompts
+        # The library listens on loopback whether asked to or not: nobody else may talk to the model.
+        params.api_keys = [secrets.token_hex(32)]
+        params.ui = False
+        params.endpoint_slots = False
+        try:
+            return xllamacpp.Server(params)
+        except RuntimeError as fault:
+            raise ModelUnavailable(
+                f"The model file {self._path.name} cannot be loaded: damaged, of an unknown kind, or "
+                "too large for the memory. Pull it again, or choose a smaller one."
+            ) from fault

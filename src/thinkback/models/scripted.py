@@ -1,0 +1,79 @@
+"""A language model that says what it was told to say: for tests, examples and dry runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+from thinkback.errors import BadReply, ModelUnavailable
+from thinkback.models.chat import plain
+from thinkback.models.structured import conform
+from thinkback.types import Message, Reply
+
+Line = str | Callable[[Sequence[Message]], str] | BaseException
+
+
+class ScriptedLLM:
+    """Replies in order, or, given a mapping, the reply of the first pattern found in the last message.
+
+    A reply is a string, a function of the messages, or an exception to raise. A mapping is never used up; a
+    sequence is, and then every further call is a ModelUnavailable.
+    """
+
+    def __init__(
+        self, replies: Sequence[Line] | Mapping[str, Line], *, name: str = "scripted", extracts: bool = True
+    ) -> None:
+        self._by_pattern = dict(replies) if isinstance(replies, Mapping) else None
+        self._in_order = [] if isinstance(replies, Mapping) else list(replies)
+        self._lock = Lock()
+        self.name = name
+        self.extracts = extracts
+        self.calls: list[tuple[Message, ...]] = []
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+    ) -> Reply:
+        text = self._say(messages)
+        if schema is not None:
+            text = conform(text, schema)
+        words = sum(len(message.content.split()) for message in messages)
+        return Reply(text, prompt_tokens=words, completion_tokens=len(text.split()))
+
+    def stream(
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+    ) -> Iterator[str]:
+        yield from re.findall(r"\s*\S+\s*?|\s+", self._say(messages))
+
+    def _say(self, messages: Sequence[Message]) -> str:
+        plain(messages)
+        with self._lock:
+            self.calls.append(tuple(messages))
+            line = self._line(messages)
+        if isinstance(line, BaseException):
+            raise line
+        text = line if isinstance(line, str) else line(messages)
+        if not text.strip():
+            raise BadReply(f"The script of {self.name!r} has an empty reply. Give it words to say.")
+        return text
+
+    def _line(self, messages: Sequence[Message]) -> Line:
+        if self._by_pattern is not None:
+            last = messages[-1].content
+            for pattern, line in self._by_pattern.items():
+                if pattern in last:
+                    return line
+            raise ModelUnavailable(
+                f"The script of {self.name!r} has no reply to {last[:80]!r}. Add a pattern that occurs in it."
+            )
+        if not self._in_order:
+            raise ModelUnavailable(
+                f"The script of {self.name!r} is used up at call {len(self.calls)}. Give it more replies."
+            )
+        return self._in_order.pop(0)

@@ -1,0 +1,141 @@
+"""What every language model adapter promises: one suite for the scripted, the remote and the local one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from tests.upstream import Upstream
+
+from thinkback.errors import BadReply, InvalidInput, ModelError, ModelUnavailable
+from thinkback.models.folder import find
+from thinkback.models.local import LocalLLM
+from thinkback.models.openai_llm import OpenAILLM
+from thinkback.models.scripted import ScriptedLLM
+from thinkback.ports import LLM
+from thinkback.types import Message
+
+ASK = [Message("system", "You are brief."), Message("user", "Say hello to Anna in one short sentence.")]
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string", "maxLength": 20}, "known": {"type": "boolean"}},
+    "required": ["city", "known"],
+    "additionalProperties": False,
+}
+JSON = '{"city": "Paris", "known": true}'
+PROSE = "Hello Anna, how are you?"
+
+
+@dataclass
+class Case:
+    """A model under test and a way to make the next answer empty (where that can be forced)."""
+
+    llm: LLM
+    silence: Callable[[], None] | None
+
+
+def _answer(body: dict[str, Any]) -> str:
+    return JSON if "response_format" in body else PROSE
+
+
+def _local() -> LocalLLM:
+    try:
+        find("smollm2")
+    except ModelUnavailable as absent:
+        pytest.skip(f"{absent}")
+    return LocalLLM("smollm2", context=1024)
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[LocalLLM]:
+    llm = _local()
+    yield llm
+    llm.close()
+
+
+@pytest.fixture(params=["scripted", "openai", pytest.param("local", marks=pytest.mark.model)])
+def case(request: pytest.FixtureRequest) -> Iterator[Case]:
+    if request.param == "scripted":
+        words = [PROSE]
+        scripted = ScriptedLLM({"JSON": JSON, "": lambda messages: words[-1]})
+        yield Case(scripted, lambda: words.append(" "))
+    elif request.param == "openai":
+        with Upstream() as upstream:
+            upstream.reply = _answer
+            llm = OpenAILLM("fake", base_url=upstream.url, timeout=5)
+            yield Case(llm, lambda: upstream.faults.append("empty"))
+            llm.close()
+    else:
+        yield Case(request.getfixturevalue("local"), None)
+
+
+def test_it_has_a_name_and_says_whether_it_extracts(case: Case) -> None:
+    assert case.llm.name
+    assert isinstance(case.llm.extracts, bool)
+
+
+def test_it_answers_and_counts_tokens(case: Case) -> None:
+    reply = case.llm.complete(ASK, max_tokens=24)
+    assert reply.text.strip()
+    assert reply.prompt_tokens > 0
+    assert 0 < reply.completion_tokens <= 24
+
+
+def test_the_same_question_brings_the_same_answer(case: Case) -> None:
+    assert case.llm.complete(ASK, max_tokens=12).text == case.llm.complete(ASK, max_tokens=12).text
+
+
+def test_with_a_schema_the_answer_is_json_that_fits(case: Case) -> None:
+    ask = [Message("user", "Where is the Eiffel tower? JSON please.")]
+    value = json.loads(case.llm.complete(ask, schema=SCHEMA, max_tokens=60).text)
+    assert isinstance(value["city"], str)
+    assert isinstance(value["known"], bool)
+
+
+def test_the_stream_is_the_answer_in_pieces(case: Case) -> None:
+    pieces = list(case.llm.stream(ASK, max_tokens=12))
+    assert len(pieces) > 1
+    assert "".join(pieces).strip() == case.llm.complete(ASK, max_tokens=12).text.strip()
+
+
+def test_a_stream_left_early_leaves_the_model_usable(case: Case) -> None:
+    stream = case.llm.stream(ASK, max_tokens=200)
+    assert next(iter(stream))
+    stream.close()  # type: ignore[attr-defined]
+    assert case.llm.complete(ASK, max_tokens=8).text
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "lone \ud83d surrogate", "😀 مرحبا 你好"])
+def test_odd_characters_are_answered_too(case: Case, text: str) -> None:
+    assert case.llm.complete([Message("user", text)], max_tokens=8).text
+
+
+def test_an_empty_answer_is_a_bad_reply(case: Case) -> None:
+    if case.silence is None:
+        pytest.skip("a real model cannot be told to say nothing")
+    case.silence()
+    with pytest.raises(BadReply):
+        case.llm.complete(ASK)
+    case.silence()
+    with pytest.raises(BadReply):
+        list(case.llm.stream(ASK))
+
+
+def test_no_message_is_the_callers_mistake(case: Case) -> None:
+    with pytest.raises(InvalidInput):
+        case.llm.complete([])
+    with pytest.raises(InvalidInput):
+        list(case.llm.stream([]))
+
+
+def test_what_does_not_fit_the_schema_is_an_error_not_a_guess(case: Case) -> None:
+    if isinstance(case.llm, LocalLLM):
+        with pytest.raises(BadReply, match="cut off"):
+            case.llm.complete(ASK, schema=SCHEMA, max_tokens=2)
+    else:
+        impossible = {"type": "object", "required": ["never"], "properties": {"never": {"type": "null"}}}
+        with pytest.raises(ModelError):
+            case.llm.complete([Message("user", "JSON")], schema=impossible)
