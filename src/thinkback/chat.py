@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Self
 
 from thinkback.errors import InvalidInput
 from thinkback.ports import LLM
 from thinkback.recall.answer import from_memory
 from thinkback.recall.compose import compose
-from thinkback.receipts import Stopwatch
 from thinkback.text.clean import clean
 from thinkback.text.tokens import count_tokens
 from thinkback.types import Answer, Candidate, Receipt, Recollection, Said, Turn, Used
@@ -18,8 +20,8 @@ from thinkback.types import Answer, Candidate, Receipt, Recollection, Said, Turn
 class ChatStream:
     """One answer on its way: iterate for its pieces, then `.answer` is the whole of it.
 
-    The turn is remembered when the answer ends, also when the reader stops early or the model fails: what
-    the user said is never lost.
+    The turn is remembered when the answer ends: complete, stopped early (`close`, or simply dropped), or
+    because the model failed. What the user said is never lost.
     """
 
     def __init__(
@@ -32,55 +34,84 @@ class ChatStream:
     ) -> None:
         self.recollection = recollection
         self._said = said
-        self._recent = recent
         self._llm = llm
         self._keep = keep
-        self._watch = Stopwatch()
-        self._answer: Answer | None = None
+        self._messages = compose(said.query, recollection, recent, said.at)
         self._pieces = self._from_memory() if llm is None else self._from_model(llm)
+        self._spoken: list[str] = []
+        self._started = time.perf_counter()
+        self._answer: Answer | None = None
+        self._lock = threading.Lock()  # one may close what another is waiting for
 
     @property
     def answer(self) -> Answer:
         if self._answer is None:
-            raise InvalidInput("the answer is not complete yet: iterate the stream to its end first")
+            raise InvalidInput("the answer is not complete yet: iterate the stream to its end, or close it")
         return self._answer
 
-    def __iter__(self) -> Iterator[str]:
-        return self._pieces
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        with self._lock:
+            try:
+                piece = next(self._pieces)
+            except BaseException:  # the end, a failing model, Ctrl-C: what was said so far is kept
+                self._finish()
+                raise
+            self._spoken.append(piece)
+            return piece
+
+    def close(self) -> None:
+        """End here: the turn is remembered with as much of the answer as was read."""
+        with self._lock:
+            self._finish()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
 
     def _from_memory(self) -> Iterator[str]:
-        text = from_memory(self._said.query, self.recollection)
-        # Nobody answered: this is memory speaking of itself, and must not be remembered as news.
-        self._finish(text, response="", receipt=Receipt(ms=self.recollection.receipt.ms))
-        yield text
+        yield from_memory(self._said.query, self.recollection)
 
     def _from_model(self, llm: LLM) -> Iterator[str]:
-        messages = compose(self._said.query, self.recollection, self._recent)
-        spoken: list[str] = []
-        try:
-            with self._watch("answer"):
-                for piece in llm.stream(messages):
-                    spoken.append(piece)
-                    yield piece
-        finally:
-            text = "".join(spoken)
-            receipt = Receipt(
-                llm_calls=1,
-                prompt_tokens=sum(count_tokens(message.content) for message in messages),
-                completion_tokens=count_tokens(text),
-                ms={**self.recollection.receipt.ms, **self._watch.ms},
-            )
-            self._finish(text, response=text, receipt=receipt)
+        yield from llm.stream(self._messages)
 
-    def _finish(self, text: str, *, response: str, receipt: Receipt) -> None:
+    def _finish(self) -> None:
+        if self._answer is not None:
+            return
+        self._pieces.close()
+        text = "".join(self._spoken)
         used = tuple(_used(item) for item in self.recollection)
-        turn = self._keep(replace(self._said, response=clean(response), recalled=used))
-        self._answer = Answer(text=text, turn=turn, recollection=self.recollection, receipt=receipt)
+        # Without a model this is memory speaking of itself, and must not be remembered as news.
+        response = "" if self._llm is None else clean(text)
+        turn = self._keep(replace(self._said, response=response, recalled=used))
+        self._answer = Answer(text=text, turn=turn, recollection=self.recollection, receipt=self._receipt(text))
+
+    def _receipt(self, text: str) -> Receipt:
+        ms = dict(self.recollection.receipt.ms)
+        if self._llm is None:
+            return Receipt(ms=ms)
+        return Receipt(
+            llm_calls=1,
+            prompt_tokens=sum(count_tokens(message.content) for message in self._messages),
+            completion_tokens=count_tokens(text),
+            ms={**ms, "answer": (time.perf_counter() - self._started) * 1000},
+        )
 
 
 def _used(item: Candidate) -> Used:
     score = item.score
-    kind = "thought" if item.thought else "turn"
     return Used(
-        kind, item.ref.id, round(score.total, 4), round(score.cosine, 4), round(score.lexical, 4), item.group
+        "thought" if item.thought else "turn",
+        item.ref.id,
+        round(score.total, 4),
+        round(score.cosine, 4),
+        round(score.lexical, 4),
+        item.group,
     )

@@ -10,12 +10,13 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 from thinkback.errors import LeaseLost, ModelError, StoreError
 from thinkback.ports import Clock, Store
 from thinkback.think.generate import Generator
 from thinkback.think.organise import organise
-from thinkback.types import Action, Claimed, Plan, Receipt, ThoughtOver
+from thinkback.types import Action, Claimed, Plan, Receipt, Thought, ThoughtOver
 from thinkback.upkeep import Progress, Upkeep
 
 LEASE_S = 300.0
@@ -63,7 +64,8 @@ class Thinker:
         try:
             self._upkeep.catch_up(item.space)
             drafts = self._generator.generate(item.turn)
-            changes = organise(drafts, lambda s, r: self._store.thoughts(item.space, subject=s, relation=r))
+            held = partial(self._held, item.space)
+            changes = organise(drafts, held, at=item.turn.at)
             plan = Plan(turn=item.turn.id, lease=item.lease, actor=self._generator.name, changes=changes)
             sentences = [draft.sentence for draft in plan.drafts]
             entries = self._upkeep.entries_for(item.space, item.turn.id, sentences)
@@ -75,6 +77,9 @@ class Thinker:
         except Exception as error:
             self._give_back(item, error)
             return None
+
+    def _held(self, space: str, subject: str, relation: str) -> list[Thought]:
+        return self._store.thoughts(space, subject=subject, relation=relation)
 
     def _give_back(self, item: Claimed, error: Exception) -> None:
         reason = f"{type(error).__name__}: {error}"

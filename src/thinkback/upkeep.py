@@ -55,9 +55,10 @@ class Upkeep:
         with self._lock:
             view = self._views.setdefault(space, View())
         with view.lock:
-            if self._store.stamp(space) != view.stamp:
+            while self._store.stamp(space) != view.stamp:  # again, if R was exchanged between two reads
                 delta = self._store.delta(space, view.stamp)
                 if delta.stamp.epoch != view.stamp.epoch:
+                    self._store.adopt(self._embedder.name)  # another process may have re-embedded
                     view.shelf = Shelf()
                     view.hashing = self._store.hashing(space)
                 view.shelf.apply(delta)
@@ -71,8 +72,11 @@ class Upkeep:
         """Index whatever is not yet; how many items that were."""
         done = 0
         while items := self._store.unindexed(space, BATCH):
-            self._ensure_hashing(space)
-            self._store.index(space, self._entries(space, items))
+            try:
+                self._ensure_hashing(space)
+                self._store.index(space, self._entries(space, items))
+            except NotFound:  # the user was erased meanwhile: there is nothing left to index
+                break
             done += len(items)
             if progress:
                 progress(done, max(total, done))

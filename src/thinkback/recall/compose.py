@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from thinkback import prompts
+from thinkback.prompts.facts import facts
 from thinkback.text.tokens import count_tokens
-from thinkback.types import Message, Recollection, Turn
+from thinkback.types import Candidate, Message, Recollection, Turn
 
 FACTS_BUDGET = 1200  # tokens for recalled memories
 FRAGMENT = 600  # characters of one raw turn
 
 
-def compose(message: str, recollection: Recollection, recent: Sequence[Turn]) -> list[Message]:
+def compose(
+    message: str, recollection: Recollection, recent: Sequence[Turn], now: datetime
+) -> list[Message]:
     """The system prompt with the facts, the session's recent turns, and the new message."""
-    messages = [Message("system", prompts.load("answer").render(facts=facts(recollection)))]
+    system = prompts.load("answer").render(
+        now=f"{now:%A %Y-%m-%d %H:%M} UTC", facts=facts(_affordable(recollection))
+    )
+    messages = [Message("system", system)]
     for turn in recent:
         messages.append(Message("user", turn.query[:FRAGMENT] or "..."))
         if turn.response:
@@ -23,21 +30,21 @@ def compose(message: str, recollection: Recollection, recent: Sequence[Turn]) ->
     return messages
 
 
-def facts(recollection: Recollection) -> str:
-    """One line a memory, best first, within the budget; every line is data, on one line, never a heading."""
-    lines: list[str] = []
+def _affordable(recollection: Recollection) -> Iterator[str]:
+    """The memories in words, best first, as many as the budget holds."""
     left = FACTS_BUDGET
-    for number, item in enumerate(recollection, start=1):
-        if item.thought is not None:
-            text = item.thought.sentence
-        else:
-            assert item.turn is not None  # noqa: S101 - a candidate is one or the other
-            said = [f"{item.turn.asker}: {item.turn.query}", f"{item.turn.answerer}: {item.turn.response}"]
-            text = " / ".join(side for side in said if not side.endswith(": "))[:FRAGMENT]
-            text = f"on {item.turn.at:%Y-%m-%d} {text}"
-        line = f"Fact #{number}: {' '.join(text.split())}"
-        left -= count_tokens(line)
+    for item in recollection:
+        text = _words(item)
+        left -= count_tokens(text)
         if left < 0:
-            break
-        lines.append(line)
-    return "\n".join(lines)
+            return
+        yield text
+
+
+def _words(item: Candidate) -> str:
+    turn = item.turn
+    if turn is None:
+        return item.text
+    sides = ((turn.asker, turn.query), (turn.answerer, turn.response))
+    said = " / ".join(f"{speaker}: {words}" for speaker, words in sides if words)
+    return f"on {turn.at:%Y-%m-%d} {said[:FRAGMENT]}"

@@ -1,12 +1,13 @@
 """The thought retriever (TiM 002, 3.3): groups first, similarity inside them, then the bank if need be.
 
 Stage 1 picks the groups, stage 2 scores what they hold; both happen in `index.shelf`. Where fewer than k
-thoughts matter, raw turns fill up, so that what was not turned into a thought is still found.
+thoughts matter, raw turns fill up, so that what was not turned into a thought is still found. A turn whose
+thought was retired is no such find: what is no longer held true must not come back by the other door.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -14,13 +15,14 @@ from typing import TYPE_CHECKING
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset
 from thinkback.text.names import normalise
-from thinkback.text.sentences import is_question
-from thinkback.types import Candidate, Hashing, Recollection, Ref, Score, Thought, Turn
+from thinkback.text.sentences import is_question, sentences
+from thinkback.types import Candidate, Hashing, ItemKind, Recollection, Ref, Score, Thought, Turn
 
 if TYPE_CHECKING:
     from thinkback.types import Terms, Vector
 
 _CONSIDERED = 4  # candidates looked at for each one wanted
+_OPENING = 2000  # characters by which a turn is judged to only ask
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,30 +37,55 @@ class Question:
     explain: bool = False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Lookup:
     """Where the words of a hit are read."""
 
-    def __init__(
-        self,
-        thoughts: Callable[[Sequence[int]], Sequence[Thought]],
-        turns: Callable[[Sequence[int]], Sequence[Turn]],
-    ) -> None:
-        self.thoughts = thoughts
-        self.turns = turns
+    thoughts: Callable[[Sequence[int]], Sequence[Thought]]
+    turns: Callable[[Sequence[int]], Sequence[Turn]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """A question and all that it is put to."""
+
+    question: Question
+    shelf: Shelf
+    hashing: Hashing | None
+    preset: Preset
+    lookup: Lookup
+
+    def hits(self, kind: ItemKind, limit: int, *, whenever: bool = False) -> Hits:
+        """The best of what holds at the time asked for; `whenever` takes what was retired as well."""
+        as_of = None if whenever or self.question.as_of is None else self.question.as_of.timestamp()
+        return self.shelf.search(
+            kind,
+            self.question.vector,
+            self.question.terms,
+            limit=limit,
+            hashing=self.hashing,
+            scan_below=self.preset.scan_below,
+            as_of=as_of,
+            current_only=as_of is None and not whenever,
+            weights=(self.preset.cosine, self.preset.lexical),
+        )
+
+    def matters(self, score: float) -> bool:
+        return score >= self.preset.threshold
+
+    def may_be_more(self, hits: Hits, limit: int) -> bool:
+        return len(hits) == limit and self.matters(hits.score[-1])
 
 
 def retrieve(
     question: Question, shelf: Shelf, hashing: Hashing | None, preset: Preset, lookup: Lookup
 ) -> Recollection:
     """The k memories that matter most, thoughts before turns; with `explain`, what was dropped as well."""
-    found = _search(shelf, "thought", question, hashing, preset)
-    thoughts = _thought_candidates(found, question, lookup, preset)
-    items, dropped = _split(thoughts, question.k, preset)
+    search = Search(question, shelf, hashing, preset, lookup)
+    found = search.hits("thought", question.k * _CONSIDERED)
+    items, dropped = _judge(search, found, _thoughts(search, found), question.k)
     if len(items) < question.k:
-        covered = {source.turn for item in items if item.thought for source in item.thought.sources}
-        bank = _search(shelf, "turn", question, hashing, preset)
-        turns = _turn_candidates(bank, question, lookup, preset, covered)
-        filling, left = _split(turns, question.k - len(items), preset)
+        bank, filling, left = _fill(search, found, items)
         items, dropped = items + filling, dropped + left
         found = found if len(found) else bank
     return Recollection(
@@ -72,93 +99,109 @@ def retrieve(
     )
 
 
-def _split(candidates: list[Candidate], most: int, preset: Preset) -> tuple[list[Candidate], list[Candidate]]:
-    """Candidates come best first: those that matter, and the rest."""
-    count = sum(item.score.total >= preset.threshold for item in candidates[:most])
-    return candidates[:count], candidates[count:]
+def _thoughts(search: Search, hits: Hits) -> dict[int, Thought]:
+    ids = hits.ids.tolist()
+    if not search.question.explain:  # read only what will be returned
+        ids = [id_ for id_, score in zip(ids[: search.question.k], hits.score, strict=False) if search.matters(score)]
+    return {thought.id: thought for thought in search.lookup.thoughts(ids)}
 
 
-def _search(shelf: Shelf, kind: str, question: Question, hashing: Hashing | None, preset: Preset) -> Hits:
-    return shelf.search(
-        "thought" if kind == "thought" else "turn",
-        question.vector,
-        question.terms,
-        limit=question.k * _CONSIDERED,
-        hashing=hashing,
-        scan_below=preset.scan_below,
-        as_of=None if question.as_of is None else question.as_of.timestamp(),
-        current_only=question.as_of is None,
-        weights=(preset.cosine, preset.lexical),
-    )
+def _fill(
+    search: Search, held: Hits, items: Sequence[Candidate]
+) -> tuple[Hits, list[Candidate], list[Candidate]]:
+    """Raw turns for the places left; looks further while those found first must all be passed over."""
+    told = {source.turn: item.ref for item in items if item.thought for source in item.thought.sources}
+    retired = _retired(search, set(held.ids.tolist()))
+    asked = normalise(search.question.text)
+
+    def against(turn: Turn) -> str | None:
+        if turn.id in told:
+            return f"told by {told[turn.id]}"
+        if turn.id in retired:
+            return f"no longer held true, see {retired[turn.id]}"
+        if normalise(turn.query) == asked:
+            return "repeats the query"
+        return "only asks" if not turn.response and _only_asks(turn.query) else None
+
+    wanted = search.question.k - len(items)
+    limit = search.question.k * _CONSIDERED
+    while True:
+        hits = search.hits("turn", limit)
+        turns = {turn.id: turn for turn in search.lookup.turns(hits.ids.tolist())}
+        filling, left = _judge(search, hits, turns, wanted, against)
+        if len(filling) == wanted or not search.may_be_more(hits, limit):
+            return hits, filling, left
+        limit *= _CONSIDERED
 
 
-def _scored(hits: Hits) -> list[tuple[int, int, Score]]:
-    return [
-        (int(id_), int(group), Score(float(total), float(cosine), float(lexical)))
-        for id_, group, total, cosine, lexical in zip(
-            hits.ids, hits.groups, hits.score, hits.cosine, hits.lexical, strict=True
-        )
+def _retired(search: Search, held: set[int]) -> dict[int, Ref]:
+    """Turns that match by what is not held true (any more): the turn -> the thought it became."""
+    limit = search.question.k * _CONSIDERED
+    while search.may_be_more(hits := search.hits("thought", limit, whenever=True), limit):
+        limit *= _CONSIDERED
+    ids = [
+        id_
+        for id_, score in zip(hits.ids.tolist(), hits.score, strict=True)
+        if id_ not in held and search.matters(score)
     ]
+    return {
+        source.turn: thought.ref
+        for thought in search.lookup.thoughts(ids)
+        if not thought.current
+        for source in thought.sources
+    }
 
 
-def _thought_candidates(hits: Hits, question: Question, lookup: Lookup, preset: Preset) -> list[Candidate]:
-    scored = _scored(hits)
-    if not question.explain:  # read only what will be returned
-        scored = [item for item in scored[: question.k] if item[2].total >= preset.threshold]
-    known = {thought.id: thought for thought in lookup.thoughts([id_ for id_, _, _ in scored])}
-    candidates = []
-    for id_, group, score in scored:
-        thought = known.get(id_)
-        if thought is not None:  # erased by another process since the shelf was read
-            source = thought.sources[0] if thought.sources else None
-            origin = (
-                f"said by {source.speaker} in {Ref('turn', source.turn)}" if source else "without a source"
-            )
-            candidates.append(
-                Candidate(
-                    ref=thought.ref,
-                    text=thought.sentence,
-                    score=score,
-                    group=group,
-                    reason=_reason(score, group, hits, preset, origin),
-                    thought=thought,
-                )
-            )
-    return candidates
+def _only_asks(text: str) -> bool:
+    return all(is_question(sentence.text) for sentence in sentences(text[:_OPENING]))
 
 
-def _turn_candidates(
-    hits: Hits, question: Question, lookup: Lookup, preset: Preset, covered: set[int]
-) -> list[Candidate]:
-    """Raw turns, without those that only ask, repeat the query, or are spoken for by a recalled thought."""
-    scored = [item for item in _scored(hits) if item[0] not in covered]
-    known = {turn.id: turn for turn in lookup.turns([id_ for id_, _, _ in scored])}
-    asked = normalise(question.text)
-    candidates = []
-    for id_, group, score in scored:
-        turn = known.get(id_)
-        if turn is None or normalise(turn.query) == asked or (not turn.response and is_question(turn.query)):
+def _judge(
+    search: Search,
+    hits: Hits,
+    memories: Mapping[int, Thought] | Mapping[int, Turn],
+    most: int,
+    against: Callable[[Turn], str | None] = lambda turn: None,
+) -> tuple[list[Candidate], list[Candidate]]:
+    """Of hits, best first: the `most` that matter, and the others with the reason why not."""
+    kept: list[Candidate] = []
+    dropped: list[Candidate] = []
+    for place, id_ in enumerate(hits.ids.tolist()):
+        memory = memories.get(id_)
+        if memory is None:  # not needed, or erased by another process since the shelf was read
             continue
-        origin = f"raw turn of {turn.at:%Y-%m-%d}"
-        candidates.append(
-            Candidate(
-                ref=turn.ref,
-                text=turn.text,
-                score=score,
-                group=group,
-                reason=_reason(score, group, hits, preset, origin),
-                turn=turn,
-            )
+        score = Score(float(hits.score[place]), float(hits.cosine[place]), float(hits.lexical[place]))
+        verdict = against(memory) if isinstance(memory, Turn) else None
+        if verdict is None and not search.matters(score.total):
+            verdict = "too far"
+        if verdict is None and len(kept) == most:
+            verdict = f"beyond the {search.question.k} asked for"
+        group = int(hits.groups[place])
+        candidate = Candidate(
+            ref=memory.ref,
+            text=memory.text if isinstance(memory, Turn) else memory.sentence,
+            score=score,
+            group=group,
+            reason=f"{verdict or 'matters'}: {_reason(search, hits, score, group)}; {_origin(memory)}",
+            thought=memory if isinstance(memory, Thought) else None,
+            turn=memory if isinstance(memory, Turn) else None,
         )
-    return candidates
+        (dropped if verdict else kept).append(candidate)
+    return kept, dropped
 
 
-def _reason(score: Score, group: int, hits: Hits, preset: Preset, origin: str) -> str:
-    verdict = "matters" if score.total >= preset.threshold else "too far"
-    comparison = ">=" if score.total >= preset.threshold else "<"
+def _reason(search: Search, hits: Hits, score: Score, group: int) -> str:
+    comparison = ">=" if search.matters(score.total) else "<"
     how = f"{hits.probes} groups probed" if hits.probes else "the whole space searched"
     return (
-        f"{verdict}: {score.total:.2f} {comparison} {preset.threshold:.2f} "
+        f"{score.total:.2f} {comparison} {search.preset.threshold:.2f} "
         f"(meaning {score.cosine:.2f}, words {score.lexical:.2f}); "
-        f"group {group}, query in {hits.group}, {how}; {origin}"
+        f"group {group}, query in {hits.group}, {how}"
     )
+
+
+def _origin(memory: Thought | Turn) -> str:
+    if isinstance(memory, Turn):
+        return f"raw turn of {memory.at:%Y-%m-%d}"
+    said = [f"said by {source.speaker} in {Ref('turn', source.turn)}" for source in memory.sources[:1]]
+    return said[0] if said else "without a source"

@@ -1,7 +1,7 @@
 """Names as keys: two spellings of one name normalise to the same string (TiM 001, entity resolution).
 
 Stores key their alias table by it, so it lives below them; `think/resolve` builds on it. The user has one
-name, `user`, whatever the language: I, my, 我, 用户; and "my sister", 我妹妹 are both "user's sister".
+name, `user`, whatever the language: I, my, 我, 用户; and "my mom", 我妈妈 are both "user's mother".
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from thinkback.text.kin import KIN_ZH, PETS_ZH, longest_first
+from thinkback.text.kin import KIN_EN, KIN_ZH, PERSON_ZH, PETS_ZH, longest_first
 
 USER = "user"
 
@@ -22,7 +22,8 @@ _SELVES = frozenset(
 )
 _MINE = re.compile(r"(?:my|the user's|users'?)\s(?=\S)")
 _MINE_ZH = re.compile(f"(?:我|俺|咱|用户)(?:的|家的?)?({longest_first(KIN_ZH | PETS_ZH)})")
-_CANONICAL_ZH = KIN_ZH | PETS_ZH
+_KIN_EN = re.compile(rf"({USER}'s )(?:(older|elder|big|younger|little) )?({longest_first(KIN_EN)})")
+_AGES = {"older": "older ", "elder": "older ", "big": "older ", "younger": "younger ", "little": "younger "}
 
 
 def normalise(name: str) -> str:
@@ -44,5 +45,8 @@ def _once(name: str) -> str:
     if bare in _SELVES:
         return USER
     if chinese := _MINE_ZH.fullmatch(bare):
-        return f"{USER}'s {_CANONICAL_ZH[chinese[1]]}"
-    return _MINE.sub(f"{USER}'s ", bare, count=1) if _MINE.match(bare) else bare
+        return f"{USER}'s {PERSON_ZH.get(chinese[1], chinese[1])}"
+    mine = _MINE.sub(f"{USER}'s ", bare, count=1) if _MINE.match(bare) else bare
+    if kin := _KIN_EN.fullmatch(mine):
+        return kin[1] + _AGES.get(kin[2] or "", "") + KIN_EN[kin[3]]
+    return mine

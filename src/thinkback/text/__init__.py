@@ -1,0 +1,1 @@
+"""Language without a model: tokens, sentences, dates, cleaning and language guessing."""

@@ -1,0 +1,128 @@
+"""Words for relatives, friends and pets in English and Chinese, and the one word each stands for."""
+
+from __future__ import annotations
+
+_ENGLISH = {
+    "mother": "mother mom mum mama mommy mummy",
+    "father": "father dad papa daddy",
+    "sister": "sister sis",
+    "brother": "brother bro",
+    "wife": "wife",
+    "husband": "husband hubby",
+    "girlfriend": "girlfriend",
+    "boyfriend": "boyfriend",
+    "partner": "partner spouse",
+    "fiance": "fiance fiancee fiancé fiancée",
+    "son": "son",
+    "daughter": "daughter",
+    "child": "child kid baby",
+    "aunt": "aunt auntie",
+    "uncle": "uncle",
+    "cousin": "cousin",
+    "niece": "niece",
+    "nephew": "nephew",
+    "grandmother": "grandmother grandma granny nana",
+    "grandfather": "grandfather grandpa granddad",
+    "grandson": "grandson",
+    "granddaughter": "granddaughter",
+    "friend": "friend buddy bestie",
+    "boss": "boss manager supervisor",
+    "colleague": "colleague coworker co-worker teammate",
+    "roommate": "roommate flatmate housemate",
+    "neighbour": "neighbour neighbor",
+    "teacher": "teacher",
+    "professor": "professor",
+    "doctor": "doctor",
+    "dentist": "dentist",
+    "therapist": "therapist",
+}
+_CHINESE = {
+    "mother": "妈妈 母亲 老妈 妈",
+    "father": "爸爸 父亲 老爸 爸",
+    "sister": "妹妹 姐姐 姐 妹",
+    "brother": "弟弟 哥哥 哥 弟",
+    "wife": "老婆 妻子 太太",
+    "husband": "老公 丈夫 先生",
+    "girlfriend": "女朋友 女友",
+    "boyfriend": "男朋友 男友",
+    "partner": "对象 爱人 伴侣",
+    "son": "儿子",
+    "daughter": "女儿",
+    "child": "孩子 宝宝 小孩",
+    "aunt": "阿姨 姑姑 姨妈 姑妈",
+    "uncle": "叔叔 舅舅 伯伯",
+    "cousin": "表哥 表弟 表姐 表妹 堂哥 堂弟 堂姐 堂妹",
+    "niece": "侄女 外甥女",
+    "nephew": "侄子 外甥",
+    "grandmother": "奶奶 外婆 姥姥",
+    "grandfather": "爷爷 外公 姥爷",
+    "grandson": "孙子 外孙",
+    "granddaughter": "孙女 外孙女",
+    "friend": "朋友 好朋友 闺蜜 好友",
+    "boss": "老板 上司 领导",
+    "colleague": "同事",
+    "roommate": "室友 舍友",
+    "neighbour": "邻居",
+    "teacher": "老师 导师",
+}
+_PETS_EN = "dog cat puppy kitten bird parrot hamster rabbit bunny horse pony fish goldfish turtle snake"
+_PETS_ZH = {
+    "狗": "dog",
+    "小狗": "dog",
+    "猫": "cat",
+    "小猫": "cat",
+    "猫咪": "cat",
+    "狗狗": "dog",
+    "兔子": "rabbit",
+}
+_PETS_ZH |= {
+    "鹦鹉": "parrot",
+    "仓鼠": "hamster",
+    "乌龟": "turtle",
+    "金鱼": "goldfish",
+    "鸟": "bird",
+    "马": "horse",
+}
+
+KIN_EN: dict[str, str] = {word: name for name, words in _ENGLISH.items() for word in words.split()}
+KIN_ZH: dict[str, str] = {word: name for name, words in _CHINESE.items() for word in words.split()}
+PETS_EN: dict[str, str] = {word: word for word in (*_PETS_EN.split(), "pet")}
+PETS_ZH: dict[str, str] = _PETS_ZH | {"宠物": "pet"}
+
+ONE_EACH = frozenset(("mother", "father", "wife", "husband", "girlfriend", "boyfriend", "partner", "fiance"))
+"""Of these a person has one at a time; of the others, several."""
+
+
+INDEFINITE = frozenset(("friend", "colleague", "neighbour", "cousin"))
+"""Of these one has many: "my friend" today need not be "my friend" of yesterday."""
+
+_ZH_PERSONS = {
+    "older sister": "姐姐 姐",
+    "younger sister": "妹妹 妹",
+    "older brother": "哥哥 哥",
+    "younger brother": "弟弟 弟",
+    "maternal grandmother": "外婆 姥姥",
+    "maternal grandfather": "外公 姥爷",
+}
+_SYNONYMS = (
+    "mother",
+    "father",
+    "wife",
+    "husband",
+    "girlfriend",
+    "boyfriend",
+    "partner",
+    "son",
+    "daughter",
+    "child",
+)
+PERSON_ZH: dict[str, str] = {
+    word: name for word, name in (KIN_ZH | PETS_ZH).items() if name in (*_SYNONYMS, *PETS_ZH.values())
+}
+PERSON_ZH |= {word: name for name, words in _ZH_PERSONS.items() for word in words.split()}
+"""Which person a Chinese word means, in English words: 姐姐 and 妹妹 are two, 妈妈 and 母亲 one."""
+
+
+def longest_first(words: dict[str, str]) -> str:
+    """The words as alternatives of a pattern, none hidden by its own beginning."""
+    return "|".join(sorted(words, key=lambda word: (-len(word), word)))

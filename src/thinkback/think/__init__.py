@@ -1,0 +1,1 @@
+"""Post-thinking: turn -> drafts (generate) -> decisions (resolve, validate) -> changes (organise)."""

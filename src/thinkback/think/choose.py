@@ -1,0 +1,26 @@
+"""Which generator thinks: the rules, or a model that is able enough."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from thinkback.errors import InvalidInput
+from thinkback.ports import LLM
+from thinkback.think.generate import Generator
+from thinkback.think.llm_generator import LLMGenerator
+from thinkback.think.rules import RuleGenerator
+
+Think = Literal["auto", "rules", "llm"]
+
+
+def generator_for(think: Think | Generator, llm: LLM | None) -> Generator:
+    """`auto` asks the model only if it says that it `extracts`; a small one thinks worse than rules."""
+    if not isinstance(think, str):
+        return think
+    if think == "llm":
+        if llm is None:
+            raise InvalidInput("think='llm' needs a language model: pass llm=, or think='rules'")
+        return LLMGenerator(llm)
+    if think not in ("auto", "rules"):
+        raise InvalidInput(f"think={think!r}: choose auto, rules or llm")
+    return LLMGenerator(llm) if think == "auto" and llm is not None and llm.extracts else RuleGenerator()

@@ -1,0 +1,18 @@
+"""The port of the thought generator (TiM 001, Eq. 4): a turn -> drafts, by a model or by rules."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from thinkback.types import Draft, Turn
+
+
+class Generator(Protocol):
+    """`name` is written into the journal as the actor, with the prompt's version where there is one."""
+
+    @property
+    def name(self) -> str: ...
+
+    def generate(self, turn: Turn) -> list[Draft]:
+        """The thoughts of one turn; none is a good answer. Failures of a model are ModelError."""
+        ...

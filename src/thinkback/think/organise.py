@@ -1,0 +1,41 @@
+"""Drafts of one turn -> the changes to the space: insert, merge, supersede, forget (TiM 001, Eq. 5).
+
+Drafts are taken key by key, so several drafts of one turn are also organised against each other; candidates
+come from the whole space by subject and relation, since an update hashes into another group as often as not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from thinkback.think.relations import canonical, relation_of
+from thinkback.think.resolve import key_of
+from thinkback.think.validate import validate
+from thinkback.types import Change, Draft, Thought
+
+Existing = Callable[[str, str], Sequence[Thought]]
+"""(subject, relation) -> the current thoughts of that subject, by any of its names, with that relation."""
+
+
+def organise(
+    drafts: Sequence[Draft], existing: Existing, *, at: datetime | None = None
+) -> tuple[Change, ...]:
+    """At most one Change a (subject, relation), in the order first spoken of; `at` is the turn's time.
+
+    A superseding draft that names no start is valid from `at`. A thought that `existing` returns for
+    another relation is left alone: the guard does not trust its caller either.
+    """
+    keyed: dict[tuple[str, str], list[Draft]] = {}
+    for draft in drafts:
+        if draft.objects:
+            named = replace(draft, relation=canonical(draft.relation))
+            keyed.setdefault(key_of(draft.subject, draft.relation), []).append(named)
+    changes: list[Change] = []
+    for key, said in keyed.items():
+        held = [t for t in existing(said[0].subject, key[1]) if canonical(t.relation) == key[1]]
+        change = validate(relation_of(key[1]), said, held, at)
+        if change is not None:
+            changes.append(change)
+    return tuple(changes)

@@ -1,0 +1,97 @@
+"""Chinese words that rules need to know, and how an object is cut out of the rest of a clause."""
+
+from __future__ import annotations
+
+import re
+
+_JOB = re.compile(
+    "(?:医生|大夫|老师|教师|律师|程序员|工程师|设计师|会计师?|厨师|司机|护士|学生|大学生|研究生"
+    "|博士生|高中生|作家"
+    "|演员|导演|歌手|记者|编辑|警察|军人|农民|工人|经理|老板|教授|科学家|画家|音乐家|翻译|导游"
+    "|销售|销售员|服务员"
+    "|公务员|药剂师|摄影师|理发师|飞行员|消防员|研究员|分析师|架构师|建筑师|心理咨询师|牙医|兽医"
+    "|产品经理|实习生"
+    "|运动员|教练|创业者|自由职业者|主播|博主|店员|保安|快递员|外卖员|家庭主妇|全职妈妈|CEO|HR"
+    "|诗人|舞蹈家|厨子)\\Z"
+)
+_LANGUAGE = re.compile("(?:[\u4e00-\u9fff]{1,3}(?:语|文|话)|普通话|英语|中文|[A-Za-z]+)\\Z")
+_CONDITION = re.compile("(?:病|症|炎|癌|高血压|低血压|高血脂|哮喘|糖尿病|抑郁|焦虑症?|失眠|近视|贫血)\\Z")
+_NOT_NAME = re.compile(
+    "什么|啥|不|没|我|你|他|她|它|这|那|[的了吗呢吧，,。]|医生|老师|学生|外卖|车|人\\Z|醒|喊|起来|停"
+)
+_NOT_PLACE = re.compile(
+    "^(?:一|两|这|那|哪|我|你|他|她|一个|什么)|(?:里面|楼|宿舍|附近|一起|出租屋|房子|新家|公寓)\\Z|的话"
+)
+_NOT_THING = re.compile(
+    "(?:问题|想法|主意|疑问|请求|建议|事|事情|消息|感觉|办法|烦恼|困扰|疑惑|梦想|目标|机会|计划|时"
+    "|时候)\\Z|我|^(?:你|您|他|她|它|这|那|什么|谁|哪|的|了|我)|(?:什么|吗|呢)\\Z"
+    "|^.\\Z(?<![\u4e00-\u9fff])"
+)
+_NOT_WORK = re.compile(
+    "[找忙换]|考虑|准备|努力|^(?:家|这|那|哪|一起|外面|外地|努力|认真|哪里|外)\\Z|^(?:什么|这|那)"
+)
+_LATE = re.compile(
+    "(?:了|啦|呢|哦|呀|啊|哈|哈哈|已经|的时候|的人|很久|多年|\\d+年|[一二两三四五六七八九十]+(?:多)?年)+\\Z"
+)
+_NOT_TAIL = re.compile("[，,](?:而)?不是.*\\Z|[（(].*\\Z|(?:因为|但是|但|所以|不过|虽然|而且|然后).*\\Z")
+_AND = re.compile("、|和|跟|与|以及|还有|，|,|\\s+and\\s+")
+_EDGE = " \t。！!，,；;：:.…~～"
+_QUOTED = re.compile("[“\"「《']([^“”《》]+)[”\"」》']")
+
+
+def is_name(words: str) -> bool:
+    return (
+        1 <= len(words) <= 12
+        and not _NOT_NAME.search(words)
+        and (len(words) <= 4 or not words[0] > "\u4e00" or "·" in words)
+    )
+
+
+def is_job(words: str) -> bool:
+    return len(words) <= 10 and bool(_JOB.search(words))
+
+
+def is_language(words: str) -> bool:
+    return bool(_LANGUAGE.match(words))
+
+
+def is_condition(words: str) -> bool:
+    return len(words) <= 8 and bool(_CONDITION.search(words))
+
+
+def is_place(words: str) -> bool:
+    return 1 < len(words) <= 14 and not _NOT_PLACE.search(words)
+
+
+def is_place_or_work(words: str) -> bool:
+    return len(words) > 1 and not _NOT_WORK.search(words)
+
+
+def is_thing(words: str) -> bool:
+    return 0 < len(words) <= 16 and not _NOT_THING.search(words)
+
+
+def trim(words: str) -> str:
+    """The object without what follows it: 不是..., 因为..., 了."""
+    text = _NOT_TAIL.sub("", words).strip(_EDGE)
+    text = _LATE.sub("", text).strip(_EDGE) or text
+    return quoted[1] if (quoted := _QUOTED.fullmatch(text)) else text
+
+
+_SHARED_VERB = re.compile("(?:吃|喝|看|听|玩|打|踢|读|学|弹|养|做|去)(?=.)")
+
+
+def listed(words: str) -> tuple[str, ...]:
+    """茶、咖啡和爵士乐 -> three objects; 喝茶和咖啡 shares its verb."""
+    parts = [part.strip(_EDGE) for part in _AND.split(words)]
+    parts = [part for part in parts if part]
+    if len(parts) > 1 and (verb := _SHARED_VERB.match(parts[0])):
+        return (parts[0], *(p if _has_verb(p) else verb.group() + p for p in parts[1:]))
+    return tuple(parts)
+
+
+_VERBED = re.compile("[吃喝看听玩打踢读学弹养做去跑爬游唱画写跳滑骑钓旅运睡散购摄]|\\Z")
+
+
+def _has_verb(part: str) -> bool:
+    return bool(_VERBED.match(part))

@@ -1,0 +1,102 @@
+"""A direct question and its plain answer -> a thought about the dialogue or the world (TiM 002, Figure 3).
+
+(book, recommended, The Little Prince) and (China, capital, Beijing) are said by the assistant: they are never
+facts of the user, and only an answer that is as plain as the figure's is read.
+"""
+
+from __future__ import annotations
+
+import re
+
+from thinkback.text.sentences import is_question, sentences
+from thinkback.think.relations import relation_of
+from thinkback.think.sentence import compose
+from thinkback.types import Draft, Source, Turn
+
+_I = re.IGNORECASE
+_ASKS_EN = re.compile(
+        r"(?:\b(?P<a>[a-z]{2,20}(?: [a-z]{2,20})?) recommendations?\b|\brecommend (?:me )?(?:an?|any"
+        r"|some|a good) (?P<b>[a-z]{2,20})\b"
+    r"|\b(?:which|what) (?P<c>[a-z]{2,20}) (?:do|would|can|should) you recommend)",
+    _I,
+)  # fmt: skip
+_SAYS_EN = re.compile(
+    "(?:I(?:'d| would)?(?: highly| definitely)? (?:recommend|suggest)|you should try|how about) "
+    r"(?P<o>[^.!?\n]{1,80})",
+    _I,
+)
+_ASKS_ZH = re.compile(
+    "推荐(?:一下|几|一)?[个本部家款首]?(?:好的?)?(?P<a>书籍?|电影|餐厅|音乐|歌曲?|公司|地方|景点"
+    "|菜|美食|游戏|酒店|电视剧|小说|手机|课程|城市|咖啡店)"
+)
+_SAYS_ZH = re.compile(
+    "(?:我)?(?:推荐|建议)(?:你|您)?(?:看|读|去|试试|听|一下)*(?P<o>(?![给几你]|一些|以下"
+    "|这)[^。！？\\n，,]{1,40})"
+)
+_CAPITAL_EN = re.compile(
+    r"(?:(?:what|which city)(?: is|'s) the capital(?: city)? of|capital of) (?P<s>(?:the )?[A-Z][\w "
+    r".'-]{1,40}?)\s*\?",
+    _I,
+)
+_CAPITAL_ZH = re.compile("(?P<s>[\u4e00-\u9fff]{2,10}?)的首都(?:是|在)?(?:哪里|哪儿|哪个城市|什么|哪)?[？?]?")
+_NAME = re.compile(
+    r"(?:(?:the )?capital(?: city)?(?: of [\w .'-]{1,40}?)? is |it is |it's |that's |that is "
+    r")?(?P<o>[A-Z][\w'-]*(?:,? [A-Z][\w'.-]*){0,3})[.!]?",
+    _I,
+)
+_NAME_ZH = re.compile("(?:[\u4e00-\u9fff]{0,10}首都)?(?:是|在)?(?P<o>[\u4e00-\u9fff]{2,8}?)[。！!]?")
+_FILLER = re.compile(
+    r"\b(?:any|some|good|great|you|have|got|for|me|a|an|the|nice|your|other|more|best)\b\s*", _I
+)
+_EDGE = " \t\"'“”‘’「」《》.,!。！"
+
+
+def answered(turn: Turn) -> list[Draft]:
+    """The thoughts of a plain answer to the turn's last question; most turns have none."""
+    asked = [s.text for s in sentences(turn.query) if is_question(s.text) or "推荐" in s.text]
+    said = sentences(turn.response)
+    if not asked or not said or len(asked[-1]) > 300 or len(said[0].text) > 300:
+        return []
+    question, reply = asked[-1], said[0]
+    draft = _recommended(turn, question, reply.text, reply.start) or _capital(
+        turn, question, reply.text, reply.start
+    )
+    return [draft] if draft else []
+
+
+def _recommended(turn: Turn, question: str, reply: str, start: int) -> Draft | None:
+    if (asks := _ASKS_EN.search(question)) and (says := _SAYS_EN.search(reply)):
+        subject = _FILLER.sub("", asks["a"] or asks["b"] or asks["c"]).strip().lower()
+        lang = "en"
+    elif (asks := _ASKS_ZH.search(question)) and (says := _SAYS_ZH.search(reply)):
+        subject, lang = asks["a"], "zh"
+    else:
+        return None
+    value = says["o"].strip(_EDGE)
+    if not subject or not value or len(value.split()) > 8:
+        return None
+    return _said(turn, subject, "recommended", value, start + says.start("o"), start + says.end("o"), lang)
+
+
+def _capital(turn: Turn, question: str, reply: str, start: int) -> Draft | None:
+    if (asks := _CAPITAL_EN.search(question)) and (says := _NAME.fullmatch(reply)):
+        subject, lang = asks["s"].strip(), "en"
+    elif (asks := _CAPITAL_ZH.search(question)) and (says := _NAME_ZH.fullmatch(reply)):
+        subject, lang = asks["s"], "zh"
+    else:
+        return None
+    return _said(
+        turn, subject, "capital", says["o"].strip(_EDGE), start + says.start("o"), start + says.end("o"), lang
+    )
+
+
+def _said(turn: Turn, subject: str, relation: str, value: str, start: int, end: int, lang: str) -> Draft:
+    known = relation_of(relation)
+    return Draft(
+        subject=subject,
+        relation=known.name,
+        objects=(value,),
+        sentence=compose(subject, known.name, (value,), lang=lang),
+        kind=known.kind,
+        sources=(Source(turn.id, turn.answerer, "response", start, end),),
+    )

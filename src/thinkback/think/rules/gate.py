@@ -1,0 +1,119 @@
+"""The gate before all rules: questions, conditions, wishes, jokes, quotations and set tasks hold no fact."""
+
+from __future__ import annotations
+
+import re
+
+from thinkback.text.sentences import Sentence, is_question, sentences
+
+LONGEST = 400
+"""A longer sentence is left to the bank: rules read plain statements, and stay linear."""
+
+_I = re.IGNORECASE
+_UNREAL = re.compile(
+    r"\b(?:if|unless|suppos(?:e|ing)|imagin(?:e|ing)|pretend(?:ing)?|would|wouldn't|could|might|maybe|perhaps"
+    r"|wish(?:es|ed)?|hop(?:e|es|ing)|as though|in case|what if|let's say|hypothetically|in theory"
+    r"|thinking (?:of|about)|considering|dream(?:t|ed|ing|s)? (?:of|about|that)|i'd|not sure|i guess)\b"
+    r"|\bwants?(?:ed)? to\b|\bwanna\b",
+    _I,
+)
+_UNREAL_ZH = re.compile(
+    "如果|要是|假如|假设|假使|倘若|万一|的话|希望|但愿|想要|真想|好想|想(?:去|当|买|学|吃|做|成为"
+    "|养|有|换|找|要)"
+    "|可能|也许|或许|大概|说不定|幻想|梦见|梦到|想象|打比方|比如说?我"
+)
+_JOKE = re.compile(
+    r"\b(?:just kidding|kidding|joking|jk|j/k|as a joke|sarcasm|lol jk)\b|/s\b|开玩笑|逗你的|骗你的"
+    "|说着玩|闹着玩",
+    _I,
+)
+_REPORTED = re.compile(
+    r"\b(?:you|he|she|they|people|everyone|someone|it|who|[a-z]+)\s+(?:said|says|told|tells|claims?|claimed"
+    r"|wrote|asked|thinks?|thought|believes?|suggested|mentioned|heard|assumes?)\b"
+    r"|\baccording to\b|\b(?:lyrics|the song|the novel|the story|the movie|the film|the book|character)\b",
+    _I,
+)
+_OWN_WORD = re.compile(r"\bI (?:said|told|think|thought|believe|mentioned|wrote|heard)\b")
+_REPORTED_ZH = re.compile(
+    "(?:你|他|她|有人|别人|大家|医生|老师|朋友|妈妈?|爸爸?)(?:刚才|之前|总|曾)?(?:说|告诉|认为|觉得|以为|问)"
+)
+_TASK = re.compile(
+    r"(?:please\s+|can you\s+|could you\s+|help me\s+|now\s+)*(?:translate|proofread|paraphrase"
+    "|rephrase|rewrite"
+    r"|summari[sz]e|correct (?:this|the|my|these)|fix (?:this|the|my)|edit (?:this|the|my)|continue the"
+    r"|write (?:me )?(?:an? |the )?(?:\w+ )?(?:story|poem|essay|dialogue|letter|email|song|script|sentence)"
+    r"|act as|role-?play|you are|repeat after me)\b",
+    _I,
+)
+_TASK_ZH = re.compile(
+    "请?(?:帮我)?(?:把.{0,20})?(?:翻译|改写|润色|续写|总结|校对|造句|写一[篇首封段个]|扮演|重复)"
+)
+_QUOTED = re.compile('["“「『](.{1,300}?)["”」』]')
+_TAG_ZH = re.compile("(?:对吗|是吗|对不对|是不是|对吧|是吧|没错吧|记得吗|好吗)[？?]?\\Z")
+_TURN_TO_QUESTION = re.compile(
+    r"(?:,|\s-|—|;)\s*(?:so |and |but |then )?(?=(?:what|where|who|how|which|why|when|do|does|did"
+    "|can|could|would"
+    r"|will|should|is there|are there|any)\b(?!(?: (?:you )?remember| it\b)))",
+    _I,
+)
+
+
+def statements(text: str) -> list[Sentence]:
+    """The sentences (or the parts before a question) of one side of a turn that state something."""
+    if _JOKE.search(text):
+        return []
+    out: list[Sentence] = []
+    fenced = False
+    for sentence in sentences(text):
+        if sentence.text.startswith("```"):
+            fenced = not fenced
+        if fenced or sentence.text.startswith((">", "```")):
+            continue
+        if _TASK.match(sentence.text) or _TASK_ZH.match(sentence.text):
+            break  # what follows a task is its material
+        if len(sentence.text) <= LONGEST and (stated := _stated(sentence)):
+            out.append(stated)
+    return out
+
+
+def asks(text: str) -> bool:
+    """Whether a sentence only asks: nothing is stated before its question."""
+    sentence = Sentence(text, 0, len(text))
+    return is_question(text) and _before_question(sentence) is None
+
+
+def _stated(sentence: Sentence) -> Sentence | None:
+    """The part of a sentence that is stated as true, if any."""
+    part = _before_question(sentence) if is_question(sentence.text) else sentence
+    if part is None or _UNREAL.search(part.text) or _UNREAL_ZH.search(part.text):
+        return None
+    return None if _secondhand(part.text) else part
+
+
+def _before_question(sentence: Sentence) -> Sentence | None:
+    """ "I live in Paris, what should I see?" states its beginning; "I live in Paris, right?" nothing."""
+    turn = _TURN_TO_QUESTION.search(sentence.text)
+    if turn is not None and turn.start() > 0:
+        return _cut(sentence, turn.start())
+    comma = max(sentence.text.rfind("，"), sentence.text.rfind(", "))
+    if comma > 0 and not _TAG_ZH.search(sentence.text) and re.search("[\u4e00-\u9fff]", sentence.text):
+        return _cut(sentence, comma)
+    return None
+
+
+def _cut(sentence: Sentence, at: int) -> Sentence | None:
+    text = sentence.text[:at].rstrip()
+    return None if is_question(text) else Sentence(text, sentence.start, sentence.start + len(text))
+
+
+def _secondhand(text: str) -> bool:
+    """Reported speech, and quotations longer than a title."""
+    reported = _REPORTED.search(text)
+    if (reported and not _OWN_WORD.search(reported.group())) or _REPORTED_ZH.search(text):
+        return True
+    return any(is_clause(match[1]) or match.start() == 0 for match in _QUOTED.finditer(text))
+
+
+def is_clause(quoted: str) -> bool:
+    """Whether quoted words are somebody's sentence, not a title or a name."""
+    return bool(re.search(r"\b(?:I|I'm|my|we|you|he|she|is|are|am)\b|[我你他她]", quoted))

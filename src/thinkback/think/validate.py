@@ -1,0 +1,231 @@
+"""The pure decision on one (subject, relation): Algorithm 1 of TiM 001, with the guard of design decision 7.
+
+Algorithm 1 lets the newer thought replace any older one with the same subject and relation. We deviate:
+only a single-valued relation is superseded; many-valued ones accumulate (merge keeps every object and every
+source); a denial retires exactly the objects it denies and stays as a thought of its own, so that hearing it
+twice changes nothing; what happened (events, dialogue) is never merged; the assistant's word retires nothing
+that the user said. The decision is one Change: undoing it restores the key as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from thinkback.think.resolve import object_key
+from thinkback.think.sentence import compose, language_of
+from thinkback.think.vocabulary import Relation
+from thinkback.types import ActionKind, Change, Draft, Source, Thought
+
+EPISODIC = ("event", "dialogue")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One thought held true while deciding: its draft, and the id it has if the store knows it."""
+
+    draft: Draft
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is held after a draft was considered, and, if that is a change, which one and why."""
+
+    held: tuple[Held, ...]
+    action: ActionKind | None = None
+    reason: str = ""
+
+
+def as_draft(thought: Thought) -> Draft:
+    """The draft a stored thought would be if it were said again."""
+    return Draft(
+        subject=thought.subject,
+        relation=thought.relation,
+        objects=thought.objects,
+        sentence=thought.sentence,
+        kind=thought.kind,
+        sources=thought.sources,
+        negated=thought.negated,
+        valid_from=thought.valid_from,
+        valid_to=thought.valid_to,
+    )
+
+
+def validate(
+    relation: Relation, drafts: Sequence[Draft], existing: Sequence[Thought], at: datetime | None = None
+) -> Change | None:
+    """One turn's drafts for one (subject, relation), in order, against what is held: a Change or none."""
+    before = tuple(Held(as_draft(thought), thought.id) for thought in existing if thought.current)
+    held = before
+    verdicts: list[Verdict] = []
+    for draft in drafts:
+        verdict = _consider(relation, draft, held, at)
+        held = verdict.held
+        verdicts.append(verdict)
+    add = tuple(item.draft for item in held if item.id is None)
+    kept = {item.id for item in held}
+    retire = tuple(item.id for item in before if item.id is not None and item.id not in kept)
+    if not add and not retire:
+        return None
+    told = [verdict for verdict in verdicts if verdict.action]
+    return Change(
+        action=_weightiest(told, retired=bool(retire)),
+        reason="; ".join(dict.fromkeys(v.reason for v in told)),
+        add=add,
+        retire=retire,
+    )
+
+
+def _weightiest(verdicts: Sequence[Verdict], *, retired: bool) -> ActionKind:
+    """The action that names the whole change; what retired nothing in the store is an insert."""
+    actions = {verdict.action for verdict in verdicts}
+    if not retired:
+        return "insert"
+    return "forget" if "forget" in actions else "supersede" if "supersede" in actions else "merge"
+
+
+def _consider(relation: Relation, draft: Draft, held: tuple[Held, ...], at: datetime | None) -> Verdict:
+    if not draft.negated and draft.kind in EPISODIC:
+        return _episode(draft, held)
+    mine, above = _by_trust(draft, held)
+    if _outvoted(relation, draft, above):
+        return Verdict(held)
+    known = _keys(h.draft.objects for h in above if h.draft.negated == draft.negated)
+    if _shared_keys(draft, known):
+        draft = _resaid(_without(draft, known))
+    if not draft.objects:
+        return Verdict(held)
+    mine, denied = _deny(draft, mine)
+    single = relation.single and not draft.negated
+    verdict = _one(relation, draft, mine, at) if single else _many(relation, draft, mine)
+    if denied:
+        verb = "denies" if draft.negated else "affirms, against"
+        verdict = Verdict(verdict.held, "forget", f"{_turn(draft)} {verb} {' and '.join(denied)}")
+    return Verdict((*above, *verdict.held), verdict.action, verdict.reason)
+
+
+def _outvoted(relation: Relation, draft: Draft, above: tuple[Held, ...]) -> bool:
+    """Whether what stands above the draft already says otherwise."""
+    if any(h.draft.negated != draft.negated and _shared_keys(draft, _keys([h.draft.objects])) for h in above):
+        return True
+    return relation.single and not draft.negated and any(not h.draft.negated for h in above)
+
+
+def _episode(draft: Draft, held: tuple[Held, ...]) -> Verdict:
+    """What happened stands by itself; only the very same happening is a duplicate."""
+    for item in held:
+        same_time = (item.draft.valid_from, item.draft.valid_to) == (draft.valid_from, draft.valid_to)
+        if same_time and not item.draft.negated and not _without(draft, _keys([item.draft.objects])).objects:
+            return Verdict(held)
+    return Verdict((*held, Held(draft)), "insert", f"new: {_turn(draft)}")
+
+
+def _by_trust(draft: Draft, held: tuple[Held, ...]) -> tuple[tuple[Held, ...], tuple[Held, ...]]:
+    """(what this draft may change, what stands above it): the assistant may not touch the user's word."""
+    if any(source.side == "query" for source in draft.sources):
+        return held, ()
+    above = tuple(h for h in held if any(source.side == "query" for source in h.draft.sources))
+    return tuple(h for h in held if h not in above), above
+
+
+def _deny(draft: Draft, held: tuple[Held, ...]) -> tuple[tuple[Held, ...], list[str]]:
+    """Take the draft's objects out of the thoughts of opposite sign; what is left of them stays."""
+    rest: list[Held] = []
+    denials: list[str] = []
+    for item in held:
+        opposite = item.draft.negated != draft.negated and item.draft.kind not in EPISODIC
+        if not opposite or not _shared_keys(draft, _keys([item.draft.objects])):
+            rest.append(item)
+            continue
+        denials.append(f'"{item.draft.sentence}"')
+        remainder = _without(item.draft, _keys([draft.objects]))
+        if remainder.objects:
+            rest.append(Held(_resaid(replace(remainder, valid_from=None))))
+    return tuple(rest), denials
+
+
+def _one(relation: Relation, draft: Draft, held: tuple[Held, ...], at: datetime | None) -> Verdict:
+    """A relation of one value: the same value is a duplicate, another one supersedes."""
+    rivals = [h for h in held if not h.draft.negated and _overlap(draft, h.draft)]
+    if any(_keys([h.draft.objects]) == _keys([draft.objects]) for h in rivals):
+        return Verdict(held)
+    if any(_newest(h.draft) > _newest(draft) for h in rivals):
+        return Verdict(held)  # thought over late: what was said since stands
+    if not rivals:
+        return Verdict((*held, Held(draft)), "insert", f"new: {_turn(draft)}")
+    rest = tuple(h for h in held if h not in rivals)
+    dated = draft if draft.valid_from else replace(draft, valid_from=at)
+    reason = f"{relation.name} holds one value; newer: {_turn(draft)}"
+    return Verdict((*rest, Held(dated)), "supersede", reason)
+
+
+def _many(relation: Relation, draft: Draft, held: tuple[Held, ...]) -> Verdict:
+    """A relation of many values: new objects join those of the same sign and the same validity."""
+    peers = [h for h in held if h.draft.negated == draft.negated]
+    new = _without(draft, _keys(h.draft.objects for h in peers))
+    if not new.objects:
+        return Verdict(held)
+    alike = [h for h in peers if _mergeable(draft, h.draft)]
+    if not alike:
+        return Verdict((*held, Held(new if new == draft else _resaid(new))), "insert", f"new: {_turn(draft)}")
+    merged = _merge([*(h.draft for h in alike), new])
+    rest = tuple(h for h in held if h not in alike)
+    reason = f"{relation.name} holds many values; {_turn(draft)} adds {new.object}"
+    return Verdict((*rest, Held(merged)), "merge", reason)
+
+
+def _mergeable(draft: Draft, held: Draft) -> bool:
+    """An open-ended fact joins another from now on; one that names its time joins only its like."""
+    same_start = draft.valid_from is None or held.valid_from == draft.valid_from
+    return same_start and held.valid_to == draft.valid_to and held.kind not in EPISODIC
+
+
+def _merge(drafts: Sequence[Draft]) -> Draft:
+    objects: dict[str, str] = {}
+    sources: dict[Source, None] = {}
+    for draft in drafts:
+        for item in draft.objects:
+            objects.setdefault(object_key(item), item)
+        sources.update(dict.fromkeys(draft.sources))
+    return _resaid(
+        replace(
+            drafts[-1], subject=drafts[0].subject, objects=tuple(objects.values()), sources=tuple(sources)
+        )
+    )
+
+
+def _resaid(draft: Draft) -> Draft:
+    """The same triple with the sentence that lists all its objects, in the language it was said in."""
+    lang = language_of(draft.sentence)
+    sentence = compose(draft.subject, draft.relation, draft.objects, negated=draft.negated, lang=lang)
+    return replace(draft, sentence=sentence)
+
+
+def _without(draft: Draft, keys: set[str]) -> Draft:
+    left = tuple(item for item in draft.objects if object_key(item) not in keys)
+    return draft if left == draft.objects else replace(draft, objects=left)
+
+
+def _keys(groups: Iterable[Iterable[str]]) -> set[str]:
+    return {object_key(item) for group in groups for item in group}
+
+
+def _shared_keys(draft: Draft, keys: set[str]) -> bool:
+    return not _keys([draft.objects]).isdisjoint(keys)
+
+
+def _overlap(one: Draft, other: Draft) -> bool:
+    """Whether two thoughts can be true at the same time; an open end reaches for ever."""
+    ends_first = one.valid_to and other.valid_from and one.valid_to <= other.valid_from
+    starts_last = one.valid_from and other.valid_to and other.valid_to <= one.valid_from
+    return not (ends_first or starts_last)
+
+
+def _newest(draft: Draft) -> int:
+    return max((source.turn for source in draft.sources), default=0)
+
+
+def _turn(draft: Draft) -> str:
+    return f"turn {_newest(draft)}"

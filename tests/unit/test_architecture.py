@@ -1,0 +1,116 @@
+"""The arrows of the house: who may import whom, function-local and type-only imports too."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import thinkback
+
+ROOT = Path(thinkback.__file__).parent
+
+VALUES = {"errors", "types", "times", "codec", "presets", "receipts"}
+LANGUAGE = {"text", "index", "prompts"}
+STEPS = {"think", "recall"}
+CORE = VALUES | LANGUAGE | STEPS | {"ports", "checks", "upkeep", "transfer"}
+
+# room or file -> what it may import besides itself
+ALLOWED: dict[str, set[str]] = {
+    "errors": set(),
+    "receipts": set(),
+    "types": set(),
+    "times": {"errors"},
+    "presets": {"errors"},
+    "codec": {"errors", "types"},
+    "ports": {"types"},
+    "text": {"errors", "types"},
+    "index": {"errors", "types"},
+    "prompts": {"errors", "types"},
+    "checks": {"errors", "text"},
+    "stores": {"errors", "types", "times", "codec", "ports", "text", "index"},
+    "models": {"errors", "types", "ports", "text", "index"},
+    "upkeep": VALUES | {"ports", "text", "index"},
+    "transfer": VALUES | {"ports"},
+    "think": VALUES | {"ports", "upkeep"} | LANGUAGE,
+    "recall": VALUES | {"ports"} | LANGUAGE,
+    "memory": CORE | {"stores", "models"},
+    "asynchronous": CORE | {"memory"},
+    "settings": CORE | {"memory", "stores", "models"},
+    "apps": CORE | {"memory", "asynchronous", "settings", "models", "apps"},
+    "bridges": CORE | {"memory", "asynchronous", "settings"},
+}
+
+
+def modules() -> list[Path]:
+    return sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT or path.stem[:2] != "__")
+
+
+def room_of(path: Path) -> str:
+    first = path.relative_to(ROOT).parts[0]
+    return first.removesuffix(".py")
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The rooms of thinkback that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            names = [node.module or ""]
+            if node.module == "thinkback":
+                names = [f"thinkback.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "thinkback" and len(parts) > 1 and parts[1] != "__version__":
+                yield parts[1]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_imports_only_what_its_room_may(path: Path) -> None:
+    room = room_of(path)
+    assert room in ALLOWED, f"{path.name}: a new room needs a line in ALLOWED, and in docs/architecture.md"
+    public = {"Memory", "AsyncMemory"}  # what `from thinkback import ...` gives an application
+    used = {name for name in imported(path) if name not in public}
+    assert used <= ALLOWED[room] | {room}
+
+
+def test_thinking_and_recalling_never_meet() -> None:
+    assert "recall" not in ALLOWED["think"]
+    assert "think" not in ALLOWED["recall"]
+
+
+def test_the_arrows_make_no_circle() -> None:
+    seen: dict[str, bool] = {}
+
+    def visit(room: str, above: tuple[str, ...]) -> None:
+        assert room not in above, f"circle: {' -> '.join((*above, room))}"
+        if room not in seen:
+            for other in sorted(ALLOWED[room] - {room}):
+                visit(other, (*above, room))
+            seen[room] = True
+
+    for room in ALLOWED:
+        visit(room, ())
+
+
+def test_only_models_touch_a_model_library() -> None:
+    heavy = {"onnxruntime", "tokenizers", "openai", "xllamacpp", "wordllama", "torch", "transformers"}
+    for path in modules():
+        names = {
+            alias.name.split(".")[0]
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        } | {
+            (node.module or "").split(".")[0]
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.ImportFrom)
+        }
+        if room_of(path) != "models":
+            assert not names & heavy, f"{path.name} imports {names & heavy}"
