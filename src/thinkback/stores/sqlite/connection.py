@@ -8,6 +8,7 @@ both commits and checkpoints happen only under the lock.
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import threading
@@ -110,10 +111,11 @@ class Connection:
         """Leave no byte of what was deleted, in the database file or in the WAL.
 
         `secure_delete` zeroes deleted cells, but rebalancing a b-tree may have left copies of them in the
-        unused part of a page (measured: 2% of deletes from random places), so the file is written anew. That
-        costs about a second a 100 MB, as much space for as long, and the memory to hold the database once.
+        unused part of a page (measured: 2% of deletes from random places), so the file is written anew. A
+        database of 100 MB takes half a second, and as much again of disk and of memory meanwhile.
         """
         if not self.in_memory:
+            self._empty_wal()  # it is about to take the whole database
             with self._write_lock, translated(self.path), self.exclusive():
                 self._writer.execute("VACUUM")
             self._empty_wal()
@@ -275,16 +277,20 @@ def translated(path: str) -> Iterator[None]:
     except sqlite3.Error as error:
         raise _translate(path, error) from error
     except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise _disk_full(path) from error
         raise errors.StoreUnavailable(f"{path} cannot be opened for writing: {error.strerror}") from error
+
+
+def _disk_full(path: str) -> errors.DiskFull:
+    return errors.DiskFull(f"{path}: no space left; nothing was half-written. Free some space and try again")
 
 
 def _translate(path: str, error: sqlite3.Error) -> errors.StoreError:
     text = str(error)
     code = getattr(error, "sqlite_errorname", "")
-    if code.startswith("SQLITE_FULL") or "disk is full" in text or code == "SQLITE_IOERR_WRITE":
-        return errors.DiskFull(
-            f"{path}: no space left; nothing was half-written. Free some space and try again"
-        )
+    if code in ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"):
+        return _disk_full(path)
     if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return errors.CorruptStore(
             f"{path} is damaged or is no thinkback database ({text}). Nothing was changed: "

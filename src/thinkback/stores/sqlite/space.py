@@ -141,11 +141,9 @@ class Space(Part):
     ) -> None:
         held = self._current(journal, change.retire)
         new = [(journal.number_thought(draft, said_at, now), entry) for draft, entry in drafts]
-        if change.action == "merge":
-            retired = tuple(_emptied(thought, now) for thought in held)
-        else:
-            closing = next((draft.valid_from for draft, _ in drafts if draft.valid_from), said_at)
-            retired = tuple(_closed(thought, closing, now) for thought in held)
+        dated = [draft.valid_from for draft, _ in drafts if draft.valid_from and change.action == "supersede"]
+        closing = dated[0] if dated else said_at
+        retired = tuple(_closed(thought, closing, now) for thought in held)
         journal.record(
             change.action, change.reason, plan.actor, now,
             before=held, after=(*retired, *(thought for thought, _ in new)), turn=plan.turn,
@@ -165,5 +163,5 @@ def _closed(thought: Thought, closing: datetime, now: datetime) -> Thought:
 
 
 def _emptied(thought: Thought, now: datetime) -> Thought:
-    """It stands for nothing any more: another thought carries its facts, or it should not have been."""
+    """It should not have been: it holds at no time."""
     return replace(thought, retired_at=now, valid_to=thought.valid_from)

@@ -1,0 +1,37 @@
+"""Every store under one contract: a fresh one a test, closed at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.making import EMBEDDER
+
+from thinkback.ports import Store
+from thinkback.stores import connect
+
+NewStore = Callable[[], Store]
+
+
+@pytest.fixture(params=["sqlite file", "sqlite memory"])
+def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NewStore]:
+    """Opens an empty store at each call."""
+    opened: list[Store] = []
+
+    def open_one() -> Store:
+        path = ":memory:" if request.param == "sqlite memory" else str(tmp_path / f"{len(opened)}.db")
+        opened.append(connect(path))
+        return opened[-1]
+
+    yield open_one
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def store(new_store: NewStore) -> Store:
+    """An empty store that has its embedder."""
+    made = new_store()
+    made.adopt(EMBEDDER)
+    return made

@@ -1,0 +1,256 @@
+"""What every store promises of erase: gone with all that came from it, the rest as if it had never been."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.making import (
+    DIM,
+    NOW,
+    deny,
+    draft,
+    index_all,
+    insert,
+    merge,
+    minute,
+    remember,
+    replay,
+    say,
+    sentences,
+    supersede,
+    tell,
+    think,
+)
+
+from thinkback.errors import NotFound
+from thinkback.ports import Store
+from thinkback.types import Hashing, Said, Stamp, Used
+
+
+def consistent(store: Store) -> None:
+    """The journal tells the space; the index holds only what is there; nothing is damaged."""
+    thoughts = store.thoughts("ann", current=False)
+    assert replay(store.journal("ann")) == thoughts
+    known = {("turn", turn.id) for turn in store.turns("ann")} | {("thought", t.id) for t in thoughts}
+    assert {(item.kind, item.id) for item in store.delta("ann", Stamp()).entries} <= known
+    assert store.check() == []
+
+
+def test_a_turn_goes_with_its_thoughts_actions_and_entries(store: Store) -> None:
+    for sentence in ("a", "b", "c"):
+        tell(store, "ann", sentence)
+    index_all(store, "ann")
+    seen = store.stamp("ann")
+    erased = store.erase("ann", turn=2, now=NOW)
+    assert (erased.turns, erased.thoughts, erased.actions, erased.requeued) == (1, 1, 1, 0)
+    assert [turn.id for turn in store.turns("ann")] == [1, 3]
+    assert sentences(store.thoughts("ann", current=False)) == ["a", "c"]
+    assert [action.turn for action in store.journal("ann")] == [1, 3]
+    delta = store.delta("ann", seen)
+    assert delta.stamp.epoch != seen.epoch
+    assert sorted((item.kind, item.id) for item in delta.entries) == [
+        ("thought", 1),
+        ("thought", 3),
+        ("turn", 1),
+        ("turn", 3),
+    ]
+    consistent(store)
+
+
+def test_numbers_are_not_used_again(store: Store) -> None:
+    tell(store, "ann", "a")
+    tell(store, "ann", "b")
+    store.erase("ann", turn=2, now=NOW)
+    turn, thought = tell(store, "ann", "c")
+    assert (turn.id, thought.id, store.journal("ann")[-1].id) == (3, 3, 3)
+
+
+def test_a_session_goes_whole(store: Store) -> None:
+    tell(store, "ann", "a", session="one")
+    tell(store, "ann", "b", session="two")
+    tell(store, "ann", "c", session="one")
+    assert store.erase("ann", session="one", now=NOW).turns == 2
+    assert store.sessions("ann") == ["two"]
+    assert sentences(store.thoughts("ann", current=False)) == ["b"]
+    consistent(store)
+
+
+def test_a_space_goes_whole_and_only_that_one(store: Store) -> None:
+    tell(store, "ann", "a")
+    tell(store, "bob", "b")
+    index_all(store, "ann")
+    hashing = Hashing(np.ones((DIM, 2), np.float32), 1, False, 1, 2)
+    store.regroup("ann", hashing, {}, store.stamp("ann"))
+    erased = store.erase("ann", now=NOW)
+    assert (erased.turns, erased.thoughts, erased.actions) == (1, 1, 1)
+    assert store.users() == ["bob"]
+    assert (store.turns("ann"), store.thoughts("ann", current=False), store.journal("ann")) == ([], [], [])
+    assert (store.entities("ann"), store.hashing("ann"), store.stamp("ann")) == ([], None, Stamp())
+    assert sentences(store.thoughts("bob")) == ["b"]
+    turn, thought = tell(store, "ann", "new")
+    assert (turn.id, thought.id) == (1, 1)
+
+
+def test_what_an_erased_thought_had_superseded_holds_again(store: Store) -> None:
+    tell(store, "ann", "lives in Oslo")
+    held = store.thoughts("ann")
+    remember(store, "ann", "Rome")
+    think(store, "ann", supersede(draft("lives in Rome", 2), 1))
+    store.erase("ann", turn=2, now=NOW)
+    assert store.thoughts("ann", current=False) == held
+    consistent(store)
+
+
+def test_what_an_erased_turn_had_denied_holds_again_also_after_undos(store: Store) -> None:
+    tell(store, "ann", "a")
+    held = store.thoughts("ann")
+    remember(store, "ann", "no")
+    think(store, "ann", deny(1, reason="ann said a secret"))
+    for action in (2, 3):
+        store.undo("ann", action, "ann", NOW)
+    assert store.thoughts("ann") == []
+    store.erase("ann", turn=2, now=NOW)
+    assert store.thoughts("ann", current=False) == held
+    assert [action.reason for action in store.journal("ann")] == ["new"]
+    consistent(store)
+
+
+def test_what_superseded_an_erased_thought_stays_with_its_journal(store: Store) -> None:
+    tell(store, "ann", "lives in Oslo")
+    remember(store, "ann", "Rome")
+    think(store, "ann", supersede(draft("lives in Rome", 2), 1, reason="Rome, no longer Oslo"))
+    erased = store.erase("ann", turn=1, now=NOW)
+    assert (erased.thoughts, erased.actions) == (1, 1)
+    assert sentences(store.thoughts("ann")) == ["lives in Rome"]
+    (action,) = store.journal("ann")
+    assert (action.id, action.action, action.before, sentences(action.after)) == (
+        2,
+        "insert",
+        (),
+        ["lives in Rome"],
+    )
+    assert "Oslo" not in action.reason
+    consistent(store)
+    store.undo("ann", 2, "ann", NOW)
+    assert store.thoughts("ann") == []
+
+
+def test_what_a_surviving_thought_had_retired_stays_retired(store: Store) -> None:
+    tell(store, "ann", "lives in Oslo")
+    tell(store, "ann", "lives in Bonn")
+    remember(store, "ann", "Rome")
+    think(store, "ann", supersede(draft("lives in Rome", 3), 1, 2))
+    store.erase("ann", turn=1, now=NOW)
+    assert sentences(store.thoughts("ann")) == ["lives in Rome"]
+    consistent(store)
+    store.undo("ann", 3, "ann", NOW)
+    assert sentences(store.thoughts("ann")) == ["lives in Bonn"]
+
+
+def test_a_merged_thought_goes_with_any_of_its_turns_and_the_others_are_thought_over_anew(
+    store: Store,
+) -> None:
+    tell(store, "ann", "tea")
+    tell(store, "ann", "green tea")
+    remember(store, "ann", "x")
+    think(store, "ann", merge(draft("tea, green tea", 1, 2), 1, 2))
+    erased = store.erase("ann", turn=1, now=NOW)
+    assert (erased.turns, erased.thoughts, erased.requeued) == (1, 2, 1)
+    assert sentences(store.thoughts("ann", current=False)) == ["green tea"]
+    assert sentences(store.thoughts("ann")) == ["green tea"]
+    assert [item.turn.id for item in store.claim("ann", 9, 60, minute(9))] == [2]
+    consistent(store)
+
+
+def test_a_merge_made_by_an_erased_turn_is_taken_back(store: Store) -> None:
+    tell(store, "ann", "tea")
+    tell(store, "ann", "green tea")
+    held = store.thoughts("ann")
+    remember(store, "ann", "x")
+    think(store, "ann", merge(draft("tea, green tea", 1, 2), 1, 2))
+    store.erase("ann", turn=3, now=NOW)
+    assert store.thoughts("ann", current=False) == held
+    consistent(store)
+
+
+def test_a_thought_forgotten_later_by_hand_stays_forgotten(store: Store) -> None:
+    tell(store, "ann", "lives in Oslo")
+    remember(store, "ann", "Rome")
+    think(store, "ann", supersede(draft("lives in Rome", 2), 1))
+    store.undo("ann", 2, "ann", NOW)
+    store.retire("ann", 1, "wrong", "ann", NOW)
+    store.erase("ann", turn=2, now=NOW)
+    assert store.thoughts("ann") == []
+    consistent(store)
+
+
+def test_an_action_that_touched_only_erased_thoughts_goes(store: Store) -> None:
+    remember(store, "ann", "a", "b")
+    think(store, "ann", insert(draft("a", 1)))
+    think(store, "ann", deny(1))
+    erased = store.erase("ann", turn=1, now=NOW)
+    assert erased.actions == 2
+    assert store.journal("ann") == []
+    consistent(store)
+
+
+def test_turns_that_were_given_the_erased_are_named(store: Store) -> None:
+    tell(store, "ann", "a")
+    tell(store, "ann", "b")
+    quoting = (
+        Used("thought", 1, 1.0, 1.0, 0.0, 0),
+        Used("turn", 1, 1.0, 1.0, 0.0, 0),
+        Used("thought", 2, 1.0, 1.0, 0.0, 0),
+    )
+    for used in quoting:
+        store.append("ann", [Said(query="what?", response="that", at=NOW, recalled=(used,))], NOW)
+    assert store.erase("ann", turn=1, now=NOW).quoted_in == (3, 4)
+    assert store.erase("ann", turn=5, now=NOW).quoted_in == ()
+
+
+def test_an_entity_of_erased_thoughts_goes_and_a_shared_one_keeps_a_surviving_spelling(store: Store) -> None:
+    remember(store, "ann", "x", "y")
+    think(store, "ann", insert(draft("a", 1, subject="BOB"), draft("b", 1, subject="Carol")))
+    think(store, "ann", insert(draft("c", 2, subject="Bob")))
+    store.erase("ann", turn=1, now=NOW)
+    assert [entity.name for entity in store.entities("ann")] == ["Bob"]
+    assert sentences(store.thoughts("ann", subject="bob")) == ["c"]
+    assert store.thoughts("ann", subject="carol") == []
+
+
+@pytest.mark.parametrize("learned", [True, False])
+def test_only_a_matrix_learned_from_vectors_goes(store: Store, learned: bool) -> None:
+    tell(store, "ann", "a")
+    tell(store, "ann", "b")
+    hashing = Hashing(np.ones((DIM, 2), np.float32), 1, learned, 1, 2)
+    assert store.regroup("ann", hashing, {}, store.stamp("ann"))
+    store.erase("ann", turn=1, now=NOW)
+    assert (store.hashing("ann") is None) == learned
+
+
+def test_pending_and_failed_turns_can_be_erased(store: Store) -> None:
+    remember(store, "ann", "a", "b", "c")
+    claimed = store.claim("ann", 1, 60, NOW)[0]
+    store.release("ann", 1, claimed.lease, reason="no", retry_at=None)
+    for turn in (1, 2):
+        store.erase("ann", turn=turn, now=NOW)
+    assert (store.failures("ann"), store.pending("ann")) == ([], 1)
+
+
+def test_an_erased_key_is_free_again(store: Store) -> None:
+    store.append("ann", [say("a", key="k")], NOW)
+    remember(store, "ann", "b")
+    store.erase("ann", turn=1, now=NOW)
+    (turn,) = store.append("ann", [say("other", key="k")], NOW)
+    assert turn.id == 3
+
+
+def test_what_is_not_there_cannot_be_erased(store: Store) -> None:
+    with pytest.raises(NotFound, match="'ann'"):
+        store.erase("ann", now=NOW)
+    tell(store, "ann", "a")
+    with pytest.raises(NotFound, match="turn:9"):
+        store.erase("ann", turn=9, now=NOW)
+    with pytest.raises(NotFound, match="session 'nowhere'"):
+        store.erase("ann", session="nowhere", now=NOW)
+    assert sentences(store.thoughts("ann")) == ["a"]

@@ -1,0 +1,200 @@
+"""What every store promises of post-think work: nothing lost, nothing twice, one worker a space."""
+
+from __future__ import annotations
+
+import pytest
+from tests.making import NOW, draft, entries_of, insert, minute, remember, supersede, tell, think
+
+from thinkback.errors import Conflict, LeaseLost, NotFound
+from thinkback.ports import Store
+from thinkback.types import Change, Claimed, Plan
+
+
+def claim(store: Store, space: str | None = "ann", limit: int = 10, at: float = 0) -> list[Claimed]:
+    return store.claim(space, limit, 60, minute(at))
+
+
+def plan_of(claimed: Claimed, *changes: Change) -> Plan:
+    return Plan(turn=claimed.turn.id, lease=claimed.lease, actor="tester", changes=changes)
+
+
+def test_the_oldest_pending_turns_are_leased_in_sequence(store: Store) -> None:
+    turns = remember(store, "ann", "a", "b", "c")
+    claimed = claim(store, limit=2)
+    assert [item.turn for item in claimed] == turns[:2]
+    assert {item.space for item in claimed} == {"ann"}
+    assert [item.attempts for item in claimed] == [1, 1]
+
+
+def test_a_space_under_a_live_lease_is_left_alone(store: Store) -> None:
+    remember(store, "ann", "a", "b", "c")
+    claim(store, limit=1)
+    assert claim(store, at=0.5) == []
+    assert claim(store, space=None, at=0.5) == []
+
+
+def test_spaces_are_claimed_independently(store: Store) -> None:
+    remember(store, "ann", "a")
+    remember(store, "bob", "b")
+    assert [item.space for item in claim(store, space=None)] == ["ann"]
+    assert [item.space for item in claim(store, space=None)] == ["bob"]
+    assert claim(store, space=None) == []
+    assert claim(store, space="nobody") == []
+
+
+def test_an_expired_lease_is_taken_over(store: Store) -> None:
+    remember(store, "ann", "a")
+    (late,) = claim(store)
+    (other,) = claim(store, at=1)
+    assert other.attempts == 2
+    assert other.lease != late.lease
+    with pytest.raises(LeaseLost, match="turn:1"):
+        store.apply("ann", plan_of(late), [], minute(2))
+    store.apply("ann", plan_of(other), [], minute(2))
+    assert store.pending("ann") == 0
+
+
+def test_an_expired_lease_that_nobody_took_still_holds(store: Store) -> None:
+    remember(store, "ann", "a")
+    (late,) = claim(store)
+    store.apply("ann", plan_of(late), [], minute(99))
+    assert store.pending(None) == 0
+
+
+def test_apply_writes_thoughts_entries_journal_and_the_mark_together(store: Store) -> None:
+    remember(store, "ann", "I like tea. I like figs.")
+    (claimed,) = claim(store)
+    plan = plan_of(claimed, insert(draft("tea", 1)), insert(draft("figs", 1)))
+    actions = store.apply("ann", plan, entries_of(plan), minute(1))
+    assert [action.id for action in actions] == [1, 2]
+    assert store.journal("ann") == actions
+    assert store.thoughts("ann") == [action.after[0] for action in actions]
+    assert [thought.recorded_at for thought in store.thoughts("ann")] == [minute(1), minute(1)]
+    assert {(e.kind, e.id) for e in store.delta("ann", store.stamp("nobody")).entries} == {
+        ("thought", 1),
+        ("thought", 2),
+    }
+    assert store.turns("ann")[0].thought_at == minute(1)
+    assert store.pending("ann") == 0
+
+
+def test_a_plan_is_applied_only_once(store: Store) -> None:
+    remember(store, "ann", "a")
+    (claimed,) = claim(store)
+    plan = plan_of(claimed, insert(draft("a", 1)))
+    store.apply("ann", plan, entries_of(plan), NOW)
+    with pytest.raises(LeaseLost):
+        store.apply("ann", plan, entries_of(plan), NOW)
+    assert len(store.thoughts("ann")) == 1
+
+
+def test_a_plan_for_an_erased_turn_is_refused(store: Store) -> None:
+    remember(store, "ann", "a", "b")
+    claimed, _ = claim(store)
+    store.erase("ann", turn=1, now=NOW)
+    plan = plan_of(claimed, insert(draft("a", 1)))
+    with pytest.raises(LeaseLost, match="erased"):
+        store.apply("ann", plan, entries_of(plan), NOW)
+    assert store.thoughts("ann") == []
+    store.erase("ann", now=NOW)
+    with pytest.raises(NotFound, match="'ann'"):
+        store.apply("ann", plan, entries_of(plan), NOW)
+
+
+@pytest.mark.parametrize("stale", [99, 1])
+def test_a_plan_that_retires_what_is_not_held_leaves_nothing(store: Store, stale: int) -> None:
+    tell(store, "ann", "lives in Oslo")
+    store.retire("ann", 1, "moved", "tester", NOW)
+    remember(store, "ann", "I live in Rome")
+    before = (store.thoughts("ann", current=False), store.journal("ann"), store.stamp("ann"))
+    (claimed,) = claim(store)
+    plan = plan_of(claimed, insert(draft("tea", 2)), supersede(draft("lives in Rome", 2), stale))
+    with pytest.raises(NotFound if stale == 99 else Conflict, match=f"thought:{stale}"):
+        store.apply("ann", plan, entries_of(plan), NOW)
+    assert (store.thoughts("ann", current=False), store.journal("ann"), store.stamp("ann")) == before
+    assert store.pending("ann") == 1
+    good = plan_of(claimed, insert(draft("lives in Rome", 2)))
+    (action,) = store.apply("ann", good, entries_of(good), NOW)
+    assert action.after[0].id == 2
+
+
+def test_two_changes_cannot_retire_the_same_thought(store: Store) -> None:
+    tell(store, "ann", "lives in Oslo")
+    remember(store, "ann", "both")
+    with pytest.raises(Conflict, match="thought:1 is already retired"):
+        think(store, "ann", supersede(draft("Rome", 2), 1), supersede(draft("Bonn", 2), 1))
+    assert [thought.sentence for thought in store.thoughts("ann")] == ["lives in Oslo"]
+
+
+def test_a_plan_needs_an_entry_a_draft(store: Store) -> None:
+    remember(store, "ann", "a")
+    (claimed,) = claim(store)
+    with pytest.raises(ValueError, match="1 drafts"):
+        store.apply("ann", plan_of(claimed, insert(draft("a", 1))), [], NOW)
+
+
+def test_a_released_turn_waits_and_holds_its_space(store: Store) -> None:
+    remember(store, "ann", "a", "b")
+    claimed, second = claim(store)
+    store.release("ann", 1, claimed.lease, reason="busy", retry_at=minute(5))
+    store.release("ann", 2, second.lease, reason="busy", retry_at=minute(0))
+    assert claim(store, at=4) == []
+    assert store.pending("ann") == 2
+    again = claim(store, at=5)
+    assert [item.turn.id for item in again] == [1, 2]
+    assert again[0].attempts == 2
+
+
+def test_a_release_by_one_who_lost_the_lease_changes_nothing(store: Store) -> None:
+    remember(store, "ann", "a")
+    (late,) = claim(store)
+    (other,) = claim(store, at=2)
+    store.release("ann", 1, late.lease, reason="gave up", retry_at=None)
+    assert store.failures("ann") == []
+    store.apply("ann", plan_of(other), [], minute(2))
+
+
+def test_dead_letters_keep_their_reason_and_make_way(store: Store) -> None:
+    remember(store, "ann", "a", "b")
+    claimed = claim(store, limit=1)[0]
+    store.release("ann", 1, claimed.lease, reason="the model refused", retry_at=None)
+    (failure,) = store.failures("ann")
+    assert (failure.turn, failure.attempts, failure.reason) == (1, 1, "the model refused")
+    assert store.pending("ann") == 1
+    assert [item.turn.id for item in claim(store)] == [2]
+
+
+def test_dead_letters_can_be_tried_again(store: Store) -> None:
+    remember(store, "ann", "a", "b")
+    for item in claim(store):
+        store.release("ann", item.turn.id, item.lease, reason="no", retry_at=None)
+    assert (store.pending("ann"), store.retry_failures("ann"), store.pending("ann")) == (0, 2, 2)
+    assert store.failures("ann") == []
+    assert [(item.turn.id, item.attempts) for item in claim(store)] == [(1, 1), (2, 1)]
+
+
+def test_a_revived_dead_letter_does_not_break_a_live_lease(store: Store) -> None:
+    remember(store, "ann", "a", "b")
+    first = claim(store, limit=1)[0]
+    store.release("ann", 1, first.lease, reason="no", retry_at=None)
+    (working,) = claim(store)
+    store.retry_failures("ann")
+    assert claim(store, at=0.5) == []
+    store.apply("ann", plan_of(working), [], minute(0.5))
+    assert [item.turn.id for item in claim(store, at=0.5)] == [1]
+
+
+def test_unknown_users_have_no_work(store: Store) -> None:
+    assert store.pending("nobody") == 0
+    assert store.failures("nobody") == []
+    with pytest.raises(NotFound):
+        store.retry_failures("nobody")
+    with pytest.raises(NotFound):
+        store.release("nobody", 1, "lease", reason="", retry_at=None)
+
+
+def test_pending_counts_one_space_or_all(store: Store) -> None:
+    remember(store, "ann", "a", "b")
+    remember(store, "bob", "c")
+    think(store, "ann")
+    assert (store.pending("ann"), store.pending("bob"), store.pending(None)) == (1, 1, 2)

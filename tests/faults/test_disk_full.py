@@ -1,0 +1,189 @@
+"""A full disk: an error that says so, nothing half-written, and all works again once there is space."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.faults.crash_child import Life
+from tests.faults.sound import assert_sound
+from tests.making import EMBEDDER, NOW, say, tell
+
+from thinkback.errors import DiskFull
+from thinkback.stores.sqlite import SqliteStore, connection
+from thinkback.types import Turn
+
+BALLAST = 512 << 10
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 3 MB, of which `ballast` can be freed."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)]
+    try:
+        mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("there is no mount command here")
+    if mounted.returncode:
+        pytest.skip(f"a small tmpfs cannot be mounted here: {mounted.stderr.strip()}")
+    try:
+        (folder / "ballast").write_bytes(bytes(BALLAST))
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def fill(folder: Path) -> None:
+    """Take the last byte."""
+    with (folder / "rest").open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            return
+
+
+def repeat(step: Callable[[], None]) -> None:
+    for _ in range(5000):
+        step()
+
+
+@pytest.mark.parametrize("checkpoints", ["never", "after every commit"])
+def test_a_full_disk_loses_nothing_that_was_acknowledged(
+    small_disk: Path, checkpoints: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A checkpoint that fails after a commit must not make the commit look as if it had failed."""
+    if checkpoints == "after every commit":
+        monkeypatch.setattr(connection, "CHECKPOINT_EVERY", 1)
+        monkeypatch.setattr(connection, "CHECKPOINT_BYTES", 0)
+    kept: list[tuple[str, Turn]] = []
+    store = SqliteStore(str(small_disk / "memory.db"))
+    store.adopt(EMBEDDER)
+    life = Life(store, seed=3, acknowledge=lambda space, turn: kept.append((space, turn)))
+
+    def everything_acknowledged_and_no_more() -> None:
+        assert_sound(store)
+        found = sorted((space, turn.id, turn.query) for space in store.users() for turn in store.turns(space))
+        assert found == sorted((space, turn.id, turn.query) for space, turn in kept)
+
+    try:
+        with pytest.raises(DiskFull, match="no space left"):
+            repeat(life.step if checkpoints == "never" else lambda: life.append("ann"))
+        everything_acknowledged_and_no_more()
+        with pytest.raises(DiskFull):
+            repeat(lambda: life.append("ann"))
+        everything_acknowledged_and_no_more()
+        (small_disk / "ballast").unlink()
+        for _ in range(5):
+            life.append("ann")
+        everything_acknowledged_and_no_more()
+    finally:
+        store.close()
+    store = SqliteStore(str(small_disk / "memory.db"))
+    try:
+        everything_acknowledged_and_no_more()
+    finally:
+        store.close()
+    print(f"\ndisk full (checkpoints {checkpoints}): {len(kept)} acknowledged turns, all there, none more")
+
+
+def test_a_database_cannot_be_made_on_a_full_disk_but_later_it_can(small_disk: Path) -> None:
+    fill(small_disk)
+    with pytest.raises(DiskFull):
+        SqliteStore(str(small_disk / "new.db"))
+    (small_disk / "ballast").unlink()
+    store = SqliteStore(str(small_disk / "new.db"))
+    store.append("ann", [say("hello")], NOW)
+    store.close()
+
+
+def test_a_database_on_a_full_disk_says_why_it_does_not_open(small_disk: Path) -> None:
+    path = str(small_disk / "memory.db")
+    store = SqliteStore(path)
+    store.append("ann", [say("x" * 1000) for _ in range(50)], NOW)
+    store.close()
+    fill(small_disk)
+    with pytest.raises(DiskFull):
+        SqliteStore(path)
+    (small_disk / "ballast").unlink()
+    store = SqliteStore(path)
+    try:
+        assert_sound(store)
+        assert len(store.turns("ann")) == 50
+    finally:
+        store.close()
+
+
+def test_an_erasure_on_a_full_disk_is_finished_when_there_is_space(small_disk: Path) -> None:
+    path = small_disk / "memory.db"
+    store = SqliteStore(str(path))
+    store.adopt(EMBEDDER)
+    tell(store, "ann", "a secret " * 1000)
+    for n in range(20):
+        tell(store, "ann", f"filler {n} " * 100)
+    fill(small_disk)
+    try:
+        turns = iter(range(1, 20))
+        with pytest.raises(DiskFull):
+            repeat(lambda: assert_erased(store, next(turns)))
+    finally:
+        store.close()
+    (small_disk / "ballast").unlink()
+    (small_disk / "rest").unlink()
+    store = SqliteStore(str(path))
+    try:
+        if store.turns("ann", ids=[1]):
+            store.erase("ann", turn=1, now=NOW)
+        assert_no_turn_is_half_erased(store)
+        for file in small_disk.iterdir():
+            assert b"a secret" not in file.read_bytes()
+    finally:
+        store.close()
+
+
+def assert_erased(store: SqliteStore, turn: int) -> None:
+    assert store.erase("ann", turn=turn, now=NOW).turns == 1
+
+
+def assert_no_turn_is_half_erased(store: SqliteStore) -> None:
+    assert store.check() == []
+    turns = {turn.id for turn in store.turns("ann")}
+    assert {source.turn for thought in store.thoughts("ann") for source in thought.sources} == turns
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+from tests.making import NOW, say
+from thinkback.errors import DiskFull
+from thinkback.stores.sqlite import SqliteStore
+store = SqliteStore(sys.argv[1])
+try:
+    for n in range(10_000):
+        store.append("ann", [say(f"{n} " + "x" * 3000)], NOW)
+        print(n, flush=True)
+except DiskFull:
+    print("full", flush=True)
+assert store.check() == []
+store.close()
+"""
+
+
+def test_a_file_size_limit_reads_as_a_full_disk(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    done = subprocess.run([sys.executable, "-c", LIMITED, path], capture_output=True, text=True, check=True)
+    *acknowledged, last = done.stdout.split()
+    assert last == "full"
+    assert len(acknowledged) > 10
+    store = SqliteStore(path)
+    try:
+        assert store.check() == []
+        assert [turn.query.split()[0] for turn in store.turns("ann")] == acknowledged
+        store.append("ann", [say("more")], NOW)
+    finally:
+        store.close()
