@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from thinkback.errors import InvalidInput
+from thinkback.times import aware
 from thinkback.types import Action, Entity, Source, Thought, Turn, Used
 
 Json = dict[str, Any]
@@ -18,7 +19,11 @@ def _time(value: datetime | None) -> str | None:
 
 
 def _parse_time(value: str | None) -> datetime | None:
-    return None if value is None else datetime.fromisoformat(value)
+    return None if value is None else _moment(value)
+
+
+def _moment(value: str) -> datetime:
+    return aware(datetime.fromisoformat(value), "time")
 
 
 def turn_to_json(turn: Turn) -> Json:
@@ -47,8 +52,8 @@ def _turn(data: Mapping[str, Any]) -> Turn:
         session=str(data["session"]),
         query=str(data["query"]),
         response=str(data["response"]),
-        at=datetime.fromisoformat(data["at"]),
-        recorded_at=datetime.fromisoformat(data["recorded_at"]),
+        at=_moment(data["at"]),
+        recorded_at=_moment(data["recorded_at"]),
         thought_at=_parse_time(data.get("thought_at")),
         key=data.get("key"),
         asker=str(data["asker"]),
@@ -97,7 +102,7 @@ def _thought(data: Mapping[str, Any]) -> Thought:
         negated=bool(data["negated"]),
         valid_from=_parse_time(data["valid_from"]),
         valid_to=_parse_time(data["valid_to"]),
-        recorded_at=datetime.fromisoformat(data["recorded_at"]),
+        recorded_at=_moment(data["recorded_at"]),
         retired_at=_parse_time(data["retired_at"]),
         sources=tuple(source_from_json(source) for source in data["sources"]),
     )
@@ -136,7 +141,7 @@ def _action(data: Mapping[str, Any]) -> Action:
         action=data["action"],
         reason=str(data["reason"]),
         actor=str(data["actor"]),
-        at=datetime.fromisoformat(data["at"]),
+        at=_moment(data["at"]),
         turn=data["turn"],
         undoes=data["undoes"],
         undone_by=data["undone_by"],
@@ -156,5 +161,5 @@ def entity_from_json(data: Mapping[str, Any]) -> Entity:
 def _checked(what: str, data: Mapping[str, Any], build: Callable[[Mapping[str, Any]], _Value]) -> _Value:
     try:
         return build(data)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InvalidInput(f"this is not a {what} as thinkback exports it: {error!r}") from error

@@ -4,7 +4,8 @@
     ├── InvalidInput            the caller's value cannot be used (empty text, k < 1, a time without zone)
     ├── NotFound                no such user, turn, thought or action
     ├── Conflict                the space has moved on (undo out of order, a key used for another turn)
-    │   └── LeaseLost           another worker has taken over this turn
+    │   ├── LeaseLost           another worker has taken over this turn
+    │   └── Outdated            the space was regrouped or erased while something was computed for it
     ├── StoreError              the database
     │   ├── StoreUnavailable    cannot be opened or written (missing folder, read-only, locked too long)
     │   ├── DiskFull            no space left; nothing was half-written
@@ -43,6 +44,10 @@ class Conflict(ThinkbackError):
 
 class LeaseLost(Conflict):
     """Another worker has taken over this turn."""
+
+
+class Outdated(Conflict):
+    """The space was regrouped or erased while something was computed for it."""
 
 
 class StoreError(ThinkbackError):

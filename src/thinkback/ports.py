@@ -114,8 +114,13 @@ class Queue(Protocol):
         """Lease the oldest pending turns of one space; a space under a live lease is left alone."""
         ...
 
-    def apply(self, space: str, plan: Plan, entries: Sequence[Entry], now: datetime) -> list[Action]:
-        """Thoughts, entries, journal and `thought_at` in one transaction. LeaseLost if not ours."""
+    def apply(
+        self, space: str, plan: Plan, entries: Sequence[Entry], now: datetime, epoch: int | None = None
+    ) -> list[Action]:
+        """Thoughts, entries, journal and `thought_at` in one transaction. LeaseLost if not ours.
+
+        `epoch` is the one the entries' groups were computed for: Outdated if it has passed.
+        """
         ...
 
     def release(self, space: str, turn: int, lease: str, *, reason: str, retry_at: datetime | None) -> None:
@@ -180,8 +185,8 @@ class Index(Protocol):
         """What has no entry yet, in sequence."""
         ...
 
-    def index(self, space: str, entries: Sequence[Entry]) -> None:
-        """Write the entries of what `unindexed` gave, in that order."""
+    def index(self, space: str, entries: Sequence[Entry], epoch: int | None = None) -> None:
+        """Write the entries of what `unindexed` gave, in that order; `epoch` as in `apply`."""
         ...
 
     def stamp(self, space: str) -> Stamp: ...

@@ -24,7 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "types": set(),
     "times": {"errors"},
     "presets": {"errors"},
-    "codec": {"errors", "types"},
+    "codec": {"errors", "types", "times"},
     "ports": {"types"},
     "text": {"errors", "types"},
     "index": {"errors", "types"},

@@ -15,7 +15,7 @@ USER = "user"
 
 _SPACES = re.compile(r"\s+")
 _EDGES = " \t\n.,;:!?\"'“”‘’。，！？；：、「」『』《》()（）"
-_ARTICLES = re.compile(r"(?:(?:the|an?)\s)+(?=\S)")
+_ARTICLES = re.compile(r"\A(?:(?:the|an?)\s)+(?=\S)")
 _POSSESSIVE = re.compile(r"(?<=\w)'s?\Z")
 _SELVES = frozenset(
     ("i", "me", "my", "mine", "myself", "user", "我", "俺", "咱", "本人", "我自己", "自己", "用户")

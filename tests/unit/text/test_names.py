@@ -39,3 +39,9 @@ def test_keys() -> None:
     assert object_key("to play football") == object_key("playing football")
     assert object_key("a dog") == object_key("Dogs")
     assert object_key("茶") != object_key("咖啡")
+
+
+def test_letters_that_look_like_an_article_inside_a_name_stay() -> None:
+    assert normalise("Anna Lee") == "anna lee"
+    assert normalise("Mia Chen") == "mia chen"
+    assert normalise("the Louvre") == "louvre"

@@ -8,6 +8,13 @@ from thinkback import errors
 from thinkback.stores.sqlite.connection import Connection
 from thinkback.text.names import normalise
 
+_EPOCHS_A_SPACE = 1 << 24
+
+
+def epoch_of(number: int, epoch: int) -> int:
+    """The epoch readers see: a space erased and made anew has another number, so another epoch."""
+    return number * _EPOCHS_A_SPACE + epoch
+
 
 class Part:
     """Holds the connection; the store is the sum of its parts."""
@@ -21,12 +28,18 @@ class Part:
         rows = self._db.read("space.find", (space,))
         return rows[0][0] if rows else None
 
-    def _require(self, space: str) -> int:
-        """The number of a space, inside a write transaction; NotFound for an unknown user."""
-        row: tuple[Any, ...] | None = self._db.run("space.find", (space,)).fetchone()
+    def _require(self, space: str, epoch: int | None = None) -> int:
+        """The number of a space, inside a write transaction; NotFound for an unknown user.
+
+        With `epoch`: Outdated if the space has another by now, for then its groups, too, are others.
+        """
+        row: tuple[Any, ...] | None = self._db.run("space.stamp", (space,)).fetchone()
         if row is None:
             raise errors.NotFound(f"no memories of user {space!r}")
-        return int(row[0])
+        number, current, _ = row
+        if epoch is not None and epoch != epoch_of(number, current):
+            raise errors.Outdated(f"the index of user {space!r} was rebuilt meanwhile: compute it again")
+        return int(number)
 
     def _require_embedder(self) -> None:
         """Inside a write transaction: another process may have converted the database meanwhile."""

@@ -9,12 +9,10 @@ import numpy as np
 
 from thinkback import errors
 from thinkback.stores.sqlite import rows
-from thinkback.stores.sqlite.base import Part
+from thinkback.stores.sqlite.base import Part, epoch_of
 from thinkback.stores.sqlite.connection import Connection
 from thinkback.times import from_micros
 from thinkback.types import Delta, Entry, Hashing, ItemKind, Period, Source, Stamp, Turn, Unindexed
-
-_EPOCHS_A_SPACE = 1 << 24  # a space erased and made anew has another number, so another epoch
 
 
 def write_entry(db: Connection, space: int, entry: Entry, version: int) -> None:
@@ -34,9 +32,9 @@ class Entries(Part):
             found += [Unindexed("thought", id_, text, _first_turn(source)) for id_, text, source in thoughts]
         return found
 
-    def index(self, space: str, entries: Sequence[Entry]) -> None:
+    def index(self, space: str, entries: Sequence[Entry], epoch: int | None = None) -> None:
         with self._db.write():
-            number = self._require(space)
+            number = self._require(space, epoch)
             self._require_embedder()
             newest = {
                 kind: max((e.id for e in entries if e.kind == kind), default=0)
@@ -48,14 +46,14 @@ class Entries(Part):
 
     def stamp(self, space: str) -> Stamp:
         found = self._db.read("space.stamp", (space,))
-        return Stamp(found[0][0] * _EPOCHS_A_SPACE + found[0][1], found[0][2]) if found else Stamp()
+        return Stamp(epoch_of(*found[0][:2]), found[0][2]) if found else Stamp()
 
     def delta(self, space: str, since: Stamp) -> Delta:
         with self._db.snapshot():
             stamp = self.stamp(space)
             if stamp in (since, Stamp()):
                 return Delta(stamp)
-            number, seen = stamp.epoch // _EPOCHS_A_SPACE, since.version if stamp.epoch == since.epoch else -1
+            number, seen = self._find(space), since.version if stamp.epoch == since.epoch else -1
             entries = self._db.read("entries.changed", (number, seen))
             turn_periods = self._db.read("entries.turn_periods", (number, seen))
             thought_periods = self._db.read("entries.thought_periods", (number, seen))
@@ -85,7 +83,7 @@ class Entries(Part):
         with self._db.write():
             number = self._require(space)
             id_, epoch, version = self._db.run("space.stamp", (space,)).fetchone()
-            if Stamp(id_ * _EPOCHS_A_SPACE + epoch, version) != seen:
+            if Stamp(epoch_of(id_, epoch), version) != seen:
                 return False
             matrix = np.ascontiguousarray(hashing.matrix, dtype="<f4")
             described = (matrix.shape[1], hashing.seed, int(hashing.learned), hashing.probes, hashing.size)

@@ -76,11 +76,13 @@ class Space(Part):
 
     # --- writing: every change is an action ---------------------------------------------------
 
-    def apply(self, space: str, plan: Plan, entries: Sequence[Entry], now: datetime) -> list[Action]:
+    def apply(
+        self, space: str, plan: Plan, entries: Sequence[Entry], now: datetime, epoch: int | None = None
+    ) -> list[Action]:
         if len(entries) != len(plan.drafts):
             raise ValueError(f"{len(plan.drafts)} drafts need as many entries, not {len(entries)}")
         with self._db.write():
-            number = self._require(space)
+            number = self._require(space, epoch)
             said_at = self._held(number, plan)
             if entries:
                 self._require_embedder()
