@@ -1,0 +1,5 @@
+"""The command `thinkback`."""
+
+from thinkback.apps.cli.app import main
+
+__all__ = ["main"]

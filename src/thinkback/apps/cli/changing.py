@@ -1,0 +1,111 @@
+"""`forget`, `undo`, `erase`: changing one's mind."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from thinkback.apps.cli.command import Call, command
+from thinkback.apps.cli.options import Yes, confirm
+
+if TYPE_CHECKING:
+    from thinkback.types import Action
+
+
+def register(app: typer.Typer) -> None:
+    for function in (forget, undo, erase):
+        command(app, "embedder")(function)
+
+
+def forget(
+    call: Call,
+    thought: Annotated[str, typer.Argument(metavar="THOUGHT", help="thought:7, or 7 alone.")],
+    reason: Annotated[str, typer.Argument(metavar="REASON", help="Why; it is kept in the journal.")],
+) -> None:
+    """Hold a thought true no longer: it is not recalled any more. `thinkback undo` brings it back.
+
+    What was said stays; `thinkback erase` removes that too.
+
+    \b
+    Examples:
+      thinkback forget thought:7 "I never said that"
+    """
+    with call.memory() as memory:
+        action = memory.forget(thought, reason)
+    _print_action(call, action)
+
+
+def undo(
+    call: Call,
+    action: Annotated[
+        str, typer.Argument(metavar="ACTION", help="action:4, or 4 alone; `thinkback journal` lists them.")
+    ],
+) -> None:
+    """Take back one action of the journal; undoing the undo does it again.
+
+    \b
+    Examples:
+      thinkback undo action:4
+    """
+    with call.memory() as memory:
+        done = memory.undo(action)
+    _print_action(call, done)
+
+
+def erase(
+    call: Call,
+    turn: Annotated[
+        str | None, typer.Option("--turn", metavar="TURN", help="One turn: turn:3, or 3 alone.")
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", metavar="NAME", help="One whole conversation.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All that is known of the user.")] = False,
+    yes: Yes = False,
+) -> None:
+    """Delete for good: a turn, a session or a user, with everything derived from it. No byte stays.
+
+    This cannot be undone. To stop believing something, use `thinkback forget`.
+
+    \b
+    Examples:
+      thinkback erase --turn 3
+      thinkback erase --session travel --yes
+      thinkback erase --user ann --all
+    """
+    from thinkback.apps.cli import printing
+
+    settings = call.settings
+    if turn is None and session is None and not everything:
+        raise typer.BadParameter("say what: --turn, --session or --all", param_hint="erase")
+    named = " and ".join(
+        [f"turn {turn}"] * (turn is not None)
+        + [f"the session {session!r}"] * (session is not None)
+        + ["everything"] * everything
+    )
+    confirm(f"Erase {named} of user {settings.user!r} for good?", yes=yes)
+    with call.memory() as memory:
+        gone = memory.erase(turn=turn, session=session, user=settings.user if everything else None)
+    if call.json:
+        printing.print_json({**asdict(gone), "quoted_in": list(gone.quoted_in)})
+        return
+    printing.say(f"erased: turns {gone.turns}, thoughts {gone.thoughts}, actions {gone.actions}")
+    if gone.requeued:
+        printing.say(f"{gone.requeued} other turns will be thought over again: thinkback think")
+    if gone.quoted_in:
+        quoting = ", ".join(f"turn:{number}" for number in gone.quoted_in)
+        printing.say(f"answers given with it in mind remain in {quoting}; erase those too if they repeat it")
+
+
+def _print_action(call: Call, action: Action) -> None:
+    from thinkback.apps.cli import printing, values
+
+    if call.json:
+        printing.print_json(values.action(action))
+        return
+    printing.say(f"{action.ref} {action.action}: {printing.one_line(action.reason)}")
+    for thought in action.after:
+        state = "held true" if thought.current else "held true no longer"
+        printing.say(f"  {thought.ref}  {printing.one_line(thought.sentence)}  ({state})")

@@ -1,0 +1,164 @@
+"""`thoughts`, `turns`, `journal`, `users`, `stats`: everything that is kept, listed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from thinkback.apps.cli.command import Call, command
+from thinkback.apps.cli.options import Limit
+
+
+def register(app: typer.Typer) -> None:
+    for function in (thoughts, turns, journal, users, stats):
+        command(app, "embedder")(function)
+
+
+def thoughts(
+    call: Call,
+    subject: Annotated[
+        str | None, typer.Option("--subject", metavar="NAME", help="Only about this one, by any name.")
+    ] = None,
+    relation: Annotated[
+        str | None, typer.Option("--relation", metavar="NAME", help="Only of this relation.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also what is held true no longer.")] = False,
+    retired: Annotated[bool, typer.Option("--retired", help="Only what is held true no longer.")] = False,
+    limit: Limit = 100,
+) -> None:
+    """List what was understood: one thought a line, with who said it where.
+
+    \b
+    Examples:
+      thinkback thoughts
+      thinkback thoughts --subject Anna --all
+    """
+    from thinkback.apps.cli import printing, values
+
+    with call.memory() as memory:
+        found = memory.thoughts(subject=subject, relation=relation, current=not (everything or retired))
+    found = [thought for thought in found if not (retired and thought.current)][-limit:]
+    if call.json:
+        printing.print_json([values.thought(thought) for thought in found])
+        return
+    rows = [
+        (
+            thought.ref,
+            thought.sentence,
+            thought.kind,
+            f"{thought.valid_from.astimezone():%Y-%m-%d}" if thought.valid_from else "",
+            "" if thought.retired_at is None else f"{thought.retired_at.astimezone():%Y-%m-%d}",
+            ", ".join(f"{source.speaker}, turn:{source.turn}" for source in thought.sources),
+        )
+        for thought in found
+    ]
+    printing.table(("ref", "thought", "kind", "since", "retired", "said by"), rows, wide=("thought",))
+
+
+def turns(
+    call: Call,
+    session: Annotated[
+        str | None, typer.Option("--session", metavar="NAME", help="Only of this conversation.")
+    ] = None,
+    limit: Limit = 20,
+) -> None:
+    """List what was said, oldest first. A turn marked * is still to be thought over.
+
+    \b
+    Examples:
+      thinkback turns
+      thinkback turns --session travel --limit 100 --json
+    """
+    from thinkback.apps.cli import printing, values
+
+    with call.memory() as memory:
+        found = memory.turns(session=session, limit=limit, newest=True)
+    if call.json:
+        printing.print_json([values.turn(turn) for turn in found])
+        return
+    rows = [
+        (
+            f"{turn.ref}{'' if turn.thought_at else '*'}",
+            f"{turn.at.astimezone():%Y-%m-%d %H:%M}",
+            turn.session,
+            turn.query,
+            turn.response,
+        )
+        for turn in found
+    ]
+    printing.table(("ref", "said", "session", "query", "response"), rows, wide=("query", "response"))
+
+
+def journal(
+    call: Call,
+    thought: Annotated[
+        int | None, typer.Option("--thought", metavar="N", min=1, help="Only of this thought.")
+    ] = None,
+    limit: Limit = 50,
+) -> None:
+    """List every action on the thoughts, with its reason; `thinkback undo` takes one back.
+
+    \b
+    Examples:
+      thinkback journal
+      thinkback journal --thought 7
+    """
+    from thinkback.apps.cli import printing, values
+
+    with call.memory() as memory:
+        found = memory.journal(thought=thought)[-limit:]
+    if call.json:
+        printing.print_json([values.action(action) for action in found])
+        return
+    rows = [
+        (
+            action.ref,
+            f"{action.at.astimezone():%Y-%m-%d %H:%M}",
+            f"{action.action}{' (undone)' if action.undone_by else ''}",
+            ", ".join(str(thought.ref) for thought in action.after),
+            action.actor,
+            action.reason,
+        )
+        for action in found
+    ]
+    printing.table(("ref", "at", "action", "thoughts", "by", "reason"), rows, wide=("reason", "thoughts"))
+
+
+def users(call: Call) -> None:
+    """List whose memories the database holds.
+
+    \b
+    Examples:
+      thinkback users
+      thinkback users --json
+    """
+    from thinkback.apps.cli import printing
+
+    with call.memory() as memory:
+        found = [memory.store.stats(user) for user in memory.store.users()]
+    if call.json:
+        printing.print_json([asdict(each) for each in found])
+        return
+    rows = [(each.user, each.turns, each.thoughts, each.pending) for each in found]
+    printing.table(("user", "turns", "thoughts", "pending"), rows)
+
+
+def stats(call: Call) -> None:
+    """Show one user's memory in numbers.
+
+    \b
+    Examples:
+      thinkback stats
+      thinkback stats --user ann --json
+    """
+    from thinkback.apps.cli import printing
+
+    with call.memory() as memory:
+        found = asdict(memory.stats())
+    if call.json:
+        printing.print_json(found)
+        return
+    for name, value in found.items():
+        printing.say(f"{name.replace('_', ' '):14} {value}")

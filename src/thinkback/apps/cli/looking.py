@@ -1,0 +1,101 @@
+"""`recall`, `why`: what matters for a question, and where it comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from thinkback.apps.cli.command import Call, command
+from thinkback.apps.cli.options import STDIN, AsOf, read_stdin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from thinkback.types import Candidate
+
+
+def register(app: typer.Typer) -> None:
+    command(app, "embedder", "preset")(recall)
+    command(app, "embedder")(why)
+
+
+def recall(
+    call: Call,
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="What you want to know; - reads it from standard input.")
+    ],
+    k: Annotated[int, typer.Option("--k", "-k", metavar="N", help="At most so many memories.")] = 5,
+    as_of: AsOf = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also show what was looked at and dropped.")
+    ] = False,
+) -> None:
+    """Find the few memories that matter for a question, each with its reason.
+
+    A thought says what was understood; a turn is shown as it was said, where no thought suffices.
+
+    \b
+    Examples:
+      thinkback recall "Where do I live?"
+      thinkback recall "Where did I live?" --as-of 2023-01-01 --explain
+      thinkback recall "我住在哪里？" -k 1 --json
+    """
+    from thinkback.apps.cli import printing, values
+
+    with call.memory() as memory:
+        found = memory.recall(
+            read_stdin() if query == STDIN else query, k=k, as_of=as_of, explain=explain or call.json
+        )
+    if call.json:
+        shown = values.recollection(found)
+        printing.print_json(shown if explain else {**shown, "dropped": []})
+        return
+    if found.items:
+        _print_candidates(found)
+    else:
+        printing.say("nothing is remembered about that")
+    if explain:
+        how = "everything was scanned" if found.exact else f"{found.probes} groups were probed"
+        spent = ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in found.receipt.ms.items())
+        printing.say(f"\ndropped ({how}; threshold {found.threshold:.2f}; {spent}):", "bold")
+        if found.dropped:
+            _print_candidates(found.dropped)
+        else:
+            printing.say("nothing")
+
+
+def why(
+    call: Call,
+    what: Annotated[
+        str, typer.Argument(metavar="WHAT", help="thought:7 (or 7 alone), or the turn of an answer: turn:3.")
+    ],
+) -> None:
+    """Explain a thought (who said it when, what became of it) or an answer (what was recalled for it).
+
+    \b
+    Examples:
+      thinkback why thought:7
+      thinkback why turn:3
+    """
+    from thinkback.apps.cli import printing, values
+
+    with call.memory() as memory:
+        explained = memory.why(what)
+    if call.json:
+        printing.print_json(values.why(explained))
+        return
+    first, *rest = explained.lines
+    printing.say(printing.one_line(first, limit=2000), "bold")
+    for line in rest:
+        printing.say(f"  {printing.one_line(line, limit=2000)}")
+
+
+def _print_candidates(items: Iterable[Candidate]) -> None:
+    from thinkback.apps.cli import printing, values
+
+    rows = [
+        (rank, item.ref, item.text, values.kind(item), f"{item.score.total:.2f}", item.reason)
+        for rank, item in enumerate(items, start=1)
+    ]
+    printing.table(("#", "ref", "memory", "kind", "score", "reason"), rows, wide=("memory", "reason"))

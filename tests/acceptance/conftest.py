@@ -1,0 +1,26 @@
+"""A machine of its own for every test: no configuration, no key, nothing remembered."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from thinkback.settings import ENVIRONMENT
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home of thinkback; the hashing embedder unless a test chooses another."""
+    for name in [*ENVIRONMENT.values(), "OPENAI_API_KEY", "HF_TOKEN", "THINKBACK_CONFIG", "XDG_DATA_HOME"]:
+        monkeypatch.delenv(name, raising=False)
+    # Coverage and plug-ins of this run are not for the processes it starts.
+    for name in [each for each in os.environ if each.startswith("COV_")]:
+        monkeypatch.delenv(name)
+    folder = tmp_path / "home"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("THINKBACK_HOME", str(folder))
+    monkeypatch.setenv("THINKBACK_EMBEDDER", "hashing")
+    return folder

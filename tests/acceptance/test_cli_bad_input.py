@@ -1,0 +1,202 @@
+"""Bad input has a defined answer: a clear error or a correct result, and never costs a turn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.acceptance.running import Done, run, start
+
+HOSTILE = "\x1b[31mred\x1b[0m \x1b]0;title\x07 \u202eevil\u2066 [bold]markup[/bold] :smile: \x9b2J"
+
+
+def turns() -> list[str]:
+    return [turn["query"] for turn in run("turns", "--json").ok().json]
+
+
+@pytest.mark.parametrize("words", [("",), ("  \n ",), ("", "")])
+def test_empty_text_is_an_error(words: tuple[str, ...]) -> None:
+    assert "empty" in run("remember", *words).failed().err
+    assert "empty" in run("recall", words[0]).failed().err
+    assert "empty" in run("remember", "-", stdin=words[0]).failed().err
+    assert turns() == []
+
+
+def test_a_turn_may_have_a_response_only() -> None:
+    run("remember", "", "Hello, I am the assistant.").ok()
+    assert turns() == [""]
+
+
+def test_a_megabyte_is_kept_whole_and_found() -> None:
+    text = "The vault code is plum. " + "lorem ipsum dolor " * 60_000
+    assert len(text) > 1_000_000
+    run("remember", "-", stdin=text).ok()
+    assert turns() == [text]
+    assert "vault" in run("recall", "What is the vault code?").ok().out
+    assert len(run("turns").ok().out) < 3_000
+    assert run("recall", "-", stdin=text).ok().out
+
+
+def test_too_much_text_is_an_error_that_says_how_much() -> None:
+    assert "8,388,608" in run("remember", "-", stdin="a" * (9 << 20)).failed().err
+
+
+def test_nul_and_broken_bytes_become_replacement_characters() -> None:
+    run("remember", "-", stdin=b"I live\x00 in Par\xffis.").ok()
+    assert turns() == ["I live\ufffd in Par\ufffdis."]
+
+
+def test_bytes_on_the_command_line_that_are_no_text() -> None:
+    start("remember", b"I live in Par\xff\xfeis.", "--session", b"s\xff").ok()
+    assert turns() == ["I live in Par\ufffd\ufffdis."]
+    done = start("recall", b"Where \xff do I live?").ok()
+    assert "Par\ufffd\ufffdis" in done.out
+    start("recall", "x", "--user", b"\xff").ok()
+
+
+def test_lone_surrogates_become_replacement_characters() -> None:
+    run("remember", "I live in \ud800 Paris.").ok()
+    assert turns() == ["I live in \ufffd Paris."]
+    line = json.dumps({"query": "half a pair: \ud83d"})
+    run("import", "-", stdin=line).ok()
+    assert turns()[1].endswith("\ufffd")
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("אני גר בתל אביב", "איפה אני גר בתל אביב?"),
+        ("أنا أعيش في القاهرة", "أين أعيش في القاهرة؟"),
+        ("My dog is a 🐕‍🦺 called 🎉Rex🎉", "What is my dog called?"),
+    ],
+)
+def test_right_to_left_and_emoji_survive(said: str, asked: str) -> None:
+    run("remember", said).ok()
+    assert turns() == [said]
+    assert run("recall", asked, "--json").ok().json["items"]
+
+
+def test_an_unknown_user_is_empty_to_read_and_an_error_to_change() -> None:
+    run("remember", "I live in Paris.").ok()
+    for words in (["thoughts"], ["turns"], ["journal"], ["recall", "Where?"]):
+        shown = run(*words, "--user", "nobody", "--json").ok().json
+        assert (shown["items"] if isinstance(shown, dict) else shown) == []
+    assert run("stats", "--user", "nobody", "--json").ok().json["turns"] == 0
+    assert run("think", "--user", "nobody", "--json").ok().json["turns"] == 0
+    assert len(run("export", "--user", "nobody").ok().out.splitlines()) == 2
+    changes = (["forget", "1", "x"], ["undo", "1"], ["erase", "--all", "--yes"], ["why", "1"])
+    for words in changes:
+        run(*words, "--user", "nobody").failed()
+    assert [each["user"] for each in run("users", "--json").ok().json] == ["default"]
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "x" * 300])
+def test_a_name_that_is_no_name(name: str) -> None:
+    run("remember", "hello", "--user", name).failed()
+    run("remember", "hello", "--session", name).failed()
+    run("remember", "hello", "--key", name).failed()
+
+
+@pytest.mark.parametrize("k", ["-1", "0"])
+def test_fewer_than_one_memory(k: str) -> None:
+    assert "at least one" in run("recall", "Where?", "-k", k).failed().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["recall", "x", "-k", "many"],
+        ["recall"],
+        ["recall", "x", "y"],
+        ["recall", "x", "--nonsense"],
+        ["nonsense"],
+        ["remember", "x", "--at", "yesterday"],
+        ["remember", "x", "--at", "0001-01-01T00:00+14:00"],
+        ["remember", "x", "--at", ""],
+        ["recall", "x", "--as-of", "2024-13-01"],
+        ["turns", "--limit", "0"],
+        ["chat", "-k", "0"],
+    ],
+)
+def test_used_wrongly_is_exit_code_2(words: list[str]) -> None:
+    run(*words).failed(2)
+
+
+def test_a_time_without_zone_is_local_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    done = start("remember", "I live in Paris.", "--at", "2024-05-31T18:30", "--json").ok()
+    assert done.json["turn"]["at"] == "2024-05-31T09:30:00+00:00"
+
+
+def test_a_time_to_come_is_taken_as_it_is() -> None:
+    run("remember", "I live in Paris.", "--at", "2999-01-01T00:00Z").ok()
+    assert run("turns", "--json").ok().json[0]["at"] == "2999-01-01T00:00:00+00:00"
+    assert "Paris" in run("recall", "Where do I live?").ok().out
+    assert "Paris" not in run("recall", "Where do I live?", "--as-of", "2998-01-01").ok().out
+    assert "Paris" in run("recall", "Where do I live?", "--as-of", "2999-06-01").ok().out
+
+
+@pytest.mark.parametrize(
+    "ref", ["thought:999", "0", "-- -1", "nonsense", "turn:", "action:1", "thought:1e3", ""]
+)
+def test_what_is_not_there_cannot_be_explained_or_changed(ref: str) -> None:
+    run("remember", "I live in Paris.").ok()
+    words = ref.split() if ref.startswith("--") else [ref]
+    for change in (["why", *words], ["forget", *words, "reason"]):
+        run(*change).failed()
+
+
+def test_forgetting_needs_a_reason() -> None:
+    run("remember", "I live in Paris.").ok()
+    assert "reason" in run("forget", "1", "  ").failed().err
+    run("forget", "1").failed(2)
+
+
+@pytest.mark.parametrize(
+    "words", [["--embedder", "nonsense"], ["--preset", "nonsense"], ["--llm", "x"], ["--think", "x"]]
+)
+def test_a_setting_that_does_not_exist(words: list[str]) -> None:
+    assert words[1] in run("chat", *words, stdin="hello\n").failed().err
+
+
+def test_a_model_that_is_not_here_says_how_to_get_it() -> None:
+    assert "thinkback pull smollm2" in run("chat", "--llm", "local:smollm2").failed().err
+
+
+@pytest.mark.parametrize("content", [b"not a database", b"SQLite format 3\x00 and then nonsense" * 200])
+def test_a_file_that_is_no_memory_is_left_alone(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "notes.db"
+    file.write_bytes(content)
+    run("remember", "hello", "--db", str(file)).failed()
+    run("doctor", "--db", str(file)).out.index("broken")
+    assert file.read_bytes() == content
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    assert "folder" in run("remember", "x", "--db", str(tmp_path / "no" / "memory.db")).failed().err
+    run("remember", "x", "--db", str(tmp_path)).failed()
+    run("remember", "x", "--db", "mysql://nowhere").failed()
+    run("remember", "x", "--db", "").failed()
+
+
+def harmless(done: Done) -> None:
+    text = done.ok().out + done.err
+    for character in "\x1b\x07\x9b\u202e\u2066":
+        assert character not in text
+    assert "[bold]markup[/bold] :smile:" in text
+
+
+def test_text_from_memory_does_not_control_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "")
+    run("remember", f"I live in Paris {HOSTILE}", HOSTILE, "--session", "[red]s").ok()
+    for words in (["recall", "Where in Paris?"], ["turns"], ["why", "turn:1"], ["recall", "Paris", "--json"]):
+        harmless(run(*words))
+    harmless(run("chat", "--llm", "none", stdin=f"Where do I live in Paris? {HOSTILE}\n"))
+    assert turns()[0] == f"I live in Paris {HOSTILE}"
+
+
+def test_an_error_is_one_line_that_cannot_control_the_terminal() -> None:
+    done = run("why", f"{HOSTILE}\nsecond line").failed()
+    assert "\x1b" not in done.err
+    assert len(done.err.splitlines()) == 1

@@ -1,0 +1,242 @@
+"""Talking to a memory: line by line, by machines, on a terminal, and with a model that fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from tests.acceptance.running import COMMAND, run, start
+from tests.upstream import Upstream
+
+from thinkback.memory import Memory
+from thinkback.settings import load
+from thinkback.times import utc_now
+
+LINES = "I live in Paris.\nWhere do I live?\n我养了一只猫，名字叫小白。\n我的猫叫什么名字？\n"
+
+
+@pytest.fixture
+def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
+    """A language model behind the OpenAI API, on this machine."""
+    with Upstream() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+        monkeypatch.setenv("THINKBACK_LLM", "openai:fake")
+        monkeypatch.setenv("THINKBACK_THINK", "rules")
+        yield server
+
+
+def test_each_line_is_answered_from_memory_in_its_language() -> None:
+    done = start("chat", "--llm", "none", stdin=LINES).ok()
+    lines = done.out.splitlines()
+    assert [line for line in lines if line.startswith("you: ")] == [f"you: {x}" for x in LINES.splitlines()]
+    answers = [line for line in lines if line.startswith("memory: ")]
+    assert answers == ["memory: Noted.", "memory: I remember:", "memory: 记下了。", "memory: 我记得："]
+    assert any("Paris" in line for line in lines if line.startswith("        - "))
+    assert any("小白" in line for line in lines if line.startswith("        - "))
+    assert any(re.match(r'  recalled (turn|thought):\d+ ".*": matters', line) for line in lines)
+    assert "no language model" in done.err
+
+
+def test_it_remembers_across_two_runs_and_has_thought_in_between() -> None:
+    start("chat", "--llm", "none", stdin=LINES).ok()
+    assert run("stats", "--json").ok().json["pending"] == 0
+    done = start("chat", "--llm", "none", stdin="Where do I live?\n我的猫叫什么名字？").ok()
+    assert "lives in Paris" in done.out
+    assert "小白" in done.out
+    assert "said by user" in done.out
+
+
+def test_one_json_object_a_line() -> None:
+    done = run("chat", "--json", "--llm", "none", "--session", "s", stdin=f"\n{LINES}\n  \n").ok()
+    shown = [json.loads(line) for line in done.out.splitlines()]
+    assert [each["message"] for each in shown] == LINES.splitlines()
+    assert [each["turn"] for each in shown] == ["turn:1", "turn:2", "turn:3", "turn:4"]
+    assert shown[1]["recalled"][0]["ref"] in ("turn:1", "thought:1")
+    assert all(each["error"] is None for each in shown)
+    assert {turn["session"] for turn in run("turns", "--json").ok().json} == {"s"}
+
+
+def test_no_line_is_no_error() -> None:
+    assert run("chat", "--llm", "none").ok().out == ""
+
+
+def test_a_model_answers_with_what_was_recalled(upstream: Upstream) -> None:
+    run("remember", "I live in Paris.").ok()
+    upstream.reply = lambda body: "You live in Paris.\nDo you not?" if "Paris" in json.dumps(body) else "Hm."
+    done = run("chat", stdin="Where do I live?\n").ok()
+    assert "memory: You live in Paris.\n        Do you not?\n" in done.out
+    assert "openai:fake" in done.err
+    assert run("why", "turn:2").ok().out.count("thought:1") == 1
+
+
+def test_a_model_that_fails_does_not_end_the_conversation(upstream: Upstream) -> None:
+    upstream.faults.append("401")
+    done = run("chat", stdin="I live in Paris.\nHello?\n").ok()
+    assert "error: " in done.err
+    assert "sk-secret" not in done.out + done.err
+    assert done.out.count("memory: ") == 1
+    turns = run("turns", "--json").ok().json
+    assert [(turn["query"], bool(turn["response"])) for turn in turns] == [
+        ("I live in Paris.", False),
+        ("Hello?", True),
+    ]
+    upstream.faults.append("401")
+    shown = json.loads(run("chat", "--json", stdin="Hello?\n").ok().out)
+    assert shown["error"]
+    assert shown["answer"] is None
+
+
+def test_a_line_that_cannot_be_kept_does_not_end_the_conversation() -> None:
+    done = run("chat", "--llm", "none", stdin="a" * (9 << 20) + "\nI live in Paris.\n").ok()
+    assert "8,388,608" in done.err
+    assert len(run("turns", "--json").ok().json) == 1
+
+
+def test_what_is_not_thought_over_in_time_is_left_for_later(upstream: Upstream) -> None:
+    upstream.reply = lambda body: time.sleep(0.5) or "{}"  # type: ignore[func-returns-value]
+    started = time.monotonic()
+    done = run("chat", "--think", "llm", "--wait", "0", stdin="I live in Paris.\nI like tea.\nI like jam.\n")
+    done.ok()
+    assert time.monotonic() - started < 20
+    assert "to be thought over" in done.err
+    assert run("stats", "--json").ok().json["turns"] == 3
+
+
+def test_what_cannot_be_thought_over_is_reported_with_its_reason(upstream: Upstream) -> None:
+    run("remember", "I live in Paris.", "--later").ok()
+    upstream.reject = lambda body: "no such thing here"
+    words = ("think", "--think", "llm")
+    first = run(*words)
+    first.calm()
+    assert first.code == 1
+    with Memory.open(load().db, embedder="hashing", background=False) as memory:
+        (claimed,) = memory.store.claim("default", 1, 60, utc_now() + timedelta(days=1))
+        memory.store.release("default", 1, claimed.lease, reason="BadReply: nonsense", retry_at=None)
+    assert "BadReply: nonsense" in run("doctor", "--offline").ok().out
+    done = run("think").ok()
+    assert "given up: turn:1 after 2 attempts: BadReply: nonsense" in done.err
+    assert run("think", "--json").ok().json["failures"][0]["turn"] == 1
+    assert "thought over: 1" in run("think", "--retry-failed").ok().out
+
+
+class Terminal:
+    """A person at a terminal."""
+
+    def __init__(self, *words: str) -> None:
+        self.near, far = pty.openpty()
+        env = {**os.environ, "TERM": "dumb", "NO_COLOR": "1"}
+        self.process = subprocess.Popen([*COMMAND, *words], stdin=far, stdout=far, stderr=far, env=env)
+        os.close(far)
+        self.seen = ""
+
+    def until(self, text: str) -> str:
+        """What came up to `text`."""
+        while text not in self.seen:
+            try:
+                data = os.read(self.near, 4096)
+            except OSError as error:  # the other end is closed
+                raise AssertionError(f"{text!r} did not come in {self.seen!r}") from error
+            self.seen += data.decode(errors="replace")
+        before, _, self.seen = self.seen.partition(text)
+        return before
+
+    def type(self, line: str) -> None:
+        os.write(self.near, line.encode())
+
+    def interrupt(self) -> None:
+        """Ctrl-C, once the program waits: it would miss one that came just before."""
+        time.sleep(0.5)
+        self.process.send_signal(signal.SIGINT)
+
+    def end(self) -> int:
+        """The rest is read, else the other end could not close."""
+        try:
+            while data := os.read(self.near, 4096):
+                self.seen += data.decode(errors="replace")
+        except OSError:
+            pass
+        os.close(self.near)
+        return self.process.wait(timeout=20)
+
+
+def test_a_person_at_a_terminal() -> None:
+    terminal = Terminal("chat", "--llm", "none")
+    terminal.until("/help")
+    terminal.until("you: ")
+    terminal.type("/why\n")
+    terminal.until("nothing was answered yet")
+    for line, answer in [
+        ("I live in Paris.", "memory: Noted."),
+        ("/thoughts", "thought:1"),
+        ("Where do I live?", "recalled "),
+        ("/why", "turn:2"),
+        ("/why thought:1", "user said"),
+        ("/forget 1 wrong", "forget: wrong"),
+        ("/undo 2", "undo of action:2"),
+        ("/forget 1", "error: "),
+        ("/help", "/quit "),
+    ]:
+        terminal.until("you: ")
+        terminal.type(line + "\n")
+        terminal.until(answer)
+    terminal.until("you: ")
+    terminal.type("   \n")
+    terminal.until("you: ")
+    terminal.type("/quit\n")
+    assert terminal.end() == 0
+
+
+@pytest.mark.parametrize(("key", "code"), [("d", 0), ("c", 130)])
+def test_ctrl_d_and_ctrl_c_at_the_prompt(key: str, code: int) -> None:
+    terminal = Terminal("chat", "--llm", "none")
+    terminal.until("you: ")
+    if key == "d":
+        terminal.type("\x04")
+    else:
+        terminal.interrupt()
+    assert terminal.end() == code
+    assert "Traceback" not in terminal.seen
+
+
+def test_ctrl_c_stops_an_answer_but_not_the_conversation(upstream: Upstream) -> None:
+    upstream.reply = lambda body: time.sleep(5) or "late"  # type: ignore[func-returns-value]
+    terminal = Terminal("chat")
+    terminal.until("you: ")
+    terminal.type("I live in Paris.\n")
+    while not upstream.seen:
+        time.sleep(0.02)
+    terminal.interrupt()
+    terminal.until("stopped")
+    terminal.until("you: ")
+    terminal.type("\x04")
+    assert terminal.end() == 0
+    assert "Paris" in run("turns").ok().out
+
+
+@pytest.mark.parametrize(("answer", "left"), [("n\n", 1), ("yes\n", 0)])
+def test_erase_asks_a_person(answer: str, left: int) -> None:
+    run("remember", "I live in Paris.").ok()
+    terminal = Terminal("erase", "--all")
+    terminal.until("[y/N] ")
+    terminal.type(answer)
+    assert terminal.end() == left
+    assert len(run("turns", "--json").ok().json) == left
+
+
+def test_progress_and_tables_on_a_terminal() -> None:
+    run("remember", "I live in Paris.", "--later").ok()
+    terminal = Terminal("think")
+    terminal.until("thought over: 1")
+    assert terminal.end() == 0
+    terminal = Terminal("recall", "Where do I live?")
+    terminal.until("Paris")
+    assert terminal.end() == 0

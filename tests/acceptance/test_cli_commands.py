@@ -1,0 +1,283 @@
+"""Every command once, as a person reads it and as a machine does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.acceptance.running import refs, run
+
+
+@pytest.fixture
+def told() -> None:
+    """Three turns, thought over."""
+    run("remember", "My name is Ann and I live in Paris.", "Nice to meet you!").ok()
+    run("remember", "I am allergic to peanuts.", "--session", "health").ok()
+    run("remember", "我养了一只猫，名字叫小白。").ok()
+
+
+def test_remember_says_what_it_understood() -> None:
+    done = run("remember", "I live in Paris.").ok()
+    assert "remembered turn:1" in done.out
+    assert "lives in Paris" in done.out
+
+
+def test_remember_as_json_holds_the_turn_and_its_thoughts() -> None:
+    words = ("remember", "I live in Paris.", "Lovely", "--at", "2024-05-31T18:30+02:00", "--session", "a")
+    shown = run(*words, "--json").ok().json
+    assert shown["turn"]["response"] == "Lovely"
+    assert shown["turn"]["at"] == "2024-05-31T16:30:00+00:00"
+    assert [thought["objects"] for thought in shown["thoughts"]] == [["Paris"]]
+    assert shown["pending"] == 0
+
+
+def test_a_key_told_twice_is_kept_once() -> None:
+    for _ in range(2):
+        assert run("remember", "I live in Paris.", "--key", "k", "--json").ok().json["turn"]["id"] == 1
+    assert len(run("turns", "--json").ok().json) == 1
+
+
+def test_remember_reads_standard_input() -> None:
+    run("remember", "-", stdin="I live in Paris.\n").ok()
+    assert run("turns", "--json").ok().json[0]["query"] == "I live in Paris.\n"
+
+
+def test_later_leaves_it_and_think_does_it() -> None:
+    done = run("remember", "I live in Paris.", "--later").ok()
+    assert "1 to be thought over" in done.err
+    assert run("thoughts", "--json").ok().json == []
+    assert "turn:1*" in run("turns").ok().out
+    shown = run("think", "--json").ok().json
+    assert (shown["turns"], shown["failed"], shown["pending"]) == (1, 0, 0)
+    assert shown["actions"][0]["action"] == "insert"
+    assert "thought over: 0" in run("think", "--retry-failed").ok().out
+
+
+def test_think_takes_at_most_its_limit() -> None:
+    for city in ("Paris", "Lyon", "Nice"):
+        run("remember", f"I like {city}.", "--later").ok()
+    assert run("think", "--limit", "2", "--json").ok().json["pending"] == 1
+    assert "thought over: 1" in run("think").ok().out
+
+
+@pytest.mark.usefixtures("told")
+def test_recall_shows_rank_text_kind_score_and_reason() -> None:
+    out = run("recall", "Where do I live?").ok().out
+    head, first, *_ = out.splitlines()
+    assert head.split() == ["#", "ref", "memory", "kind", "score", "reason"]
+    assert first.startswith("1  thought:")
+    assert "lives in Paris" in first
+    assert "said by user in turn:1" in first
+
+
+@pytest.mark.usefixtures("told")
+def test_recall_as_json_and_what_it_dropped() -> None:
+    plain = run("recall", "Where do I live?", "-k", "1", "--json").ok().json
+    assert plain["items"][0]["thought"]["objects"] == ["Paris"]
+    assert plain["dropped"] == []
+    explained = run("recall", "Where do I live?", "-k", "1", "--explain", "--json").ok().json
+    assert explained["items"] == plain["items"]
+    assert explained["dropped"]
+    assert "dropped (everything was scanned" in run("recall", "Where do I live?", "--explain").ok().out
+
+
+@pytest.mark.usefixtures("told")
+def test_recall_in_chinese() -> None:
+    assert "小白" in run("recall", "我的猫叫什么名字？").ok().out
+
+
+def test_recall_as_of_a_time() -> None:
+    run("remember", "I live in Paris.", "--at", "2020-01-01").ok()
+    run("remember", "I live in Lyon.", "--at", "2022-01-01").ok()
+    now = run("recall", "Where do I live?", "-k", "1").ok().out
+    then = run("recall", "Where do I live?", "-k", "1", "--as-of", "2021-01-01").ok().out
+    assert "Lyon" in now
+    assert "Paris" in then
+
+
+def test_recall_knows_when_nothing_is_remembered() -> None:
+    done = run("recall", "Where do I live?", "--explain").ok()
+    assert "nothing is remembered about that" in done.out
+    assert done.out.endswith("nothing\n")
+
+
+@pytest.mark.usefixtures("told")
+def test_recall_with_the_papers_preset() -> None:
+    found = run("recall", "I am allergic to peanuts.", "--preset", "tim", "--json").ok().json
+    assert found["exact"] is False
+    assert found["probes"] == 1
+
+
+@pytest.mark.usefixtures("told")
+def test_thoughts_by_subject_relation_and_state() -> None:
+    everything = run("thoughts", "--json").ok().json
+    assert refs(run("thoughts", "--relation", "lives in", "--json").ok().json) == ["thought:2"]
+    assert run("thoughts", "--subject", "nobody", "--json").ok().json == []
+    assert refs(run("thoughts", "--limit", "1", "--json").ok().json) == refs(everything[-1:])
+    run("forget", "thought:2", "moved").ok()
+    assert "thought:2" not in refs(run("thoughts", "--json").ok().json)
+    assert "thought:2" in refs(run("thoughts", "--all", "--json").ok().json)
+    assert refs(run("thoughts", "--retired", "--json").ok().json) == ["thought:2"]
+    assert "user, turn:1" in run("thoughts", "--all").ok().out
+
+
+@pytest.mark.usefixtures("told")
+def test_turns_of_a_session() -> None:
+    assert refs(run("turns", "--json").ok().json) == ["turn:1", "turn:2", "turn:3"]
+    assert refs(run("turns", "--session", "health", "--json").ok().json) == ["turn:2"]
+    out = run("turns", "--limit", "1").ok().out
+    assert "小白" in out
+    assert "turn:1 " not in out
+
+
+@pytest.mark.usefixtures("told")
+def test_why_tells_the_source_and_the_history() -> None:
+    out = run("why", "thought:2").ok().out
+    assert 'user said: "I live in Paris."' in out
+    assert "insert by rules" in out
+    shown = run("why", "2", "--json").ok().json
+    assert refs(shown["sources"]) == ["turn:1"]
+    assert run("why", "turn:1").ok().out.startswith("turn:1")
+
+
+@pytest.mark.usefixtures("told")
+def test_forget_then_undo() -> None:
+    done = run("forget", "thought:2", "I moved", "--json").ok().json
+    assert done["action"] == "forget"
+    assert "lives in Paris" not in run("recall", "Where do I live?").ok().out
+    journal = run("journal", "--thought", "2", "--json").ok().json
+    assert [action["reason"] for action in journal][-1] == "I moved"
+    out = run("undo", done["ref"]).ok().out
+    assert "(held true)" in out
+    assert "lives in Paris" in run("recall", "Where do I live?").ok().out
+    assert "(undone)" in run("journal").ok().out
+    run("undo", done["ref"]).failed()
+    assert "already undone" in run("undo", done["ref"], "--json").failed().err
+
+
+@pytest.mark.usefixtures("told")
+def test_erase_asks_first_and_leaves_nothing() -> None:
+    run("erase").failed(2)
+    assert "--yes" in run("erase", "--turn", "2").failed(2).err
+    assert run("erase", "--turn", "2", "--yes", "--json").ok().json["turns"] == 1
+    assert "peanuts" not in run("export").ok().out
+    assert "erased: turns 1" in run("erase", "--turn", "turn:3", "--yes").ok().out
+    run("erase", "--session", "default", "--all", "--yes").failed()
+    assert run("erase", "--session", "default", "--yes", "--json").ok().json["turns"] == 1
+    run("remember", "I live in Paris.").ok()
+    assert run("erase", "--all", "--yes", "--json").ok().json["turns"] == 1
+    assert run("users", "--json").ok().json == []
+
+
+def test_erase_tells_which_answers_had_it_in_mind() -> None:
+    run("remember", "I live in Paris.").ok()
+    run("chat", "--llm", "none", stdin="Where do I live?\n").ok()
+    assert "turn:2" in run("erase", "--turn", "1", "--yes").ok().out
+
+
+@pytest.mark.usefixtures("told")
+def test_export_and_import_make_the_same_space(tmp_path: Path) -> None:
+    file = tmp_path / "ann.jsonl"
+    assert "wrote" in run("export", str(file)).ok().out
+    assert file.read_text() == run("export", "-").ok().out
+    assert file.stat().st_mode & 0o077 == 0
+    imported = run("import", str(file), "--user", "copy", "--json").ok().json
+    assert imported == {"turns": 3, "actions": 0, "pending": 0}
+    original, copy = run("thoughts", "--json").ok(), run("thoughts", "--json", "--user", "copy").ok()
+    assert original.json == copy.json
+    assert "Paris" in run("recall", "Where do I live?", "--user", "copy").ok().out
+    assert "already has memories" in run("import", str(file), "--user", "copy").failed().err
+
+
+@pytest.mark.usefixtures("told")
+def test_export_replaces_a_file_only_when_told_to(tmp_path: Path) -> None:
+    file = tmp_path / "precious.txt"
+    file.write_text("precious")
+    run("export", str(file)).failed(2)
+    assert file.read_text() == "precious"
+    assert run("export", str(file), "--yes", "--json").ok().json["lines"] > 3
+    assert file.read_text().startswith('{"type":"thinkback"')
+    assert [path.name for path in tmp_path.glob("precious*")] == ["precious.txt"]
+
+
+def test_export_into_nowhere_is_an_error(tmp_path: Path) -> None:
+    done = run("export", str(tmp_path / "no" / "such" / "folder.jsonl")).failed()
+    assert "No such file" in done.err
+
+
+def test_import_from_elsewhere_on_standard_input() -> None:
+    lines = [
+        {"query": "I live in Paris.", "at": "2024-01-01T00:00:00", "session": "old"},
+        {"messages": [{"role": "user", "content": "I like tea."}, {"role": "assistant", "content": "Noted"}]},
+    ]
+    text = "\ufeff" + "\r\n".join(json.dumps(line) for line in lines)
+    assert "imported 2 turns" in run("import", "-", stdin=text).ok().out
+    assert [turn["session"] for turn in run("turns", "--json").ok().json] == ["old", "default"]
+    done = run("import", "-", "--later", stdin='{"query": "I like coffee."}').ok()
+    assert "1 to be thought over" in done.err
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{", "[]", '{"type": "turn"}', '{"other": 1}', '{"messages": 3}', '{"type": "space"}', "[" * 100_000],
+)
+def test_an_import_that_cannot_be_read_changes_nothing(line: str) -> None:
+    done = run("import", "-", stdin='{"query": "I live in Paris."}\n' + line).failed()
+    assert "line 2" in done.err
+    assert run("turns", "--json").ok().json == []
+
+
+def test_import_of_a_missing_file_is_an_error() -> None:
+    assert "nowhere.jsonl" in run("import", "nowhere.jsonl").failed().err
+
+
+@pytest.mark.usefixtures("told")
+def test_another_embedder_is_refused_until_reembedded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THINKBACK_EMBEDDER", "wordllama")
+    assert "reembed" in run("recall", "Where do I live?").failed().err
+    done = run("reembed", "--json").ok().json
+    assert done["converted"] > 3
+    assert done["embedder"] == "wordllama"
+    assert "Paris" in run("recall", "Where do I live?").ok().out
+    assert "converted" in run("reembed", "--embedder", "hashing").ok().out
+
+
+def test_pull_lists_and_adopts_a_file(home: Path, tmp_path: Path) -> None:
+    listed = run("pull", "--json").ok().json
+    assert {model["name"]: model["here"] for model in listed}["smollm2"] is False
+    file = tmp_path / "mine.gguf"
+    file.write_bytes(b"GGUF" + bytes(100))
+    assert "mine is here" in run("pull", str(file)).ok().out
+    assert run("pull", str(file), "--json").ok().json["name"] == "mine"
+    assert (home / "models" / "mine.gguf").is_file()
+    assert "a file of your own" in run("pull").ok().out
+    run("pull", "no-such-model").failed()
+    run("pull", str(file), "--sha256", "0" * 64).failed()
+
+
+@pytest.mark.usefixtures("told")
+def test_stats_and_users() -> None:
+    run("remember", "I live in Rome.", "--user", "bob").ok()
+    assert run("stats", "--json").ok().json["turns"] == 3
+    assert "largest group" in run("stats").ok().out
+    assert [each["user"] for each in run("users", "--json").ok().json] == ["bob", "default"]
+    assert "bob" in run("users").ok().out
+
+
+@pytest.mark.usefixtures("told")
+def test_users_do_not_see_each_other() -> None:
+    run("remember", "I live in Rome.", "--user", "bob").ok()
+    assert "Paris" not in run("recall", "Where do I live?", "--user", "bob").ok().out
+    assert "Rome" not in run("recall", "Where do I live?").ok().out
+
+
+def test_each_database_is_its_own(tmp_path: Path) -> None:
+    run("remember", "I live in Rome.", "--db", str(tmp_path / "a.db")).ok()
+    assert run("turns", "--db", str(tmp_path / "b.db"), "--json").ok().json == []
+    assert run("turns", "--db", f"sqlite:///{tmp_path / 'a.db'}", "--json").ok().json
+
+
+def test_the_home_is_made_for_its_owner_only(home: Path) -> None:
+    run("stats").ok()
+    assert home.stat().st_mode & 0o077 == 0

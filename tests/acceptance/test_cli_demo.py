@@ -1,0 +1,43 @@
+"""The story of memory, as it is told."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from tests.acceptance.running import run, start
+
+FACTS = ("lives in Paris", "allergic to peanuts", "Clara works as a doctor", "小白")
+
+
+def test_the_demo_recalls_every_fact_in_under_a_minute(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("THINKBACK_EMBEDDER")
+    started = time.monotonic()
+    out = start("demo").ok().out
+    assert time.monotonic() - started < 60
+    recalled = [line for line in out.splitlines() if line.strip().startswith("recalled ")]
+    for fact in FACTS:
+        assert any(fact in line for line in recalled), fact
+    assert out.count("because it matters") == len(recalled)
+    assert "supersede" in out
+    assert "undo of action:" in out
+    assert ", 0 now" in out
+    assert not (home / "memory.db").exists()
+
+
+def test_the_demo_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("THINKBACK_EMBEDDER")
+    scenes = run("demo", "--json", "--llm", "none").ok().json
+    assert len(scenes) == 7
+    today = "\n".join(scenes[2]["lines"])
+    assert all(fact in today for fact in FACTS)
+    assert any("lives in Lyon" in line and "held true)" in line for line in scenes[3]["lines"])
+    assert any("lives in Paris" in line and "held true)" in line for line in scenes[5]["lines"])
+
+
+def test_the_demo_in_a_database_of_ones_own(tmp_path: Path) -> None:
+    words = ("demo", "--db", str(tmp_path / "mine.db"), "--user", "eve")
+    run(*words).ok()
+    assert [each["user"] for each in run("users", *words[1:3], "--json").ok().json] == ["eve"]
+    assert "has memories already" in run(*words).failed().err

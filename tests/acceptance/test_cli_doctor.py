@@ -1,0 +1,98 @@
+"""What the doctor finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.acceptance.running import run
+from tests.upstream import Upstream
+
+
+def checks(shown: dict[str, Any], what: str) -> list[tuple[str, str]]:
+    return [(check["state"], check["detail"]) for check in shown["checks"] if check["what"] == what]
+
+
+def test_on_a_fresh_machine_all_is_well_and_nothing_is_made(home: Path) -> None:
+    shown = run("doctor", "--json").ok().json
+    assert shown["ok"] is True
+    assert shown["settings"]["embedder"] == {"value": "hashing", "origin": "env THINKBACK_EMBEDDER"}
+    assert shown["settings"]["db"] == {"value": str(home / "memory.db"), "origin": "default"}
+    assert checks(shown, "language model")[0][0] == "note"
+    assert not home.exists()
+
+
+def test_with_the_default_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("THINKBACK_EMBEDDER")
+    shown = run("doctor", "--offline", "--json").ok().json
+    assert checks(shown, "embedder")[0][0] == "ok"
+    assert checks(shown, "language model")[0][0] == "skipped"
+
+
+def test_it_shows_what_waits_and_for_whom() -> None:
+    run("remember", "I live in Paris.", "--user", "ann", "--later").ok()
+    out = run("doctor").ok().out
+    assert "integrity check is clean" in out
+    assert "1 to be thought over" in out
+    assert "user ann" in out
+    assert "by rules" in out
+
+
+def test_a_database_of_another_embedder_is_broken() -> None:
+    run("remember", "I live in Paris.").ok()
+    done = run("doctor", "--embedder", "wordllama")
+    assert done.code == 1
+    assert "thinkback reembed" in done.out
+    assert "flag --embedder" in done.out
+
+
+def test_a_damaged_database_is_broken(home: Path) -> None:
+    for number in range(200):
+        run("remember", f"I like the number {number}.", "--later").ok() if number < 3 else None
+    lines = "\n".join(f'{{"query": "I like the number {n}."}}' for n in range(500))
+    run("import", "-", "--later", stdin=lines).ok()
+    file = home / "memory.db"
+    data = bytearray(file.read_bytes())
+    data[20_000:60_000] = bytes(40_000)
+    file.write_bytes(bytes(data))
+    done = run("doctor")
+    done.calm()
+    assert done.code == 1
+    assert "broken" in done.out
+
+
+def test_models_that_cannot_be_used_are_broken_and_secrets_stay_secret(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    with Upstream() as upstream:
+        address = upstream.url.replace("http://", "http://me:hunter2@")
+        monkeypatch.setenv("OPENAI_BASE_URL", address)
+        upstream.faults.extend(["401"] * 20)
+        done = run("doctor", "--llm", "openai:fake")
+    done.calm()
+    assert done.code == 1
+    assert "broken" in done.out
+    assert "sk-secret" not in done.out + done.err
+    assert "hunter2" not in done.out + done.err
+    assert "OPENAI_API_KEY  set" in done.out
+    for words in (["--llm", "local:smollm2"], ["--embedder", "nonsense"], ["--think", "nonsense"]):
+        assert run("doctor", *words).code == 1
+
+
+def test_a_model_that_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Upstream() as upstream:
+        monkeypatch.setenv("OPENAI_BASE_URL", upstream.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+        upstream.reply = lambda body: "hello"
+        shown = run("doctor", "--llm", "openai:fake", "--json").ok().json
+    assert "openai:fake said 'hello'" in checks(shown, "language model")[0][1]
+    assert checks(shown, "OPENAI_API_KEY") == [("ok", "set")]
+
+
+def test_a_configuration_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "config" / "thinkback" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text('databse = "x.db"')
+    assert "databse" in run("doctor").failed().err

@@ -1,0 +1,51 @@
+"""Help that teaches: every command and option is explained, and docs/cli.md says the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from tests.acceptance.running import run
+
+from thinkback.apps import cli_docs
+from thinkback.apps.cli.app import app
+
+ROOT: Any = typer.main.get_command(app)
+COMMANDS = sorted(
+    {"chat", "remember", "recall", "thoughts", "turns", "why", "forget", "undo", "erase", "think"}
+    | {"export", "import", "reembed", "pull", "stats", "doctor", "journal", "users", "demo"}
+)
+
+
+def test_every_command_is_there_and_no_other() -> None:
+    assert sorted(ROOT.commands) == COMMANDS
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_explains_itself(name: str) -> None:
+    command = ROOT.commands[name]
+    assert f"thinkback {name}" in command.help.split("Examples:")[1]
+    assert len(command.help.split("\n")[0]) > 20
+    for parameter in command.params:
+        assert parameter.help, f"{name} {parameter.name} has no help"
+    names = {option for parameter in command.params for option in parameter.opts}
+    assert {"--db", "--user", "--json"} <= names
+    out = run(name, "--help").ok().out
+    assert out.startswith(f"Usage: thinkback {name} ")
+
+
+def test_no_command_shows_the_help() -> None:
+    assert "To begin:" in run().ok().out
+    assert "To begin:" in run("-h").ok().out
+
+
+def test_the_documentation_is_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Path(__file__).parents[2] / "docs" / "cli.md"
+    monkeypatch.setattr("sys.argv", ["cli_docs", str(tmp_path / "docs" / "cli.md")])
+    cli_docs.main()
+    fresh = (tmp_path / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == fresh, "run: make docs"
+    for name in COMMANDS:
+        assert f"## thinkback {name}\n" in fresh

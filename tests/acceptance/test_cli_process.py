@@ -1,0 +1,126 @@
+"""The command as a process of its own: what only a process can show."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.acceptance.running import COMMAND, start
+
+
+@pytest.mark.parametrize("embedder", ["hashing", "minilm"])
+def test_what_one_process_is_told_another_recalls(embedder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THINKBACK_EMBEDDER", embedder)
+    start("remember", "I moved to Lyon.", "How exciting!").ok()
+    done = start("recall", "Where do I live?", "--json").ok()
+    assert done.json["items"][0]["thought"]["objects"] == ["Lyon"]
+    assert done.err == ""
+
+
+def test_meaning_counts_with_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THINKBACK_EMBEDDER", "minilm")
+    start("import", "-", stdin='{"query": "I work as a physician."}\n{"query": "I own a sailing boat."}').ok()
+    first = start("recall", "Do I have a medical profession?", "-k", "1").ok().out.splitlines()[1]
+    assert "physician" in first
+
+
+def test_the_other_ways_to_start_it() -> None:
+    script = Path(sys.executable).with_name("thinkback")
+    for command in ([sys.executable, "-m", "thinkback"], [str(script)]):
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
+        assert done.stdout.startswith("thinkback 0.")
+
+
+def test_help_is_quick() -> None:
+    """In CPU seconds, for the machine may be busy; no model, table or array library is loaded for it."""
+    code = (
+        "import sys, time; from thinkback.apps.cli import main; sys.argv = ['thinkback', '--help']\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'rich', 'onnxruntime', 'sqlite3', 'pydantic', 'openai'} & set(sys.modules)\n"
+        "print(time.process_time(), heavy, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    spent, heavy = done.stderr.split(" ", 1)
+    assert heavy.strip() == "set()"
+    assert float(spent) < 0.4
+    assert "recall" in done.stdout
+
+
+def test_an_error_shows_where_it_comes_from_only_with_debug(tmp_path: Path) -> None:
+    (tmp_path / "x.db").write_bytes(b"this is no database")
+    words = ("stats", "--db", str(tmp_path / "x.db"))
+    start(*words).failed()
+    assert "Traceback" in start("--debug", *words).err
+
+
+def test_ctrl_c_ends_quietly() -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "chat", "--llm", "none"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"I live in Paris.\n")
+    process.stdin.flush()
+    while not process.stdout.readline().startswith(b"memory: "):
+        pass
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+    assert "Paris" in start("turns").ok().out
+
+
+def test_a_reader_that_has_enough_is_no_error() -> None:
+    lines = "\n".join(f'{{"query": "I like the number {n}."}}' for n in range(2000))
+    start("import", "-", "--later", stdin=lines).ok()
+    process = subprocess.Popen([*COMMAND, "export"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr is not None
+    err = process.stderr.read()
+    process.stderr.close()
+    process.wait(timeout=20)
+    assert b"Traceback" not in err
+
+
+def test_a_terminal_that_knows_no_unicode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    start("remember", "我住在北京。").ok()
+    assert "北京" in start("turns", "--json").ok().json[0]["query"]
+    assert start("recall", "我住在哪里？").ok().out
+
+
+def test_nothing_is_left_beside_the_database(home: Path) -> None:
+    start("remember", "I live in Paris.").ok()
+    start("recall", "Where do I live?").ok()
+    names = {path.name for path in home.iterdir()}
+    assert "memory.db" in names
+    assert all(name.startswith("memory.db") for name in names)
+
+
+def test_two_processes_at_once(home: Path) -> None:
+    words = [[*COMMAND, "remember", f"I like the number {n}.", "--key", str(n)] for n in range(6)]
+    running = [subprocess.Popen(each, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for each in words]
+    for process in running:
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+    assert len(start("turns", "--json").ok().json) == 6
+    assert start("stats", "--json").ok().json["pending"] == 0
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only to root")
+def test_a_read_only_folder_is_a_clear_error(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    start("remember", "hello", "--db", str(tmp_path / "x.db")).failed()
+    tmp_path.chmod(0o700)
