@@ -22,7 +22,7 @@ test: $(STAMP)   ## lint, types, and the whole suite with coverage
 lint: $(STAMP)   ## ruff and mypy --strict, tests included
 	@$(BIN)/ruff check src tests benchmarks
 	@$(BIN)/ruff format --check --quiet src tests benchmarks
-	@$(BIN)/mypy src/thinkback tests benchmarks
+	@$(BIN)/mypy src/thinkback src/thinkback_lab tests benchmarks
 
 faults: $(STAMP) ## the long run of kill -9: 5,000 times
 	@THINKBACK_KILLS=5000 $(BIN)/python -m pytest tests/faults -s --timeout=7200

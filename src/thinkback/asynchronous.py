@@ -61,7 +61,10 @@ class AsyncMemory:
     undo = _threaded(Memory.undo)
     erase = _threaded(Memory.erase)
     import_ = _threaded(Memory.import_)
-    reembed = _threaded(Memory.reembed)
+
+    @staticmethod
+    async def reembed(*args: Any, **kwargs: Any) -> int:
+        return await asyncio.to_thread(partial(Memory.reembed, *args, **kwargs))
 
     async def export(self) -> list[str]:
         return await asyncio.to_thread(lambda: list(self.memory.export()))
@@ -69,6 +72,8 @@ class AsyncMemory:
     async def chat_stream(self, message: str, *, session: str = "default", k: int = 5) -> AsyncIterator[str]:
         """The pieces of the answer as they come."""
         stream = await asyncio.to_thread(partial(self.memory.chat_stream, message, session=session, k=k))
-        pieces = iter(stream)
-        while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
-            yield piece
+        try:
+            while (piece := await asyncio.to_thread(next, stream, None)) is not None:
+                yield piece
+        finally:
+            await asyncio.to_thread(stream.close)

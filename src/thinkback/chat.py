@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from typing import Self
 
@@ -14,7 +14,7 @@ from thinkback.recall.answer import from_memory
 from thinkback.recall.compose import compose
 from thinkback.text.clean import clean
 from thinkback.text.tokens import count_tokens
-from thinkback.types import Answer, Candidate, Receipt, Recollection, Said, Turn, Used
+from thinkback.types import Answer, Candidate, Message, Receipt, Recollection, Said, Turn, Used
 
 
 class ChatStream:
@@ -36,8 +36,12 @@ class ChatStream:
         self._said = said
         self._llm = llm
         self._keep = keep
-        self._messages = compose(said.query, recollection, recent, said.at)
-        self._pieces = self._from_memory() if llm is None else self._from_model(llm)
+        self._messages: list[Message] = []
+        # No generator here may hold this stream: it would not be freed, and so not kept, when it is dropped.
+        if llm is None:
+            self._pieces = _from_memory(said.query, recollection)
+        else:
+            self._pieces = _from_model(llm, said, recollection, recent, self._messages)
         self._spoken: list[str] = []
         self._started = time.perf_counter()
         self._answer: Answer | None = None
@@ -76,12 +80,6 @@ class ChatStream:
     def __del__(self) -> None:
         self.close()
 
-    def _from_memory(self) -> Iterator[str]:
-        yield from_memory(self._said.query, self.recollection)
-
-    def _from_model(self, llm: LLM) -> Iterator[str]:
-        yield from llm.stream(self._messages)
-
     def _finish(self) -> None:
         if self._answer is not None:
             return
@@ -91,7 +89,9 @@ class ChatStream:
         # Without a model this is memory speaking of itself, and must not be remembered as news.
         response = "" if self._llm is None else clean(text)
         turn = self._keep(replace(self._said, response=response, recalled=used))
-        self._answer = Answer(text=text, turn=turn, recollection=self.recollection, receipt=self._receipt(text))
+        self._answer = Answer(
+            text=text, turn=turn, recollection=self.recollection, receipt=self._receipt(text)
+        )
 
     def _receipt(self, text: str) -> Receipt:
         ms = dict(self.recollection.receipt.ms)
@@ -103,6 +103,18 @@ class ChatStream:
             completion_tokens=count_tokens(text),
             ms={**ms, "answer": (time.perf_counter() - self._started) * 1000},
         )
+
+
+def _from_memory(query: str, recollection: Recollection) -> Generator[str, None, None]:
+    yield from_memory(query, recollection)
+
+
+def _from_model(
+    llm: LLM, said: Said, recollection: Recollection, recent: Sequence[Turn], messages: list[Message]
+) -> Generator[str, None, None]:
+    """The model's pieces; what it is given is left in `messages`."""
+    messages += compose(said.query, recollection, recent, said.at)
+    yield from llm.stream(messages)
 
 
 def _used(item: Candidate) -> Used:

@@ -24,3 +24,10 @@ def checked_name(value: object, what: str) -> str:
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise InvalidInput(f"{what}={value!r:.60}: use 1 to {MAX_NAME} printable characters")
     return name
+
+
+def checked_limit(value: object) -> int | None:
+    """How many at most: None is all of them."""
+    if value is not None and (not isinstance(value, int) or value < 0):
+        raise InvalidInput(f"limit={value!r}: give a whole number from 0, or None for all")
+    return value

@@ -78,7 +78,7 @@ def _thoughts(store: Store, space: str, turn: Turn) -> dict[int, Thought]:
 
 def _holds(thought: Thought) -> str:
     since = f"{thought.valid_from:%Y-%m-%d}" if thought.valid_from else "always"
+    span = f"from {since} to {thought.valid_to:%Y-%m-%d}" if thought.valid_to else f"since {since}"
     if thought.retired_at is None:
-        return f"holds since {since}, learned {thought.recorded_at:%Y-%m-%d %H:%M}"
-    until = f"{thought.valid_to:%Y-%m-%d}" if thought.valid_to else "?"
-    return f"held from {since} to {until}, retired {thought.retired_at:%Y-%m-%d %H:%M}"
+        return f"holds {span}, learned {thought.recorded_at:%Y-%m-%d %H:%M}"
+    return f"held {span}, retired {thought.retired_at:%Y-%m-%d %H:%M}"

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
+from os import PathLike, fspath
 from typing import Any, Self
+from weakref import WeakSet
 
 from thinkback import explain, transfer
 from thinkback.chat import ChatStream
-from thinkback.checks import checked_name, checked_text
+from thinkback.checks import checked_limit, checked_name, checked_text
 from thinkback.errors import InvalidInput
 from thinkback.ports import LLM, Clock, Embedder, Store
 from thinkback.presets import HYBRID, Preset
@@ -30,6 +32,7 @@ from thinkback.times import aware, utc_now
 from thinkback.types import (
     Action,
     Answer,
+    Candidate,
     Entity,
     Erased,
     Failure,
@@ -46,7 +49,6 @@ from thinkback.types import (
 from thinkback.upkeep import Progress, Upkeep
 
 RECENT_TURNS = 2
-IMPORT_BATCH = 256
 
 
 class Memory:
@@ -64,7 +66,6 @@ class Memory:
         background: bool = True,
         clock: Clock = utc_now,
     ) -> None:
-        store.adopt(embedder.name)
         self.user = checked_name(user, "user")
         self.llm = llm
         self.embedder = embedder
@@ -73,14 +74,16 @@ class Memory:
         self._clock = clock
         self._upkeep = Upkeep(store, embedder, preset)
         self._thinker = Thinker(store, self._upkeep, generator_for(think, llm), clock)
-        self._worker = Worker(self._thinker.drain) if background else None
+        self._worker = Worker(self._thinker.attend) if background else None
+        self._streams: WeakSet[ChatStream] = WeakSet()
         self._owns_parts = True
+        store.adopt(embedder.name)
         self._wake()
 
     @classmethod
     def open(
         cls,
-        url: str = "thinkback.db",
+        url: str | PathLike[str] = "thinkback.db",
         *,
         llm: LLM | str | None = None,
         embedder: Embedder | str = "minilm",
@@ -100,7 +103,7 @@ class Memory:
         chosen = named_preset(preset) if isinstance(preset, str) else preset
         embeds = models.embedder(embedder) if isinstance(embedder, str) else embedder
         speaks = models.llm(llm) if isinstance(llm, str) else llm
-        store = stores.connect(url)
+        store = stores.connect(fspath(url))
         try:
             return cls(
                 store,
@@ -121,15 +124,20 @@ class Memory:
         other = copy(self)
         other.user = checked_name(user, "user")
         other._owns_parts = False
+        other._wake()
         return other
 
     def close(self) -> None:
         """End the background work after the turn in hand, and release the database. Nothing is lost."""
         if not self._owns_parts:
             return
-        if self._worker is not None:
-            self._worker.stop()
-        self.store.close()
+        try:
+            for stream in list(self._streams):
+                stream.close()
+            if self._worker is not None:
+                self._worker.stop()
+        finally:
+            self.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -161,7 +169,7 @@ class Memory:
     ) -> list[Turn]:
         """Keep a list of role/content messages as turns, all or none of them."""
         said = [
-            self._said(query, response, at, session, None if key is None else f"{key}#{number}")
+            self._said(query, response, at, session, transfer.numbered(key, number))
             for number, (query, response) in enumerate(transfer.pairs(messages))
         ]
         if not said:
@@ -172,10 +180,13 @@ class Memory:
 
     def post_think(self, *, limit: int | None = None, progress: Progress | None = None) -> ThoughtOver:
         """Think over what is pending, now. The background worker does the same by itself."""
-        return self._thinker.drain(self.user, limit=limit, progress=progress)
+        return self._thinker.drain(self.user, limit=checked_limit(limit), progress=progress)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until the background worker has nothing left to do."""
+        """Until the background worker has nothing left to do now; raises what made it fail.
+
+        A turn that waits for another try (a model was down) is not waited for: `stats().pending` counts it.
+        """
         return self._worker is None or self._worker.wait(timeout)
 
     # --- the read path ------------------------------------------------------------------------
@@ -188,7 +199,7 @@ class Memory:
         `as_of` asks what held at that time. `explain` adds what was looked at and dropped.
         """
         if not isinstance(k, int) or k < 1:
-            raise InvalidInput(f"k={k!r}: ask for at least one memory")
+            raise InvalidInput(f"k={k!r}: ask for at least one memory, by a whole number")
         text = checked_text(query, "query")
         if not text.strip():
             raise InvalidInput("the query is empty: ask something")
@@ -214,13 +225,11 @@ class Memory:
 
     def chat_stream(self, message: str, *, session: str = "default", k: int = 5) -> ChatStream:
         """The same, piece by piece: iterate it, then read `.answer`."""
-        return ChatStream(
-            self._said(message, "", None, session, None),
-            self.recall(message, k=k),
-            self.turns(session=session, limit=RECENT_TURNS, newest=True),
-            self.llm,
-            self._keep,
-        )
+        said = self._said(message, "", None, session, None)
+        recent = self.turns(session=said.session, limit=RECENT_TURNS, newest=True)
+        stream = ChatStream(said, self.recall(message, k=k), recent, self.llm, self._keep)
+        self._streams.add(stream)
+        return stream
 
     # --- looking ------------------------------------------------------------------------------
 
@@ -234,18 +243,20 @@ class Memory:
         limit: int | None = None,
     ) -> list[Thought]:
         """The thoughts of the space in sequence; `current=False` includes retired ones."""
+        most = checked_limit(limit)
         return self.store.thoughts(
-            self.user, subject=subject, relation=relation, group=group, current=current, limit=limit
+            self.user, subject=subject, relation=relation, group=group, current=current, limit=most
         )
 
     def turns(
         self, *, session: str | None = None, limit: int | None = None, newest: bool = False
     ) -> list[Turn]:
-        return self.store.turns(self.user, session=session, limit=limit, newest=newest)
+        """The turns in sequence; with `newest`, the last `limit` of them."""
+        return self.store.turns(self.user, session=session, limit=checked_limit(limit), newest=newest)
 
     def journal(self, *, thought: int | None = None, limit: int | None = None) -> list[Action]:
         """Every action on the space, with its reason."""
-        return self.store.journal(self.user, thought=thought, limit=limit)
+        return self.store.journal(self.user, thought=thought, limit=checked_limit(limit))
 
     def entities(self) -> list[Entity]:
         return self.store.entities(self.user)
@@ -255,15 +266,16 @@ class Memory:
         return self.store.failures(self.user)
 
     def retry_failures(self) -> int:
+        """Put every dead letter back among what is pending; how many those were."""
         count = self.store.retry_failures(self.user)
         self._wake()
         return count
 
-    def why(self, what: Thought | Answer | Turn | Ref | str) -> Why:
+    def why(self, what: Thought | Answer | Turn | Candidate | Ref | str | int) -> Why:
         """Why a thought is held, or why an answer was given: `why("thought:7")`, `why(answer)`."""
         if isinstance(what, Answer):
             what = what.turn
-        ref = what.ref if isinstance(what, (Thought, Turn)) else parse_ref(what, "thought")
+        ref = what.ref if isinstance(what, (Thought, Turn, Candidate)) else parse_ref(what, "thought")
         if ref.kind == "action":
             raise InvalidInput(
                 f"{ref} is an action: its reason stands in the journal. Ask about a thought or a turn"
@@ -306,9 +318,11 @@ class Memory:
         if user is not None:
             return self.store.erase(checked_name(user, "user"), now=self._clock())
         if session is not None:
-            return self.store.erase(self.user, session=session, now=self._clock())
-        ref = turn.ref if isinstance(turn, Turn) else _of_kind(parse_ref(turn, "turn"), "turn")  # type: ignore[arg-type]
-        erased = self.store.erase(self.user, turn=ref.id, now=self._clock())
+            erased = self.store.erase(self.user, session=checked_name(session, "session"), now=self._clock())
+        elif turn is not None:
+            ref = turn.ref if isinstance(turn, Turn) else _of_kind(parse_ref(turn, "turn"), "turn")
+            erased = self.store.erase(self.user, turn=ref.id, now=self._clock())
+        self._upkeep.regroup_if_outgrown(self.user)  # groups learned from the erased went with them
         self._wake()
         return erased
 
@@ -323,24 +337,41 @@ class Memory:
 
         Everything is checked before anything is written. An export's own user name gives way to this one.
         """
-        spaces, foreign = transfer.read(lines)
-        if len(spaces) > 1 or (spaces and foreign):
-            raise InvalidInput("one space at a time: import each user's export by itself")
-        said = [self._said(f.query, f.response, f.at, f.session or "default", f.key) for f in foreign]
-        count = len(said)
-        for exported in spaces:
+        exported, foreign = transfer.read(lines)
+        if exported is not None:
             self.store.load(self.user, exported.turns, exported.actions, exported.entities)
             count = len(exported.turns)
-        for start in range(0, len(said), IMPORT_BATCH):
-            self.store.append(self.user, said[start : start + IMPORT_BATCH], self._clock())
+        else:
+            said = [self._from_elsewhere(line) for line in foreign]
+            self.store.append(self.user, said, self._clock())
+            count = len(said)
         self._upkeep.catch_up(self.user, progress, total=count)
         self._upkeep.regroup_if_outgrown(self.user)
         self._wake()
         return count
 
-    def reembed(self, *, progress: Progress | None = None) -> int:
-        """Convert the whole database to this memory's embedder (see `Memory.reembed_with`)."""
-        return self._upkeep.reembed(progress)
+    @staticmethod
+    def reembed(
+        url: str | PathLike[str],
+        embedder: Embedder | str,
+        *,
+        preset: Preset | str = "hybrid",
+        progress: Progress | None = None,
+    ) -> int:
+        """Convert the whole database at `url`, every user, to another embedder; how many vectors that were.
+
+        If it is interrupted, call it again: what is converted stays so, and nobody else can open the
+        database meanwhile.
+        """
+        from thinkback import models, stores
+
+        chosen = named_preset(preset) if isinstance(preset, str) else preset
+        embeds = models.embedder(embedder) if isinstance(embedder, str) else embedder
+        store = stores.connect(fspath(url))
+        try:
+            return Upkeep(store, embeds, chosen).reembed(progress)
+        finally:
+            store.close()
 
     # --- inside -------------------------------------------------------------------------------
 
@@ -355,6 +386,12 @@ class Memory:
             session=checked_name(session, "session"),
             key=None if key is None else checked_name(key, "key"),
         )
+
+    def _from_elsewhere(self, line: transfer.Foreign) -> Said:
+        try:
+            return self._said(line.query, line.response, line.at, line.session, line.key)
+        except InvalidInput as error:
+            raise InvalidInput(f"line {line.number}: {error}") from error
 
     def _keep(self, said: Said) -> Turn:
         (turn,) = self.store.append(self.user, [said], self._clock())
@@ -374,5 +411,5 @@ class Memory:
 
 def _of_kind(ref: Ref, kind: str) -> Ref:
     if ref.kind != kind:
-        raise InvalidInput(f"{ref} is a {ref.kind}, not a {kind}")
+        raise InvalidInput(f"{ref} is no {kind}: give the number alone, or {kind}:{ref.id}")
     return ref

@@ -12,7 +12,6 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self.ms: dict[str, float] = {}
-        self._started = time.perf_counter()
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
@@ -21,7 +20,3 @@ class Stopwatch:
             yield
         finally:
             self.ms[stage] = (time.perf_counter() - started) * 1000
-
-    @property
-    def total(self) -> float:
-        return (time.perf_counter() - self._started) * 1000

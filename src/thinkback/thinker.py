@@ -9,10 +9,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from contextlib import suppress
+from datetime import datetime, timedelta
 from functools import partial
+from typing import Protocol
 
-from thinkback.errors import LeaseLost, ModelError, StoreError
+from thinkback.errors import Conflict, LeaseLost, ModelError, NotFound, RateLimited, StoreError
 from thinkback.ports import Clock, Store
 from thinkback.think.generate import Generator
 from thinkback.think.organise import organise
@@ -22,6 +24,10 @@ from thinkback.upkeep import Progress, Upkeep
 LEASE_S = 300.0
 MAX_ATTEMPTS = 5
 FIRST_RETRY_S = 5.0
+LONGEST_RETRY_S = 3600.0  # whatever a model asks for
+IDLE_S = 0.2  # work waits until writing has paused for so long: it is never in the way of an answer
+PATIENCE_S = 5.0  # but no longer than this, for a busy server never pauses
+AGAIN_S = 5.0  # until what must wait (a failed model, another's lease, a locked database) is looked at again
 
 
 class Thinker:
@@ -33,14 +39,24 @@ class Thinker:
         self._generator = generator
         self._clock = clock
 
-    def drain(self, space: str, *, limit: int | None = None, progress: Progress | None = None) -> ThoughtOver:
-        """Think over what is pending in one space, oldest first."""
+    def drain(
+        self,
+        space: str,
+        *,
+        limit: int | None = None,
+        progress: Progress | None = None,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> ThoughtOver:
+        """Think over what is pending in one space, oldest first, until `stopping` says to end."""
         started = time.perf_counter()
-        total = self._store.pending(space) if limit is None else limit
+        pending = self._store.pending(space)
+        total = pending if limit is None else min(limit, pending)
         turns, failed = 0, 0
         actions: list[Action] = []
         self._upkeep.catch_up(space)
-        while limit is None or turns + failed < limit:
+        if pending:
+            self._upkeep.view(space)  # raises an EmbedderMismatch before a turn is claimed in vain
+        while (limit is None or turns + failed < limit) and not stopping():
             claimed = self._store.claim(space, 1, LEASE_S, self._clock())
             if not claimed:
                 break
@@ -59,8 +75,16 @@ class Thinker:
             turns=turns, failed=failed, actions=tuple(actions), receipt=Receipt(ms={"think": spent})
         )
 
+    def attend(self, space: str, *, stopping: Callable[[], bool]) -> bool:
+        """The worker's errand: drain, and tell whether something had to be left for later."""
+        self.drain(space, stopping=stopping)
+        return self._store.pending(space) > 0
+
     def _think_over(self, item: Claimed) -> list[Action] | None:
         """The actions, or None if the turn was given back."""
+        if item.attempts > MAX_ATTEMPTS:  # nobody gave it back: it took its workers down with it
+            self._release(item, f"thinking it over was broken off {MAX_ATTEMPTS} times", None)
+            return None
         try:
             self._upkeep.catch_up(item.space)
             drafts = self._generator.generate(item.turn)
@@ -68,81 +92,130 @@ class Thinker:
             changes = organise(drafts, held, at=item.turn.at)
             plan = Plan(turn=item.turn.id, lease=item.lease, actor=self._generator.name, changes=changes)
             sentences = [draft.sentence for draft in plan.drafts]
-            entries = self._upkeep.entries_for(item.space, item.turn.id, sentences)
-            return self._store.apply(item.space, plan, entries, self._clock())
+            entries, epoch = self._upkeep.entries_for(item.space, item.turn.id, sentences)
+            return self._store.apply(item.space, plan, entries, self._clock(), epoch)
         except LeaseLost:
             return None
-        except StoreError:
-            raise  # the database is the caller's to mend; the lease runs out by itself
+        except StoreError as error:  # the database is the caller's to mend; then the turn waits no longer
+            with suppress(StoreError):
+                self._release(item, str(error), self._clock())
+            raise
         except Exception as error:
-            self._give_back(item, error)
+            self._release(item, f"{type(error).__name__}: {error}", self._retry_at(item, error))
             return None
 
     def _held(self, space: str, subject: str, relation: str) -> list[Thought]:
         return self._store.thoughts(space, subject=subject, relation=relation)
 
-    def _give_back(self, item: Claimed, error: Exception) -> None:
-        reason = f"{type(error).__name__}: {error}"
-        hopeless = item.attempts >= MAX_ATTEMPTS or not isinstance(error, ModelError)
-        wait = timedelta(seconds=FIRST_RETRY_S * 4 ** (item.attempts - 1))
-        retry_at = None if hopeless else self._clock() + wait
-        self._store.release(item.space, item.turn.id, item.lease, reason=reason, retry_at=retry_at)
+    def _retry_at(self, item: Claimed, error: Exception) -> datetime | None:
+        """At once if the space changed under us, later if a model failed, never if trying is in vain."""
+        if item.attempts >= MAX_ATTEMPTS:
+            return None
+        if isinstance(error, (Conflict, NotFound)):
+            return self._clock()
+        if not isinstance(error, ModelError):
+            return None
+        asked_for = (error.retry_after or 0.0) if isinstance(error, RateLimited) else 0.0
+        wait = max(FIRST_RETRY_S * 4 ** (item.attempts - 1), asked_for)
+        return self._clock() + timedelta(seconds=min(wait, LONGEST_RETRY_S))
+
+    def _release(self, item: Claimed, reason: str, retry_at: datetime | None) -> None:
+        with suppress(NotFound):  # the user was erased meanwhile
+            self._store.release(item.space, item.turn.id, item.lease, reason=reason, retry_at=retry_at)
+
+
+class Think(Protocol):
+    """Thinks a space over until all is done or `stopping()`; True if something had to be left for later."""
+
+    def __call__(self, space: str, *, stopping: Callable[[], bool]) -> bool: ...
 
 
 class Worker:
-    """One background thread that thinks while nobody is waiting."""
+    """Thinks over every space that is woken, once writing has paused; what it leaves stays pending."""
 
-    def __init__(self, think: Callable[[str], object], idle_s: float = 0.2) -> None:
+    def __init__(
+        self,
+        think: Think,
+        *,
+        idle_s: float = IDLE_S,
+        patience_s: float = PATIENCE_S,
+        again_s: float = AGAIN_S,
+    ) -> None:
         self._think = think
         self._idle_s = idle_s
-        self._wanted: dict[str, None] = {}  # a set that keeps its order
+        self._patience_s = patience_s
+        self._again_s = again_s
+        self._wanted: dict[str, float] = {}  # space -> since when; in that order
+        self._later: dict[str, float] = {}  # space -> when to look again
         self._changed = threading.Condition()
         self._stopping = False
         self._busy = False
         self._thread: threading.Thread | None = None
-        self.error: Exception | None = None  # the last one, for stats and doctor
+        self._error: Exception | None = None
 
     def wake(self, space: str) -> None:
         with self._changed:
-            self._wanted[space] = None
-            if self._thread is None and not self._stopping:
+            if self._stopping:
+                return
+            self._wanted.setdefault(space, time.monotonic())
+            if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="thinkback-worker", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until nothing is left to do; False if that took longer than `timeout`."""
+        """Until nothing is left to do now; False if that took longer than `timeout`.
+
+        The error of the last round, if it failed, is raised: background work must not fail in silence.
+        """
         with self._changed:
-            return self._changed.wait_for(lambda: not self._wanted and not self._busy, timeout)
+            done = self._changed.wait_for(lambda: self._stopping or not (self._wanted or self._busy), timeout)
+            error, self._error = self._error, None
+        if error is not None:
+            raise error
+        return done
 
     def stop(self) -> None:
-        """End after the turn in hand. Nothing is lost: the bank is the queue."""
+        """End after the turn in hand."""
         with self._changed:
             self._stopping = True
+            self._wanted.clear()
             self._changed.notify_all()
-        if self._thread is not None:
-            self._thread.join()
+            thread = self._thread
+        if thread is not None:
+            thread.join()
 
     def _run(self) -> None:
         while (space := self._next()) is not None:
+            error, unfinished = None, True
             try:
-                self._think(space)
-            except Exception as error:
-                self.error = error
+                unfinished = self._think(space, stopping=lambda: self._stopping)
+            except Exception as failure:
+                error = failure
             with self._changed:
+                self._error = error
+                if unfinished:
+                    self._later[space] = time.monotonic() + self._again_s
                 self._busy = False
                 self._changed.notify_all()
 
     def _next(self) -> str | None:
         with self._changed:
             while not self._stopping:
-                if self._wanted:
-                    # Work waits until the writing has paused, so that it is never in the way of an answer.
-                    if self._changed.wait(self._idle_s):
-                        continue
-                    space = next(iter(self._wanted))
+                now = time.monotonic()
+                for space in [space for space, due in self._later.items() if due <= now]:
+                    del self._later[space]
+                    self._wanted.setdefault(space, now)
+                if not self._wanted:
+                    due = min(self._later.values(), default=None)
+                    self._changed.wait(None if due is None else due - now)
+                    continue
+                space, since = next(iter(self._wanted.items()))
+                if now < since + self._patience_s and self._changed.wait(self._idle_s):
+                    continue
+                if not self._stopping:
                     del self._wanted[space]
+                    self._later.pop(space, None)
                     self._busy = True
                     return space
-                self._changed.wait()
         return None

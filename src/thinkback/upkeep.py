@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thinkback.errors import NotFound
+from thinkback.errors import NotFound, Outdated
 from thinkback.index import lsh
 from thinkback.index.lexical import hash_terms
 from thinkback.index.shelf import Shelf
@@ -74,7 +74,9 @@ class Upkeep:
         while items := self._store.unindexed(space, BATCH):
             try:
                 self._ensure_hashing(space)
-                self._store.index(space, self._entries(space, items))
+                self._store.index(space, *self._entries(space, items))
+            except Outdated:  # regrouped meanwhile: again
+                continue
             except NotFound:  # the user was erased meanwhile: there is nothing left to index
                 break
             done += len(items)
@@ -84,10 +86,10 @@ class Upkeep:
                 break
         return done
 
-    def entries_for(self, space: str, turn: int, sentences: Sequence[str]) -> list[Entry]:
-        """The entries of new thoughts of one turn, which is indexed already."""
+    def entries_for(self, space: str, turn: int, sentences: Sequence[str]) -> tuple[list[Entry], int | None]:
+        """The entries of new thoughts of one turn, which is indexed, and the epoch of their groups."""
         if not sentences:
-            return []
+            return [], None
         return self._entries(space, [Unindexed("thought", 0, sentence, turn) for sentence in sentences])
 
     def regroup_if_outgrown(self, space: str) -> bool:
@@ -140,15 +142,16 @@ class Upkeep:
             self.regroup(space)
         return done
 
-    def _entries(self, space: str, items: Sequence[Unindexed]) -> list[Entry]:
+    def _entries(self, space: str, items: Sequence[Unindexed]) -> tuple[list[Entry], int]:
         vectors = self._embedder.embed([item.text for item in items])
         view = self.view(space)
         with view.lock:
-            groups = self._groups(view, items, vectors)
-        return [
+            groups, epoch = self._groups(view, items, vectors), view.stamp.epoch
+        entries = [
             Entry(item.kind, item.id, vector, hash_terms(terms(item.text)), int(group))
             for item, vector, group in zip(items, vectors, groups, strict=True)
         ]
+        return entries, epoch
 
     def _groups(self, view: View, items: Sequence[Unindexed], vectors: Vector) -> Sequence[int]:
         """H of each item: of its turn's vector by default, of its own by setting or for want of the turn."""

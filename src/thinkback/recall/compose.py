@@ -14,9 +14,7 @@ FACTS_BUDGET = 1200  # tokens for recalled memories
 FRAGMENT = 600  # characters of one raw turn
 
 
-def compose(
-    message: str, recollection: Recollection, recent: Sequence[Turn], now: datetime
-) -> list[Message]:
+def compose(message: str, recollection: Recollection, recent: Sequence[Turn], now: datetime) -> list[Message]:
     """The system prompt with the facts, the session's recent turns, and the new message."""
     system = prompts.load("answer").render(
         now=f"{now:%A %Y-%m-%d %H:%M} UTC", facts=facts(_affordable(recollection))

@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING
 
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset
 from thinkback.text.names import normalise
 from thinkback.text.sentences import is_question, sentences
-from thinkback.types import Candidate, Hashing, ItemKind, Recollection, Ref, Score, Thought, Turn
+from thinkback.types import Candidate, Hashing, ItemKind, Recollection, Ref, Score, Source, Thought, Turn
 
 if TYPE_CHECKING:
     from thinkback.types import Terms, Vector
 
 _CONSIDERED = 4  # candidates looked at for each one wanted
+_RETIRED = 64  # thoughts, retired ones included, by which turns are judged to be outdated
 _OPENING = 2000  # characters by which a turn is judged to only ask
 
 
@@ -58,10 +60,12 @@ class Search:
     def hits(self, kind: ItemKind, limit: int, *, whenever: bool = False) -> Hits:
         """The best of what holds at the time asked for; `whenever` takes what was retired as well."""
         as_of = None if whenever or self.question.as_of is None else self.question.as_of.timestamp()
+        # Where words have no weight they must not propose candidates either: TiM looks into groups alone.
+        terms = self.question.terms if self.preset.lexical else self.question.terms[:0]
         return self.shelf.search(
             kind,
             self.question.vector,
-            self.question.terms,
+            terms,
             limit=limit,
             hashing=self.hashing,
             scan_below=self.preset.scan_below,
@@ -85,7 +89,7 @@ def retrieve(
     found = search.hits("thought", question.k * _CONSIDERED)
     items, dropped = _judge(search, found, _thoughts(search, found), question.k)
     if len(items) < question.k:
-        bank, filling, left = _fill(search, found, items)
+        bank, filling, left = _fill(search, items)
         items, dropped = items + filling, dropped + left
         found = found if len(found) else bank
     return Recollection(
@@ -102,23 +106,25 @@ def retrieve(
 def _thoughts(search: Search, hits: Hits) -> dict[int, Thought]:
     ids = hits.ids.tolist()
     if not search.question.explain:  # read only what will be returned
-        ids = [id_ for id_, score in zip(ids[: search.question.k], hits.score, strict=False) if search.matters(score)]
+        ids = [
+            id_
+            for id_, score in zip(ids[: search.question.k], hits.score, strict=False)
+            if search.matters(score)
+        ]
     return {thought.id: thought for thought in search.lookup.thoughts(ids)}
 
 
-def _fill(
-    search: Search, held: Hits, items: Sequence[Candidate]
-) -> tuple[Hits, list[Candidate], list[Candidate]]:
+def _fill(search: Search, items: Sequence[Candidate]) -> tuple[Hits, list[Candidate], list[Candidate]]:
     """Raw turns for the places left; looks further while those found first must all be passed over."""
     told = {source.turn: item.ref for item in items if item.thought for source in item.thought.sources}
-    retired = _retired(search, set(held.ids.tolist()))
+    retired = cache(lambda: _no_longer_true(search))  # only if a turn matters at all
     asked = normalise(search.question.text)
 
     def against(turn: Turn) -> str | None:
         if turn.id in told:
             return f"told by {told[turn.id]}"
-        if turn.id in retired:
-            return f"no longer held true, see {retired[turn.id]}"
+        if thought := retired()(turn):
+            return f"no longer held true, see {thought}"
         if normalise(turn.query) == asked:
             return "repeats the query"
         return "only asks" if not turn.response and _only_asks(turn.query) else None
@@ -134,22 +140,40 @@ def _fill(
         limit *= _CONSIDERED
 
 
-def _retired(search: Search, held: set[int]) -> dict[int, Ref]:
-    """Turns that match by what is not held true (any more): the turn -> the thought it became."""
-    limit = search.question.k * _CONSIDERED
-    while search.may_be_more(hits := search.hits("thought", limit, whenever=True), limit):
-        limit *= _CONSIDERED
-    ids = [
-        id_
-        for id_, score in zip(hits.ids.tolist(), hits.score, strict=True)
-        if id_ not in held and search.matters(score)
-    ]
-    return {
-        source.turn: thought.ref
-        for thought in search.lookup.thoughts(ids)
-        if not thought.current
-        for source in thought.sources
+def _no_longer_true(search: Search) -> Callable[[Turn], Ref | None]:
+    """Which retired thought, if any, is all that a turn would be recalled for.
+
+    That is so if the thought itself would matter, or if it is all that the user said in the turn: a thought
+    is worded differently, so its turn may match where it does not.
+    """
+    limit = max(_RETIRED, search.question.k * _CONSIDERED)
+    known, held = search.hits("thought", limit, whenever=True), search.hits("thought", limit)
+    gone = set(known.ids.tolist()) - set(held.ids.tolist())
+    if not gone:
+        return lambda turn: None
+    thoughts = search.lookup.thoughts(known.ids.tolist())
+    kept = {source for thought in thoughts if thought.id not in gone for source in thought.sources}
+    mattering = {
+        id_ for id_, score in zip(known.ids.tolist(), known.score, strict=True) if search.matters(score)
     }
+    retired: dict[int, list[tuple[Thought, Source]]] = {}
+    for thought in thoughts:
+        for source in thought.sources:
+            if thought.id in gone and not thought.current and source not in kept:
+                retired.setdefault(source.turn, []).append((thought, source))
+
+    def judge(turn: Turn) -> Ref | None:
+        words = turn.query
+        for thought, source in retired.get(turn.id, ()):
+            if thought.id in mattering:
+                return thought.ref
+            if source.side == "query":
+                words = words[: source.start] + " " * (source.end - source.start) + words[source.end :]
+            if not words.strip():
+                return thought.ref
+        return None
+
+    return judge
 
 
 def _only_asks(text: str) -> bool:
@@ -171,9 +195,11 @@ def _judge(
         if memory is None:  # not needed, or erased by another process since the shelf was read
             continue
         score = Score(float(hits.score[place]), float(hits.cosine[place]), float(hits.lexical[place]))
-        verdict = against(memory) if isinstance(memory, Turn) else None
-        if verdict is None and not search.matters(score.total):
+        verdict: str | None = None
+        if not search.matters(score.total):
             verdict = "too far"
+        elif isinstance(memory, Turn):
+            verdict = against(memory)
         if verdict is None and len(kept) == most:
             verdict = f"beyond the {search.question.k} asked for"
         group = int(hits.groups[place])

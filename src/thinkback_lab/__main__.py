@@ -1,0 +1,5 @@
+"""`python -m thinkback_lab`."""
+
+from thinkback_lab.cli import main
+
+main()

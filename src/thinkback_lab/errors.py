@@ -1,0 +1,9 @@
+"""What the laboratory raises on purpose: one more branch of thinkback's own tree of errors."""
+
+from __future__ import annotations
+
+from thinkback import ThinkbackError
+
+
+class LabError(ThinkbackError):
+    """An evaluation cannot be run as asked; the message says what to do next."""

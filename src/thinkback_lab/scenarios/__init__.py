@@ -1,0 +1,1 @@
+"""Scenarios: the unit tests of memory, replayed turn by turn and probed."""

@@ -1,0 +1,162 @@
+"""The scenario file: one JSON object a line, plain or gzipped, checked strictly at this border.
+
+    {"id", "lang", "category",
+     "turns": [{"at", "user", "assistant"}],
+     "probes": [{"question", "now", "expect": [["alt", "alternative"]], "reject": ["stale"], "k": 5}],
+     "expect_thoughts": [{"s", "r", "o"}]}
+
+`assistant`, `now` (the last turn's time), `expect`, `reject`, `k`, `probes` and `expect_thoughts` may be left
+out. A time without a zone is UTC. Without `expect_thoughts` the triples of a scenario are not scored; an
+empty list says that nothing is to be learned. A field we do not know is an error: a misspelt `reject` would
+otherwise pass every test.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+
+from thinkback_lab.errors import LabError
+
+_GZIP = b"\x1f\x8b"
+
+
+def _utc(value: datetime) -> datetime:
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def _printable(value: str) -> str:
+    if not value.isprintable():
+        raise ValueError("a name is one line of printable characters")
+    return value
+
+
+Text = Annotated[str, StringConstraints(min_length=1)]
+Name = Annotated[Text, StringConstraints(strip_whitespace=True, max_length=200), AfterValidator(_printable)]
+Moment = Annotated[datetime, AfterValidator(_utc)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ToldTurn(_Strict):
+    """What the user said and what the assistant answered, at a time."""
+
+    at: Moment
+    user: str
+    assistant: str = ""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> ToldTurn:
+        if not self.user.strip() and not self.assistant.strip():
+            raise ValueError("a turn needs a user or an assistant that says something")
+        return self
+
+
+class Probe(_Strict):
+    """A question, what must come back (one of each list in `expect`), and what no thought may say."""
+
+    question: Text
+    now: Moment | None = None
+    expect: tuple[Annotated[tuple[Text, ...], Field(min_length=1)], ...] = ()
+    reject: tuple[Text, ...] = ()
+    k: Annotated[int, Field(ge=1)] = 5
+
+
+class Triple(_Strict):
+    """A thought that must be held in the end; a denied one has "not " before its relation."""
+
+    s: Text
+    r: Text
+    o: Text
+
+
+class Scenario(_Strict):
+    """One case: turns to replay, probes to recall, thoughts to hold."""
+
+    id: Name
+    lang: Name
+    category: Name
+    turns: Annotated[tuple[ToldTurn, ...], Field(min_length=1)]
+    probes: tuple[Probe, ...] = ()
+    expect_thoughts: tuple[Triple, ...] | None = None
+
+
+def read_scenarios(paths: Iterable[Path]) -> list[Scenario]:
+    """All scenarios of files and folders (`*.jsonl`, `*.jsonl.gz`), in order; an id may stand only once."""
+    found: list[Scenario] = []
+    homes: dict[str, str] = {}
+    for path in _files(paths):
+        for number, line in enumerate(_lines(path), start=1):
+            if not line.strip():
+                continue
+            where = f"{path}, line {number}"
+            scenario = parse_scenario(line, where)
+            if scenario.id in homes:
+                raise LabError(
+                    f"{where}: the id {scenario.id!r} is taken by {homes[scenario.id]}: rename one"
+                )
+            homes[scenario.id] = where
+            found.append(scenario)
+    if not found:
+        raise LabError("no scenario in the given files: each line is one, as a JSON object")
+    return found
+
+
+def parse_scenario(line: str, where: str) -> Scenario:
+    try:
+        return Scenario.model_validate_json(line)
+    except ValidationError as error:
+        raise LabError(f"{where}: {_told(error)}") from error
+
+
+def write_line(scenario: Scenario) -> str:
+    """The scenario as a line of a file: reading it gives the same scenario."""
+    return json.dumps(scenario.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            yield from sorted((*path.glob("*.jsonl"), *path.glob("*.jsonl.gz")))
+        else:
+            yield path
+
+
+def _lines(path: Path) -> list[str]:
+    """Gzip is known by its first bytes, not by the name of the file."""
+    try:
+        data = path.read_bytes()
+        if data.startswith(_GZIP):
+            data = gzip.decompress(data)
+        return data.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise LabError(f"{path}: not UTF-8 (byte {error.start}): scenarios are JSON lines") from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise LabError(f"{path}: a damaged gzip file ({error}): fetch or pack it again") from error
+    except OSError as error:
+        raise LabError(f"{path}: {error.strerror or error}") from error
+
+
+def _told(error: ValidationError) -> str:
+    """The first complaint, with the place inside the object: `turns.0.at: Field required`."""
+    first, *more = error.errors(include_url=False, include_context=False, include_input=False)
+    place = ".".join(str(part) for part in first["loc"])
+    said = f"{place}: {first['msg']}" if place else first["msg"]
+    return said + (f" (and {len(more)} more)" if more else "")

@@ -1,0 +1,79 @@
+"""One run over scenarios: choose, replay, judge."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from thinkback_lab.errors import LabError
+from thinkback_lab.scenarios.format import Scenario
+from thinkback_lab.scenarios.judge import Verdict, judge
+from thinkback_lab.scenarios.replay import Played, Setup, Stage
+from thinkback_lab.scenarios.triples import Matched, match
+
+Report = Callable[[int, int], None]  # done, total
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One scenario, judged: a verdict for each probe, and the triples where they are given."""
+
+    scenario: Scenario
+    played: Played
+    verdicts: tuple[Verdict, ...]
+    matched: Matched | None
+
+
+def choose(
+    scenarios: Sequence[Scenario],
+    *,
+    categories: Collection[str] = (),
+    langs: Collection[str] = (),
+    limit: int | None = None,
+    seed: int | None = None,
+) -> list[Scenario]:
+    """Those of some categories and languages; of these the first `limit`, or with a seed a random sample."""
+    _known(categories, {each.category for each in scenarios}, "category")
+    _known(langs, {each.lang for each in scenarios}, "language")
+    chosen = [
+        each
+        for each in scenarios
+        if (not categories or each.category in categories) and (not langs or each.lang in langs)
+    ]
+    if not chosen:
+        raise LabError("no scenario is of such a category and of such a language")
+    if limit is None or limit >= len(chosen):
+        return chosen
+    if seed is None:
+        return chosen[:limit]
+    places = sorted(random.Random(seed).sample(range(len(chosen)), limit))  # noqa: S311 - a sample, no secret
+    return [chosen[place] for place in places]
+
+
+def run(
+    scenarios: Sequence[Scenario], setup: Setup, report: Report = lambda done, total: None
+) -> list[Result]:
+    """Every scenario in turn; `report` is told how far it is."""
+    stage = Stage(setup)
+    results: list[Result] = []
+    for scenario in scenarios:
+        results.append(_judged(scenario, stage.play(scenario)))
+        report(len(results), len(scenarios))
+    return results
+
+
+def _judged(scenario: Scenario, played: Played) -> Result:
+    pairs = zip(scenario.probes, played.recalled, strict=True)
+    expected = scenario.expect_thoughts
+    return Result(
+        scenario,
+        played,
+        tuple(judge(probe, recollection) for probe, recollection in pairs),
+        None if expected is None else match(expected, played.thoughts),
+    )
+
+
+def _known(wanted: Collection[str], there: Collection[str], what: str) -> None:
+    if unknown := sorted(set(wanted) - set(there)):
+        raise LabError(f"no scenario of {what} {unknown[0]!r}: these files have {', '.join(sorted(there))}")

@@ -1,0 +1,83 @@
+"""Replay and choice: times follow the turns, spaces are empty, samples are repeatable."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from thinkback_lab.errors import LabError
+from thinkback_lab.scenarios.format import Probe, Scenario, ToldTurn, Triple
+from thinkback_lab.scenarios.replay import Setup, Stage
+from thinkback_lab.scenarios.run import choose, run
+
+SETUP = Setup(embedder="hashing")
+
+
+def told(id_: str, *said: str, category: str = "update", lang: str = "en") -> Scenario:
+    turns = tuple(
+        ToldTurn(at=datetime(2024, month, 3, tzinfo=UTC), user=text) for month, text in enumerate(said, 1)
+    )
+    probe = Probe(question="Where do I live?", now=datetime(2024, 9, 1, tzinfo=UTC), expect=(("Lyon",),))
+    return Scenario(id=id_, lang=lang, category=category, turns=turns, probes=(probe,))
+
+
+def test_the_clock_follows_the_turns() -> None:
+    played = Stage(SETUP).play(told("a", "I live in Paris.", "I live in Lyon.", "Thanks!"))
+    (thought,) = played.thoughts
+    assert (thought.objects, thought.recorded_at) == (("Lyon",), datetime(2024, 2, 3, tzinfo=UTC))
+    assert (len(played.turn_ms), len(played.probe_ms), played.unthought) == (3, 1, 0)
+
+
+def test_every_scenario_starts_with_an_empty_space() -> None:
+    first, second = run([told("a", "I live in Lyon."), told("b", "Hello there.")], SETUP)
+    assert first.verdicts[0].passed
+    assert not second.verdicts[0].passed
+    assert second.played.thoughts == ()
+
+
+def test_only_thoughts_may_be_asked_for() -> None:
+    bare = told("a", "I live in Lyon.").model_copy(
+        update={"probes": (), "expect_thoughts": (Triple(s="user", r="lives in", o="Lyon"),)}
+    )
+    (result,) = run([bare], SETUP)
+    assert result.verdicts == ()
+    assert result.matched is not None
+    assert len(result.matched.right) == 1
+
+
+def test_a_run_repeats_itself_and_reports_progress() -> None:
+    cases = [told("a", "I live in Paris.", "I moved to Lyon."), told("b", "我住在里昂。", lang="zh")]
+    seen: list[tuple[int, int]] = []
+    first = run(cases, SETUP, lambda done, total: seen.append((done, total)))
+    again = run(cases, SETUP)
+    assert [each.verdicts for each in first] == [each.verdicts for each in again]
+    assert [each.played.thoughts for each in first] == [each.played.thoughts for each in again]
+    assert seen == [(1, 2), (2, 2)]
+
+
+CASES = [
+    told(f"{lang}-{n}", "Hi.", category="ab"[n % 2], lang=lang) for lang in ("en", "zh") for n in range(9)
+]
+
+
+def test_choosing_by_category_language_and_number() -> None:
+    assert {each.category for each in choose(CASES, categories=["a"])} == {"a"}
+    assert [each.id for each in choose(CASES, langs=["zh"], limit=2)] == ["zh-0", "zh-1"]
+    assert choose(CASES, limit=99) == CASES
+
+
+def test_a_seed_draws_a_sample_that_can_be_drawn_again() -> None:
+    sample = choose(CASES, limit=6, seed=1)
+    assert sample == choose(CASES, limit=6, seed=1) != choose(CASES, limit=6, seed=2)
+    assert sample == sorted(sample, key=CASES.index)
+
+
+def test_what_no_scenario_has_is_an_error_that_names_what_there_is() -> None:
+    with pytest.raises(LabError, match="category 'c': these files have a, b"):
+        choose(CASES, categories=["c"])
+    with pytest.raises(LabError, match="language 'fr'"):
+        choose(CASES, langs=["fr"])
+    apart = [told("x", "Hi.", category="a", lang="en"), told("y", "Hi.", category="b", lang="zh")]
+    with pytest.raises(LabError, match="of such a category and of such a language"):
+        choose(apart, categories=["a"], langs=["zh"])

@@ -1,0 +1,123 @@
+"""Scoring: hand-made cases in which each rule decides."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from thinkback import Memory, Thought
+from thinkback_lab.scenarios.format import Probe, Triple
+from thinkback_lab.scenarios.judge import Recalled, judge, verdict
+from thinkback_lab.scenarios.triples import F1, fold, match, score
+
+AT = datetime(2024, 5, 1, tzinfo=UTC)
+THOUGHT = Recalled("thought:1", "The user lives in Lyon.", True)
+RAW = Recalled("turn:1", "I used to live in Paris\nHow was it?", False)
+
+
+@pytest.mark.parametrize(
+    ("expect", "passes"),
+    [
+        ((), True),  # nothing is expected: nothing can be missing
+        ((("Lyon",),), True),
+        ((("lYON",),), True),  # case does not matter
+        ((("Berlin", "Lyon"),), True),  # one alternative is enough
+        ((("Lyon",), ("Paris",)), True),  # a raw fragment counts as well
+        ((("Lyon",), ("Berlin",)), False),  # every list must have one
+        ((("Lyon.\nI used",),), False),  # within one memory, not across two
+    ],
+)
+def test_every_list_needs_one_alternative(expect: tuple[tuple[str, ...], ...], passes: bool) -> None:
+    judged = verdict(Probe(question="?", expect=expect), (THOUGHT, RAW))
+    assert judged.passed is passes
+    assert bool(judged.why) is not passes
+
+
+def test_what_is_rejected_may_not_stand_in_a_thought() -> None:
+    judged = verdict(Probe(question="?", expect=(("Paris",),), reject=("lyon",)), (THOUGHT, RAW))
+    assert not judged.passed
+    assert judged.rejected == (("lyon", "thought:1"),)
+    assert judged.why == ["rejected 'lyon' stands in thought:1"]
+
+
+def test_what_is_rejected_may_stand_in_a_raw_fragment_but_is_counted() -> None:
+    judged = verdict(Probe(question="?", reject=("paris",)), (THOUGHT, RAW))
+    assert judged.passed
+    assert (judged.rejected, judged.leaked) == ((), (("paris", "turn:1"),))
+
+
+def test_nothing_recalled_fails_what_expects_and_passes_what_rejects() -> None:
+    assert not verdict(Probe(question="?", expect=(("Lyon",),)), ()).passed
+    assert verdict(Probe(question="?", reject=("Lyon",)), ()).passed
+
+
+def test_a_thought_held_no_more_neither_helps_nor_harms() -> None:
+    probe = Probe(question="?", expect=(("Paris",),), reject=("lives in Paris",))
+    with Memory.open(":memory:", embedder="hashing", background=False) as memory:
+        memory.remember("I live in Paris.", at=AT)
+        memory.post_think()
+        held = judge(probe, memory.recall("Where do I live in?"))
+        assert (held.missing, held.rejected) == ((), (("lives in Paris", "thought:1"),))
+        memory.remember("I moved to Lyon.", at=AT + timedelta(days=30))
+        memory.post_think()
+        was = memory.recall("Where do I live in?", k=1, as_of=AT)
+        assert [str(item.ref) for item in was] == ["thought:1"]
+        assert judge(probe, was).recalled == ()
+        assert judge(probe, was).why == ["nothing recalled says 'Paris'"]
+
+
+def thought(subject: str, relation: str, *objects: str, negated: bool = False) -> Thought:
+    return Thought(
+        subject=subject,
+        relation=relation,
+        objects=objects,
+        sentence="-",
+        kind="profile",
+        sources=(),
+        negated=negated,
+        id=1,
+        recorded_at=AT,
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "held", "same"),
+    [
+        (("user", "lives in", "Lyon"), thought("user", "lives in", "Lyon"), True),
+        (("The User", "Lives in", "the  LYON."), thought("user", "lives in", "Lyon"), True),
+        (("用户", "likes", "《活着》"), thought("user", "likes", "活着"), True),
+        (("我", "weighs", "７０公斤"), thought("user", "weighs", "70公斤"), True),
+        (("user", "works as", "nurse"), thought("user", "works as", "a nurse"), True),
+        (("user", "not likes", "rain"), thought("user", "likes", "rain", negated=True), True),
+        (("user", "likes", "rain"), thought("user", "likes", "rain", negated=True), False),
+        (("user", "likes", "rain"), thought("user", "likes", "the rain in Spain"), False),
+        (("user", "resides in", "Lyon"), thought("user", "lives in", "Lyon"), False),
+        (("Anna", "lives in", "Lyon"), thought("user", "lives in", "Lyon"), False),
+    ],
+)
+def test_triples_match_when_all_parts_fold_to_the_same(
+    expected: tuple[str, str, str], held: Thought, same: bool
+) -> None:
+    subject, relation, object_ = expected
+    matched = match([Triple(s=subject, r=relation, o=object_)], [held])
+    assert bool(matched.right) is same
+    assert bool(matched.missing) is bool(matched.extra) is not same
+
+
+def test_every_object_is_a_triple_and_the_average_is_micro() -> None:
+    gold = [Triple(s="user", r="likes", o=each) for each in ("tea", "jazz")]
+    first = match(gold, [thought("user", "likes", "tea", "jazz", "rain")])
+    second = match([Triple(s="user", r="is aged", o="30")], [])
+    assert (len(first.right), len(first.extra), len(second.missing)) == (2, 1, 1)
+    assert score([first, second]) == F1(2 / 3, 2 / 3, 2 / 3)
+
+
+def test_where_nothing_is_to_be_learned_every_thought_is_too_much() -> None:
+    assert score([match([], [thought("user", "likes", "tea")])]) == F1(0.0, None, 0.0)
+    assert score([match([], [])]) == F1(None, None, None)
+
+
+def test_folding_keeps_words_that_only_look_like_articles() -> None:
+    assert fold("The Theatre") == "theatre"
+    assert fold("vitamin A") == "vitamin a"

@@ -1,0 +1,125 @@
+"""What is recalled, in which order, and why the rest is not."""
+
+from __future__ import annotations
+
+import pytest
+from tests.conftest import FakeClock
+
+from thinkback.memory import Memory
+from thinkback.types import Recollection
+
+
+def reasons(found: Recollection) -> dict[str, str]:
+    return {str(item.ref): item.reason for item in found.dropped}
+
+
+def test_thoughts_come_before_turns_each_best_first(memory: Memory) -> None:
+    memory.remember("I live in Lyon.")
+    memory.remember("My sister lives in Rome.")
+    memory.post_think()
+    memory.remember("We all live in a yellow submarine, live, live.")
+    found = memory.recall("Who does live where, and where do I live?")
+    kinds = [item.ref.kind for item in found]
+    assert kinds == sorted(kinds)  # thought < turn
+    assert set(kinds) == {"thought", "turn"}
+    for kind in set(kinds):
+        scores = [item.score.total for item in found if item.ref.kind == kind]
+        assert scores == sorted(scores, reverse=True)
+        assert min(scores) >= found.threshold
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_no_more_than_k(memory: Memory, k: int) -> None:
+    for colour in ("red", "green", "blue", "grey"):
+        memory.remember(f"My parrot is {colour}.")
+    found = memory.recall("parrot", k=k, explain=True)
+    assert len(found) == k
+    assert len(found.dropped) == 4 - k
+    assert all(reason.startswith(f"beyond the {k} asked for: ") for reason in reasons(found).values())
+
+
+def test_every_item_tells_why(memory: Memory) -> None:
+    memory.remember("I live in Lyon.")
+    memory.post_think()
+    (item,) = memory.recall("Where do I live?")
+    score = item.score
+    assert score.total == pytest.approx(0.5 * score.cosine + 0.5 * score.lexical)
+    assert item.reason.startswith(f"matters: {score.total:.2f} >= 0.15 (meaning {score.cosine:.2f}, words ")
+    assert f"group {item.group}" in item.reason
+    assert "said by user in turn:1" in item.reason
+    assert memory.why(item).ref == item.ref
+
+
+def test_what_does_not_matter_is_dropped_with_its_reason(memory: Memory) -> None:
+    memory.remember("I live in Lyon.")
+    memory.remember("My parrot is green.")
+    memory.post_think()
+    memory.remember("The weather was awful.")
+    found = memory.recall("What colour is the parrot?", explain=True)
+    assert [item.text for item in found] == ["The user's parrot is green."] or found[0].ref.kind == "turn"
+    assert all(reason.startswith("too far: ") for ref, reason in reasons(found).items() if ref == "thought:1")
+    assert reasons(found)["turn:3"].startswith("too far: ")
+    assert memory.recall("What colour is the parrot?").dropped == ()
+
+
+def test_a_question_is_no_memory_of_itself(memory: Memory) -> None:
+    memory.remember("Where is my parrot?", "I cannot tell.")
+    memory.remember("Did my parrot eat?")
+    memory.remember("My parrot sleeps on the roof. Is that normal?")
+    found = memory.recall("where is my parrot", explain=True)
+    assert [item.ref.id for item in found] == [3]
+    assert reasons(found)["turn:1"].startswith("repeats the query: ")
+    assert reasons(found)["turn:2"].startswith("only asks: ")
+
+
+def test_questions_asked_again_and_again_do_not_crowd_out_the_answer(memory: Memory) -> None:
+    memory.remember("By the way, the parrot we saw at the zoo was green with envy and quite loud.")
+    for _ in range(40):
+        memory.remember("What was the parrot at the zoo like?")
+    assert [item.ref.id for item in memory.recall("What was the parrot at the zoo like?", k=1)] == [1]
+
+
+def test_a_turn_is_not_repeated_beside_its_thought(memory: Memory) -> None:
+    memory.remember("I live in Lyon.")
+    memory.post_think()
+    found = memory.recall("Do I live in Lyon?", explain=True)
+    assert [item.ref.kind for item in found] == ["thought"]
+    assert reasons(found) == {"turn:1": reasons(found)["turn:1"]}
+    assert reasons(found)["turn:1"].startswith("told by thought:1: ")
+
+
+def test_what_is_no_longer_held_true_does_not_return_as_a_raw_turn(memory: Memory, clock: FakeClock) -> None:
+    for city in ("Lyon", "Oslo", "Rome", "Bonn", "Kyiv", "Riga", "Turku"):
+        memory.remember(f"I live in {city}.")
+        clock.advance(60)
+    memory.post_think()
+    found = memory.recall("Where do I live?", k=1, explain=True)
+    assert [item.text for item in found] == ["The user lives in Turku."]
+    found = memory.recall("Where do I live?", explain=True)
+    assert [item.text for item in found] == ["The user lives in Turku."]
+    assert reasons(found)["turn:1"].startswith("no longer held true, see thought:1: ")
+
+
+def test_a_forgotten_thought_takes_its_turn_along_however_it_was_worded(memory: Memory) -> None:
+    memory.remember("我住在北京。", "北京很好！")
+    memory.remember("I live in Lyon. My boss is a walrus.", "Oh!")
+    memory.post_think()
+    for thought in memory.thoughts():
+        memory.forget(thought, "not true")
+    assert len(memory.recall("我住在哪里？")) == 0
+    assert [item.ref.id for item in memory.recall("Who is a walrus?")] == [2]  # the rest of it stands
+
+
+def test_a_merged_thought_keeps_its_turns(memory: Memory) -> None:
+    memory.remember("I like tea.")
+    memory.remember("I like coffee.")
+    memory.post_think()
+    assert [thought.current for thought in memory.thoughts(current=False)] == [False, True]
+    found = memory.recall("Do I like tea?", explain=True)
+    assert all("tea" in item.text for item in found)
+    assert not [reason for reason in reasons(found).values() if "no longer" in reason]
+
+
+def test_an_empty_space_is_searched_whole(memory: Memory) -> None:
+    found = memory.recall("anything", explain=True)
+    assert (found.items, found.dropped, found.exact, found.probes) == ((), (), True, 0)

@@ -1,0 +1,182 @@
+"""The loop: the model is given what matters, and what the user said is kept whatever happens."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from tests.conftest import FakeClock, OpenMemory
+
+from thinkback.errors import InvalidInput, ModelUnavailable
+from thinkback.memory import Memory
+from thinkback.models.scripted import ScriptedLLM
+from thinkback.prompts.facts import NOTHING
+from thinkback.types import Message
+
+
+def talker(*replies: str | BaseException) -> ScriptedLLM:
+    return ScriptedLLM(replies, extracts=False)
+
+
+def prompt(llm: ScriptedLLM, call: int = -1) -> str:
+    return llm.calls[call][0].content
+
+
+def test_facts_are_in_the_prompt_and_the_turn_remembers_them(open_memory: OpenMemory) -> None:
+    llm = talker("You live in Lyon.")
+    memory = open_memory(llm=llm)
+    memory.remember("I live in Lyon.")
+    memory.remember("My brother lives in a red house.")
+    memory.post_think()
+    answer = memory.chat("Where do I live?", session="now")
+    assert "Fact #1: The user lives in Lyon." in prompt(llm)
+    assert "2024-05-01" in prompt(llm)
+    assert llm.calls[0][-1] == Message("user", "Where do I live?")
+    assert answer.text == "You live in Lyon."
+    (turn,) = memory.turns(session="now")
+    assert turn == answer.turn
+    assert (turn.query, turn.response) == ("Where do I live?", "You live in Lyon.")
+    assert [used.id for used in turn.recalled] == [item.ref.id for item in answer.recollection]
+    why = memory.why(answer)
+    assert why.used == turn.recalled
+    assert any("The user lives in Lyon." in line and "score" in line for line in why.lines)
+    assert (answer.receipt.llm_calls, answer.receipt.completion_tokens) == (1, 5)
+    assert set(answer.receipt.ms) == {"index", "embed", "search", "answer"}
+
+
+def test_a_model_that_knows_nothing_is_told_so(open_memory: OpenMemory) -> None:
+    llm = talker("Hello!")
+    open_memory(llm=llm).chat("Hi there")
+    assert NOTHING in prompt(llm)
+
+
+def test_history_is_the_last_two_turns_of_the_session_and_short(open_memory: OpenMemory) -> None:
+    llm = talker("one " * 500, "two", "three", "four")
+    memory = open_memory(llm=llm)
+    for message in ("first", "second", "third"):
+        memory.chat(message, session="s")
+    memory.remember("elsewhere", "other", session="t")
+    memory.chat("fourth", session=" s ")
+    said = [(message.role, message.content) for message in llm.calls[-1][1:]]
+    assert said == [
+        ("user", "second"),
+        ("assistant", "two"),
+        ("user", "third"),
+        ("assistant", "three"),
+        ("user", "fourth"),
+    ]
+    assert len(llm.calls[1][2].content) == 600
+
+
+def test_an_answer_comes_in_pieces(open_memory: OpenMemory) -> None:
+    memory = open_memory(llm=talker("one two three"))
+    stream = memory.chat_stream("count")
+    with pytest.raises(InvalidInput, match="not complete"):
+        _ = stream.answer
+    pieces = list(stream)
+    assert len(pieces) > 1
+    assert stream.answer.text == "".join(pieces) == "one two three"
+    assert list(stream) == []
+    assert len(memory.turns()) == 1
+
+
+def test_a_failing_model_raises_and_the_message_is_kept(open_memory: OpenMemory) -> None:
+    memory = open_memory(llm=talker(ModelUnavailable("down"), "Sure."))
+    with pytest.raises(ModelUnavailable, match="down"):
+        memory.chat("I live in Lyon.")
+    assert [(turn.query, turn.response) for turn in memory.turns()] == [("I live in Lyon.", "")]
+    memory.post_think()
+    assert [thought.objects for thought in memory.thoughts()] == [("Lyon",)]
+    assert memory.chat("Where do I live?").recollection[0].text == "The user lives in Lyon."
+
+
+def test_a_model_that_breaks_off_leaves_what_it_said(open_memory: OpenMemory) -> None:
+    class Breaking(ScriptedLLM):
+        def stream(
+            self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        ) -> Iterator[str]:
+            yield "half an "
+            raise ModelUnavailable("cut")
+
+    memory = open_memory(llm=Breaking([], extracts=False))
+    stream = memory.chat_stream("Tell me.")
+    assert next(stream) == "half an "
+    with pytest.raises(ModelUnavailable):
+        next(stream)
+    assert [(turn.query, turn.response) for turn in memory.turns()] == [("Tell me.", "half an ")]
+    assert stream.answer.text == "half an "
+
+
+def test_a_stream_dropped_early_is_kept_at_once(open_memory: OpenMemory) -> None:
+    memory = open_memory(llm=talker("one two three"))
+    gc.disable()  # it must not take a collection of garbage
+    try:
+        for _ in memory.chat_stream("count"):
+            break
+        assert [(turn.query, turn.response) for turn in memory.turns()] == [("count", "one")]
+    finally:
+        gc.enable()
+
+
+def test_a_stream_can_be_closed_and_closing_twice_is_once(open_memory: OpenMemory) -> None:
+    memory = open_memory(llm=talker("one two three"))
+    with memory.chat_stream("count") as stream:
+        next(stream)
+    stream.close()
+    assert stream.answer.text == "one"
+    assert len(memory.turns()) == 1
+
+
+def test_closing_the_memory_keeps_streams_that_nobody_read(open_memory: OpenMemory) -> None:
+    memory = open_memory(llm=talker("never said"))
+    stream = memory.chat_stream("I live in Lyon.")
+    memory.close()
+    assert stream.answer.text == ""
+    assert [turn.query for turn in open_memory().turns()] == ["I live in Lyon."]
+
+
+@pytest.mark.parametrize(
+    ("told", "noted", "asked", "begins", "fact", "unknown", "not_known"),
+    [
+        ("I live in Lyon.", "Noted.", "Where do I live?", "I remember:", "Lyon",
+         "How tall is Everest?", "I do not know that yet."),
+        ("我住在北京。", "记下了。", "我住在哪里？", "我记得：", "北京", "珠峰多高？", "这个我还不知道。"),
+    ],
+)  # fmt: skip
+def test_without_a_model_memory_itself_answers(
+    memory: Memory,
+    clock: FakeClock,
+    told: str,
+    noted: str,
+    asked: str,
+    begins: str,
+    fact: str,
+    unknown: str,
+    not_known: str,
+) -> None:
+    assert memory.chat(told).text == noted
+    memory.post_think()
+    for _ in range(30):  # its own answers never become news, nor do the questions crowd out the fact
+        text = memory.chat(asked).text
+        assert text.startswith(begins)
+        assert fact in text
+        assert len(text.splitlines()) == 2
+    assert memory.chat(unknown).text == not_known
+    assert {turn.response for turn in memory.turns()} == {""}
+    memory.post_think()
+    assert len(memory.thoughts()) == 1
+
+
+@pytest.mark.parametrize(
+    "bad", [{"message": " "}, {"message": "x", "k": 0}, {"message": "x", "session": ""}], ids=str
+)
+def test_what_cannot_be_said_is_refused_before_a_model_is_asked(
+    open_memory: OpenMemory, bad: dict[str, Any]
+) -> None:
+    llm = talker("never")
+    memory = open_memory(llm=llm)
+    with pytest.raises(InvalidInput):
+        memory.chat(**bad)
+    assert (llm.calls, memory.turns()) == ([], [])

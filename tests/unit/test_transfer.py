@@ -1,0 +1,243 @@
+"""Export and import: a complete round trip, turns from elsewhere, and errors that write nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.conftest import FakeClock, OpenMemory
+
+from thinkback.errors import Conflict, InvalidInput, NotFound
+from thinkback.memory import Memory
+from thinkback.stores import connect
+from thinkback.transfer import export_space, pairs
+
+TOLD = (
+    "I live in Lyon.",
+    "I live in Oslo.",
+    "I like tea.",
+    "I like coffee.",
+    "I do not like tea.",
+    "My sister Anna is a doctor.",
+    "我住在北京。",
+    "我喜欢喝茶。",
+    "Hello \u2028 there 🦜 \ud800",
+)
+
+Step = tuple[str, int]
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("tell"), st.integers(0, len(TOLD) - 1)),
+        st.tuples(st.sampled_from(("think", "forget", "undo", "chat", "erase")), st.integers(1, 8)),
+    ),
+    max_size=25,
+)
+
+
+ACTS: dict[str, Callable[[Memory, int], object]] = {
+    "tell": lambda memory, n: memory.remember(TOLD[n], "ok", session=f"s{n % 2}"),
+    "think": lambda memory, n: memory.post_think(limit=n),
+    "forget": lambda memory, n: memory.forget(n, "no more"),
+    "undo": lambda memory, n: memory.undo(n),
+    "chat": lambda memory, n: memory.chat("Where do I live?"),
+    "erase": lambda memory, n: memory.erase(turn=n) if n < 3 else None,
+}
+
+
+def live(memory: Memory, clock: FakeClock, steps: list[Step]) -> None:
+    """Anything that may happen to a space; what is refused is refused."""
+    for name, number in steps:
+        clock.advance(60)
+        with suppress(NotFound, Conflict):
+            ACTS[name](memory, number)
+
+
+@settings(max_examples=40, deadline=None)
+@given(STEPS)
+def test_an_export_read_back_exports_the_same(steps: list[Step]) -> None:
+    clock = FakeClock()
+    with (
+        Memory.open(":memory:", embedder="hashing", background=False, clock=clock) as memory,
+        Memory.open(":memory:", embedder="hashing", background=False, clock=clock) as copy,
+    ):
+        live(memory, clock, steps)
+        lines = list(memory.export())
+        assert all("\n" not in line for line in lines)
+        assert copy.import_(lines) == len(memory.turns())
+        assert list(copy.export()) == lines
+        assert copy.thoughts(current=False) == memory.thoughts(current=False)
+        assert copy.stats().pending == memory.stats().pending
+        for query in ("Where do I live?", "我住在哪里？", "tea"):
+            assert [i.ref for i in copy.recall(query)] == [i.ref for i in memory.recall(query)]
+
+
+def test_an_export_goes_to_another_user_but_not_on_top_of_one(memory: Memory) -> None:
+    memory.remember("I live in Lyon.")
+    lines = list(memory.export())
+    other = memory.for_user("bob")
+    assert other.import_("\n".join(lines)) == 1
+    assert other.recall("Where do I live?")[0].text == "I live in Lyon."
+    with pytest.raises(Conflict, match="'bob' already has memories"):
+        other.import_(lines)
+
+
+def test_an_imported_space_goes_on_where_it_was(memory: Memory) -> None:
+    memory.remember("I live in Lyon.")
+    memory.post_think()
+    memory.remember("I live in Oslo.")
+    other = memory.for_user("bob")
+    other.import_(memory.export())
+    assert other.post_think().turns == 1
+    assert [(t.id, t.objects) for t in other.thoughts()] == [(2, ("Oslo",))]
+    assert other.remember("next").id == 3
+
+
+def test_turns_from_elsewhere(memory: Memory, clock: FakeClock) -> None:
+    lines = [
+        {"query": "I live in Lyon.", "response": "Nice.", "at": "2020-01-02T03:04:05", "key": "k"},
+        {"query": "No answer."},
+        {"response": "Only an answer.", "query": None, "at": "2020-01-02T03:04:05+02:00"},
+        {"messages": [{"role": "user", "content": "One."}, {"role": "assistant", "content": "Two."},
+                      {"role": "user", "content": "Three."}], "key": "m"},
+    ]  # fmt: skip
+    texts = [json.dumps(line) for line in lines]
+    done: list[tuple[int, int]] = []
+    assert memory.import_(["", *texts, "\n"], progress=lambda *step: done.append(step)) == 5
+    assert done == [(5, 5)]
+    turns = memory.turns()
+    assert [(turn.query, turn.response) for turn in turns] == [
+        ("I live in Lyon.", "Nice."),
+        ("No answer.", ""),
+        ("", "Only an answer."),
+        ("One.", "Two."),
+        ("Three.", ""),
+    ]
+    assert [turn.at for turn in turns[:3]] == [
+        datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC), clock.now, datetime(2020, 1, 2, 1, 4, 5, tzinfo=UTC),
+    ]  # fmt: skip
+    assert [turn.key for turn in turns] == ["k", None, None, "m#0", "m#1"]
+    assert memory.import_([texts[0], texts[3]]) == 3
+    assert len(memory.turns()) == 5
+
+
+GOOD = '{"query": "I am fine."}'
+HEAD = ['{"type":"thinkback","format":1}', '{"type":"space","user":"ann"}']
+TURN = (
+    '{"type":"turn","id":1,"session":"s","query":"q","response":"","at":"2024-05-01T12:00:00+00:00",'
+    '"recorded_at":"2024-05-01T12:00:00+00:00","thought_at":null,"key":null,"asker":"user",'
+    '"answerer":"assistant","recalled":[]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "complaint"),
+    [
+        ([GOOD, "not json"], "line 2: "),
+        ([GOOD, "[1]"], "line 2: expected a JSON object"),
+        ([GOOD, "", '{"text": "x"}'], 'line 3: expected "query"'),
+        ([GOOD, '{"query": " "}'], "line 2: a turn needs"),
+        ([GOOD, '{"query": {"a": 1}}'], "line 2: query must be text, not dict"),
+        ([GOOD, '{"query": "x", "at": "yesterday"}'], "line 2: Invalid isoformat"),
+        ([GOOD, '{"query": "x", "at": "0001-01-01T00:00:00+05:00"}'], "line 2: "),
+        ([GOOD, '{"query": "x", "session": 5}'], "line 2: session must be text"),
+        ([GOOD, '{"query": "x", "key": 5}'], "line 2: key must be text"),
+        ([GOOD, '{"messages": "x"}'], "line 2: messages is a list"),
+        ([GOOD, '{"messages": [{"role": "bot", "content": "x"}]}'], "line 2: role 'bot'"),
+        ([GOOD, "[" * 100_000], "line 2: "),
+        ([GOOD, *HEAD], "line 3: an export and turns from elsewhere"),
+        ([*HEAD, TURN, GOOD], "line 4: an export and turns from elsewhere"),
+        ([TURN], "line 1: a turn before its space"),
+        ([*HEAD, HEAD[1]], "line 3: one space at a time"),
+        (['{"type":"thinkback","format":99}'], "line 1: export format 99 .* upgrade"),
+        (['{"type":"space"}'], "line 1: a space without its user"),
+        ([*HEAD, '{"type":"turn","id":1}'], "line 3: this is not a turn"),
+        ([*HEAD, '{"type":"action","id":1}'], "line 3: this is not a action"),
+        ([*HEAD, '{"type":"entity","id":"x"}'], "line 3: this is not a entity"),
+        ([*HEAD, TURN, TURN], "line 4: turn 1 .* comes twice"),
+        ([*HEAD, TURN.replace('"id":1', '"id":0')], "line 3: turn 0 is out of range"),
+        ([*HEAD, TURN.replace("+00:00", "", 1)], "line 3: "),
+        ([*HEAD, TURN.replace('"q"', '"\\ud800"')], "line 3: "),
+    ],
+)
+def test_a_bad_line_is_named_and_nothing_is_written(memory: Memory, lines: list[str], complaint: str) -> None:
+    with pytest.raises(InvalidInput, match=complaint):
+        memory.import_(lines)
+    assert memory.store.users() == []
+
+
+def test_a_key_that_clashes_undoes_the_whole_import(memory: Memory) -> None:
+    memory.remember("mine", key="k")
+    lines = [json.dumps({"query": f"line {number}"}) for number in range(600)]
+    with pytest.raises(Conflict, match="'k'"):
+        memory.import_([*lines, '{"query": "other", "key": "k"}'])
+    assert [turn.query for turn in memory.turns()] == ["mine"]
+
+
+def test_the_export_of_a_stranger_is_empty(memory: Memory) -> None:
+    assert [json.loads(line)["type"] for line in memory.export()] == ["thinkback", "space"]
+    assert memory.store.users() == []
+
+
+def test_a_long_history_comes_in_pages_and_in_order(memory: Memory) -> None:
+    memory.remember_messages(
+        [{"role": role, "content": f"{n}"} for n in range(1100) for role in ("user", "assistant")]
+    )
+    numbers = [json.loads(line)["id"] for line in memory.export() if '"type":"turn"' in line]
+    assert numbers == list(range(1, 1101))
+
+
+def test_an_export_is_of_one_moment_though_the_space_is_thought_over(open_memory: OpenMemory) -> None:
+    """A turn thought over between two reads must not stand as pending beside its thoughts."""
+    store = open_memory().store
+    memory = open_memory()
+    memory.remember("I live in Lyon.")
+
+    class Busy:
+        """A store in whose reads others interfere."""
+
+        def __init__(self, times: int) -> None:
+            self.times = times
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "journal" and self.times:
+                self.times -= 1
+                memory.remember("I like tea.")
+                memory.post_think()
+            return getattr(store, name)
+
+    lines = [json.loads(line) for line in export_space(Busy(1), "default")]
+    acted = {line["turn"] for line in lines if line["type"] == "action"}
+    assert acted == {1, 2}
+    assert all(line["thought_at"] for line in lines if line["type"] == "turn")
+    with pytest.raises(Conflict, match="keep changing"):
+        list(export_space(Busy(1000), "default"))
+
+
+WORDS = st.text(alphabet="ab \n", max_size=4)
+MESSAGES = st.lists(
+    st.fixed_dictionaries({"role": st.sampled_from(("user", "assistant", "system")), "content": WORDS}),
+    max_size=12,
+)
+
+
+@given(MESSAGES)
+def test_pairs_lose_no_word_and_are_never_blank(messages: list[dict[str, str]]) -> None:
+    turns = list(pairs(messages))
+    spoken = [m["content"] for m in messages if m["role"] != "system" and m["content"].strip()]
+    assert "\n".join(side for turn in turns for side in turn if side) == "\n".join(spoken)
+    assert all(query.strip() or response.strip() for query, response in turns)
+
+
+def test_stores_of_different_files_carry_the_same_export(open_memory: OpenMemory, tmp_path: Any) -> None:
+    with open_memory() as memory:
+        memory.remember("I live in Lyon.")
+        lines = list(memory.export())
+    store = connect(str(tmp_path / "memory.db"))
+    assert list(export_space(store, "default")) == lines
+    store.close()
