@@ -15,19 +15,21 @@ from os import PathLike, fspath
 from typing import Any, Self
 from weakref import WeakSet
 
-from thinkback import explain, transfer
-from thinkback.chat import ChatStream
+from thinkback import transfer
 from thinkback.checks import checked_limit, checked_name, checked_text
-from thinkback.errors import InvalidInput
+from thinkback.errors import InvalidInput, ModelError
 from thinkback.ports import LLM, Clock, Embedder, Store
 from thinkback.presets import HYBRID, Preset
 from thinkback.presets import preset as named_preset
+from thinkback.recall.chat import ChatStream
 from thinkback.recall.retrieve import Lookup, Question, retrieve
+from thinkback.recall.why import why_answer, why_thought
 from thinkback.receipts import Stopwatch
 from thinkback.text.refs import parse_ref
 from thinkback.think.choose import Think, generator_for
 from thinkback.think.generate import Generator
-from thinkback.thinker import Thinker, Worker
+from thinkback.think.thinker import Thinker
+from thinkback.think.worker import Worker
 from thinkback.times import aware, utc_now
 from thinkback.types import (
     Action,
@@ -206,14 +208,12 @@ class Memory:
         when = None if as_of is None else aware(as_of, "as_of")
         watch = Stopwatch()
         with watch("index"):
-            self._upkeep.catch_up(self.user)
+            view = self._upkeep.fresh(self.user)
         with watch("embed"):
             vector, terms = self._upkeep.embed(text)
-        with watch("search"):
-            view = self._upkeep.view(self.user)
-            with view.lock:
-                question = Question(text, vector, terms, k, when, explain)
-                found = retrieve(question, view.shelf, view.hashing, self._preset, self._lookup())
+        with watch("search"), view.lock:
+            question = Question(text, vector, terms, k, when, explain)
+            found = retrieve(question, view.shelf, view.hashing, self._preset, self._lookup())
         return replace(found, receipt=Receipt(ms=watch.ms))
 
     def chat(self, message: str, *, session: str = "default", k: int = 5) -> Answer:
@@ -227,7 +227,12 @@ class Memory:
         """The same, piece by piece: iterate it, then read `.answer`."""
         said = self._said(message, "", None, session, None)
         recent = self.turns(session=said.session, limit=RECENT_TURNS, newest=True)
-        stream = ChatStream(said, self.recall(message, k=k), recent, self.llm, self._keep)
+        try:
+            recalled = self.recall(message, k=k)
+        except ModelError:  # the embedder failed: nobody can answer, but what was said is kept
+            self._keep(said)
+            raise
+        stream = ChatStream(said, recalled, recent, self.llm, self._keep)
         self._streams.add(stream)
         return stream
 
@@ -280,7 +285,7 @@ class Memory:
             raise InvalidInput(
                 f"{ref} is an action: its reason stands in the journal. Ask about a thought or a turn"
             )
-        explained = explain.why_thought if ref.kind == "thought" else explain.why_answer
+        explained = why_thought if ref.kind == "thought" else why_answer
         return explained(self.store, self.user, ref.id)
 
     def stats(self) -> Stats:

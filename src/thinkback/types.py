@@ -276,10 +276,14 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """How far a reader has seen a space. A new epoch means: forget all and read anew."""
+    """How far a reader has seen a space. A new epoch means: forget all and read anew.
+
+    `behind` tells that something is not indexed yet.
+    """
 
     epoch: int = -1
     version: int = -1
+    behind: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +356,7 @@ class Recollection:
     items: tuple[Candidate, ...]
     dropped: tuple[Candidate, ...] = ()
     threshold: float = 0.0
-    group: int = 0
+    group: int | None = None  # the query's own, where it was needed or asked for (`explain`)
     probes: int = 0
     exact: bool = True
     receipt: Receipt = Receipt()

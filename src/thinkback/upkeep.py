@@ -52,10 +52,21 @@ class Upkeep:
 
     def view(self, space: str) -> View:
         """The space as last committed by anyone."""
+        return self._synced(space, self._store.stamp(space))
+
+    def fresh(self, space: str) -> View:
+        """The same, with everything indexed that was remembered before: a reader sees its own writes."""
+        stamp = self._store.stamp(space)
+        if stamp.behind:
+            self.catch_up(space)
+            stamp = self._store.stamp(space)
+        return self._synced(space, stamp)
+
+    def _synced(self, space: str, stamp: Stamp) -> View:
         with self._lock:
-            view = self._views.setdefault(space, View())
+            view = self._views.get(space) or self._views.setdefault(space, View())
         with view.lock:
-            while self._store.stamp(space) != view.stamp:  # again, if R was exchanged between two reads
+            while stamp != view.stamp:  # again, if R was exchanged between two reads
                 delta = self._store.delta(space, view.stamp)
                 if delta.stamp.epoch != view.stamp.epoch:
                     self._store.adopt(self._embedder.name)  # another process may have re-embedded
@@ -63,6 +74,7 @@ class Upkeep:
                     view.hashing = self._store.hashing(space)
                 view.shelf.apply(delta)
                 view.stamp = delta.stamp
+                stamp = self._store.stamp(space)
         return view
 
     def embed(self, text: str) -> tuple[Vector, Terms]:

@@ -66,10 +66,6 @@ def test_five_lines_are_answered_and_remembered_across_two_runs() -> None:
     assert run("stats", "--json").ok().json["turns"] == 10
 
 
-@pytest.mark.xfail(
-    raises=AssertionError,
-    reason="SmolLM2 repeats itself up to the token limit with the present answer prompt",
-)
 def test_an_answer_is_short_and_uses_the_fact() -> None:
     run("remember", "My name is Ann and I live in Paris.").ok()
     (shown,) = start("chat", "--json", stdin="Where do I live?\n", timeout=240).ok().out.splitlines()

@@ -22,7 +22,6 @@ from thinkback.index.rows import Rows
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from thinkback.index.lexical import Weighed
     from thinkback.index.rows import Mask
     from thinkback.types import Delta, Hashing, ItemKind, Terms, Vector
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     Scores = npt.NDArray[np.float64]
 
 SCAN_BELOW = 20_000  # rows; a larger space is probed by groups
-SHORTLIST = 512  # rows that get an exact look, of more than `arena.EXACT_UP_TO`
+SHORTLIST = 192  # rows that get an exact look, of more than `arena.EXACT_UP_TO`
 _LEXICAL = 64  # the lexical candidates: at least so many, or four times the limit
 # They come from the query's rarest terms, until there are so many times more than needed: a row that shares
 # only common words has a low score, and would need a high cosine, by which it is found anyway.
@@ -48,7 +47,7 @@ class Hits:
     cosine: Vector
     lexical: Scores
     groups: Ints
-    group: int  # H(query), 0 without a hashing
+    group: int | None  # H(query), if a hashing was given
     probes: int  # groups looked into, 0 when the whole space was
     exact: bool  # whether every row that may be returned was compared exactly
     candidates: int  # rows compared exactly
@@ -105,13 +104,16 @@ class Shelf:
         else:
             slots, cosine = rows.arena.probe(vector, probes, most, allowed)
         exact = len(slots) == int(np.count_nonzero(allowed))
-        if not exact:
-            said_so = _best_lexical(weighed, allowed, max(_LEXICAL, 4 * limit))
-            extra = said_so[~np.isin(said_so, slots)]
-            slots = np.concatenate([slots, extra])
-            cosine = np.concatenate([cosine, rows.arena.cosines(vector, extra)])
         said = weighed.dense[slots]
         score = weights[0] * cosine + weights[1] * said
+        if not exact and weights[1] > 0:
+            wanted = _beyond(score, cosine, limit, weights)
+            extra = _lexical_extra(weighed.dense, wanted, allowed, slots, max(_LEXICAL, 4 * limit))
+            if len(extra):
+                slots = np.concatenate([slots, extra])
+                cosine = np.concatenate([cosine, rows.arena.cosines(vector, extra)])
+                said = weighed.dense[slots]
+                score = weights[0] * cosine + weights[1] * said
         top = _top(score, rows.ids(slots), limit)
         return Hits(
             ids=rows.ids(slots[top]),
@@ -120,7 +122,7 @@ class Shelf:
             cosine=cosine[top],
             lexical=said[top],
             groups=rows.arena.groups(slots[top]),
-            group=int(probes[0]) if len(probes) else 0,
+            group=int(probes[0]) if len(probes) else None,
             probes=0 if whole else len(probes),
             exact=exact,
             candidates=len(slots),
@@ -134,6 +136,9 @@ class Shelf:
         """How many rows every group holds."""
         return self._rows[kind].arena.sizes()
 
+    def size(self, kind: ItemKind) -> int:
+        return len(self._rows[kind])
+
     def items(self, kind: ItemKind) -> Ints:
         """The ids of all rows, in the order they came."""
         return self._rows[kind].ids()
@@ -146,13 +151,23 @@ class Shelf:
         return kept[1]
 
 
-def _best_lexical(weighed: Weighed, allowed: Mask, count: int) -> Slots:
-    """The `count` slots that share the most with the query's words, in no special order."""
-    matched = np.unique(weighed.matched(enough=_RARE * count))
-    best: Slots = matched[allowed[matched]]
-    if len(best) > count:
-        best = best[np.argpartition(weighed.dense[best], len(best) - count)[len(best) - count :]]
-    return best
+def _beyond(score: Scores, cosine: Vector, limit: int, weights: tuple[float, float]) -> float:
+    """The lexical score a row not looked at needs to be among the best, were it as near as the nearest."""
+    if len(score) < limit:
+        return 0.0
+    last = np.partition(score, len(score) - limit)[len(score) - limit]
+    return max(0.0, float(last - weights[0] * cosine.max()) / weights[1])
+
+
+def _lexical_extra(dense: Scores, above: float, allowed: Mask, seen: Slots, count: int) -> Slots:
+    """Of the allowed slots not seen yet, the `count` that share the most with the query, in any order."""
+    wanted = dense[: len(allowed)] > above
+    wanted &= allowed
+    wanted[seen] = False
+    extra = np.flatnonzero(wanted).astype(np.int32)
+    if len(extra) > count:
+        extra = extra[np.argpartition(dense[extra], len(extra) - count)[len(extra) - count :]]
+    return extra
 
 
 def _top(score: Scores, ids: Ints, limit: int) -> Ints:

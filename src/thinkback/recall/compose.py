@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from thinkback import prompts
-from thinkback.prompts.facts import facts
+from thinkback.prompts.facts import NOTHING, facts
 from thinkback.text.tokens import count_tokens
 from thinkback.types import Candidate, Message, Recollection, Turn
 
 FACTS_BUDGET = 1200  # tokens for recalled memories
 FRAGMENT = 600  # characters of one raw turn
+SMALL_FACTS = 3  # memories a very small model can hold,
+SMALL_SHARE = 0.6  # and how near to the best one they must score: any other it mistakes for the answer
 
 
 def compose(message: str, recollection: Recollection, recent: Sequence[Turn], now: datetime) -> list[Message]:
@@ -26,6 +28,15 @@ def compose(message: str, recollection: Recollection, recent: Sequence[Turn], no
             messages.append(Message("assistant", turn.response[:FRAGMENT]))
     messages.append(Message("user", message))
     return messages
+
+
+def compose_small(message: str, recollection: Recollection) -> list[Message]:
+    """The same for a very small model: few words, few facts, no history, or it repeats what it is given."""
+    enough = max((item.score.total for item in recollection), default=0.0) * SMALL_SHARE
+    best = [item for item in recollection if item.score.total >= enough][:SMALL_FACTS]
+    lines = [" ".join(item.text.split())[:FRAGMENT] for item in best]
+    system = prompts.load("answer_small").render(facts="\n".join(lines) or NOTHING)
+    return [Message("system", system), Message("user", message)]
 
 
 def _affordable(recollection: Recollection) -> Iterator[str]:

@@ -60,6 +60,7 @@ class Search:
     def hits(self, kind: ItemKind, limit: int, *, whenever: bool = False) -> Hits:
         """The best of what holds at the time asked for; `whenever` takes what was retired as well."""
         as_of = None if whenever or self.question.as_of is None else self.question.as_of.timestamp()
+        scan_below = self.preset.scan_below
         # Where words have no weight they must not propose candidates either: TiM looks into groups alone.
         terms = self.question.terms if self.preset.lexical else self.question.terms[:0]
         return self.shelf.search(
@@ -67,8 +68,8 @@ class Search:
             self.question.vector,
             terms,
             limit=limit,
-            hashing=self.hashing,
-            scan_below=self.preset.scan_below,
+            hashing=self.hashing if self.question.explain or self.shelf.size(kind) > scan_below else None,
+            scan_below=scan_below,
             as_of=as_of,
             current_only=as_of is None and not whenever,
             weights=(self.preset.cosine, self.preset.lexical),
@@ -86,7 +87,7 @@ def retrieve(
 ) -> Recollection:
     """The k memories that matter most, thoughts before turns; with `explain`, what was dropped as well."""
     search = Search(question, shelf, hashing, preset, lookup)
-    found = search.hits("thought", question.k * _CONSIDERED)
+    found = search.hits("thought", question.k * _CONSIDERED if question.explain else question.k)
     items, dropped = _judge(search, found, _thoughts(search, found), question.k)
     if len(items) < question.k:
         bank, filling, left = _fill(search, items)
@@ -190,11 +191,12 @@ def _judge(
     """Of hits, best first: the `most` that matter, and the others with the reason why not."""
     kept: list[Candidate] = []
     dropped: list[Candidate] = []
-    for place, id_ in enumerate(hits.ids.tolist()):
+    columns = (hits.ids, hits.score, hits.cosine, hits.lexical, hits.groups)
+    for id_, total, cosine, lexical, group in zip(*(column.tolist() for column in columns), strict=True):
         memory = memories.get(id_)
         if memory is None:  # not needed, or erased by another process since the shelf was read
             continue
-        score = Score(float(hits.score[place]), float(hits.cosine[place]), float(hits.lexical[place]))
+        score = Score(total, cosine, lexical)
         verdict: str | None = None
         if not search.matters(score.total):
             verdict = "too far"
@@ -202,7 +204,6 @@ def _judge(
             verdict = against(memory)
         if verdict is None and len(kept) == most:
             verdict = f"beyond the {search.question.k} asked for"
-        group = int(hits.groups[place])
         candidate = Candidate(
             ref=memory.ref,
             text=memory.text if isinstance(memory, Turn) else memory.sentence,
@@ -219,10 +220,10 @@ def _judge(
 def _reason(search: Search, hits: Hits, score: Score, group: int) -> str:
     comparison = ">=" if search.matters(score.total) else "<"
     how = f"{hits.probes} groups probed" if hits.probes else "the whole space searched"
+    asked = "" if hits.group is None else f", query in {hits.group}"
     return (
         f"{score.total:.2f} {comparison} {search.preset.threshold:.2f} "
-        f"(meaning {score.cosine:.2f}, words {score.lexical:.2f}); "
-        f"group {group}, query in {hits.group}, {how}"
+        f"(meaning {score.cosine:.2f}, words {score.lexical:.2f}); group {group}{asked}, {how}"
     )
 
 

@@ -12,6 +12,7 @@ from thinkback.prompts.generate import GenerateReply
 from thinkback.prompts.merge import MergeReply
 
 VARIABLES = {
+    "answer_small": {"facts"},
     "generate": {"time", "question", "response"},
     "merge": {"thoughts"},
     "forget": {"thoughts"},
@@ -42,7 +43,7 @@ def test_values_are_never_read_for_variables() -> None:
 
 @pytest.mark.parametrize("name", ["nothing", "../generate", "generate.txt", ""])
 def test_no_such_prompt(name: str) -> None:
-    with pytest.raises(NotFound, match="answer, forget, generate, merge"):
+    with pytest.raises(NotFound, match="answer, answer_small, forget, generate, merge"):
         load(name)
 
 

@@ -12,8 +12,8 @@ from thinkback.apps.cli.command import complain
 from thinkback.errors import InvalidInput, MissingExtra, ModelError
 
 if TYPE_CHECKING:
-    from thinkback.chat import ChatStream
     from thinkback.memory import Memory
+    from thinkback.recall.chat import ChatStream
     from thinkback.types import Recollection
 
 YOU, MEMORY = "you: ", "memory: "

@@ -9,9 +9,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from thinkback.apps.cli.printing import one_line
-from thinkback.chat import ChatStream
 from thinkback.errors import Conflict, InvalidInput, ModelError
 from thinkback.memory import Memory
+from thinkback.recall.chat import ChatStream
 from thinkback.settings import Settings, open_memory
 from thinkback.times import utc_now
 from thinkback.types import Action, Recollection, Thought

@@ -29,11 +29,11 @@ class Bank(Part):
         limit: int | None = None,
         newest: bool = False,
     ) -> list[Turn]:
+        if ids is not None:
+            return [rows.turn(row) for row in self._db.read("turns.of_user", (space, rows.ids_json(ids)))]
         number = self._find(space)
         if number is None:
             return []
-        if ids is not None:
-            return [rows.turn(row) for row in self._db.read("turns.by_ids", (number, rows.ids_json(ids)))]
         parameters = (number, after, session, rows.ALL if limit is None else limit)
         found = self._db.read("turns.newest" if newest else "turns.select", parameters)
         return [rows.turn(row) for row in (reversed(found) if newest else found)]

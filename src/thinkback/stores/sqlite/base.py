@@ -36,7 +36,7 @@ class Part:
         row: tuple[Any, ...] | None = self._db.run("space.stamp", (space,)).fetchone()
         if row is None:
             raise errors.NotFound(f"no memories of user {space!r}")
-        number, current, _ = row
+        number, current, *_ = row
         if epoch is not None and epoch != epoch_of(number, current):
             raise errors.Outdated(f"the index of user {space!r} was rebuilt meanwhile: compute it again")
         return int(number)

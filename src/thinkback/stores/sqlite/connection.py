@@ -74,8 +74,11 @@ class Connection:
 
     def read(self, name: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """The rows of a named query, as last committed."""
-        with self._read_lock, translated(self.path):
-            return self._reader.execute(QUERIES[name], parameters).fetchall()
+        with self._read_lock:
+            try:
+                return self._reader.execute(QUERIES[name], parameters).fetchall()
+            except sqlite3.Error as error:
+                raise _translate(self.path, error) from error
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -171,6 +174,7 @@ class Connection:
                 "secure_delete=ON",
                 "wal_autocheckpoint=0",
                 "synchronous=FULL",
+                "cache_size=-32768",  # KiB; with the default of 2 MiB recalls read pages from the system
             ):
                 connection.execute(f"PRAGMA {pragma}")
         except BaseException:

@@ -46,7 +46,10 @@ class Entries(Part):
 
     def stamp(self, space: str) -> Stamp:
         found = self._db.read("space.stamp", (space,))
-        return Stamp(epoch_of(*found[0][:2]), found[0][2]) if found else Stamp()
+        if not found:
+            return Stamp()
+        number, epoch, version, behind = found[0]
+        return Stamp(epoch_of(number, epoch), version, bool(behind))
 
     def delta(self, space: str, since: Stamp) -> Delta:
         with self._db.snapshot():
@@ -82,7 +85,7 @@ class Entries(Part):
     ) -> bool:
         with self._db.write():
             number = self._require(space)
-            id_, epoch, version = self._db.run("space.stamp", (space,)).fetchone()
+            id_, epoch, version, _ = self._db.run("space.stamp", (space,)).fetchone()
             if Stamp(epoch_of(id_, epoch), version) != seen:
                 return False
             matrix = np.ascontiguousarray(hashing.matrix, dtype="<f4")

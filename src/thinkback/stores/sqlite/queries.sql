@@ -7,7 +7,7 @@ SELECT id FROM spaces WHERE name = ?1
 SELECT name FROM spaces ORDER BY name
 
 -- name: space.stamp
-SELECT id, epoch, version FROM spaces WHERE name = ?1
+SELECT id, epoch, version, last_turn > indexed_turn OR last_thought > indexed_thought FROM spaces WHERE name = ?1
 
 -- name: space.next_turn
 INSERT INTO spaces (name, last_turn) VALUES (?1, 1)
@@ -50,6 +50,10 @@ FROM turns WHERE space = ?1 AND id > ?2 AND (?3 IS NULL OR session = ?3) ORDER B
 -- name: turns.by_ids
 SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at
 FROM turns WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
+
+-- name: turns.of_user
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at
+FROM turns WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
 
 -- name: turns.sessions
 SELECT session FROM turns WHERE space = ?1 GROUP BY session ORDER BY min(id)
@@ -136,6 +140,11 @@ ORDER BY t.id LIMIT ?6
 SELECT id, subject, relation, objects, sentence, kind, negated,
        valid_from, valid_to, recorded_at, retired_at, sources
 FROM thoughts WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
+
+-- name: thoughts.of_user
+SELECT id, subject, relation, objects, sentence, kind, negated,
+       valid_from, valid_to, recorded_at, retired_at, sources
+FROM thoughts WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
 
 -- name: thoughts.delete
 DELETE FROM thoughts WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2))

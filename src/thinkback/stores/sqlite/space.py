@@ -32,13 +32,15 @@ class Space(Part):
         after: int = 0,
         limit: int | None = None,
     ) -> list[Thought]:
+        if ids is not None:
+            return [
+                rows.thought(row) for row in self._db.read("thoughts.of_user", (space, rows.ids_json(ids)))
+            ]
         number = self._find(space)
         if number is None:
             return []
         most = rows.ALL if limit is None else limit
-        if ids is not None:
-            found = self._db.read("thoughts.by_ids", (number, rows.ids_json(ids)))
-        elif subject is not None:
+        if subject is not None:
             alias = self.alias(subject)
             found = self._db.read("thoughts.by_claim", (number, alias, after, relation, current, most))
         else:

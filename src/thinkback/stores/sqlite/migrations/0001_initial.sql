@@ -62,7 +62,7 @@ CREATE TABLE thoughts (
   sources     TEXT    NOT NULL, -- JSON list of [turn, speaker, side, start, end]
   stamp       INTEGER NOT NULL, -- the space's version when the row last changed
   PRIMARY KEY (space, id)
-);
+) WITHOUT ROWID;
 CREATE INDEX thoughts_by_claim ON thoughts (space, entity, relation);
 CREATE INDEX thoughts_by_stamp ON thoughts (space, stamp);
 

@@ -17,7 +17,8 @@ from thinkback.memory import Memory
 from thinkback.models.hashing import Hashing
 from thinkback.models.scripted import ScriptedLLM
 from thinkback.think.rules import RuleGenerator
-from thinkback.thinker import FIRST_RETRY_S, LEASE_S, MAX_ATTEMPTS, Worker
+from thinkback.think.thinker import FIRST_RETRY_S, LEASE_S, MAX_ATTEMPTS
+from thinkback.think.worker import Worker
 from thinkback.types import Draft, Turn
 
 if TYPE_CHECKING:

@@ -11,10 +11,12 @@ from typing import Self
 from thinkback.errors import InvalidInput
 from thinkback.ports import LLM
 from thinkback.recall.answer import from_memory
-from thinkback.recall.compose import compose
+from thinkback.recall.compose import compose, compose_small
 from thinkback.text.clean import clean
 from thinkback.text.tokens import count_tokens
 from thinkback.types import Answer, Candidate, Message, Receipt, Recollection, Said, Turn, Used
+
+SMALL_ANSWER = 80  # tokens; a very small model that says more says it again and again
 
 
 class ChatStream:
@@ -113,8 +115,12 @@ def _from_model(
     llm: LLM, said: Said, recollection: Recollection, recent: Sequence[Turn], messages: list[Message]
 ) -> Generator[str, None, None]:
     """The model's pieces; what it is given is left in `messages`."""
-    messages += compose(said.query, recollection, recent, said.at)
-    yield from llm.stream(messages)
+    if llm.extracts:
+        messages += compose(said.query, recollection, recent, said.at)
+        yield from llm.stream(messages)
+    else:
+        messages += compose_small(said.query, recollection)
+        yield from llm.stream(messages, max_tokens=SMALL_ANSWER)
 
 
 def _used(item: Candidate) -> Used:

@@ -17,7 +17,7 @@ from thinkback.types import Message
 
 
 def talker(*replies: str | BaseException) -> ScriptedLLM:
-    return ScriptedLLM(replies, extracts=False)
+    return ScriptedLLM(replies)
 
 
 def prompt(llm: ScriptedLLM, call: int = -1) -> str:
@@ -26,7 +26,7 @@ def prompt(llm: ScriptedLLM, call: int = -1) -> str:
 
 def test_facts_are_in_the_prompt_and_the_turn_remembers_them(open_memory: OpenMemory) -> None:
     llm = talker("You live in Lyon.")
-    memory = open_memory(llm=llm)
+    memory = open_memory(think="rules", llm=llm)
     memory.remember("I live in Lyon.")
     memory.remember("My brother lives in a red house.")
     memory.post_think()
@@ -48,13 +48,13 @@ def test_facts_are_in_the_prompt_and_the_turn_remembers_them(open_memory: OpenMe
 
 def test_a_model_that_knows_nothing_is_told_so(open_memory: OpenMemory) -> None:
     llm = talker("Hello!")
-    open_memory(llm=llm).chat("Hi there")
+    open_memory(think="rules", llm=llm).chat("Hi there")
     assert NOTHING in prompt(llm)
 
 
 def test_history_is_the_last_two_turns_of_the_session_and_short(open_memory: OpenMemory) -> None:
     llm = talker("one " * 500, "two", "three", "four")
-    memory = open_memory(llm=llm)
+    memory = open_memory(think="rules", llm=llm)
     for message in ("first", "second", "third"):
         memory.chat(message, session="s")
     memory.remember("elsewhere", "other", session="t")
@@ -71,7 +71,7 @@ def test_history_is_the_last_two_turns_of_the_session_and_short(open_memory: Ope
 
 
 def test_an_answer_comes_in_pieces(open_memory: OpenMemory) -> None:
-    memory = open_memory(llm=talker("one two three"))
+    memory = open_memory(think="rules", llm=talker("one two three"))
     stream = memory.chat_stream("count")
     with pytest.raises(InvalidInput, match="not complete"):
         _ = stream.answer
@@ -83,7 +83,7 @@ def test_an_answer_comes_in_pieces(open_memory: OpenMemory) -> None:
 
 
 def test_a_failing_model_raises_and_the_message_is_kept(open_memory: OpenMemory) -> None:
-    memory = open_memory(llm=talker(ModelUnavailable("down"), "Sure."))
+    memory = open_memory(think="rules", llm=talker(ModelUnavailable("down"), "Sure."))
     with pytest.raises(ModelUnavailable, match="down"):
         memory.chat("I live in Lyon.")
     assert [(turn.query, turn.response) for turn in memory.turns()] == [("I live in Lyon.", "")]
@@ -100,7 +100,7 @@ def test_a_model_that_breaks_off_leaves_what_it_said(open_memory: OpenMemory) ->
             yield "half an "
             raise ModelUnavailable("cut")
 
-    memory = open_memory(llm=Breaking([], extracts=False))
+    memory = open_memory(think="rules", llm=Breaking([]))
     stream = memory.chat_stream("Tell me.")
     assert next(stream) == "half an "
     with pytest.raises(ModelUnavailable):
@@ -110,7 +110,7 @@ def test_a_model_that_breaks_off_leaves_what_it_said(open_memory: OpenMemory) ->
 
 
 def test_a_stream_dropped_early_is_kept_at_once(open_memory: OpenMemory) -> None:
-    memory = open_memory(llm=talker("one two three"))
+    memory = open_memory(think="rules", llm=talker("one two three"))
     gc.disable()  # it must not take a collection of garbage
     try:
         for _ in memory.chat_stream("count"):
@@ -121,7 +121,7 @@ def test_a_stream_dropped_early_is_kept_at_once(open_memory: OpenMemory) -> None
 
 
 def test_a_stream_can_be_closed_and_closing_twice_is_once(open_memory: OpenMemory) -> None:
-    memory = open_memory(llm=talker("one two three"))
+    memory = open_memory(think="rules", llm=talker("one two three"))
     with memory.chat_stream("count") as stream:
         next(stream)
     stream.close()
@@ -130,7 +130,7 @@ def test_a_stream_can_be_closed_and_closing_twice_is_once(open_memory: OpenMemor
 
 
 def test_closing_the_memory_keeps_streams_that_nobody_read(open_memory: OpenMemory) -> None:
-    memory = open_memory(llm=talker("never said"))
+    memory = open_memory(think="rules", llm=talker("never said"))
     stream = memory.chat_stream("I live in Lyon.")
     memory.close()
     assert stream.answer.text == ""
@@ -176,7 +176,35 @@ def test_what_cannot_be_said_is_refused_before_a_model_is_asked(
     open_memory: OpenMemory, bad: dict[str, Any]
 ) -> None:
     llm = talker("never")
-    memory = open_memory(llm=llm)
+    memory = open_memory(think="rules", llm=llm)
     with pytest.raises(InvalidInput):
         memory.chat(**bad)
     assert (llm.calls, memory.turns()) == ([], [])
+
+
+def test_a_very_small_model_is_given_few_words_and_no_history(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["Hello.", "In Lyon."], extracts=False)
+    memory = open_memory(llm=llm)
+    memory.remember("I live in Lyon.")
+    memory.post_think()
+    memory.chat("Hello there!", session="now")
+    answer = memory.chat("Where do I live?", session="now")
+    assert answer.text == "In Lyon."
+    given = llm.calls[-1]
+    assert [message.role for message in given] == ["system", "user"]
+    assert "The user lives in Lyon." in given[0].content
+    assert len(given[0].content) < 200
+
+
+def test_a_failing_embedder_does_not_lose_the_message(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    kept = memory.embedder.embed
+
+    def broken(texts: object) -> None:
+        raise ModelUnavailable("the embedder is away")
+
+    memory.embedder.embed = broken  # type: ignore[method-assign, assignment]
+    with pytest.raises(ModelUnavailable):
+        memory.chat("I live in Lyon.")
+    memory.embedder.embed = kept  # type: ignore[method-assign]
+    assert [turn.query for turn in memory.turns()] == ["I live in Lyon."]

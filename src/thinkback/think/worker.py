@@ -1,0 +1,109 @@
+"""One background thread that thinks while nobody is waiting for an answer."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+IDLE_S = 0.2  # work waits until writing has paused for so long: it is never in the way of an answer
+PATIENCE_S = 5.0  # but no longer than this, for a busy server never pauses
+AGAIN_S = 5.0  # until what must wait (a failed model, another's lease, a locked database) is looked at again
+
+
+class Think(Protocol):
+    """Thinks a space over until all is done or `stopping()`; True if something had to be left for later."""
+
+    def __call__(self, space: str, *, stopping: Callable[[], bool]) -> bool: ...
+
+
+class Worker:
+    """Thinks over every space that is woken, once writing has paused; what it leaves stays pending."""
+
+    def __init__(
+        self,
+        think: Think,
+        *,
+        idle_s: float = IDLE_S,
+        patience_s: float = PATIENCE_S,
+        again_s: float = AGAIN_S,
+    ) -> None:
+        self._think = think
+        self._idle_s = idle_s
+        self._patience_s = patience_s
+        self._again_s = again_s
+        self._wanted: dict[str, float] = {}  # space -> since when; in that order
+        self._later: dict[str, float] = {}  # space -> when to look again
+        self._changed = threading.Condition()
+        self._stopping = False
+        self._busy = False
+        self._thread: threading.Thread | None = None
+        self._error: Exception | None = None
+
+    def wake(self, space: str) -> None:
+        with self._changed:
+            if self._stopping:
+                return
+            self._wanted.setdefault(space, time.monotonic())
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="thinkback-worker", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Until nothing is left to do now; False if that took longer than `timeout`.
+
+        The error of the last round, if it failed, is raised: background work must not fail in silence.
+        """
+        with self._changed:
+            done = self._changed.wait_for(lambda: self._stopping or not (self._wanted or self._busy), timeout)
+            error, self._error = self._error, None
+        if error is not None:
+            raise error
+        return done
+
+    def stop(self) -> None:
+        """End after the turn in hand."""
+        with self._changed:
+            self._stopping = True
+            self._wanted.clear()
+            self._changed.notify_all()
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        while (space := self._next()) is not None:
+            error, unfinished = None, True
+            try:
+                unfinished = self._think(space, stopping=lambda: self._stopping)
+            except Exception as failure:
+                error = failure
+            with self._changed:
+                self._error = error
+                if unfinished:
+                    self._later[space] = time.monotonic() + self._again_s
+                self._busy = False
+                self._changed.notify_all()
+
+    def _next(self) -> str | None:
+        with self._changed:
+            while not self._stopping:
+                now = time.monotonic()
+                for space in [space for space, due in self._later.items() if due <= now]:
+                    del self._later[space]
+                    self._wanted.setdefault(space, now)
+                if not self._wanted:
+                    due = min(self._later.values(), default=None)
+                    self._changed.wait(None if due is None else due - now)
+                    continue
+                space, since = next(iter(self._wanted.items()))
+                if now < since + self._patience_s and self._changed.wait(self._idle_s):
+                    continue
+                if not self._stopping:
+                    del self._wanted[space]
+                    self._later.pop(space, None)
+                    self._busy = True
+                    return space
+        return None
