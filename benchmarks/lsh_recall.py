@@ -95,7 +95,7 @@ def methods(x: Matrix, sample: Matrix) -> Iterator[tuple[str, Callable[[], Hashi
         hashing = lsh.learned_hashing(x, width, seed=0)
         return lsh.calibrate(hashing, sample, x, lsh.group(hashing, x))
 
-    yield "exact scan, shelf", lambda: None
+    yield "sketches, then exact", lambda: None
     yield "random R, 1 probe (the paper)", lambda: lsh.random_hashing(x.shape[1], width, 0)
     yield "random R, 16 probes", lambda: replace(lsh.random_hashing(x.shape[1], width, 0), probes=16)
     yield "learned R, calibrated to .95", learned

@@ -27,7 +27,7 @@ class Preset:
 
 
 HYBRID = Preset(
-    name="hybrid", cosine=0.5, lexical=0.5, threshold=0.15, scan_below=20_000, learned=True, target=0.95
+    name="hybrid", cosine=0.5, lexical=0.5, threshold=0.15, scan_below=100_000, learned=True, target=0.95
 )
 TIM = Preset(name="tim", cosine=1.0, lexical=0.0, threshold=0.2, scan_below=0, learned=False, target=0.0)
 PRESETS = {preset.name: preset for preset in (HYBRID, TIM)}

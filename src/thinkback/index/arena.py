@@ -14,7 +14,7 @@ import numpy as np
 
 from thinkback.errors import InvalidInput
 from thinkback.index.growth import grown
-from thinkback.index.sketch import distances, sketch
+from thinkback.index.sketch import distances, sketch, words
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -48,7 +48,7 @@ class Arena:
         self._room = np.zeros(0, dtype=np.int64)
         self._end = 0
         self._size = 0
-        self._surveyed: tuple[Ints, list[int]] | None = None
+        self._lived_in: Ints | None = None
 
     @property
     def dim(self) -> int:
@@ -57,10 +57,10 @@ class Arena:
     def put(self, slots: Sequence[int], vectors: Vector, groups: Sequence[int]) -> None:
         """Place one vector a slot; a slot that has one already gets the new one. Slots must be distinct."""
         self._expect(vectors, groups)
-        self._surveyed = None
+        self._lived_in = None
         if not self._size:
             self._matrix = np.zeros((len(self._matrix), vectors.shape[1]), dtype=np.float32)
-            self._bits = np.zeros((-(-vectors.shape[1] // 64), len(self._matrix)), dtype=np.uint64)
+            self._bits = np.zeros((words(vectors.shape[1]), len(self._matrix)), dtype=np.uint64)
         top = max(slots, default=-1) + 1
         self._position = grown(self._position, top, fill=-1)
         self._group = grown(self._group, top)
@@ -94,37 +94,30 @@ class Arena:
         known = groups[groups < len(self._count)]
         ranges = zip(self._start[known].tolist(), self._count[known].tolist(), strict=True)
         pieces = [np.arange(start, start + count) for start, count in ranges if count]
-        return self._look(query, np.concatenate(pieces) if pieces else slice(0, 0), most, allowed)
+        return self._look(query, np.concatenate(pieces or [known[:0]]), most, allowed)
 
     def _look(self, query: Vector, where: slice | Ints, most: int, allowed: Flags) -> tuple[Slots, Vector]:
-        """Exact cosines; where there are too many, only of those whose signs agree best with the query's."""
+        """Exact cosines; where there are too many, only of those whose sketches are nearest."""
         if not self._size:
             return self._slot_at[:0], np.zeros(0, dtype=np.float32)
         slots = self._slot_at[where]
-        inhabited, words = self._survey()
-        here = inhabited if isinstance(where, slice) else np.flatnonzero(slots >= 0)
+        here = self._inhabited() if isinstance(where, slice) else np.flatnonzero(slots >= 0)
         if not allowed.all():
             here = here[allowed[slots[here]]]
         if len(here) > max(EXACT_UP_TO, most):
-            signs = sketch(query[None, :])[:, 0]
-            apart = distances([self._bits[word, where] for word in words], [signs[word] for word in words])[
-                here
-            ]
+            asked = sketch(query[None, :])[:, 0]
+            apart = distances([row[where] for row in self._bits], list(asked))[here]
             # Counting finds the distance that about `most` stay within faster than any partition does.
             enough = int(np.searchsorted(np.cumsum(np.bincount(apart)), most))
             here = here[apart <= enough]
         positions = here if isinstance(where, slice) else where[here]
         return slots[here], row_dots(self._matrix[positions], query)
 
-    def _survey(self) -> tuple[Ints, list[int]]:
-        """The positions where somebody lives, and the words of the sketches that tell any two apart.
-
-        Kept from search to search. In a space without Chinese the dimensions kept for it are zero.
-        """
-        if self._surveyed is None:
-            words = np.flatnonzero(self._bits.any(axis=1)).tolist() or [0]
-            self._surveyed = np.flatnonzero(self._slot_at[: self._end] >= 0), words
-        return self._surveyed
+    def _inhabited(self) -> Ints:
+        """The positions where somebody lives, kept from search to search."""
+        if self._lived_in is None:
+            self._lived_in = np.flatnonzero(self._slot_at[: self._end] >= 0)
+        return self._lived_in
 
     def cosines(self, query: Vector, slots: Slots) -> Vector:
         cosine: Vector = row_dots(self._matrix[self._position[slots]], query)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     Slots = npt.NDArray[np.int32]
     Scores = npt.NDArray[np.float64]
 
-SCAN_BELOW = 20_000  # rows; a larger space is probed by groups
-SHORTLIST = 192  # rows that get an exact look, of more than `arena.EXACT_UP_TO`
+SCAN_BELOW = 100_000  # rows; a larger space is probed by groups
+SHORTLIST = 256  # rows that get an exact look, of more than `arena.EXACT_UP_TO`
 _LEXICAL = 64  # the lexical candidates: at least so many, or four times the limit
 # They come from the query's rarest terms, until there are so many times more than needed: a row that shares
 # only common words has a low score, and would need a high cosine, by which it is found anyway.

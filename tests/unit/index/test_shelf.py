@@ -96,7 +96,7 @@ def test_probing_finds_nearly_all_on_clustered_data() -> None:
     assert found >= 0.95 * 10 * len(queries)
 
 
-def test_signs_choose_the_rows_worth_an_exact_look() -> None:
+def test_sketches_choose_the_rows_worth_an_exact_look() -> None:
     x = clusters(5000, seed=3)
     shelf = shelf_of([Entry("thought", number, vector, NONE) for number, vector in enumerate(x)])
     found = 0
@@ -261,3 +261,11 @@ def test_what_cannot_be_searched_or_shelved_is_refused() -> None:
     with pytest.raises(InvalidInput, match="group"):
         shelf.apply(Delta(Stamp(0, 1), (Entry("thought", 1, query, NONE, group=-1),)))
     assert shelf.items("thought").tolist() == [10, 11, 12]
+
+
+def test_probing_groups_where_nobody_lives_finds_nothing() -> None:
+    x = clusters(50, seed=4)
+    hashing = lsh.random_hashing(x.shape[1], 64, seed=1)
+    shelf = shelf_of([Entry("thought", number, vector, NONE, group=63) for number, vector in enumerate(x)])
+    asked = next(query for query in x if lsh.group(hashing, query[None, :])[0] != 63)
+    assert len(shelf.search("thought", asked, NONE, limit=5, hashing=hashing, scan_below=0)) == 0
