@@ -40,7 +40,6 @@ ALLOWED: dict[str, set[str]] = {
     "asynchronous": CORE | {"memory"},
     "settings": CORE | {"memory", "stores", "models"},
     "apps": CORE | {"memory", "asynchronous", "settings", "models", "apps"},
-    "bridges": CORE | {"memory", "asynchronous", "settings"},
 }
 
 
