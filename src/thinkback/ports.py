@@ -66,6 +66,11 @@ class LLM(Protocol):
         """Whether it is able enough to generate and organise thoughts; else the rules do it."""
         ...
 
+    @property
+    def speaks(self) -> tuple[str, ...] | None:
+        """The languages it answers in ("en", "zh", ...), None if it is not known to be limited."""
+        ...
+
     def complete(
         self,
         messages: Sequence[Message],

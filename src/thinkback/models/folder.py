@@ -91,6 +91,12 @@ def extracts(path: Path) -> bool:
     return entry.extracts if entry else path.stat().st_size >= ABLE_BYTES
 
 
+def languages(path: Path) -> tuple[str, ...] | None:
+    """The languages the catalogue gives the model; None for a file it does not know."""
+    entry = known(path)
+    return entry.languages if entry else None
+
+
 def check_gguf(path: Path) -> None:
     """ModelUnavailable unless the file begins like a GGUF file."""
     with path.open("rb") as file:

@@ -35,6 +35,7 @@ class LocalLLM:
         self._path = shelf.find(model, folder=folder)
         self.name = f"local:{shelf.label(self._path)}"
         self.extracts = shelf.extracts(self._path) if extracts is None else extracts
+        self.speaks = shelf.languages(self._path)
         self._context = context
         self._threads = threads or os.cpu_count() or 1
         self._seed = seed

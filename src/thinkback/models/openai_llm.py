@@ -32,6 +32,7 @@ class OpenAILLM:
     ) -> None:
         self.name = f"openai:{model}"
         self.extracts = extracts
+        self.speaks: tuple[str, ...] | None = None
         self._model = model
         self._wire = Wire(model, base_url, api_key, timeout)
         self._retries = max_retries

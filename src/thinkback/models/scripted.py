@@ -23,13 +23,19 @@ class ScriptedLLM:
     """
 
     def __init__(
-        self, replies: Sequence[Line] | Mapping[str, Line], *, name: str = "scripted", extracts: bool = True
+        self,
+        replies: Sequence[Line] | Mapping[str, Line],
+        *,
+        name: str = "scripted",
+        extracts: bool = True,
+        speaks: tuple[str, ...] | None = None,
     ) -> None:
         self._by_pattern = dict(replies) if isinstance(replies, Mapping) else None
         self._in_order = [] if isinstance(replies, Mapping) else list(replies)
         self._lock = Lock()
         self.name = name
         self.extracts = extracts
+        self.speaks = speaks
         self.calls: list[tuple[Message, ...]] = []
 
     def complete(

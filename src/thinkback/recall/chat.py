@@ -13,6 +13,7 @@ from thinkback.ports import LLM
 from thinkback.recall.answer import from_memory
 from thinkback.recall.compose import compose, compose_small
 from thinkback.text.clean import clean
+from thinkback.text.language import language
 from thinkback.text.tokens import count_tokens
 from thinkback.types import Answer, Candidate, Message, Receipt, Recollection, Said, Turn, Used
 
@@ -36,7 +37,7 @@ class ChatStream:
     ) -> None:
         self.recollection = recollection
         self._said = said
-        self._llm = llm
+        self._llm = llm = _able(llm, said.query)
         self._keep = keep
         self._messages: list[Message] = []
         # No generator here may hold this stream: it would not be freed, and so not kept, when it is dropped.
@@ -105,6 +106,13 @@ class ChatStream:
             completion_tokens=count_tokens(text),
             ms={**ms, "answer": (time.perf_counter() - self._started) * 1000},
         )
+
+
+def _able(llm: LLM | None, message: str) -> LLM | None:
+    """The model, unless it does not speak the user's language: then memory answers for itself."""
+    if llm is None or llm.speaks is None or language(message) in (*llm.speaks, "und"):
+        return llm
+    return None
 
 
 def _from_memory(query: str, recollection: Recollection) -> Generator[str, None, None]:

@@ -208,3 +208,15 @@ def test_a_failing_embedder_does_not_lose_the_message(open_memory: OpenMemory) -
         memory.chat("I live in Lyon.")
     memory.embedder.embed = kept  # type: ignore[method-assign]
     assert [turn.query for turn in memory.turns()] == ["I live in Lyon."]
+
+
+def test_a_model_that_does_not_speak_the_language_leaves_the_answer_to_memory(
+    open_memory: OpenMemory,
+) -> None:
+    llm = ScriptedLLM(["Hello!"], speaks=("en",))
+    memory = open_memory(think="rules", llm=llm)
+    memory.remember("我住在北京。")
+    memory.post_think()
+    assert "北京" in memory.chat("我住在哪里？").text
+    assert llm.calls == []
+    assert memory.chat("Hi there, friend.").text == "Hello!"
