@@ -6,10 +6,12 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -141,11 +143,7 @@ class Terminal:
     def until(self, text: str) -> str:
         """What came up to `text`."""
         while text not in self.seen:
-            try:
-                data = os.read(self.near, 4096)
-            except OSError as error:  # the other end is closed
-                raise AssertionError(f"{text!r} did not come in {self.seen!r}") from error
-            self.seen += data.decode(errors="replace")
+            assert self._read(60), f"{text!r} did not come in {self.seen!r}"
         before, _, self.seen = self.seen.partition(text)
         return before
 
@@ -153,19 +151,35 @@ class Terminal:
         os.write(self.near, line.encode())
 
     def interrupt(self) -> None:
-        """Ctrl-C, once the program waits: it would miss one that came just before."""
-        time.sleep(0.5)
         self.process.send_signal(signal.SIGINT)
+
+    def leave(self, press: Callable[[], None]) -> int:
+        """Press until it has left: a key that comes just before the prompt is ready is lost."""
+        for _ in range(60):
+            press()
+            self._read(1)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=0.5)
+                return self.end()
+        self.process.kill()
+        raise AssertionError(f"it did not leave: {self.seen!r}")
 
     def end(self) -> int:
         """The rest is read, else the other end could not close."""
-        try:
-            while data := os.read(self.near, 4096):
-                self.seen += data.decode(errors="replace")
-        except OSError:
+        while self._read(20):
             pass
         os.close(self.near)
         return self.process.wait(timeout=20)
+
+    def _read(self, seconds: float) -> bool:
+        """Whether more came in time; not once the other end is closed."""
+        if not select.select([self.near], [], [], seconds)[0]:
+            return False
+        with suppress(OSError):
+            if data := os.read(self.near, 4096):
+                self.seen += data.decode(errors="replace")
+                return True
+        return False
 
 
 def test_a_person_at_a_terminal() -> None:
@@ -199,11 +213,7 @@ def test_a_person_at_a_terminal() -> None:
 def test_ctrl_d_and_ctrl_c_at_the_prompt(key: str, code: int) -> None:
     terminal = Terminal("chat", "--llm", "none")
     terminal.until("you: ")
-    if key == "d":
-        terminal.type("\x04")
-    else:
-        terminal.interrupt()
-    assert terminal.end() == code
+    assert terminal.leave(terminal.interrupt if key == "c" else lambda: terminal.type("\x04")) == code
     assert "Traceback" not in terminal.seen
 
 
@@ -214,11 +224,11 @@ def test_ctrl_c_stops_an_answer_but_not_the_conversation(upstream: Upstream) -> 
     terminal.type("I live in Paris.\n")
     while not upstream.seen:
         time.sleep(0.02)
+    time.sleep(0.5)  # the question is on its way; now the program waits for the answer
     terminal.interrupt()
     terminal.until("stopped")
     terminal.until("you: ")
-    terminal.type("\x04")
-    assert terminal.end() == 0
+    assert terminal.leave(lambda: terminal.type("\x04")) == 0
     assert "Paris" in run("turns").ok().out
 
 
