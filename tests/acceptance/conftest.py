@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 from thinkback.settings import ENVIRONMENT
+
+
+@pytest.fixture(autouse=True, scope="session")
+def ctrl_c_reaches_programs() -> None:
+    """A shell ignores Ctrl-C for what it runs in the background, and its children inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

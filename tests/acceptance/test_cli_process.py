@@ -60,21 +60,22 @@ def test_an_error_shows_where_it_comes_from_only_with_debug(tmp_path: Path) -> N
 
 
 def test_ctrl_c_ends_quietly() -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "chat", "--llm", "none"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(b"I live in Paris.\n")
-    process.stdin.flush()
-    while not process.stdout.readline().startswith(b"memory: "):
-        pass
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [*COMMAND, "chat", "--llm", "none"], stdin=pipe, stdout=pipe, stderr=pipe
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"I live in Paris.\n")
+        process.stdin.flush()
+        while not process.stdout.readline().startswith(b"memory: "):
+            assert process.poll() is None
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert b"Traceback" not in err
     assert "Paris" in start("turns").ok().out
