@@ -42,10 +42,6 @@ class AsyncMemory:
     def for_user(self, user: str) -> Self:
         return type(self)(self.memory.for_user(user))
 
-    def close_also(self, *models: object) -> Self:
-        self.memory.close_also(*models)
-        return self
-
     close = _threaded(Memory.close)
     remember = _threaded(Memory.remember)
     remember_messages = _threaded(Memory.remember_messages)
@@ -60,7 +56,6 @@ class AsyncMemory:
     failures = _threaded(Memory.failures)
     retry_failures = _threaded(Memory.retry_failures)
     why = _threaded(Memory.why)
-    audit = _threaded(Memory.audit)
     stats = _threaded(Memory.stats)
     forget = _threaded(Memory.forget)
     undo = _threaded(Memory.undo)

@@ -16,7 +16,6 @@ from typing import Any, Self
 from weakref import WeakSet
 
 from thinkback import transfer
-from thinkback.audit import Audit, audit
 from thinkback.checks import checked_limit, checked_name, checked_text
 from thinkback.errors import InvalidInput, ModelError
 from thinkback.ports import LLM, Clock, Embedder, Store
@@ -26,7 +25,6 @@ from thinkback.recall.chat import ChatStream
 from thinkback.recall.retrieve import Lookup, Question, retrieve
 from thinkback.recall.why import why_answer, why_thought
 from thinkback.receipts import Stopwatch
-from thinkback.text.quarantine import redacted_why
 from thinkback.text.refs import parse_ref
 from thinkback.think.choose import Think, generator_for
 from thinkback.think.generate import Generator
@@ -81,7 +79,6 @@ class Memory:
         self._worker = Worker(self._thinker.attend) if background else None
         self._streams: WeakSet[ChatStream] = WeakSet()
         self._owns_parts = True
-        self._with_us: list[object] = []
         store.adopt(embedder.name)
         self._wake()
 
@@ -110,7 +107,7 @@ class Memory:
         speaks = models.llm(llm) if isinstance(llm, str) else llm
         store = stores.connect(fspath(url))
         try:
-            memory = cls(
+            return cls(
                 store,
                 embeds,
                 user=user,
@@ -123,13 +120,6 @@ class Memory:
         except BaseException:
             store.close()
             raise
-        made = [model for model, given in ((embeds, embedder), (speaks, llm)) if isinstance(given, str)]
-        return memory.close_also(*made)
-
-    def close_also(self, *models: object) -> Self:
-        """Close these adapters (their connections, their weights) when this memory closes."""
-        self._with_us += models
-        return self
 
     def for_user(self, user: str) -> Self:
         """The memory of another user in the same database; it lives as long as this one."""
@@ -150,9 +140,6 @@ class Memory:
                 self._worker.stop()
         finally:
             self.store.close()
-            for model in self._with_us:
-                if hasattr(model, "close"):
-                    model.close()
 
     def __enter__(self) -> Self:
         return self
@@ -299,11 +286,7 @@ class Memory:
                 f"{ref} is an action: its reason stands in the journal. Ask about a thought or a turn"
             )
         explained = why_thought if ref.kind == "thought" else why_answer
-        return redacted_why(explained(self.store, self.user, ref.id))
-
-    def audit(self) -> Audit:
-        """Duplicates, loops, quarantined turns, stale and unsupported thoughts; it shows no secret."""
-        return audit(self.store, self.user, self._clock())
+        return explained(self.store, self.user, ref.id)
 
     def stats(self) -> Stats:
         return self.store.stats(self.user)

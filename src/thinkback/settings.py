@@ -136,8 +136,7 @@ def open_memory(settings: Settings, **overrides: Any) -> Memory:
         options["embedder"] = embedder(settings)
     if "llm" not in overrides:
         options["llm"] = llm(settings)
-    memory = Memory.open(settings.db, **{**options, **overrides})
-    return memory.close_also(*(options[name] for name in ("embedder", "llm") if name in options))
+    return Memory.open(settings.db, **{**options, **overrides})
 
 
 def reembed(settings: Settings, progress: Progress | None = None) -> int:

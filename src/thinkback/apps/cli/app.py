@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from thinkback.apps.cli import (
-    auditing,
     changing,
     demonstrating,
     diagnosing,
@@ -65,18 +64,7 @@ def thinkback(
         typer.echo(ctx.get_help())
 
 
-for group in (
-    talking,
-    writing,
-    looking,
-    listing,
-    auditing,
-    changing,
-    moving,
-    modelling,
-    diagnosing,
-    demonstrating,
-):
+for group in (talking, writing, looking, listing, changing, moving, modelling, diagnosing, demonstrating):
     group.register(app)
 
 
