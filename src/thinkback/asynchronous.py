@@ -42,6 +42,10 @@ class AsyncMemory:
     def for_user(self, user: str) -> Self:
         return type(self)(self.memory.for_user(user))
 
+    def close_also(self, *models: object) -> Self:
+        self.memory.close_also(*models)
+        return self
+
     close = _threaded(Memory.close)
     remember = _threaded(Memory.remember)
     remember_messages = _threaded(Memory.remember_messages)

@@ -79,6 +79,7 @@ class Memory:
         self._worker = Worker(self._thinker.attend) if background else None
         self._streams: WeakSet[ChatStream] = WeakSet()
         self._owns_parts = True
+        self._with_us: list[object] = []
         store.adopt(embedder.name)
         self._wake()
 
@@ -107,7 +108,7 @@ class Memory:
         speaks = models.llm(llm) if isinstance(llm, str) else llm
         store = stores.connect(fspath(url))
         try:
-            return cls(
+            memory = cls(
                 store,
                 embeds,
                 user=user,
@@ -120,6 +121,13 @@ class Memory:
         except BaseException:
             store.close()
             raise
+        made = [model for model, given in ((embeds, embedder), (speaks, llm)) if isinstance(given, str)]
+        return memory.close_also(*made)
+
+    def close_also(self, *models: object) -> Self:
+        """Close these adapters (their connections, their weights) when this memory closes."""
+        self._with_us += models
+        return self
 
     def for_user(self, user: str) -> Self:
         """The memory of another user in the same database; it lives as long as this one."""
@@ -140,6 +148,9 @@ class Memory:
                 self._worker.stop()
         finally:
             self.store.close()
+            for model in self._with_us:
+                if hasattr(model, "close"):
+                    model.close()
 
     def __enter__(self) -> Self:
         return self

@@ -136,7 +136,8 @@ def open_memory(settings: Settings, **overrides: Any) -> Memory:
         options["embedder"] = embedder(settings)
     if "llm" not in overrides:
         options["llm"] = llm(settings)
-    return Memory.open(settings.db, **{**options, **overrides})
+    memory = Memory.open(settings.db, **{**options, **overrides})
+    return memory.close_also(*(options[name] for name in ("embedder", "llm") if name in options))
 
 
 def reembed(settings: Settings, progress: Progress | None = None) -> int:

@@ -19,6 +19,7 @@ from thinkback.errors import (
     ThinkbackError,
 )
 from thinkback.memory import Memory
+from thinkback.models.scripted import ScriptedLLM
 from thinkback.types import Ref
 
 
@@ -508,3 +509,17 @@ def test_threads_share_one_memory(open_memory: OpenMemory) -> None:
 def test_every_error_is_one_of_ours(memory: Memory) -> None:
     with pytest.raises(ThinkbackError):
         memory.why("thought:999")
+
+
+def test_models_that_a_memory_made_are_closed_with_it_and_others_are_not(tmp_path: Path) -> None:
+    class Model(ScriptedLLM):
+        closed = False
+
+        def close(self) -> None:
+            self.closed = True
+
+    mine, ours = Model([]), Model([])
+    with Memory.open(tmp_path / "m.db", embedder="hashing", llm=mine, background=False) as memory:
+        memory.close_also(ours)
+    assert ours.closed
+    assert not mine.closed
