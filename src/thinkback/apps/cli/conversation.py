@@ -63,6 +63,7 @@ def answer(talk: Conversation, message: str) -> int | None:
     sys.stdout.write("\n")
     for line in recalled(stream.recollection):
         printing.say(f"  {line}", "dim")
+    sys.stdout.flush()  # whoever reads us through a pipe is waiting for the whole answer
     return stream.answer.turn.id
 
 
@@ -92,6 +93,7 @@ def answer_lines_json(talk: Conversation, lines: BinaryIO) -> None:
             result["error"] = str(error)
             complain(str(error))
         printing.print_json(result, indent=None)
+        sys.stdout.flush()
 
 
 def _begin() -> bool:
