@@ -142,15 +142,10 @@ def open_memory(settings: Settings, **overrides: Any) -> Memory:
 
 def reembed(settings: Settings, progress: Progress | None = None) -> int:
     """Convert the whole database to the embedder that is configured; how many vectors that were."""
-    from thinkback.presets import preset
-    from thinkback.upkeep import Upkeep
+    from thinkback.memory import Memory
 
-    chosen = embedder(settings)
-    store = open_store(settings)
-    try:
-        return Upkeep(store, chosen, preset(settings.preset)).reembed(progress)
-    finally:
-        store.close()
+    _make_folder(settings)
+    return Memory.reembed(settings.db, embedder(settings), preset=settings.preset, progress=progress)
 
 
 def _local_model() -> str | None:

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 SCAN_BELOW = 100_000  # rows; a larger space is probed by groups
 SHORTLIST = 256  # rows that get an exact look, of more than `arena.EXACT_UP_TO`
 _LEXICAL = 64  # the lexical candidates: at least so many, or four times the limit
-# They come from the query's rarest terms, until there are so many times more than needed: a row that shares
-# only common words has a low score, and would need a high cosine, by which it is found anyway.
-_RARE = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
