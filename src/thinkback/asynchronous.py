@@ -60,6 +60,7 @@ class AsyncMemory:
     failures = _threaded(Memory.failures)
     retry_failures = _threaded(Memory.retry_failures)
     why = _threaded(Memory.why)
+    audit = _threaded(Memory.audit)
     stats = _threaded(Memory.stats)
     forget = _threaded(Memory.forget)
     undo = _threaded(Memory.undo)

@@ -16,6 +16,7 @@ from typing import Any, Self
 from weakref import WeakSet
 
 from thinkback import transfer
+from thinkback.audit import Audit, audit
 from thinkback.checks import checked_limit, checked_name, checked_text
 from thinkback.errors import InvalidInput, ModelError
 from thinkback.ports import LLM, Clock, Embedder, Store
@@ -25,6 +26,7 @@ from thinkback.recall.chat import ChatStream
 from thinkback.recall.retrieve import Lookup, Question, retrieve
 from thinkback.recall.why import why_answer, why_thought
 from thinkback.receipts import Stopwatch
+from thinkback.text.quarantine import redacted_why
 from thinkback.text.refs import parse_ref
 from thinkback.think.choose import Think, generator_for
 from thinkback.think.generate import Generator
@@ -297,7 +299,11 @@ class Memory:
                 f"{ref} is an action: its reason stands in the journal. Ask about a thought or a turn"
             )
         explained = why_thought if ref.kind == "thought" else why_answer
-        return explained(self.store, self.user, ref.id)
+        return redacted_why(explained(self.store, self.user, ref.id))
+
+    def audit(self) -> Audit:
+        """Duplicates, loops, quarantined turns, stale and unsupported thoughts; it shows no secret."""
+        return audit(self.store, self.user, self._clock())
 
     def stats(self) -> Stats:
         return self.store.stats(self.user)

@@ -15,7 +15,7 @@ ROOT = Path(thinkback.__file__).parent
 VALUES = {"errors", "types", "times", "codec", "presets", "receipts"}
 LANGUAGE = {"text", "index", "prompts"}
 STEPS = {"think", "recall"}
-CORE = VALUES | LANGUAGE | STEPS | {"ports", "checks", "upkeep", "transfer"}
+CORE = VALUES | LANGUAGE | STEPS | {"ports", "checks", "upkeep", "transfer", "audit"}
 
 # room or file -> what it may import besides itself
 ALLOWED: dict[str, set[str]] = {
@@ -34,6 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     "models": {"errors", "types", "ports", "text", "index"},
     "upkeep": VALUES | {"ports", "text", "index"},
     "transfer": VALUES | {"ports"},
+    "audit": VALUES | {"ports", "text"},
     "think": VALUES | {"ports", "upkeep"} | LANGUAGE,
     "recall": VALUES | {"ports"} | LANGUAGE,
     "memory": CORE | {"stores", "models"},

@@ -24,7 +24,7 @@ def test_the_readmes_python_runs_and_prints_what_it_says(
         exec(compile(block, "README.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "The user lives in Paris.\n" in printed
-    assert "The user lives in Lyon.\n" in printed
+    assert "The user lives in Lyon (since 2" in printed
     assert "lives in holds one value" in printed
     assert "In Paris, you told me. ['thought:" in printed
 

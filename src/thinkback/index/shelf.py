@@ -8,7 +8,7 @@ a weighted sum of cosine and lexical score.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -70,7 +70,7 @@ class Shelf:
         self,
         kind: ItemKind,
         vector: Vector,
-        query_terms: Terms,
+        query_terms: Terms | Sequence[Terms],
         *,
         limit: int,
         hashing: Hashing | None = None,
@@ -82,6 +82,8 @@ class Shelf:
     ) -> Hits:
         """The `limit` best rows by `weights` (of cosine and of lexical score); ties go to the lower id.
 
+        Several `query_terms` are wordings of one question: of its lexical scores a row's best counts.
+
         `as_of` (seconds since 1970) keeps what held at that time; `current_only` drops what was retired.
         """
         rows = self._rows[kind]
@@ -89,7 +91,10 @@ class Shelf:
             raise InvalidInput(f"a search needs a limit of at least 1, got {limit}")
         if len(rows) and vector.shape != (rows.arena.dim,):
             raise InvalidInput(f"a query of shape {vector.shape} in a space of {rows.arena.dim} dimensions")
-        weighed = rows.lexicon.weigh(query_terms)
+        wordings = [query_terms] if isinstance(query_terms, np.ndarray) else query_terms
+        lexical = rows.lexicon.weigh(wordings[0]).dense
+        for wording in wordings[1:]:
+            lexical = np.maximum(lexical, rows.lexicon.weigh(wording).dense)
         allowed = rows.allowed(as_of=as_of, current_only=current_only, exclude=exclude)
         whole = hashing is None or len(rows) <= scan_below
         probes = np.zeros(0, dtype=np.int64)
@@ -101,15 +106,15 @@ class Shelf:
         else:
             slots, cosine = rows.arena.probe(vector, probes, most, allowed)
         exact = len(slots) == int(np.count_nonzero(allowed))
-        said = weighed.dense[slots]
+        said = lexical[slots]
         score = weights[0] * cosine + weights[1] * said
         if not exact and weights[1] > 0:
             wanted = _beyond(score, cosine, limit, weights)
-            extra = _lexical_extra(weighed.dense, wanted, allowed, slots, max(_LEXICAL, 4 * limit))
+            extra = _lexical_extra(lexical, wanted, allowed, slots, max(_LEXICAL, 4 * limit))
             if len(extra):
                 slots = np.concatenate([slots, extra])
                 cosine = np.concatenate([cosine, rows.arena.cosines(vector, extra)])
-                said = weighed.dense[slots]
+                said = lexical[slots]
                 score = weights[0] * cosine + weights[1] * said
         top = _top(score, rows.ids(slots), limit)
         return Hits(

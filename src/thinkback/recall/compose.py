@@ -8,6 +8,7 @@ from datetime import datetime
 from thinkback import prompts
 from thinkback.prompts.facts import NOTHING, facts
 from thinkback.text.tokens import count_tokens
+from thinkback.text.trust import redact
 from thinkback.types import Candidate, Message, Recollection, Turn
 
 FACTS_BUDGET = 1200  # tokens for recalled memories
@@ -23,9 +24,9 @@ def compose(message: str, recollection: Recollection, recent: Sequence[Turn], no
     )
     messages = [Message("system", system)]
     for turn in recent:
-        messages.append(Message("user", turn.query[:FRAGMENT] or "..."))
+        messages.append(Message("user", _history(turn.query) or "..."))
         if turn.response:
-            messages.append(Message("assistant", turn.response[:FRAGMENT]))
+            messages.append(Message("assistant", _history(turn.response)))
     messages.append(Message("user", message))
     return messages
 
@@ -37,6 +38,11 @@ def compose_small(message: str, recollection: Recollection) -> list[Message]:
     lines = [" ".join(item.text.split())[:FRAGMENT] for item in best]
     system = prompts.load("answer_small").render(facts="\n".join(lines) or NOTHING)
     return [Message("system", system), Message("user", message)]
+
+
+def _history(said: str) -> str:
+    """What was just said, without its secrets. An order still counts in its own conversation."""
+    return redact(said, only_secrets=True)[:FRAGMENT]
 
 
 def _affordable(recollection: Recollection) -> Iterator[str]:

@@ -3,6 +3,9 @@
 Stage 1 picks the groups, stage 2 scores what they hold; both happen in `index.shelf`. Where fewer than k
 thoughts matter, raw turns fill up, so that what was not turned into a thought is still found. A turn whose
 thought was retired is no such find: what is no longer held true must not come back by the other door.
+
+A question is searched for as it was asked, less the words that only ask, and as a thought would say the
+answer (`text.asking`); of its wordings the best score counts.
 """
 
 from __future__ import annotations
@@ -13,10 +16,14 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING
 
+from thinkback.index.lexical import hash_terms
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset
+from thinkback.text.asking import asked_for, rewordings
 from thinkback.text.names import normalise
+from thinkback.text.quarantine import redacted, withheld
 from thinkback.text.sentences import is_question, sentences
+from thinkback.text.tokens import terms
 from thinkback.types import Candidate, Hashing, ItemKind, Recollection, Ref, Score, Source, Thought, Turn
 
 if TYPE_CHECKING:
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
 _CONSIDERED = 4  # candidates looked at for each one wanted
 _RETIRED = 64  # thoughts, retired ones included, by which turns are judged to be outdated
 _OPENING = 2000  # characters by which a turn is judged to only ask
+_SAYS_MORE = 2  # words of a turn that no recalled thought tells, for which it is worth a place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,17 +64,17 @@ class Search:
     hashing: Hashing | None
     preset: Preset
     lookup: Lookup
+    wordings: tuple[Terms, ...] = ()
 
     def hits(self, kind: ItemKind, limit: int, *, whenever: bool = False) -> Hits:
         """The best of what holds at the time asked for; `whenever` takes what was retired as well."""
         as_of = None if whenever or self.question.as_of is None else self.question.as_of.timestamp()
         scan_below = self.preset.scan_below
         # Where words have no weight they must not propose candidates either: TiM looks into groups alone.
-        terms = self.question.terms if self.preset.lexical else self.question.terms[:0]
         return self.shelf.search(
             kind,
             self.question.vector,
-            terms,
+            (self.question.terms, *self.wordings) if self.preset.lexical else self.question.terms[:0],
             limit=limit,
             hashing=self.hashing if self.question.explain or self.shelf.size(kind) > scan_below else None,
             scan_below=scan_below,
@@ -86,7 +94,8 @@ def retrieve(
     question: Question, shelf: Shelf, hashing: Hashing | None, preset: Preset, lookup: Lookup
 ) -> Recollection:
     """The k memories that matter most, thoughts before turns; with `explain`, what was dropped as well."""
-    search = Search(question, shelf, hashing, preset, lookup)
+    wordings = (asked_for(question.text), *rewordings(question.text))
+    search = Search(question, shelf, hashing, preset, lookup, tuple(map(hash_terms, wordings)))
     found = search.hits("thought", question.k * _CONSIDERED if question.explain else question.k)
     items, dropped = _judge(search, found, _thoughts(search, found), question.k)
     if len(items) < question.k:
@@ -117,13 +126,16 @@ def _thoughts(search: Search, hits: Hits) -> dict[int, Thought]:
 
 def _fill(search: Search, items: Sequence[Candidate]) -> tuple[Hits, list[Candidate], list[Candidate]]:
     """Raw turns for the places left; looks further while those found first must all be passed over."""
-    told = {source.turn: item.ref for item in items if item.thought for source in item.thought.sources}
+    told: dict[int, list[Candidate]] = {}
+    for item in items:
+        for source in item.thought.sources if item.thought else ():
+            told.setdefault(source.turn, []).append(item)
     retired = cache(lambda: _no_longer_true(search))  # only if a turn matters at all
     asked = normalise(search.question.text)
 
     def against(turn: Turn) -> str | None:
-        if turn.id in told:
-            return f"told by {told[turn.id]}"
+        if turn.id in told and not _says_more(turn, told[turn.id], search.question.text):
+            return f"told by {told[turn.id][0].ref}"
         if thought := retired()(turn):
             return f"no longer held true, see {thought}"
         if normalise(turn.query) == asked:
@@ -139,6 +151,18 @@ def _fill(search: Search, items: Sequence[Candidate]) -> tuple[Hits, list[Candid
         if len(filling) == wanted or not search.may_be_more(hits, limit):
             return hits, filling, left
         limit *= _CONSIDERED
+
+
+def _says_more(turn: Turn, tellers: Sequence[Candidate], asked: str) -> bool:
+    """Whether the user said more in a turn than the recalled thoughts tell of it.
+
+    One more word is enough if the question has it too; otherwise it takes a few.
+    """
+    told = {term for item in tellers for term in terms(item.text)}
+    # of Chinese, characters: pairs of them change with every wording
+    more = {term for term in terms(turn.query) if term.isascii() or len(term) == 1} - told
+    wanted = set(asked_for(asked)) - told
+    return len(more) >= _SAYS_MORE or bool(more & wanted)
 
 
 def _no_longer_true(search: Search) -> Callable[[Turn], Ref | None]:
@@ -200,10 +224,12 @@ def _judge(
         verdict: str | None = None
         if not search.matters(score.total):
             verdict = "too far"
-        elif isinstance(memory, Turn):
-            verdict = against(memory)
+        else:
+            verdict = withheld(memory) or (against(memory) if isinstance(memory, Turn) else None)
         if verdict is None and len(kept) == most:
             verdict = f"beyond the {search.question.k} asked for"
+        if verdict is None or search.question.explain:  # what is dropped is shown only then
+            memory = redacted(memory)
         candidate = Candidate(
             ref=memory.ref,
             text=memory.text if isinstance(memory, Turn) else memory.sentence,

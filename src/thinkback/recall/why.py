@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from thinkback.errors import NotFound
 from thinkback.ports import Store
+from thinkback.text.quarantine import redacted
 from thinkback.types import Ref, Thought, Turn, Why
 
 
@@ -44,7 +45,8 @@ def why_answer(store: Store, space: str, id_: int) -> Why:
     (turn,) = found
     thoughts = _thoughts(store, space, turn)
     raw = {
-        item.id: item for item in store.turns(space, ids=[u.id for u in turn.recalled if u.kind == "turn"])
+        item.id: redacted(item)
+        for item in store.turns(space, ids=[u.id for u in turn.recalled if u.kind == "turn"])
     }
     lines = [f"{turn.ref}, {turn.at:%Y-%m-%d %H:%M}, {turn.asker}: {turn.query}"]
     if not turn.recalled:

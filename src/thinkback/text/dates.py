@@ -39,6 +39,7 @@ _Y = r"(?P<y>(?:19|20)\d\d)"
 _UNIT = r"(?P<unit>day|week|month|year|hour|minute)s?"
 _UNIT2 = r"(?P<unit2>day|week|month|year|hour|minute)s?"
 _PART = "(?:morning|afternoon|evening|night)"
+_ZH_PART = "(?:早上|上午|中午|下午|傍晚|晚上|凌晨|晚)?"
 _ZH_WEEK = "(?:周|星期|礼拜)"
 _ZH_MONTH = "1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九]"
 _ZH_SHIFT = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
@@ -144,6 +145,10 @@ _TABLE: tuple[tuple[str, Build], ...] = (
         lambda m, now, past: _period(now, _SHIFT[m["shift"].lower()], m["unit"].lower()),
     ),
     (
+        r"\b(?:over|at|on) the weekend\b",
+        lambda m, now, past: _period(now, -1 if past and now.weekday() < 5 else 0, "weekend"),
+    ),
+    (
         rf"\b(?P<n>{NUMBER_EN}) {_UNIT} (?:ago|back|earlier)\b",
         lambda m, now, past: _away(now, -english_number(m["n"]), m["unit"].lower()),
     ),
@@ -164,10 +169,10 @@ _TABLE: tuple[tuple[str, Build], ...] = (
         lambda m, now, past: cal.year(int(m["y"])),
     ),
     (
-        "(?P<day>大前|大后|前|昨|今|明|后)(?:天|晚|早|日)(?:早上|上午|中午|下午|晚上)?",
+        "(?P<day>大前|大后|前|昨|今|明|后)(?:天|晚|早|日)" + _ZH_PART,
         lambda m, now, past: cal.shift_days(now, _ZH_DAY[m["day"]]),
     ),
-    (f"(?P<shift>上上|下下|上|这|本|下)?个?{_ZH_WEEK}(?P<zwd>[一二三四五六日天])", _zh_weekday),
+    (f"(?P<shift>上上|下下|上|这|本|下)?个?{_ZH_WEEK}(?P<zwd>[一二三四五六日天]){_ZH_PART}", _zh_weekday),
     (
         f"(?P<shift>上上|下下|上|这|本|下)个?{_ZH_WEEK}(?P<end>末)?(?![一二三四五六日天])",
         lambda m, now, past: _period(now, _ZH_SHIFT[m["shift"]], "weekend" if m["end"] else "week"),
@@ -184,7 +189,8 @@ _TABLE: tuple[tuple[str, Build], ...] = (
         ),
     ),
     (
-        f"(?:{_Y}年|(?P<ry>前|去|今|明|后)年)?(?P<zm>{_ZH_MONTH})月(?:份|(?P<d>{NUMBER_ZH})[日号])?",
+        f"(?:{_Y}年|(?P<ry>前|去|今|明|后)年)?(?P<zm>{_ZH_MONTH})月(?:份"
+        f"|(?P<d>{NUMBER_ZH})[日号]{_ZH_PART})?",
         _zh_date,
     ),
     (
@@ -196,7 +202,7 @@ _TABLE: tuple[tuple[str, Build], ...] = (
 _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), build) for pattern, build in _TABLE)
 _HINT = re.compile(
     r"\d|[天晚周月年日早]|星期|礼拜|小时|分钟|\b(?:day|to|yes|last|past|this|next|coming|ago|in|on"
-    "|since|until|by|now|later)",
+    "|since|until|by|now|later|over|at)",
     re.I,
 )
 
@@ -234,3 +240,9 @@ def stamp(when: When) -> str:
     if first.day == 1 and when.end.day == 1 and (last.year, last.month) == (first.year, first.month):
         return f"{first:%Y-%m}"
     return f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
+
+
+def began(when: When) -> str:
+    """When what still holds began: a month or a year that was said stays one, else the first day."""
+    said = stamp(when)
+    return said.partition(" to ")[0]

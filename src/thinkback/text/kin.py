@@ -49,8 +49,8 @@ _CHINESE = {
     "son": "儿子",
     "daughter": "女儿",
     "child": "孩子 宝宝 小孩",
-    "aunt": "阿姨 姑姑 姨妈 姑妈",
-    "uncle": "叔叔 舅舅 伯伯",
+    "aunt": "阿姨 姑姑 姨妈 姑妈 舅妈 婶婶 伯母",
+    "uncle": "叔叔 舅舅 伯伯 姑父 姨夫",
     "cousin": "表哥 表弟 表姐 表妹 堂哥 堂弟 堂姐 堂妹",
     "niece": "侄女 外甥女",
     "nephew": "侄子 外甥",
@@ -58,7 +58,7 @@ _CHINESE = {
     "grandfather": "爷爷 外公 姥爷",
     "grandson": "孙子 外孙",
     "granddaughter": "孙女 外孙女",
-    "friend": "朋友 好朋友 闺蜜 好友",
+    "friend": "朋友 好朋友 闺蜜 好友 发小",
     "boss": "老板 上司 领导",
     "colleague": "同事",
     "roommate": "室友 舍友",
@@ -89,12 +89,15 @@ KIN_ZH: dict[str, str] = {word: name for name, words in _CHINESE.items() for wor
 PETS_EN: dict[str, str] = {word: word for word in (*_PETS_EN.split(), "pet")}
 PETS_ZH: dict[str, str] = _PETS_ZH | {"宠物": "pet"}
 
-ONE_EACH = frozenset(("mother", "father", "wife", "husband", "girlfriend", "boyfriend", "partner", "fiance"))
+_ONE_EACH = "mother father wife husband girlfriend boyfriend partner fiance boss"
+ONE_EACH = frozenset(_ONE_EACH.split())
 """Of these a person has one at a time; of the others, several."""
 
 
 INDEFINITE = frozenset(("friend", "colleague", "neighbour", "cousin"))
 """Of these one has many: "my friend" today need not be "my friend" of yesterday."""
+INDEFINITE_ZH = INDEFINITE - {"cousin"}
+"""表哥 and 堂妹 tell which cousin."""
 
 _ZH_PERSONS = {
     "older sister": "姐姐 姐",
@@ -103,6 +106,8 @@ _ZH_PERSONS = {
     "younger brother": "弟弟 弟",
     "maternal grandmother": "外婆 姥姥",
     "maternal grandfather": "外公 姥爷",
+    "paternal grandmother": "奶奶",
+    "paternal grandfather": "爷爷",
 }
 _SYNONYMS = (
     "mother",

@@ -14,15 +14,31 @@ from thinkback.text.kin import KIN_EN, KIN_ZH, ONE_EACH, PETS_EN, PETS_ZH
 from thinkback.text.names import normalise
 from thinkback.think.vocabulary import ENTRIES, FAVOURITES_ZH, Relation, of, said
 
+
+def _said_zh(relation: Relation) -> tuple[str, str]:
+    """What stands between subject and object, whole and as a noun: 的地址是, 地址."""
+    words = relation.zh.replace("{s}", "").replace("{o}", "")
+    noun = words.removeprefix("的").removesuffix("是")
+    return words, noun if words == f"的{noun}是" else ""
+
+
 VOCABULARY: dict[str, Relation] = {relation.name: relation for relation, _ in ENTRIES}
 _FORMS: dict[str, str] = {
     normalise(form): relation.name
     for relation, forms in ENTRIES
-    for form in (relation.name, *forms.split(","), relation.zh.replace("{s}", "").replace("{o}", ""))
+    for form in (relation.name, *forms.split(","), *_said_zh(relation))
     if form.strip()
 }
 _KIN = KIN_EN | KIN_ZH | PETS_EN | PETS_ZH
 _PETS = frozenset((*PETS_EN.values(), *PETS_ZH.values()))
+_EITHER_ZH = {
+    "sister": "姐妹",
+    "brother": "兄弟",
+    "cousin": "堂表亲",
+    "grandmother": "祖母",
+    "grandfather": "祖父",
+}
+"""English does not tell 姐姐 from 妹妹: a thought of several says neither."""
 _KIN_ZH = {name: word for words in (KIN_ZH, PETS_ZH) for word, name in reversed(words.items())}
 FAVOURITE = "favourite "
 _SAME_THING = {"color": "colour", "film": "movie", "meal": "food", "beverage": "drink"}
@@ -91,7 +107,7 @@ def relation_of(name: str) -> Relation:
 
 
 def _kin(name: str, kin: str) -> Relation:
-    word = _KIN_ZH.get(kin, kin)
+    word = _EITHER_ZH.get(kin) or _KIN_ZH.get(kin, kin)
     if kin not in _PETS:
         return of(name, "relationship", kin in ONE_EACH, word, kin)
     en, en_not = f"{{s}} has a {kin} named {{o}}", f"{{s}} does not have a {kin} named {{o}}"

@@ -6,11 +6,22 @@ learned from text ("my sister Anna") and scripts. Stores keep the alias table, k
 
 from __future__ import annotations
 
+import re
+
 from thinkback.text.names import USER, normalise
+from thinkback.text.numbers import NUMBER_EN, NUMBER_ZH
 from thinkback.text.tokens import fold, stem
 from thinkback.think.relations import canonical
 
-__all__ = ["USER", "key_of", "normalise", "object_key"]
+__all__ = ["USER", "key_of", "normalise", "object_key", "respect"]
+
+_COUNTED = re.compile(rf"(?:{NUMBER_EN}|no)\s+(?=\S)")
+_COUNTED_ZH = re.compile(f"{NUMBER_ZH}\\s*[个只条位名匹头尾对台辆套部张间把本双件块份家口]")
+_SERVED = re.compile("\\A[吃喝](?=\\S)")
+_UNIT = r"(?:mg|mcg|ug|g|ml|iu|units?|pills?|tablets?)"
+_DOSE = re.compile(rf"\s*\b\d[\d.,]*\s*{_UNIT}\b.*|\d[\d.]*\s*(?:毫克|微克|毫升|片|粒|颗).*", re.S)
+_DOSE_FIRST = re.compile(rf"\A\d[\d.,]*\s*{_UNIT}\s+(?:of\s+)?", re.I)
+_HEAD_ZH = re.compile("[\u4e00-\u9fff]{4,}")
 
 
 def key_of(subject: str, relation: str) -> tuple[str, str]:
@@ -20,7 +31,29 @@ def key_of(subject: str, relation: str) -> tuple[str, str]:
 
 def object_key(name: str) -> str:
     """Objects with one key are one object: "to play football" and "playing football", "a dog" and "dogs"."""
-    words = fold(normalise(name)).split()
+    words = _SERVED.sub("", fold(normalise(name))).split()
     if len(words) > 1 and words[0] == "to":
         words = words[1:]
     return " ".join(stem(word) if word.isascii() else word for word in words)
+
+
+def respect(relation: str, name: str) -> str:
+    """In which respect an object of a many-valued relation holds one value; empty for most.
+
+    "3 chickens" and "5 chickens" count the same, "metformin 500 mg" and "1000 mg" dose the same, "window
+    seats" and "aisle seats" are preferred for the same: the newer takes the place of the older.
+    """
+    words = fold(name).strip()
+    if relation == "has":
+        if found := _COUNTED.match(words):
+            return object_key(words[found.end() :])
+        return words[found.end() :] if (found := _COUNTED_ZH.match(words)) else ""
+    if relation == "takes":
+        bare = _DOSE.sub("", _DOSE_FIRST.sub("", words))
+        return object_key(bare) if bare != words else ""
+    if relation == "prefers":
+        if _HEAD_ZH.fullmatch(words):
+            return words[-2:]
+        parts = words.split()
+        return stem(parts[-1]) if len(parts) == 2 and parts[-1].isascii() else ""
+    return ""

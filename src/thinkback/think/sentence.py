@@ -18,7 +18,9 @@ _PLURAL = re.compile(r"'s (\w+) is\b")
 
 def _plural(match: re.Match[str]) -> str:
     kin = match[1]
-    return f"'s {'children' if kin == 'child' else kin + 's'} are"
+    if kin == "child":
+        return "'s children are"
+    return f"'s {kin[:-2] + 'ves' if kin == 'wife' else kin + ('es' if kin.endswith('s') else 's')} are"
 
 
 def language_of(sentence: str) -> str:

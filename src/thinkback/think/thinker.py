@@ -14,6 +14,7 @@ from functools import partial
 
 from thinkback.errors import Conflict, LeaseLost, ModelError, NotFound, RateLimited, StoreError
 from thinkback.ports import Clock, Store
+from thinkback.text.quarantine import admitted
 from thinkback.think.generate import Generator
 from thinkback.think.organise import organise
 from thinkback.types import Action, Claimed, Plan, Receipt, Thought, ThoughtOver
@@ -82,7 +83,7 @@ class Thinker:
             return None
         try:
             self._upkeep.catch_up(item.space)
-            drafts = self._generator.generate(item.turn)
+            drafts = admitted(self._generator.generate(item.turn), item.turn)
             held = partial(self._held, item.space)
             changes = organise(drafts, held, at=item.turn.at)
             plan = Plan(turn=item.turn.id, lease=item.lease, actor=self._generator.name, changes=changes)

@@ -5,6 +5,9 @@ only a single-valued relation is superseded; many-valued ones accumulate (merge 
 source); a denial retires exactly the objects it denies and stays as a thought of its own, so that hearing it
 twice changes nothing; what happened (events, dialogue) is never merged; the assistant's word retires nothing
 that the user said. The decision is one Change: undoing it restores the key as it was.
+
+An `Amendment` speaks of what was said before ("forget my address", "I meant Ann"): it changes what is held,
+and where nothing like it is held it changes nothing.
 """
 
 from __future__ import annotations
@@ -12,13 +15,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from difflib import SequenceMatcher
 
-from thinkback.think.resolve import object_key
+from thinkback.text.tokens import terms
+from thinkback.think.resolve import object_key, respect
 from thinkback.think.sentence import compose, language_of
 from thinkback.think.vocabulary import Relation
 from thinkback.types import ActionKind, Change, Draft, Source, Thought
 
 EPISODIC = ("event", "dialogue")
+RECENT = 3  # turns back that an elliptic correction may speak of
+_ALIKE = 0.5  # how much two spellings share to be one slip of the pen
+EVERYTHING = "*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amendment(Draft):
+    """`forget` the objects (or EVERYTHING) of the key; else put the object in the place of `instead_of`.
+
+    Without `instead_of` it takes the place of a recent object that it resembles, or with `any_value` of any.
+    """
+
+    forget: bool = False
+    instead_of: str = ""
+    any_value: bool = False
+    recent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +108,8 @@ def _weightiest(verdicts: Sequence[Verdict], *, retired: bool) -> ActionKind:
 
 
 def _consider(relation: Relation, draft: Draft, held: tuple[Held, ...], at: datetime | None) -> Verdict:
+    if isinstance(draft, Amendment):
+        return _forgotten(draft, held) if draft.forget else _amended(draft, held, at)
     if not draft.negated and draft.kind in EPISODIC:
         return _episode(draft, held)
     mine, above = _by_trust(draft, held)
@@ -104,6 +127,76 @@ def _consider(relation: Relation, draft: Draft, held: tuple[Held, ...], at: date
         verb = "denies" if draft.negated else "affirms, against"
         verdict = Verdict(verdict.held, "forget", f"{_turn(draft)} {verb} {' and '.join(denied)}")
     return Verdict((*above, *verdict.held), verdict.action, verdict.reason)
+
+
+def _forgotten(draft: Amendment, held: tuple[Held, ...]) -> Verdict:
+    """Take out what is to be forgotten; of a thought with other objects, the others stay."""
+    rest: list[Held] = []
+    for item in held:
+        old = item.draft
+        if draft.recent and not _is_recent(draft, old):
+            rest.append(item)
+            continue
+        gone = draft.objects == (EVERYTHING,)
+        left = tuple(
+            o for o in old.objects if not gone and not any(_about(o, word) for word in draft.objects)
+        )
+        if left == old.objects:
+            rest.append(item)
+        elif left:
+            rest.append(Held(_resaid(replace(old, objects=left))))
+    if tuple(rest) == held:
+        return Verdict(held)
+    return Verdict(tuple(rest), "forget", f"{_turn(draft)} takes it back")
+
+
+def _amended(draft: Amendment, held: tuple[Held, ...], at: datetime | None) -> Verdict:
+    """The newest recent thought that the correction fits gets the new object."""
+    for item in sorted(held, key=lambda item: _newest(item.draft), reverse=True):
+        old = item.draft
+        if old.negated or not _is_recent(draft, old):
+            continue
+        wrong = [o for o in old.objects if _mistaken(draft, o)]
+        if len(wrong) != 1 or object_key(wrong[0]) == object_key(draft.object):
+            continue
+        objects = tuple(draft.object if o == wrong[0] else o for o in old.objects)
+        mended = _resaid(replace(old, objects=objects, sources=draft.sources))
+        if old.kind not in EPISODIC:
+            mended = replace(mended, valid_from=old.valid_from or at)
+        rest = tuple(h for h in held if h is not item)
+        return Verdict((*rest, Held(mended)), "supersede", f"{_turn(draft)} corrects {wrong[0]!r}")
+    return Verdict(held)
+
+
+def _is_recent(draft: Draft, old: Draft) -> bool:
+    return 0 < _newest(draft) - _newest(old) <= RECENT
+
+
+def _about(item: str, topic: str) -> bool:
+    """Whether an object is what a topic names: the same, or one holds all words of the other."""
+    mine, said = set(terms(item)), set(terms(topic))
+    return object_key(item) == object_key(topic) or (bool(mine and said) and (mine <= said or said <= mine))
+
+
+def _mistaken(draft: Amendment, old: str) -> bool:
+    """Whether `old` is the value that a correction means."""
+    if draft.any_value:
+        return True
+    if draft.instead_of:
+        return _about(old, draft.instead_of)
+    new = draft.object
+    if _shape(new) != _shape(old):
+        return False
+    if any(character.isdigit() for character in new):
+        return True
+    return SequenceMatcher(None, new.casefold(), old.casefold(), autojunk=False).ratio() >= _ALIKE
+
+
+def _shape(words: str) -> tuple[str, bool]:
+    """What two values of one kind share: their words without digits if they are numbers; else the script."""
+    if any(character.isdigit() for character in words):
+        return "".join(c for c in words.casefold() if not c.isdigit()).strip(), True
+    return ("latin" if words.isascii() else "other"), words[:1].isupper()
 
 
 def _outvoted(relation: Relation, draft: Draft, above: tuple[Held, ...]) -> bool:
@@ -163,17 +256,49 @@ def _one(relation: Relation, draft: Draft, held: tuple[Held, ...], at: datetime 
 
 def _many(relation: Relation, draft: Draft, held: tuple[Held, ...]) -> Verdict:
     """A relation of many values: new objects join those of the same sign and the same validity."""
+    held, replaced = _outdated(relation, draft, held)
     peers = [h for h in held if h.draft.negated == draft.negated]
     new = _without(draft, _keys(h.draft.objects for h in peers))
     if not new.objects:
         return Verdict(held)
     alike = [h for h in peers if _mergeable(draft, h.draft)]
     if not alike:
-        return Verdict((*held, Held(new if new == draft else _resaid(new))), "insert", f"new: {_turn(draft)}")
+        said = Held(new if new == draft else _resaid(new))
+        reason = (
+            f"{_turn(draft)} brings {', '.join(replaced)} up to date" if replaced else f"new: {_turn(draft)}"
+        )
+        return Verdict((*held, said), "supersede" if replaced else "insert", reason)
     merged = _merge([*(h.draft for h in alike), new])
     rest = tuple(h for h in held if h not in alike)
     reason = f"{relation.name} holds many values; {_turn(draft)} adds {new.object}"
-    return Verdict((*rest, Held(merged)), "merge", reason)
+    if replaced:
+        reason = f"{_turn(draft)} brings {', '.join(replaced)} up to date"
+    return Verdict((*rest, Held(merged)), "supersede" if replaced else "merge", reason)
+
+
+def _outdated(relation: Relation, draft: Draft, held: tuple[Held, ...]) -> tuple[tuple[Held, ...], list[str]]:
+    """Held thoughts without the objects that the draft brings up to date: another count, dose or choice."""
+    respects = {respect(relation.name, o) for o in draft.objects} - {""}
+    if draft.negated or not respects:
+        return held, []
+    said = _keys([draft.objects])
+    rest: list[Held] = []
+    replaced: list[str] = []
+    for item in held:
+        old = item.draft
+        mine = not old.negated and _newest(old) <= _newest(draft)
+        gone = {
+            object_key(o)
+            for o in old.objects
+            if mine and respect(relation.name, o) in respects and object_key(o) not in said
+        }
+        left = _without(old, gone) if gone else old
+        replaced += [o for o in old.objects if object_key(o) in gone]
+        if left is old:
+            rest.append(item)
+        elif left.objects:
+            rest.append(Held(_resaid(left)))
+    return tuple(rest), replaced
 
 
 def _mergeable(draft: Draft, held: Draft) -> bool:

@@ -88,6 +88,50 @@ def test_a_turn_is_not_repeated_beside_its_thought(memory: Memory) -> None:
     assert reasons(found)["turn:1"].startswith("told by thought:1: ")
 
 
+@pytest.mark.parametrize(
+    ("told", "asked", "answer"),
+    [
+        ("My brother Felix runs a bakery with a striped awning.", "What does Felix sell?", "bakery"),
+        ("I have a cat named Tom. The vet says that Tom needs drops twice a day.", "drops for Tom?", "drops"),
+        ("今天我买了一台二手钢琴，花了八千块。", "我买的钢琴多少钱？", "八千"),
+    ],
+)
+def test_a_turn_that_says_more_than_its_thought_is_offered_too(
+    memory: Memory, told: str, asked: str, answer: str
+) -> None:
+    memory.remember(told)
+    memory.post_think()
+    found = memory.recall(asked)
+    assert [item.ref.kind for item in found] == ["thought", "turn"]
+    assert answer in found[-1].text
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("我住在厦门。", "我现在住在哪个城市？"),
+        ("我住在厦门。", "Where's home for me these days?"),
+        ("I live in Denver.", "我住哪里？"),
+        ("I work at Bosch.", "Who is my employer?"),
+        ("我平时喜欢打羽毛球。", "我有什么爱好？"),
+    ],
+)
+def test_a_question_finds_the_thought_however_it_is_asked(memory: Memory, told: str, asked: str) -> None:
+    memory.remember(told)
+    memory.remember("The weather was awful.")
+    memory.remember("Let us talk about trains.")
+    memory.post_think()
+    assert [str(item.ref) for item in memory.recall(asked)][:1] == ["thought:1"]
+
+
+def test_what_is_to_be_forgotten_is_neither_thought_nor_turn(memory: Memory) -> None:
+    memory.remember("My address is 14 Elm Street.")
+    memory.remember("Please forget my address.")
+    memory.post_think()
+    assert memory.thoughts() == []
+    assert all("Elm" not in item.text for item in memory.recall("What is my address?"))
+
+
 def test_what_is_no_longer_held_true_does_not_return_as_a_raw_turn(memory: Memory, clock: FakeClock) -> None:
     for city in ("Lyon", "Oslo", "Rome", "Bonn", "Kyiv", "Riga", "Turku"):
         memory.remember(f"I live in {city}.")

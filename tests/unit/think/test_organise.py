@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ from thinkback.think.organise import organise
 from thinkback.think.relations import relation_of
 from thinkback.think.resolve import key_of, object_key
 from thinkback.think.sentence import compose
-from thinkback.think.validate import as_draft
+from thinkback.think.validate import EVERYTHING, Amendment, as_draft
 from thinkback.types import Change, Draft, Side, Source, Thought
 
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
@@ -297,3 +298,113 @@ def _no_object_is_lost(space: Space, before: dict[int, Thought], drafts: list[Dr
         }
         now = {object_key(o) for t in space.existing(*key) if t.negated == thought.negated for o in t.objects}
         assert {object_key(o) for o in thought.objects} - opposed <= now
+
+
+def amended(subject: str, relation: str, value: str, *, turn: int = 2, **options: Any) -> Amendment:
+    return Amendment(
+        subject=subject,
+        relation=relation,
+        objects=(value,),
+        sentence="what the user said",
+        kind=relation_of(relation).kind,
+        sources=(Source(turn, "user", "query", 0, 9),),
+        **options,
+    )
+
+
+def current(space: Space) -> list[str]:
+    return [thought.sentence for thought in space.thoughts if thought.current]
+
+
+@pytest.mark.parametrize(
+    ("relation", "old", "new", "left"),
+    [
+        ("has", ("3 chickens", "a goat"), "5 chickens", "The user has a goat and 5 chickens."),
+        ("has", ("two cats",), "three cats", "The user has three cats."),
+        (
+            "takes",
+            ("metformin 500 mg twice a day",),
+            "metformin 1000 mg",
+            "The user takes metformin 1000 mg.",
+        ),
+        ("takes", ("20 mg of lisinopril",), "10 mg of lisinopril", "The user takes 10 mg of lisinopril."),
+        ("prefers", ("window seats",), "aisle seats", "The user prefers aisle seats."),
+    ],
+)
+def test_another_count_dose_or_choice_takes_the_place_of_the_old(
+    relation: str, old: tuple[str, ...], new: str, left: str
+) -> None:
+    space = Space()
+    space.think(said("user", relation, *old))
+    (change,) = space.think(said("user", relation, new, turn=2))
+    assert change.action == "supersede"
+    assert current(space) == [left]
+
+
+@pytest.mark.parametrize(
+    ("relation", "old", "new"),
+    [
+        ("has", "3 chickens", "5 ducks"),
+        ("has", "a red car", "a blue car"),
+        ("takes", "metformin 500 mg", "aspirin 100 mg"),
+        ("prefers", "window seats", "green tea"),
+        ("likes", "window seats", "aisle seats"),
+    ],
+)
+def test_other_things_are_added(relation: str, old: str, new: str) -> None:
+    space = Space()
+    space.think(said("user", relation, old))
+    (change,) = space.think(said("user", relation, new, turn=2))
+    assert change.action == "merge"
+    assert space.thoughts[-1].objects == (old, new)
+
+
+def test_a_boss_is_one_at_a_time_and_wives_are_spelt_right() -> None:
+    space = Space()
+    space.think(said("user", "has boss", "Raymond"))
+    space.think(said("user", "has boss", "Desmond", turn=2))
+    assert current(space) == ["The user's boss is Desmond."]
+    assert compose("Ann", "has boss", ("Ed", "Jo")) == "Ann's bosses are Ed and Jo."
+    assert compose("Ali", "has wife", ("May", "Ann")) == "Ali's wives are May and Ann."
+
+
+def test_what_is_to_be_forgotten_goes_and_nothing_is_said_instead() -> None:
+    space = Space()
+    space.think(said("user", "address", "14 Elm Street"), said("user", "likes", "tea", "jazz"))
+    (change,) = space.think(amended("user", "address", EVERYTHING, forget=True))
+    assert (change.action, change.add) == ("forget", ())
+    (change,) = space.think(amended("user", "likes", "jazz", forget=True))
+    assert change.action == "forget"
+    assert current(space) == ["The user likes tea."]
+    assert space.think(amended("user", "likes", "football", forget=True)) == ()
+    assert space.think(amended("user", "salary", EVERYTHING, forget=True)) == ()
+
+
+@pytest.mark.parametrize(
+    ("relation", "old", "new", "options", "mended"),
+    [
+        ("has girlfriend", "陈静", "陈婧", {}, True),
+        ("weighs", "68公斤", "86公斤", {}, True),
+        ("lives in", "Boston", "Austin", {"instead_of": "Boston"}, True),
+        ("birthday", "June 12", "June 21", {"any_value": True}, True),
+        ("lives in", "Paris", "Mila", {}, False),  # nothing like it
+        ("is aged", "34", "86 kg", {}, False),
+        ("lives in", "Paris", "Austin", {"instead_of": "Boston"}, False),
+        ("lives in", "Boston", "Austin", {"instead_of": "Boston", "turn": 9}, False),  # too long ago
+    ],
+)
+def test_a_bare_correction_mends_what_it_resembles(
+    relation: str, old: str, new: str, options: dict[str, Any], mended: bool
+) -> None:
+    space = Space()
+    space.think(said("user", relation, old))
+    changes = space.think(amended("user", relation, new, **options))
+    assert [change.action for change in changes] == (["supersede"] if mended else [])
+    (held,) = [thought for thought in space.thoughts if thought.current]
+    assert held.object == (new if mended else old)
+    assert (new in held.sentence) == mended
+    assert all(type(draft) is Draft for change in changes for draft in change.add)
+
+
+def test_a_correction_of_nothing_changes_nothing() -> None:
+    assert Space().think(amended("user", "lives in", "Austin", any_value=True)) == ()

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from thinkback.apps.cli import (
+    auditing,
     changing,
     demonstrating,
     diagnosing,
@@ -64,7 +65,18 @@ def thinkback(
         typer.echo(ctx.get_help())
 
 
-for group in (talking, writing, looking, listing, changing, moving, modelling, diagnosing, demonstrating):
+for group in (
+    talking,
+    writing,
+    looking,
+    listing,
+    auditing,
+    changing,
+    moving,
+    modelling,
+    diagnosing,
+    demonstrating,
+):
     group.register(app)
 
 

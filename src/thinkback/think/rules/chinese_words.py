@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from thinkback.think.rules.english_words import is_job as is_english_job
+
 _JOB = re.compile(
     "(?:医生|大夫|老师|教师|律师|程序员|工程师|设计师|会计师?|厨师|司机|护士|学生|大学生|研究生"
     "|博士生|高中生|作家"
@@ -12,7 +14,9 @@ _JOB = re.compile(
     "|公务员|药剂师|摄影师|理发师|飞行员|消防员|研究员|分析师|架构师|建筑师|心理咨询师|牙医|兽医"
     "|产品经理|实习生"
     "|运动员|教练|创业者|自由职业者|主播|博主|店员|保安|快递员|外卖员|家庭主妇|全职妈妈|CEO|HR"
-    "|诗人|舞蹈家|厨子)\\Z"
+    "|诗人|舞蹈家|厨子|测试|运营|会计|裁缝|木匠|电工|技师|调酒师|咖啡师|瑜伽老师|健身教练|法官|检察官|船长"
+    "|空姐|空乘"
+    "|乘务员|护理员|营养师|化妆师|造型师|插画师|策划|顾问|助理|秘书|前台|出纳|审计|精算师|程序猿|码农)\\Z"
 )
 _LANGUAGE = re.compile("(?:[\u4e00-\u9fff]{1,3}(?:语|文|话)|普通话|英语|中文|[A-Za-z]+)\\Z")
 _CONDITION = re.compile("(?:病|症|炎|癌|高血压|低血压|高血脂|哮喘|糖尿病|抑郁|焦虑症?|失眠|近视|贫血)\\Z")
@@ -21,6 +25,7 @@ _NOT_NAME = re.compile(
 )
 _NOT_PLACE = re.compile(
     "^(?:一|两|这|那|哪|我|你|他|她|一个|什么)|(?:里面|楼|宿舍|附近|一起|出租屋|房子|新家|公寓)\\Z|的话"
+    "|的人|很多"
 )
 _NOT_THING = re.compile(
     "(?:问题|想法|主意|疑问|请求|建议|事|事情|消息|感觉|办法|烦恼|困扰|疑惑|梦想|目标|机会|计划|时"
@@ -48,6 +53,8 @@ def is_name(words: str) -> bool:
 
 
 def is_job(words: str) -> bool:
+    if words.isascii():
+        return bool(words) and is_english_job(words)
     return len(words) <= 10 and bool(_JOB.search(words))
 
 
@@ -69,6 +76,14 @@ def is_place_or_work(words: str) -> bool:
 
 def is_thing(words: str) -> bool:
     return 0 < len(words) <= 16 and not _NOT_THING.search(words)
+
+
+def is_feared(words: str) -> bool:
+    return is_thing(words) and len(words) <= 6 and not re.search("[我你他她它了不没]", words)
+
+
+def is_school(words: str) -> bool:
+    return words.endswith(("小学", "中学", "大学", "学院", "学校", "高中", "初中", "幼儿园", "附中"))
 
 
 def trim(words: str) -> str:

@@ -84,6 +84,8 @@ PREDICATES: tuple[Rule, ...] = (
         "lives in", place=True),
     _rule("has lived",
         r"(?:have|has) (?:been living|lived) in (?P<o>.+?) (?:for|since) .+", "lives in", place=True),
+    _rule("has been living", r"(?:have|has) been (?:living|based) in (?P<o>.+)", "lives in", place=True),
+    _rule("has lived since", r"(?:have|has) lived in (?P<o>.+)", "lives in", place=True, dated=True),
     _rule("moved", r"(?:(?:have|has) )?(?:moved|relocated)(?: back| over)?(?: from [^,]+?)? to (?P<o>.+)",
         "lives in", place=True),
     _rule("born and raised", r"was born(?: and raised)? in (?P<o>[^\d]+)", "was born in", place=True),
@@ -109,17 +111,25 @@ PREDICATES: tuple[Rule, ...] = (
         "(?P<also>.+))?", "works as", split=True, also="works at"),
     _rule("is job",
         f"(?:{_BE}|became|have become|has become) an? (?P<o>.+?)(?: (?:at|for|with) (?P<also>[A-Z].*"
-        "|the .+|an? .+))?", "works as", split=True, also="works at", accept=is_job),
+        "|the .+|an? .+))?(?: (?:based )?(?:in|from|here in)"
+        " [A-Z].*)?", "works as", split=True, also="works at", accept=is_job),
     _rule("got job",
         "(?:got|found|landed|started|have|has) an? (?:new )?job as an? (?P<o>.+?)(?: (?:at|for|with) "
         "(?P<also>.+))?", "works as", also="works at", accept=is_job),
-    _rule("job at",
-        r"(?:got|found|landed|started|have|has) an? (?:new )?(?:job|position) (?:at|with) (?P<o>.+)",
+    _rule("started at",
+        "(?:have |has )?(?:started|begun|began)(?: working| work| a new job| my new job)? (?:at|with|for) "
+        "(?P<o>[A-Z].*)", "works at"),
+    _rule("hired by", "(?:got|was|have been|has been) hired (?:by|at) (?P<o>[A-Z].*)", "works at"),
+    _rule("new job", "(?:got|have|has|started|landed|found) an? new job,? (?:it is |it's )?(?:at|with)"
+        " (?P<o>.+)",
         "works at"),
+    _rule("job at",
+        r"(?:got|found|landed|started|have|has) an? (?:new )?(?:job|position) (?:at|with) (?P<o>.+?)"
+        "(?: as (?:an? |the )?(?P<also>.+))?", "works at", also="works as"),
     _rule("works at",
             f"(?:works?|{_BE} (?:working|employed)|started working|ha(?:ve|s) been working) (?:at|for"
             "|by) (?P<o>(?!home|night"
-        "|least).+)", "works at"),
+        "|least).+?)(?: as (?:an? |the )?(?P<also>.+))?", "works at", also="works as"),
     _rule("studies both",
         f"(?:stud(?:y|ies)|{_BE} (?:studying|majoring in)|majors? in) (?P<o>(?!at )[^,]+?) at "
         "(?P<also>.+)", "studies", split=True, also="studies at"),
@@ -146,7 +156,7 @@ PREDICATES: tuple[Rule, ...] = (
     _rule("allergy", rf"{_HAVE} an? (?:severe |bad |mild )?(?P<o>\w+) allergy", "is allergic to"),
     _rule("weighs", rf"weighs? (?:about |around |almost )?(?P<o>\d[\d.,]* ?{_UNIT_W})", "weighs"),
     _rule("tall",
-        rf"{_BE} (?:about |around )?(?P<o>\d[\d.,' ]*(?:cm|m|meters?|metres?|feet|foot|ft|\"|in"
+        rf"(?:{_BE} )?(?:about |around )?(?P<o>\d[\d.,' ]*(?:cm|m|meters?|metres?|feet|foot|ft|\"|in"
         r"|inches)?(?: ?\d+(?: ?(?:in|inches|\"))?)?) tall", "height"),
     _rule("diagnosed", rf"(?:(?:was|have been|has been|got|{_BE}) diagnosed with|suffers? from) (?P<o>.+)",
         "has condition", split=True),
@@ -167,6 +177,15 @@ PREDICATES: tuple[Rule, ...] = (
         r"(?P<verb>eats?|drinks?|drives?) (?P<o>(?!lunch|dinner|breakfast|out\b|to\b|too\b|and\b).+)",
         "{verb}", split=True),
     _rule("plays", r"plays? (?P<o>.+)", "plays", split=True),
+    _rule("afraid", rf"{_BE} (?:very |really |so |a bit |terribly )*(?:afraid|scared|terrified|frightened)"
+        rf" of "
+        "(?P<o>.+)", "is afraid of", split=True),
+    # a new number
+    _rule("got new number",
+        "(?:got|have|has|have got|has got) an? new (?P<what>phone number|number|phone|e-?mail(?: address)?"
+        "|address)"
+        r"(?:,| -|:)? (?:and )?(?:it is|it's|which is|is)(?: now)?"
+        r" (?P<o>\+?[\w][\w\s@().-]{3,40}\w)", "{what}"),
     # leaving a job; other changes come by negation ("no longer", "used to", "stopped")
     _rule("quit job at",
         "(?:quit|left|lost|resigned from|was (?:fired|laid off) from) (?:my |his |her )?(?:job )?(?:at"
@@ -192,6 +211,13 @@ PREDICATES: tuple[Rule, ...] = (
 )  # fmt: skip
 
 ATTRIBUTES: tuple[Rule, ...] = (
+    _rule("english name", rf"english name is (?P<o>{NAME})", "english name", accept=is_name),
+    _rule("is on",
+        r"(?P<o>(?:[\w'-]+ ){0,2}(?:appointment|exam|interview|surgery|flight|wedding|meeting|check-?up"
+        r"|operation"
+        "|graduation|deadline|concert|anniversary|presentation|marathon)) (?:is|was|will be)(?: scheduled|"
+        " set| due)?"
+        "(?: at .+| in .+)?", "has appointment", dated=True),
     _rule("surname", rf"(?:last name|surname|family name) is (?P<o>{NAME})", "surname", accept=is_name),
     _rule("nickname", rf"nickname is (?P<o>{NAME})", "goes by", accept=is_name),
     _rule("name", r"(?:full |first |real |given )?names? (?:is|are)(?: now| actually)? (?P<o>.+)",
@@ -205,8 +231,15 @@ ATTRIBUTES: tuple[Rule, ...] = (
     _rule("weight", rf"weight is (?:about |around |now )?(?P<o>\d[\d.,]* ?{_UNIT_W})", "weighs"),
     _rule("height", r"height is (?:about |around )?(?P<o>\d.*)", "height"),
     _rule("number",
-        "(?P<what>blood pressure|blood type|shoe size|salary|address) is (?:about |around |now "
-        ")?(?P<o>.+)", "{what}"),
+        "(?:new |current |home |monthly |yearly |annual )*(?P<what>blood pressure|blood type|shoe size"
+        "|salary|address) "
+        "is (?:about |around |now )?(?P<o>.+)", "{what}"),
+    _rule("figure",
+        "(?:new |current |monthly |weekly |yearly |annual |resting )*(?P<what>rent|gpa|GPA|budget|mortgage"
+        "|heart rate|bmi"
+        "|BMI|cholesterol|blood sugar|commute|room number|seat number|locker number|flight number|credit"
+        " score) is "
+        r"(?:about |around |now |only )*(?P<o>(?:[$€£¥]\s?)?\d.*|[A-Z]?\d.*)", "{what}"),
     _rule("job",
         r"(?:current |new )?(?:job|occupation|profession) is (?:an? |being an? |to be an? )?(?P<o>.+)",
         "works as"),

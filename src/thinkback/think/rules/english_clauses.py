@@ -11,13 +11,16 @@ from thinkback.think.rules.rule import Clause
 
 _VERB = (
     "(?:(?:live|work|studie|stud|ha[sv]e?|love|like|enjoy|hate|dislike|prefer|speak|own|play|drink"
-    "|eat)s?|studies|study"
-    r"|am|is|moved|bought|went|visited|don't|doesn't|do not|does not|used to|no longer|quit|stopped)"
+    "|eat|use|take|need|wear)s?|studies|study"
+    r"|am|is|moved|bought|went|visited|started|joined|got|adopted|don't|doesn't|do not|does not|used to|no"
+    r" longer|quit"
+    r"|stopped)"
 )
 _SPLIT = re.compile(
     r"(?:\s*[,;:]|\s+[-—]+)\s*(?:(?i:and|but|so|because|although|though|while|also|then|plus|yet)\s+)*"
         r"(?=(?i:I|I'm|I've|im|my|we|our|he|she|he's|she's|his|her)\b|[A-Z][\w-]+(?:'s \w+)? (?:is"
         rf"|lives|works|likes|loves|has|hates)\b|{_VERB}\s+\w)"
+    r"|\s+and\s+(?:about |around )?(?=\d[\d.,' ]*\s?(?:cm|m|metres?|meters?|feet|foot|ft)\b[\w\s]* tall\b)"
     r"|\s+(?i:and|but|so|because|although|though|while)\s+(?i:also\s+|then\s+|now\s+|currently\s+)*"
         r"(?=(?i:I|I'm|I've|im|my|we|our|he|she|he's|she's|his|her)\b(?!\s+\w+\Z)|[A-Z][\w-]+ (?:is"
         rf"|lives|works|likes|loves|has|hates)\b|{_VERB}\s+\w)"
@@ -55,7 +58,7 @@ _APPOSITION = re.compile(rf"\b[Mm]y (?:\w+ )?(?:{longest_first(KIN_EN)}), {NAME}
 
 def clauses(sentence: Sentence) -> list[Clause]:
     """The parts of a sentence that have a verb of their own."""
-    text = sentence.text.replace("’", "'")
+    text = sentence.text.replace("’", "'").replace("，", ",")
     text = _APPOSITION.sub(lambda match: match.group().replace(",", " "), text)  # same length: spans hold
     out: list[Clause] = []
     start = 0
@@ -65,7 +68,7 @@ def clauses(sentence: Sentence) -> list[Clause]:
         shift = len(body) - len(body.lstrip())
         if body.strip():
             first = sentence.start + start + shift
-            out.append(Clause(body.strip().rstrip(".!…"), first, first + len(body.strip())))
+            out.append(Clause(body.strip().rstrip(".!…。！"), first, first + len(body.strip())))
         start = cut.end() if cut else end
     return out
 

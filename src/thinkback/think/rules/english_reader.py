@@ -17,7 +17,19 @@ from thinkback.text.sentences import Sentence
 from thinkback.think.relations import relation_of
 from thinkback.think.rules.english import ATTRIBUTES, KINDRED, PREDICATES, base_verb
 from thinkback.think.rules.english_clauses import clauses, polarity
-from thinkback.think.rules.english_words import NAME, is_name, is_place, is_plain_name, listed, trim, usable
+from thinkback.think.rules.english_words import (
+    NAME,
+    is_name,
+    is_place,
+    is_plain_name,
+    late,
+    listed,
+    trim,
+    trim_language,
+    trim_place,
+    trim_work,
+    usable,
+)
 from thinkback.think.rules.rule import Clause, Reading, Rule
 
 _LEAD = re.compile(
@@ -27,7 +39,11 @@ _LEAD = re.compile(
     "|fyi|for the record"
     "|i mean|sorry|correction|update|good news|guess what|unfortunately|luckily|sadly|anyway"
     "|personally|because|then"
-    "|wait|great|thanks|thank you|ah|hmm|just so you know|to correct myself|of course|besides|plus"
+    "|lately|recently|of late|morning|good morning|evening|good evening|big news|quick update|news|fun"
+    " fact|finally"
+    "|oops|my bad|my mistake|weirdly|surprisingly|funny enough|long story short|anyways|meanwhile|at last"
+    "|hobbies\\?"
+    "|wait no|wait|great|thanks|thank you|ah|hmm|just so you know|to correct myself|of course|besides|plus"
     r"|too)[\s,:!.-]+"
     r"|(?:please\s+)?(?:remember|note|keep in mind|don't forget|you should know|just so you know|i "
     "should mention"
@@ -46,6 +62,40 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(do|does|did|is)nt\b", r"\1 not"), (r"\bwe are\b", "we am"),
     )
 )  # fmt: skip
+_TOPIC = re.compile(
+    r"(?:for|at|in|on|as for|when it comes to|with|during|over) (?!my (?:dreams?|head|past|novel|story"
+    r"|game|next)|the "
+    r"(?:dream|story|novel|game|movie|film|book|song|past|beginning))(?:[\w'-]+ ){0,3}?[\w'-]+,?\s+(?=I\s)",
+    re.I,
+)
+_SAYING = re.compile(
+    r"(?:never thought|can't believe) I'd (?:ever )?(?:say|admit|do) (?:this|that|it),?(?: but)?\s+", re.I
+)
+_CLEFT = re.compile(
+    r"it(?:'s| is| was) (?P<o>[^,]{1,40}?),? (?:that |which |who )?I(?P<verb>'m| am| have|'ve)?"
+    r" (?P<rest>[^,]+?)"
+    r"(?P<tail>,\s*not .+)?\Z",
+    re.I | re.S,
+)
+_PARENT = re.compile(
+    r"(?P<kin>Mum|Mom|Mummy|Mommy|Mama|Dad|Daddy|Papa|Grandma|Grandpa|Granny|Nana)(?='s\s|\s+[a-z])"
+)
+_NOT_THAT = re.compile(
+    r"(?:,|\s)\s*(?:and |but )?not (?P<o>(?!only|just|sure|a |really|too|very)[^,;.]{1,40})\Z", re.I
+)
+_NOW = re.compile(
+    r"\b(?:(?:has |have )?(?:changed|gone up|gone down|risen|dropped|went up|went down|increased|switched) to"
+    r"|is (?:now|actually|currently|really|in fact))\b"
+)
+_VISIT = re.compile(r"\s+(?:appointment|visit|check-?up)\b")
+_ACTED = re.compile(
+    r"(?:(?:so|and|well|ok|okay|anyway|today|finally),? )*I (?:finally |just |also )?\w+(?:ed|t|ve)\b", re.I
+)
+_AHEAD = re.compile(
+    r"\b(?:will|going to|planning to|plans? to)\b|(?:'ll|\b(?:am|is|are|'m|'re|'s) (?!been)\w+ing)\b|'m"
+    r" \w+ing\b"
+)
+_FINITE = re.compile(r"(?:moved|started|joined|bought|adopted|quit|got)\b")
 _CALL_ME = re.compile(
     "(?:(?:you can|please|just|everyone|everybody|people|friends|they|my friends) )*[Cc]alls? me "
     rf"(?P<o>{NAME})\b"
@@ -64,18 +114,28 @@ class Reader:
     subject: str = ""
     dated: bool = False
 
-    def read(self, sentence: Sentence) -> Iterator[tuple[Clause, Reading]]:
-        self.subject = ""
+    def read(self, sentence: Sentence, about: str = "") -> Iterator[tuple[Clause, Reading]]:
+        """What a sentence says; `about` is whom its first clause speaks of if it names nobody."""
+        self.subject = about
+        acted = False
         for clause in clauses(sentence):
+            if acted and not self.subject and _FINITE.match(clause.text):
+                self.subject = USER  # "I handed in my notice and started at Bosch"
             readings = list(self._clause(clause.text))
+            wrong = _NOT_THAT.search(clause.text.rstrip(" .!"))
             for reading in readings:
-                yield clause, reading
+                named = (wrong["o"].strip(),) if wrong and not reading.negated else ()
+                yield clause, replace(reading, instead_of=named)
             if not readings or readings[-1].relation == "plans to":
                 self.subject = ""  # "I try to sleep and eat well": what follows need not be a fact
+            acted = bool(_ACTED.match(clause.text))
 
     def _clause(self, text: str) -> Iterator[Reading]:
         lead = _LEAD.match(text)
         body = text[lead.end() :] if lead else text
+        body = _SAYING.sub("", body, count=1) if _SAYING.match(body) else body
+        body = _TOPIC.sub("", body, count=1) if _TOPIC.match(body) else body
+        body = _CLEFT.sub(_uncleft, body) if _CLEFT.match(body) else body
         body, when, said = self._time(body)
         self.dated = when is not None
         for pattern, full in _CONTRACTIONS:
@@ -89,17 +149,15 @@ class Reader:
 
     def _time(self, body: str) -> tuple[str, When | None, str]:
         """Take one time expression off the beginning or the end of a clause."""
-        for when in resolve(body, self.now, past=bool(_PAST.search(body))):
+        for when in resolve(body, self.now, past=bool(_PAST.search(body)) and not _AHEAD.search(body)):
             start, end = when.span
             before, after = body[:start].rstrip(" ,"), body[end:].lstrip(" ,")
             if re.search(r"\b(?:birthday is|born|date of birth is|birth date is)(?: on| in)?\Z", before):
                 continue
             if not before or not after.strip(" .!,") or len(after.split()) <= 6:
-                return (
-                    (f"{before} {after}" if before and after else before or after).strip(),
-                    when,
-                    body[start:end],
-                )
+                comma = "," if body[end:].lstrip().startswith(",") else ""
+                whole = f"{before}{comma} {after}" if before and after else before or after
+                return whole.strip(), when, body[start:end]
         return body, None, ""
 
     def _subject(self, body: str) -> Iterator[Reading]:
@@ -109,6 +167,8 @@ class Reader:
             yield from self._predicate(USER, body[first.end() :])
         elif mine := re.match(r"(?:my|our)\s+", body, re.I):
             yield from self._mine(body[mine.end() :])
+        elif parent := _PARENT.match(body):
+            yield from self._mine(parent["kin"].lower() + body[parent.end() :])
         elif pronoun := re.match(r"(he|she|his|her|they)\s+", body, re.I):
             if len(set(self.people)) == 1:
                 self.subject = self.people[-1]
@@ -131,7 +191,7 @@ class Reader:
     def _mine(self, rest: str) -> Iterator[Reading]:
         """my sister (Anna) lives ..., my sister's name is ..., my name is ..."""
         kindred = KINDRED.match(rest)
-        if not kindred:
+        if not kindred or _VISIT.match(rest, kindred.end()):
             yield from self._attribute(USER, rest)
             return
         kin = kindred["kin"]
@@ -162,8 +222,10 @@ class Reader:
         self.subject = person
 
     def _attribute(self, owner: str, rest: str, kin: str = "") -> Iterator[Reading]:
+        said = late(_NOW.sub("is", rest.strip(), count=1)) or rest
         for rule in ATTRIBUTES:
-            if match := rule.pattern.match(rest.strip()):
+            match = rule.pattern.match(said)
+            if match and (self.dated or not rule.dated):
                 value = trim(match["o"]).split(",")[0] if rule.name == "name" else trim(match["o"])
                 if rule.name == "name" and not (is_name(value) or is_plain_name(value)):
                     return
@@ -179,6 +241,14 @@ class Reader:
 
     def _predicate(self, subject: str, text: str) -> Iterator[Reading]:
         body, denied, ended = polarity(text)
+        head = body.partition(", ")[0]
+        for words in dict.fromkeys((body, late(body), late(head))):
+            readings = list(self._ruled(subject, words, denied, ended))
+            if readings:
+                yield from readings
+                return
+
+    def _ruled(self, subject: str, body: str, denied: bool, ended: bool) -> Iterator[Reading]:
         for rule in PREDICATES:
             match = rule.pattern.match(body)
             if not match or (denied and rule.negated) or (rule.dated and not self.dated):
@@ -189,11 +259,18 @@ class Reader:
                 )
                 return
             readings = list(_built(rule, match, subject))
+            if rule.name in ("kin named", "pet got") and readings and len(readings[0].objects) == 1:
+                self.people.append(readings[0].objects[0])
             for reading in readings:
                 yield replace(reading, negated=reading.negated or denied, ended=reading.ended or ended,
                               say="" if denied else reading.say)  # fmt: skip
             if readings:
                 return
+
+
+def _uncleft(match: re.Match[str]) -> str:
+    """ "it's cashews I'm allergic to, not walnuts" -> "I'm allergic to cashews, not walnuts"."""
+    return f"I{match['verb'] or ''} {match['rest']} {match['o']}{match['tail'] or ''}"
 
 
 def _kin(match: re.Match[str]) -> dict[str, str]:
@@ -211,8 +288,12 @@ def _built(rule: Rule, match: re.Match[str], subject: str) -> Iterator[Reading]:
     longest = 12 if rule.kind == "event" or rule.dated or rule.relation == "plans to" else 8
     value = trim(groups["o"])
     if rule.place:
-        value = re.sub(r"\s+with\s.*", "", value)
+        value = trim(trim_place(groups["o"]))
+    if rule.relation == "works at":
+        value = trim_work(value)
     objects = listed(value) if rule.split else (value,)
+    if rule.relation == "speaks":
+        objects = tuple(trim_language(item) for item in objects)
     good = tuple(item for item in objects if usable(item, longest) and (not rule.accept or rule.accept(item)))
     if not good or len(good) < len(objects) or (rule.place and not is_place(good[0])):
         return
@@ -227,5 +308,5 @@ def _built(rule: Rule, match: re.Match[str], subject: str) -> Iterator[Reading]:
     if "verb" in groups and rule.kind == "event":
         say = "{s} " + groups["verb"] + " {o}"
     yield Reading(rule.name, subject, relation, good, rule.negated, rule.ended, rule.kind, say)
-    if rule.also and groups.get("also") and usable(second := trim(groups["also"])):
+    if rule.also and groups.get("also") and usable(second := trim_work(trim(groups["also"]))):
         yield Reading(rule.name, subject, rule.also, (second,), rule.negated, rule.ended)

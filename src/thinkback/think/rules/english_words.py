@@ -57,7 +57,8 @@ _NOT_NAMES = """i i'm i've my the a an this that these those there here it it's 
  august september october november december everyone everything nothing something someone
  nobody life love work school home dinner lunch breakfast music one two fine great good sure
  ready happy sad tired sick late early back done single married glad afraid aware busy bored
- all most some many both"""
+ all most some many both lately recently nowadays currently anyway btw morning evening
+ finally honestly luckily sadly unfortunately meanwhile otherwise however never always once"""
 NOT_NAMES = _set(_NOT_NAMES)
 _VAGUE = """question questions problem problems idea ideas feeling look time dream cold doubt chance
  minute moment favor favour request plan lot bit few fever headache point hunch suggestion
@@ -99,6 +100,32 @@ _ONE_THING = re.compile(
     r"|arts and crafts|R&B|hide and seek|[A-Z]\w+ & [A-Z]\w+)\b",
     _I,
 )
+_ASIDE = re.compile(
+    r"\s*,\s*(?:(?:I|it|they|that|this|there|he|she|we|you|my|our|his|her|its|their|your|got|been|had|have"
+    r"|has|was"
+    r"|were|is|are|am|just|always|never|ever|can't|cannot|couldn't|don't|doesn't|didn't|won't|makes?|made"
+    r"|even|almost"
+    r"|hence|thank|ugh|yay|finally|still|best|worst|no|yes|hope|love|new|been|every|once|since|after"
+    r"|before|long"
+    r"|sorry|if|can|could|please|rather|mainly|mostly|near|next|close|in an?|in the|with|for|from|at|on|by"
+    r"|due"
+    r"|thanks|give|tell|show|recommend|let)\b|(?:it|that|they)'(?:s|re)\b).*\Z",
+    _I | re.S,
+)
+_HAN_ASIDE = re.compile("(?<![\u4e00-\u9fff])\\s*[,;，；]\\s*[\u4e00-\u9fff].*\\Z", re.S)
+_PLACE_TAIL = re.compile(
+    r"\s+(?:with|for|over|near|after|before|during|from|thanks|next|together|to be|to work|to study|and)\s.*"
+    r"|,\s*(?![A-Z])\S+\s+\S.*",
+    re.S,
+)
+_WORK_TAIL = re.compile(
+    r",\s*(?![A-Z])\S+\s+\S.*|\s+(?:in|on|near|for|over|with) (?:the|an?|my|our)\s.*", re.S
+)
+_QUANTIFIED = re.compile(
+    r"(?:also |and )?(?:fluent|some|basic|broken|conversational|decent|good|a (?:little|tiny )?(?: ?bit"
+    r"|little)(?: of)?)\s+",
+    _I,
+)
 _EDGE = " \t\n.,;:!?…~*"
 _WHOLE_QUOTE = re.compile('["“\'‘]([^"“”]+)["”\'’]')
 _MY = re.compile(r"\b(my|our)\b", _I)
@@ -117,7 +144,12 @@ def is_engagement(words: str) -> bool:
 
 def is_name(words: str) -> bool:
     """Capitalised words that name somebody, as far as spelling tells."""
-    return bool(re.fullmatch(NAME, words)) and words.split(maxsplit=1)[0].lower() not in NOT_NAMES | TRAITS
+    parts = words.split()
+    return (
+        bool(re.fullmatch(NAME, words))
+        and parts[0].lower() not in NOT_NAMES | TRAITS
+        and "I" not in parts[1:]
+    )
 
 
 _NO_PLAIN_NAMES = "unknown secret hidden hard long common weird funny boring private mine important"
@@ -161,7 +193,7 @@ def is_place(words: str) -> bool:
 
 def trim(words: str) -> str:
     """The object without subordinate clauses, late adverbs and edges; "my" becomes "their"."""
-    text = _TAIL.sub("", words).strip(_EDGE)
+    text = _HAN_ASIDE.sub("", _ASIDE.sub("", _TAIL.sub("", words))).strip(_EDGE)
     for _ in range(3):
         shorter = _LATE_ADVERB.sub("", text).strip(_EDGE)
         if shorter == text:
@@ -170,6 +202,26 @@ def trim(words: str) -> str:
     if quoted := _WHOLE_QUOTE.fullmatch(text):
         text = quoted[1].strip(_EDGE)
     return _MY.sub("their", text)
+
+
+def late(words: str) -> str:
+    """Words without the adverbs that close a clause: "86 kg now" -> "86 kg"."""
+    return _LATE_ADVERB.sub("", words).strip(_EDGE)
+
+
+def trim_place(words: str) -> str:
+    """A place without why, when and with whom: "Toronto for work", "Boston, in a tiny flat"."""
+    return _PLACE_TAIL.sub("", words).strip(_EDGE)
+
+
+def trim_work(words: str) -> str:
+    """An employer without what else is told of it."""
+    return _WORK_TAIL.sub("", words).strip(_EDGE)
+
+
+def trim_language(words: str) -> str:
+    """ "a bit of Portuguese" -> "Portuguese"."""
+    return _QUANTIFIED.sub("", words, count=1)
 
 
 def usable(words: str, longest: int = 8) -> bool:

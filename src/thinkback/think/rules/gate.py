@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 from thinkback.text.sentences import Sentence, is_question, sentences
 
@@ -35,7 +36,8 @@ _REPORTED = re.compile(
 )
 _OWN_WORD = re.compile(r"\bI (?:said|told|think|thought|believe|mentioned|wrote|heard)\b")
 _REPORTED_ZH = re.compile(
-    "(?:你|他|她|有人|别人|大家|医生|老师|朋友|妈妈?|爸爸?)(?:刚才|之前|总|曾)?(?:说|告诉|认为|觉得|以为|问)"
+    "(?:(?<![跟和对向同])你|他|她|有人|别人|大家|医生|老师|朋友|妈妈?|爸爸?)(?:刚才|之前|总|曾)?(?:说|告诉"
+    "|认为|觉得|以为|问)"
 )
 _TASK = re.compile(
     r"(?:please\s+|can you\s+|could you\s+|help me\s+|now\s+)*(?:translate|proofread|paraphrase"
@@ -58,8 +60,11 @@ _TURN_TO_QUESTION = re.compile(
 )
 
 
-def statements(text: str) -> list[Sentence]:
-    """The sentences (or the parts before a question) of one side of a turn that state something."""
+def statements(text: str, *, skip: Container[Sentence] = ()) -> list[Sentence]:
+    """The sentences (or the parts before a question) of one side of a turn that state something.
+
+    Those in `skip` are read elsewhere: a request to forget, a bare correction.
+    """
     if _JOKE.search(text):
         return []
     out: list[Sentence] = []
@@ -67,7 +72,7 @@ def statements(text: str) -> list[Sentence]:
     for sentence in sentences(text):
         if sentence.text.startswith("```"):
             fenced = not fenced
-        if fenced or sentence.text.startswith((">", "```")):
+        if fenced or sentence in skip or sentence.text.startswith((">", "```")):
             continue
         if _TASK.match(sentence.text) or _TASK_ZH.match(sentence.text):
             break  # what follows a task is its material
@@ -82,12 +87,23 @@ def asks(text: str) -> bool:
     return is_question(text) and _before_question(sentence) is None
 
 
+_SAYING = re.compile(
+    r"\b(?:never thought|who would have thought|can't believe) (?:that )?I(?:'d| would) (?:ever )?(?:say"
+    r"|admit|do) "
+    r"(?:this|that|it)\b,?",
+    _I,
+)
+
+
 def _stated(sentence: Sentence) -> Sentence | None:
     """The part of a sentence that is stated as true, if any."""
     part = _before_question(sentence) if is_question(sentence.text) else sentence
-    if part is None or _UNREAL.search(part.text) or _UNREAL_ZH.search(part.text):
+    if part is None:
         return None
-    return None if _secondhand(part.text) else part
+    said = _SAYING.sub("", part.text)
+    if _UNREAL.search(said) or _UNREAL_ZH.search(said):
+        return None
+    return None if _secondhand(said) else part
 
 
 def _before_question(sentence: Sentence) -> Sentence | None:

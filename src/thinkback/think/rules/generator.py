@@ -6,16 +6,25 @@ plain answer to a direct question (`dialogue`). What the rules cannot read stays
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from thinkback.text.language import language
+from thinkback.text.sentences import Sentence
 from thinkback.think.relations import canonical, relation_of
 from thinkback.think.sentence import compose
+from thinkback.think.validate import Amendment
 from thinkback.types import Draft, Source, Turn
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from thinkback.think.rules.rule import Clause, Reading
+
+_COMMA = re.compile("[,，;；]")
+_OPENS_ZH = re.compile("[\\W\\d]*[\u4e00-\u9fff]")
+_LATIN = re.compile("[A-Za-z]{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,25 +35,69 @@ class RuleGenerator:
 
     def generate(self, turn: Turn) -> list[Draft]:
         """The drafts of one turn, in the order they were said."""
-        from thinkback.think.rules.chinese_reader import (
-            Reader as ChineseReader,  # tables of patterns: compiled
-        )
-        from thinkback.think.rules.dialogue import answered  # when first used, not by `import thinkback`
+        # tables of patterns: compiled when first used, not by `import thinkback`
+        from thinkback.think.rules.amend import corrections, forgetting
+        from thinkback.think.rules.chinese_reader import Reader as ChineseReader
+        from thinkback.think.rules.dialogue import answered
         from thinkback.think.rules.english_reader import Reader as EnglishReader
         from thinkback.think.rules.gate import statements
 
-        english, chinese = EnglishReader(turn.at), ChineseReader(turn.at)
-        drafts: dict[Draft, None] = {}
-        for sentence in statements(turn.query):
-            is_chinese = language(sentence.text) == "zh"
-            reader = chinese if is_chinese else english
-            for clause, reading in reader.read(sentence):
-                drafts[_draft(turn, clause, reading, "zh" if is_chinese else "en")] = None
-        return [*drafts, *answered(turn)]
+        people: list[str] = []  # whom the turn has named, in either language
+        english, chinese = EnglishReader(turn.at, people), ChineseReader(turn.at, people)
+        requests, forgotten = forgetting(turn)
+        drafts: dict[Draft, None] = dict.fromkeys(forgotten)
+        read = {sentence.start for sentence in requests}
+        for sentence in statements(turn.query, skip=requests):
+            about = ""
+            for part, is_chinese in _parts(sentence):
+                reader = chinese if is_chinese else english
+                for clause, reading in reader.read(part, about):
+                    if reading.instead_of and not relation_of(reading.relation).single:
+                        drafts[_taken_back(turn, clause, reading)] = None
+                    drafts[_draft(turn, clause, reading, "zh" if is_chinese else "en")] = None
+                    read.add(sentence.start)
+                about = reader.subject
+        return [*drafts, *corrections(turn, read), *answered(turn)]
+
+
+def _parts(sentence: Sentence) -> Iterator[tuple[Sentence, bool]]:
+    """(a part, whether it is Chinese): "I don't like it anymore，现在只喝茶" changes at its comma."""
+    text = sentence.text
+    start, chinese = 0, language(text) == "zh"
+    if text.isascii() or not _LATIN.search(text):
+        yield sentence, chinese
+        return
+    ends = [*(comma.start() for comma in _COMMA.finditer(text)), len(text)]
+    spoken = [_is_chinese(text[first:last]) for first, last in zip([0, *ends], ends, strict=False)]
+    for end, now, following in zip(ends, spoken, (*spoken[1:], None), strict=True):
+        if now != following:
+            part = text[start:end].lstrip(" ,，;；")
+            first = sentence.start + end - len(part)
+            if part:
+                yield Sentence(part, first, sentence.start + end), now
+            start = end
+
+
+def _is_chinese(text: str) -> bool:
+    """Of a part: it opens in Chinese (做product manager), or is Chinese for the most part."""
+    return bool(_OPENS_ZH.match(text)) or language(text) == "zh"
+
+
+def _taken_back(turn: Turn, clause: Clause, reading: Reading) -> Draft:
+    """What the clause says is not so: it goes, and leaves no denial behind."""
+    return Amendment(
+        subject=reading.subject,
+        relation=canonical(reading.relation),
+        objects=reading.instead_of,
+        sentence=clause.text,
+        kind=reading.kind or relation_of(reading.relation).kind,
+        sources=(Source(turn.id, turn.asker, "query", clause.start, clause.end),),
+        forget=True,
+    )
 
 
 def _draft(turn: Turn, clause: Clause, reading: Reading, lang: str) -> Draft:
-    from thinkback.text.dates import stamp
+    from thinkback.text.dates import began, stamp
     from thinkback.think.when import validity
 
     relation = relation_of(reading.relation)
@@ -61,12 +114,10 @@ def _draft(turn: Turn, clause: Clause, reading: Reading, lang: str) -> Draft:
         lang=lang,
         template=reading.say,
     )
-    if reading.when is not None and kind == "event":
-        sentence = (
-            f"{sentence[:-1]}（{stamp(reading.when)}）。"
-            if lang == "zh"
-            else f"{sentence[:-1]} ({stamp(reading.when)})."
-        )
+    if when is not None and kind == "event":
+        sentence = _dated(sentence, stamp(when), lang)
+    elif when is not None and valid_from and not reading.negated:
+        sentence = _dated(sentence, f"自{began(when)}" if lang == "zh" else f"since {began(when)}", lang)
     return Draft(
         subject=reading.subject,
         relation=canonical(reading.relation),
@@ -78,3 +129,7 @@ def _draft(turn: Turn, clause: Clause, reading: Reading, lang: str) -> Draft:
         valid_from=valid_from,
         valid_to=valid_to,
     )
+
+
+def _dated(sentence: str, date: str, lang: str) -> str:
+    return f"{sentence[:-1]}（{date}）。" if lang == "zh" else f"{sentence[:-1]} ({date})."

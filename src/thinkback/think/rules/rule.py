@@ -52,6 +52,8 @@ class Reading:
     say: str = ""
     when: When | None = None
     when_said: str = ""
+    instead_of: tuple[str, ...] = ()
+    """What the same clause says it is not: "cashews, not walnuts"."""
 
 
 @dataclass(frozen=True, slots=True)

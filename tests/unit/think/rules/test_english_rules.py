@@ -118,6 +118,43 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("I like activities such as skating and climbing.",
      ("user | likes | activities such as skating and climbing",)),
     ("Please remember that I live in Oslo.", ("user | lives in | Oslo",)),
+    # lead-ins and updates
+    ("Lately I really enjoy bouldering as well.", ("user | likes | bouldering",)),
+    ("These days I work for Shopify.", ("user | works at | Shopify",)),
+    ("Anyway, I live in Lima.", ("user | lives in | Lima",)),
+    ("btw I now work for Shopify as a designer", ("user | works at | Shopify", "user | works as | designer")),
+    ("For flights I prefer aisle seats now, my knees need the space.", ("user | prefers | aisle seats",)),
+    ("Never thought I'd say this but I actually love running now.", ("user | likes | running",)),
+    ("So I finally handed in my notice and started at Bosch this week.", ("user | works at | Bosch",)),
+    ("I've been living in Bergen since June, rainy but pretty.", ("user | lives in | Bergen",)),
+    ("I got a new phone number, it's 555-0199 now.", ("user | phone number | 555-0199",)),
+    ("My weight went down to 80 kg.", ("user | weighs | 80 kg",)),
+    ("The landlord raised it, my rent is 1,340 euros now.", ("user | rent | 1,340 euros",)),
+    # what follows a plain fact is cut
+    ("Big news, I moved to Denver over the weekend!", ("user | lives in | Denver",)),
+    ("I live in Boston, in a tiny flat near Fenway.", ("user | lives in | Boston",)),
+    ("I live in Portland, Oregon, near the river.", ("user | lives in | Portland, Oregon",)),
+    ("I moved to Toronto for work.", ("user | lives in | Toronto",)),
+    ("I work at Siemens, been there six years now.", ("user | works at | Siemens",)),
+    ("I weigh 92 kg, new year new me.", ("user | weighs | 92 kg",)),
+    ("I'm allergic to penicillin, got a nasty rash from it.", ("user | is allergic to | penicillin",)),
+    ("I'm allergic to cats, dogs, and dust.", ("user | is allergic to | cats; dogs; dust",)),
+    ("I can't stand horror movies anymore, give me comedies.", ("user | not likes | horror movies",)),
+    ("I hate mornings, always have.", ("user | not likes | mornings",)),
+    ("I don't eat beef，因为家里信佛。", ("user | not eats | beef",)),
+    ("I speak English and a bit of Portuguese.", ("user | speaks | English; Portuguese",)),
+    ("I'm 34 years old and 178 cm tall.", ("user | is aged | 34", "user | height | 178 cm")),
+    # relatives and pets
+    ("Mum lives in Leeds.", ("user's mum | lives in | Leeds",)),
+    ("Dad's birthday is June 3.", ("user's dad | birthday | June 3",)),
+    ("My brother Felix is a firefighter in Hamburg.",
+     ("user | has brother | Felix", "Felix | works as | firefighter")),
+    ("My boss's name is Desmond, not Raymond.", ("user | has boss | Desmond",)),
+    ("I have a dog named Pepper. He is afraid of thunderstorms and he loves cheese.",
+     ("user | has dog | Pepper", "Pepper | is afraid of | thunderstorms", "Pepper | likes | cheese")),
+    # dates ahead
+    ("I'm getting married in June.", ("user | plans to | get married",)),
+    ("My dentist appointment is on Friday.", ("user | has appointment | dentist appointment",)),
 )  # fmt: skip
 
 NOTHING: tuple[str, ...] = (
@@ -175,6 +212,16 @@ NOTHING: tuple[str, ...] = (
     "Suppose I work as a nurse.",
     "Pretend my favorite color is red.",
     "According to the song, I am a rock.",
+    "In my dream I live in Paris.",
+    "Lately I feel tired.",
+    "Never thought I'd say this.",
+    "It's my sister I live with.",
+    "It's my wife who likes opera.",
+    "I'd love to start at Bosch.",
+    "My dentist appointment is annoying.",
+    "Mum!",
+    "Do these days feel long?",
+    "I finally started to sleep better.",
 )
 
 

@@ -1,0 +1,65 @@
+"""`audit`: what one should look at in a memory."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from thinkback.apps.cli.command import Call, command
+
+
+def register(app: typer.Typer) -> None:
+    command(app, "embedder")(audit)
+
+
+def audit(
+    call: Call,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 if anything was found.")] = False,
+) -> None:
+    """List what deserves a look: duplicates, loops, quarantined turns, stale and unsupported thoughts.
+
+    Orders to the assistant and secrets are kept as they were said and never recalled; here they are shown
+    in redacted form. `thinkback erase` removes a turn for good.
+
+    \b
+    Examples:
+      thinkback audit
+      thinkback audit --user ann --strict --json
+    """
+    from thinkback.apps.cli import printing
+
+    with call.memory() as memory:
+        found = memory.audit()
+    if call.json:
+        printing.print_json(
+            {
+                "user": found.user,
+                "turns": found.turns,
+                "thoughts": found.thoughts,
+                "counts": found.counts,
+                "findings": [
+                    {
+                        "concern": each.concern,
+                        "refs": [str(ref) for ref in each.refs],
+                        "reason": each.reason,
+                        "text": each.text,
+                    }
+                    for each in found.findings
+                ],
+            }
+        )
+    else:
+        if found.findings:
+            rows = [
+                (each.concern, ", ".join(str(ref) for ref in each.refs), each.reason, each.text)
+                for each in found.findings
+            ]
+            printing.table(
+                ("concern", "where", "reason", "redacted"), rows, wide=("where", "reason", "redacted")
+            )
+            printing.say()
+        counts = ", ".join(f"{count} {concern}" for concern, count in found.counts.items())
+        printing.say(f"{found.turns} turns, {found.thoughts} thoughts: {counts}")
+    if strict and found.findings:
+        raise typer.Exit(1)

@@ -1,0 +1,66 @@
+"""Text as a detector reads it: disguises undone, with the way back to the characters that were written.
+
+Full-width letters, look-alike Cyrillic and invisible characters hide a word from a pattern and not from a
+model. Every character but the invisible ones is replaced by one other, so spans are found again.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+OPAQUE = "\ufffc"  # what stands for a mark that was set before: no word, no value
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]"
+)
+_LOOKALIKES = "аеорсухіјѕАВЕНІЈКМОРЅТХ", "aeopcyxijsABEHIJKMOPSTX"
+_FOLDED = str.maketrans(
+    {
+        **{chr(0xFF00 + code - 0x20): chr(code) for code in range(0x30, 0x7B) if chr(code).isalnum()},
+        **dict(zip(*_LOOKALIKES, strict=True)),
+        "’": "'",
+        "‘": "'",
+        "\u00a0": " ",
+        "\u3000": " ",
+    }
+)
+
+
+class Span(NamedTuple):
+    """`text[start:end]` is quarantined, for it is of this kind."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class Folded(NamedTuple):
+    """`text` is what to search; `positions[i]` is where its character i was written, None: at i."""
+
+    text: str
+    positions: list[int] | None
+
+    def span(self, start: int, end: int, kind: str) -> Span:
+        if self.positions is None:
+            return Span(start, end, kind)
+        return Span(self.positions[start], self.positions[end - 1] + 1, kind)
+
+
+def fold(text: str, opaque: re.Pattern[str]) -> Folded:
+    """`opaque` are the marks of an earlier redaction: they are looked through by nobody."""
+    shown = opaque.sub(lambda mark: OPAQUE * len(mark[0]), text).translate(_FOLDED)
+    if not _INVISIBLE.search(shown):
+        return Folded(shown, None)
+    kept = [at for at, character in enumerate(shown) if not _INVISIBLE.match(character)]
+    return Folded("".join(shown[at] for at in kept), kept)
+
+
+def union(spans: list[Span]) -> tuple[Span, ...]:
+    """In order and apart: what overlaps is one span, of the kind that begins first."""
+    out: list[Span] = []
+    for span in sorted(spans):
+        if out and span.start < out[-1].end:
+            out[-1] = out[-1]._replace(end=max(out[-1].end, span.end))
+        else:
+            out.append(span)
+    return tuple(out)
