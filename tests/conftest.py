@@ -8,8 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from thinkback.memory import Memory
+
+settings.register_profile("busy", deadline=None)  # a law holds on a busy machine too
+settings.load_profile("busy")
 
 OpenMemory = Callable[..., Memory]
 

@@ -57,6 +57,7 @@ class AsyncMemory:
     turns = _threaded(Memory.turns)
     journal = _threaded(Memory.journal)
     entities = _threaded(Memory.entities)
+    history = _threaded(Memory.history)
     failures = _threaded(Memory.failures)
     retry_failures = _threaded(Memory.retry_failures)
     why = _threaded(Memory.why)

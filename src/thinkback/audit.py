@@ -49,7 +49,7 @@ class Audit:
 def audit(store: Store, space: str, now: datetime) -> Audit:
     """Duplicates, loops, quarantined turns, stale and unsupported thoughts of a space."""
     turns = store.turns(space)
-    thoughts = store.thoughts(space)
+    thoughts = [thought for thought in store.thoughts(space) if thought.searched]  # not who is who
     known = {turn.id: turn for turn in turns}
     findings = (
         *_duplicates(thoughts),

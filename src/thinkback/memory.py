@@ -19,21 +19,24 @@ from thinkback import transfer
 from thinkback.audit import Audit, audit
 from thinkback.checks import checked_limit, checked_name, checked_text
 from thinkback.errors import InvalidInput, ModelError
+from thinkback.history import replay, seen
 from thinkback.ports import LLM, Clock, Embedder, Store
 from thinkback.presets import HYBRID, Preset
 from thinkback.presets import preset as named_preset
 from thinkback.recall.chat import ChatStream
-from thinkback.recall.retrieve import Lookup, Question, retrieve
+from thinkback.recall.retrieve import Known, Lookup, Question, retrieve
 from thinkback.recall.why import why_answer, why_thought
 from thinkback.receipts import Stopwatch
 from thinkback.text.quarantine import redacted_why
 from thinkback.text.refs import parse_ref
 from thinkback.think.choose import Think, generator_for
+from thinkback.think.circle import Circle
 from thinkback.think.generate import Generator
 from thinkback.think.thinker import Thinker
 from thinkback.think.worker import Worker
 from thinkback.times import aware, utc_now
 from thinkback.types import (
+    SAME,
     Action,
     Answer,
     Candidate,
@@ -48,6 +51,7 @@ from thinkback.types import (
     Thought,
     ThoughtOver,
     Turn,
+    Version,
     Why,
 )
 from thinkback.upkeep import Progress, Upkeep
@@ -207,26 +211,36 @@ class Memory:
     # --- the read path ------------------------------------------------------------------------
 
     def recall(
-        self, query: str, k: int = 5, *, as_of: datetime | None = None, explain: bool = False
+        self,
+        query: str,
+        k: int = 5,
+        *,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        explain: bool = False,
     ) -> Recollection:
         """The few memories that matter for `query`, each with its reason; sees every turn remembered before.
 
-        `as_of` asks what held at that time. `explain` adds what was looked at and dropped.
+        `as_of` asks what held at that time, `known_at` what this memory knew at that time. `explain` adds
+        what was looked at and dropped.
         """
         if not isinstance(k, int) or k < 1:
             raise InvalidInput(f"k={k!r}: ask for at least one memory, by a whole number")
         text = checked_text(query, "query")
         if not text.strip():
             raise InvalidInput("the query is empty: ask something")
-        when = None if as_of is None else aware(as_of, "as_of")
+        when, lookup, known = _aware(as_of, "as_of"), self._lookup(), None
         watch = Stopwatch()
+        if known_at is not None:
+            with watch("replay"):
+                known, lookup = self._known(when, aware(known_at, "known_at"))
         with watch("index"):
             view = self._upkeep.fresh(self.user)
         with watch("embed"):
             vector, terms = self._upkeep.embed(text)
         with watch("search"), view.lock:
-            question = Question(text, vector, terms, k, when, explain)
-            found = retrieve(question, view.shelf, view.hashing, self._preset, self._lookup())
+            question = Question(text, vector, terms, k, when, explain, known)
+            found = retrieve(question, view.shelf, view.hashing, self._preset, lookup)
         return replace(found, receipt=Receipt(ms=watch.ms))
 
     def chat(self, message: str, *, session: str = "default", k: int = 5) -> Answer:
@@ -258,13 +272,39 @@ class Memory:
         relation: str | None = None,
         group: int | None = None,
         current: bool = True,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
         limit: int | None = None,
     ) -> list[Thought]:
-        """The thoughts of the space in sequence; `current=False` includes retired ones."""
+        """The thoughts of the space in sequence; `current=False` includes retired ones.
+
+        `subject` finds by any name of it; who is who is listed by `entities`. `as_of` asks what held at that
+        time (retired since or not), `known_at` what was held true when this memory stood there.
+        """
         most = checked_limit(limit)
-        return self.store.thoughts(
-            self.user, subject=subject, relation=relation, group=group, current=current, limit=most
-        )
+        when, then = _aware(as_of, "as_of"), _aware(known_at, "known_at")
+        current = current and when is None and then is None
+        names = [None] if subject is None else self._circle().names(subject)
+        found = [
+            thought
+            for name in names
+            for thought in self.store.thoughts(
+                self.user, subject=name, relation=relation, group=group, current=current
+            )
+            if thought.relation != SAME or relation == SAME
+        ]
+        if then is not None:
+            past = replay(self.store.journal(self.user), then)
+            found = [past[thought.id] for thought in found if thought.id in past]
+        return sorted(seen(found, when, then), key=lambda thought: thought.id)[:most]
+
+    def history(self, subject: str, relation: str | None = None) -> list[Version]:
+        """What was ever thought of a subject, by any of its names: oldest value first, with the reasons."""
+        found = self.thoughts(subject=checked_text(subject, "subject"), relation=relation, current=False)
+        ordered = sorted(found, key=lambda thought: (thought.valid_from or thought.recorded_at, thought.id))
+        return [
+            Version(thought, tuple(self.store.journal(self.user, thought=thought.id))) for thought in ordered
+        ]
 
     def turns(
         self, *, session: str | None = None, limit: int | None = None, newest: bool = False
@@ -277,7 +317,10 @@ class Memory:
         return self.store.journal(self.user, thought=thought, limit=checked_limit(limit))
 
     def entities(self) -> list[Entity]:
-        return self.store.entities(self.user)
+        """Who and what thoughts are about: all names of each, and the thoughts by which they are one."""
+        told = self.store.thoughts(self.user, kind="relationship")
+        decisions = [thought for thought in told if thought.relation == SAME]
+        return Circle.of(told).entities(self.store.entities(self.user), decisions)
 
     def failures(self) -> list[Failure]:
         """Turns whose post-thinking was given up, with the reason; `retry_failures` tries them again."""
@@ -426,9 +469,27 @@ class Memory:
             lambda ids: self.store.turns(self.user, ids=ids) if ids else [],
         )
 
+    def _circle(self) -> Circle:
+        return Circle.of(self.store.thoughts(self.user, kind="relationship"))
+
+    def _known(self, as_of: datetime | None, known_at: datetime) -> tuple[Known, Lookup]:
+        """The space as this memory knew it then: the journal replayed, and the turns recorded by then."""
+        past = replay(self.store.journal(self.user), known_at)
+        held = frozenset(thought.id for thought in seen(past.values(), as_of, known_at))
+        turns = {turn.id: turn for turn in self.store.turns(self.user) if turn.recorded_at <= known_at}
+        lookup = Lookup(
+            lambda ids: [past[id_] for id_ in ids if id_ in past],
+            lambda ids: [turns[id_] for id_ in ids if id_ in turns],
+        )
+        return Known(held, frozenset(past), frozenset(turns)), lookup
+
     def _wake(self) -> None:
         if self._worker is not None:
             self._worker.wake(self.user)
+
+
+def _aware(when: datetime | None, what: str) -> datetime | None:
+    return None if when is None else aware(when, what)
 
 
 def _of_kind(ref: Ref, kind: str) -> Ref:

@@ -19,6 +19,7 @@ from thinkback.types import (
     Failure,
     Hashing,
     ItemKind,
+    Kind,
     Message,
     Plan,
     Reply,
@@ -152,11 +153,16 @@ class Space(Protocol):
         subject: str | None = None,
         relation: str | None = None,
         group: int | None = None,
+        kind: Kind | None = None,
         current: bool = True,
         after: int = 0,
         limit: int | None = None,
     ) -> list[Thought]:
-        """In sequence. `subject` matches by entity (any alias); `current=False` includes retired ones."""
+        """In sequence. `subject` matches by entity (any spelling); `current=False` includes retired ones."""
+        ...
+
+    def names(self, space: str) -> list[str]:
+        """Every subject thoughts were ever about."""
         ...
 
     def entities(self, space: str) -> list[Entity]: ...

@@ -26,6 +26,9 @@ Kind = Literal["profile", "relationship", "knowledge", "event", "dialogue"]
 
 KINDS: tuple[Kind, ...] = ("profile", "relationship", "knowledge", "event", "dialogue")
 
+SAME = "same as"
+"""The relation that makes two names one's, or (denied) two people's: who is who is a thought as well."""
+
 ActionKind = Literal["insert", "merge", "forget", "supersede", "undo"]
 Side = Literal["query", "response"]
 ItemKind = Literal["turn", "thought"]
@@ -123,6 +126,11 @@ class Draft:
     def object(self) -> str:
         return ", ".join(self.objects)
 
+    @property
+    def searched(self) -> str:
+        """What is embedded and searched; a decision about names answers no question, so it is not found."""
+        return "" if self.relation == SAME else self.sentence
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thought(Draft):
@@ -186,6 +194,14 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
+class Version:
+    """One thought in the history of a subject, and the actions that made it and ended it."""
+
+    thought: Thought
+    actions: tuple[Action, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Claimed:
     """A turn leased to one worker for post-thinking, with the text the space knows about it."""
 
@@ -206,11 +222,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Who or what thoughts speak of, with the names it goes by."""
+    """Who or what thoughts speak of, with the names it goes by and the thoughts that decided so."""
 
     id: int
     name: str
     aliases: tuple[str, ...] = ()
+    decisions: tuple[Thought, ...] = ()
 
 
 # --- the index: a cache, rebuilt from rows at any time ---------------------------------------

@@ -18,7 +18,7 @@ from thinkback.index.shelf import Shelf
 from thinkback.ports import Embedder, Store
 from thinkback.presets import Preset
 from thinkback.text.tokens import terms
-from thinkback.types import Entry, Hashing, ItemKind, Stamp, Unindexed
+from thinkback.types import Draft, Entry, Hashing, ItemKind, Plan, Stamp, Unindexed
 
 if TYPE_CHECKING:
     from thinkback.types import Terms, Vector
@@ -98,11 +98,10 @@ class Upkeep:
                 break
         return done
 
-    def entries_for(self, space: str, turn: int, sentences: Sequence[str]) -> tuple[list[Entry], int | None]:
-        """The entries of new thoughts of one turn, which is indexed, and the epoch of their groups."""
-        if not sentences:
-            return [], None
-        return self._entries(space, [Unindexed("thought", 0, sentence, turn) for sentence in sentences])
+    def entries_for(self, space: str, plan: Plan) -> tuple[list[Entry], int | None]:
+        """The entries of a plan's new thoughts, whose turns are indexed, and the epoch of their groups."""
+        new = [Unindexed("thought", 0, draft.searched, plan.turn or newest(draft)) for draft in plan.drafts]
+        return self._entries(space, new) if new else ([], None)
 
     def regroup_if_outgrown(self, space: str) -> bool:
         """Give the space more (and, by default, learned) groups once it is too large for those it has."""
@@ -140,7 +139,7 @@ class Upkeep:
         total = self._store.reembed_begin(target)
         done = 0
         while batch := self._store.reembed_next(target, BATCH):
-            vectors = self._embedder.embed([item.text for _, item in batch])
+            vectors = self._embedded([item.text for _, item in batch])
             converted = [
                 (space, Entry(item.kind, item.id, vector, hash_terms(())))
                 for (space, item), vector in zip(batch, vectors, strict=True)
@@ -155,7 +154,7 @@ class Upkeep:
         return done
 
     def _entries(self, space: str, items: Sequence[Unindexed]) -> tuple[list[Entry], int]:
-        vectors = self._embedder.embed([item.text for item in items])
+        vectors = self._embedded([item.text for item in items])
         view = self.view(space)
         with view.lock:
             groups, epoch = self._groups(view, items, vectors), view.stamp.epoch
@@ -164,6 +163,14 @@ class Upkeep:
             for item, vector, group in zip(items, vectors, groups, strict=True)
         ]
         return entries, epoch
+
+    def _embedded(self, texts: Sequence[str]) -> Vector:
+        """One row a text; what has no text is near nothing."""
+        vectors = np.zeros((len(texts), self._embedder.dim), dtype=np.float32)
+        said = [row for row, text in enumerate(texts) if text]
+        if said:
+            vectors[said] = self._embedder.embed([texts[row] for row in said])
+        return vectors
 
     def _groups(self, view: View, items: Sequence[Unindexed], vectors: Vector) -> Sequence[int]:
         """H of each item: of its turn's vector by default, of its own by setting or for want of the turn."""
@@ -207,6 +214,11 @@ class Upkeep:
         return lsh.calibrate(
             hashing, vectors[sample], vectors[searched], groups[searched], target=self._preset.target
         )
+
+
+def newest(draft: Draft) -> int:
+    """The turn that spoke of it last."""
+    return max((source.turn for source in draft.sources), default=0)
 
 
 def _turn_vector(view: View, turn: int, otherwise: Vector) -> Vector:

@@ -15,7 +15,20 @@ from thinkback.apps.cli.app import app
 ROOT: Any = typer.main.get_command(app)
 COMMANDS = sorted(
     {"chat", "remember", "recall", "thoughts", "turns", "why", "forget", "undo", "erase", "think"}
-    | {"export", "import", "reembed", "pull", "stats", "doctor", "journal", "users", "demo", "audit"}
+    | {
+        "export",
+        "import",
+        "reembed",
+        "pull",
+        "stats",
+        "doctor",
+        "journal",
+        "users",
+        "demo",
+        "audit",
+        "entities",
+        "history",
+    }
 )
 
 

@@ -15,7 +15,7 @@ ROOT = Path(thinkback.__file__).parent
 VALUES = {"errors", "types", "times", "codec", "presets", "receipts"}
 LANGUAGE = {"text", "index", "prompts"}
 STEPS = {"think", "recall"}
-CORE = VALUES | LANGUAGE | STEPS | {"ports", "checks", "upkeep", "transfer", "audit"}
+CORE = VALUES | LANGUAGE | STEPS | {"ports", "checks", "upkeep", "transfer", "audit", "history"}
 
 # room or file -> what it may import besides itself
 ALLOWED: dict[str, set[str]] = {
@@ -34,9 +34,10 @@ ALLOWED: dict[str, set[str]] = {
     "models": {"errors", "types", "ports", "text", "index"},
     "upkeep": VALUES | {"ports", "text", "index"},
     "transfer": VALUES | {"ports"},
+    "history": {"types"},
     "audit": VALUES | {"ports", "text"},
     "think": VALUES | {"ports", "upkeep"} | LANGUAGE,
-    "recall": VALUES | {"ports"} | LANGUAGE,
+    "recall": VALUES | {"ports", "history"} | LANGUAGE,
     "memory": CORE | {"stores", "models"},
     "asynchronous": CORE | {"memory"},
     "settings": CORE | {"memory", "stores", "models"},

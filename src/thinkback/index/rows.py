@@ -80,13 +80,16 @@ class Rows:
             self._recorded_at[slot] = _seconds(period.recorded_at, -np.inf)
             self._retired_at[slot] = _seconds(period.retired_at, np.inf)
 
-    def allowed(self, *, as_of: float | None, current_only: bool, exclude: Collection[int]) -> Mask:
+    def allowed(self, *, as_of: float | None, current_only: bool, only: Collection[int] | None) -> Mask:
         """Of every slot, whether a search may return it."""
         size = len(self)
         keep = self._retired_at[:size] == np.inf if current_only else np.ones(size, dtype=np.bool_)
         if as_of is not None:
             keep &= (self._valid_from[:size] <= as_of) & (as_of < self._valid_to[:size])
-        keep[[self._slot[id] for id in exclude if id in self._slot]] = False
+        if only is not None:
+            listed = np.zeros(size, dtype=np.bool_)
+            listed[[self._slot[id] for id in only if id in self._slot]] = True
+            keep &= listed
         return keep
 
     def ids(self, slots: Slots | None = None) -> Ints:

@@ -77,14 +77,15 @@ class Shelf:
         scan_below: int = SCAN_BELOW,
         as_of: float | None = None,
         current_only: bool = True,
-        exclude: Collection[int] = (),
+        only: Collection[int] | None = None,
         weights: tuple[float, float] = (0.5, 0.5),
     ) -> Hits:
         """The `limit` best rows by `weights` (of cosine and of lexical score); ties go to the lower id.
 
         Several `query_terms` are wordings of one question: of its lexical scores a row's best counts.
 
-        `as_of` (seconds since 1970) keeps what held at that time; `current_only` drops what was retired.
+        `as_of` (seconds since 1970) keeps what held at that time; `current_only` drops what was retired;
+        `only` keeps these ids.
         """
         rows = self._rows[kind]
         if limit < 1:
@@ -95,7 +96,7 @@ class Shelf:
         lexical = rows.lexicon.weigh(wordings[0]).dense
         for wording in wordings[1:]:
             lexical = np.maximum(lexical, rows.lexicon.weigh(wording).dense)
-        allowed = rows.allowed(as_of=as_of, current_only=current_only, exclude=exclude)
+        allowed = rows.allowed(as_of=as_of, current_only=current_only, only=only)
         whole = hashing is None or len(rows) <= scan_below
         probes = np.zeros(0, dtype=np.int64)
         if hashing is not None:

@@ -10,7 +10,7 @@ answer (`text.asking`); of its wordings the best score counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -36,6 +36,15 @@ _SAYS_MORE = 2  # words of a turn that no recalled thought tells, for which it i
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """What was known at an earlier time: thoughts held true then (at the time asked for), all, and turns."""
+
+    held: Collection[int]
+    ever: Collection[int]
+    turns: Collection[int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Question:
     """A query, ready to be searched with."""
 
@@ -45,6 +54,7 @@ class Question:
     k: int
     as_of: datetime | None = None
     explain: bool = False
+    known: Known | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +78,10 @@ class Search:
 
     def hits(self, kind: ItemKind, limit: int, *, whenever: bool = False) -> Hits:
         """The best of what holds at the time asked for; `whenever` takes what was retired as well."""
+        known = self.question.known
         as_of = None if whenever or self.question.as_of is None else self.question.as_of.timestamp()
+        if known is not None and kind == "thought":
+            as_of = None  # what held then is already chosen, by the intervals as they were known
         scan_below = self.preset.scan_below
         # Where words have no weight they must not propose candidates either: TiM looks into groups alone.
         return self.shelf.search(
@@ -79,9 +92,16 @@ class Search:
             hashing=self.hashing if self.question.explain or self.shelf.size(kind) > scan_below else None,
             scan_below=scan_below,
             as_of=as_of,
-            current_only=as_of is None and not whenever,
+            current_only=as_of is None and not whenever and known is None,
+            only=None if known is None else self._only(known, kind, whenever=whenever),
             weights=(self.preset.cosine, self.preset.lexical),
         )
+
+    @staticmethod
+    def _only(known: Known, kind: ItemKind, *, whenever: bool) -> Collection[int]:
+        if kind == "turn":
+            return known.turns
+        return known.ever if whenever else known.held
 
     def matters(self, score: float) -> bool:
         return score >= self.preset.threshold

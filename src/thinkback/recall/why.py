@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from thinkback.errors import NotFound
+from thinkback.history import holding
 from thinkback.ports import Store
 from thinkback.text.quarantine import redacted
 from thinkback.types import Ref, Thought, Turn, Why
@@ -24,7 +25,7 @@ def why_thought(store: Store, space: str, id_: int) -> Why:
         if turn is not None:
             words = turn.said(source.side)[source.start : source.end]
             lines.append(f'from {turn.ref}, {turn.at:%Y-%m-%d %H:%M}, {source.speaker} said: "{words}"')
-    lines.append(_holds(thought))
+    lines.append(holding(thought))
     for action in actions:
         undone = f", undone by {Ref('action', action.undone_by)}" if action.undone_by else ""
         lines.append(f"{action.ref} {action.action} by {action.actor}: {action.reason}{undone}")
@@ -76,11 +77,3 @@ def why_answer(store: Store, space: str, id_: int) -> Why:
 def _thoughts(store: Store, space: str, turn: Turn) -> dict[int, Thought]:
     ids = [used.id for used in turn.recalled if used.kind == "thought"]
     return {thought.id: thought for thought in store.thoughts(space, ids=ids, current=False)}
-
-
-def _holds(thought: Thought) -> str:
-    since = f"{thought.valid_from:%Y-%m-%d}" if thought.valid_from else "always"
-    span = f"from {since} to {thought.valid_to:%Y-%m-%d}" if thought.valid_to else f"since {since}"
-    if thought.retired_at is None:
-        return f"holds {span}, learned {thought.recorded_at:%Y-%m-%d %H:%M}"
-    return f"held {span}, retired {thought.retired_at:%Y-%m-%d %H:%M}"

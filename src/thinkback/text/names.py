@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from thinkback.text.kin import KIN_EN, KIN_ZH, PERSON_ZH, PETS_ZH, longest_first
+from thinkback.text.kin import KIN_EN, KIN_ZH, PERSON_ZH, PETS_EN, PETS_ZH, longest_first
 
 USER = "user"
 
@@ -23,6 +23,11 @@ _SELVES = frozenset(
 _MINE = re.compile(r"(?:my|the user's|users'?)\s(?=\S)")
 _MINE_ZH = re.compile(f"(?:我|俺|咱|用户)(?:的|家的?)?({longest_first(KIN_ZH | PETS_ZH)})")
 _KIN_EN = re.compile(rf"({USER}'s )(?:(older|elder|big|younger|little) )?({longest_first(KIN_EN)})")
+_ROLE = re.compile(
+    rf"\bmy (?:(?:older|elder|big|younger|little) )?(?:{longest_first(KIN_EN | PETS_EN)})\b"
+    f"|(?:我|俺|咱)(?:的|家的?)?(?:{longest_first(KIN_ZH | PETS_ZH)})",
+    re.IGNORECASE,
+)
 _AGES = {"older": "older ", "elder": "older ", "big": "older ", "younger": "younger ", "little": "younger "}
 
 
@@ -50,3 +55,8 @@ def _once(name: str) -> str:
     if kin := _KIN_EN.fullmatch(mine):
         return kin[1] + _AGES.get(kin[2] or "", "") + KIN_EN[kin[3]]
     return mine
+
+
+def roles_in(words: str) -> list[str]:
+    """The user's people and pets that words speak of by what they are to him: "user's older sister"."""
+    return list(dict.fromkeys(normalise(found[0]) for found in _ROLE.finditer(words)))

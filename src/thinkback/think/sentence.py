@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from thinkback.text.kin import PERSON_ZH
 from thinkback.text.language import language
 from thinkback.text.names import USER
 from thinkback.think.relations import relation_of
@@ -13,6 +14,8 @@ _HAN = re.compile("[\u4e00-\u9fff]")
 _ARTICLED = re.compile(r"(?:an?|the|my|his|her|their|one|two|three)\s", re.I)
 
 
+_NAMED = (" (", "（")
+_ROLES_ZH = {name: word for word, name in reversed(PERSON_ZH.items())}
 _PLURAL = re.compile(r"'s (\w+) is\b")
 
 
@@ -47,10 +50,26 @@ def with_article(noun: str) -> str:
 def subject_in(subject: str, lang: str) -> str:
     """How a subject opens a sentence: The user, The user's sister, Anna; 用户, 用户的妹妹."""
     if lang == "zh":
+        role = subject.removeprefix(f"{USER}'s ")
+        if role != subject:
+            return f"用户的{_ROLES_ZH.get(role, role)}"
         return "用户" if subject == USER else subject
     if subject == USER or subject.startswith(f"{USER}'s "):
         return f"The {subject}"
     return subject
+
+
+def naming(sentence: str, subject: str, others: Sequence[str]) -> str:
+    """The sentence with the subject's other names behind it: Anna (the user's sister) lives in Rome."""
+    lang = language_of(sentence)
+    opening = subject_in(subject, lang)
+    if not others or not sentence.startswith(opening) or sentence[len(opening) :].startswith(_NAMED):
+        return sentence
+    called = [subject_in(name, lang) for name in others]
+    if lang == "zh":
+        return f"{opening}（{'、'.join(called)}）{sentence[len(opening) :]}"
+    listed = ", ".join(f"t{name[1:]}" if name.startswith("The ") else name for name in called)
+    return f"{opening} ({listed}){sentence[len(opening) :]}"
 
 
 def compose(

@@ -7,17 +7,22 @@ becomes a dead letter with its reason. It stays recallable from the bank all the
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
 from thinkback.errors import Conflict, LeaseLost, ModelError, NotFound, RateLimited, StoreError
 from thinkback.ports import Clock, Store
+from thinkback.text.names import USER, normalise
 from thinkback.text.quarantine import admitted
+from thinkback.think.circle import Circle
 from thinkback.think.generate import Generator
+from thinkback.think.identify import identify
 from thinkback.think.organise import organise
-from thinkback.types import Action, Claimed, Plan, Receipt, Thought, ThoughtOver
+from thinkback.think.sentence import naming
+from thinkback.types import SAME, Action, Change, Claimed, Draft, Plan, Receipt, Thought, ThoughtOver, Turn
 from thinkback.upkeep import Progress, Upkeep
 
 LEASE_S = 300.0
@@ -84,11 +89,9 @@ class Thinker:
         try:
             self._upkeep.catch_up(item.space)
             drafts = admitted(self._generator.generate(item.turn), item.turn)
-            held = partial(self._held, item.space)
-            changes = organise(drafts, held, at=item.turn.at)
+            changes = self._changes(item.space, item.turn, drafts)
             plan = Plan(turn=item.turn.id, lease=item.lease, actor=self._generator.name, changes=changes)
-            sentences = [draft.sentence for draft in plan.drafts]
-            entries, epoch = self._upkeep.entries_for(item.space, item.turn.id, sentences)
+            entries, epoch = self._upkeep.entries_for(item.space, plan)
             return self._store.apply(item.space, plan, entries, self._clock(), epoch)
         except LeaseLost:
             return None
@@ -100,8 +103,21 @@ class Thinker:
             self._release(item, f"{type(error).__name__}: {error}", self._retry_at(item, error))
             return None
 
-    def _held(self, space: str, subject: str, relation: str) -> list[Thought]:
-        return self._store.thoughts(space, subject=subject, relation=relation)
+    def _changes(self, space: str, turn: Turn, drafts: Sequence[Draft]) -> tuple[Change, ...]:
+        """Whom the drafts speak of, then what they change; candidates come from all names of a subject."""
+        if not drafts:
+            return ()
+        known = self._store.thoughts(space, kind="relationship")
+        about, circle = identify(turn, drafts, Circle.of(known), partial(self._store.names, space))
+
+        def held(subject: str, relation: str) -> list[Thought]:
+            names = circle.names(subject)
+            found = [
+                t for name in names for t in self._store.thoughts(space, subject=name, relation=relation)
+            ]
+            return sorted(found, key=lambda thought: thought.id)
+
+        return tuple(_named(change, circle) for change in organise(about, held, at=turn.at))
 
     def _retry_at(self, item: Claimed, error: Exception) -> datetime | None:
         """At once if the space changed under us, later if a model failed, never if trying is in vain."""
@@ -118,3 +134,17 @@ class Thinker:
     def _release(self, item: Claimed, reason: str, retry_at: datetime | None) -> None:
         with suppress(NotFound):  # the user was erased meanwhile
             self._store.release(item.space, item.turn.id, item.lease, reason=reason, retry_at=retry_at)
+
+
+def _named(change: Change, circle: Circle) -> Change:
+    """New thoughts say who their subject is, so that each can be found and understood by itself."""
+    return replace(
+        change, add=tuple(_named_draft(draft, circle.names(draft.subject)) for draft in change.add)
+    )
+
+
+def _named_draft(draft: Draft, names: Sequence[str]) -> Draft:
+    if draft.relation == SAME or draft.subject == USER:
+        return draft
+    others = [name for name in names if normalise(name) != normalise(draft.subject)]
+    return replace(draft, sentence=naming(draft.sentence, draft.subject, others))

@@ -21,7 +21,7 @@ from thinkback.text.tokens import terms
 from thinkback.think.resolve import object_key, respect
 from thinkback.think.sentence import compose, language_of
 from thinkback.think.vocabulary import Relation
-from thinkback.types import ActionKind, Change, Draft, Source, Thought
+from thinkback.types import SAME, ActionKind, Change, Draft, Source, Thought
 
 EPISODIC = ("event", "dialogue")
 RECENT = 3  # turns back that an elliptic correction may speak of
@@ -302,7 +302,12 @@ def _outdated(relation: Relation, draft: Draft, held: tuple[Held, ...]) -> tuple
 
 
 def _mergeable(draft: Draft, held: Draft) -> bool:
-    """An open-ended fact joins another from now on; one that names its time joins only its like."""
+    """An open-ended fact joins another from now on; one that names its time joins only its like.
+
+    Who is who is decided name by name, and so undone.
+    """
+    if draft.relation == SAME:
+        return False
     same_start = draft.valid_from is None or held.valid_from == draft.valid_from
     return same_start and held.valid_to == draft.valid_to and held.kind not in EPISODIC
 
@@ -314,11 +319,7 @@ def _merge(drafts: Sequence[Draft]) -> Draft:
         for item in draft.objects:
             objects.setdefault(object_key(item), item)
         sources.update(dict.fromkeys(draft.sources))
-    return _resaid(
-        replace(
-            drafts[-1], subject=drafts[0].subject, objects=tuple(objects.values()), sources=tuple(sources)
-        )
-    )
+    return _resaid(replace(drafts[-1], objects=tuple(objects.values()), sources=tuple(sources)))
 
 
 def _resaid(draft: Draft) -> Draft:

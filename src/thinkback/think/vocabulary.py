@@ -73,6 +73,7 @@ ENTRIES: tuple[tuple[Relation, str], ...] = (
     # a relation, and the other surface forms (comma-separated) that mean the same
     (be("is named", "profile", True, "named", "叫"), "name, name is, has name, full name, 名字, 姓名, 名叫"),
     (be("goes by", "profile", False, "called", "也叫"), "nickname, is nicknamed, 昵称, 小名"),
+    (be("same as", "relationship", False, "the same as", "就是"), "is the same as, alias, is also"),
     (
         said(
             "is aged",

@@ -44,6 +44,7 @@ def match(expected: Iterable[Triple], thoughts: Iterable[Thought]) -> Matched:
     held = frozenset(
         (_subject(each.subject), fold(f"not {each.relation}" if each.negated else each.relation), fold(o))
         for each in thoughts
+        if each.searched  # who is who is a decision about names, not a fact that was told
         for o in each.objects
     )
     return Matched(gold & held, gold - held, held - gold)

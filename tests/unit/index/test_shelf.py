@@ -143,7 +143,7 @@ def test_common_words_do_not_crowd_out_the_rare_one() -> None:
 
 
 @pytest.mark.parametrize("probing", [True, False])
-def test_retired_excluded_and_untimely_rows_are_filtered(probing: bool) -> None:
+def test_retired_unlisted_and_untimely_rows_are_filtered(probing: bool) -> None:
     x = np.repeat(clusters(1), 5, axis=0)
     hashing = lsh.random_hashing(DIM, 8, 0)
     rows = [replace(row, terms=hash_terms(["cat"])) for row in entries(x, hashing)]
@@ -151,7 +151,7 @@ def test_retired_excluded_and_untimely_rows_are_filtered(probing: bool) -> None:
         rows, (period(10, retired=5), period(11, start=3), period(12, end=3), period(13, start=2, end=4))
     )
 
-    def ids(as_of: int | None = None, current: bool = True, exclude: tuple[int, ...] = ()) -> list[int]:
+    def ids(as_of: int | None = None, current: bool = True, only: tuple[int, ...] | None = None) -> list[int]:
         hits = shelf.search(
             "thought",
             x[0],
@@ -161,13 +161,13 @@ def test_retired_excluded_and_untimely_rows_are_filtered(probing: bool) -> None:
             scan_below=0 if probing else 100,
             as_of=None if as_of is None else day(as_of).timestamp(),
             current_only=current,
-            exclude=exclude,
+            only=only,
         )
         return [int(id) for id in hits.ids]
 
     assert ids() == [11, 12, 13, 14]
     assert ids(current=False) == [10, 11, 12, 13, 14]
-    assert ids(exclude=(12, 99)) == [11, 13, 14]
+    assert ids(only=(12, 10, 99)) == [12]
     assert ids(as_of=1) == [12, 14]
     assert ids(as_of=2) == [12, 13, 14]
     assert ids(as_of=3) == [11, 13, 14]
@@ -209,9 +209,7 @@ def test_the_same_id_again_replaces_the_row() -> None:
 
 
 def search(shelf: Shelf, query: Entry, hashing: Hashing, scan_below: int) -> Hits:
-    return shelf.search(
-        "thought", query.vector, query.terms, limit=7, hashing=hashing, scan_below=scan_below, exclude=(12,)
-    )
+    return shelf.search("thought", query.vector, query.terms, limit=7, hashing=hashing, scan_below=scan_below)
 
 
 @settings(deadline=None)

@@ -18,6 +18,7 @@ from thinkback.apps.cli import (
     modelling,
     moving,
     talking,
+    tracing,
     writing,
 )
 from thinkback.apps.cli.command import INTERRUPTED
@@ -70,6 +71,7 @@ for group in (
     writing,
     looking,
     listing,
+    tracing,
     auditing,
     changing,
     moving,

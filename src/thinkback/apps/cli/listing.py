@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from thinkback.apps.cli.command import Call, command
-from thinkback.apps.cli.options import Limit
+from thinkback.apps.cli.options import AsOf, KnownAt, Limit
 
 
 def register(app: typer.Typer) -> None:
@@ -26,6 +26,8 @@ def thoughts(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also what is held true no longer.")] = False,
     retired: Annotated[bool, typer.Option("--retired", help="Only what is held true no longer.")] = False,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
     limit: Limit = 100,
 ) -> None:
     """List what was understood: one thought a line, with who said it where.
@@ -34,11 +36,18 @@ def thoughts(
     Examples:
       thinkback thoughts
       thinkback thoughts --subject Anna --all
+      thinkback thoughts --as-of 2023-01-01      what held then
     """
     from thinkback.apps.cli import printing, values
 
     with call.memory() as memory:
-        found = memory.thoughts(subject=subject, relation=relation, current=not (everything or retired))
+        found = memory.thoughts(
+            subject=subject,
+            relation=relation,
+            current=not (everything or retired),
+            as_of=as_of,
+            known_at=known_at,
+        )
     found = [thought for thought in found if not (retired and thought.current)][-limit:]
     if call.json:
         printing.print_json([values.thought(thought) for thought in found])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from thinkback.apps.cli.command import Call, command
-from thinkback.apps.cli.options import STDIN, AsOf, read_stdin
+from thinkback.apps.cli.options import STDIN, AsOf, KnownAt, read_stdin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +27,7 @@ def recall(
     ],
     k: Annotated[int, typer.Option("--k", "-k", metavar="N", help="At most so many memories.")] = 5,
     as_of: AsOf = None,
+    known_at: KnownAt = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Also show what was looked at and dropped.")
     ] = False,
@@ -39,13 +40,18 @@ def recall(
     Examples:
       thinkback recall "Where do I live?"
       thinkback recall "Where did I live?" --as-of 2023-01-01 --explain
+      thinkback recall "Where do I live?" --known-at 2024-06-01   what it would have said then
       thinkback recall "我住在哪里？" -k 1 --json
     """
     from thinkback.apps.cli import printing, values
 
     with call.memory() as memory:
         found = memory.recall(
-            read_stdin() if query == STDIN else query, k=k, as_of=as_of, explain=explain or call.json
+            read_stdin() if query == STDIN else query,
+            k=k,
+            as_of=as_of,
+            known_at=known_at,
+            explain=explain or call.json,
         )
     if call.json:
         shown = values.recollection(found)

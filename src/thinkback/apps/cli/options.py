@@ -28,6 +28,15 @@ AsOf = Annotated[
         help="What held at that time (ISO 8601; without a zone: local time).",
     ),
 ]
+KnownAt = Annotated[
+    datetime | None,
+    typer.Option(
+        "--known-at",
+        parser=moment,
+        metavar="TIME",
+        help="What this memory knew at that time, whatever it learned since.",
+    ),
+]
 At = Annotated[
     datetime | None,
     typer.Option(

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from thinkback import codec
-from thinkback.types import Action, Candidate, Recollection, Thought, Turn, Why
+from thinkback.types import Action, Candidate, Entity, Recollection, Thought, Turn, Version, Why
 
 Json = dict[str, Any]
 
@@ -21,6 +21,15 @@ def turn(value: Turn) -> Json:
 
 def action(value: Action) -> Json:
     return {"ref": str(value.ref), **codec.action_to_json(value)}
+
+
+def version(value: Version) -> Json:
+    return {**thought(value.thought), "actions": [action(each) for each in value.actions]}
+
+
+def entity(value: Entity) -> Json:
+    decisions = [thought(each) for each in value.decisions]
+    return {"id": value.id, "name": value.name, "aliases": list(value.aliases), "decisions": decisions}
 
 
 def candidate(value: Candidate, rank: int | None = None) -> Json:

@@ -143,7 +143,7 @@ class Entries(Part):
                     rows.thought(row)
                     for row in self._db.read("thoughts.by_ids", (number, rows.ids_json(ids)))
                 ]
-                found += [(name, Unindexed("thought", t.id, t.sentence, _first(t.sources))) for t in thoughts]
+                found += [(name, Unindexed("thought", t.id, t.searched, _first(t.sources))) for t in thoughts]
         return found
 
     def reembed_write(self, target: str, entries: Sequence[tuple[str, Entry]]) -> None:

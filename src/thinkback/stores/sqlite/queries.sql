@@ -125,16 +125,24 @@ FROM thoughts t
 WHERE t.space = ?1 AND t.id > ?2
   AND (?3 IS NULL OR t.relation = ?3)
   AND (?4 IS NULL OR t.id IN (SELECT id FROM entries WHERE space = ?1 AND kind = 'thought' AND grp = ?4))
-  AND (NOT ?5 OR t.retired_at IS NULL)
-ORDER BY t.id LIMIT ?6
+  AND (?5 IS NULL OR t.kind = ?5)
+  AND (NOT ?6 OR t.retired_at IS NULL)
+ORDER BY t.id LIMIT ?7
+
+-- name: thoughts.relationships
+SELECT t.id, t.subject, t.relation, t.objects, t.sentence, t.kind, t.negated,
+       t.valid_from, t.valid_to, t.recorded_at, t.retired_at, t.sources
+FROM thoughts t INDEXED BY thoughts_relationships
+WHERE t.space = ?1 AND t.id > ?2 AND t.kind = 'relationship' AND t.retired_at IS NULL
+ORDER BY t.id LIMIT ?3
 
 -- name: thoughts.by_claim
 SELECT t.id, t.subject, t.relation, t.objects, t.sentence, t.kind, t.negated,
        t.valid_from, t.valid_to, t.recorded_at, t.retired_at, t.sources
 FROM thoughts t INDEXED BY thoughts_by_claim
 WHERE t.space = ?1 AND t.entity = (SELECT entity FROM aliases WHERE space = ?1 AND alias = ?2) AND t.id > ?3
-  AND (?4 IS NULL OR t.relation = ?4) AND (NOT ?5 OR t.retired_at IS NULL)
-ORDER BY t.id LIMIT ?6
+  AND (?4 IS NULL OR t.relation = ?4) AND (?5 IS NULL OR t.kind = ?5) AND (NOT ?6 OR t.retired_at IS NULL)
+ORDER BY t.id LIMIT ?7
 
 -- name: thoughts.by_ids
 SELECT id, subject, relation, objects, sentence, kind, negated,
@@ -173,6 +181,9 @@ INSERT INTO aliases (space, alias, entity) VALUES (?1, ?2, ?3)
 -- name: entities.select
 SELECT e.id, e.name, (SELECT json_group_array(alias) FROM aliases a WHERE a.space = e.space AND a.entity = e.id)
 FROM entities e WHERE e.space = ?1 ORDER BY e.id
+
+-- name: entities.names
+SELECT name FROM entities WHERE space = ?1 ORDER BY id
 
 -- name: entities.delete_orphans
 DELETE FROM entities WHERE space = ?1 AND id NOT IN (SELECT entity FROM thoughts WHERE space = ?1)
@@ -259,7 +270,7 @@ SELECT id, query, response FROM turns
 WHERE space = ?1 AND id > (SELECT indexed_turn FROM spaces WHERE id = ?1) ORDER BY id LIMIT ?2
 
 -- name: entries.unindexed_thoughts
-SELECT id, sentence, sources FROM thoughts
+SELECT id, CASE relation WHEN 'same as' THEN '' ELSE sentence END, sources FROM thoughts
 WHERE space = ?1 AND id > (SELECT indexed_thought FROM spaces WHERE id = ?1) ORDER BY id LIMIT ?2
 
 -- name: entries.advance

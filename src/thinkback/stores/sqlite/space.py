@@ -13,7 +13,7 @@ from thinkback.stores.sqlite.base import Part
 from thinkback.stores.sqlite.entries import write_entry
 from thinkback.stores.sqlite.journal import Journal
 from thinkback.times import from_micros, micros
-from thinkback.types import Action, Change, Draft, Entity, Entry, Plan, Ref, Thought
+from thinkback.types import Action, Change, Draft, Entity, Entry, Kind, Plan, Ref, Thought
 
 
 class Space(Part):
@@ -28,6 +28,7 @@ class Space(Part):
         subject: str | None = None,
         relation: str | None = None,
         group: int | None = None,
+        kind: Kind | None = None,
         current: bool = True,
         after: int = 0,
         limit: int | None = None,
@@ -42,10 +43,16 @@ class Space(Part):
         most = rows.ALL if limit is None else limit
         if subject is not None:
             alias = self.alias(subject)
-            found = self._db.read("thoughts.by_claim", (number, alias, after, relation, current, most))
+            found = self._db.read("thoughts.by_claim", (number, alias, after, relation, kind, current, most))
+        elif kind == "relationship" and current and (relation, group) == (None, None):
+            found = self._db.read("thoughts.relationships", (number, after, most))
         else:
-            found = self._db.read("thoughts.select", (number, after, relation, group, current, most))
+            found = self._db.read("thoughts.select", (number, after, relation, group, kind, current, most))
         return [rows.thought(row) for row in found]
+
+    def names(self, space: str) -> list[str]:
+        number = self._find(space)
+        return [] if number is None else [row[0] for row in self._db.read("entities.names", (number,))]
 
     def entities(self, space: str) -> list[Entity]:
         number = self._find(space)

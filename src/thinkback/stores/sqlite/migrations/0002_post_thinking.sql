@@ -1,0 +1,11 @@
+-- Who is who is read from the relationship thoughts before every turn is organised.
+CREATE INDEX thoughts_relationships ON thoughts (space, id) WHERE kind = 'relationship' AND retired_at IS NULL;
+
+-- How often a thought was recalled, and when last: kept only under a retention policy.
+CREATE TABLE recalls (
+  space   INTEGER NOT NULL,
+  thought INTEGER NOT NULL,
+  times   INTEGER NOT NULL,
+  last    INTEGER NOT NULL,
+  PRIMARY KEY (space, thought)
+) WITHOUT ROWID;

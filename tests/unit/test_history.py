@@ -1,0 +1,102 @@
+"""The space on both axes of time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.conftest import FakeClock
+
+from thinkback.history import replay
+from thinkback.memory import Memory
+
+
+def moved(memory: Memory, clock: FakeClock) -> None:
+    """Told in May that he lives in Paris; in July, that he lives in Lyon since June."""
+    for month, words in ((5, "I live in Paris."), (7, "I moved to Lyon on June 3rd, 2024.")):
+        clock.now = datetime(2024, month, 10, tzinfo=UTC)
+        memory.remember(words)
+        memory.post_think()
+    clock.now = datetime(2024, 9, 1, tzinfo=UTC)
+
+
+def day(month: int, day: int) -> datetime:
+    return datetime(2024, month, day, tzinfo=UTC)
+
+
+def test_what_held_and_what_was_known_are_two_questions(memory: Memory, clock: FakeClock) -> None:
+    moved(memory, clock)
+
+    def places(**when: Any) -> list[str]:
+        return [thought.object for thought in memory.thoughts(relation="lives in", **when)]
+
+    def recalled(**when: Any) -> str:
+        return memory.recall("Where do I live?", k=1, **when)[0].text.split(" (")[0].rstrip(".")
+
+    assert places() == ["Lyon"]
+    assert places(as_of=day(5, 20)) == ["Paris"]
+    assert places(as_of=day(6, 20)) == ["Lyon"]
+    assert places(known_at=day(6, 20)) == ["Paris"]
+    assert places(as_of=day(6, 20), known_at=day(6, 20)) == ["Paris"]
+    assert places(as_of=day(5, 20), known_at=day(8, 1)) == []
+    assert places(known_at=day(5, 1)) == []
+    assert recalled() == "The user lives in Lyon"
+    assert recalled(as_of=day(5, 20)) == "The user lives in Paris"
+    assert recalled(known_at=day(6, 20)) == "The user lives in Paris"
+    assert recalled(as_of=day(6, 20), known_at=day(6, 20)) == "The user lives in Paris"
+    assert len(memory.recall("Where do I live?", known_at=day(5, 1))) == 0
+
+
+def test_undone_actions_count_until_they_were_undone(memory: Memory, clock: FakeClock) -> None:
+    moved(memory, clock)
+    memory.undo(memory.journal()[-1])
+    clock.now = day(10, 1)
+    (held,) = memory.thoughts(relation="lives in")
+    assert held.object == "Paris"
+    assert [t.object for t in memory.thoughts(relation="lives in", known_at=day(8, 1))] == ["Lyon"]
+
+
+def test_the_history_of_a_subject_tells_every_value_and_why(memory: Memory, clock: FakeClock) -> None:
+    moved(memory, clock)
+    paris, lyon = memory.history("me", "lives in")
+    assert (paris.thought.object, lyon.thought.object) == ("Paris", "Lyon")
+    assert [action.action for action in paris.actions] == ["insert", "supersede"]
+    assert paris.thought.valid_to == lyon.thought.valid_from == day(6, 3)
+    assert memory.history("nobody") == []
+
+
+SAID = (
+    "I live in Paris.",
+    "I moved to Lyon.",
+    "I like tea.",
+    "I don't like tea.",
+    "My sister Anna is a cook.",
+    "My sister Eve is a vet.",
+    "I am allergic to nuts.",
+    "My cousin Anna lives in Oslo.",
+    "Please forget where I live.",
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.sampled_from((*SAID, "undo")), max_size=12))
+def test_replaying_the_journal_gives_the_space(steps: list[str]) -> None:
+    clock = FakeClock()
+    with Memory.open(":memory:", embedder="hashing", background=False, clock=clock) as memory:
+        snapshots = {}
+        for step in steps:
+            clock.advance(60)
+            if step != "undo":
+                memory.remember(step)
+                memory.post_think()
+            elif undoable := [action for action in memory.journal() if not action.undone_by]:
+                memory.undo(undoable[-1])
+            snapshots[clock.now] = memory.store.thoughts(memory.user, current=False)
+        for at, thoughts in snapshots.items():
+            assert list(replay(memory.journal(), at).values()) == thoughts
+        copied = memory.for_user("copy")
+        copied.import_(list(memory.export()))
+        all_of = memory.store.thoughts
+        assert all_of("copy", current=False) == all_of(memory.user, current=False)
