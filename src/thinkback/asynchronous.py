@@ -50,6 +50,7 @@ class AsyncMemory:
     remember = _threaded(Memory.remember)
     remember_messages = _threaded(Memory.remember_messages)
     post_think = _threaded(Memory.post_think)
+    organise = _threaded(Memory.organise)
     wait = _threaded(Memory.wait)
     recall = _threaded(Memory.recall)
     chat = _threaded(Memory.chat)

@@ -29,9 +29,10 @@ from thinkback.recall.why import why_answer, why_thought
 from thinkback.receipts import Stopwatch
 from thinkback.text.quarantine import redacted_why
 from thinkback.text.refs import parse_ref
-from thinkback.think.choose import Think, generator_for
+from thinkback.think.choose import Think, generator_for, organiser_for
 from thinkback.think.circle import Circle
 from thinkback.think.generate import Generator
+from thinkback.think.reorganise import Reorganiser
 from thinkback.think.thinker import Thinker
 from thinkback.think.worker import Worker
 from thinkback.times import aware, utc_now
@@ -81,7 +82,8 @@ class Memory:
         self._preset = preset
         self._clock = clock
         self._upkeep = Upkeep(store, embedder, preset)
-        self._thinker = Thinker(store, self._upkeep, generator_for(think, llm), clock)
+        self._reorganiser = Reorganiser(store, self._upkeep, organiser_for(think, llm), clock)
+        self._thinker = Thinker(store, self._upkeep, generator_for(think, llm), self._reorganiser, clock)
         self._worker = Worker(self._thinker.attend) if background else None
         self._streams: WeakSet[ChatStream] = WeakSet()
         self._owns_parts = True
@@ -200,6 +202,19 @@ class Memory:
     def post_think(self, *, limit: int | None = None, progress: Progress | None = None) -> ThoughtOver:
         """Think over what is pending, now. The background worker does the same by itself."""
         return self._thinker.drain(self.user, limit=checked_limit(limit), progress=progress)
+
+    def organise(self, *, group: int | None = None, progress: Progress | None = None) -> ThoughtOver:
+        """Put one group of thoughts in order now, or all: merge, and forget what others speak against.
+
+        The background does so by itself whenever a group has doubled.
+        """
+        watch = Stopwatch()
+        with watch("organise"):
+            if group is None:
+                done = self._reorganiser.every_group(self.user, progress)
+            else:
+                done = self._reorganiser.group(self.user, group)
+        return ThoughtOver(actions=tuple(done), receipt=Receipt(ms=watch.ms))
 
     def wait(self, timeout: float | None = None) -> bool:
         """Until the background worker has nothing left to do now; raises what made it fail.

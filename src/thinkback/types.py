@@ -151,19 +151,23 @@ class Thought(Draft):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One action the organiser proposes: add these drafts, retire these thoughts, for this reason."""
+    """One action the organiser proposes: add these drafts, retire these thoughts, for this reason.
+
+    `ended` is when the retired ones ceased to hold; without it, when the new one began or the turn was said.
+    """
 
     action: ActionKind
     reason: str
     add: tuple[Draft, ...] = ()
     retire: tuple[int, ...] = ()
+    ended: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """All that thinking over one turn changes: applied in one transaction, or not at all."""
+    """All that thinking over a turn (or, without one, reorganising) changes: in one transaction or not at all."""
 
-    turn: int
+    turn: int | None
     lease: str
     actor: str
     changes: tuple[Change, ...] = ()
@@ -424,11 +428,12 @@ class Erased:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThoughtOver:
-    """What a round of post-thinking did."""
+    """What a round of post-thinking did; `problems` tells which groups a model failed to put in order."""
 
     turns: int = 0
     failed: int = 0
     actions: tuple[Action, ...] = ()
+    problems: tuple[str, ...] = ()
     receipt: Receipt = Receipt()
 
 

@@ -127,6 +127,15 @@ PERSON_ZH: dict[str, str] = {
 PERSON_ZH |= {word: name for name, words in _ZH_PERSONS.items() for word in words.split()}
 """Which person a Chinese word means, in English words: 姐姐 and 妹妹 are two, 妈妈 and 母亲 one."""
 
+EITHER_ZH = {
+    "sister": "姐妹",
+    "brother": "兄弟",
+    "cousin": "堂表亲",
+    "grandmother": "祖母",
+    "grandfather": "祖父",
+}
+"""English does not tell 姐姐 from 妹妹: a thought of several says neither."""
+
 
 def longest_first(words: dict[str, str]) -> str:
     """The words as alternatives of a pattern, none hidden by its own beginning."""

@@ -8,6 +8,7 @@ from thinkback.errors import InvalidInput
 from thinkback.ports import LLM
 from thinkback.think.generate import Generator
 from thinkback.think.llm_generator import LLMGenerator
+from thinkback.think.llm_organiser import LLMOrganiser
 from thinkback.think.rules import RuleGenerator
 
 Think = Literal["auto", "rules", "llm"]
@@ -24,3 +25,10 @@ def generator_for(think: Think | Generator, llm: LLM | None) -> Generator:
     if think not in ("auto", "rules"):
         raise InvalidInput(f"think={think!r}: choose auto, rules or llm")
     return LLMGenerator(llm) if think == "auto" and llm is not None and llm.extracts else RuleGenerator()
+
+
+def organiser_for(think: Think | Generator, llm: LLM | None) -> LLMOrganiser | None:
+    """The model that proposes how to put groups in order, where it is asked to think at all."""
+    if llm is None or think == "rules" or not (llm.extracts or think == "llm"):
+        return None
+    return LLMOrganiser(llm)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from thinkback.text.kin import KIN_EN, KIN_ZH, ONE_EACH, PETS_EN, PETS_ZH
+from thinkback.text.kin import EITHER_ZH, KIN_EN, KIN_ZH, ONE_EACH, PETS_EN, PETS_ZH
 from thinkback.text.names import normalise
 from thinkback.think.vocabulary import ENTRIES, FAVOURITES_ZH, Relation, of, said
 
@@ -31,14 +31,6 @@ _FORMS: dict[str, str] = {
 }
 _KIN = KIN_EN | KIN_ZH | PETS_EN | PETS_ZH
 _PETS = frozenset((*PETS_EN.values(), *PETS_ZH.values()))
-_EITHER_ZH = {
-    "sister": "姐妹",
-    "brother": "兄弟",
-    "cousin": "堂表亲",
-    "grandmother": "祖母",
-    "grandfather": "祖父",
-}
-"""English does not tell 姐姐 from 妹妹: a thought of several says neither."""
 _KIN_ZH = {name: word for words in (KIN_ZH, PETS_ZH) for word, name in reversed(words.items())}
 FAVOURITE = "favourite "
 _SAME_THING = {"color": "colour", "film": "movie", "meal": "food", "beverage": "drink"}
@@ -107,7 +99,7 @@ def relation_of(name: str) -> Relation:
 
 
 def _kin(name: str, kin: str) -> Relation:
-    word = _EITHER_ZH.get(kin) or _KIN_ZH.get(kin, kin)
+    word = EITHER_ZH.get(kin) or _KIN_ZH.get(kin, kin)
     if kin not in _PETS:
         return of(name, "relationship", kin in ONE_EACH, word, kin)
     en, en_not = f"{{s}} has a {kin} named {{o}}", f"{{s}} does not have a {kin} named {{o}}"

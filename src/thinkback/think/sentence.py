@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from thinkback.text.kin import PERSON_ZH
+from thinkback.text.kin import EITHER_ZH, KIN_ZH, PERSON_ZH
 from thinkback.text.language import language
 from thinkback.text.names import USER
 from thinkback.think.relations import relation_of
@@ -15,7 +15,7 @@ _ARTICLED = re.compile(r"(?:an?|the|my|his|her|their|one|two|three)\s", re.I)
 
 
 _NAMED = (" (", "（")
-_ROLES_ZH = {name: word for word, name in reversed(PERSON_ZH.items())}
+_ROLES_ZH = {name: word for word, name in reversed((KIN_ZH | PERSON_ZH).items())} | EITHER_ZH
 _PLURAL = re.compile(r"'s (\w+) is\b")
 
 

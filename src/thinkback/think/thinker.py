@@ -9,20 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import partial
 
 from thinkback.errors import Conflict, LeaseLost, ModelError, NotFound, RateLimited, StoreError
 from thinkback.ports import Clock, Store
-from thinkback.text.names import USER, normalise
 from thinkback.text.quarantine import admitted
-from thinkback.think.circle import Circle
 from thinkback.think.generate import Generator
-from thinkback.think.identify import identify
-from thinkback.think.organise import organise
-from thinkback.think.sentence import naming
-from thinkback.types import SAME, Action, Change, Claimed, Draft, Plan, Receipt, Thought, ThoughtOver, Turn
+from thinkback.think.organiser import Organised, Organiser
+from thinkback.think.reorganise import Reorganiser, outgrown
+from thinkback.types import Action, Claimed, Plan, Receipt, ThoughtOver
 from thinkback.upkeep import Progress, Upkeep
 
 LEASE_S = 300.0
@@ -31,13 +27,27 @@ FIRST_RETRY_S = 5.0
 LONGEST_RETRY_S = 3600.0  # whatever a model asks for
 
 
+@dataclass
+class _Round:
+    """What one round of thinking has come to so far."""
+
+    turns: int = 0
+    failed: int = 0
+    actions: list[Action] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
 class Thinker:
     """Takes turns from the queue and applies what thinking them over changes."""
 
-    def __init__(self, store: Store, upkeep: Upkeep, generator: Generator, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, upkeep: Upkeep, generator: Generator, reorganiser: Reorganiser, clock: Clock
+    ) -> None:
         self._store = store
         self._upkeep = upkeep
         self._generator = generator
+        self._organiser = Organiser(store)
+        self._reorganiser = reorganiser
         self._clock = clock
 
     def drain(
@@ -52,28 +62,26 @@ class Thinker:
         started = time.perf_counter()
         pending = self._store.pending(space)
         total = pending if limit is None else min(limit, pending)
-        turns, failed = 0, 0
-        actions: list[Action] = []
+        round_ = _Round()
         self._upkeep.catch_up(space)
         if pending:
             self._upkeep.view(space)  # raises an EmbedderMismatch before a turn is claimed in vain
-        while (limit is None or turns + failed < limit) and not stopping():
+        while (limit is None or round_.turns + round_.failed < limit) and not stopping():
             claimed = self._store.claim(space, 1, LEASE_S, self._clock())
             if not claimed:
                 break
-            done = self._think_over(claimed[0])
-            if done is None:
-                failed += 1
-            else:
-                turns += 1
-                actions += done
+            self._think_over(claimed[0], round_)
             if progress:
-                progress(turns + failed, max(total, turns + failed))
-        if turns:
+                progress(round_.turns + round_.failed, max(total, round_.turns + round_.failed))
+        if round_.turns:
             self._upkeep.regroup_if_outgrown(space)
         spent = (time.perf_counter() - started) * 1000
         return ThoughtOver(
-            turns=turns, failed=failed, actions=tuple(actions), receipt=Receipt(ms={"think": spent})
+            turns=round_.turns,
+            failed=round_.failed,
+            actions=tuple(round_.actions),
+            problems=tuple(round_.problems),
+            receipt=Receipt(ms={"think": spent}),
         )
 
     def attend(self, space: str, *, stopping: Callable[[], bool]) -> bool:
@@ -81,43 +89,52 @@ class Thinker:
         self.drain(space, stopping=stopping)
         return self._store.pending(space) > 0
 
-    def _think_over(self, item: Claimed) -> list[Action] | None:
-        """The actions, or None if the turn was given back."""
+    def _think_over(self, item: Claimed, round_: _Round) -> None:
+        """One turn: its actions join the round's, or it is given back and counted as failed."""
+        round_.failed += 1
         if item.attempts > MAX_ATTEMPTS:  # nobody gave it back: it took its workers down with it
             self._release(item, f"thinking it over was broken off {MAX_ATTEMPTS} times", None)
-            return None
+            return
         try:
             self._upkeep.catch_up(item.space)
             drafts = admitted(self._generator.generate(item.turn), item.turn)
-            changes = self._changes(item.space, item.turn, drafts)
-            plan = Plan(turn=item.turn.id, lease=item.lease, actor=self._generator.name, changes=changes)
+            organised = self._organiser.organised(item.space, item.turn, drafts)
+            plan = Plan(
+                turn=item.turn.id, lease=item.lease, actor=self._generator.name, changes=organised.changes
+            )
             entries, epoch = self._upkeep.entries_for(item.space, plan)
-            return self._store.apply(item.space, plan, entries, self._clock(), epoch)
+            done = self._store.apply(item.space, plan, entries, self._clock(), epoch)
         except LeaseLost:
-            return None
+            return
         except StoreError as error:  # the database is the caller's to mend; then the turn waits no longer
             with suppress(StoreError):
                 self._release(item, str(error), self._clock())
             raise
         except Exception as error:
             self._release(item, f"{type(error).__name__}: {error}", self._retry_at(item, error))
-            return None
+            return
+        round_.failed -= 1
+        round_.turns += 1
+        round_.actions += done
+        self._reorganise(item.space, organised, done, {entry.group for entry in entries}, round_)
 
-    def _changes(self, space: str, turn: Turn, drafts: Sequence[Draft]) -> tuple[Change, ...]:
-        """Whom the drafts speak of, then what they change; candidates come from all names of a subject."""
-        if not drafts:
-            return ()
-        known = self._store.thoughts(space, kind="relationship")
-        about, circle = identify(turn, drafts, Circle.of(known), partial(self._store.names, space))
-
-        def held(subject: str, relation: str) -> list[Thought]:
-            names = circle.names(subject)
-            found = [
-                t for name in names for t in self._store.thoughts(space, subject=name, relation=relation)
-            ]
-            return sorted(found, key=lambda thought: thought.id)
-
-        return tuple(_named(change, circle) for change in organise(about, held, at=turn.at))
+    def _reorganise(
+        self, space: str, organised: Organised, done: Sequence[Action], groups: set[int], round_: _Round
+    ) -> None:
+        """What the turn sets off beyond its own thoughts; it is thought over, whatever becomes of this."""
+        if organised.circle is not None and organised.joined:
+            round_.actions += self._reorganiser.joined(space, organised.circle, organised.joined)
+        new = [thought for action in done for thought in action.after if thought.current]
+        sizes = self._upkeep.group_sizes(space) if groups else ()
+        for group in sorted(groups):
+            try:
+                if outgrown(sizes[group]):
+                    round_.actions += self._reorganiser.group(space, group)
+                else:
+                    round_.actions += self._reorganiser.unsettled(space, new, group)
+            except ModelError as error:
+                problem = f"group {group} was not reorganised: {type(error).__name__}: {error}"
+                round_.problems.append(problem)
 
     def _retry_at(self, item: Claimed, error: Exception) -> datetime | None:
         """At once if the space changed under us, later if a model failed, never if trying is in vain."""
@@ -134,17 +151,3 @@ class Thinker:
     def _release(self, item: Claimed, reason: str, retry_at: datetime | None) -> None:
         with suppress(NotFound):  # the user was erased meanwhile
             self._store.release(item.space, item.turn.id, item.lease, reason=reason, retry_at=retry_at)
-
-
-def _named(change: Change, circle: Circle) -> Change:
-    """New thoughts say who their subject is, so that each can be found and understood by itself."""
-    return replace(
-        change, add=tuple(_named_draft(draft, circle.names(draft.subject)) for draft in change.add)
-    )
-
-
-def _named_draft(draft: Draft, names: Sequence[str]) -> Draft:
-    if draft.relation == SAME or draft.subject == USER:
-        return draft
-    others = [name for name in names if normalise(name) != normalise(draft.subject)]
-    return replace(draft, sentence=naming(draft.sentence, draft.subject, others))

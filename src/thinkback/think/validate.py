@@ -99,6 +99,39 @@ def validate(
     )
 
 
+def reconsider(relation: Relation, thoughts: Sequence[Thought]) -> Change | None:
+    """All current thoughts of one (subject, relation) against each other, as if told again in order.
+
+    So two names that turn out to be one's, or a duplicate of an undone merge, are put in order later.
+    """
+    told = sorted((t for t in thoughts if t.current), key=lambda t: (_newest(t), t.id))
+    held: tuple[Held, ...] = ()
+    verdicts: list[Verdict] = []
+    own: dict[Draft, Thought] = {}
+    for thought in told:
+        draft = as_draft(thought)
+        if thought.kind not in EPISODIC and thought.valid_to is None:
+            draft = replace(draft, valid_from=None)  # open-ended: it may join what began at another time
+        own.setdefault(draft, thought)
+        verdict = _consider(relation, draft, held, thought.valid_from)
+        held = verdict.held
+        verdicts.append(verdict)
+    kept = {own[item.draft].id for item in held if item.draft in own}
+    retired = [thought for thought in told if thought.id not in kept]
+    if not retired:
+        return None
+    since = max((t.valid_from for t in told if t.valid_from is not None), default=None)
+    changed = [verdict for verdict in verdicts if verdict.action not in (None, "insert")]
+    add = (item.draft for item in held if item.draft not in own)
+    return Change(
+        action=_weightiest(changed, retired=True),
+        reason="; ".join(dict.fromkeys(v.reason for v in changed)) or "said twice",
+        add=tuple(replace(draft, valid_from=draft.valid_from or since) for draft in add),
+        retire=tuple(thought.id for thought in retired),
+        ended=since,
+    )
+
+
 def _weightiest(verdicts: Sequence[Verdict], *, retired: bool) -> ActionKind:
     """The action that names the whole change; what retired nothing in the store is an insert."""
     actions = {verdict.action for verdict in verdicts}
@@ -268,12 +301,12 @@ def _many(relation: Relation, draft: Draft, held: tuple[Held, ...]) -> Verdict:
             f"{_turn(draft)} brings {', '.join(replaced)} up to date" if replaced else f"new: {_turn(draft)}"
         )
         return Verdict((*held, said), "supersede" if replaced else "insert", reason)
-    merged = _merge([*(h.draft for h in alike), new])
+    joined = merged([*(h.draft for h in alike), new])
     rest = tuple(h for h in held if h not in alike)
     reason = f"{relation.name} holds many values; {_turn(draft)} adds {new.object}"
     if replaced:
         reason = f"{_turn(draft)} brings {', '.join(replaced)} up to date"
-    return Verdict((*rest, Held(merged)), "supersede" if replaced else "merge", reason)
+    return Verdict((*rest, Held(joined)), "supersede" if replaced else "merge", reason)
 
 
 def _outdated(relation: Relation, draft: Draft, held: tuple[Held, ...]) -> tuple[tuple[Held, ...], list[str]]:
@@ -312,7 +345,7 @@ def _mergeable(draft: Draft, held: Draft) -> bool:
     return same_start and held.valid_to == draft.valid_to and held.kind not in EPISODIC
 
 
-def _merge(drafts: Sequence[Draft]) -> Draft:
+def merged(drafts: Sequence[Draft]) -> Draft:
     objects: dict[str, str] = {}
     sources: dict[Source, None] = {}
     for draft in drafts:

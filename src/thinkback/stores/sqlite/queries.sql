@@ -123,10 +123,16 @@ SELECT t.id, t.subject, t.relation, t.objects, t.sentence, t.kind, t.negated,
        t.valid_from, t.valid_to, t.recorded_at, t.retired_at, t.sources
 FROM thoughts t
 WHERE t.space = ?1 AND t.id > ?2
-  AND (?3 IS NULL OR t.relation = ?3)
-  AND (?4 IS NULL OR t.id IN (SELECT id FROM entries WHERE space = ?1 AND kind = 'thought' AND grp = ?4))
-  AND (?5 IS NULL OR t.kind = ?5)
-  AND (NOT ?6 OR t.retired_at IS NULL)
+  AND (?3 IS NULL OR t.relation = ?3) AND (?4 IS NULL OR t.kind = ?4) AND (NOT ?5 OR t.retired_at IS NULL)
+ORDER BY t.id LIMIT ?6
+
+-- name: thoughts.of_group
+SELECT t.id, t.subject, t.relation, t.objects, t.sentence, t.kind, t.negated,
+       t.valid_from, t.valid_to, t.recorded_at, t.retired_at, t.sources
+FROM entries e INDEXED BY entries_by_group
+JOIN thoughts t ON t.space = e.space AND t.id = e.id
+WHERE e.space = ?1 AND e.kind = 'thought' AND e.grp = ?2 AND t.id > ?3
+  AND (?4 IS NULL OR t.relation = ?4) AND (?5 IS NULL OR t.kind = ?5) AND (NOT ?6 OR t.retired_at IS NULL)
 ORDER BY t.id LIMIT ?7
 
 -- name: thoughts.relationships

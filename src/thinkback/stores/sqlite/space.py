@@ -44,10 +44,12 @@ class Space(Part):
         if subject is not None:
             alias = self.alias(subject)
             found = self._db.read("thoughts.by_claim", (number, alias, after, relation, kind, current, most))
-        elif kind == "relationship" and current and (relation, group) == (None, None):
+        elif group is not None:
+            found = self._db.read("thoughts.of_group", (number, group, after, relation, kind, current, most))
+        elif kind == "relationship" and current and relation is None:
             found = self._db.read("thoughts.relationships", (number, after, most))
         else:
-            found = self._db.read("thoughts.select", (number, after, relation, group, kind, current, most))
+            found = self._db.read("thoughts.select", (number, after, relation, kind, current, most))
         return [rows.thought(row) for row in found]
 
     def names(self, space: str) -> list[str]:
@@ -92,7 +94,7 @@ class Space(Part):
             raise ValueError(f"{len(plan.drafts)} drafts need as many entries, not {len(entries)}")
         with self._db.write():
             number = self._require(space, epoch)
-            said_at = self._held(number, plan)
+            said_at = now if plan.turn is None else self._held(number, plan.turn, plan.lease)
             if entries:
                 self._require_embedder()
             journal = Journal(self._db, number, self.alias)
@@ -101,7 +103,8 @@ class Space(Part):
                 drafts = [(draft, next(remaining)) for draft in change.add]
                 self._carry_out(journal, change, drafts, plan, said_at, now)
             journal.close()
-            self._db.run("queue.done", (number, plan.turn, micros(now)))
+            if plan.turn is not None:
+                self._db.run("queue.done", (number, plan.turn, micros(now)))
         return journal.written
 
     def retire(self, space: str, thought: int, reason: str, actor: str, now: datetime) -> Action:
@@ -131,14 +134,14 @@ class Space(Part):
             journal.close()
         return undone
 
-    def _held(self, number: int, plan: Plan) -> datetime:
-        """When the plan's turn was said; LeaseLost unless the planner still holds it."""
-        row = self._db.run("queue.lease", (number, plan.turn)).fetchone()
+    def _held(self, number: int, turn: int, lease: str) -> datetime:
+        """When the turn was said; LeaseLost unless the planner still holds it."""
+        row = self._db.run("queue.lease", (number, turn)).fetchone()
         if row is None:
-            raise errors.LeaseLost(f"{Ref('turn', plan.turn)} was erased while it was thought over")
-        lease, thought_at, at = row
-        if thought_at is not None or lease != plan.lease:
-            raise errors.LeaseLost(f"{Ref('turn', plan.turn)} was taken over by another worker")
+            raise errors.LeaseLost(f"{Ref('turn', turn)} was erased while it was thought over")
+        held, thought_at, at = row
+        if thought_at is not None or held != lease:
+            raise errors.LeaseLost(f"{Ref('turn', turn)} was taken over by another worker")
         return from_micros(at)
 
     def _carry_out(
@@ -153,7 +156,7 @@ class Space(Part):
         held = self._current(journal, change.retire)
         new = [(journal.number_thought(draft, said_at, now), entry) for draft, entry in drafts]
         dated = [draft.valid_from for draft, _ in drafts if draft.valid_from and change.action == "supersede"]
-        closing = dated[0] if dated else said_at
+        closing = change.ended or (dated[0] if dated else said_at)
         retired = tuple(_closed(thought, closing, now) for thought in held)
         journal.record(
             change.action, change.reason, plan.actor, now,

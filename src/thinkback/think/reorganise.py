@@ -1,0 +1,114 @@
+"""Whole groups put in order (TiM 001, Eq. 5): by rules, and by the papers' prompts where a model is there.
+
+A turn's own thoughts are organised when they come (`organise`). What that cannot see is looked at when a
+group has grown: two names that turned out to be one's, relations in words the rules do not know. A group is
+all that is read and all that a model is shown, so the cost does not grow with the space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from thinkback.errors import Conflict
+from thinkback.ports import Clock, Store
+from thinkback.think.circle import Circle
+from thinkback.think.guard import guarded
+from thinkback.think.llm_organiser import LLMOrganiser
+from thinkback.think.relations import canonical, relation_of
+from thinkback.think.validate import reconsider
+from thinkback.types import SAME, Action, Change, Plan, Thought
+from thinkback.upkeep import Upkeep
+
+SHOWN = 50  # thoughts of one group a model is shown: the newest
+RULES = "rules"
+
+
+def outgrown(size: int) -> bool:
+    """Whether a group that grew to this size is due: at 8, 16, 32, ..., so each thought pays about once."""
+    return size >= 8 and size & (size - 1) == 0
+
+
+def tidied(thoughts: Iterable[Thought], circle: Circle) -> list[Change]:
+    """By rules: what is said twice becomes one, many values one thought, the newer of one value stays."""
+    keyed: dict[tuple[str, str], list[Thought]] = {}
+    for thought in thoughts:
+        if thought.relation != SAME:
+            keyed.setdefault((circle.name(thought.subject), canonical(thought.relation)), []).append(thought)
+    found = [reconsider(relation_of(relation), held) for (_, relation), held in keyed.items() if held[1:]]
+    return [change for change in found if change is not None]
+
+
+class Reorganiser:
+    """Applies what putting a group in order changes, each change by itself: a stale one is no loss."""
+
+    def __init__(self, store: Store, upkeep: Upkeep, model: LLMOrganiser | None, clock: Clock) -> None:
+        self._store = store
+        self._upkeep = upkeep
+        self._model = model
+        self._clock = clock
+
+    def group(self, space: str, group: int) -> list[Action]:
+        """Put one group in order. A model's failure is a ModelError; what the rules did stays done."""
+        circle = Circle.of(self._store.thoughts(space, kind="relationship"))
+        held = self._store.thoughts(space, group=group)
+        done = self._apply(space, RULES, tidied(held, circle))
+        if self._model is not None:
+            done += self._by_model(space, lambda: self._store.thoughts(space, group=group), circle)
+        return done
+
+    def every_group(self, space: str, progress: Callable[[int, int], None] | None = None) -> list[Action]:
+        """The same for all groups of a space, one after the other."""
+        view = self._upkeep.fresh(space)
+        with view.lock:
+            sizes = view.shelf.groups_sizes("thought").tolist()
+        groups = [number for number, size in enumerate(sizes) if size > 1]
+        done: list[Action] = []
+        for count, number in enumerate(groups, start=1):
+            done += self.group(space, number)
+            if progress:
+                progress(count, len(groups))
+        return done
+
+    def joined(self, space: str, circle: Circle, names: Iterable[str]) -> list[Action]:
+        """Put in order what was thought of each of these under all their names."""
+        changes: list[Change] = []
+        for name in dict.fromkeys(circle.name(each) for each in names):
+            held = [t for each in circle.names(name) for t in self._store.thoughts(space, subject=each)]
+            changes += tidied(held, circle)
+        return self._apply(space, RULES, changes)
+
+    def unsettled(self, space: str, thoughts: Sequence[Thought], group: int) -> list[Action]:
+        """After a turn: ask the model where a new thought has a relation that the rules know nothing of."""
+        new = [t for t in thoughts if t.relation != SAME and not relation_of(t.relation).known]
+        if self._model is None or not new:
+            return []
+        circle = Circle.of(self._store.thoughts(space, kind="relationship"))
+        about = {circle.name(thought.subject) for thought in new}
+
+        def same_subject() -> list[Thought]:
+            return [t for t in self._store.thoughts(space, group=group) if circle.name(t.subject) in about]
+
+        return self._by_model(space, same_subject, circle)
+
+    def _by_model(self, space: str, read: Callable[[], list[Thought]], circle: Circle) -> list[Action]:
+        """Merging first, then forgetting, each on the thoughts as they are by then."""
+        model = self._model
+        if model is None:
+            return []
+        done: list[Action] = []
+        for propose in (model.merges, model.forgets):
+            shown = [thought for thought in read() if thought.searched][-SHOWN:]
+            if len(shown) > 1:
+                done += self._apply(space, model.name, guarded(propose(shown), shown, circle))
+        return done
+
+    def _apply(self, space: str, actor: str, changes: Iterable[Change]) -> list[Action]:
+        done: list[Action] = []
+        for change in changes:
+            plan = Plan(turn=None, lease="", actor=actor, changes=(change,))
+            entries, epoch = self._upkeep.entries_for(space, plan)
+            try:
+                done += self._store.apply(space, plan, entries, self._clock(), epoch)
+            except Conflict:  # somebody changed these thoughts meanwhile: there will be another time
+                continue
+        return done
