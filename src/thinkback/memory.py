@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from os import PathLike, fspath
 from typing import Any, Self
 from weakref import WeakSet
@@ -24,6 +25,7 @@ from thinkback.ports import LLM, Clock, Embedder, Store
 from thinkback.presets import HYBRID, Preset
 from thinkback.presets import preset as named_preset
 from thinkback.recall.chat import ChatStream
+from thinkback.recall.retention import Fading
 from thinkback.recall.retrieve import Known, Lookup, Question, retrieve
 from thinkback.recall.why import why_answer, why_thought
 from thinkback.receipts import Stopwatch
@@ -254,8 +256,12 @@ class Memory:
         with watch("embed"):
             vector, terms = self._upkeep.embed(text)
         with watch("search"), view.lock:
-            question = Question(text, vector, terms, k, when, explain, known)
+            fading = self._fading() if when is None and known is None else None
+            question = Question(text, vector, terms, k, when, explain, known, fading)
             found = retrieve(question, view.shelf, view.hashing, self._preset, lookup)
+        if fading is not None and (recalled := [item.ref.id for item in found if item.thought]):
+            with watch("retain"):
+                self.store.note_recalls(self.user, recalled, self._clock())
         return replace(found, receipt=Receipt(ms=watch.ms))
 
     def chat(self, message: str, *, session: str = "default", k: int = 5) -> Answer:
@@ -483,6 +489,11 @@ class Memory:
             lambda ids: self.store.thoughts(self.user, ids=ids, current=False) if ids else [],
             lambda ids: self.store.turns(self.user, ids=ids) if ids else [],
         )
+
+    def _fading(self) -> Fading | None:
+        policy = self._preset.retention
+        recalls = partial(self.store.recalls, self.user)
+        return None if policy is None else Fading(policy, self._clock(), recalls)
 
     def _circle(self) -> Circle:
         return Circle.of(self.store.thoughts(self.user, kind="relationship"))

@@ -22,6 +22,7 @@ from thinkback.types import (
     Kind,
     Message,
     Plan,
+    Recalled,
     Reply,
     Said,
     Stamp,
@@ -166,6 +167,12 @@ class Space(Protocol):
         ...
 
     def entities(self, space: str) -> list[Entity]: ...
+
+    def note_recalls(self, space: str, thoughts: Sequence[int], now: datetime) -> None:
+        """Count that these thoughts were recalled: only a retention policy asks for it."""
+        ...
+
+    def recalls(self, space: str, thoughts: Sequence[int]) -> dict[int, Recalled]: ...
 
     def journal(
         self,

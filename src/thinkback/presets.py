@@ -3,15 +3,33 @@
 `tim` is Think-in-Memory as written (seeds 000-002): a random R, the query's own group and no other, cosine
 alone. It finds a tenth to a quarter of the true neighbours (`benchmarks/lsh_recall.py`), so it is a preset
 to compare with. The default searches a space whole while that is quick, probes as many groups of a learned R
-as its recall target needs beyond, and lets shared words count beside the embedding.
+as its recall target needs beyond, and lets shared words count beside the embedding. `fading` is the default
+with Ebbinghaus' forgetting: what was not recalled for long ranks lower, and is archived in the end.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from thinkback.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """Forgetting by time, R = exp(-t/S): S is `days`, and each recall adds `growth` times as much again.
+
+    A score loses up to `weight` of itself; below `archive_below` (0: never) a thought is left out.
+    """
+
+    days: float = 30.0
+    growth: float = 1.0
+    weight: float = 0.5
+    archive_below: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.days <= 0 or self.growth < 0 or not 0 <= self.weight <= 1 or not 0 <= self.archive_below < 1:
+            raise InvalidInput(f"{self}: days must be positive, growth at least 0, the others from 0 to 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,13 +42,15 @@ class Preset:
     learned: bool  # R's columns: learned from the space, or random
     target: float  # recall@10 that probing must reach; 0 probes one group, as the paper does
     group_by: Literal["turn", "thought"] = "turn"  # whose embedding decides a thought's group
+    retention: Retention | None = None  # forgetting by time
 
 
 HYBRID = Preset(
     name="hybrid", cosine=0.5, lexical=0.5, threshold=0.15, scan_below=100_000, learned=True, target=0.95
 )
 TIM = Preset(name="tim", cosine=1.0, lexical=0.0, threshold=0.2, scan_below=0, learned=False, target=0.0)
-PRESETS = {preset.name: preset for preset in (HYBRID, TIM)}
+FADING = replace(HYBRID, name="fading", retention=Retention(archive_below=0.05))
+PRESETS = {preset.name: preset for preset in (HYBRID, TIM, FADING)}
 
 
 def preset(name: str) -> Preset:

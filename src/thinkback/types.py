@@ -165,7 +165,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """All that thinking over a turn (or, without one, reorganising) changes: in one transaction or not at all."""
+    """All that thinking over a turn changes, or, without one, reorganising: in one transaction or not at all."""
 
     turn: int | None
     lease: str
@@ -293,6 +293,13 @@ class Period:
     recorded_at: datetime
     retired_at: datetime | None
     kind: ItemKind = "thought"
+
+
+class Recalled(NamedTuple):
+    """How often a thought was recalled, and when last."""
+
+    times: int
+    last: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from thinkback.presets import HYBRID, TIM, preset
 
 
 def test_an_unknown_name_lists_the_known() -> None:
-    with pytest.raises(InvalidInput, match="no preset 'best': choose from hybrid, tim"):
+    with pytest.raises(InvalidInput, match="no preset 'best': choose from fading, hybrid, tim"):
         preset("best")
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from thinkback.index.lexical import hash_terms
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset
+from thinkback.recall.retention import Fading
 from thinkback.text.asking import asked_for, rewordings
 from thinkback.text.names import normalise
 from thinkback.text.quarantine import redacted, withheld
@@ -55,6 +56,7 @@ class Question:
     as_of: datetime | None = None
     explain: bool = False
     known: Known | None = None
+    fading: Fading | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +118,10 @@ def retrieve(
     """The k memories that matter most, thoughts before turns; with `explain`, what was dropped as well."""
     wordings = (asked_for(question.text), *rewordings(question.text))
     search = Search(question, shelf, hashing, preset, lookup, tuple(map(hash_terms, wordings)))
-    found = search.hits("thought", question.k * _CONSIDERED if question.explain else question.k)
+    wider = question.explain or question.fading is not None
+    found = search.hits("thought", question.k * _CONSIDERED if wider else question.k)
+    if question.fading is not None:
+        found = _faded(question.fading, search, found)
     items, dropped = _judge(search, found, _thoughts(search, found), question.k)
     if len(items) < question.k:
         bank, filling, left = _fill(search, items)
@@ -131,6 +136,12 @@ def retrieve(
         probes=found.probes,
         exact=found.exact,
     )
+
+
+def _faded(fading: Fading, search: Search, hits: Hits) -> Hits:
+    """The hits as time has left them: a policy may rank lower or leave out, never retire."""
+    retention = fading.of(search.lookup.thoughts(hits.ids.tolist()))
+    return fading.ranked(hits, retention, len(hits))
 
 
 def _thoughts(search: Search, hits: Hits) -> dict[int, Thought]:

@@ -8,8 +8,8 @@ from datetime import datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests.making import minute
+
 from thinkback.think.circle import Circle
 from thinkback.think.guard import guarded
 from thinkback.think.proposals import Forget, Merge

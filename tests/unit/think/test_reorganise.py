@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from tests.conftest import FakeClock, OpenMemory
+
 from thinkback.errors import BadReply
 from thinkback.memory import Memory
 from thinkback.models.scripted import ScriptedLLM

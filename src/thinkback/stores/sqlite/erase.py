@@ -21,7 +21,7 @@ from thinkback.stores.sqlite.connection import SCRUB
 from thinkback.stores.sqlite.journal import Journal
 from thinkback.types import Action, Erased, Ref
 
-_TABLES = ("turns", "thoughts", "derived", "entities", "aliases", "actions", "touched", "entries")
+_TABLES = ("turns", "thoughts", "derived", "entities", "aliases", "actions", "touched", "recalls", "entries")
 _REASON = "the rest of this action was erased"
 
 
@@ -70,6 +70,7 @@ class Erasure(Part):
         actions = self._erase_actions(number, turns, thoughts)
         self._db.run("thoughts.delete", (number, doomed))
         self._db.run("derived.delete", (number, doomed))
+        self._db.run("recalls.delete", (number, doomed))
         self._db.run("entries.delete", (number, "thought", doomed))
         self._db.run("turns.delete", (number, gone))
         self._db.run("entries.delete", (number, "turn", gone))

@@ -204,6 +204,18 @@ WHERE space = ?1
 -- name: aliases.delete_orphans
 DELETE FROM aliases WHERE space = ?1 AND entity NOT IN (SELECT id FROM entities WHERE space = ?1)
 
+-- name: recalls.note
+INSERT INTO recalls (space, thought, times, last) SELECT ?1, ?2, 1, ?3
+WHERE EXISTS (SELECT 1 FROM thoughts WHERE space = ?1 AND id = ?2)
+ON CONFLICT (space, thought) DO UPDATE SET times = times + 1, last = max(last, excluded.last)
+
+-- name: recalls.of
+SELECT thought, times, last FROM recalls
+WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND thought IN (SELECT value FROM json_each(?2))
+
+-- name: recalls.delete
+DELETE FROM recalls WHERE space = ?1 AND thought IN (SELECT value FROM json_each(?2))
+
 -- name: actions.insert
 INSERT INTO actions (space, id, action, reason, actor, at, turn, undoes, undone_by, before, after)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
@@ -378,6 +390,9 @@ DELETE FROM actions WHERE space = ?1
 
 -- name: erase.touched
 DELETE FROM touched WHERE space = ?1
+
+-- name: erase.recalls
+DELETE FROM recalls WHERE space = ?1
 
 -- name: erase.entries
 DELETE FROM entries WHERE space = ?1

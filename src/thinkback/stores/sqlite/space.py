@@ -13,7 +13,7 @@ from thinkback.stores.sqlite.base import Part
 from thinkback.stores.sqlite.entries import write_entry
 from thinkback.stores.sqlite.journal import Journal
 from thinkback.times import from_micros, micros
-from thinkback.types import Action, Change, Draft, Entity, Entry, Kind, Plan, Ref, Thought
+from thinkback.types import Action, Change, Draft, Entity, Entry, Kind, Plan, Recalled, Ref, Thought
 
 
 class Space(Part):
@@ -62,6 +62,15 @@ class Space(Part):
             return []
         found = self._db.read("entities.select", (number,))
         return [Entity(id_, name, tuple(sorted(json.loads(aliases)))) for id_, name, aliases in found]
+
+    def note_recalls(self, space: str, thoughts: Sequence[int], now: datetime) -> None:
+        with self._db.write():
+            number = self._require(space)
+            self._db.run_many("recalls.note", [(number, id_, micros(now)) for id_ in thoughts])
+
+    def recalls(self, space: str, thoughts: Sequence[int]) -> dict[int, Recalled]:
+        found = self._db.read("recalls.of", (space, rows.ids_json(thoughts)))
+        return {id_: Recalled(times, from_micros(last)) for id_, times, last in found}
 
     def journal(
         self,

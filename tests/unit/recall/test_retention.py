@@ -1,0 +1,96 @@
+"""Forgetting by time: it ranks lower, it archives, it retires nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.conftest import FakeClock, OpenMemory
+from tests.making import NOW
+
+from thinkback.errors import InvalidInput
+from thinkback.memory import Memory
+from thinkback.presets import HYBRID, Retention
+from thinkback.recall.retention import retained
+
+POLICY = Retention(days=10)
+DAY = 86_400.0
+
+
+@given(st.floats(0, 1e4), st.floats(0, 1e4), st.integers(0, 50))
+def test_retention_falls_with_time_and_rises_with_recalls(sooner: float, later: float, times: int) -> None:
+    first, second = (
+        retained(POLICY, NOW, times, NOW + timedelta(days=day)) for day in sorted((sooner, later))
+    )
+    assert 0 <= second <= first <= 1
+    assert retained(POLICY, NOW, times + 1, NOW + timedelta(days=later)) >= retained(
+        POLICY, NOW, times, NOW + timedelta(days=later)
+    )
+
+
+def test_the_curve_is_ebbinghaus() -> None:
+    assert retained(POLICY, NOW, 0, NOW) == 1
+    assert retained(POLICY, NOW, 0, NOW + timedelta(days=10)) == pytest.approx(0.3679, abs=1e-4)
+    assert retained(POLICY, NOW, 1, NOW + timedelta(days=20)) == pytest.approx(0.3679, abs=1e-4)
+
+
+def fading(open_memory: OpenMemory, policy: Retention) -> Memory:
+    return open_memory(":memory:", preset=replace(HYBRID, retention=policy))
+
+
+def tell(memory: Memory, *turns: str) -> None:
+    for turn in turns:
+        memory.remember(turn)
+        memory.post_think()
+
+
+def test_what_is_recalled_stays_and_what_is_not_ranks_lower(
+    open_memory: OpenMemory, clock: FakeClock
+) -> None:
+    memory = fading(open_memory, POLICY)
+    tell(memory, "Anna likes tea.", "Ben likes tea.")
+    for _ in range(3):
+        clock.advance(5 * DAY)
+        assert "Ben" in memory.recall("What does Ben like?", k=1)[0].text
+    clock.advance(20 * DAY)
+    found = {item.text: item.score.total for item in memory.recall("Who likes tea?", k=5)}
+    assert found["Ben likes tea."] > found["Anna likes tea."]
+    assert all(thought.current for thought in memory.thoughts(current=False))
+
+
+def test_what_fades_below_the_floor_is_archived_and_still_held(
+    open_memory: OpenMemory, clock: FakeClock
+) -> None:
+    memory = fading(open_memory, replace(POLICY, archive_below=0.05))
+    tell(memory, "I like tea.")
+    clock.advance(31 * DAY)
+    assert not any(item.thought for item in memory.recall("What do I like?"))
+    (kept,) = memory.thoughts()
+    assert kept.current
+    assert memory.recall("What do I like?", as_of=clock())[0].thought == kept
+
+
+def test_without_a_policy_nothing_fades_and_nothing_is_counted(memory: Memory, clock: FakeClock) -> None:
+    tell(memory, "I like tea.")
+    before = memory.recall("What do I like?")[0].score
+    clock.advance(10_000 * DAY)
+    assert memory.recall("What do I like?")[0].score == before
+    assert memory.store.recalls(memory.user, [1]) == {}
+
+
+def test_erasing_takes_the_counts_along(open_memory: OpenMemory) -> None:
+    memory = fading(open_memory, POLICY)
+    tell(memory, "I like tea.")
+    memory.recall("What do I like?")
+    assert memory.store.recalls(memory.user, [1])[1].times == 1
+    memory.erase(turn="turn:1")
+    assert memory.store.recalls(memory.user, [1]) == {}
+
+
+@pytest.mark.parametrize("wrong", [{"days": 0}, {"growth": -1}, {"weight": 2}, {"archive_below": 1}])
+def test_a_policy_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InvalidInput):
+        Retention(**wrong)
