@@ -115,8 +115,8 @@ def test_of_two_capitals_one_remains_and_the_other_can_come_back(memory: Memory)
     """The figure keeps Beijing and Washington; we end with Shanghai and New York.
 
     The figure's model knows geography. Rules know no world: a relation with one value ends with what was said
-    last by a source of the same trust (001, 3.4: temporal precedence). That is right for a home or a weight,
-    and wrong here; the journal tells why, and undoing brings the true one back.
+    last by a source of the same trust (001, Algorithm 1: temporal precedence). That is right for a home or a
+    weight, and wrong here; the journal tells why, and undoing brings the true one back.
     """
     tell(memory, *CAPITALS)
     assert triples(memory) == [
@@ -131,7 +131,7 @@ def test_of_two_capitals_one_remains_and_the_other_can_come_back(memory: Memory)
 
 
 def test_the_assistant_does_not_overrule_the_user(open_memory: OpenMemory) -> None:
-    """By trust in the source the user's Beijing stands against the assistant's later word, as in the figure."""
+    """By trust in the source the user's Beijing stands against the assistant's word: the figure's end."""
     replies = [
         reply(thought("China", "capital", "Beijing", "The capital of China is Beijing")),
         reply(thought("China", "capital", "Shanghai", "Shanghai", speaker="assistant")),
