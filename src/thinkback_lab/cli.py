@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from thinkback_lab.commands.kdconv import kdconv
 from thinkback_lab.commands.pairs import pairs
 from thinkback_lab.commands.scenarios import scenarios
 
@@ -24,6 +25,7 @@ evaluations = typer.Typer(help="Run one evaluation and print its figures.", **_L
 app.add_typer(evaluations, name="eval")
 evaluations.command(short_help="The unit tests of memory.")(scenarios)
 evaluations.command(short_help="Compatible facts stay, updated ones go.")(pairs)
+evaluations.command(short_help="Triples drawn from KdConv's dialogues.")(kdconv)
 
 
 @app.callback()
