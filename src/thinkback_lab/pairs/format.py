@@ -3,7 +3,7 @@
     {"id", "lang", "kind": "compatible", "category", "first", "then"}
     {"id", "lang", "kind": "update", "category", "first", "then", "old", "new", "question"}
 
-`first` and `then` are said by the user, two months apart. Both facts of a compatible pair are true in the
+`first` and `then` are said by the user, three months apart. Both facts of a compatible pair are true in the
 end; in an update the value `new` takes the place of `old`, and `question` asks for it.
 """
 

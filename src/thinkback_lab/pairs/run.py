@@ -13,7 +13,7 @@ from thinkback_lab.pairs.format import Pair
 from thinkback_lab.progress import Report, silent
 from thinkback_lab.stage import Clock, Setup, Stage
 
-FIRST, THEN, ASKED = (datetime(2024, month, 1, 9, tzinfo=UTC) for month in (1, 3, 4))
+FIRST, THEN, ASKED = (datetime(2024, month, 10, 9, tzinfo=UTC) for month in (3, 6, 7))
 K = 5
 
 
