@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,13 @@ from typer.testing import CliRunner, Result
 
 from thinkback.types import Thought
 from thinkback_lab.cli import app
-from thinkback_lab.datasets.kdconv import Exchange, Fact, load
+from thinkback_lab.datasets.kdconv import DOMAINS, Exchange, Fact, load
 from thinkback_lab.errors import LabError
 from thinkback_lab.kdconv.fold import fold_name, same_value
 from thinkback_lab.kdconv.match import Matched, Tally, match
 from thinkback_lab.kdconv.relations import same_relation
-from thinkback_lab.kdconv.run import choose
+from thinkback_lab.kdconv.run import choose, run
+from thinkback_lab.stage import Setup
 
 
 def attr(name: str, attrname: str, attrvalue: str) -> dict[str, str]:
@@ -91,6 +93,15 @@ def test_a_limit_counts_turns(folder: Path) -> None:
     assert [len(each.exchanges) for each in choose(both, 1, None)] == [1]
     assert choose(both, 3, 7) == choose(both, 3, 7)
     assert choose(both, None, None) == both
+
+
+def test_progress_is_told_turn_by_turn_and_a_run_repeats_itself(folder: Path) -> None:
+    dialogues = load(folder, ["film"])
+    seen: list[tuple[int, int]] = []
+    first = run(dialogues, Setup(embedder="hashing"), lambda done, total: seen.append((done, total)))
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    again = run(dialogues, Setup(embedder="hashing"))
+    assert [each.matched for each in first] == [each.matched for each in again]
 
 
 # --- matching ---------------------------------------------------------------------------------
@@ -219,3 +230,11 @@ def test_an_absent_folder_is_one_line() -> None:
     done = lab("--data", "nowhere")
     assert (done.exit_code, done.stdout) == (1, "")
     assert "thu-coai/KdConv" in done.stderr
+
+
+@pytest.mark.skipif(not os.environ.get("THINKBACK_DATA"), reason="THINKBACK_DATA does not name a data folder")
+def test_the_real_dev_sets_load() -> None:
+    for domain in DOMAINS:
+        dialogues = load(None, [domain])
+        assert len(dialogues) == 150
+        assert any(fact.attrvalue for each in dialogues for turn in each.exchanges for fact in turn.facts)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from time import perf_counter
 
 from thinkback_lab.datasets.kdconv import Dialogue
@@ -42,17 +43,14 @@ def choose(dialogues: Sequence[Dialogue], limit: int | None, seed: int | None) -
 
 
 def run(dialogues: Sequence[Dialogue], setup: Setup, report: Report = silent) -> list[Played]:
-    """Every dialogue in turn; `report` counts turns."""
+    """Every dialogue in turn; `report` counts turns, for a model may take a minute over one."""
     stage = Stage(setup)
     total = sum(len(each.exchanges) for each in dialogues)
-    results: list[Played] = []
-    for dialogue in dialogues:
-        results.append(_play(stage, dialogue))
-        report(sum(len(each.turn_ms) for each in results), total)
-    return results
+    done = count(1)
+    return [_play(stage, each, lambda: report(next(done), total)) for each in dialogues]
 
 
-def _play(stage: Stage, dialogue: Dialogue) -> Played:
+def _play(stage: Stage, dialogue: Dialogue, step: Callable[[], None]) -> Played:
     clock = Clock(START)
     turn_ms: list[float] = []
     with stage.open(clock) as memory:
@@ -62,6 +60,7 @@ def _play(stage: Stage, dialogue: Dialogue) -> Played:
             memory.remember(exchange.query, exchange.response)
             memory.post_think()
             turn_ms.append((perf_counter() - started) * 1000)
+            step()
         clock.now += timedelta(days=1)
         memory.post_think()  # what a model failed to think over is tried once more
         stats = memory.stats()
