@@ -9,6 +9,10 @@ from contextlib import contextmanager
 Report = Callable[[int, int], None]  # done, total
 
 
+def silent(done: int, total: int) -> None:
+    """Tells nobody."""
+
+
 @contextmanager
 def progress(label: str) -> Iterator[Report]:
     """`with progress("scenarios") as report: report(done, total)`."""

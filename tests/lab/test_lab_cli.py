@@ -101,8 +101,6 @@ def test_people_get_a_table(file: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["nothing"], "no evaluation 'nothing': choose from scenarios"),
-        (["scenarios"], "no file"),
         (["scenarios", "nowhere.jsonl"], "nowhere.jsonl: No such file"),
         (["scenarios", "FILE", "--category", "x"], "these files have hopeless, update"),
         (["scenarios", "FILE", "--preset", "x"], "no preset 'x'"),
@@ -119,8 +117,17 @@ def test_an_error_is_one_line(file: Path, words: list[str], told: str) -> None:
     assert told in line
 
 
+@pytest.mark.parametrize(
+    ("words", "told"), [(["nothing"], "No such command 'nothing'"), (["scenarios"], "Missing argument 'FILE")]
+)
+def test_wrong_use_is_told(words: list[str], told: str) -> None:
+    done = lab(*words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
 def test_the_help_teaches() -> None:
-    done = lab("--help")
+    done = lab("scenarios", "--help")
     assert done.exit_code == 0
     assert "thinkback-lab eval scenarios scenarios/" in done.stdout
     assert "passes when" in done.stdout

@@ -8,8 +8,9 @@ import pytest
 
 from thinkback_lab.errors import LabError
 from thinkback_lab.scenarios.format import Probe, Scenario, ToldTurn, Triple
-from thinkback_lab.scenarios.replay import Setup, Stage
+from thinkback_lab.scenarios.replay import play
 from thinkback_lab.scenarios.run import choose, run
+from thinkback_lab.stage import Setup, Stage
 
 SETUP = Setup(embedder="hashing")
 
@@ -23,7 +24,7 @@ def told(id_: str, *said: str, category: str = "update", lang: str = "en") -> Sc
 
 
 def test_the_clock_follows_the_turns() -> None:
-    played = Stage(SETUP).play(told("a", "I live in Paris.", "I live in Lyon.", "Thanks!"))
+    played = play(Stage(SETUP), told("a", "I live in Paris.", "I live in Lyon.", "Thanks!"))
     (thought,) = played.thoughts
     assert (thought.objects, thought.recorded_at) == (("Lyon",), datetime(2024, 2, 3, tzinfo=UTC))
     assert (len(played.turn_ms), len(played.probe_ms), played.unthought) == (3, 1, 0)

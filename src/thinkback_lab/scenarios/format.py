@@ -13,10 +13,8 @@ otherwise pass every test.
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -32,8 +30,7 @@ from pydantic import (
 )
 
 from thinkback_lab.errors import LabError
-
-_GZIP = b"\x1f\x8b"
+from thinkback_lab.files import complaint, json_lines
 
 
 def _utc(value: datetime) -> datetime:
@@ -102,18 +99,12 @@ def read_scenarios(paths: Iterable[Path]) -> list[Scenario]:
     """All scenarios of files and folders (`*.jsonl`, `*.jsonl.gz`), in order; an id may stand only once."""
     found: list[Scenario] = []
     homes: dict[str, str] = {}
-    for path in _files(paths):
-        for number, line in enumerate(_lines(path), start=1):
-            if not line.strip():
-                continue
-            where = f"{path}, line {number}"
-            scenario = parse_scenario(line, where)
-            if scenario.id in homes:
-                raise LabError(
-                    f"{where}: the id {scenario.id!r} is taken by {homes[scenario.id]}: rename one"
-                )
-            homes[scenario.id] = where
-            found.append(scenario)
+    for where, line in json_lines(paths):
+        scenario = parse_scenario(line, where)
+        if scenario.id in homes:
+            raise LabError(f"{where}: the id {scenario.id!r} is taken by {homes[scenario.id]}: rename one")
+        homes[scenario.id] = where
+        found.append(scenario)
     if not found:
         raise LabError("no scenario in the given files: each line is one, as a JSON object")
     return found
@@ -123,40 +114,9 @@ def parse_scenario(line: str, where: str) -> Scenario:
     try:
         return Scenario.model_validate_json(line)
     except ValidationError as error:
-        raise LabError(f"{where}: {_told(error)}") from error
+        raise LabError(f"{where}: {complaint(error)}") from error
 
 
 def write_line(scenario: Scenario) -> str:
     """The scenario as a line of a file: reading it gives the same scenario."""
     return json.dumps(scenario.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
-
-
-def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    for path in paths:
-        if path.is_dir():
-            yield from sorted((*path.glob("*.jsonl"), *path.glob("*.jsonl.gz")))
-        else:
-            yield path
-
-
-def _lines(path: Path) -> list[str]:
-    """Gzip is known by its first bytes, not by the name of the file."""
-    try:
-        data = path.read_bytes()
-        if data.startswith(_GZIP):
-            data = gzip.decompress(data)
-        return data.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise LabError(f"{path}: not UTF-8 (byte {error.start}): scenarios are JSON lines") from error
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise LabError(f"{path}: a damaged gzip file ({error}): fetch or pack it again") from error
-    except OSError as error:
-        raise LabError(f"{path}: {error.strerror or error}") from error
-
-
-def _told(error: ValidationError) -> str:
-    """The first complaint, with the place inside the object: `turns.0.at: Field required`."""
-    first, *more = error.errors(include_url=False, include_context=False, include_input=False)
-    place = ".".join(str(part) for part in first["loc"])
-    said = f"{place}: {first['msg']}" if place else first["msg"]
-    return said + (f" (and {len(more)} more)" if more else "")

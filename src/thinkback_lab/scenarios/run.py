@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from thinkback_lab.errors import LabError
+from thinkback_lab.progress import Report, silent
+from thinkback_lab.sample import sample
 from thinkback_lab.scenarios.format import Scenario
 from thinkback_lab.scenarios.judge import Verdict, judge
-from thinkback_lab.scenarios.replay import Played, Setup, Stage
+from thinkback_lab.scenarios.replay import Played, play
 from thinkback_lab.scenarios.triples import Matched, match
-
-Report = Callable[[int, int], None]  # done, total
+from thinkback_lab.stage import Setup, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +43,15 @@ def choose(
     ]
     if not chosen:
         raise LabError("no scenario is of such a category and of such a language")
-    if limit is None or limit >= len(chosen):
-        return chosen
-    if seed is None:
-        return chosen[:limit]
-    places = sorted(random.Random(seed).sample(range(len(chosen)), limit))  # noqa: S311 - a sample, no secret
-    return [chosen[place] for place in places]
+    return sample(chosen, limit, seed)
 
 
-def run(
-    scenarios: Sequence[Scenario], setup: Setup, report: Report = lambda done, total: None
-) -> list[Result]:
+def run(scenarios: Sequence[Scenario], setup: Setup, report: Report = silent) -> list[Result]:
     """Every scenario in turn; `report` is told how far it is."""
     stage = Stage(setup)
     results: list[Result] = []
     for scenario in scenarios:
-        results.append(_judged(scenario, stage.play(scenario)))
+        results.append(_judged(scenario, play(stage, scenario)))
         report(len(results), len(scenarios))
     return results
 

@@ -1,0 +1,61 @@
+"""The options that evaluations share, and how every one of them ends."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from thinkback import ThinkbackError
+from thinkback_lab.stage import Setup, Think
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Files = Annotated[
+    list[Path], typer.Argument(metavar="FILE", help="JSON lines, plain or gzipped; a folder means all in it.")
+]
+Limit = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="At most so many of them.")]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", metavar="S", help="With --limit: a random sample, not the first ones."),
+]
+Llm = Annotated[str, typer.Option("--llm", metavar="SPEC", help="openai:MODEL, local:NAME_OR_PATH or none.")]
+Embedder = Annotated[
+    str, typer.Option("--embedder", metavar="SPEC", help="minilm, wordllama, hashing or openai:MODEL.")
+]
+Preset = Annotated[str, typer.Option("--preset", help="How to search: hybrid or tim.")]
+ThinkBy = Annotated[Think, typer.Option("--think", help="Who thinks.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="The result as JSON on standard output, all else on standard error.")
+]
+
+
+def setup_of(llm: str, embedder: str, preset: str, think: Think) -> Setup:
+    return Setup(llm=None if llm == "none" else llm, embedder=embedder, preset=preset, think=think)
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """An error of our tree is one line on standard error, and status 1."""
+    try:
+        yield
+    except ThinkbackError as error:
+        sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
+        raise typer.Exit(1) from None
+
+
+def show_json(summary: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(summary, ensure_ascii=False, indent=2) + "\n")
+
+
+def show_table(grid: Table, last: str) -> None:
+    from rich.console import Console
+
+    Console(markup=False, emoji=False, highlight=False).print(grid)
+    sys.stdout.write(f"\n{last}\n")

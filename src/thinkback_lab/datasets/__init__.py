@@ -1,0 +1,1 @@
+"""Public data sets: one loader each; the data stays where its owners keep it."""

@@ -1,0 +1,1 @@
+"""The thought generator's triples against KdConv's gold knowledge (decision 0010)."""
