@@ -121,6 +121,8 @@ class Draft:
     negated: bool = False
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    began_by: datetime | None = field(default=None, compare=False, repr=False)
+    """The last moment at which it may have begun, where a span was said ("in 2010"): only to compare with."""
 
     @property
     def object(self) -> str:
@@ -165,7 +167,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """All that thinking over a turn changes, or, without one, reorganising: in one transaction or not at all."""
+    """All that thinking over a turn (or reorganising, without one) changes: as one transaction or not."""
 
     turn: int | None
     lease: str

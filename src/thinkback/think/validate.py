@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from difflib import SequenceMatcher
 
 from thinkback.text.tokens import terms
+from thinkback.think.relations import relation_of
 from thinkback.think.resolve import object_key, respect
 from thinkback.think.sentence import compose, language_of
 from thinkback.think.vocabulary import Relation
@@ -27,6 +28,8 @@ EPISODIC = ("event", "dialogue")
 RECENT = 3  # turns back that an elliptic correction may speak of
 _ALIKE = 0.5  # how much two spellings share to be one slip of the pen
 EVERYTHING = "*"
+LONG = timedelta(days=60)  # less, and the newer word counts: "I moved last week"
+PAST = {"lives in": "lived in", "works at": "worked at"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,12 +282,31 @@ def _one(relation: Relation, draft: Draft, held: tuple[Held, ...], at: datetime 
         return Verdict(held)
     if any(_newest(h.draft) > _newest(draft) for h in rivals):
         return Verdict(held)  # thought over late: what was said since stands
+    if any(_long_before(draft, h.draft) for h in rivals):
+        return _once(draft, held)
     if not rivals:
         return Verdict((*held, Held(draft)), "insert", f"new: {_turn(draft)}")
     rest = tuple(h for h in held if h not in rivals)
     dated = draft if draft.valid_from else replace(draft, valid_from=at)
     reason = f"{relation.name} holds one value; newer: {_turn(draft)}"
     return Verdict((*rest, Held(dated)), "supersede", reason)
+
+
+def _long_before(draft: Draft, held: Draft) -> bool:
+    """Whether a draft tells of an earlier time than that at which the held thought was so: "in 2010"."""
+    if draft.began_by is None or held.valid_from is None:
+        return False
+    return draft.began_by + LONG <= held.valid_from
+
+
+def _once(draft: Draft, held: tuple[Held, ...]) -> Verdict:
+    """What was so before what is so now: it becomes past where that can be said, else stays in the bank."""
+    was = relation_of(PAST.get(draft.relation, draft.relation))
+    if was.name == draft.relation:
+        return Verdict(held)
+    sentence = compose(draft.subject, was.name, draft.objects, lang=language_of(draft.sentence))
+    past = replace(draft, relation=was.name, kind=was.kind, sentence=sentence)
+    return Verdict((*held, Held(past)), "insert", f"of an earlier time: {_turn(draft)}")
 
 
 def _many(relation: Relation, draft: Draft, held: tuple[Held, ...]) -> Verdict:
