@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from thinkback.text.trust import quarantined
 from thinkback.think.circle import Circle
+from thinkback.think.held import EPISODIC, as_draft, merged
 from thinkback.think.proposals import Forget, Merge
 from thinkback.think.relations import canonical, relation_of
 from thinkback.think.resolve import object_key
-from thinkback.think.validate import EPISODIC, as_draft, merged
 from thinkback.types import Change, Draft, Thought
 
 _LONGEST = 600

@@ -15,9 +15,9 @@ from dataclasses import replace
 from thinkback.text.kin import INDEFINITE, ONE_EACH
 from thinkback.text.names import USER, normalise, roles_in
 from thinkback.text.sounds import is_han, likeness, may_be_pinyin
+from thinkback.think.amendment import Amendment
 from thinkback.think.circle import Circle, is_role
 from thinkback.think.sentence import language_of, subject_in
-from thinkback.think.validate import Amendment
 from thinkback.types import SAME, Draft, Source, Turn
 
 Names = Callable[[], Sequence[str]]

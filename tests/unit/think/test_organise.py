@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from thinkback.think.amendment import EVERYTHING, Amendment
+from thinkback.think.held import as_draft
 from thinkback.think.organise import organise
 from thinkback.think.relations import relation_of
 from thinkback.think.resolve import key_of, object_key
 from thinkback.think.sentence import compose
-from thinkback.think.validate import EVERYTHING, Amendment, as_draft
 from thinkback.types import Change, Draft, Side, Source, Thought
 
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)

@@ -6,12 +6,12 @@ import re
 from collections.abc import Collection, Iterator
 
 from thinkback.text.sentences import Sentence, is_question, sentences
+from thinkback.think.amendment import Amendment
 from thinkback.think.relations import relation_of
 from thinkback.think.rules.correct import RELATIVES, corrected, keys, slipped
 from thinkback.think.rules.english_reader import Reader
 from thinkback.think.rules.forget import EVERY_RELATION, requested, stated, topics
 from thinkback.think.rules.gate import LONGEST
-from thinkback.think.validate import Amendment
 from thinkback.types import Draft, Source, Turn
 
 _SOMEBODY = re.compile(

@@ -14,8 +14,8 @@ from thinkback.text.kin import KIN_EN, KIN_ZH, ONE_EACH, PETS_EN, PETS_ZH
 from thinkback.text.names import USER
 from thinkback.text.sentences import Sentence
 from thinkback.text.tokens import terms
+from thinkback.think.amendment import EVERYTHING
 from thinkback.think.relations import VOCABULARY, canonical
-from thinkback.think.validate import EVERYTHING
 
 _I = re.IGNORECASE
 _POLITE = (

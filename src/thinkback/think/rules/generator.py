@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from thinkback.text.language import language
 from thinkback.text.sentences import Sentence
+from thinkback.think.amendment import Amendment
 from thinkback.think.relations import canonical, relation_of
 from thinkback.think.sentence import compose
-from thinkback.think.validate import Amendment
 from thinkback.types import Draft, Source, Turn
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from thinkback.think.amendment import Amendment
 from thinkback.think.rules import RuleGenerator
-from thinkback.think.validate import Amendment
 from thinkback.types import Draft, Turn
 
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)

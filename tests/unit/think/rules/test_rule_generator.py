@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from thinkback.think.amendment import Amendment
 from thinkback.think.rules import RuleGenerator
 from thinkback.think.rules.gate import asks, statements
-from thinkback.think.validate import Amendment
 from thinkback.types import Draft, Turn
 
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
