@@ -5,6 +5,8 @@
 rules:      `RuleGenerator.generate`, one turn at a time.
 post-think: generate, organise and apply in a store in memory; the embedder costs nothing (it is counted by
             benchmarks/embedders.py), so this is what thinking itself adds.
+reorganise: one group of 50 thoughts put in order by rules (25 pairs of them become one each), in a space of
+            50 and in one of 2,000 thoughts.
 Turns come from the scenarios, and from MemoryBank's dialogues (gvd) where THINKBACK_DATA holds them.
 """
 
@@ -17,14 +19,17 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from statistics import fmean, quantiles
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import numpy as np
 
 from thinkback import Memory, Turn
 from thinkback.think.rules import RuleGenerator
+from thinkback.types import Draft, Source
 from thinkback_lab.scenarios.format import read_scenarios
 
 if TYPE_CHECKING:
@@ -107,7 +112,65 @@ QUESTIONS: dict[str, Callable[[Sequence[Said]], dict[str, float]]] = {
     "rules": rules_alone,
     "post-think": whole,
 }
-"""What is measured on each set of turns; reorganising a group of 50 joins them with `Memory.reorganise`."""
+"""What is measured on each set of turns."""
+
+GROUP = 50
+
+
+class Groups:
+    """An embedder of two meanings, told apart by a word: so one group is large and the space larger."""
+
+    name = "groups"
+    dim = 8
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
+        for row, text in enumerate(texts):
+            vectors[row, 0] = -1.0 if "Person" in text else 1.0
+        return vectors
+
+
+class Dated:
+    """A generator whose facts name their beginning: they stand apart until a group is put in order."""
+
+    name = "dated"
+
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
+        subject, _, liked = turn.query.rstrip(".").partition(" likes ")
+        source = Source(turn.id, turn.asker, "query", 0, len(turn.query))
+        draft = Draft(
+            subject=subject,
+            relation="likes",
+            objects=(liked,),
+            sentence=turn.query,
+            kind="profile",
+            sources=(source,),
+            valid_from=turn.at,
+        )
+        return [draft]
+
+
+def reorganising(others: int, rounds: int) -> dict[str, float]:
+    """Milliseconds to put a group of 50 in order, 25 pairs of which become one each."""
+    times = []
+    for _ in range(rounds):
+        with Memory.open(":memory:", embedder=Groups(), think=Dated(), background=False) as memory:
+            said = [f"Other{letters(number)} likes tea." for number in range(others)]
+            people = range(GROUP // 2)
+            said += [f"Person{letters(who)} likes {what}." for what in ("tea", "jazz") for who in people]
+            for number, words in enumerate(said):
+                memory.remember(words, at=START + timedelta(minutes=number))
+            with patch("thinkback.think.thinker.outgrown", lambda size: False):  # not before we look
+                memory.post_think()
+            group = memory.recall("Personaaa likes tea", k=1)[0].group
+            before = len(memory.thoughts(group=group))
+            times.append(timed(partial(memory.organise, group=group)))
+            assert (before, len(memory.thoughts(group=group))) == (GROUP, GROUP // 2)
+    return spread(times)
+
+
+def letters(number: int) -> str:
+    return "".join(chr(97 + number // 26**place % 26) for place in range(3))
 
 
 def main() -> None:
@@ -122,6 +185,10 @@ def main() -> None:
         for name, said in sets.items()
         if said
         for question, ask in QUESTIONS.items()
+    }
+    figures |= {
+        f"reorganise, {others + GROUP}": {"turns": GROUP, **reorganising(others, rounds)}
+        for others, rounds in ((0, 20), (1950, 2))
     }
     if args.json:
         print(json.dumps(figures))

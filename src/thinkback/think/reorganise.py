@@ -39,7 +39,7 @@ def tidied(thoughts: Iterable[Thought], circle: Circle) -> list[Change]:
 
 
 class Reorganiser:
-    """Applies what putting a group in order changes, each change by itself: a stale one is no loss."""
+    """Applies what putting a group in order changes."""
 
     def __init__(self, store: Store, upkeep: Upkeep, model: LLMOrganiser | None, clock: Clock) -> None:
         self._store = store
@@ -102,13 +102,15 @@ class Reorganiser:
                 done += self._apply(space, model.name, guarded(propose(shown), shown, circle))
         return done
 
-    def _apply(self, space: str, actor: str, changes: Iterable[Change]) -> list[Action]:
-        done: list[Action] = []
-        for change in changes:
-            plan = Plan(turn=None, lease="", actor=actor, changes=(change,))
-            entries, epoch = self._upkeep.entries_for(space, plan)
-            try:
-                done += self._store.apply(space, plan, entries, self._clock(), epoch)
-            except Conflict:  # somebody changed these thoughts meanwhile: there will be another time
-                continue
-        return done
+    def _apply(self, space: str, actor: str, changes: Sequence[Change]) -> list[Action]:
+        """All in one transaction, or, if somebody changed one of the thoughts meanwhile, what still can be."""
+        if not changes:
+            return []
+        plan = Plan(turn=None, lease="", actor=actor, changes=tuple(changes))
+        entries, epoch = self._upkeep.entries_for(space, plan)
+        try:
+            return self._store.apply(space, plan, entries, self._clock(), epoch)
+        except Conflict:
+            if len(changes) == 1:
+                return []  # there will be another time
+            return [action for change in changes for action in self._apply(space, actor, [change])]
