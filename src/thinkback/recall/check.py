@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from thinkback.recall.opposites import opposed
 from thinkback.recall.perturb import perturb
 from thinkback.text.language import language
+from thinkback.text.negation import hedged
 from thinkback.text.sentences import is_question
 from thinkback.text.tokens import terms
 from thinkback.types import CheckWay, Draft, Recollection, Said, Thought, Turn
@@ -24,7 +25,7 @@ from thinkback.types import CheckWay, Draft, Recollection, Said, Thought, Turn
 if TYPE_CHECKING:
     from thinkback.types import Vector
 
-MARGIN = 0.05
+MARGIN = 0.1
 """By how much a variant must be nearer than the thought itself: measured by benchmarks/consistency.py."""
 SHARE = 0.7
 """Of the similarity between a thought and its nearest variant: the adaptive threshold of Eq. 10."""
@@ -104,7 +105,7 @@ class Checker:
         for thought in self._thoughts:
             if reasons := [(self._reader.conflict(draft, thought), draft) for draft in stated]:
                 reason, draft = max(reasons, key=lambda pair: bool(pair[0]))
-                if reason:
+                if reason and not _says_too(sentence, thought, draft):
                     found.append(self._by_triple(thought, sentence, reason, draft))
                     continue
             if word := opposed(sentence, thought, self._thoughts):
@@ -134,7 +135,7 @@ class Checker:
 
     def _by_embedding(self, thoughts: Sequence[Thought], sentence: str) -> Iterator[Conflict]:
         """Eq. 10, for thoughts that share a word with the sentence: any other it does not speak of."""
-        spoken = set(terms(sentence))
+        spoken = set() if hedged(sentence) else set(terms(sentence))
         near = [thought for thought in thoughts if spoken & set(terms(thought.sentence))]
         if not near:
             return
@@ -180,6 +181,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 _WORD = re.compile(r"[^\W\d_]+")
+_NOT = re.compile(r"(?:\bnot(?: in| at)?\s+|不[是在]?)\Z", re.I)
 _YOU: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\byou(?:'re| are)\b", re.I), "the user is"),
     (re.compile(r"\byour\b", re.I), "the user's"),
@@ -202,6 +204,15 @@ def _claim(draft: Draft) -> tuple[str, str, tuple[str, ...], bool]:
 
 def _same_claim(draft: Draft, thought: Thought) -> bool:
     return (draft.subject, draft.relation) == (thought.subject, thought.relation)
+
+
+def _says_too(sentence: str, thought: Thought, draft: Draft) -> bool:
+    """Whether a sentence that states another object says the right one, too: "first Paris, now Lyon"."""
+    if draft.negated or thought.negated:
+        return False
+    return any(
+        name in sentence and not _NOT.search(sentence[: sentence.index(name)]) for name in thought.objects
+    )
 
 
 def _last_source(thought: Thought) -> int:

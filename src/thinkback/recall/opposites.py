@@ -10,17 +10,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from thinkback.text.names import normalise
-from thinkback.text.negation import Pole, poles
+from thinkback.text.negation import Pole, hedged, poles
 from thinkback.text.tokens import terms
 from thinkback.types import Thought
 
 _CLAUSE = re.compile(r"[,;:，；：、。]|\s(?:and|but|while|whereas|although|though)\s|[但而]是?", re.I)
-_NOT_SAID = re.compile(
-    r"\b(?:should|would|could|might|may|if|until|unless|aim|goal|target|keep|back to|return(?:s|ed)?|brings?"
-    r"|used to|was|were|get|become|range)\b|\?|应该|目标|如果|恢复|范围|以前|吗|？",
-    re.I,
-)
-"""Advice, conditions and the past name the other end without claiming it."""
 _FILLER = frozenset(
     terms("value level result reading relatively very quite rather slightly user test number")
 )
@@ -32,7 +26,7 @@ def opposed(sentence: str, thought: Thought, recalled: Sequence[Thought]) -> str
     if not held:
         return ""
     for clause in _CLAUSE.split(sentence):
-        if _NOT_SAID.search(clause):
+        if hedged(clause):
             continue
         said = poles(clause)
         for pole in held:

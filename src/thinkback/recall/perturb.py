@@ -8,12 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from thinkback.text.language import language
 from thinkback.text.negation import negate, opposite, swap
 from thinkback.types import Thought
-
-_ELSE = {"en": "something else", "zh": "别的"}
-_ELSEWHERE = {"en": "somewhere else", "zh": "别的地方"}
 
 
 def perturb(thought: Thought, others: Iterable[Thought] = ()) -> tuple[str, ...]:
@@ -26,6 +22,10 @@ def perturb(thought: Thought, others: Iterable[Thought] = ()) -> tuple[str, ...]
 
 
 def _another_object(thought: Thought, others: Iterable[Thought]) -> str:
+    """With the opposite of its object, or with one that another thought has; itself if there is neither.
+
+    A placeholder ("lives somewhere else") would be near to every sentence of the kind, true ones too.
+    """
     turned = opposite(thought.sentence)
     if turned != thought.sentence:
         return turned
@@ -33,14 +33,9 @@ def _another_object(thought: Thought, others: Iterable[Thought]) -> str:
     rivals = (
         name
         for other in others
-        if other.relation == thought.relation and other.id != thought.id
+        if other.relation == thought.relation and other.id != thought.id and not other.negated
         for name in other.objects
         if name.casefold() not in held
     )
-    lang = "zh" if language(thought.sentence) == "zh" else "en"
-    placeholder = _ELSEWHERE if thought.relation.endswith(" in") else _ELSE
-    another = next(rivals, placeholder[lang])
-    sentence = thought.sentence
-    for name in thought.objects:
-        sentence = sentence.replace(name, another, 1)
-    return sentence
+    another = next(rivals, "")
+    return thought.sentence.replace(thought.objects[0], another, 1) if another else thought.sentence

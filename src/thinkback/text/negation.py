@@ -42,6 +42,19 @@ def denies(sentence: str) -> bool:
     return bool(_DENIED_ZH.search(sentence) or _DENIED.search(sentence.replace("n't", " not")))
 
 
+_HEDGED = re.compile(
+    r"\b(?:should|would|could|might|may|if|until|unless|suppos(?:e|ing)|imagine|aim|goal|target|keep|back to"
+    r"|return(?:s|ed)?|brings?|used to|was|were|get|become|range|want|next year)\b|\?"
+    "|应该|目标|如果|假如|恢复|范围|以前|曾经|明年|将来|可以|吗|？",
+    _I,
+)
+
+
+def hedged(sentence: str) -> bool:
+    """Whether a sentence may name a thing without claiming it: advice, conditions, wishes, another time."""
+    return bool(_HEDGED.search(sentence))
+
+
 def _negate_en(sentence: str) -> str:
     if denied := _DENIED.search(sentence):
         if denied["do"]:

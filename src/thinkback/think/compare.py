@@ -26,6 +26,7 @@ _MEASURES = """
     kg kilo kilogram lb pound stone cm m metr meter feet foot ft inch year old mg g ml th st nd rd usd dollar
     euro month week day
 """
+_PART_ZH = re.compile("(?:区|县|镇|街道?|路|首都|郊区|市中心|[东西南北]边|附近)\\Z")
 _UNITS = frozenset(_MEASURES.split())
 """Stems: 70 kg are 70 kilograms."""
 _WHOLE = """
@@ -57,6 +58,30 @@ def same_object(one: str, other: str) -> bool:
     if _chinese_part(one, other):
         return True
     return _is_country(one) != _is_country(other)
+
+
+def comparable(one: str, other: str) -> bool:
+    """Whether two different objects exclude each other: of one language and one form, on one level.
+
+    里昂 may be Lyon. "Your birthday is soon", "your name is lovely" and 你住在海淀区 give no other value.
+    """
+    return _form(one) == _form(other) and _level(one) == _level(other)
+
+
+def _form(text: str) -> str:
+    """What an object looks like: a date, a number, a name, or words, and in which script."""
+    if _MONTH.search(text) or "月" in text:
+        return "date"
+    if _numbers(text):
+        return "number"
+    if _HAN.search(text):
+        return "han"
+    return "name" if re.search(r"\b[A-Z]", text) else "words"
+
+
+def _level(text: str) -> str:
+    part = _PART_ZH.search(text)
+    return part.group() if part else ""
 
 
 def single_respect(relation: str, one: str, other: str) -> bool:

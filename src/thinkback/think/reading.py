@@ -14,7 +14,7 @@ from datetime import datetime
 from thinkback.text.kin import KIN_ZH, longest_first
 from thinkback.text.language import language
 from thinkback.text.sentences import sentences
-from thinkback.think.compare import same_object, single_respect
+from thinkback.think.compare import comparable, same_object, single_respect
 from thinkback.think.relations import relation_of
 from thinkback.think.resolve import key_of
 from thinkback.think.rules.generator import RuleGenerator
@@ -41,6 +41,7 @@ _LEAD_ZH = re.compile(
     "|我了解到)[，,]?|[你您](?:之前|以前|曾经|刚才|上次)?(?:说过?|告诉过?我|提到过?)[，,：:]?(?=[你您]))"
 )
 _SINCE_ZH = re.compile("(?:既然|因为|由于|考虑到)(?P<clause>[你您][^，,。；;！？]{2,60})")
+_ANOTHER_TIME_ZH = re.compile("明年|后年|去年|前年|将来|以后|以前|曾经")
 _PERSONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, flags), other)
     for pattern, flags, other in (
@@ -48,8 +49,11 @@ _PERSONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bI(?:'ve|'ll|'d)?\b", 0, "the assistant"),
         (r"\b(?:my|mine)\b", _I, "the assistant's"),
         (r"\bme\b", _I, "the assistant"),
+        (r"\bthe user is\b", _I, "I am"),
+        (r"\bthe user's\b", _I, "my"),
+        (r"\bthe user\b", _I, "I"),
         (r"\byou(?:'re| are)\b", _I, "I am"),
-        (r"\byou were\b", _I, "I was"),
+        (r"\byou were(n't)?\b", _I, r"I was\1"),
         (r"\byou(?:'ve| have)\b", _I, "I have"),
         (r"\byou'll\b", _I, "I will"),
         (r"\byou'd\b", _I, "I'd"),
@@ -85,6 +89,7 @@ _ASKED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ("我(?:现在)?(?:住|家)在?哪", "我住在{}。"),
         ("我(?:现在)?在哪(?:里|儿|家公司)?(?:工作|上班)", "我在{}工作。"),
         ("我叫什么|我的名字", "我叫{}。"),
+        ("我的?(?P<what>[^的叫，。？]{1,4})叫什么", "我{what}叫{}。"),
         ("我(?:今年)?(?:多大|几岁)", "我{}。"),
         ("我的(?P<what>[^是，。？]{1,8})是(?:什么|多少|谁|哪)", "我的{what}是{}。"),
     )
@@ -94,8 +99,8 @@ _BARE = re.compile(
 )
 _NO_VALUE = re.compile(
     r"\b(?:I|you|your|is|are|do|does|not|don't|know|sorry|the user)\b|[你我您不没]|知道"
-    r"|\A(?:sure|yes|no|ok|okay|of course|certainly|absolutely|right|great|good|fine|thanks|thank|hello|hi|hey"
-    r"|welcome|maybe|perhaps|unknown|none|nothing|nowhere|noted|understood|done|let)\b"
+    r"|\A(?:sure|yes|no|ok|okay|of course|certainly|absolutely|right|great|good|fine|thanks|thank|hello"
+    r"|hi|hey|welcome|maybe|perhaps|unknown|none|nothing|nowhere|noted|understood|done|let)\b"
     r"|\A(?:好|是的?[。！]?\Z|对[。！]?\Z|嗯|当然|可以|未知|谢谢|明白|知道)",
     _I,
 )
@@ -143,16 +148,13 @@ class AnswerReader:
 
 def _another(stated: Draft, held: Draft) -> str:
     """Two different objects of one key: a conflict only where one of them can hold at a time."""
-    if relation_of(held.relation).single and _comparable(stated, held):
+    if relation_of(held.relation).single and all(
+        comparable(one, other) for one in stated.objects for other in held.objects
+    ):
         return "same subject and relation, another object"
     if any(single_respect(held.relation, a, b) for a in stated.objects for b in held.objects):
         return "same subject and relation, another amount"
     return ""
-
-
-def _comparable(stated: Draft, held: Draft) -> bool:
-    """One language: 里昂 may be Lyon, and nobody here knows."""
-    return (language(stated.object) == "zh") == (language(held.object) == "zh")
 
 
 def _without_none(draft: Draft) -> Draft:
@@ -220,5 +222,5 @@ def _chinese(sentence: str) -> list[str]:
     rest = (
         _SINCE_ZH.sub("", sentence).lstrip("，, ") if given else sentence[lead.end() :] if lead else sentence
     )
-    parts = [part for part in (*given, rest) if part.strip("。，！ ")]
-    return [re.sub("[你您]", "我", part.replace("我", "助手")).rstrip("。") + "。" for part in parts]
+    parts = [part for part in (*given, rest) if part.strip("。，！ ") and not _ANOTHER_TIME_ZH.search(part)]
+    return [re.sub("[你您]|用户", "我", part.replace("我", "助手")).rstrip("。") + "。" for part in parts]

@@ -1,4 +1,4 @@
-"""Thought-consistent answers (TiM 001, 3.4): what contradicts a recalled thought is held back, or warned of."""
+"""Thought-consistent answers (TiM 001, 3.4): what contradicts a thought is held back, or warned of."""
 
 from __future__ import annotations
 
