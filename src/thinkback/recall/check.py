@@ -38,9 +38,9 @@ class Reader(Protocol):
 
     def answered(self, text: str, query: str, at: datetime) -> list[Draft]: ...
 
-    def told(self, text: str, at: datetime) -> list[Draft]: ...
-
     def conflict(self, stated: Draft, held: Draft) -> str: ...
+
+    def outdated(self, text: str, at: datetime, held: Sequence[Thought]) -> set[int]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +72,11 @@ class Checks:
         recalled = [item.thought for item in recollection if item.thought is not None]
         if not recalled:
             return None
-        told = [(None, draft) for draft in self.reader.told(said.query, said.at)]
-        later = [(turn.id, draft) for turn in recent for draft in self.reader.told(turn.query, turn.at)]
-        held = [
-            thought
-            for thought in recalled
-            if not any(
-                self.reader.conflict(draft, thought)
-                for turn, draft in (*told, *later)
-                if turn is None or turn > _last_source(thought)
-            )
-        ]
+        outdated = self.reader.outdated(said.query, said.at, recalled)
+        for turn in recent:
+            older = [thought for thought in recalled if _last_source(thought) < turn.id]
+            outdated |= self.reader.outdated(turn.query, turn.at, older)
+        held = [thought for thought in recalled if thought.id not in outdated]
         return Checker(held, self, said) if held else None
 
 

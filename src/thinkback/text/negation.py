@@ -149,7 +149,7 @@ def poles(text: str) -> list[Pole]:
         for scale, ends in enumerate(_POLES)
         for end, pattern in enumerate(ends)
         for found in pattern.finditer(text)
-        if not _FLIPPED.search(text[: found.start()])
+        if not _FLIPPED.search(text[max(0, found.start() - 40) : found.start()])
     ]
 
 

@@ -8,6 +8,7 @@ read by the question it answers. `conflict` decides by Algorithm 1's key, with d
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -18,8 +19,8 @@ from thinkback.think.compare import comparable, same_object, single_respect
 from thinkback.think.relations import relation_of
 from thinkback.think.resolve import key_of
 from thinkback.think.rules.generator import RuleGenerator
-from thinkback.think.validate import Amendment
-from thinkback.types import Draft, Turn
+from thinkback.think.validate import EVERYTHING, Amendment
+from thinkback.types import Draft, Thought, Turn
 
 _I = re.IGNORECASE
 _LEAD = re.compile(
@@ -130,8 +131,20 @@ class AnswerReader:
 
     def told(self, text: str, at: datetime) -> list[Draft]:
         """What the user states in his own words, requests and corrections left out."""
-        turn = Turn(id=0, query=text, at=at, recorded_at=at)
-        return [draft for draft in self._rules.generate(turn) if not isinstance(draft, Amendment)]
+        return [draft for draft in self._said(text, at) if not isinstance(draft, Amendment)]
+
+    def outdated(self, text: str, at: datetime, held: Sequence[Thought]) -> set[int]:
+        """Which thoughts the user's words take back or replace: he may, where an answer may not."""
+        said = self._said(text, at)
+        return {
+            thought.id
+            for thought in held
+            for draft in said
+            if (_amends(draft, thought) if isinstance(draft, Amendment) else self.conflict(draft, thought))
+        }
+
+    def _said(self, text: str, at: datetime) -> list[Draft]:
+        return self._rules.generate(Turn(id=0, query=text, at=at, recorded_at=at))
 
     def conflict(self, stated: Draft, held: Draft) -> str:
         """Why a statement and a thought cannot both hold; empty where they can."""
@@ -144,6 +157,19 @@ class AnswerReader:
         if stated.negated or shared:
             return ""
         return _another(stated, held)
+
+
+def _amends(amendment: Amendment, held: Draft) -> bool:
+    """Whether a request to forget or a correction may mean this thought; which one, thinking decides."""
+    if key_of(amendment.subject, amendment.relation) != key_of(held.subject, held.relation):
+        return False
+    if amendment.instead_of:
+        return any(same_object(amendment.instead_of, name) for name in held.objects)
+    if amendment.forget:
+        return EVERYTHING in amendment.objects or any(
+            same_object(one, name) for one in amendment.objects for name in held.objects
+        )
+    return any(comparable(one, name) for one in amendment.objects for name in held.objects)
 
 
 def _another(stated: Draft, held: Draft) -> str:

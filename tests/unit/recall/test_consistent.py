@@ -160,6 +160,15 @@ def test_what_the_user_says_now_outranks_what_he_said(open_memory: OpenMemory) -
     assert len(llm.calls) == 2
 
 
+@pytest.mark.parametrize(
+    "message",
+    ["Sorry, it's Oslo, not Lyon.", "Forget that I live in Lyon.", "I don't live in Lyon any more."],
+)
+def test_what_the_user_takes_back_binds_the_answer_no_longer(open_memory: OpenMemory, message: str) -> None:
+    memory = holding(open_memory, ScriptedLLM(["So you live in Oslo."]), "I live in Lyon.")
+    assert memory.chat(message).checks == ()
+
+
 def test_an_older_turn_of_the_session_does_not_outrank_a_newer_thought(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(["Noted.", "Noted.", "You live in Lyon.", "You live in Oslo."])
     memory = open_memory(think="rules", llm=llm)
