@@ -115,12 +115,16 @@ class Checker:
         return next(held.sentence for held in self._thoughts if held.id == thought)
 
     def _stated(self, before: str, sentence: str) -> list[Draft]:
-        """What this sentence states: read with what went before, so that "she" is somebody."""
-        at, query = self._said.at, self._said.query
-        seen = (
-            {_claim(draft) for draft in self._reader.answered(before, query, at)} if before.strip() else set()
-        )
-        whole = self._reader.answered(before + sentence, query, at)
+        """What this sentence states: one that opens the answer may be a bare reply to the question, and one
+        that says "she" is read with what went before.
+        """
+        at = self._said.at
+        if not before.strip():
+            return self._reader.answered(sentence, self._said.query, at)
+        if not _PRONOUN.search(sentence):
+            return self._reader.answered(sentence, "", at)
+        seen = {_claim(draft) for draft in self._reader.answered(before, "", at)}
+        whole = self._reader.answered(before + sentence, "", at)
         return [draft for draft in whole if _claim(draft) not in seen]
 
     def _by_triple(self, thought: Thought, sentence: str, reason: str, draft: Draft) -> Conflict:
@@ -175,6 +179,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 _WORD = re.compile(r"[^\W\d_]+")
+_PRONOUN = re.compile(r"\b(?:he|she|his|her|they|their)\b|[他她它]", re.I)
 _NOT = re.compile(r"(?:\bnot(?: in| at)?\s+|不[是在]?)\Z", re.I)
 _YOU: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\byou(?:'re| are)\b", re.I), "the user is"),

@@ -114,6 +114,12 @@ def test_she_is_whom_the_answer_named_before() -> None:
     assert (conflict.thought, conflict.words) == (BERN, "She lives in Rome.")
 
 
+def test_only_the_first_sentence_may_be_a_bare_reply() -> None:
+    checker = Checker([LYON], embedder({}), Said(query="Where do I live?", at=NOW))
+    assert [conflict.words for conflict in checker.conflicts("", "Paris. ")] == ["Paris."]
+    assert checker.conflicts("You live in Lyon. ", "Lovely Weather.") == []
+
+
 @pytest.mark.parametrize("sentence", ["Do you live in Paris?", "First you lived in Paris, now in Lyon."])
 def test_questions_and_sentences_that_say_the_right_thing_too(sentence: str) -> None:
     assert Checker([LYON], embedder({}), Said(query="Hm?", at=NOW)).conflicts("", sentence) == []
