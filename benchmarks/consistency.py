@@ -5,7 +5,7 @@
 Each sentence of `consistency.jsonl` answers a question about something the user told; it is checked against
 the thought of that and four thoughts about other things, as they would be recalled together. The margins and
 the rules were chosen on the sets "tuned" and "hard" (sentences that look like contradictions and are none);
-"held out" was written after them.
+"held out" was written after them in their manner, "free" last and as a model chats.
 """
 
 from __future__ import annotations

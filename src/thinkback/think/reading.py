@@ -17,7 +17,7 @@ from thinkback.text.language import language
 from thinkback.text.sentences import sentences
 from thinkback.think.compare import comparable, same_object, single_respect
 from thinkback.think.relations import relation_of
-from thinkback.think.resolve import key_of
+from thinkback.think.resolve import key_of, object_key
 from thinkback.think.rules.generator import RuleGenerator
 from thinkback.think.validate import EVERYTHING, Amendment
 from thinkback.types import Draft, Thought, Turn
@@ -75,7 +75,7 @@ _SO = re.compile(r"[,;:]\s+(?=(?:so|which|therefore|that's why|hence)\b)", _I)
 _DENIAL = re.compile(
     r"\b(?:(is|was|are|can|have|has) (?:not|never)|(can)not)\b(?! only)|\b(is|was|are|ca)n't\b", _I
 )
-_NONE = re.compile(r"no\s+(?=\w)", _I)
+_NONE = re.compile(r"no\s+(?=\w)|不是(?=.)", _I)
 _KIN_IS = re.compile(f"(?<=[你您])的?({longest_first(KIN_ZH)})是(?=[\u4e00-\u9fff]{{2,4}}(?:[，。！]|\\Z))")
 _ASKED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, _I), said)
@@ -149,7 +149,7 @@ class AnswerReader:
     def conflict(self, stated: Draft, held: Draft) -> str:
         """Why a statement and a thought cannot both hold; empty where they can."""
         if key_of(stated.subject, stated.relation) != key_of(held.subject, held.relation):
-            return ""
+            return "the answer denies it" if _denies_having(stated, held) else ""
         shared = any(same_object(one, other) for one in stated.objects for other in held.objects)
         if stated.negated != held.negated:
             denial = "the answer denies it" if stated.negated else "the answer states what was denied"
@@ -157,6 +157,13 @@ class AnswerReader:
         if stated.negated or shared:
             return ""
         return _another(stated, held)
+
+
+def _denies_having(stated: Draft, held: Draft) -> bool:
+    """ "You don't have a cat" to one who has a cat named Luna."""
+    family = {key_of(stated.subject, f"has {object_key(name)}") for name in stated.objects}
+    had = key_of(held.subject, held.relation)
+    return stated.negated and not held.negated and stated.relation == "has" and had in family
 
 
 def _amends(amendment: Amendment, held: Draft) -> bool:
@@ -184,13 +191,15 @@ def _another(stated: Draft, held: Draft) -> str:
 
 
 def _without_none(draft: Draft) -> Draft:
-    """ "no cats" is a denial of cats."""
+    """ "no cats" is a denial of cats, 不是律师 one of 律师."""
     objects = tuple(_NONE.sub("", name, count=1) if _NONE.match(name) else name for name in draft.objects)
     return draft if objects == draft.objects else replace(draft, objects=objects, negated=True)
 
 
 def _affirmed(line: str) -> str:
-    """An English line without its denial, empty if it denies nothing."""
+    """A line without its denial, empty if it denies nothing that could be read otherwise."""
+    if "不是" in line:
+        return line.replace("不是", "是", 1)
     found = _DENIAL.search(line)
     if found is None:
         return ""

@@ -113,6 +113,8 @@ def conflict(told: str, answer: str) -> str:
     [
         ("I live in Lyon.", "You live in Paris.", "same subject and relation, another object"),
         ("I live in Lyon.", "You do not live in Lyon.", "the answer denies it"),
+        ("I have a cat named Luna.", "You don't have a cat.", "the answer denies it"),
+        ("我的职业是律师。", "你的职业不是律师。", "the answer denies it"),
         ("I hate mushrooms.", "You like mushrooms.", "the answer states what was denied"),
         (
             "I take metformin 500 mg.",
@@ -135,6 +137,8 @@ def test_conflicts(told: str, answer: str, why: str) -> None:
         ("I live in Lyon.", "You don't live in Paris."),
         ("I live in Lyon.", "Bob lives in Paris."),
         ("I like coffee.", "You like tea."),
+        ("I have a cat named Luna.", "You don't have a dog."),
+        ("I have a cat named Luna.", "You have a cat."),
         ("I speak French.", "You speak German."),
         ("I weigh 70 kg.", "You weigh 70 kilograms."),
         ("My birthday is May 6.", "Your birthday is soon."),
