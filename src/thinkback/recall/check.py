@@ -97,15 +97,8 @@ class Checker:
         found: list[Conflict] = []
         undecided: list[Thought] = []
         for thought in self._thoughts:
-            if reasons := [(self._reader.conflict(draft, thought), draft) for draft in stated]:
-                reason, draft = max(reasons, key=lambda pair: bool(pair[0]))
-                if reason and not _says_too(sentence, thought, draft):
-                    found.append(self._by_triple(thought, sentence, reason, draft))
-                    continue
-            if word := opposed(sentence, thought, self._thoughts):
-                reason = f"{word!r} is the opposite of {thought.object!r}"
-                forbid = self._forbidden((word,))
-                found.append(Conflict(thought, sentence.strip(), "triple", reason, forbid=forbid))
+            if conflict := self._by_triples(thought, sentence, stated):
+                found.append(conflict)
             elif not any(_same_claim(draft, thought) for draft in stated):
                 undecided.append(thought)
         return [*found, *self._by_embedding(undecided, sentence)]
@@ -127,9 +120,16 @@ class Checker:
         whole = self._reader.answered(before + sentence, "", at)
         return [draft for draft in whole if _claim(draft) not in seen]
 
-    def _by_triple(self, thought: Thought, sentence: str, reason: str, draft: Draft) -> Conflict:
-        forbid = () if draft.negated != thought.negated else self._forbidden(draft.objects)
-        return Conflict(thought, sentence.strip(), "triple", reason, forbid=forbid)
+    def _by_triples(self, thought: Thought, sentence: str, stated: Sequence[Draft]) -> Conflict | None:
+        for draft in stated:
+            reason = self._reader.conflict(draft, thought)
+            if reason and not _says_too(sentence, thought, draft):
+                forbid = () if draft.negated != thought.negated else self._forbidden(draft.objects)
+                return Conflict(thought, sentence.strip(), "triple", reason, forbid=forbid)
+        if word := opposed(sentence, thought, self._thoughts):
+            reason = f"{word!r} is the opposite of {thought.object!r}"
+            return Conflict(thought, sentence.strip(), "triple", reason, forbid=self._forbidden((word,)))
+        return None
 
     def _by_embedding(self, thoughts: Sequence[Thought], sentence: str) -> Iterator[Conflict]:
         """Eq. 10, for thoughts that share a word with the sentence: any other it does not speak of."""

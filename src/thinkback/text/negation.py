@@ -37,11 +37,6 @@ def negate(sentence: str) -> str:
     return _negate_zh(sentence) if _HAN.search(sentence) else _negate_en(sentence)
 
 
-def denies(sentence: str) -> bool:
-    """Whether a plain sentence denies something."""
-    return bool(_DENIED_ZH.search(sentence) or _DENIED.search(sentence.replace("n't", " not")))
-
-
 _HEDGED = re.compile(
     r"\b(?:should|would|could|might|may|if|until|unless|suppos(?:e|ing)|imagine|aim|goal|target|keep|back to"
     r"|return(?:s|ed)?|brings?|used to|was|were|get|become|range|want|next year)\b|\?"
