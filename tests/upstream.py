@@ -68,6 +68,7 @@ class Upstream:
         self.files: dict[str, File] = {}
         self.reply: Callable[[dict[str, Any]], str] = lambda body: "The sky is blue today."
         self.reject: Callable[[dict[str, Any]], str | None] = lambda body: None
+        self.tokens: Callable[[str], list[int]] | None = None  # told at /tokenize, as by llama.cpp
         self.finish = "stop"
         self.stopping = threading.Event()
         self.lock = threading.Lock()
@@ -121,6 +122,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._embeddings(body, fault)
         elif self.path == "/v1/chat/completions":
             self._chat(body, fault)
+        elif self.path == "/tokenize" and self.upstream.tokens is not None:
+            self._json({"tokens": self.upstream.tokens(body["prompt"])})
         else:
             self._json({"error": {"message": "no such path"}}, 404)
 

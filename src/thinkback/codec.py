@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, TypeVar
 
 from thinkback.errors import InvalidInput
 from thinkback.times import aware
-from thinkback.types import Action, Entity, Source, Thought, Turn, Used
+from thinkback.types import Action, Check, Entity, Source, Thought, Turn, Used
 
 Json = dict[str, Any]
 _Value = TypeVar("_Value")
@@ -39,6 +40,7 @@ def turn_to_json(turn: Turn) -> Json:
         "asker": turn.asker,
         "answerer": turn.answerer,
         "recalled": [used_to_json(used) for used in turn.recalled],
+        "checks": [check_to_json(check) for check in turn.checks],
     }
 
 
@@ -59,6 +61,7 @@ def _turn(data: Mapping[str, Any]) -> Turn:
         asker=str(data["asker"]),
         answerer=str(data["answerer"]),
         recalled=tuple(used_from_json(used) for used in data.get("recalled", ())),
+        checks=tuple(check_from_json(check) for check in data.get("checks", ())),
     )
 
 
@@ -68,6 +71,23 @@ def used_to_json(used: Used) -> list[Any]:
 
 def used_from_json(data: list[Any]) -> Used:
     return Used(*data)
+
+
+def check_to_json(check: Check) -> Json:
+    return asdict(check)
+
+
+def check_from_json(data: Mapping[str, Any]) -> Check:
+    return Check(
+        thought=int(data["thought"]),
+        way=data["way"],
+        words=str(data["words"]),
+        reason=str(data["reason"]),
+        score=float(data["score"]),
+        threshold=float(data["threshold"]),
+        draft=int(data["draft"]),
+        outcome=data["outcome"],
+    )
 
 
 def thought_to_json(thought: Thought) -> Json:

@@ -25,6 +25,7 @@ from thinkback.ports import LLM, Clock, Embedder, Store
 from thinkback.presets import HYBRID, Preset
 from thinkback.presets import preset as named_preset
 from thinkback.recall.chat import ChatStream
+from thinkback.recall.check import Checks
 from thinkback.recall.retention import Fading
 from thinkback.recall.retrieve import Known, Lookup, Question, retrieve
 from thinkback.recall.why import why_answer, why_thought
@@ -34,6 +35,7 @@ from thinkback.text.refs import parse_ref
 from thinkback.think.choose import Think, generator_for, organiser_for
 from thinkback.think.circle import Circle
 from thinkback.think.generate import Generator
+from thinkback.think.reading import AnswerReader
 from thinkback.think.reorganise import Reorganiser
 from thinkback.think.thinker import Thinker
 from thinkback.think.worker import Worker
@@ -87,6 +89,7 @@ class Memory:
         self._reorganiser = Reorganiser(store, self._upkeep, organiser_for(think, llm), clock)
         self._thinker = Thinker(store, self._upkeep, generator_for(think, llm), self._reorganiser, clock)
         self._worker = Worker(self._thinker.attend) if background else None
+        self._checks = Checks(AnswerReader(), embedder.embed)
         self._streams: WeakSet[ChatStream] = WeakSet()
         self._owns_parts = True
         self._with_us: list[object] = []
@@ -280,7 +283,7 @@ class Memory:
         except ModelError:  # the embedder failed: nobody can answer, but what was said is kept
             self._keep(said)
             raise
-        stream = ChatStream(said, recalled, recent, self.llm, self._keep)
+        stream = ChatStream(said, recalled, recent, self.llm, self._keep, self._checks)
         self._streams.add(stream)
         return stream
 

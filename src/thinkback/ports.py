@@ -73,6 +73,11 @@ class LLM(Protocol):
         """The languages it answers in ("en", "zh", ...), None if it is not known to be limited."""
         ...
 
+    @property
+    def masks(self) -> bool:
+        """Whether `stream` can keep words from being said (TiM 001, Eq. 9). May ask the server, once."""
+        ...
+
     def complete(
         self,
         messages: Sequence[Message],
@@ -85,9 +90,14 @@ class LLM(Protocol):
         ...
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        forbid: Sequence[str] = (),
     ) -> Iterator[str]:
-        """The answer piece by piece."""
+        """The answer piece by piece, without the words in `forbid` where the model `masks`."""
         ...
 
 

@@ -59,6 +59,7 @@ class Said:
     asker: str = "user"
     answerer: str = "assistant"
     recalled: tuple[Used, ...] = ()
+    checks: tuple[Check, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +93,28 @@ class Used:
     cosine: float
     lexical: float
     group: int
+
+
+CheckWay = Literal["triple", "embedding"]
+CheckOutcome = Literal["regenerated", "masked", "warned"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One contradiction caught in a draft of an answer (TiM 001, Eq. 10): kept with the turn.
+
+    `words` is the sentence of draft number `draft` that contradicted the thought. Then the model was asked
+    again (`regenerated`), asked again with the contradicting words masked, or the user was `warned`.
+    """
+
+    thought: int
+    way: CheckWay
+    words: str
+    reason: str
+    score: float
+    threshold: float
+    draft: int
+    outcome: CheckOutcome
 
 
 # --- the metacognition space -----------------------------------------------------------------
@@ -403,12 +426,22 @@ class Recollection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A reply, the turn it became, and the memories it was given."""
+    """A reply, the turn it became, and the memories it was given.
+
+    `warning` ends the text of an answer that still contradicts a thought after every try; the turn's response
+    is without it, or what was recalled would be remembered again.
+    """
 
     text: str
     turn: Turn
     recollection: Recollection
     receipt: Receipt = Receipt()
+    warning: str = ""
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The contradictions caught on the way to this answer."""
+        return self.turn.checks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -422,6 +455,7 @@ class Why:
     thoughts: tuple[Thought, ...] = ()
     actions: tuple[Action, ...] = ()
     used: tuple[Used, ...] = ()
+    checks: tuple[Check, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -250,3 +250,20 @@ def test_progress_and_tables_on_a_terminal() -> None:
     terminal = Terminal("recall", "Where do I live?")
     terminal.until("Paris")
     assert terminal.end() == 0
+
+
+def test_a_draft_that_contradicts_memory_is_held_back_and_explained(upstream: Upstream) -> None:
+    run("remember", "I live in Paris.").ok()
+    run("think").ok()
+    upstream.reply = lambda body: (
+        "You live in Paris." if "contradicts" in json.dumps(body) else "You live in Rome."
+    )
+    done = run("chat", stdin="Where do I live?\n").ok()
+    assert "memory: You live in Paris.\n" in done.out
+    assert '  held back "You live in Rome.": it contradicts thought:1\n' in done.out
+    assert "draft 1 said 'You live in Rome.': contradicts thought:1" in run("why", "turn:2").ok().out
+    upstream.reply = lambda body: "You live in Rome."
+    shown = json.loads(run("chat", "--json", "--session", "s", stdin="Where do I live?\n").ok().out)
+    assert shown["warning"] == "(This may contradict what you told me: The user lives in Paris.)"
+    assert shown["answer"].endswith(shown["warning"])
+    assert [check["outcome"] for check in shown["checks"]] == ["regenerated", "regenerated", "warned"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -99,6 +100,14 @@ def test_the_stream_is_the_answer_in_pieces(case: Case) -> None:
     pieces = list(case.llm.stream(ASK, max_tokens=12))
     assert len(pieces) > 1
     assert "".join(pieces).strip() == case.llm.complete(ASK, max_tokens=12).text.strip()
+
+
+def test_a_forbidden_word_is_not_said_where_the_model_masks(case: Case) -> None:
+    if not case.llm.masks:
+        pytest.skip("its server does not tell its tokens")
+    said = "".join(case.llm.stream(ASK, max_tokens=12))
+    word = next(word for word in re.findall(r"[A-Za-z]{3,}", said))
+    assert word not in "".join(case.llm.stream(ASK, max_tokens=12, forbid=[word]))
 
 
 def test_a_stream_left_early_leaves_the_model_usable(case: Case) -> None:

@@ -7,7 +7,7 @@ from tests.making import NOW, minute, remember, say, think
 
 from thinkback.errors import Conflict
 from thinkback.ports import Store
-from thinkback.types import Said, Used
+from thinkback.types import Check, Said, Used
 
 
 def test_turns_are_numbered_in_sequence_from_one(store: Store) -> None:
@@ -27,13 +27,25 @@ def test_a_turn_keeps_all_that_was_said(store: Store) -> None:
         asker="Ann",
         answerer="helper",
         recalled=(Used("thought", 4, 0.5, 0.25, 1.5, 7), Used("turn", 2, 0.1, 0.0, 0.1, 0)),
+        checks=(
+            Check(
+                thought=4,
+                way="embedding",
+                words="你住在上海。",
+                reason="nearer",
+                score=0.9,
+                threshold=0.7,
+                draft=2,
+                outcome="masked",
+            ),
+        ),
     )
     (returned,) = store.append("ann", [said], NOW)
     (kept,) = store.turns("ann")
     assert kept == returned
     assert (kept.query, kept.response, kept.at) == (said.query, said.response, said.at)
     assert (kept.session, kept.key, kept.asker, kept.answerer) == ("visit 2", "k-1", "Ann", "helper")
-    assert kept.recalled == said.recalled
+    assert (kept.recalled, kept.checks) == (said.recalled, said.checks)
     assert kept.recorded_at == NOW
     assert kept.thought_at is None
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from thinkback import codec
 from thinkback.errors import InvalidInput
-from thinkback.types import KINDS, Action, Entity, Source, Thought, Turn, Used
+from thinkback.types import KINDS, Action, Check, Entity, Source, Thought, Turn, Used
 
 text = st.text(max_size=20)
 ids = st.integers(1, 2**53)
@@ -21,6 +21,17 @@ times = st.datetimes(timezones=st.just(UTC))
 maybe_times = st.none() | times
 scores = st.floats(allow_nan=False, allow_infinity=False, width=32)
 used = st.builds(Used, st.sampled_from(("turn", "thought")), ids, scores, scores, scores, ids)
+checks = st.builds(
+    Check,
+    thought=ids,
+    way=st.sampled_from(("triple", "embedding")),
+    words=text,
+    reason=text,
+    score=scores,
+    threshold=scores,
+    draft=ids,
+    outcome=st.sampled_from(("regenerated", "masked", "warned")),
+)
 turns = st.builds(
     Turn,
     id=ids,
@@ -32,6 +43,7 @@ turns = st.builds(
     asker=text,
     answerer=text,
     recalled=st.lists(used, max_size=3).map(tuple),
+    checks=st.lists(checks, max_size=2).map(tuple),
     recorded_at=times,
     thought_at=maybe_times,
 )

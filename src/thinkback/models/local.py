@@ -13,6 +13,7 @@ from typing import Any
 from thinkback.errors import BadReply, MissingExtra, ModelError, ModelRefused, ModelUnavailable
 from thinkback.models import folder as shelf
 from thinkback.models.chat import plain
+from thinkback.models.masking import forms
 from thinkback.models.structured import conform
 from thinkback.types import Message, Reply
 
@@ -35,6 +36,7 @@ class LocalLLM:
         self._path = shelf.find(model, folder=folder)
         self.name = f"local:{shelf.label(self._path)}"
         self.extracts = shelf.extracts(self._path) if extracts is None else extracts
+        self.masks = True
         self.speaks = shelf.languages(self._path)
         self._context = context
         self._threads = threads or os.cpu_count() or 1
@@ -72,10 +74,17 @@ class LocalLLM:
         return Reply(text, int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0)))
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        forbid: Sequence[str] = (),
     ) -> Iterator[str]:
         """Pieces as they come. Dropping the iterator stops the model at its next token."""
         request = {**self._request(messages, max_tokens, temperature), "stream": True}
+        if forbid:
+            request["logit_bias"] = [[form, False] for form in forms(forbid)]
         pieces: SimpleQueue[str | BaseException | None] = SimpleQueue()
         enough = Event()
 

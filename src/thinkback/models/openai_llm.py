@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from thinkback.errors import BadReply, ModelRefused
+from thinkback.models.masking import bias
 from thinkback.models.openai_dialect import Dialect
 from thinkback.models.openai_wire import Wire
 from thinkback.models.retry import Passing, patiently
@@ -38,12 +39,20 @@ class OpenAILLM:
         self._retries = max_retries
         self._sleep = sleep
         self._dialect = Dialect()
+        self._masks: bool | None = None
 
     def __repr__(self) -> str:
         return f"<OpenAILLM {self.name}>"
 
     def close(self) -> None:
         self._wire.close()
+
+    @property
+    def masks(self) -> bool:
+        """Whether the server tells its tokens (llama.cpp and vLLM do): asked once, when first needed."""
+        if self._masks is None:
+            self._masks = bool(self._wire.tokens("a"))
+        return self._masks
 
     def complete(
         self,
@@ -70,13 +79,20 @@ class OpenAILLM:
         )
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        forbid: Sequence[str] = (),
     ) -> Iterator[str]:
+        masked = {"logit_bias": bias(forbid, self._wire.tokens)} if forbid and self.masks else {}
+
         def opened() -> tuple[Iterator[str], str | None]:
             """Up to the first piece: until then nothing has been said and it may be tried again."""
 
             def begin(body: dict[str, Any]) -> tuple[Iterator[str], str | None]:
-                pieces = self._pieces(body)
+                pieces = self._pieces({**body, **masked})
                 return pieces, next(pieces, None)
 
             return self._learning(begin, messages, None, max_tokens, temperature)

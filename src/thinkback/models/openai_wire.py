@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -58,6 +58,10 @@ class Wire:
             )
         self.where = f"The model {model!r} at {host}"
         self._timeout = timeout
+        self._model = model
+        self._tokenizer = (
+            "" if host == "api.openai.com" else f"{url.rstrip('/').removesuffix('/v1')}/tokenize"
+        )
         # The library's own retries are off: two layers of retrying multiply.
         self._client = openai.OpenAI(
             base_url=url,
@@ -83,6 +87,19 @@ class Wire:
                 "Check that base_url is an OpenAI-compatible API and try again."
             )
         return parsed
+
+    def tokens(self, text: str) -> list[int]:
+        """The tokens of a text, none where the server does not tell; in llama.cpp's words and in vLLM's."""
+        if not self._tokenizer:
+            return []
+        asked = {"content": text, "add_special": False}
+        asked |= {"model": self._model, "prompt": text, "add_special_tokens": False}
+        try:
+            told = self.answer("tokenize", asked).get("tokens")
+        except (ModelError, Passing):
+            return []
+        known = isinstance(told, list) and all(isinstance(token, int) for token in told)
+        return told if isinstance(told, list) and known else []
 
     def events(self, resource: str, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """The server-sent JSON events of a streaming request; BadReply if it stops before its end mark."""
@@ -127,6 +144,9 @@ class Wire:
 
     def _request(self, resource: str, body: Mapping[str, Any]) -> Any:
         client = cast(Any, self._client)
+        if resource == "tokenize":  # outside the API that the library knows
+            unread = {"headers": {"X-Stainless-Raw-Response": "stream"}}
+            return closing(client.post(self._tokenizer, cast_to=object, body=body, options=unread))
         part = client.embeddings if resource == "embeddings" else client.chat.completions
         return part.with_streaming_response.create(**body)
 

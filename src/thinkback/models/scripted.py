@@ -19,7 +19,8 @@ class ScriptedLLM:
     """Replies in order, or, given a mapping, the reply of the first pattern found in the last message.
 
     A reply is a string, a function of the messages, or an exception to raise. A mapping is never used up; a
-    sequence is, and then every further call is a ModelUnavailable.
+    sequence is, and then every further call is a ModelUnavailable. `calls` and `forbidden` record what it was
+    asked, and which words each stream was asked to leave out.
     """
 
     def __init__(
@@ -29,6 +30,7 @@ class ScriptedLLM:
         name: str = "scripted",
         extracts: bool = True,
         speaks: tuple[str, ...] | None = None,
+        masks: bool = False,
     ) -> None:
         self._by_pattern = dict(replies) if isinstance(replies, Mapping) else None
         self._in_order = [] if isinstance(replies, Mapping) else list(replies)
@@ -36,6 +38,8 @@ class ScriptedLLM:
         self.name = name
         self.extracts = extracts
         self.speaks = speaks
+        self.masks = masks
+        self.forbidden: list[tuple[str, ...]] = []
         self.calls: list[tuple[Message, ...]] = []
 
     def complete(
@@ -53,8 +57,14 @@ class ScriptedLLM:
         return Reply(text, prompt_tokens=words, completion_tokens=len(text.split()))
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        forbid: Sequence[str] = (),
     ) -> Iterator[str]:
+        self.forbidden.append(tuple(forbid))
         yield from re.findall(r"\s*\S+\s*?|\s+", self._say(messages))
 
     def _say(self, messages: Sequence[Message]) -> str:

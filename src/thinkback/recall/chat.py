@@ -1,4 +1,4 @@
-"""The loop (TiM 3.1.2): answer with the recalled thoughts, then remember the turn."""
+"""The loop (TiM 3.1.2): answer with the recalled thoughts and in accord with them, then remember the turn."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from typing import Self
 from thinkback.errors import InvalidInput
 from thinkback.ports import LLM
 from thinkback.recall.answer import from_memory
+from thinkback.recall.check import Checks
 from thinkback.recall.compose import compose, compose_small
+from thinkback.recall.consistent import Asking, Tally, consistent, unchecked
 from thinkback.text.clean import clean
 from thinkback.text.language import language
-from thinkback.text.tokens import count_tokens
-from thinkback.types import Answer, Candidate, Message, Receipt, Recollection, Said, Turn, Used
+from thinkback.types import Answer, Candidate, Receipt, Recollection, Said, Turn, Used
 
+ANSWER = 512  # tokens
 SMALL_ANSWER = 80  # tokens; a very small model that says more says it again and again
 
 
@@ -34,17 +36,18 @@ class ChatStream:
         recent: Sequence[Turn],
         llm: LLM | None,
         keep: Callable[[Said], Turn],
+        checks: Checks,
     ) -> None:
         self.recollection = recollection
         self._said = said
         self._llm = llm = _able(llm, said.query)
         self._keep = keep
-        self._messages: list[Message] = []
+        self._tally = Tally()
         # No generator here may hold this stream: it would not be freed, and so not kept, when it is dropped.
         if llm is None:
             self._pieces = _from_memory(said.query, recollection)
         else:
-            self._pieces = _from_model(llm, said, recollection, recent, self._messages)
+            self._pieces = _from_model(llm, said, recollection, recent, checks, self._tally)
         self._spoken: list[str] = []
         self._started = time.perf_counter()
         self._answer: Answer | None = None
@@ -90,20 +93,26 @@ class ChatStream:
         text = "".join(self._spoken)
         used = tuple(_used(item) for item in self.recollection)
         # Without a model this is memory speaking of itself, and must not be remembered as news.
-        response = "" if self._llm is None else clean(text)
-        turn = self._keep(replace(self._said, response=response, recalled=used))
+        tally = self._tally
+        response = "" if self._llm is None else clean(text.removesuffix(tally.warning).rstrip("\n"))
+        checks = tuple(tally.checks)
+        turn = self._keep(replace(self._said, response=response, recalled=used, checks=checks))
         self._answer = Answer(
-            text=text, turn=turn, recollection=self.recollection, receipt=self._receipt(text)
+            text=text,
+            turn=turn,
+            recollection=self.recollection,
+            receipt=self._receipt(),
+            warning=tally.warning,
         )
 
-    def _receipt(self, text: str) -> Receipt:
+    def _receipt(self) -> Receipt:
         ms = dict(self.recollection.receipt.ms)
         if self._llm is None:
             return Receipt(ms=ms)
         return Receipt(
-            llm_calls=1,
-            prompt_tokens=sum(count_tokens(message.content) for message in self._messages),
-            completion_tokens=count_tokens(text),
+            llm_calls=self._tally.calls,
+            prompt_tokens=self._tally.prompt_tokens,
+            completion_tokens=self._tally.completion_tokens,
             ms={**ms, "answer": (time.perf_counter() - self._started) * 1000},
         )
 
@@ -119,16 +128,28 @@ def _from_memory(query: str, recollection: Recollection) -> Generator[str, None,
     yield from_memory(query, recollection)
 
 
-def _from_model(
-    llm: LLM, said: Said, recollection: Recollection, recent: Sequence[Turn], messages: list[Message]
-) -> Generator[str, None, None]:
-    """The model's pieces; what it is given is left in `messages`."""
+def _asking(llm: LLM, said: Said, recollection: Recollection, recent: Sequence[Turn]) -> Asking:
+    """A very small model is given less, and may say less."""
     if llm.extracts:
-        messages += compose(said.query, recollection, recent, said.at)
-        yield from llm.stream(messages)
+        return Asking(llm, compose(said.query, recollection, recent, said.at), ANSWER)
+    return Asking(llm, compose_small(said.query, recollection), SMALL_ANSWER)
+
+
+def _from_model(
+    llm: LLM,
+    said: Said,
+    recollection: Recollection,
+    recent: Sequence[Turn],
+    checks: Checks,
+    tally: Tally,
+) -> Generator[str, None, None]:
+    """The model's answer: checked where something was recalled that it could contradict."""
+    asking = _asking(llm, said, recollection, recent)
+    checker = checks.of(said, recollection, recent)
+    if checker is None:
+        yield from unchecked(asking, tally)
     else:
-        messages += compose_small(said.query, recollection)
-        yield from llm.stream(messages, max_tokens=SMALL_ANSWER)
+        yield from consistent(asking, checker, said.query, tally)
 
 
 def _used(item: Candidate) -> Used:

@@ -1,4 +1,7 @@
-"""What the model is given (TiM 001, Eq. 7-8): recent turns, the query, and "Fact #k: s r o" lines."""
+"""What the model is given (TiM 001, Eq. 7-8): recent turns, the query, and "Fact #k: s r o" lines.
+
+A draft that contradicts a fact is asked for again with the conflict named.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from datetime import datetime
 
 from thinkback import prompts
 from thinkback.prompts.facts import NOTHING, facts
+from thinkback.recall.check import Conflict
 from thinkback.text.tokens import count_tokens
 from thinkback.text.trust import redact
 from thinkback.types import Candidate, Message, Recollection, Turn
@@ -38,6 +42,22 @@ def compose_small(message: str, recollection: Recollection) -> list[Message]:
     lines = [" ".join(item.text.split())[:FRAGMENT] for item in best]
     system = prompts.load("answer_small").render(facts="\n".join(lines) or NOTHING)
     return [Message("system", system), Message("user", message)]
+
+
+def ask_again(
+    asked: Sequence[Message], said: str, fragment: str, conflicts: Sequence[Conflict]
+) -> list[Message]:
+    """The same question with the rejected draft, the conflict named, and what the user has read already.
+
+    Roles take turns, as most chat templates demand: the draft is the assistant's, its correction the user's.
+    """
+    shown = prompts.load("answer_go_on").render(said=" ".join(said.split())) if said.strip() else ""
+    wrong = prompts.load("answer_again").render(
+        draft=" ".join(fragment.split())[:FRAGMENT],
+        facts=facts(dict.fromkeys(conflict.thought.sentence for conflict in conflicts)),
+        shown=shown,
+    )
+    return [*asked, Message("assistant", said + fragment), Message("user", wrong)]
 
 
 def _history(said: str) -> str:

@@ -6,7 +6,7 @@ from thinkback.errors import NotFound
 from thinkback.history import holding
 from thinkback.ports import Store
 from thinkback.text.quarantine import redacted
-from thinkback.types import Ref, Thought, Turn, Why
+from thinkback.types import Check, Ref, Thought, Turn, Why
 
 
 def why_thought(store: Store, space: str, id_: int) -> Why:
@@ -61,6 +61,7 @@ def why_answer(store: Store, space: str, id_: int) -> Why:
             f"{rank}. {ref} {words!r}{since}: score {used.score:.2f} "
             f"(meaning {used.cosine:.2f}, words {used.lexical:.2f}), group {used.group}"
         )
+    lines += [_caught(check, thoughts.get(check.thought)) for check in turn.checks]
     actions = store.journal(space, turn=id_)
     lines += [f"then {action.ref} {action.action}: {action.reason}" for action in actions]
     return Why(
@@ -71,6 +72,26 @@ def why_answer(store: Store, space: str, id_: int) -> Why:
         thoughts=tuple(thoughts.values()),
         actions=tuple(actions),
         used=turn.recalled,
+        checks=turn.checks,
+    )
+
+
+_DONE = {
+    "regenerated": "asked again",
+    "masked": "asked again with the contradicting words masked",
+    "warned": "said, with a warning",
+}
+
+
+def _caught(check: Check, thought: Thought | None) -> str:
+    """One contradiction: which draft said what, against which thought, by which check, and what was done."""
+    held = f" {thought.sentence!r}" if thought else " (erased since)"
+    how = check.reason
+    if check.way == "embedding":
+        how += f": {check.score:.2f}, threshold {check.threshold:.2f}"
+    ref = Ref("thought", check.thought)
+    return (
+        f"draft {check.draft} said {check.words!r}: contradicts {ref}{held} ({how}); {_DONE[check.outcome]}"
     )
 
 

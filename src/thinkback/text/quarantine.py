@@ -69,6 +69,9 @@ def redacted_why(why: Why) -> Why:
         lines=tuple(trust.redact(trust.without(line, known)) for line in why.lines),
         sources=sources,
         thoughts=tuple(redacted(thought) for thought in why.thoughts),
+        checks=tuple(
+            replace(check, words=trust.redact(trust.without(check.words, known))) for check in why.checks
+        ),
         actions=tuple(
             replace(
                 action,

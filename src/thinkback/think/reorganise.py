@@ -103,7 +103,7 @@ class Reorganiser:
         return done
 
     def _apply(self, space: str, actor: str, changes: Sequence[Change]) -> list[Action]:
-        """All in one transaction, or, if somebody changed one of the thoughts meanwhile, what still can be."""
+        """All in one transaction, or, if one of the thoughts was changed meanwhile, what still can be."""
         if not changes:
             return []
         plan = Plan(turn=None, lease="", actor=actor, changes=tuple(changes))

@@ -17,6 +17,8 @@ VARIABLES = {
     "merge": {"thoughts"},
     "forget": {"thoughts"},
     "answer": {"now", "facts"},
+    "answer_again": {"draft", "facts", "shown"},
+    "answer_go_on": {"said"},
 }
 
 
@@ -43,7 +45,7 @@ def test_values_are_never_read_for_variables() -> None:
 
 @pytest.mark.parametrize("name", ["nothing", "../generate", "generate.txt", ""])
 def test_no_such_prompt(name: str) -> None:
-    with pytest.raises(NotFound, match="answer, answer_small, forget, generate, merge"):
+    with pytest.raises(NotFound, match="answer, answer_again, answer_go_on, answer_small, forget"):
         load(name)
 
 

@@ -95,7 +95,12 @@ def test_a_failing_model_raises_and_the_message_is_kept(open_memory: OpenMemory)
 def test_a_model_that_breaks_off_leaves_what_it_said(open_memory: OpenMemory) -> None:
     class Breaking(ScriptedLLM):
         def stream(
-            self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+            self,
+            messages: Sequence[Message],
+            *,
+            max_tokens: int = 512,
+            temperature: float = 0.0,
+            forbid: Sequence[str] = (),
         ) -> Iterator[str]:
             yield "half an "
             raise ModelUnavailable("cut")

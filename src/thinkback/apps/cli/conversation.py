@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from thinkback.apps.cli import printing, values
 from thinkback.apps.cli.command import complain
 from thinkback.errors import InvalidInput, MissingExtra, ModelError
+from thinkback.types import Ref
 
 if TYPE_CHECKING:
     from thinkback.memory import Memory
     from thinkback.recall.chat import ChatStream
-    from thinkback.types import Recollection
+    from thinkback.types import Check, Recollection
 
 YOU, MEMORY = "you: ", "memory: "
 SHOWN = 3  # recalled memories shown below an answer
@@ -63,6 +64,8 @@ def answer(talk: Conversation, message: str) -> int | None:
     sys.stdout.write("\n")
     for line in recalled(stream.recollection):
         printing.say(f"  {line}", "dim")
+    for line in caught(stream.answer.checks):
+        printing.say(f"  {line}", "dim")
     sys.stdout.flush()  # whoever reads us through a pipe is waiting for the whole answer
     return stream.answer.turn.id
 
@@ -75,6 +78,14 @@ def recalled(found: Recollection) -> Iterator[str]:
         yield f"recalled {len(found) - SHOWN} more"
 
 
+def caught(checks: Sequence[Check]) -> Iterator[str]:
+    """One line a contradiction that was held back; one that was said ends the answer with a warning."""
+    for check in checks:
+        if check.outcome != "warned":
+            said = printing.one_line(check.words, limit=120)
+            yield f'held back "{said}": it contradicts {Ref("thought", check.thought)}'
+
+
 def answer_lines_json(talk: Conversation, lines: BinaryIO) -> None:
     for message in messages(lines):
         result: values.Json = {
@@ -82,6 +93,8 @@ def answer_lines_json(talk: Conversation, lines: BinaryIO) -> None:
             "answer": None,
             "turn": None,
             "recalled": [],
+            "checks": [],
+            "warning": None,
             "error": None,
         }
         try:
@@ -89,6 +102,8 @@ def answer_lines_json(talk: Conversation, lines: BinaryIO) -> None:
             result["recalled"] = [values.candidate(item, n) for n, item in enumerate(stream.recollection, 1)]
             result["answer"] = "".join(stream)
             result["turn"] = str(stream.answer.turn.ref)
+            result["checks"] = [asdict(check) for check in stream.answer.checks]
+            result["warning"] = stream.answer.warning or None
         except GOES_ON as error:
             result["error"] = str(error)
             complain(str(error))

@@ -68,6 +68,7 @@ def why(value: Why) -> Json:
         "thoughts": [thought(each) for each in value.thoughts],
         "actions": [action(each) for each in value.actions],
         "used": [asdict(each) for each in value.used],
+        "checks": [asdict(each) for each in value.checks],
     }
 
 

@@ -68,6 +68,7 @@ class Erasure(Part):
         shared = self._ids("derived.sources", number, thoughts) - turns
         quoted_in = self._quoting(number, turns, thoughts) - turns
         actions = self._erase_actions(number, turns, thoughts)
+        self._erase_checks(number, thoughts)
         self._db.run("thoughts.delete", (number, doomed))
         self._db.run("derived.delete", (number, doomed))
         self._db.run("recalls.delete", (number, doomed))
@@ -103,6 +104,14 @@ class Erasure(Part):
         self._db.run("actions.delete", (number, rows.ids_json(fallen)))
         self._let_hold_again(number, touched - thoughts)
         return len(fallen)
+
+    def _erase_checks(self, number: int, thoughts: set[int]) -> None:
+        """What was caught in other answers quotes what contradicted the thought, and so tells of it."""
+        for id_, text in self._db.run("turns.checked", (number,)).fetchall():
+            checks = rows.checks(text)
+            kept = [check for check in checks if check.thought not in thoughts]
+            if len(kept) < len(checks):
+                self._db.run("turns.set_checks", (number, id_, rows.checks_json(kept)))
 
     def _let_hold_again(self, number: int, thoughts: Iterable[int]) -> None:
         """What the erased actions did to thoughts that stay is taken back: the rest of the journal tells."""

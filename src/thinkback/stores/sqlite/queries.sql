@@ -32,27 +32,27 @@ RETURNING id
 DELETE FROM spaces WHERE id = ?1
 
 -- name: turns.insert
-INSERT INTO turns (space, id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+INSERT INTO turns (space, id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
 
 -- name: turns.by_key
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
 FROM turns WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND key = ?2
 
 -- name: turns.select
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
 FROM turns WHERE space = ?1 AND id > ?2 AND (?3 IS NULL OR session = ?3) ORDER BY id LIMIT ?4
 
 -- name: turns.newest
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
 FROM turns WHERE space = ?1 AND id > ?2 AND (?3 IS NULL OR session = ?3) ORDER BY id DESC LIMIT ?4
 
 -- name: turns.by_ids
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
 FROM turns WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
 
 -- name: turns.of_user
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
 FROM turns WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
 
 -- name: turns.sessions
@@ -63,6 +63,12 @@ SELECT id FROM turns WHERE space = ?1 AND session = ?2
 
 -- name: turns.recalled
 SELECT id, recalled FROM turns WHERE space = ?1 AND recalled <> '[]'
+
+-- name: turns.checked
+SELECT id, checks FROM turns WHERE space = ?1 AND checks <> '[]'
+
+-- name: turns.set_checks
+UPDATE turns SET checks = ?3 WHERE space = ?1 AND id = ?2
 
 -- name: turns.delete
 DELETE FROM turns WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2))
@@ -87,7 +93,7 @@ UPDATE turns SET lease = ?2, lease_until = ?3, attempts = attempts + 1
 WHERE space = ?1 AND id IN (
   SELECT id FROM turns WHERE space = ?1 AND thought_at IS NULL AND failure IS NULL ORDER BY id LIMIT ?4
 )
-RETURNING id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, attempts
+RETURNING id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, attempts
 
 -- name: queue.lease
 SELECT lease, thought_at, at FROM turns WHERE space = ?1 AND id = ?2

@@ -24,7 +24,7 @@ class Queue(Part):
             lease = secrets.token_hex(8)
             until = micros(now + timedelta(seconds=lease_s))
             taken = self._db.run("queue.claim", (number, lease, until, limit)).fetchall()
-        claimed = [Claimed(name, rows.turn(row), lease, attempts=row[11]) for row in taken]
+        claimed = [Claimed(name, rows.turn(row), lease, attempts=row[-1]) for row in taken]
         return sorted(claimed, key=lambda item: item.turn.id)
 
     def release(self, space: str, turn: int, lease: str, *, reason: str, retry_at: datetime | None) -> None:

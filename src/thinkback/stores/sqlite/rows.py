@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from thinkback.codec import (
+    check_from_json,
+    check_to_json,
     source_from_json,
     source_to_json,
     thought_from_json,
@@ -17,7 +19,7 @@ from thinkback.codec import (
 )
 from thinkback.stores.sqlite.connection import Row
 from thinkback.times import from_micros, micros
-from thinkback.types import Action, Source, Thought, Turn
+from thinkback.types import Action, Check, Source, Thought, Turn
 
 ALL = -1  # LIMIT -1 is no limit
 
@@ -48,11 +50,21 @@ def turn_row(space: int, turn: Turn) -> Sequence[Any]:
         turn.query,
         turn.response,
         to_micros(turn.thought_at),
+        checks_json(turn.checks),
     )
 
 
+def checks_json(checks: Iterable[Check]) -> str:
+    return json.dumps([check_to_json(check) for check in checks], ensure_ascii=False)
+
+
+def checks(text: str) -> tuple[Check, ...]:
+    return () if text == "[]" else tuple(check_from_json(check) for check in json.loads(text))
+
+
 def turn(row: Row) -> Turn:
-    id_, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at = row[:11]
+    id_, session, key, asker, answerer, at, recorded_at, recalled, query, response = row[:10]
+    thought_at, caught = row[10:12]
     return Turn(
         id=id_,
         session=session,
@@ -65,6 +77,7 @@ def turn(row: Row) -> Turn:
         query=query,
         response=response,
         thought_at=to_time(thought_at),
+        checks=checks(caught),
     )
 
 

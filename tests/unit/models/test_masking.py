@@ -1,0 +1,70 @@
+"""Words that must not be said -> token biases, by whatever tokenizer the server has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.upstream import Upstream
+
+from thinkback.models.masking import NEVER, bias, forms
+from thinkback.models.openai_llm import OpenAILLM
+from thinkback.types import Message
+
+ASK = [Message("user", "hi")]
+
+
+def test_a_word_is_masked_in_every_form_it_may_stand_in() -> None:
+    assert forms(["paris"]) == [" paris", "paris", " Paris", "Paris"]
+    assert forms(["北京"]) == [" 北京", "北京"]
+    assert forms([]) == []
+
+
+def test_only_the_first_token_of_a_word_is_masked() -> None:
+    pieces = {" ": [1], " Oslo": [1, 20, 30], "Oslo": [20, 30], " oslo": [1, 40], "oslo": [40]}
+    assert bias(["Oslo"], pieces.__getitem__) == {"20": NEVER, "40": NEVER}
+
+
+@pytest.fixture
+def upstream() -> Iterator[Upstream]:
+    with Upstream() as server:
+        yield server
+
+
+def test_a_server_that_tells_its_tokens_is_asked_to_mask_them(upstream: Upstream) -> None:
+    upstream.tokens = lambda text: [sum(map(ord, text))]
+    llm = OpenAILLM("fake", base_url=upstream.url)
+    assert llm.masks
+    assert "".join(llm.stream(ASK, forbid=["Oslo"])) == "The sky is blue today."
+    sent = upstream.seen[-1]
+    assert sent.path == "/v1/chat/completions"
+    assert set(sent.body["logit_bias"]) == {str(sum(map(ord, form))) for form in forms(["Oslo"])}
+    assert set(sent.body["logit_bias"].values()) == {NEVER}
+    list(llm.stream(ASK))
+    assert "logit_bias" not in upstream.seen[-1].body
+    llm.close()
+
+
+@pytest.mark.parametrize("fault", ["ok", "malformed", "500", "10mb"])
+def test_a_server_that_does_not_is_asked_once_and_never_again(upstream: Upstream, fault: str) -> None:
+    upstream.faults.append(fault)
+    llm = OpenAILLM("fake", base_url=upstream.url)
+    assert not llm.masks
+    assert not llm.masks
+    assert [seen.path for seen in upstream.seen] == ["/tokenize"]
+    assert "".join(llm.stream(ASK, forbid=["Oslo"])) == "The sky is blue today."
+    assert "logit_bias" not in upstream.seen[-1].body
+    llm.close()
+
+
+def test_no_server_is_asked_for_tokens_before_there_is_a_word_to_mask(upstream: Upstream) -> None:
+    llm = OpenAILLM("fake", base_url=upstream.url)
+    list(llm.stream(ASK))
+    assert [seen.path for seen in upstream.seen] == ["/v1/chat/completions"]
+    llm.close()
+
+
+def test_openai_itself_is_never_asked() -> None:
+    llm = OpenAILLM("gpt-4o-mini", base_url="https://api.openai.com/v1", api_key="sk-nothing")
+    assert not llm.masks
+    llm.close()

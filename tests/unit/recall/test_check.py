@@ -1,0 +1,125 @@
+"""Perturb, opposites and the embedding half of the dual check, each by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from tests.making import NOW
+
+from thinkback.recall.check import Checker, Checks
+from thinkback.recall.opposites import opposed
+from thinkback.recall.perturb import perturb
+from thinkback.think.reading import AnswerReader
+from thinkback.types import Said, Thought
+
+if TYPE_CHECKING:
+    from thinkback.types import Vector
+
+
+def thought(
+    sentence: str, subject: str, relation: str, *objects: str, id_: int = 1, negated: bool = False
+) -> Thought:
+    return Thought(
+        id=id_,
+        subject=subject,
+        relation=relation,
+        objects=objects,
+        sentence=sentence,
+        kind="profile",
+        sources=(),
+        recorded_at=NOW,
+        negated=negated,
+    )
+
+
+LYON = thought("The user lives in Lyon.", "user", "lives in", "Lyon")
+BERN = thought("Anna lives in Bern.", "Anna", "lives in", "Bern", id_=2)
+COUNT = thought(
+    "The white blood cell count is 3623.20/ul.", "white blood cell count", "is", "3623.20/ul", id_=3
+)
+HIGH = thought("3623.20/ul is a relatively high value.", "3623.20/ul", "is", "a relatively high value", id_=4)
+
+
+def test_perturb_denies_the_whole_the_object_and_the_relation() -> None:
+    assert perturb(LYON, [LYON, BERN]) == (
+        "The user does not live in Lyon.",
+        "The user lives in Bern.",
+        "The user moved away from Lyon.",
+    )
+    assert perturb(HIGH)[1] == "3623.20/ul is a relatively normal value."
+    assert len(perturb(LYON)) == 2  # nobody lends another object
+    denial = thought("The user does not like tea.", "user", "likes", "tea", negated=True)
+    assert perturb(denial) == ("The user likes tea.",)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word"),
+    [
+        ("combined with reasonable white blood cell count, everything is fine", "reasonable"),
+        ("Your white blood cell count is normal.", "normal"),
+        ("A value of 3623.20/ul is low.", "low"),
+        ("Your white blood cell count is high.", ""),
+        ("Your white blood cell count is not normal.", ""),
+        ("Your blood pressure is normal.", ""),
+        ("It should get back to a normal white blood cell count.", ""),
+        ("Your white blood cell count is high, and your pulse is normal.", ""),
+    ],
+)
+def test_the_other_end_of_a_scale(sentence: str, word: str) -> None:
+    assert opposed(sentence, HIGH, [COUNT, HIGH]) == word
+
+
+def embedder(near: dict[str, tuple[float, float]]) -> Checks:
+    """Sentences as points of a plane; any other text stands alone."""
+
+    def embed(texts: Sequence[str]) -> Vector:
+        rows = [near.get(text.strip(), (0.0, -1.0)) for text in texts]
+        unit = np.array(rows, dtype=np.float32)
+        return np.asarray(unit / np.linalg.norm(unit, axis=1, keepdims=True), dtype=np.float32)
+
+    return Checks(AnswerReader(), embed)
+
+
+@pytest.mark.parametrize(
+    ("place", "caught"),
+    [((0.3, 1.0), True), ((1.0, 0.3), False), ((0.83, 0.55), False)],  # the last is nearer, but not by enough
+)
+def test_nearer_to_a_variant_than_to_the_thought(place: tuple[float, float], caught: bool) -> None:
+    plane = {
+        "The user lives in Lyon.": (1.0, 0.0),
+        "The user does not live in Lyon.": (0.5, 1.0),
+        "Lyon is no home for the user.": place,
+    }
+    checker = Checker([LYON], embedder(plane), Said(query="Hm?", at=NOW))
+    found = checker.conflicts("", "Lyon is no home for you.")
+    assert [conflict.way for conflict in found] == (["embedding"] if caught else [])
+    if caught:
+        assert found[0].score > found[0].threshold
+
+
+def test_what_the_triples_read_the_embeddings_do_not_judge() -> None:
+    plane = {"The user lives in Lyon.": (1.0, 0.0), "The user does not live in Lyon.": (0.0, 1.0)}
+    plane["the user live in Lyon."] = (0.0, 1.0)
+    checker = Checker([LYON], embedder(plane), Said(query="Hm?", at=NOW))
+    assert checker.conflicts("", "You live in Lyon.") == []
+
+
+def test_she_is_whom_the_answer_named_before() -> None:
+    checker = Checker([BERN], embedder({}), Said(query="Hm?", at=NOW))
+    assert checker.conflicts("", "Anna works at Bosch. ") == []
+    (conflict,) = checker.conflicts("Anna works at Bosch. ", "She lives in Rome.")
+    assert (conflict.thought, conflict.words) == (BERN, "She lives in Rome.")
+
+
+def test_only_the_first_sentence_may_be_a_bare_reply() -> None:
+    checker = Checker([LYON], embedder({}), Said(query="Where do I live?", at=NOW))
+    assert [conflict.words for conflict in checker.conflicts("", "Paris. ")] == ["Paris."]
+    assert checker.conflicts("You live in Lyon. ", "Lovely Weather.") == []
+
+
+@pytest.mark.parametrize("sentence", ["Do you live in Paris?", "First you lived in Paris, now in Lyon."])
+def test_questions_and_sentences_that_say_the_right_thing_too(sentence: str) -> None:
+    assert Checker([LYON], embedder({}), Said(query="Hm?", at=NOW)).conflicts("", sentence) == []
