@@ -19,6 +19,7 @@ from thinkback import transfer
 from thinkback.audit import Audit, audit
 from thinkback.checks import checked_limit, checked_name, checked_text
 from thinkback.errors import InvalidInput, ModelError
+from thinkback.models.meter import Meter
 from thinkback.ports import LLM, Clock, Embedder, Store
 from thinkback.presets import HYBRID, Preset
 from thinkback.presets import preset as named_preset
@@ -77,7 +78,8 @@ class Memory:
         self._preset = preset
         self._clock = clock
         self._upkeep = Upkeep(store, embedder, preset)
-        self._thinker = Thinker(store, self._upkeep, generator_for(think, llm), clock)
+        metered = None if llm is None else Meter(llm)
+        self._thinker = Thinker(store, self._upkeep, generator_for(think, metered), clock)
         self._worker = Worker(self._thinker.attend) if background else None
         self._streams: WeakSet[ChatStream] = WeakSet()
         self._owns_parts = True

@@ -5,7 +5,7 @@ Adapters live in `models/` and `stores/`; one contract suite a port (`tests/cont
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -84,8 +84,8 @@ class LLM(Protocol):
 
     def stream(
         self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
-    ) -> Iterator[str]:
-        """The answer piece by piece."""
+    ) -> Generator[str, None, Reply]:
+        """The answer piece by piece; what `yield from` returns is the whole of it, with its cost."""
         ...
 
 

@@ -118,6 +118,8 @@ class Draft:
     negated: bool = False
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    maker: str = field(default="", compare=False, repr=False)
+    """Which of several generators made it, for the journal; the thought itself does not keep it."""
 
     @property
     def object(self) -> str:
@@ -149,6 +151,8 @@ class Change:
     reason: str
     add: tuple[Draft, ...] = ()
     retire: tuple[int, ...] = ()
+    actor: str = ""
+    """Who made it, where the plan has several makers; empty means the plan's actor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,8 +313,9 @@ class Reply:
     """What a language model answered, and what it cost."""
 
     text: str
-    prompt_tokens: int = 0
+    prompt_tokens: int = 0  # 0 where the server does not say
     completion_tokens: int = 0
+    calls: int = 1
 
 
 @dataclass(frozen=True, slots=True)

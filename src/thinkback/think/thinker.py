@@ -6,7 +6,6 @@ becomes a dead letter with its reason. It stays recallable from the bank all the
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -14,6 +13,7 @@ from functools import partial
 
 from thinkback.errors import Conflict, LeaseLost, ModelError, NotFound, RateLimited, StoreError
 from thinkback.ports import Clock, Store
+from thinkback.receipts import Stopwatch, counting
 from thinkback.text.quarantine import admitted
 from thinkback.think.generate import Generator
 from thinkback.think.organise import organise
@@ -44,52 +44,57 @@ class Thinker:
         stopping: Callable[[], bool] = lambda: False,
     ) -> ThoughtOver:
         """Think over what is pending in one space, oldest first, until `stopping` says to end."""
-        started = time.perf_counter()
+        watch = Stopwatch()
         pending = self._store.pending(space)
         total = pending if limit is None else min(limit, pending)
         turns, failed = 0, 0
         actions: list[Action] = []
-        self._upkeep.catch_up(space)
-        if pending:
-            self._upkeep.view(space)  # raises an EmbedderMismatch before a turn is claimed in vain
-        while (limit is None or turns + failed < limit) and not stopping():
-            claimed = self._store.claim(space, 1, LEASE_S, self._clock())
-            if not claimed:
-                break
-            done = self._think_over(claimed[0])
-            if done is None:
-                failed += 1
-            else:
-                turns += 1
-                actions += done
-            if progress:
-                progress(turns + failed, max(total, turns + failed))
+        with counting() as tally:
+            with watch("embed"):
+                self._upkeep.catch_up(space)
+            if pending:
+                self._upkeep.view(space)  # raises an EmbedderMismatch before a turn is claimed in vain
+            while (limit is None or turns + failed < limit) and not stopping():
+                claimed = self._store.claim(space, 1, LEASE_S, self._clock())
+                if not claimed:
+                    break
+                done = self._think_over(claimed[0], watch)
+                if done is None:
+                    failed += 1
+                else:
+                    turns += 1
+                    actions += done
+                if progress:
+                    progress(turns + failed, max(total, turns + failed))
         if turns:
-            self._upkeep.regroup_if_outgrown(space)
-        spent = (time.perf_counter() - started) * 1000
-        return ThoughtOver(
-            turns=turns, failed=failed, actions=tuple(actions), receipt=Receipt(ms={"think": spent})
-        )
+            with watch("embed"):
+                self._upkeep.regroup_if_outgrown(space)
+        receipt = Receipt(tally.calls, tally.prompt_tokens, tally.completion_tokens, ms=watch.ms)
+        return ThoughtOver(turns=turns, failed=failed, actions=tuple(actions), receipt=receipt)
 
     def attend(self, space: str, *, stopping: Callable[[], bool]) -> bool:
         """The worker's errand: drain, and tell whether something had to be left for later."""
         self.drain(space, stopping=stopping)
         return self._store.pending(space) > 0
 
-    def _think_over(self, item: Claimed) -> list[Action] | None:
+    def _think_over(self, item: Claimed, watch: Stopwatch) -> list[Action] | None:
         """The actions, or None if the turn was given back."""
         if item.attempts > MAX_ATTEMPTS:  # nobody gave it back: it took its workers down with it
             self._release(item, f"thinking it over was broken off {MAX_ATTEMPTS} times", None)
             return None
         try:
-            self._upkeep.catch_up(item.space)
-            drafts = admitted(self._generator.generate(item.turn), item.turn)
-            held = partial(self._held, item.space)
-            changes = organise(drafts, held, at=item.turn.at)
+            with watch("embed"):
+                self._upkeep.catch_up(item.space)
+            with watch("generate"):
+                drafts = admitted(self._generator.generate(item.turn), item.turn)
+            with watch("organise"):
+                changes = organise(drafts, partial(self._held, item.space), at=item.turn.at)
             plan = Plan(turn=item.turn.id, lease=item.lease, actor=self._generator.name, changes=changes)
-            sentences = [draft.sentence for draft in plan.drafts]
-            entries, epoch = self._upkeep.entries_for(item.space, item.turn.id, sentences)
-            return self._store.apply(item.space, plan, entries, self._clock(), epoch)
+            with watch("embed"):
+                sentences = [draft.sentence for draft in plan.drafts]
+                entries, epoch = self._upkeep.entries_for(item.space, item.turn.id, sentences)
+            with watch("store"):
+                return self._store.apply(item.space, plan, entries, self._clock(), epoch)
         except LeaseLost:
             return None
         except StoreError as error:  # the database is the caller's to mend; then the turn waits no longer

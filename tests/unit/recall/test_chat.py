@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from thinkback.errors import InvalidInput, ModelUnavailable
 from thinkback.memory import Memory
 from thinkback.models.scripted import ScriptedLLM
 from thinkback.prompts.facts import NOTHING
-from thinkback.types import Message
+from thinkback.types import Message, Reply
 
 
 def talker(*replies: str | BaseException) -> ScriptedLLM:
@@ -96,7 +96,7 @@ def test_a_model_that_breaks_off_leaves_what_it_said(open_memory: OpenMemory) ->
     class Breaking(ScriptedLLM):
         def stream(
             self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
-        ) -> Iterator[str]:
+        ) -> Generator[str, None, Reply]:
             yield "half an "
             raise ModelUnavailable("cut")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from thinkback.apps.cli import printing, values
@@ -82,6 +82,7 @@ def answer_lines_json(talk: Conversation, lines: BinaryIO) -> None:
             "answer": None,
             "turn": None,
             "recalled": [],
+            "receipt": None,
             "error": None,
         }
         try:
@@ -89,6 +90,7 @@ def answer_lines_json(talk: Conversation, lines: BinaryIO) -> None:
             result["recalled"] = [values.candidate(item, n) for n, item in enumerate(stream.recollection, 1)]
             result["answer"] = "".join(stream)
             result["turn"] = str(stream.answer.turn.ref)
+            result["receipt"] = asdict(stream.answer.receipt)
         except GOES_ON as error:
             result["error"] = str(error)
             complain(str(error))

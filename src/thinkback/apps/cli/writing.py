@@ -99,7 +99,7 @@ def think(
                 "pending": pending,
                 "actions": [values.action(action) for action in over.actions],
                 "failures": [asdict(failure) for failure in failures],
-                "ms": dict(over.receipt.ms),
+                "receipt": asdict(over.receipt),
             }
         )
     else:
