@@ -96,7 +96,8 @@ def shown(turn: Turn, asked: Sequence[Line]) -> tuple[str, list[Line]]:
     numbered: list[Line] = []
     out: list[str] = []
     left = MOST_TOKENS
-    for name, side in (("User", "query"), ("Assistant", "response")):
+    sides: tuple[tuple[str, Side], ...] = (("User", "query"), ("Assistant", "response"))
+    for name, side in sides:
         said: list[str] = []
         for text, line in _parts(turn, side, numbers):
             left -= count_tokens(text) + 3

@@ -103,8 +103,9 @@ class _Reader:
         objects = _supported(map(_tidy, thought.objects), line.text)
         if not objects:
             raise _Unsupported(f"line {thought.line} does not say {', '.join(thought.objects)!r}")
-        if not known.known:
-            objects = tuple(item for item in objects if reads(relation, item, line.text))
+        if not known.known or known.kind == "event":  # a state is told in many ways, an event by its verb
+            said = clean(thought.relation)
+            objects = tuple(item for item in objects if reads(said, item, line.text))
             if not objects:
                 return None
         when, words = self._when(line, kind == "event" or alone, past=relation not in _PLANNED)

@@ -19,7 +19,7 @@ _VERB = re.compile(rf"(?:{'|'.join(_PAST.split())}|is|am|are|has|have|[a-z]{{2,}
 _NO_VERB = re.compile(
     r"(?:as|his|its|ours|theirs|this|thus|yes|always|perhaps|besides|need|indeed|hundred)\b"
 )
-_WIDEST_GAP, _WIDEST_GAP_ZH = 4, 6  # words, characters between the verb and its object
+_WIDEST_GAP, _WIDEST_GAP_ZH = 2, 6  # words, characters between the verb and its object
 
 
 def reads(relation: str, item: str, line: str) -> bool:
@@ -33,6 +33,6 @@ def reads(relation: str, item: str, line: str) -> bool:
     words, verbs, nouns = terms(said), terms(verb), terms(noun)
     if not verbs:  # is, was, has
         return True
-    if not nouns or verbs[0] not in words or nouns[0] not in words:
+    if not nouns or verbs[-1] not in words or nouns[0] not in words:
         return False
-    return 0 < words.index(nouns[0]) - words.index(verbs[0]) <= _WIDEST_GAP
+    return 0 < words.index(nouns[0]) - words.index(verbs[-1]) <= _WIDEST_GAP
