@@ -38,6 +38,13 @@ _COURTESY_ZH = re.compile(
     "好的?|嗯+|哦|啊|是的?|对|行|可以|谢谢|多谢|感谢|你好|您好|再见|晚安|早上好|早安|哈+|没事|没关系|不客气"
     "|不好意思|抱歉|知道了|明白了?|原来如此|辛苦了?|太好了|真的|厉害|不错|请问|麻烦|帮我|给我|那就"
 )
+_REQUEST = re.compile(
+    r"(?:(?:so|and|also|ok|please|pls|hey|now|just)[ ,]+)*(?:(?:i )?(?:need|want)|(?:i'm |i am )?looking for"
+    r"|(?:help|give|show|tell|send|find|remind|make) me|make it|write|suggest|recommend|explain|list|describe"
+    r"|draft|check|compare|try)\b",
+    _I,
+)
+_REQUEST_ZH = re.compile("请|麻烦|帮我|给我|替我|推荐|写[个一首封篇]|来[个一]|讲[个一]|告诉我")
 _SHORTEST, _SHORTEST_ZH = 3, 6
 _CLAUSE = re.compile(r"[,;，；、]|\band\b", _I)
 _MOST_A_LINE = 4
@@ -75,7 +82,9 @@ def unread(turn: Turn, drafts: Sequence[Draft]) -> list[Line]:
 
 
 def small_talk(sentence: str) -> bool:
-    """Whether a sentence tells nothing of anybody: short, a courtesy, or without a person, name or number."""
+    """Whether a sentence tells nothing: a request, a courtesy, or no person, name or number in it."""
+    if _REQUEST.match(sentence) or _REQUEST_ZH.match(sentence):
+        return True
     if language(sentence) == "zh":
         rest = _COURTESY_ZH.sub("", sentence[:40], count=1) if _COURTESY_ZH.match(sentence) else sentence
         return sum("\u4e00" <= character <= "\u9fff" for character in rest) < _SHORTEST_ZH

@@ -20,7 +20,7 @@ from thinkback.text.dates import When, resolve
 from thinkback.text.names import USER, normalise
 from thinkback.text.tokens import terms
 from thinkback.think.lines import Line
-from thinkback.think.phrase import reads
+from thinkback.think.phrase import reads, told_of_another
 from thinkback.think.relations import polar, relation_of
 from thinkback.think.resolve import object_key
 from thinkback.think.sentence import compose, language_of
@@ -96,7 +96,8 @@ class _Reader:
     def draft(self, thought: ThoughtReply, *, alone: bool) -> Draft | None:
         """The draft of one thought; None if what it says was said, but is badly put."""
         line = self._line(thought)
-        relation, denied = polar(clean(thought.relation))
+        said = clean(thought.relation)
+        relation, denied = polar(said)
         known = relation_of(relation)
         kind = known.kind if known.known else thought.kind
         subject = self._subject(clean(thought.subject).strip(), line, kind)
@@ -104,10 +105,11 @@ class _Reader:
         if not objects:
             raise _Unsupported(f"line {thought.line} does not say {', '.join(thought.objects)!r}")
         if not known.known or known.kind == "event":  # a state is told in many ways, an event by its verb
-            said = clean(thought.relation)
             objects = tuple(item for item in objects if reads(said, item, line.text))
             if not objects:
                 return None
+        if subject == USER and told_of_another(said, line.text):
+            raise _Unsupported(f"in line {thought.line} it is not the user who {said!r}")
         when, words = self._when(line, kind == "event" or alone, past=relation not in _PLANNED)
         valid_from, valid_to = validity(kind, when, words)
         lang = language_of(line.text)

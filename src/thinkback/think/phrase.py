@@ -19,15 +19,28 @@ _VERB = re.compile(rf"(?:{'|'.join(_PAST.split())}|is|am|are|has|have|[a-z]{{2,}
 _NO_VERB = re.compile(
     r"(?:as|his|its|ours|theirs|this|thus|yes|always|perhaps|besides|need|indeed|hundred)\b"
 )
-_WIDEST_GAP, _WIDEST_GAP_ZH = 2, 6  # words, characters between the verb and its object
+_OTHER_SUBJECT = re.compile(
+    r"(?:\b(?:my|our|the|an?|his|her|their|your|this|that) (?:(?!and\b|but\b|so\b|i\b|we\b)[\w'-]+ ){1,3}"
+    r"|\b(?:he|she|it|they|you|who) )\Z"
+)
+_WIDEST_GAP = 2  # words between the verb and its object
+_LONGEST_VERB_ZH = 4
+_ENDS_ZH = "了过到着上完出成"
+_BETWEEN_ZH = re.compile("[\u4e00-\u9fff]{0,3}\\Z")
+
+
+def told_of_another(relation: str, line: str) -> bool:
+    """Whether something else than the speaker does it: "our boiler is making", "my son is allergic to"."""
+    verb, said = (" ".join(words.casefold().split()) for words in (relation, line))
+    at = said.find(verb)
+    return at > 0 and bool(_OTHER_SUBJECT.search(said[max(0, at - 60) : at]))
 
 
 def reads(relation: str, item: str, line: str) -> bool:
     """Whether the line says this relation of this object."""
     verb, noun, said = (" ".join(words.casefold().split()) for words in (relation, item, line))
-    if not said.isascii() and verb in said:
-        end = said.find(verb) + len(verb)
-        return 0 <= said.find(noun, end) - end <= _WIDEST_GAP_ZH
+    if not verb.isascii():
+        return _reads_chinese(verb, noun, said)
     if not _VERB.match(verb) or _NO_VERB.match(verb):
         return False
     words, verbs, nouns = terms(said), terms(verb), terms(noun)
@@ -36,3 +49,13 @@ def reads(relation: str, item: str, line: str) -> bool:
     if not nouns or verbs[-1] not in words or nouns[0] not in words:
         return False
     return 0 < words.index(nouns[0]) - words.index(verbs[-1]) <= _WIDEST_GAP
+
+
+def _reads_chinese(verb: str, noun: str, said: str) -> bool:
+    """跳了|广场舞, 去了|趟|动物园, 讲|闽南话: a verb without its ending stands right before the object."""
+    start = said.find(verb)
+    at = said.find(noun, start + len(verb)) if start >= 0 else -1
+    if at < 0 or len(verb) > _LONGEST_VERB_ZH:
+        return False
+    between = said[start + len(verb) : at]
+    return not between or (verb[-1] in _ENDS_ZH and bool(_BETWEEN_ZH.match(between)))

@@ -69,7 +69,8 @@ def test_what_the_rules_read_is_not_asked_again() -> None:
 @pytest.mark.parametrize(
     "text",
     ["Thanks a lot!", "ok cool", "that's a long drive", "yes please, 3 days", "haha", "the weather is nice",
-     "谢谢你！", "好的好的", "知道了"],
+     "谢谢你！", "好的好的", "知道了",
+     "i need a polite decline for our wedding", "ok write me a poem about our cat", "帮我想个周末做的菜"],
 )  # fmt: skip
 def test_small_talk(text: str) -> None:
     assert small_talk(text)

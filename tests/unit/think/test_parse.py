@@ -104,12 +104,35 @@ def test_what_is_said_of_another_is_not_the_users(query: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("query", "relation", "item", "own"),
+    [
+        ("our boiler is making a clunk noise", "is making", "a clunk noise", False),
+        ("My little son is allergic to nuts.", "is allergic to", "nuts", False),
+        ("we sold the car and she bought a bike", "bought", "a bike", False),
+        ("I cleaned the car and sold it to Bob", "sold", "Bob", True),
+        ("the good news: I am allergic to nuts no more", "am allergic to", "nuts", True),
+    ],
+)
+def test_what_something_else_does_is_not_the_users(query: str, relation: str, item: str, own: bool) -> None:
+    told = thought(subject="user", relation=relation, objects=[item])
+    if own:
+        assert len(read(told, of=turn(query))) == 1
+    else:
+        with pytest.raises(BadReply, match="it is not the user who"):
+            read(told, of=turn(query))
+
+
+@pytest.mark.parametrize(
     ("query", "subject", "relation", "item", "kept"),
     [
         ("ran my first half marathon in the rain", "user", "ran", "first half marathon", True),
         ("Our gnome Gustav guards the old pond.", "Gustav", "guards", "the pond", True),
         ("The project is written in Rust.", "project", "is written in", "Rust", True),
         ("昨天跟老伴去公园跳了广场舞，很累。", "user", "跳了", "广场舞", True),
+        ("我从小跟外婆讲闽南话，做梦都是闽南话。", "user", "讲", "闽南话", True),
+        ("我从小跟外婆讲闽南话，做梦都是闽南话。", "user", "做梦", "闽南话", False),
+        ("换了新键盘，打字声音像下雨。", "user", "换了", "新键盘", True),
+        ("换了新键盘，打字声音像下雨。", "user", "换了新键盘", "打字声音", False),
         ("Our gnome Gustav guards the pond.", "Gustav", "protects", "the pond", False),  # nobody said so
         ("My flight to Lisbon leaves early.", "user", "leaves", "Lisbon", False),  # the wrong way round
         ("well who knows, anyway Terminal 2", "user", "well who knows", "anyway", False),
