@@ -21,7 +21,7 @@ from thinkback.text.names import USER, normalise
 from thinkback.text.tokens import terms
 from thinkback.think.lines import Line
 from thinkback.think.phrase import reads, told_of_another
-from thinkback.think.relations import polar, relation_of
+from thinkback.think.relations import canonical, polar, relation_of
 from thinkback.think.resolve import object_key
 from thinkback.think.sentence import compose, language_of
 from thinkback.think.when import dated, validity
@@ -97,7 +97,7 @@ class _Reader:
         """The draft of one thought; None if what it says was said, but is badly put."""
         line = self._line(thought)
         said = clean(thought.relation)
-        relation, denied = polar(said)
+        relation, denied = _named(said)
         known = relation_of(relation)
         kind = known.kind if known.known else thought.kind
         subject = self._subject(clean(thought.subject).strip(), line, kind)
@@ -152,6 +152,15 @@ class _Reader:
         """The one time the line names: it is an event's, or that of the line's only thought."""
         found = resolve(line.text, self._turn.at, past=past) if its_own else []
         return (found[0], line.text[slice(*found[0].span)]) if len(found) == 1 else (None, "")
+
+
+def _named(said: str) -> tuple[str, bool]:
+    """The name of a relation and whether it is denied; "has favourite colour" is "favourite colour"."""
+    relation, denied = polar(said)
+    bare = relation.removeprefix("has ")
+    return (
+        canonical(bare) if not relation_of(relation).known and relation_of(bare).known else relation
+    ), denied
 
 
 def _tidy(words: str) -> str:

@@ -19,8 +19,9 @@ _VERB = re.compile(rf"(?:{'|'.join(_PAST.split())}|is|am|are|has|have|[a-z]{{2,}
 _NO_VERB = re.compile(
     r"(?:as|his|its|ours|theirs|this|thus|yes|always|perhaps|besides|need|indeed|hundred)\b"
 )
+_PRONOUN = re.compile(r"\b(?:it|its|that|this|them|him|her|me|us|you|there)\b")
 _OTHER_SUBJECT = re.compile(
-    r"(?:\b(?:my|our|the|an?|his|her|their|your|this|that) (?:(?!and\b|but\b|so\b|i\b|we\b)[\w'-]+ ){1,3}"
+    r"(?:\b(?:my|our|the|an?|his|her|their|your|this|that) (?:(?!and\b|but\b|so\b|i\b|we\b)[\w'-]+ ){0,3}"
     r"|\b(?:he|she|it|they|you|who) )\Z"
 )
 _WIDEST_GAP = 2  # words between the verb and its object
@@ -41,7 +42,7 @@ def reads(relation: str, item: str, line: str) -> bool:
     verb, noun, said = (" ".join(words.casefold().split()) for words in (relation, item, line))
     if not verb.isascii():
         return _reads_chinese(verb, noun, said)
-    if not _VERB.match(verb) or _NO_VERB.match(verb):
+    if not _VERB.match(verb) or _NO_VERB.match(verb) or _PRONOUN.search(verb):
         return False
     words, verbs, nouns = terms(said), terms(verb), terms(noun)
     if not verbs:  # is, was, has

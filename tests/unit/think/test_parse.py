@@ -106,6 +106,7 @@ def test_what_is_said_of_another_is_not_the_users(query: str) -> None:
 @pytest.mark.parametrize(
     ("query", "relation", "item", "own"),
     [
+        ("that was fast, my legs are jelly", "legs", "jelly", False),
         ("our boiler is making a clunk noise", "is making", "a clunk noise", False),
         ("My little son is allergic to nuts.", "is allergic to", "nuts", False),
         ("we sold the car and she bought a bike", "bought", "a bike", False),
@@ -140,6 +141,7 @@ def test_what_something_else_does_is_not_the_users(query: str, relation: str, it
         ("my sense of smell is back", "user", "sense of smell", "smell", False),
         ("slept on the floor with a cold", "user", "with", "cold", False),
         ("it's costing me a fortune", "user", "costing", "fortune", False),
+        ("I did it, a new personal best", "user", "did it", "personal best", False),
         ("bills not included, plain robbery for a box room", "user", "bills not included", "box room", False),
         ("science kit under 30 dollars then", "user", "bought", "science kit", False),  # known, but not said
         ("finally bought the science kit", "user", "bought", "science kit", True),
@@ -160,6 +162,12 @@ def test_a_known_relation_in_another_language_is_said_in_that_of_the_turn() -> N
         of=turn("我吃花生会过敏，很难受。"),
     )
     assert draft.sentence == "用户对花生过敏。"
+
+
+def test_what_one_has_is_called_by_its_name() -> None:
+    told = thought(subject="user", relation="has favorite color", objects=["teal"])
+    (draft,) = read(told, of=turn("My favorite color has been teal since forever"))
+    assert (draft.relation, draft.sentence) == ("favourite colour", "The user's favourite colour is teal.")
 
 
 def test_unsupported_objects_are_dropped_one_by_one_and_repetitions_collapse() -> None:

@@ -105,6 +105,9 @@ def think(
     else:
         printing.say(f"thought over: {over.turns}, actions: {len(over.actions)}, still to do: {pending}")
         _print_thoughts(thought for action in over.actions for thought in action.after)
+        if spent := over.receipt.llm_calls:
+            tokens = f"{over.receipt.prompt_tokens} + {over.receipt.completion_tokens} tokens"
+            printing.note(f"the model was asked {spent} times: {tokens}", "")
         for failure in failures:
             reason = printing.one_line(failure.reason)
             printing.note(f"given up: turn:{failure.turn} after {failure.attempts} attempts: {reason}", "")
