@@ -20,7 +20,7 @@ from thinkback.text.dates import When, resolve
 from thinkback.text.names import USER, normalise
 from thinkback.text.tokens import terms
 from thinkback.think.lines import Line
-from thinkback.think.phrase import reads, told_of_another
+from thinkback.think.phrase import completed, reads, told_of_another
 from thinkback.think.relations import canonical, polar, relation_of
 from thinkback.think.resolve import object_key
 from thinkback.think.sentence import compose, language_of
@@ -96,7 +96,7 @@ class _Reader:
     def draft(self, thought: ThoughtReply, *, alone: bool) -> Draft | None:
         """The draft of one thought; None if what it says was said, but is badly put."""
         line = self._line(thought)
-        said = clean(thought.relation)
+        said = completed(clean(thought.relation), _tidy(thought.objects[0]), line.text)
         relation, denied = _named(said)
         known = relation_of(relation)
         kind = known.kind if known.known else thought.kind

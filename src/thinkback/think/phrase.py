@@ -19,7 +19,8 @@ _VERB = re.compile(rf"(?:{'|'.join(_PAST.split())}|is|am|are|has|have|[a-z]{{2,}
 _NO_VERB = re.compile(
     r"(?:as|his|its|ours|theirs|this|thus|yes|always|perhaps|besides|need|indeed|hundred)\b"
 )
-_PRONOUN = re.compile(r"\b(?:it|its|that|this|them|him|her|me|us|you|there)\b")
+_PRONOUN = re.compile(r"\b(?:it|its|that|this|them|him|his|her|me|my|us|our|you|your|their|there)\b")
+_PREPOSITION = "to|in|at|on|for|with|from|of|by|into|about|as"
 _OTHER_SUBJECT = re.compile(
     r"(?:\b(?:my|our|the|an?|his|her|their|your|this|that) (?:(?!and\b|but\b|so\b|i\b|we\b)[\w'-]+ ){0,3}"
     r"|\b(?:he|she|it|they|you|who) )\Z"
@@ -28,6 +29,15 @@ _WIDEST_GAP = 2  # words between the verb and its object
 _LONGEST_VERB_ZH = 4
 _ENDS_ZH = "了过到着上完出成"
 _BETWEEN_ZH = re.compile("[\u4e00-\u9fff]{0,3}\\Z")
+
+
+def completed(relation: str, item: str, line: str) -> str:
+    """The relation with the preposition that the line has before the object: "went" and Rome is "went to"."""
+    verb, noun = re.escape(relation.strip()), re.escape(item.strip())
+    found = (
+        re.search(rf"\b{verb} ({_PREPOSITION}) (?:(?:the|an?|my|our) )?{noun}", line, re.I) if verb else None
+    )
+    return f"{relation.strip()} {found[1].lower()}" if found else relation
 
 
 def told_of_another(relation: str, line: str) -> bool:

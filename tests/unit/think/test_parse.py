@@ -141,6 +141,7 @@ def test_what_something_else_does_is_not_the_users(query: str, relation: str, it
         ("my sense of smell is back", "user", "sense of smell", "smell", False),
         ("slept on the floor with a cold", "user", "with", "cold", False),
         ("it's costing me a fortune", "user", "costing", "fortune", False),
+        ("I broke his record, most of saturday", "user", "broke his record", "most of saturday", False),
         ("I did it, a new personal best", "user", "did it", "personal best", False),
         ("bills not included, plain robbery for a box room", "user", "bills not included", "box room", False),
         ("science kit under 30 dollars then", "user", "bought", "science kit", False),  # known, but not said
@@ -168,6 +169,12 @@ def test_what_one_has_is_called_by_its_name() -> None:
     told = thought(subject="user", relation="has favorite color", objects=["teal"])
     (draft,) = read(told, of=turn("My favorite color has been teal since forever"))
     assert (draft.relation, draft.sentence) == ("favourite colour", "The user's favourite colour is teal.")
+
+
+def test_a_preposition_is_taken_from_the_line() -> None:
+    told = thought(subject="user", relation="went", objects=["Lake Bled"], kind="event")
+    (draft,) = read(told, of=turn("we went to Lake Bled with the kids"))
+    assert (draft.relation, draft.sentence) == ("went to", "The user went to Lake Bled.")
 
 
 def test_unsupported_objects_are_dropped_one_by_one_and_repetitions_collapse() -> None:
