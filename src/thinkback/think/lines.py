@@ -41,10 +41,10 @@ _COURTESY_ZH = re.compile(
 _REQUEST = re.compile(
     r"(?:(?:so|and|also|ok|please|pls|hey|now|just)[ ,]+)*(?:(?:i )?(?:need|want)|(?:i'm |i am )?looking for"
     r"|(?:help|give|show|tell|send|find|remind|make) me|make it|write|suggest|recommend|explain|list|describe"
-    r"|draft|check|compare|convert|calculate|translate|book|play|set|add|try)\b",
+    r"|draft|check|compare|convert|calculate|translate|forget|delete|book|play|set|add|try)\b",
     _I,
 )
-_REQUEST_ZH = re.compile("请|麻烦|帮我|给我|替我|推荐|写[个一首封篇]|来[个一]|讲[个一]|告诉我")
+_REQUEST_ZH = re.compile("请|忘|删|别记|麻烦|帮我|给我|替我|推荐|写[个一首封篇]|来[个一]|讲[个一]|告诉我")
 _SHORTEST, _SHORTEST_ZH = 3, 6
 _CLAUSE = re.compile(r"[,;，；、]|\band\b", _I)
 _MOST_A_LINE = 4

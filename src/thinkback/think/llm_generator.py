@@ -16,6 +16,7 @@ from thinkback.think.lines import Line, may_hold, shown, stated
 from thinkback.types import Draft, Message, Turn
 
 MAX_TOKENS = 1024
+_OTHERWISE = 'If they state no fact in their own words, reply {"thoughts":[]}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,6 @@ class LLMGenerator:
         try:
             return parse(first, turn, lines)
         except BadReply as bad:
-            told = (
-                f"{bad}. Write only what these lines say, in their words; if that is nothing, an empty list."
-            )
+            told = f"{bad}. Look at the numbered lines again. {_OTHERWISE}"
         again = [*messages, Message("assistant", first), Message("user", told)]
         return parse(self.llm.complete(again, schema=form, max_tokens=MAX_TOKENS).text, turn, lines)
