@@ -62,7 +62,8 @@ def embedding(text: str) -> list[float]:
 class Upstream:
     """Starts on entering, stops on leaving."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
+        self.port = port
         self.faults: deque[str] = deque()
         self.seen: list[Seen] = []
         self.files: dict[str, File] = {}
@@ -75,10 +76,11 @@ class Upstream:
 
     def __enter__(self) -> Upstream:
         handler = type("Handler", (_Handler,), {"upstream": self})
-        self._server = _Server(("127.0.0.1", 0), handler)
+        self._server = _Server(("127.0.0.1", self.port), handler)
         self._server.daemon_threads = True
         self._server.block_on_close = False
-        self.root = f"http://127.0.0.1:{self._server.server_port}"
+        self.port = self._server.server_port
+        self.root = f"http://127.0.0.1:{self.port}"
         self.url = f"{self.root}/v1"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
@@ -173,17 +175,18 @@ class _Handler(BaseHTTPRequestHandler):
     def _chat(self, body: dict[str, Any], fault: str) -> None:
         text = {"wrong-schema": '{"unexpected": 1}', "empty": ""}.get(fault)
         text = self.upstream.reply(body) if text is None else text
+        usage = {"prompt_tokens": 11, "completion_tokens": len(text.split()), "total_tokens": 11}
         if body.get("stream"):
-            self._stream(text, fault)
+            wanted = (body.get("stream_options") or {}).get("include_usage")
+            self._stream(text, fault, usage if wanted else None)
             return
         message: dict[str, Any] = {"role": "assistant", "content": text}
         if fault == "refusal":
             message = {"role": "assistant", "content": None, "refusal": "I would rather not."}
         choice = {"index": 0, "message": message, "finish_reason": self.upstream.finish}
-        usage = {"prompt_tokens": 11, "completion_tokens": len(text.split()), "total_tokens": 11}
         self._json({"id": "c", "object": "chat.completion", "choices": [choice], "usage": usage})
 
-    def _stream(self, text: str, fault: str) -> None:
+    def _stream(self, text: str, fault: str, usage: dict[str, int] | None) -> None:
         self._head("text/event-stream")
         deltas: list[dict[str, Any]] = [{"content": piece} for piece in _words(text)]
         if fault == "refusal":
@@ -201,7 +204,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._event({"error": {"message": "out of memory"}})
             self._event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
         self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": self.upstream.finish}]})
-        self._event({"choices": [], "usage": {"prompt_tokens": 1}})
+        if usage:
+            self._event({"choices": [], "usage": usage})
         self._chunk(b"data: [DONE]\n\n")
         self._chunk(b"")
 

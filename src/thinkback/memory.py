@@ -21,6 +21,7 @@ from thinkback.audit import Audit, audit
 from thinkback.checks import checked_limit, checked_name, checked_text
 from thinkback.errors import InvalidInput, ModelError
 from thinkback.history import replay, seen
+from thinkback.models.meter import Meter
 from thinkback.ports import LLM, Clock, Embedder, Store
 from thinkback.presets import HYBRID, Preset
 from thinkback.presets import preset as named_preset
@@ -29,7 +30,7 @@ from thinkback.recall.check import Checks
 from thinkback.recall.retention import Fading
 from thinkback.recall.retrieve import Known, Lookup, Question, retrieve
 from thinkback.recall.why import why_answer, why_thought
-from thinkback.receipts import Stopwatch
+from thinkback.receipts import Stopwatch, counting
 from thinkback.text.quarantine import redacted_why
 from thinkback.text.refs import parse_ref
 from thinkback.think.choose import Think, generator_for, organiser_for
@@ -86,8 +87,9 @@ class Memory:
         self._preset = preset
         self._clock = clock
         self._upkeep = Upkeep(store, embedder, preset)
-        self._reorganiser = Reorganiser(store, self._upkeep, organiser_for(think, llm), clock)
-        self._thinker = Thinker(store, self._upkeep, generator_for(think, llm), self._reorganiser, clock)
+        metered = None if llm is None else Meter(llm)
+        self._reorganiser = Reorganiser(store, self._upkeep, organiser_for(think, metered), clock)
+        self._thinker = Thinker(store, self._upkeep, generator_for(think, metered), self._reorganiser, clock)
         self._worker = Worker(self._thinker.attend) if background else None
         self._checks = Checks(AnswerReader(), embedder.embed)
         self._streams: WeakSet[ChatStream] = WeakSet()
@@ -214,12 +216,13 @@ class Memory:
         The background does so by itself whenever a group has doubled.
         """
         watch = Stopwatch()
-        with watch("organise"):
+        with counting() as tally, watch("organise"):
             if group is None:
                 done = self._reorganiser.every_group(self.user, progress)
             else:
                 done = self._reorganiser.group(self.user, group)
-        return ThoughtOver(actions=tuple(done), receipt=Receipt(ms=watch.ms))
+        receipt = Receipt(tally.calls, tally.prompt_tokens, tally.completion_tokens, ms=watch.ms)
+        return ThoughtOver(actions=tuple(done), receipt=receipt)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Until the background worker has nothing left to do now; raises what made it fail.

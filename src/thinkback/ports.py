@@ -5,7 +5,7 @@ Adapters live in `models/` and `stores/`; one contract suite a port (`tests/cont
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -96,8 +96,11 @@ class LLM(Protocol):
         max_tokens: int = 512,
         temperature: float = 0.0,
         forbid: Sequence[str] = (),
-    ) -> Iterator[str]:
-        """The answer piece by piece, without the words in `forbid` where the model `masks`."""
+    ) -> Generator[str, None, Reply]:
+        """The answer piece by piece, without the words in `forbid` where the model `masks`.
+
+        What `yield from` returns is the whole of it, with its cost.
+        """
         ...
 
 

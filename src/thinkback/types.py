@@ -146,6 +146,8 @@ class Draft:
     valid_to: datetime | None = None
     began_by: datetime | None = field(default=None, compare=False, repr=False)
     """The last moment at which it may have begun, where a span was said ("in 2010"): only to compare with."""
+    maker: str = field(default="", compare=False, repr=False)
+    """Which of several generators made it, for the journal; the thought itself does not keep it."""
 
     @property
     def object(self) -> str:
@@ -186,6 +188,8 @@ class Change:
     add: tuple[Draft, ...] = ()
     retire: tuple[int, ...] = ()
     ended: datetime | None = None
+    actor: str = ""
+    """Who made it, where the plan has several makers; empty means the plan's actor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,8 +366,9 @@ class Reply:
     """What a language model answered, and what it cost."""
 
     text: str
-    prompt_tokens: int = 0
+    prompt_tokens: int = 0  # 0 where the server does not say
     completion_tokens: int = 0
+    calls: int = 1
 
 
 @dataclass(frozen=True, slots=True)

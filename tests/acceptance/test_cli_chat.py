@@ -64,6 +64,7 @@ def test_one_json_object_a_line() -> None:
     assert [each["turn"] for each in shown] == ["turn:1", "turn:2", "turn:3", "turn:4"]
     assert shown[1]["recalled"][0]["ref"] in ("turn:1", "thought:1")
     assert all(each["error"] is None for each in shown)
+    assert all(each["receipt"]["ms"]["search"] > 0 for each in shown)
     assert {turn["session"] for turn in run("turns", "--json").ok().json} == {"s"}
 
 

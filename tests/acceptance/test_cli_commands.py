@@ -51,6 +51,8 @@ def test_later_leaves_it_and_think_does_it() -> None:
     shown = run("think", "--json").ok().json
     assert (shown["turns"], shown["failed"], shown["pending"]) == (1, 0, 0)
     assert shown["actions"][0]["action"] == "insert"
+    assert shown["receipt"]["llm_calls"] == 0
+    assert set(shown["receipt"]["ms"]) == {"embed", "generate", "organise", "store"}
     assert "thought over: 0" in run("think", "--retry-failed").ok().out
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from thinkback.models.local import LocalLLM
 from thinkback.models.openai_llm import OpenAILLM
 from thinkback.models.scripted import ScriptedLLM
 from thinkback.ports import LLM
-from thinkback.types import Message
+from thinkback.types import Message, Reply
 
 ASK = [Message("system", "You are brief."), Message("user", "Say hello to Anna in one short sentence.")]
 SCHEMA = {
@@ -97,9 +97,20 @@ def test_with_a_schema_the_answer_is_json_that_fits(case: Case) -> None:
 
 
 def test_the_stream_is_the_answer_in_pieces(case: Case) -> None:
-    pieces = list(case.llm.stream(ASK, max_tokens=12))
+    ends: list[Reply] = []
+
+    def whole() -> Generator[str, None, None]:
+        ends.append((yield from case.llm.stream(ASK, max_tokens=12)))
+
+    pieces = list(whole())
+    (reply,), complete = ends, case.llm.complete(ASK, max_tokens=12)
     assert len(pieces) > 1
-    assert "".join(pieces).strip() == case.llm.complete(ASK, max_tokens=12).text.strip()
+    assert reply.text == "".join(pieces)
+    assert reply.text.strip() == complete.text.strip()
+    assert (reply.prompt_tokens, reply.completion_tokens) == (
+        complete.prompt_tokens,
+        complete.completion_tokens,
+    )
 
 
 def test_a_forbidden_word_is_not_said_where_the_model_masks(case: Case) -> None:
@@ -113,7 +124,7 @@ def test_a_forbidden_word_is_not_said_where_the_model_masks(case: Case) -> None:
 def test_a_stream_left_early_leaves_the_model_usable(case: Case) -> None:
     stream = case.llm.stream(ASK, max_tokens=200)
     assert next(iter(stream))
-    stream.close()  # type: ignore[attr-defined]
+    stream.close()
     assert case.llm.complete(ASK, max_tokens=8).text
 
 

@@ -31,7 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "prompts": {"errors", "types"},
     "checks": {"errors", "text"},
     "stores": {"errors", "types", "times", "codec", "ports", "text", "index"},
-    "models": {"errors", "types", "ports", "text", "index"},
+    "models": {"errors", "types", "receipts", "ports", "text", "index"},
     "upkeep": VALUES | {"ports", "text", "index"},
     "transfer": VALUES | {"ports"},
     "history": {"types"},

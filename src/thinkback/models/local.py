@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
@@ -18,6 +18,7 @@ from thinkback.models.structured import conform
 from thinkback.types import Message, Reply
 
 SEED = 7
+PROMPT_CACHE_MIB = 256  # llama.cpp's default is 8 GB; 1,000 tokens of a model of 1.5 B take 28
 
 
 class LocalLLM:
@@ -70,8 +71,7 @@ class LocalLLM:
                     f"The model {self.name!r} was cut off at {max_tokens} tokens. Raise max_tokens."
                 )
             text = conform(text, schema)
-        usage = answer.get("usage", {})
-        return Reply(text, int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0)))
+        return _reply(text, answer.get("usage"))
 
     def stream(
         self,
@@ -80,16 +80,19 @@ class LocalLLM:
         max_tokens: int = 512,
         temperature: float = 0.0,
         forbid: Sequence[str] = (),
-    ) -> Iterator[str]:
+    ) -> Generator[str, None, Reply]:
         """Pieces as they come. Dropping the iterator stops the model at its next token."""
-        request = {**self._request(messages, max_tokens, temperature), "stream": True}
+        request = self._request(messages, max_tokens, temperature)
+        request |= {"stream": True, "stream_options": {"include_usage": True}}
         if forbid:
             request["logit_bias"] = [[form, False] for form in forms(forbid)]
         pieces: SimpleQueue[str | BaseException | None] = SimpleQueue()
+        usage: dict[str, Any] = {}
         enough = Event()
 
         def heard(event: dict[str, Any]) -> bool:
             try:
+                usage.update(event.get("usage") or {})
                 if text := self._choice(event).get("delta", {}).get("content"):
                     pieces.put(text)
             except ModelError as fault:  # an exception must not cross the C++ frames below
@@ -107,25 +110,28 @@ class LocalLLM:
         worker = Thread(target=work, name="thinkback-local-llm", daemon=True)
         worker.start()
         try:
-            yield from self._drain(pieces)
+            text = yield from self._drain(pieces)
         finally:
             enough.set()
             worker.join()
+        return _reply(text, usage)
 
     def close(self) -> None:
         """Free the model's memory; the next question loads it again."""
         with self._lock:
             self._server = None
 
-    def _drain(self, pieces: SimpleQueue[str | BaseException | None]) -> Iterator[str]:
-        spoken = False
+    def _drain(self, pieces: SimpleQueue[str | BaseException | None]) -> Generator[str, None, str]:
+        spoken: list[str] = []
         while (piece := pieces.get()) is not None:
             if isinstance(piece, BaseException):
                 raise piece
-            spoken = spoken or bool(piece.strip())
+            spoken.append(piece)
             yield piece
-        if not spoken:
+        text = "".join(spoken)
+        if not text.strip():
             raise BadReply(f"The model {self.name!r} gave an empty answer. Rephrase, or raise max_tokens.")
+        return text
 
     def _request(self, messages: Sequence[Message], max_tokens: int, temperature: float) -> dict[str, Any]:
         return {
@@ -174,7 +180,8 @@ class LocalLLM:
         params.cpuparams_batch.n_threads = self._threads
         params.warmup = False
         params.verbosity = -1
-        params.cache_ram_mib = 0  # its default keeps up to 8 GB of old prompts
+        # Chat and post-thinking take turns on one slot: with room for both, neither reads its prompt anew.
+        params.cache_ram_mib = PROMPT_CACHE_MIB
         # The library listens on loopback whether asked to or not: nobody else may talk to the model.
         params.api_keys = [secrets.token_hex(32)]
         params.ui = False
@@ -186,3 +193,8 @@ class LocalLLM:
                 f"The model file {self._path.name} cannot be loaded: damaged, of an unknown kind, or "
                 "too large for the memory. Pull it again, or choose a smaller one."
             ) from fault
+
+
+def _reply(text: str, usage: Mapping[str, Any] | None) -> Reply:
+    told = usage or {}
+    return Reply(text, int(told.get("prompt_tokens", 0)), int(told.get("completion_tokens", 0)))

@@ -25,8 +25,9 @@ class Dialect:
     rung: Rung = "schema"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: bool = True
+    usage: bool = True  # whether a stream may be asked what it costs
 
-    def after(self, fault: Fault, structured: bool) -> Dialect | None:
+    def after(self, fault: Fault, structured: bool, streamed: bool = False) -> Dialect | None:
         """The next form to try after a request was rejected for its form, None when nothing is left."""
         if fault.status not in (400, 422):
             return None
@@ -35,6 +36,8 @@ class Dialect:
             return replace(self, limit="max_completion_tokens")
         if self.temperature and "temperature" in said:
             return replace(self, temperature=False)
+        if streamed and self.usage:
+            return replace(self, usage=False)
         if structured and self.rung in BELOW:
             return replace(self, rung=BELOW[self.rung])
         return None
@@ -46,6 +49,7 @@ class Dialect:
         schema: Mapping[str, Any] | None,
         max_tokens: int,
         temperature: float,
+        streamed: bool = False,
     ) -> dict[str, Any]:
         """The request in this dialect."""
         body: dict[str, Any] = {
@@ -57,6 +61,8 @@ class Dialect:
         }
         if self.temperature:
             body["temperature"] = temperature
+        if streamed and self.usage:
+            body["stream_options"] = {"include_usage": True}
         if schema is not None and self.rung == "schema":
             form = {"name": "reply", "schema": dict(schema), "strict": closed(schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": form}

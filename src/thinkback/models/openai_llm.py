@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from thinkback.errors import BadReply, ModelRefused
@@ -66,7 +67,7 @@ class OpenAILLM:
         if schema is None:
             return reply
         try:
-            return Reply(conform(reply.text, schema), reply.prompt_tokens, reply.completion_tokens)
+            return replace(reply, text=conform(reply.text, schema))
         except BadReply as bad:
             # At temperature 0 the same question brings the same answer: say what was wrong with it.
             told = f"That cannot be used: {bad} Reply again with only the JSON."
@@ -76,6 +77,7 @@ class OpenAILLM:
             conform(second.text, schema),
             reply.prompt_tokens + second.prompt_tokens,
             reply.completion_tokens + second.completion_tokens,
+            calls=2,
         )
 
     def stream(
@@ -85,24 +87,24 @@ class OpenAILLM:
         max_tokens: int = 512,
         temperature: float = 0.0,
         forbid: Sequence[str] = (),
-    ) -> Iterator[str]:
+    ) -> Generator[str, None, Reply]:
         masked = {"logit_bias": bias(forbid, self._wire.tokens)} if forbid and self.masks else {}
 
-        def opened() -> tuple[Iterator[str], str | None]:
+        def opened() -> tuple[Generator[str, None, Reply], str | None]:
             """Up to the first piece: until then nothing has been said and it may be tried again."""
 
-            def begin(body: dict[str, Any]) -> tuple[Iterator[str], str | None]:
+            def begin(body: dict[str, Any]) -> tuple[Generator[str, None, Reply], str | None]:
                 pieces = self._pieces({**body, **masked})
                 return pieces, next(pieces, None)
 
-            return self._learning(begin, messages, None, max_tokens, temperature)
+            return self._learning(begin, messages, None, max_tokens, temperature, streamed=True)
 
         pieces, first = patiently(opened, retries=self._retries, sleep=self._sleep)
         if first is None:
             raise BadReply(f"{self._wire.where} gave an empty answer. Try again or rephrase.")
         yield first
         try:
-            yield from pieces
+            return (yield from pieces)
         except Passing as passing:
             raise passing.fault.error from None
 
@@ -128,8 +130,7 @@ class OpenAILLM:
             raise BadReply(
                 f"{self._wire.where} was cut off at {max_tokens} tokens. Raise max_tokens or ask for less."
             )
-        usage = answer.get("usage")
-        return Reply(text, _count(usage, "prompt_tokens"), _count(usage, "completion_tokens"))
+        return _reply(text, answer.get("usage"))
 
     def _learning(
         self,
@@ -138,6 +139,8 @@ class OpenAILLM:
         schema: Mapping[str, Any] | None,
         max_tokens: int,
         temperature: float,
+        *,
+        streamed: bool = False,
     ) -> T:
         """Send; where the server rejects the form of the request, in the next form it may understand.
 
@@ -146,9 +149,9 @@ class OpenAILLM:
         dialect = self._dialect
         while True:
             try:
-                result = send(dialect.body(self._model, messages, schema, max_tokens, temperature))
+                result = send(dialect.body(self._model, messages, schema, max_tokens, temperature, streamed))
             except Passing as passing:
-                lesson = dialect.after(passing.fault, schema is not None)
+                lesson = dialect.after(passing.fault, schema is not None, streamed)
                 if lesson is None:
                     raise
                 dialect = lesson
@@ -156,18 +159,22 @@ class OpenAILLM:
                 self._dialect = dialect
                 return result
 
-    def _pieces(self, body: dict[str, Any]) -> Iterator[str]:
+    def _pieces(self, body: dict[str, Any]) -> Generator[str, None, Reply]:
         """The words of a streamed answer; it must say why it ended, or it was cut off."""
-        finished = None
+        finished, usage = None, None
+        said: list[str] = []
         for event in self._wire.events("chat", body):
+            usage = event.get("usage") or usage  # some servers report it at the end, some all the way
             if not event.get("choices"):
-                continue  # the usage report at the end
+                continue
             choice = self._choice(event)
             finished = choice.get("finish_reason") or finished
             if text := self._content(choice.get("delta"), finished):
+                said.append(text)
                 yield text
         if finished is None:
             raise BadReply(f"{self._wire.where} stopped in the middle of its answer. Try again.")
+        return _reply("".join(said), usage)
 
     def _choice(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
         match answer.get("choices"):
@@ -186,6 +193,10 @@ class OpenAILLM:
         if content is not None and not isinstance(content, str):
             raise BadReply(f"{self._wire.where} answered with something that is no text. Check the model.")
         return content or ""
+
+
+def _reply(text: str, usage: object) -> Reply:
+    return Reply(text, _count(usage, "prompt_tokens"), _count(usage, "completion_tokens"))
 
 
 def _count(usage: object, field: str) -> int:

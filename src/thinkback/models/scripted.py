@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -53,8 +53,7 @@ class ScriptedLLM:
         text = self._say(messages)
         if schema is not None:
             text = conform(text, schema)
-        words = sum(len(message.content.split()) for message in messages)
-        return Reply(text, prompt_tokens=words, completion_tokens=len(text.split()))
+        return _reply(messages, text)
 
     def stream(
         self,
@@ -63,9 +62,11 @@ class ScriptedLLM:
         max_tokens: int = 512,
         temperature: float = 0.0,
         forbid: Sequence[str] = (),
-    ) -> Iterator[str]:
+    ) -> Generator[str, None, Reply]:
         self.forbidden.append(tuple(forbid))
-        yield from re.findall(r"\s*\S+\s*?|\s+", self._say(messages))
+        text = self._say(messages)
+        yield from re.findall(r"\s*\S+\s*?|\s+", text)
+        return _reply(messages, text)
 
     def _say(self, messages: Sequence[Message]) -> str:
         plain(messages)
@@ -93,3 +94,9 @@ class ScriptedLLM:
                 f"The script of {self.name!r} is used up at call {len(self.calls)}. Give it more replies."
             )
         return self._in_order.pop(0)
+
+
+def _reply(messages: Sequence[Message], text: str) -> Reply:
+    """A word counts as a token."""
+    words = sum(len(message.content.split()) for message in messages)
+    return Reply(text, prompt_tokens=words, completion_tokens=len(text.split()))

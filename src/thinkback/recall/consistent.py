@@ -17,7 +17,7 @@ from thinkback.recall.compose import ask_again
 from thinkback.text.language import language
 from thinkback.text.sentences import sentences
 from thinkback.text.tokens import count_tokens
-from thinkback.types import Check, CheckOutcome, Message
+from thinkback.types import Check, CheckOutcome, Message, Reply
 
 TRIES = 2  # drafts after the first
 _WARNING = {"en": "(This may contradict what you told me: {})", "zh": "（这可能与你告诉过我的不一致：{}）"}
@@ -33,6 +33,13 @@ class Tally:
     completion_tokens: int = 0
     checks: list[Check] = field(default_factory=list)
     warning: str = ""
+
+    def count(self, messages: Sequence[Message], said: str, reply: Reply | None) -> None:
+        """One draft more: at the price the server tells, or, where it tells none or was left, an estimate."""
+        asked = sum(count_tokens(message.content) for message in messages)
+        self.calls += 1 if reply is None else reply.calls
+        self.prompt_tokens += (reply.prompt_tokens if reply else 0) or asked
+        self.completion_tokens += (reply.completion_tokens if reply else 0) or count_tokens(said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +57,20 @@ class Asking:
 
         Leaving ends the model's stream at once: a local model answers one question at a time.
         """
-        tally.calls += 1
-        tally.prompt_tokens += sum(count_tokens(message.content) for message in messages)
         pieces: list[str] = []
+        reply: Reply | None = None
         stream = self.llm.stream(messages, max_tokens=self.max_tokens, forbid=forbid)
         try:
-            for piece in stream:
-                pieces.append(piece)
-                yield piece
+            while reply is None:
+                try:
+                    pieces.append(next(stream))
+                except StopIteration as end:
+                    reply = end.value
+                else:
+                    yield pieces[-1]
         finally:
-            tally.completion_tokens += count_tokens("".join(pieces))
-            if isinstance(stream, Generator):
-                stream.close()
+            stream.close()
+            tally.count(messages, "".join(pieces), reply)
 
 
 def unchecked(asking: Asking, tally: Tally) -> Generator[str, None, None]:

@@ -1,4 +1,4 @@
-"""Which generator thinks: the rules, or a model that is able enough."""
+"""Which generator thinks: the rules, a model, or both together."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Literal
 from thinkback.errors import InvalidInput
 from thinkback.ports import LLM
 from thinkback.think.generate import Generator
+from thinkback.think.joint import JointGenerator
 from thinkback.think.llm_generator import LLMGenerator
 from thinkback.think.llm_organiser import LLMOrganiser
 from thinkback.think.rules import RuleGenerator
@@ -15,7 +16,7 @@ Think = Literal["auto", "rules", "llm"]
 
 
 def generator_for(think: Think | Generator, llm: LLM | None) -> Generator:
-    """`auto` asks the model only if it says that it `extracts`; a small one thinks worse than rules."""
+    """`auto`: the rules, joined by a model that says that it `extracts`; `llm` is the papers' way."""
     if not isinstance(think, str):
         return think
     if think == "llm":
@@ -24,7 +25,9 @@ def generator_for(think: Think | Generator, llm: LLM | None) -> Generator:
         return LLMGenerator(llm)
     if think not in ("auto", "rules"):
         raise InvalidInput(f"think={think!r}: choose auto, rules or llm")
-    return LLMGenerator(llm) if think == "auto" and llm is not None and llm.extracts else RuleGenerator()
+    if think == "auto" and llm is not None and llm.extracts:
+        return JointGenerator(LLMGenerator(llm))
+    return RuleGenerator()
 
 
 def organiser_for(think: Think | Generator, llm: LLM | None) -> LLMOrganiser | None:

@@ -1,17 +1,22 @@
-"""LLMGenerator: the papers' prompt asks a model for a turn's thoughts (TiM 001, Eq. 4, Figure 10)."""
+"""LLMGenerator: the papers' prompt asks a model for a turn's thoughts (TiM 001, Eq. 4, Figure 10).
+
+The part of the prompt that every turn shares comes first: servers that keep the prefix of the last prompt
+(llama.cpp, vLLM, OpenAI) read it once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from thinkback.errors import BadReply
 from thinkback.ports import LLM
 from thinkback.prompts import load
+from thinkback.think.lines import Line, may_hold, shown, stated
 from thinkback.types import Draft, Message, Turn
 
-LONGEST_SIDE = 12_000
-"""Characters of each side a model is shown; what lies beyond is found in the bank."""
-
 MAX_TOKENS = 1024
+_OTHERWISE = 'If they state no fact in their own words, reply {"thoughts":[]}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +31,26 @@ class LLMGenerator:
 
     def generate(self, turn: Turn) -> list[Draft]:
         """The drafts of one turn; raises BadReply where the model's answer cannot be used."""
-        from thinkback.prompts.generate import GenerateReply  # pydantic: not before it is needed
+        return self.about(turn, stated(turn))
+
+    def about(self, turn: Turn, asked: Sequence[Line]) -> list[Draft]:
+        """The drafts of these lines; without any, the model is not asked.
+
+        A reply that cannot be used is asked for once more: at temperature 0 the same question would bring the
+        same answer, so the model is told what was wrong with it.
+        """
+        from thinkback.prompts.generate import schema  # pydantic: not before it is needed
         from thinkback.think.parse import parse
 
-        if not turn.text.strip():
+        exchange, lines = shown(turn, asked)
+        if not lines:
             return []
-        prompt = load("generate").render(
-            time=turn.at.strftime("%A %Y-%m-%d"),
-            question=turn.query[:LONGEST_SIDE],
-            response=turn.response[:LONGEST_SIDE],
-        )
-        reply = self.llm.complete(
-            [Message("user", prompt)], schema=GenerateReply.model_json_schema(), max_tokens=MAX_TOKENS
-        )
-        return parse(reply.text, turn)
+        messages = [Message("user", load("generate").render(exchange=exchange))]
+        form = schema(len(lines), most=sum(may_hold(line) for line in lines))
+        first = self.llm.complete(messages, schema=form, max_tokens=MAX_TOKENS).text
+        try:
+            return parse(first, turn, lines)
+        except BadReply as bad:
+            told = f"{bad}. Look at the numbered lines again. {_OTHERWISE}"
+        again = [*messages, Message("assistant", first), Message("user", told)]
+        return parse(self.llm.complete(again, schema=form, max_tokens=MAX_TOKENS).text, turn, lines)

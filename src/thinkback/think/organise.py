@@ -37,5 +37,12 @@ def organise(
         held = [t for t in existing(said[0].subject, key[1]) if canonical(t.relation) == key[1]]
         change = validate(relation_of(key[1]), said, held, at)
         if change is not None:
-            changes.append(change)
+            changes.append(replace(change, actor=_actor(change, said)))
     return tuple(changes)
+
+
+def _actor(change: Change, said: Sequence[Draft]) -> str:
+    """The makers of the drafts that went into a change; of a bare retirement, of all that were said."""
+    sources = {source for draft in change.add for source in draft.sources}
+    told = [draft for draft in said if not sources.isdisjoint(draft.sources)] or said
+    return " + ".join(dict.fromkeys(draft.maker for draft in told if draft.maker))

@@ -1,12 +1,15 @@
 """The one strict parser: a model's reply -> drafts, or BadReply; nothing else comes out, whatever goes in.
 
-A thought is kept only if the turn supports it: its quote (or else its words) is found on one side, which also
-decides who said it; every object shares words with that turn; and a fact of the user comes from the user.
+A thought is kept only if the turn supports it: its line decides who said it and where; its subject, its
+objects and a relation that we do not know are in the words of the turn; a person's data are told by the user.
+A reply with thoughts of which the turn supports none is a BadReply too; an honest empty list is fine.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from pydantic import ValidationError
 
@@ -15,106 +18,157 @@ from thinkback.prompts.generate import GenerateReply, ThoughtReply
 from thinkback.text.clean import clean
 from thinkback.text.dates import When, resolve
 from thinkback.text.names import USER, normalise
-from thinkback.text.sentences import sentences
 from thinkback.text.tokens import terms
-from thinkback.think.relations import polar, relation_of
-from thinkback.think.rules.gate import asks
-from thinkback.think.when import validity
-from thinkback.types import Draft, Side, Source, Turn
+from thinkback.think.lines import Line
+from thinkback.think.phrase import completed, reads, told_of_another
+from thinkback.think.relations import canonical, polar, relation_of
+from thinkback.think.resolve import object_key
+from thinkback.think.sentence import compose, language_of
+from thinkback.think.when import dated, validity
+from thinkback.types import Draft, Kind, Source, Turn
 
 LONGEST_REPLY = 100_000
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
+_SELF = re.compile(r"\b(?:i|i'\w+|im|ive|me|my|mine|we|we'\w+|us|our|ours)\b|[我咱俺]", re.I)
+_OTHERS = re.compile(r"\b(?:he|he's|him|his|she|she's|her|they|they're|them|their)\b|[他她]", re.I)
 _PLANNED = ("plans to", "has appointment")
+_TOLD_BY_ASSISTANT = ("knowledge", "dialogue")
 
-Span = tuple[Side, int, int]
 
-
-def parse(text: str, turn: Turn) -> list[Draft]:
-    """The supported thoughts of a reply, each with its source; BadReply if it is not what was asked."""
+def parse(text: str, turn: Turn, lines: Sequence[Line]) -> list[Draft]:
+    """The supported thoughts of a reply about these lines, each with its source."""
     if len(text) > LONGEST_REPLY:
         raise BadReply(f"turn {turn.id}: the reply has {len(text)} characters, more than {LONGEST_REPLY}")
     body = clean(text)
     if fenced := _FENCE.match(body):
         body = fenced[1]
     try:
-        reply = GenerateReply.model_validate_json(body)
+        thoughts = GenerateReply.model_validate_json(body).thoughts
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the reply"
         raise BadReply(f"turn {turn.id}: cannot use the thoughts, {where}: {first['msg']}") from error
-    supports = {"query": set(terms(turn.query)), "response": set(terms(turn.response))}
-    drafts = [draft for thought in reply.thoughts if (draft := _draft(thought, turn, supports))]
-    return list(dict.fromkeys(drafts))
+    return _first_said(_drafts(thoughts, turn, lines))
 
 
-def _draft(thought: ThoughtReply, turn: Turn, supports: dict[str, set[str]]) -> Draft | None:
-    """The draft of one thought, or None where the turn does not support it."""
-    subject = USER if normalise(clean(thought.subject)) == USER else clean(thought.subject).strip()
-    span = _locate(thought, turn)
-    if span is None or not subject:
-        return None
-    side, start, end = span
-    about_user = normalise(subject).split("'")[0] == USER
-    if about_user and (side == "response" or _only_asked(turn.query, start, end)):
-        return None
-    said = supports["query"] if about_user else supports["query"] | supports["response"]
-    objects = tuple(
-        o for o in dict.fromkeys(clean(o).strip() for o in thought.objects) if _supported(o, said)
-    )
-    if not objects or not (about_user or _supported(subject, said)):
-        return None
-    relation, denied = polar(clean(thought.relation))
-    kind = relation_of(relation).kind if relation_of(relation).known else thought.kind
-    when, words = _when(thought, turn, past=relation not in _PLANNED)
-    valid_from, valid_to = validity(kind, when, words)
-    speaker = turn.asker if side == "query" else turn.answerer
-    return Draft(
-        subject=subject,
-        relation=relation,
-        objects=objects,
-        sentence=" ".join(clean(thought.sentence).split()) or f"{subject} {relation} {', '.join(objects)}",
-        kind=kind,
-        sources=(Source(turn.id, speaker, side, start, end),),
-        negated=denied or thought.negated,
-        valid_from=valid_from,
-        valid_to=valid_to,
-    )
+def _drafts(thoughts: Sequence[ThoughtReply], turn: Turn, lines: Sequence[Line]) -> list[Draft]:
+    """What the turn supports; BadReply if there are thoughts and it supports none of them."""
+    crowd = Counter(thought.line for thought in thoughts)
+    reader = _Reader(turn, lines)
+    drafts: list[Draft] = []
+    faults: list[str] = []
+    for thought in thoughts:
+        try:
+            draft = reader.draft(thought, alone=crowd[thought.line] == 1)
+        except _Unsupported as fault:
+            faults.append(str(fault))
+        else:
+            drafts += [draft] if draft else []
+    if thoughts and len(faults) == len(thoughts):
+        raise BadReply(f"turn {turn.id}: it supports none of {len(faults)} thoughts, the first: {faults[0]}")
+    return drafts
 
 
-def _locate(thought: ThoughtReply, turn: Turn) -> Span | None:
-    """Where it was said: the quote to the letter, then in any case, then the sentence that shares words."""
-    sides: tuple[Side, Side] = ("query", "response") if thought.speaker == "user" else ("response", "query")
-    quote = clean(thought.quote).strip()
-    for side in sides if quote else ():
-        said = turn.said(side)
-        for whole, part in ((said, quote), (said.lower(), quote.lower())):
-            at = whole.find(part)
-            if at >= 0 and len(whole) == len(said):  # lower-casing may change the length (İ)
-                return side, at, at + len(part)
-    wanted = set(terms(quote)) or set(terms(" ".join(thought.objects)))
-    for side in sides:
-        best: tuple[int, Span] | None = None
-        for sentence in sentences(turn.said(side)):
-            shared = len(wanted.intersection(terms(sentence.text)))
-            if 2 * shared >= len(wanted) and shared and (best is None or shared > best[0]):
-                best = shared, (side, sentence.start, sentence.end)
-        if best:
-            return best[1]
-    return None
+def _first_said(drafts: Iterable[Draft]) -> list[Draft]:
+    """Without those that say of the same one, in the same line, nothing but what was said before them."""
+    kept: list[Draft] = []
+    heard: dict[tuple[str, Source], set[str]] = {}
+    for draft in drafts:
+        objects = heard.setdefault((normalise(draft.subject), draft.sources[0]), set())
+        new = {object_key(item) for item in draft.objects}
+        if not new <= objects:
+            kept.append(draft)
+            objects |= new
+    return kept
 
 
-def _only_asked(query: str, start: int, end: int) -> bool:
-    """Whether the span lies in a sentence that only asks."""
-    return any(s.start <= start and end <= s.end and asks(s.text) for s in sentences(query))
+class _Unsupported(Exception):
+    """Why the turn does not support a thought."""
 
 
-def _supported(words: str, said: set[str]) -> bool:
-    """Whether at least half of the words were said."""
-    wanted = set(terms(words))
-    return bool(wanted) and 2 * len(wanted & said) >= len(wanted)
+class _Reader:
+    """One turn and its lines, to check thoughts against."""
+
+    def __init__(self, turn: Turn, lines: Sequence[Line]) -> None:
+        self._turn = turn
+        self._lines = lines
+
+    def draft(self, thought: ThoughtReply, *, alone: bool) -> Draft | None:
+        """The draft of one thought; None if what it says was said, but is badly put."""
+        line = self._line(thought)
+        said = completed(clean(thought.relation), _tidy(thought.objects[0]), line.text)
+        relation, denied = _named(said)
+        known = relation_of(relation)
+        kind = known.kind if known.known else thought.kind
+        subject = self._subject(clean(thought.subject).strip(), line, kind)
+        objects = _supported(map(_tidy, thought.objects), line.text)
+        if not objects:
+            raise _Unsupported(f"line {thought.line} does not say {', '.join(thought.objects)!r}")
+        if not known.known or known.kind == "event":  # a state is told in many ways, an event by its verb
+            objects = tuple(item for item in objects if reads(said, item, line.text))
+            if not objects:
+                return None
+        if subject == USER and told_of_another(said, line.text):
+            raise _Unsupported(f"in line {thought.line} it is not the user who {said!r}")
+        when, words = self._when(line, kind == "event" or alone, past=relation not in _PLANNED)
+        valid_from, valid_to = validity(kind, when, words)
+        lang = language_of(line.text)
+        sentence = compose(subject, relation, objects, negated=denied, lang=lang)
+        return Draft(
+            subject=subject,
+            relation=relation,
+            objects=objects,
+            sentence=dated(sentence, kind, when, valid_from, negated=denied, lang=lang),
+            kind=kind,
+            sources=(self._source(line),),
+            negated=denied,
+            valid_from=valid_from,
+            valid_to=valid_to,
+        )
+
+    def _line(self, thought: ThoughtReply) -> Line:
+        if not 1 <= thought.line <= len(self._lines):
+            raise _Unsupported(f"there is no line {thought.line}")
+        return self._lines[thought.line - 1]
+
+    def _subject(self, name: str, line: Line, kind: Kind) -> str:
+        """The name of whom the line can tell this kind of thing."""
+        who = normalise(name)
+        about_user = who.split("'")[0] == USER
+        if line.side == "response" and (about_user or kind not in _TOLD_BY_ASSISTANT):
+            raise _Unsupported(f"the assistant cannot tell a {kind} of {name!r}")
+        if who == USER and _OTHERS.search(line.text) and not _SELF.search(line.text):
+            raise _Unsupported("the line does not speak of the user")
+        heard = self._turn.query if line.side == "query" else self._turn.text
+        if not about_user and not _supported([name], heard):
+            raise _Unsupported(f"nobody spoke of {name!r}")
+        return USER if who == USER else name
+
+    def _source(self, line: Line) -> Source:
+        speaker = self._turn.asker if line.side == "query" else self._turn.answerer
+        return Source(self._turn.id, speaker, line.side, line.start, line.end)
+
+    def _when(self, line: Line, its_own: bool, *, past: bool) -> tuple[When | None, str]:
+        """The one time the line names: it is an event's, or that of the line's only thought."""
+        found = resolve(line.text, self._turn.at, past=past) if its_own else []
+        return (found[0], line.text[slice(*found[0].span)]) if len(found) == 1 else (None, "")
 
 
-def _when(thought: ThoughtReply, turn: Turn, *, past: bool) -> tuple[When | None, str]:
-    words = clean(thought.when)
-    found = resolve(words, turn.at, past=past)
-    return (found[0], words[slice(*found[0].span)]) if found else (None, "")
+def _named(said: str) -> tuple[str, bool]:
+    """The name of a relation and whether it is denied; "has favourite colour" is "favourite colour"."""
+    relation, denied = polar(said)
+    bare = relation.removeprefix("has ")
+    return (
+        canonical(bare) if not relation_of(relation).known and relation_of(bare).known else relation
+    ), denied
+
+
+def _tidy(words: str) -> str:
+    return clean(words).strip(" \t\n.,;!?。，；！？、")
+
+
+def _supported(names: Iterable[str], text: str) -> tuple[str, ...]:
+    """The names whose words the text says, all but one in four."""
+    said = set(terms(text))
+    wanted = {name: set(terms(name)) for name in names}
+    return tuple(name for name, words in wanted.items() if words and 4 * len(words & said) >= 3 * len(words))

@@ -6,7 +6,6 @@ becomes a dead letter with its reason. It stays recallable from the bank all the
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from datetime import datetime, timedelta
 
 from thinkback.errors import Conflict, LeaseLost, ModelError, NotFound, RateLimited, StoreError
 from thinkback.ports import Clock, Store
+from thinkback.receipts import Stopwatch, counting
 from thinkback.text.quarantine import admitted
 from thinkback.think.generate import Generator
 from thinkback.think.organiser import Organised, Organiser
@@ -35,6 +35,7 @@ class _Round:
     failed: int = 0
     actions: list[Action] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    watch: Stopwatch = field(default_factory=Stopwatch)
 
 
 class Thinker:
@@ -59,29 +60,30 @@ class Thinker:
         stopping: Callable[[], bool] = lambda: False,
     ) -> ThoughtOver:
         """Think over what is pending in one space, oldest first, until `stopping` says to end."""
-        started = time.perf_counter()
         pending = self._store.pending(space)
         total = pending if limit is None else min(limit, pending)
         round_ = _Round()
-        self._upkeep.catch_up(space)
-        if pending:
-            self._upkeep.view(space)  # raises an EmbedderMismatch before a turn is claimed in vain
-        while (limit is None or round_.turns + round_.failed < limit) and not stopping():
-            claimed = self._store.claim(space, 1, LEASE_S, self._clock())
-            if not claimed:
-                break
-            self._think_over(claimed[0], round_)
-            if progress:
-                progress(round_.turns + round_.failed, max(total, round_.turns + round_.failed))
-        if round_.turns:
-            self._upkeep.regroup_if_outgrown(space)
-        spent = (time.perf_counter() - started) * 1000
+        with counting() as tally:
+            with round_.watch("embed"):
+                self._upkeep.catch_up(space)
+            if pending:
+                self._upkeep.view(space)  # raises an EmbedderMismatch before a turn is claimed in vain
+            while (limit is None or round_.turns + round_.failed < limit) and not stopping():
+                claimed = self._store.claim(space, 1, LEASE_S, self._clock())
+                if not claimed:
+                    break
+                self._think_over(claimed[0], round_)
+                if progress:
+                    progress(round_.turns + round_.failed, max(total, round_.turns + round_.failed))
+            if round_.turns:
+                with round_.watch("embed"):
+                    self._upkeep.regroup_if_outgrown(space)
         return ThoughtOver(
             turns=round_.turns,
             failed=round_.failed,
             actions=tuple(round_.actions),
             problems=tuple(round_.problems),
-            receipt=Receipt(ms={"think": spent}),
+            receipt=Receipt(tally.calls, tally.prompt_tokens, tally.completion_tokens, ms=round_.watch.ms),
         )
 
     def attend(self, space: str, *, stopping: Callable[[], bool]) -> bool:
@@ -91,19 +93,25 @@ class Thinker:
 
     def _think_over(self, item: Claimed, round_: _Round) -> None:
         """One turn: its actions join the round's, or it is given back and counted as failed."""
+        watch = round_.watch
         round_.failed += 1
         if item.attempts > MAX_ATTEMPTS:  # nobody gave it back: it took its workers down with it
             self._release(item, f"thinking it over was broken off {MAX_ATTEMPTS} times", None)
             return
         try:
-            self._upkeep.catch_up(item.space)
-            drafts = admitted(self._generator.generate(item.turn), item.turn)
-            organised = self._organiser.organised(item.space, item.turn, drafts)
+            with watch("embed"):
+                self._upkeep.catch_up(item.space)
+            with watch("generate"):
+                drafts = admitted(self._generator.generate(item.turn), item.turn)
+            with watch("organise"):
+                organised = self._organiser.organised(item.space, item.turn, drafts)
             plan = Plan(
                 turn=item.turn.id, lease=item.lease, actor=self._generator.name, changes=organised.changes
             )
-            entries, epoch = self._upkeep.entries_for(item.space, plan)
-            done = self._store.apply(item.space, plan, entries, self._clock(), epoch)
+            with watch("embed"):
+                entries, epoch = self._upkeep.entries_for(item.space, plan)
+            with watch("store"):
+                done = self._store.apply(item.space, plan, entries, self._clock(), epoch)
         except LeaseLost:
             return
         except StoreError as error:  # the database is the caller's to mend; then the turn waits no longer
@@ -116,7 +124,8 @@ class Thinker:
         round_.failed -= 1
         round_.turns += 1
         round_.actions += done
-        self._reorganise(item.space, organised, done, {entry.group for entry in entries}, round_)
+        with watch("organise"):
+            self._reorganise(item.space, organised, done, {entry.group for entry in entries}, round_)
 
     def _reorganise(
         self, space: str, organised: Organised, done: Sequence[Action], groups: set[int], round_: _Round

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from thinkback.text.dates import When
+from thinkback.text.dates import When, began, stamp
 from thinkback.types import Kind
 
 Validity = tuple[datetime | None, datetime | None]
@@ -22,3 +22,18 @@ def validity(kind: Kind, when: When | None, said: str = "") -> Validity:
     if said.lower().startswith(("until", "by ")) or said.startswith("直到"):
         return None, when.end
     return when.start, None
+
+
+def dated(
+    sentence: str, kind: Kind, when: When | None, valid_from: datetime | None, *, negated: bool, lang: str
+) -> str:
+    """The sentence with its date: when it happened, or since when it holds."""
+    if when is None:
+        return sentence
+    if kind == "event":
+        date = stamp(when)
+    elif valid_from and not negated:
+        date = f"自{began(when)}" if lang == "zh" else f"since {began(when)}"
+    else:
+        return sentence
+    return f"{sentence[:-1]}（{date}）。" if lang == "zh" else f"{sentence[:-1]} ({date})."

@@ -49,6 +49,20 @@ def test_a_text_longer_than_its_context_is_refused(llm: LocalLLM) -> None:
 
 
 @pytest.mark.model
+def test_chat_and_post_thinking_keep_each_others_prompts(llm: LocalLLM) -> None:
+    """What two kinds of prompt share among themselves is read once, though they take turns on one slot."""
+
+    def read_anew(text: str) -> int:
+        return int(llm._run(llm._request([Message("user", text)], 2, 0.0))["timings"]["prompt_n"])
+
+    think, chat = "Write down the facts of this exchange. " * 15, "You are an assistant with a memory. " * 15
+    assert read_anew(think + "one") > 50
+    assert read_anew(chat + "one") > 50
+    assert read_anew(think + "two") < 25
+    assert read_anew(chat + "two") < 25
+
+
+@pytest.mark.model
 def test_an_impossible_schema_is_refused(llm: LocalLLM) -> None:
     with pytest.raises(ModelRefused, match="Simplify its schema"):
         llm.complete(ASK, schema={"type": "nonsense"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from tests.upstream import Upstream
 from thinkback.errors import BadReply, ModelError, ModelRefused, ModelTimeout, ModelUnavailable, RateLimited
 from thinkback.models.openai_faults import fault_of, retry_after
 from thinkback.models.openai_llm import OpenAILLM
-from thinkback.types import Message
+from thinkback.types import Message, Reply
 
 ASK = [Message("user", "Where does Anna live?")]
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -228,12 +228,37 @@ def test_renamed_and_fixed_parameters_are_learned(upstream: Upstream, llm: OpenA
     assert len(upstream.seen) == 4
 
 
+def finished(stream: Generator[str, None, Reply]) -> Reply:
+    ends: list[Reply] = []
+
+    def whole() -> Generator[str, None, None]:
+        ends.append((yield from stream))
+
+    list(whole())
+    return ends[0]
+
+
+def test_a_stream_is_asked_what_it_costs(upstream: Upstream, llm: OpenAILLM) -> None:
+    assert finished(llm.stream(ASK)) == Reply("The sky is blue today.", 11, 5)
+    assert upstream.seen[0].body["stream_options"] == {"include_usage": True}
+
+
+def test_a_server_that_cannot_tell_the_cost_still_streams(upstream: Upstream, llm: OpenAILLM) -> None:
+    upstream.reject = lambda body: "unknown field" if "stream_options" in body else None
+    assert finished(llm.stream(ASK)) == Reply("The sky is blue today.")
+    assert finished(llm.stream(ASK)).text
+    assert len(upstream.seen) == 3
+    upstream.reject = lambda body: "too long"
+    with pytest.raises(ModelRefused, match="too long"):
+        finished(llm.stream(ASK))
+
+
 def test_an_unusable_answer_is_asked_for_once_more_and_paid_for(upstream: Upstream, llm: OpenAILLM) -> None:
     upstream.faults.append("wrong-schema")
     upstream.reply = lambda body: '{"city": "Paris"}'
     reply = llm.complete(ASK, schema=SCHEMA)
     assert reply.text == '{"city": "Paris"}'
-    assert reply.prompt_tokens == 22
+    assert (reply.prompt_tokens, reply.calls) == (22, 2)
     assert "no member 'city'" in upstream.seen[1].body["messages"][-1]["content"]
     upstream.faults.extend(["wrong-schema"] * 2)
     with pytest.raises(BadReply, match="no member 'city'"):

@@ -13,7 +13,7 @@ from thinkback.prompts.merge import MergeReply
 
 VARIABLES = {
     "answer_small": {"facts"},
-    "generate": {"time", "question", "response"},
+    "generate": {"exchange"},
     "merge": {"thoughts"},
     "forget": {"thoughts"},
     "answer": {"now", "facts"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from thinkback.errors import InvalidInput, ModelUnavailable
 from thinkback.memory import Memory
 from thinkback.models.scripted import ScriptedLLM
 from thinkback.prompts.facts import NOTHING
-from thinkback.types import Message
+from thinkback.types import Message, Reply
 
 
 def talker(*replies: str | BaseException) -> ScriptedLLM:
@@ -42,7 +42,7 @@ def test_facts_are_in_the_prompt_and_the_turn_remembers_them(open_memory: OpenMe
     why = memory.why(answer)
     assert why.used == turn.recalled
     assert any("The user lives in Lyon." in line and "score" in line for line in why.lines)
-    assert (answer.receipt.llm_calls, answer.receipt.completion_tokens) == (1, 5)
+    assert (answer.receipt.llm_calls, answer.receipt.completion_tokens) == (1, 4)
     assert set(answer.receipt.ms) == {"index", "embed", "search", "answer"}
 
 
@@ -101,7 +101,7 @@ def test_a_model_that_breaks_off_leaves_what_it_said(open_memory: OpenMemory) ->
             max_tokens: int = 512,
             temperature: float = 0.0,
             forbid: Sequence[str] = (),
-        ) -> Iterator[str]:
+        ) -> Generator[str, None, Reply]:
             yield "half an "
             raise ModelUnavailable("cut")
 

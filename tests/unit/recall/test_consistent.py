@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from tests.conftest import OpenMemory
 from thinkback.errors import ModelUnavailable
 from thinkback.memory import Memory
 from thinkback.models.scripted import ScriptedLLM
-from thinkback.types import Draft, Message, Source, Turn
+from thinkback.types import Draft, Message, Reply, Source, Turn
 
 ASK = "Where do I live?"
 
@@ -33,7 +33,7 @@ def test_a_contradicting_draft_is_never_said_and_the_model_is_told_why(open_memo
     assert (answer.text, answer.warning) == ("You live in Lyon.", "")
     assert answer.turn.response == "You live in Lyon."
     assert answer.receipt.llm_calls == 2
-    assert answer.receipt.completion_tokens == 10
+    assert answer.receipt.completion_tokens == 8
     first, second = llm.calls
     assert second[: len(first)] == first
     assert [message.role for message in second[len(first) :]] == ["assistant", "user"]
@@ -255,10 +255,10 @@ def test_a_draft_is_left_before_the_next_is_asked_for(open_memory: OpenMemory) -
             max_tokens: int = 512,
             temperature: float = 0.0,
             forbid: Sequence[str] = (),
-        ) -> Iterator[str]:
+        ) -> Generator[str, None, Reply]:
             events.append("asked")
             try:
-                yield from super().stream(messages, max_tokens=max_tokens)
+                return (yield from super().stream(messages, max_tokens=max_tokens))
             finally:
                 events.append("left")
 

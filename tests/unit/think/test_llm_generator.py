@@ -10,51 +10,84 @@ import pytest
 from thinkback.errors import BadReply, InvalidInput
 from thinkback.models.scripted import ScriptedLLM
 from thinkback.prompts import load
+from thinkback.text.tokens import count_tokens
 from thinkback.think.choose import generator_for
-from thinkback.think.llm_generator import LONGEST_SIDE, LLMGenerator
+from thinkback.think.joint import JointGenerator
+from thinkback.think.lines import MOST_TOKENS
+from thinkback.think.llm_generator import LLMGenerator
 from thinkback.think.rules import RuleGenerator
 from thinkback.types import Turn
 
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
+EMPTY = '{"thoughts": []}'
 
 
 def turn(query: str, response: str = "") -> Turn:
     return Turn(id=2, query=query, response=response, at=AT, recorded_at=AT)
 
 
-def reply(subject: str, relation: str, value: str, speaker: str) -> str:
-    thought = {"subject": subject, "relation": relation, "objects": [value], "sentence":
-        f"{subject}: {value}.",
-               "kind": "knowledge", "speaker": speaker}  # fmt: skip
+def reply(subject: str, relation: str, value: str, line: int = 1) -> str:
+    thought = {
+        "line": line,
+        "subject": subject,
+        "relation": relation,
+        "objects": [value],
+        "kind": "knowledge",
+    }
     return json.dumps({"thoughts": [thought]})
 
 
-def test_the_papers_example() -> None:
-    llm = ScriptedLLM([reply("China", "Capital", "Beijing", "assistant")])
-    (draft,) = LLMGenerator(llm).generate(turn("Which city is the capital of China?", "Beijing."))
-    assert (draft.subject, draft.relation, draft.objects, draft.kind) == (
+def test_the_papers_examples() -> None:
+    llm = ScriptedLLM([reply("China", "Capital", "Beijing"), reply("company", "recommended", "Google")])
+    (city,) = LLMGenerator(llm).generate(turn("Which city is the capital of China?", "Beijing."))
+    assert (city.subject, city.relation, city.objects, city.kind) == (
         "China",
         "capital",
         ("Beijing",),
         "knowledge",
     )
-    assert draft.sources[0].speaker == "assistant"
-    (messages,) = llm.calls
-    assert "Which city is the capital of China?" in messages[-1].content
-    assert "Wednesday 2024-05-15" in messages[-1].content
+    assert city.sources[0].speaker == "assistant"
+    asked = turn("Do you have any company recommendations for me?", "I recommend Google.")
+    (company,) = LLMGenerator(llm).generate(asked)
+    assert (company.sentence, company.kind) == ("The recommended company is Google.", "dialogue")
+    assert llm.calls[0][-1].content.endswith(
+        "User:\n- Which city is the capital of China?\nAssistant:\n1. Beijing.\n"
+    )
+
+
+def test_what_every_turn_shares_comes_first() -> None:
+    """A server that keeps the prefix of the last prompt reads it once."""
+    llm = ScriptedLLM([EMPTY, EMPTY])
+    for query in ("I live in Rome.", "Our gnome guards the pond."):
+        LLMGenerator(llm).generate(turn(query))
+    one, other = (messages[-1].content for messages in llm.calls)
+    shared = next(i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    assert one[shared:] == "I live in Rome.\n"
 
 
 def test_a_long_turn_is_shown_in_part_and_an_empty_one_not_at_all() -> None:
-    llm = ScriptedLLM([json.dumps({"thoughts": []})])
-    assert LLMGenerator(llm).generate(turn("zq" * LONGEST_SIDE)) == []
-    assert llm.calls[0][-1].content.count("zq") == LONGEST_SIDE // 2
-    assert LLMGenerator(llm).generate(turn(" ")) == []
+    llm = ScriptedLLM([EMPTY])
+    assert LLMGenerator(llm).generate(turn("I own a zebra. " * 10_000)) == []
+    assert count_tokens(llm.calls[0][-1].content) < MOST_TOKENS + 1000
+    for nothing in (" ", "?!", "Where do I live?"):
+        assert LLMGenerator(llm).generate(turn(nothing)) == []
     assert len(llm.calls) == 1
+
+
+def test_a_model_is_told_once_what_was_wrong() -> None:
+    llm = ScriptedLLM([reply("user", "lives in", "Paris"), reply("user", "lives in", "Rome")])
+    (draft,) = LLMGenerator(llm).generate(turn("I live in Rome."))
+    assert draft.objects == ("Rome",)
+    assert "line 1 does not say 'Paris'" in llm.calls[1][-1].content
+    llm = ScriptedLLM([reply("user", "lives in", "Paris"), EMPTY])
+    assert LLMGenerator(llm).generate(turn("I live in Rome.")) == []
 
 
 def test_a_reply_that_cannot_be_used_is_an_error() -> None:
     with pytest.raises(BadReply):
         LLMGenerator(ScriptedLLM(["I would rather not."])).generate(turn("I live in Rome."))
+    with pytest.raises(BadReply, match="supports none"):
+        LLMGenerator(ScriptedLLM([reply("user", "lives in", "Paris")] * 2)).generate(turn("I live in Rome."))
 
 
 def test_the_name_carries_the_prompt_version() -> None:
@@ -63,7 +96,7 @@ def test_the_name_carries_the_prompt_version() -> None:
 
 def test_choosing_a_generator() -> None:
     able, small = ScriptedLLM([]), ScriptedLLM([], extracts=False)
-    assert isinstance(generator_for("auto", able), LLMGenerator)
+    assert isinstance(generator_for("auto", able), JointGenerator)
     assert isinstance(generator_for("auto", small), RuleGenerator)
     assert isinstance(generator_for("auto", None), RuleGenerator)
     assert isinstance(generator_for("llm", small), LLMGenerator)

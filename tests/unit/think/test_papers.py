@@ -7,6 +7,8 @@ the organiser decides at each. Where it ends with something else than the figure
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from tests.conftest import OpenMemory
 
 from thinkback.memory import Memory
 from thinkback.models.scripted import ScriptedLLM
-from thinkback.types import Thought
+from thinkback.types import Message, Thought
 
 Told = str | tuple[str, str]
 
@@ -36,22 +38,25 @@ def _key(thought: Thought) -> tuple[str, str, tuple[str, ...], bool]:
     return thought.subject, thought.relation, thought.objects, thought.negated
 
 
-def reply(*thoughts: dict[str, Any]) -> str:
-    """What a model says to the `generate` prompt."""
-    common = {"kind": "knowledge", "speaker": "user", "negated": False, "when": ""}
-    return json.dumps({"thoughts": [{**common, **each} for each in thoughts]})
+Reply = Callable[[Sequence[Message]], str]
 
 
-def thought(subject: str, relation: str, item: str, quote: str, **more: Any) -> dict[str, Any]:
-    said = f"{subject} {relation} {item}"
-    return {
-        "subject": subject,
-        "relation": relation,
-        "objects": [item],
-        "sentence": said,
-        "quote": quote,
-        **more,
-    }
+def reply(*thoughts: dict[str, Any]) -> Reply:
+    """What a model says to the `generate` prompt: each thought names the line its quotation stands in."""
+
+    def said(messages: Sequence[Message]) -> str:
+        lines = re.findall(r"^(\d+)\. (.*)$", messages[-1].content.rpartition("User:")[2], re.MULTILINE)
+        told = []
+        for each in thoughts:
+            number = next(int(number) for number, words in lines if each["quote"] in words)
+            told.append({**{key: value for key, value in each.items() if key != "quote"}, "line": number})
+        return json.dumps({"thoughts": told})
+
+    return said
+
+
+def thought(subject: str, relation: str, item: str, quote: str, kind: str = "knowledge") -> dict[str, Any]:
+    return {"subject": subject, "relation": relation, "objects": [item], "quote": quote, "kind": kind}
 
 
 # --- generating (002, figure 3) ---------------------------------------------------------------
@@ -91,8 +96,8 @@ def test_the_generator_draws_the_figures_triples(
 
 
 def test_a_model_draws_the_figures_triples_too(open_memory: OpenMemory) -> None:
-    told = thought("book", "recommended", "The Little Prince", "I recommend “The Little Prince”")
-    llm = ScriptedLLM([reply({**told, "kind": "dialogue", "speaker": "assistant"})])
+    quote = "I recommend “The Little Prince”"
+    llm = ScriptedLLM([reply(thought("book", "recommended", "The Little Prince", quote, "dialogue"))])
     memory = open_memory(":memory:", llm=llm, think="llm")
     tell(memory, ("Do you have any book recommendations for me?", "I recommend “The Little Prince”."))
     (held,) = memory.thoughts()
@@ -134,7 +139,7 @@ def test_the_assistant_does_not_overrule_the_user(open_memory: OpenMemory) -> No
     """By trust in the source the user's Beijing stands against the assistant's word: the figure's end."""
     replies = [
         reply(thought("China", "capital", "Beijing", "The capital of China is Beijing")),
-        reply(thought("China", "capital", "Shanghai", "Shanghai", speaker="assistant")),
+        reply(thought("China", "capital", "Shanghai", "Shanghai")),
     ]
     memory = open_memory(":memory:", llm=ScriptedLLM(replies), think="llm")
     tell(memory, "The capital of China is Beijing.", ("Which city is the capital of China?", "Shanghai."))
@@ -240,19 +245,19 @@ def test_rules_keep_the_symptom_that_was_affirmed(memory: Memory) -> None:
     assert says(memory, "user", "frequent urination")
 
 
-def consulted(open_memory: OpenMemory) -> Memory:
+def consulted(open_memory: OpenMemory, *, affirmed: bool = False) -> Memory:
     """The table's thoughts, as a model would draw them from each turn."""
-    had = thought("user", "has", "urine analysis", "I've had a urine analysis done recently", kind="event")
+    had = thought("user", "has", "urine analysis", "I've had a urine analysis done recently", "event")
     high = thought(COUNT, "is", "a relatively high value", "That's a relatively high value")
-    symptom = thought("user", "has condition", "frequent urination", "it's been quite noticeable recently")
+    symptom = thought("user", "has condition", "frequent urination", "it's been quite noticeable", "profile")
     replies = [
         reply(),
         reply(had),
         reply(
             thought("white blood cell count", "is", COUNT, "white blood cell count in the urinary sediment"),
-            {**high, "speaker": "assistant"},
+            high,
         ),
-        reply({**symptom, "kind": "profile"}),
+        reply(symptom) if affirmed else reply(),
     ]
     memory = open_memory(":memory:", llm=ScriptedLLM(replies), think="llm")
     tell(memory, *CONSULTATION)
@@ -270,7 +275,7 @@ def test_a_model_keeps_the_tables_thoughts(open_memory: OpenMemory) -> None:
     strict=True, reason="an object must have been said in its own turn: the question was before"
 )
 def test_a_model_keeps_the_symptom_that_was_affirmed(open_memory: OpenMemory) -> None:
-    assert says(consulted(open_memory), "user", "frequent urination")
+    assert says(consulted(open_memory, affirmed=True), "user", "frequent urination")
 
 
 def test_the_diagnosis_recalls_that_the_value_is_high(open_memory: OpenMemory) -> None:

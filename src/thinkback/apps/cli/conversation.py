@@ -95,6 +95,7 @@ def answer_lines_json(talk: Conversation, lines: BinaryIO) -> None:
             "recalled": [],
             "checks": [],
             "warning": None,
+            "receipt": None,
             "error": None,
         }
         try:
@@ -104,6 +105,7 @@ def answer_lines_json(talk: Conversation, lines: BinaryIO) -> None:
             result["turn"] = str(stream.answer.turn.ref)
             result["checks"] = [asdict(check) for check in stream.answer.checks]
             result["warning"] = stream.answer.warning or None
+            result["receipt"] = asdict(stream.answer.receipt)
         except GOES_ON as error:
             result["error"] = str(error)
             complain(str(error))

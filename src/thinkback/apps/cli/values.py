@@ -55,7 +55,7 @@ def recollection(value: Recollection) -> Json:
         "group": value.group,
         "probes": value.probes,
         "exact": value.exact,
-        "ms": dict(value.receipt.ms),
+        "receipt": asdict(value.receipt),
     }
 
 

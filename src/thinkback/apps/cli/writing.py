@@ -99,12 +99,15 @@ def think(
                 "pending": pending,
                 "actions": [values.action(action) for action in over.actions],
                 "failures": [asdict(failure) for failure in failures],
-                "ms": dict(over.receipt.ms),
+                "receipt": asdict(over.receipt),
             }
         )
     else:
         printing.say(f"thought over: {over.turns}, actions: {len(over.actions)}, still to do: {pending}")
         _print_thoughts(thought for action in over.actions for thought in action.after)
+        if spent := over.receipt.llm_calls:
+            tokens = f"{over.receipt.prompt_tokens} + {over.receipt.completion_tokens} tokens"
+            printing.note(f"the model was asked {spent} times: {tokens}", "")
         for failure in failures:
             reason = printing.one_line(failure.reason)
             printing.note(f"given up: turn:{failure.turn} after {failure.attempts} attempts: {reason}", "")

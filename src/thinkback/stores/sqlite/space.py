@@ -168,7 +168,7 @@ class Space(Part):
         closing = change.ended or (dated[0] if dated else said_at)
         retired = tuple(_closed(thought, closing, now) for thought in held)
         journal.record(
-            change.action, change.reason, plan.actor, now,
+            change.action, change.reason, change.actor or plan.actor, now,
             before=held, after=(*retired, *(thought for thought, _ in new)), turn=plan.turn,
         )  # fmt: skip
         for thought, entry in new:

@@ -97,8 +97,7 @@ def _taken_back(turn: Turn, clause: Clause, reading: Reading) -> Draft:
 
 
 def _draft(turn: Turn, clause: Clause, reading: Reading, lang: str) -> Draft:
-    from thinkback.text.dates import began, stamp
-    from thinkback.think.when import validity
+    from thinkback.think.when import dated, validity
 
     relation = relation_of(reading.relation)
     kind = reading.kind or relation.kind
@@ -114,22 +113,14 @@ def _draft(turn: Turn, clause: Clause, reading: Reading, lang: str) -> Draft:
         lang=lang,
         template=reading.say,
     )
-    if when is not None and kind == "event":
-        sentence = _dated(sentence, stamp(when), lang)
-    elif when is not None and valid_from and not reading.negated:
-        sentence = _dated(sentence, f"自{began(when)}" if lang == "zh" else f"since {began(when)}", lang)
     return Draft(
         subject=reading.subject,
         relation=canonical(reading.relation),
         objects=reading.objects,
-        sentence=sentence,
+        sentence=dated(sentence, kind, when, valid_from, negated=reading.negated, lang=lang),
         kind=kind,
         sources=(Source(turn.id, turn.asker, "query", clause.start, clause.end),),
         negated=reading.negated,
         valid_from=valid_from,
         valid_to=valid_to,
     )
-
-
-def _dated(sentence: str, date: str, lang: str) -> str:
-    return f"{sentence[:-1]}（{date}）。" if lang == "zh" else f"{sentence[:-1]} ({date})."

@@ -1,0 +1,130 @@
+"""What a model is shown of a turn: its sentences, those it is asked about numbered.
+
+A thought names the number of its line, so its source is exact whatever a model copies, at one token instead
+of a quotation. Questions, conditions, jokes and reported speech (`rules/gate.py`) get no number, and what is
+quarantined is not shown at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from thinkback.text.language import language
+from thinkback.text.sentences import is_question, sentences
+from thinkback.text.tokens import count_tokens, terms
+from thinkback.text.trust import quarantined
+from thinkback.types import Draft, Side, Turn
+
+MOST_TOKENS = 1800
+"""Of an exchange, so that it fits a small model's context; what lies beyond is found in the bank."""
+
+_I = re.IGNORECASE
+_TELLS = re.compile(
+    r"\b(?:i|i'\w+|im|ive|me|my|mine|we|we'\w+|us|our|ours|he|he's|him|his|she|she's|her|they|they're|their)\b",
+    _I,
+)
+_NAMES = re.compile(r"(?<=[\w,;:)]\s)[A-Z][\w'-]+|\d")
+_COURTESY = re.compile(
+    r"(?:ok(?:ay)?|yes|yeah|yep|no|nope|sure|right|great|cool|nice|perfect|awesome|ha(?:ha)+|lol|hi|hey|hello|bye"
+    r"|wow|good (?:morning|evening|night|idea|one|point)|thanks?|thank you|thx|cheers|please|sorry|got it"
+    r"|never ?mind|will do|sounds good|makes sense|see you|talk (?:soon|later)|i see|i'll try"
+    r"|(?:that|this|it)(?:'s| is)|let me (?:know|think|try)|i appreciate|i love (?:it|that)"
+    r"|one more thing|quick question)\b",
+    _I,
+)
+_COURTESY_ZH = re.compile(
+    "好的?|嗯+|哦|啊|是的?|对|行|可以|谢谢|多谢|感谢|你好|您好|再见|晚安|早上好|早安|哈+|没事|没关系|不客气"
+    "|不好意思|抱歉|知道了|明白了?|原来如此|辛苦了?|太好了|真的|厉害|不错|请问|麻烦|帮我|给我|那就"
+)
+_REQUEST = re.compile(
+    r"(?:(?:so|and|also|ok|please|pls|hey|now|just)[ ,]+)*(?:(?:i )?(?:need|want)|(?:i'm |i am )?looking for"
+    r"|(?:help|give|show|tell|send|find|remind|make) me|make it|write|suggest|recommend|explain|list|describe"
+    r"|draft|check|compare|convert|calculate|translate|forget|delete|book|play|set|add|try)\b",
+    _I,
+)
+_REQUEST_ZH = re.compile("请|忘|删|别记|麻烦|帮我|给我|替我|推荐|写[个一首封篇]|来[个一]|讲[个一]|告诉我")
+_SHORTEST, _SHORTEST_ZH = 3, 6
+_CLAUSE = re.compile(r"[,;，；、]|\band\b", _I)
+_MOST_A_LINE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One sentence, or the part of it that states something: `text == turn.said(side)[start:end]`."""
+
+    side: Side
+    text: str
+    start: int
+    end: int
+
+
+def stated(turn: Turn) -> list[Line]:
+    """Every line of both sides that states something, the user's first."""
+    from thinkback.think.rules.gate import statements  # tables of patterns: not by `import thinkback`
+
+    told = [Line("query", *sentence) for sentence in statements(turn.query)]
+    answered = [Line("response", *s) for s in sentences(turn.response) if not is_question(s.text)]
+    return [line for line in (*told, *answered) if terms(line.text) and not quarantined(line.text)]
+
+
+def unread(turn: Turn, drafts: Sequence[Draft]) -> list[Line]:
+    """What the user tells and no draft comes from; small talk tells nothing."""
+    spans = [(source.start, source.end) for d in drafts for source in d.sources if source.side == "query"]
+    return [
+        line
+        for line in stated(turn)
+        if line.side == "query"
+        and not any(start < line.end and line.start < end for start, end in spans)
+        and not small_talk(line.text)
+    ]
+
+
+def small_talk(sentence: str) -> bool:
+    """Whether a sentence tells nothing: a request, a courtesy, or no person, name or number in it."""
+    if _REQUEST.match(sentence) or _REQUEST_ZH.match(sentence):
+        return True
+    if language(sentence) == "zh":
+        rest = _COURTESY_ZH.sub("", sentence[:40], count=1) if _COURTESY_ZH.match(sentence) else sentence
+        return sum("\u4e00" <= character <= "\u9fff" for character in rest) < _SHORTEST_ZH
+    tells = bool(_TELLS.search(sentence))
+    if _COURTESY.match(sentence):
+        return not tells or len(sentence.split()) < 2 * _SHORTEST
+    return len(sentence.split()) < _SHORTEST or not (tells or _NAMES.search(sentence))
+
+
+def may_hold(line: Line) -> int:
+    """How many thoughts a line has room for: one a clause, and one for who it speaks of."""
+    return min(_MOST_A_LINE, 2 + len(_CLAUSE.findall(line.text)))
+
+
+def shown(turn: Turn, asked: Sequence[Line]) -> tuple[str, list[Line]]:
+    """The exchange as a model reads it, and the lines that it may speak of, the first of them number 1."""
+    numbers = {(line.side, line.start): line for line in asked}
+    numbered: list[Line] = []
+    out: list[str] = []
+    left = MOST_TOKENS
+    sides: tuple[tuple[str, Side], ...] = (("User", "query"), ("Assistant", "response"))
+    for name, side in sides:
+        said: list[str] = []
+        for text, line in _parts(turn, side, numbers):
+            left -= count_tokens(text) + 3
+            if left < 0:
+                break
+            if line is not None:
+                numbered.append(line)
+            said.append(f"{len(numbered)}. {text}" if line is not None else f"- {text}")
+        out += [f"{name}:", *said] if said else []
+    return "\n".join(out), numbered
+
+
+def _parts(
+    turn: Turn, side: Side, numbers: dict[tuple[Side, int], Line]
+) -> Iterator[tuple[str, Line | None]]:
+    """Each sentence of one side on one line, with the line that it is asked as."""
+    for sentence in sentences(turn.said(side)):
+        line = numbers.get((side, sentence.start))
+        text = " ".join((line.text if line else sentence.text).split())
+        if line is not None or not quarantined(text):
+            yield text, line
