@@ -18,7 +18,7 @@ from thinkback.think.validate import Amendment
 from thinkback.types import Draft, Source, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from thinkback.think.rules.rule import Clause, Reading
 
@@ -33,17 +33,19 @@ class RuleGenerator:
 
     name: str = "rules"
 
-    def generate(self, turn: Turn) -> list[Draft]:
-        """The drafts of one turn, in the order they were said."""
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
+        """The drafts of one turn, in the order they were said; `recent` only tells whom "she" means."""
         # tables of patterns: compiled when first used, not by `import thinkback`
         from thinkback.think.rules.amend import corrections, forgetting
         from thinkback.think.rules.chinese_reader import Reader as ChineseReader
         from thinkback.think.rules.dialogue import answered
+        from thinkback.think.rules.english_people import cast_before
         from thinkback.think.rules.english_reader import Reader as EnglishReader
-        from thinkback.think.rules.gate import statements
+        from thinkback.think.rules.gate import asides, statements
 
         people: list[str] = []  # whom the turn has named, in either language
-        english, chinese = EnglishReader(turn.at, people), ChineseReader(turn.at, people)
+        before = cast_before([earlier.query for earlier in recent])
+        english, chinese = EnglishReader(turn.at, people, before), ChineseReader(turn.at, people)
         requests, forgotten = forgetting(turn)
         drafts: dict[Draft, None] = dict.fromkeys(forgotten)
         read = {sentence.start for sentence in requests}
@@ -57,6 +59,9 @@ class RuleGenerator:
                     drafts[_draft(turn, clause, reading, "zh" if is_chinese else "en")] = None
                     read.add(sentence.start)
                 about = reader.subject
+        for sentence in asides(turn.query, skip=requests):
+            for clause, reading in english.named(sentence):
+                drafts.setdefault(_draft(turn, clause, reading, "en"))
         return [*drafts, *corrections(turn, read), *answered(turn)]
 
 
@@ -89,7 +94,7 @@ def _taken_back(turn: Turn, clause: Clause, reading: Reading) -> Draft:
         subject=reading.subject,
         relation=canonical(reading.relation),
         objects=reading.instead_of,
-        sentence=clause.text,
+        sentence=f"{clause.text}.",
         kind=reading.kind or relation_of(reading.relation).kind,
         sources=(Source(turn.id, turn.asker, "query", clause.start, clause.end),),
         forget=True,
