@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from thinkback.ports import LLM
@@ -24,8 +25,8 @@ class LLMGenerator:
     def name(self) -> str:
         return f"{self.llm.name} generate@{load('generate').version}"
 
-    def generate(self, turn: Turn) -> list[Draft]:
-        """The drafts of one turn; raises BadReply where the model's answer cannot be used."""
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
+        """The drafts of one turn, which alone the model is shown; raises BadReply where the model's answer cannot be used."""
         from thinkback.prompts.generate import GenerateReply  # pydantic: not before it is needed
         from thinkback.think.parse import parse
 

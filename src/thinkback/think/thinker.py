@@ -17,12 +17,15 @@ from thinkback.ports import Clock, Store
 from thinkback.text.quarantine import admitted
 from thinkback.think.generate import Generator
 from thinkback.think.organise import organise
-from thinkback.types import Action, Claimed, Plan, Receipt, Thought, ThoughtOver
+from thinkback.types import Action, Claimed, Plan, Receipt, Thought, ThoughtOver, Turn
 from thinkback.upkeep import Progress, Upkeep
 
 LEASE_S = 300.0
 MAX_ATTEMPTS = 5
 FIRST_RETRY_S = 5.0
+_RECENT = 2  # turns before it that a turn may refer to
+_LOOK_BACK = 8  # among so many of the space, whatever their session
+_CONVERSATION = timedelta(days=1)  # a longer silence ends it
 LONGEST_RETRY_S = 3600.0  # whatever a model asks for
 
 
@@ -83,7 +86,7 @@ class Thinker:
             return None
         try:
             self._upkeep.catch_up(item.space)
-            drafts = admitted(self._generator.generate(item.turn), item.turn)
+            drafts = admitted(self._generator.generate(item.turn, self._recent(item)), item.turn)
             held = partial(self._held, item.space)
             changes = organise(drafts, held, at=item.turn.at)
             plan = Plan(turn=item.turn.id, lease=item.lease, actor=self._generator.name, changes=changes)
@@ -99,6 +102,14 @@ class Thinker:
         except Exception as error:
             self._release(item, f"{type(error).__name__}: {error}", self._retry_at(item, error))
             return None
+
+    def _recent(self, item: Claimed) -> list[Turn]:
+        """The turns just before in the same conversation, by which a turn may be understood."""
+        turn = item.turn
+        first = max(0, turn.id - 1 - _LOOK_BACK)
+        earlier = self._store.turns(item.space, session=turn.session, after=first, limit=_LOOK_BACK)
+        near = [each for each in earlier if each.id < turn.id and turn.at - each.at <= _CONVERSATION]
+        return near[-_RECENT:]
 
     def _held(self, space: str, subject: str, relation: str) -> list[Thought]:
         return self._store.thoughts(space, subject=subject, relation=relation)

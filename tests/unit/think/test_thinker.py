@@ -33,7 +33,7 @@ class Meddling:
     seen: list[int] = field(default_factory=list)
     name: str = "meddling"
 
-    def generate(self, turn: Turn) -> list[Draft]:
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
         self.seen.append(turn.id)
         self.before(turn)
         return RuleGenerator().generate(turn)

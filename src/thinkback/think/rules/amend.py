@@ -21,7 +21,7 @@ _FORGETS = re.compile(
     "forget|delete|erase|wipe|remove|discard|remember|stor|keep|sav|record|[忘删抹清记提]", re.I
 )
 _CORRECTS = re.compile(
-    "mistake|mis-?typ|misspoke|meant|correct|typo|oops|wrong|mixed|my bad|scratch|wait|sorry|, not "
+    "mistake|mis-?typ|mis-?spok|mis-?read|mis-?spel|meant|strike|correct|typo|oops|wrong|mixed|my bad|scratch|wait|sorry|, not "
     "|[错误正滑对]",
     re.I,
 )

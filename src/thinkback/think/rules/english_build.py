@@ -61,7 +61,7 @@ def _objects(rule: Rule, words: str) -> tuple[str, ...]:
     value = trim(trim_place(words)) if rule.place else trim(words)
     if rule.relation == "works at":
         value = trim_work(value)
-    if rule.relation in ("plays", "speaks"):
-        value = trim_played(value)
     objects = listed(value) if rule.split else (value,)
+    if rule.relation in ("plays", "speaks"):
+        objects = tuple(trim_played(item) for item in objects)
     return tuple(trim_language(item) for item in objects) if rule.relation == "speaks" else objects

@@ -14,7 +14,7 @@ _VERB = (
     "|eat|use|take|need|wear|weigh|drive|run)s?|studies|study"
     r"|am|is|moved|bought|went|visited|started|joined|got|adopted|don't|doesn't|do not|does not|used to|no"
     r" longer|quit|stopped|majoring|switched|settled|became|can't|cannot|gave|named|left|ended up|graduated"
-    r"|dropped|hates|loves|currently|recently)"
+    r"|dropped|hates|loves|currently|recently|working|living|studying|allergic|obsessed)"
 )
 _SUBJECT = (
     r"(?i:I|I'm|I've|im|ive|my|we|we're|we've|our|he|she|he's|she's|hes|shes|his|her|they|they're|who|who's"

@@ -26,7 +26,7 @@ HEALTH: tuple[Rule, ...] = (
     rule("allergy", rf"{HAVE} an? (?:severe |bad |mild |serious |nasty )?(?P<o>\w+) allergy", "is allergic to"),
     rule("weighs", rf"weighs? (?:in at )?{_ABOUT}(?P<o>\d[\d.,]* ?{WEIGHT})", "weighs"),
     rule("weighs now", rf"(?:{BE} )?(?:(?:back )?(?:down to|up to|to|at) )?{_ABOUT}(?P<o>\d[\d.,]* ?{WEIGHT})", "weighs"),
-    rule("feet", rf"(?:{BE} )?{_ABOUT}(?P<o>\d'\s?\d{{1,2}}(?:\"|'')?)", "height"),
+    rule("feet", rf"(?:{BE} )?{_ABOUT}(?P<o>\d'\s?\d{{1,2}})(?:\"|'')?(?: tall)?", "height"),
     rule("tall",
         rf"(?:{BE} )?{_ABOUT}(?P<o>\d[\d.,' ]*(?:cm|m|meters?|metres?|feet|foot|ft|\"|in"
         r"|inches)?(?: ?\d+(?: ?(?:in|inches|\"))?)?) tall", "height"),

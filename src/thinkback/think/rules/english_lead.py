@@ -78,8 +78,9 @@ _BARE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "|turned (?:twenty|thirty|forty|fifty|sixty)|landed|grew up|no longer|used to|finished|won|gave up|stopped"
          "|broke|booked|met|graduated|dropped|relocated|ended up|became|named|saw|watched|left|changed|signed up"
          "|live in|work (?:at|as|for|in)|can(?:'t|not| not|t) (?:stand|eat|have)|(?:don't|do not|dont|never)"
-         r" (?:eat|drink|like|smoke)|hate|love|prefer|adore|weigh|speak|am|have)\b"
-         r"(?! (?:it|that|this|you|to|how|the way|them|me|the idea)\b)", "I"),
+         r" (?:eat|drink|like|smoke)|weigh|speak|am|have)\b"
+         r"(?! (?:it|that|this|you|them|me)\b)", "I"),
+        (r"(?:hate|love|prefer|adore)\b(?! (?:it|that|this|you|to|how|the way|them|me|the idea|from|is|was)\b)", "I"),
     )
 )  # fmt: skip
 

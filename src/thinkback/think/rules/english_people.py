@@ -39,12 +39,11 @@ _PET = re.compile(
 _NAMED_IT = re.compile(rf"\b(?:named|called|calling|naming|christened) (?:him|her|it) (?P<name>{NAME})")
 _SOME_PET = re.compile(rf"\b(?:an?|the|our|my|new|this) (?:[\w-]+ )?(?P<kin>{PET})\b", re.I)
 _OURS = re.compile(r"\b(?:we|our|I|my|the (?:house|family|gang|pack|household))\b", re.I)
-_NOT_NAMED_IT = re.compile(rf"\b(?:named|called|calling|naming|christened) (?:him|her|it) (?P<name>{NAME})")
-_SOME_PET = re.compile(rf"\b(?:an?|the|our|my|new|this) (?:[\w-]+ )?(?P<kin>{PET})\b", re.I)
-_OURS = re.compile(r"\b(?:saw|met|bit|chased|neighbou?r'?s?|park|his|her|their|friend'?s?)\b", re.I)
+_NOT_OURS = re.compile(r"\b(?:saw|met|bit|chased|neighbou?r'?s?|park|his|her|their|friend'?s?)\b", re.I)
 _TRADE = re.compile(
     r"\s*,?\s*\(?(?:an?|the) (?P<o>[a-z][\w-]*(?: [a-z][\w-]*){0,2}?)(?=\s*[,.;!)]|\Z|\s+(?:in|at|from|who|and|gave|is|has)\b)"
 )
+_ONCE = re.compile(r"(?:former|ex|retired|one-?time|wannabe|aspiring|future)\b")
 _NOBODY = frozenset("god jesus christ christmas easter english french german spanish chinese italian".split())
 _UNNAMED = re.compile(rf"\b[Mm]y (?P<mods>{MODS})(?P<kin>{KIN})\b(?!'s|-)")
 _PLACE = re.compile(rf"\b(?:in|to|from|near|at) (?P<o>{NAME})")
@@ -108,30 +107,38 @@ class Cast:
         return self.before.where() if not known and self.before else ""
 
 
-def mentions(text: str) -> Iterator[Mention]:
-    """Everybody that is named with a role in a text, in order of the patterns."""
-    seen: set[str] = set()
+def pet_in(text: str) -> str:
+    """The last kind of pet that a text speaks of."""
+    found = [*_SOME_PET.finditer(text)]
+    return found[-1]["kin"].lower() if found else ""
+
+
+def mentions(text: str, pet: str = "") -> Iterator[Mention]:
+    """Everybody that is named with a role in a text; `pet` is the kind that was spoken of before."""
+    seen: set[tuple[str, str]] = set()
     if "y " in text:
         for several in _MY_SEVERAL.finditer(text):
             kin = "child" if several["kin"] == "children" else several["kin"]
             names = [name.strip() for name in re.split(r",? and |, ", several["names"])]
             if all(_fits(name) for name in names) and (kin + "s" in several.group() or kin == "child"):
-                seen.update(names)
+                seen.update((kin, name) for name in names)
                 yield from (Mention(kin, name, *several.span()) for name in names)
-    if (christened := _NAMED_IT.search(text)) and (pet := _SOME_PET.search(text, 0, christened.start())):
-        seen.add(christened["name"])
-        yield Mention(pet["kin"].lower(), christened["name"], pet.start(), christened.end())
+    if christened := _NAMED_IT.search(text):
+        kind = pet_in(text[: christened.start()]) or pet
+        if kind and _fits(christened["name"]):
+            seen.add((kind, christened["name"]))
+            yield Mention(kind, christened["name"], *christened.span())
     for pattern in (_MY, _OF_MINE, _NAME_FIRST, _PET):
         for found in pattern.finditer(text):
             name = re.sub(r"'s\Z", "", found["name"])
-            if name in seen or not _fits(name) or (pattern is _PET and not _is_ours(text)):
+            if (found["kin"], name) in seen or not _fits(name) or (pattern is _PET and not _is_ours(text)):
                 continue
             if found.groupdict().get("free") in ("and", "or", "the", "with", "for"):
                 continue
-            seen.add(name)
+            seen.add((found["kin"], name))
             end = found.start("name") + len(name)
             trade = _TRADE.match(text, end) if pattern is not _PET else None
-            job = trade["o"] if trade and is_job(trade["o"]) else ""
+            job = trade["o"] if trade and is_job(trade["o"]) and not _ONCE.match(trade["o"]) else ""
             yield Mention(found["kin"], name, found.start(), end, job)
 
 

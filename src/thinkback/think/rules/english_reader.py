@@ -21,7 +21,7 @@ from thinkback.think.rules.english_clauses import agrees, clauses, polarity
 from thinkback.think.rules.english_cut import late, trim
 from thinkback.think.rules.english_lead import bare, spelt_out, with_subject
 from thinkback.think.rules.english_loose import loose
-from thinkback.think.rules.english_people import Cast, mentions, places
+from thinkback.think.rules.english_people import Cast, mentions, pet_in, places
 from thinkback.think.rules.english_words import NAME, is_name, is_plain_name
 from thinkback.think.rules.rule import Clause, Reading
 
@@ -61,6 +61,7 @@ _PAST = re.compile(
     r"(?:went|was|had|got|\w+ed|bought|met|saw|ate|ran|won|broke|sold|took|made|read|flew|lost)\b"
 )
 _FROM = re.compile(r"(?:\A|\s)(?:from|as of|starting|beginning|back|since)\s*\Z", re.I)
+_BASED = re.compile(rf"(?:over |up |down |out |back )?in (?P<o>{NAME})(?=,| (?:is|has|was|just|got|works?|lives?|runs?|who|says)\b)")
 _WHO = re.compile(r"(?:the one |and |but )?(?:who|that)\s+(?=\S)", re.I)
 _PRONOUN = re.compile(r"(he|she|his|her|they)\s+(?=\S)", re.I)
 _THERE = re.compile(r"(?P<verb>(?:live|lives|living|moved|relocated|moving|stay|stays|settled)(?: back| out)?) there\b")
@@ -78,6 +79,7 @@ class Reader:
     cast: Cast = field(init=False)
     _ends: dict[int, str] = field(default_factory=dict)  # where in the sentence the name of a person ends
     _explicit: bool = False
+    _pet: str = ""  # the kind that was spoken of last: "got a puppy! named him Rex"
 
     def __post_init__(self) -> None:
         self.cast = Cast(self.people, before=self.before)
@@ -85,9 +87,12 @@ class Reader:
     def read(self, sentence: Sentence, about: str = "") -> Iterator[tuple[Clause, Reading]]:
         """What a sentence says; `about` is whom its first clause speaks of if it names nobody."""
         self.subject = about
-        yield from self.named(sentence)
-        for clause, reading in loose(sentence):
-            yield clause, reading
+        readings = [*self.named(sentence), *self._clauses(sentence), *loose(sentence)]
+        yield from sorted(readings, key=lambda read: read[0].start)  # a later word may bring an earlier up to date
+        self.cast.places.extend(places(sentence.text))
+        self._pet = pet_in(sentence.text) or self._pet
+
+    def _clauses(self, sentence: Sentence) -> Iterator[tuple[Clause, Reading]]:
         acted = False
         opens = True  # nothing but a word or two was said so far: "heya, moved to Leeds"
         for clause in clauses(sentence):
@@ -104,12 +109,11 @@ class Reader:
             if (not readings and not carried) or (readings and readings[-1].relation == "plans to"):
                 self.subject = ""  # "I try to sleep and eat well": what follows need not be a fact
             acted = bool(_ACTED.match(bare(clause.text)))
-        self.cast.places.extend(places(sentence.text))
 
     def named(self, sentence: Sentence) -> Iterator[tuple[Clause, Reading]]:
         """Whom the sentence names by their roles, wherever in it they stand."""
         self._ends = {}
-        for mention in mentions(sentence.text):
+        for mention in mentions(sentence.text, self._pet):
             self.cast.meet(mention.name, mention.kin)
             start, end = sentence.start + mention.start, sentence.start + mention.end
             self._ends[end] = mention.name
@@ -204,7 +208,10 @@ class Reader:
         name = re.match(rf",?\s+\(?({NAME})[,)]?(?=\s|\Z)", after)
         if name and is_name(name[1]):
             self.subject, self._explicit = name[1], True
-            yield from self._predicate(name[1], after[name.end() :].strip())
+            told = after[name.end() :].strip()
+            if based := _BASED.match(told):
+                yield Reading("based", name[1], "lives in", (based["o"],))
+            yield from self._predicate(name[1], told[based.end() :].strip() if based else told)
             return
         is_called = re.match(rf"(?:is|are|was) (?:now |actually |currently )?(?:called |named )?({NAME})\Z", late(after))
         if is_called and is_name(is_called[1]):

@@ -85,7 +85,7 @@ _CONDITIONS = """diabetes asthma hypertension cancer adhd add depression anxiety
 CONDITIONS = word_set(_CONDITIONS)
 _CONDITION_ENDS = re.compile(
     r"(?:disease|syndrome|disorder|blood pressure|cholesterol|cancer|itis|diabetes|apnea|apnoea|deficiency"
-    r"|intolerance|phobia|neuropathy|hernia|murmur|osis|thyroid|reflux)\Z"
+    r"|intolerance|allergy|phobia|neuropathy|hernia|murmur|osis|thyroid|reflux)\Z"
 )
 _MEDICINES = """insulin metformin aspirin ibuprofen paracetamol warfarin antidepressants antibiotics statins statin
  antihistamines steroids prednisone prednisolone levothyroxine melatonin sertraline zoloft prozac lexapro xanax
@@ -136,7 +136,7 @@ _PRONOUNS = """it that this them you him her these those one something anything 
 ENGAGEMENTS = word_set("meeting appointment exam test interview date go")
 PRONOUNS = word_set(_PRONOUNS)
 
-_TITLE = r"(?:(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Sir|Coach|Auntie|Uncle|Aunt)\.?\s+)?"
+_TITLE = r"(?:(?:[Mm]r|[Mm]rs|Ms|Miss|Mx|[Dd]r|[Pp]rof|Professor|Sir|Coach|Auntie|Uncle|Aunt)\.?\s+)?"
 _SURNAME = r"(?:\s+(?:de|van|von|der|da|al|bin|le|la|del|dos|O')\s+[A-Z][\w'-]*|\s+(?!I\b)[A-Z][\w'-]*)"
 NAME = rf"{_TITLE}[A-Z][\w'-]*{_SURNAME}{{0,3}}"
 

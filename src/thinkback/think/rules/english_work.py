@@ -27,7 +27,7 @@ WORK: tuple[Rule, ...] = (
     rule("student at", rf"{BE} an? (?P<o>(?:[\w-]+ )?student) (?:at|of) (?P<also>.+)", "works as", also=
         "studies at"),
     rule("works as",
-            f"(?:works?|{BE} (?:working|employed|training|retraining|freelancing|underpaid|overworked"
+            f"(?:works?|(?:{BE} )?(?:working|employed|training|retraining|freelancing|underpaid|overworked"
             "|underappreciated|moonlighting)|ha(?:ve|s) been working|serves?|moonlights?|freelances?"
             "|makes? (?:a|my|his|her|their) living|(?:got|was|has been|have been) hired|(?:have )?qualified"
             "|(?:have )?retrained|(?:have )?started(?: working)?|started out|earns? (?:my|his|her) living) as"
@@ -55,11 +55,10 @@ WORK: tuple[Rule, ...] = (
         "studies at"),
     rule("started at",
         "(?:have |has )?(?:just )?(?:started|begun|began)(?: working| work| a new job| my new job)?"
-        " (?:at|with|for) (?P<o>[A-Z].*)", "works at"),
+        " (?:at|with|for) (?P<o>[A-Z].*?)(?: as (?:an? |the )?(?P<also>.+))?", "works at", also="works as"),
     rule("hired by", "(?:got|was|have been|has been) hired (?:by|at) (?P<o>[A-Z].*)", "works at"),
     rule("new job", f"{_GOT} (?:an?|the|my) new {_JOB},? (?:it is |it's )?(?:at|with)"
-        " (?P<o>.+)",
-        "works at"),
+        " (?P<o>.+?)(?: as (?:an? |the )?(?P<also>.+))?", "works at", also="works as"),
     rule("job at",
         rf"{_GOT} (?:an?|the) (?:new )?{_JOB} (?:at|with) (?P<o>.+?)"
         "(?: as (?:an? |the )?(?P<also>.+))?", "works at", also="works as"),
@@ -69,7 +68,7 @@ WORK: tuple[Rule, ...] = (
     rule("shift at",
         rf"{HAVE} (?:my|an?|the) (?:[\w-]+ )?shift at (?P<o>(?:the |an? )?[\w' ]+?)(?: at \d.*)?", "works at"),
     rule("works at",
-            f"(?:works?|{BE} (?:working|employed)|started working|ha(?:ve|s) (?:been working|worked)|interns?"
+            f"(?:works?|(?:{BE} )?(?:working|employed)|started working|ha(?:ve|s) (?:been working|worked)|interns?"
             f"|{BE} interning|{BE} (?:an intern|a temp|temping)|temps) (?:over |out |down )?(?:at|for"
             "|by) (?P<o>(?!home|night|least|free|myself|a living|years|the weekend|\\d|hours|tips|now).+?)"
             "(?: as (?:an? |the )?(?P<also>.+))?", "works at", also="works as"),
@@ -80,8 +79,8 @@ WORK: tuple[Rule, ...] = (
         f"(?:works?|{BE} working|ha(?:ve|s) been working) in (?P<o>(?:IT|HR|PR|QA|UX|AI|tech|finance|marketing"
         "|sales|retail|hospitality|healthcare|education|advertising|logistics|insurance|banking|construction"
         "|publishing|law|media|accounting|customer (?:service|support)|real estate|cyber ?security"
-        "|software|data science|engineering|catering|procurement|consulting|biotech|pharma)(?: \\w+)?)",
-        "works in"),
+        "|software|data science|engineering|catering|procurement|consulting|biotech|pharma))"
+        "(?: (?:at|for) (?P<also>.+))?", "works in", also="works at"),
     rule("runs",
         rf"(?:runs?|{BE} running|opened|set up|started) (?:an?|my own|our own|his own|her own|the)"
         rf" (?P<o>(?:[\w'-]+ ){{0,3}}(?:{_BUSINESS}))(?: .*)?", "runs"),

@@ -131,7 +131,10 @@ def asks(text: str) -> bool:
 _SAYING = re.compile(
     r"\b(?:never thought|who would have thought|can't believe) (?:that )?I(?:'d| would) (?:ever )?(?:say"
     r"|admit|do) "
-    r"(?:this|that|it)\b,?",
+    r"(?:this|that|it)\b,?"
+    r"|\bif (?:you (?:need|must|want|wanna|ever need|can|are (?:wondering|curious)|were wondering)|it helps|that helps|anyone asks"
+    r"|it matters|you're (?:wondering|curious|interested))\b[\w ]{0,20}?(?=[,.!)]|\Z|\s(?:my|I|I'm)\b)"
+    r"|\bin case (?:you|it)[\w ]{0,25}?(?=[,.!)]|\Z)",
     _I,
 )
 
