@@ -123,15 +123,15 @@ def _english(text: str) -> list[list[str]]:
     """All hints with the rest of the question; the likeliest each by itself, since one must do; Chinese."""
     found, words = cues(text)
     kin = [name for word in words if (name := _KIN.get(word) or _KIN.get(word.removesuffix("'s").rstrip("s")))]
-    named = [*kin, *terms(" ".join(_proper(text)))]
+    proper = terms(" ".join(_proper(text)))
     if not found and not kin:
-        return [named]
+        return [proper]
     rest = terms(" ".join(word for word in words if word not in _IDLE))
     english = [term for cue in found for term in _terms(cue.english)]
     chinese = [term for cue in found for term in _terms(cue.chinese)]
     there = [term for name in kin for term in _terms(_TO_ZH.get(name, ""))]
-    alone = [[*_terms(cue.english), *named] for cue in found[:_ALONE]]
-    return [[*english, *rest, *kin], *alone, [*chinese, *there, *named]]
+    alone = [[*_terms(cue.english), *kin, *proper] for cue in found[:_ALONE]]
+    return [[*english, *rest, *kin], *alone, [*chinese, *there, *proper]]
 
 
 @lru_cache(maxsize=1024)

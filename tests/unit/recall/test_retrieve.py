@@ -91,7 +91,7 @@ def test_a_turn_is_not_repeated_beside_its_thought(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("told", "asked", "answer"),
     [
-        ("My brother Felix runs a bakery with a striped awning.", "What does Felix sell?", "bakery"),
+        ("My brother Felix sells bread under a striped awning.", "What does Felix sell?", "bread"),
         ("I have a cat named Tom. The vet says that Tom needs drops twice a day.", "drops for Tom?", "drops"),
         ("今天我买了一台二手钢琴，花了八千块。", "我买的钢琴多少钱？", "八千"),
     ],

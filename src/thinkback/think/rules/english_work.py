@@ -82,8 +82,8 @@ WORK: tuple[Rule, ...] = (
         "|software|data science|engineering|catering|procurement|consulting|biotech|pharma))"
         "(?: (?:at|for) (?P<also>.+))?", "works in", also="works at"),
     rule("runs",
-        rf"(?:runs?|{BE} running|opened|set up|started) (?:an?|my own|our own|his own|her own|the)"
-        rf" (?P<o>(?:[\w'-]+ ){{0,3}}(?:{_BUSINESS}))(?: .*)?", "runs"),
+        rf"(?:runs?|{BE} running|opened|set up|started) (?P<o>(?:an?|my own|our own|his own|her own|the)"
+        rf" (?:[\w'-]+ ){{0,3}}(?:{_BUSINESS}))(?: .*)?", "runs"),
     rule("quit job at",
         "(?:quit|left|lost|resigned from|was (?:fired|laid off|let go) from|handed in (?:my|his|her) notice)"
         " (?:my |his |her )?(?:job )?(?:at|with) (?P<o>.+)", "works at", negated=True, ended=True),
