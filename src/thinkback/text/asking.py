@@ -88,7 +88,9 @@ _TO_ZH = {name: word for word, name in reversed((KIN_ZH | PETS_ZH).items())}
 _LATIN = re.compile(r"[A-Za-z][\w.-]+")
 _HAN_RUN = re.compile(f"[{HAN}]+")
 _KIN = KIN_EN | PETS_EN
-_IDLE = frozenset("which who what where when how me tell know again currently anything something many much kind".split())
+_IDLE = frozenset(
+    "which who what where when how me tell know again currently anything something many much kind".split()
+)
 _ALONE = 2  # hints that are searched for by themselves: each wording costs a pass over the words of the space
 _LONGEST = 300  # a longer text is no question after one thing
 
@@ -122,7 +124,9 @@ def _chinese(text: str) -> list[str]:
 def _english(text: str) -> list[list[str]]:
     """All hints with the rest of the question; the likeliest each by itself, since one must do; Chinese."""
     found, words = cues(text)
-    kin = [name for word in words if (name := _KIN.get(word) or _KIN.get(word.removesuffix("'s").rstrip("s")))]
+    kin = [
+        name for word in words if (name := _KIN.get(word) or _KIN.get(word.removesuffix("'s").rstrip("s")))
+    ]
     proper = terms(" ".join(_proper(text)))
     if not found and not kin:
         return [proper]

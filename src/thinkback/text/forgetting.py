@@ -71,7 +71,6 @@ _SAID_ZH = re.compile(
 )
 
 
-
 ASKS = re.compile(
     "forget|delete|erase|wipe|remove|discard|scrub|unlearn|remember|stor|keep|sav|record|[忘删抹清记提]", _I
 )

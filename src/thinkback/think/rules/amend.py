@@ -19,7 +19,7 @@ _SOMEBODY = re.compile(
     r"(?:(?:actually|no|wait|sorry|so|and),? )*(?P<owner>his|her|he|she)\s+(?P<rest>.+)", re.I | re.S
 )
 _CORRECTS = re.compile(
-    "mistake|mis-?typ|mis-?spok|mis-?read|mis-?spel|meant|strike|correct|typo|oops|wrong|mixed|my bad|scratch|wait|sorry|, not "
+    "mistake|mis-?typ|mis-?spok|mis-?read|mis-?spel|meant|strike|correct|typo|oops|wrong|mixed|my bad|scratch|wait|sorry|, not |it's .{1,30} not "
     "|[错误正滑对]",
     re.I,
 )
@@ -29,7 +29,9 @@ def forgetting(turn: Turn) -> tuple[set[Sentence], list[Draft]]:
     """(the sentences that ask to forget something, what they take back)"""
     if not ASKS.search(turn.query):
         return set(), []
-    found = [(s, rest) for s in sentences(turn.query) if len(s.text) <= LONGEST and (rest := requested(s.text))]
+    found = [
+        (s, rest) for s in sentences(turn.query) if len(s.text) <= LONGEST and (rest := requested(s.text))
+    ]
     drafts = [draft for sentence, rest in found for draft in _forgetting(turn, sentence, rest)]
     return {sentence for sentence, _ in found}, list(dict.fromkeys(drafts))
 

@@ -38,9 +38,10 @@ _NOT_FIRST = re.compile(
     r"(?P<new>[\w$€£+@.:/'-]+(?: [\w$€£+@.:/'-]+){0,3}?)[.!\s]*",
     _I | re.S,
 )
+_NAMELY = re.compile(r"\A(?:his|her|its|their|the|my) (?:\w+ )?(?:name|number|age|date|birthday) is ", _I)
 _SURELY = re.compile(r"\b(?:meant|typo|correction|make (?:that|it)|should)\b", _I)
 _EMPHATIC = re.compile(
-    r"(?:no,? |sorry,? |actually,? )*it(?:'s| is) (?P<new>[\w'-]+(?: [\w'-]+){0,3}), not (?P<old>[\w'"
+    r"(?:no,? |sorry,? |actually,? )*it(?:'s| is) (?P<new>[\w'-]+(?: [\w'-]+){0,3}?),? not (?P<old>[\w'"
     r" -]{1,40})[.!\s]*",
     _I,
 )
@@ -76,10 +77,12 @@ def corrected(text: str) -> Correction | None:
     if re.search("[\u4e00-\u9fff]", body):
         found = slipped(body) and (_VALUE_ZH_LATE.fullmatch(body) or _VALUE_ZH.fullmatch(body))
     else:
-        found = (slipped(body) and (_NOT_FIRST.fullmatch(body) or _VALUE.fullmatch(body))) or _EMPHATIC.fullmatch(body)
+        found = (
+            slipped(body) and (_NOT_FIRST.fullmatch(body) or _VALUE.fullmatch(body))
+        ) or _EMPHATIC.fullmatch(body)
     if not found:
         return None
-    new, old = found["new"].strip(" .'"), (found["old"] or "").strip(" .'")
+    new, old = _NAMELY.sub("", found["new"]).strip(" .'"), (found["old"] or "").strip(" .'")
     first = new.lower().split(" ")[0]
     if first in _NO_VALUE or re.match(r"(?:i|i'm|my|we|he|she|they|you)\b|[我你他她]", new.lower()):
         return None

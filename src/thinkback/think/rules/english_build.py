@@ -52,7 +52,9 @@ def built(rule: Rule, match: re.Match[str], subject: str) -> Iterator[Reading]:
     if "verb" in groups and rule.kind == "event":
         say = "{s} " + groups["verb"] + " {o}"
     left = (groups["than"],) if "than" in groups and not rule.say else ()
-    yield Reading(rule.name, subject, relation, good, rule.negated, rule.ended, rule.kind, say, instead_of=left)
+    yield Reading(
+        rule.name, subject, relation, good, rule.negated, rule.ended, rule.kind, say, instead_of=left
+    )
     if rule.also and groups.get("also") and usable(second := trim_work(trim(groups["also"]))):
         yield Reading(rule.name, subject, rule.also, (second,), rule.negated, rule.ended)
 

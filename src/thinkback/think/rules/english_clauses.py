@@ -12,13 +12,13 @@ from thinkback.think.rules.rule import Clause
 _VERB = (
     "(?:(?:live|work|studie|stud|ha[sv]e?|love|like|enjoy|hate|dislike|prefer|speak|own|play|drink"
     "|eat|use|take|need|wear|weigh|drive|run)s?|studies|study"
-    r"|am|is|moved|bought|went|visited|started|joined|got|adopted|don't|doesn't|do not|does not|used to|no"
+    r"|am|is|was|moved|bought|went|visited|started|joined|got|adopted|don't|doesn't|do not|does not|used to|no"
     r" longer|quit|stopped|majoring|switched|settled|became|can't|cannot|gave|named|left|ended up|graduated"
-    r"|dropped|hates|loves|currently|recently|working|living|studying|allergic|obsessed)"
+    r"|dropped|hates|loves|currently|recently|working|living|studying|allergic|obsessed|terrified|afraid|scared)"
 )
 _SUBJECT = (
     r"(?i:I|I'm|I've|im|ive|my|we|we're|we've|our|he|she|he's|she's|hes|shes|his|her|they|they're|who|who's"
-    r"|the one who|the one who's)\b"
+    r"|the one who|the one who's|people call|everyone calls|friends call|everybody calls)\b"
 )
 _NAMED = (
     r"[A-Z][\w-]+(?:'s \w+)? (?:is|lives|works|likes|loves|has|hates|plays|speaks|drinks|eats|studies|moved"
@@ -34,7 +34,7 @@ _SPLIT = re.compile(
     r"|\s*\)[\s,]*"
     r"|[,;]\s*(?=(?i:shoe size|blood type|blood group|ring size)\b)"
     r"|(?<!the one)\s+(?=(?i:who|who's)\s+(?!knows))"
-    r"|\s+(?i:and|but|so|because|although|though|while|cos|cuz|coz|as|since|where|plus|&)\s+"
+    r"|(?<!\b[Mm]e)\s+(?i:and|but|so|because|although|though|while|cos|cuz|coz|as|since|where|plus|&)\s+"
         r"(?i:also\s+|then\s+|now\s+|currently\s+|yeah\s+|actually\s+|honestly\s+|as of \w+\s+|these days\s+)*"
         rf"(?={_SUBJECT}(?!\s+\w+\Z)|{_NAMED}|{_VERB}\s+\w)"
 )  # fmt: skip
@@ -53,6 +53,9 @@ _NEGATION = re.compile(
 )
 _ANYMORE = re.compile(r"\s+(?:any ?more|any longer)\b")
 _USED_TO = re.compile(r"used to (?P<rest>(?!it|the|being).+)", re.S)
+_WAS = re.compile(
+    r"was (?P<rest>(?:an? )(?!bit|little|lot|while|long|good|bad|great|huge|terrible|nice).+)", re.S
+)
 _STOPPED = re.compile(
     r"(?:have |has )?(?:stopped|quit|gave up|given up|packed in) (?P<verb>\w+)ing\b(?P<rest>.*)", re.S
 )
@@ -65,7 +68,14 @@ _STEMS = {
     "study": "study",
     "tak": "take",
 }
-_STEMS |= {"smok": "smoke", "driv": "drive", "lik": "like", "learn": "learn", "attend": "attend", "vap": "vape"}
+_STEMS |= {
+    "smok": "smoke",
+    "driv": "drive",
+    "lik": "like",
+    "learn": "learn",
+    "attend": "attend",
+    "vap": "vape",
+}
 _STEMS |= {"us": "use", "speak": "speak", "lov": "love"}
 
 
@@ -111,6 +121,8 @@ def polarity(text: str) -> tuple[str, bool, bool]:
         body, ended = _ANYMORE.sub("", body), True
     if used := _USED_TO.match(body):
         return re.sub(r"^be ", "is ", used["rest"]), True, True
+    if was := _WAS.match(body):
+        return f"is {was['rest']}", True, True
     if (stopped := _STOPPED.match(body)) and stopped["verb"] in _STEMS:
         return _STEMS[stopped["verb"]] + stopped["rest"], True, True
     if negated := _NEGATION.match(body):

@@ -22,7 +22,7 @@ _LATE_ADVERB = re.compile(
     r"|very much|so much|again|though|actually|lately|recently|anymore|any more|any longer|already|together"
     "|most of all|the most|more than anything|every (?:single |other )?(?:day|morning|evening|night|week|weekend"
     "|year|month|\\w+day)|all the time|on \\w+days|(?:once|twice|three times|\\w+ times) an? (?:day|week|month|year)"
-    "|myself|instead|anyways?|you know|like at all|at all|tbh|honestly|actually|basically|btw|fyi|sadly|i think|i guess|yay|ugh"
+    "|(?:last|this|next) (?:spring|summer|autumn|fall|winter)|earlier this year|late last year|myself|instead|anyways?|you know|like at all|at all|tbh|honestly|actually|basically|btw|fyi|sadly|i think|i guess|yay|ugh"
     "|for ages|for good|full[- ]time|part[- ]time|so far|as of (?:now|today|yesterday)|by trade|nowadays|daily|nightly"
     "|in the end|after all|on the side|or so|like crazy|to bits|at heart|yet|back then|as a kid|once more|atm"
     r"|for (?:about |over |almost )?(?:\w+ )?(?:years?|months?|weeks?|days?)|for a (?:living|while|long time)"

@@ -8,12 +8,12 @@ from thinkback.think.rules.english_words import is_concrete, is_engagement
 from thinkback.think.rules.rule import Rule
 
 _EVENT_VERBS = (
-    "went to|visited|bought|attended|adopted|graduated from|flew to|travell?ed to|met with|met"
+    "went to(?! (?:bed|sleep|work|town|the (?:toilet|loo|bathroom)))|visited|bought|attended|adopted|graduated from|flew to|travell?ed to|met with|met"
     "|sold|won|broke(?! up)"
 )
 _DATED_VERBS = (
     "saw|watched|got|finished|started|ran|lost|joined|passed|celebrated|received|cooked|baked|read"
-    "|ate at|ate|had|took|played|hosted|completed|signed up for|booked|made|called|hiked|climbed|went"
+    "|ate at|ate|had|took|played|hosted|completed|signed up for|booked|made|called|hiked|climbed|went(?! (?:off|on|out|back|through|up|down|well|wrong|ahead|away))"
     "|delivered|fixed|painted|planted|sprained|tore|crashed|dropped|wrote|opened|launched|published|submitted"
 )
 _BASE = {

@@ -80,18 +80,25 @@ _BARE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "|live in|work (?:at|as|for|in)|can(?:'t|not| not|t) (?:stand|eat|have)|(?:don't|do not|dont|never)"
          r" (?:eat|drink|like|smoke)|weigh|speak|am|have)\b"
          r"(?! (?:it|that|this|you|them|me)\b)", "I"),
-        (r"(?:hate|love|prefer|adore)\b(?! (?:it|that|this|you|to|how|the way|them|me|the idea|from|is|was)\b)", "I"),
+        (r"(?:hate|love|prefer|adore)\b(?! (?:it|that|this|you|to|how|the|your|them|me|from|is|was)\b)", "I"),
     )
 )  # fmt: skip
 
 
 def bare(text: str) -> str:
     """A clause without what only leads to it."""
-    lead = _LEAD.match(text)
-    body = text[lead.end() :] if lead else text
+    lead = None if _ME_AND.match(text) else _LEAD.match(text)
+    body = _ME_AND.sub("we ", text[lead.end() :] if lead else text, count=1)
     body = _SAYING.sub("", body, count=1) if _SAYING.match(body) else body
     body = _TOPIC.sub("", body, count=1) if _TOPIC.match(body) else body
     return _CLEFT.sub(_uncleft, body) if _CLEFT.match(body) else body
+
+
+_ME_AND = re.compile(
+    r"me and (?:my )?[\w']+(?: [\w']+){0,2}? (?=(?:just |both |have |are |also )?(?:live|moved|have|are|got|work|love|like|went"
+    r"|bought|adopted|hate|own|speak|play)\b)",
+    _I,
+)
 
 
 def spelt_out(text: str) -> str:
@@ -103,7 +110,9 @@ def spelt_out(text: str) -> str:
     return text
 
 
-_UNMARKED = re.compile(r"\b(?:im|ive|hes|shes|dont|doesnt|didnt|isnt|wasnt|cant|cannot|havent|hasnt|gonna|we are)\b|=", _I)
+_UNMARKED = re.compile(
+    r"\b(?:im|ive|hes|shes|dont|doesnt|didnt|isnt|wasnt|cant|cannot|havent|hasnt|gonna|we are)\b|=", _I
+)
 
 
 def with_subject(text: str) -> str:

@@ -23,7 +23,9 @@ _PUT_ON = re.compile(
     rf"(?P<dose>,? {DOSE})?|\bprescribed me (?:some |an? )?(?P<b>[a-z-]+(?: [a-z-]+)?)(?P<dose2>,? {DOSE})?",
     re.I,
 )
-_FIRST_DAY = re.compile(rf"\bmy first (?:day|week|month) (?:at|with) (?P<o>{NAME})(?! (?:party|game|concert))")
+_FIRST_DAY = re.compile(
+    rf"\bmy first (?:day|week|month) (?:at|with) (?P<o>{NAME})(?! (?:party|game|concert))"
+)
 _NOT_MY_THING = re.compile(
     r"\A(?:[\w ]{1,30}, )?(?P<o>[\w' -]{2,40}?) (?:(?:is|are)(?:n't| not) (?:really |exactly )?my (?:thing|jam|cup of tea)"
     r"|(?:does|do)(?:n't| not) do it for me)\b",

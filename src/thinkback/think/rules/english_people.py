@@ -16,14 +16,14 @@ from thinkback.think.rules.english_parts import KIN, MODS, PET
 from thinkback.think.rules.english_words import NAME, is_job, is_name
 
 _ROLE = longest_first(KIN_EN | PETS_EN)
-_CALLED = r"(?:,? (?:who is |who's )?(?:called|named)|,? (?:her|his|its|their|whose) name(?:'s| is| was))"
+_CALLED = r"(?:(?:'s| is) an? [\w -]{2,25}? (?:called|named)|,? (?:who is |who's )?(?:called|named)|,? (?:her|his|its|their|whose) name(?:'s| is| was))"
 _SIDES = r"(?![\w-])"
 _MY = re.compile(
     rf"(?<!not )\b(?:[Mm]y|[Oo]ur) (?P<mods>{MODS})(?:(?P<free>[a-z]+) )?(?P<kin>{_ROLE})"
     rf"(?:{_CALLED}\s+|\s+|,\s+|\s*\()(?P<name>{NAME}){_SIDES}"
 )
 _MY_SEVERAL = re.compile(
-    rf"\b[Mm]y (?:{MODS}|two |three |four )(?P<kin>{_ROLE}|children)s?,? "
+    rf"\b[Mm]y (?:{MODS}|two |three |four )(?P<kin>{_ROLE}|children)s?(?:,? |,? are (?:called |named )?)"
     rf"(?P<names>{NAME}(?:, {NAME})*,? and {NAME})"
 )
 _OF_MINE = re.compile(
@@ -31,7 +31,7 @@ _OF_MINE = re.compile(
     rf"|pal|buddy|classmate)s?(?: of mine| at work| from work)?(?:,|,? (?:called|named)) (?P<name>{NAME}){_SIDES}"
 )
 _NAME_FIRST = re.compile(
-    rf"(?<![\w'] )(?P<name>{NAME})(?:, | \(|,? (?:who is|who's) )my {MODS}(?P<kin>{_ROLE})\b(?=\s*[,.;!)]|\Z|\s+who\b)"
+    rf"(?P<name>{NAME})(?:, | \(|,? (?:who is|who's) )my {MODS}(?P<kin>{_ROLE})\b(?=\s*[,.;!)]|\Z|\s+who\b)"
 )
 _PET = re.compile(
     rf"\ban? (?:[\w-]+ )?(?P<kin>{PET})[,:]? (?:and )?(?:his |her |its |the )?name(?:'s| is) (?P<name>{NAME})"
@@ -47,7 +47,9 @@ _ONCE = re.compile(r"(?:former|ex|retired|one-?time|wannabe|aspiring|future)\b")
 _NOBODY = frozenset("god jesus christ christmas easter english french german spanish chinese italian".split())
 _UNNAMED = re.compile(rf"\b[Mm]y (?P<mods>{MODS})(?P<kin>{KIN})\b(?!'s|-)")
 _PLACE = re.compile(rf"\b(?:in|to|from|near|at) (?P<o>{NAME})")
-_SPEAKS_OF = re.compile(rf"(?P<name>{NAME}) (?:is|has|works|lives|likes|loves|plays|moved|just|got|was|called)\b")
+_SPEAKS_OF = re.compile(
+    rf"(?P<name>{NAME}) (?:is|has|works|lives|likes|loves|plays|moved|just|got|was|called)\b"
+)
 _SHE = """mother sister wife girlfriend daughter aunt niece grandmother granddaughter mother-in-law sister-in-law
  daughter-in-law stepmother stepsister stepdaughter godmother goddaughter"""
 _HE = """father brother husband boyfriend son uncle nephew grandfather grandson father-in-law brother-in-law

@@ -36,7 +36,7 @@ _NOW = re.compile(
     r"\b(?:(?:has |have )?(?:just )?(?:changed|gone up|gone down|risen|dropped|went up|went down|increased|switched"
     r"|goes up|goes down|rises|is going up|is going down|came back|came out|jumped|fell|is up|is down)"
     r" (?:to|at|as)(?: be)?"
-    r"|is (?:now|actually|currently|really|in fact)|has (?:always |now )?been|was|became|used to be|reads)\b"
+    r"|is (?:now|actually|currently|really|in fact)|has (?:always |now )?been|became|reads)\b"
 )
 _THE_FIGURE = re.compile(
     r"(?:the |our )?(?=(?:monthly )?(?:rent|mortgage|electricity bill|phone bill|shoe size|blood (?:type|group)"
@@ -46,7 +46,8 @@ _THE_FIGURE = re.compile(
 _VISIT = re.compile(r"\s+(?:appointment|visit|check-?up)\b")
 _ACTED = re.compile(r"(?:I|we) (?:finally |just |also |have |have just )?\w+(?:ed|t|ve|ft|it)\b", re.I)
 _CATENATIVE = re.compile(
-    r"\b(?:to|trying|try|want|need|should|must|can|could|will|let|hope|would|keep|about|love|like|enjoy)\b", re.I
+    r"\b(?:to|trying|try|want|need|should|must|can|could|will|let|hope|would|keep|about|love|like|enjoy)\b",
+    re.I,
 )
 _AHEAD = re.compile(
     r"\b(?:will|going to|planning to|plans? to)\b|(?:'ll|\b(?:am|is|are|'m|'re|'s) (?!been)\w+ing)\b|'m"
@@ -61,10 +62,16 @@ _PAST = re.compile(
     r"(?:went|was|had|got|\w+ed|bought|met|saw|ate|ran|won|broke|sold|took|made|read|flew|lost)\b"
 )
 _FROM = re.compile(r"(?:\A|\s)(?:from|as of|starting|beginning|back|since)\s*\Z", re.I)
-_BASED = re.compile(rf"(?:over |up |down |out |back )?in (?P<o>{NAME})(?=,| (?:is|has|was|just|got|works?|lives?|runs?|who|says)\b)")
+_BASED = re.compile(
+    rf"(?:over |up |down |out |back )?in (?P<o>{NAME})(?=,| (?:is|has|was|just|got|works?|lives?|runs?|who|says)\b)"
+)
+_LOOSE_PLACE = frozenset(("moved", "settled", "moved into"))
+_CAPITAL = re.compile("[A-Z]")
 _WHO = re.compile(r"(?:the one |and |but )?(?:who|that)\s+(?=\S)", re.I)
 _PRONOUN = re.compile(r"(he|she|his|her|they)\s+(?=\S)", re.I)
-_THERE = re.compile(r"(?P<verb>(?:live|lives|living|moved|relocated|moving|stay|stays|settled)(?: back| out)?) there\b")
+_THERE = re.compile(
+    r"(?P<verb>(?:live|lives|living|moved|relocated|moving|stay|stays|settled)(?: back| out)?) there\b"
+)
 
 
 @dataclass(slots=True)
@@ -79,6 +86,7 @@ class Reader:
     cast: Cast = field(init=False)
     _ends: dict[int, str] = field(default_factory=dict)  # where in the sentence the name of a person ends
     _explicit: bool = False
+    _cased: bool = False  # whether the writer uses capital letters
     _pet: str = ""  # the kind that was spoken of last: "got a puppy! named him Rex"
 
     def __post_init__(self) -> None:
@@ -87,8 +95,11 @@ class Reader:
     def read(self, sentence: Sentence, about: str = "") -> Iterator[tuple[Clause, Reading]]:
         """What a sentence says; `about` is whom its first clause speaks of if it names nobody."""
         self.subject = about
+        self._cased = bool(_CAPITAL.search(sentence.text))
         readings = [*self.named(sentence), *self._clauses(sentence), *loose(sentence)]
-        yield from sorted(readings, key=lambda read: read[0].start)  # a later word may bring an earlier up to date
+        yield from sorted(
+            readings, key=lambda read: read[0].start
+        )  # a later word may bring an earlier up to date
         self.cast.places.extend(places(sentence.text))
         self._pet = pet_in(sentence.text) or self._pet
 
@@ -142,7 +153,10 @@ class Reader:
         for when in resolve(body, self.now, past=bool(_PAST.search(body)) and not _AHEAD.search(body)):
             start, end = when.span
             before, after = _FROM.sub("", body[:start]).rstrip(" ,"), body[end:].lstrip(" ,")
-            if re.search(r"\b(?:birthday is|born|anniversary is|date of birth is|birth date is)(?: on| in)?\Z", before):
+            if re.search(
+                r"\b(?:(?:birthday|bday|anniversary)(?: is|'s)|born|anniversary is|date of birth is|birth date is)(?: on| in)?\Z",
+                before,
+            ):
                 continue
             if not before or not after.strip(" .!,") or len(after.split()) <= 6:
                 comma = "," if body[end:].lstrip().startswith(",") else ""
@@ -213,7 +227,9 @@ class Reader:
                 yield Reading("based", name[1], "lives in", (based["o"],))
             yield from self._predicate(name[1], told[based.end() :].strip() if based else told)
             return
-        is_called = re.match(rf"(?:is|are|was) (?:now |actually |currently )?(?:called |named )?({NAME})\Z", late(after))
+        is_called = re.match(
+            rf"(?:is|are|was) (?:now |actually |currently )?(?:called |named )?({NAME})\Z", late(after)
+        )
         if is_called and is_name(is_called[1]):
             self._meet(is_called[1], kin)
             yield Reading("kin is", USER, relation, (is_called[1],))
@@ -229,7 +245,15 @@ class Reader:
         self.subject, self._explicit = person, True
 
     def _attribute(self, owner: str, rest: str, kin: str = "") -> Iterator[Reading]:
-        said = late(_NOW.sub("is", rest.strip(), count=1)) or rest
+        if owner.startswith(f"{USER}'s ") and not kin:
+            kin = f"has {(KIN_EN | PETS_EN).get(owner.split()[-1], '')}"
+        whole = late(_NOW.sub("is", rest.strip(), count=1)) or rest
+        for said in dict.fromkeys((whole, late(whole.partition(", ")[0]))):
+            if readings := list(self._attributed(owner, said, kin)):
+                yield from readings
+                return
+
+    def _attributed(self, owner: str, said: str, kin: str) -> Iterator[Reading]:
         for rule in ATTRIBUTES:
             match = rule.pattern.match(said)
             if match and (self.dated or not rule.dated):
@@ -272,7 +296,13 @@ class Reader:
                 yield Reading(rule.name, USER, relation, (subject,), negated=denied)
                 return
             readings = list(built(rule, match, subject))
-            if rule.name in ("kin named", "pet got", "pet christened") and readings and len(readings[0].objects) == 1:
+            if rule.name in _LOOSE_PLACE and self._cased and readings and readings[0].objects[0].islower():
+                continue  # "I moved to decaf": who writes capitals writes them in names
+            if (
+                rule.name in ("kin named", "pet got", "pet christened")
+                and readings
+                and len(readings[0].objects) == 1
+            ):
                 self.cast.meet(readings[0].objects[0], match["kin"])
             for reading in readings:
                 yield replace(reading, negated=reading.negated or denied, ended=reading.ended or ended,

@@ -62,16 +62,17 @@ HABITS: tuple[Rule, ...] = (
         r"|about\b|through\b|past\b|home\b|around\b|in\b|on\b|at\b|as\b|up\b).+)",
         "{verb}", split=True),
     rule("plays", r"(?:plays?|ha(?:ve|s) been playing) (?P<o>(?!with|along|around|a role|it\b|by\b|dumb|games"
-        r"|tricks|nice|safe).+)", "plays", split=True),
+        r"|tricks|nice|safe|the (?:fool|field|game|victim|lottery)).+)", "plays", split=True),
     rule("writes in",
         r"(?:(?:mostly |mainly |only )*(?:codes?|programs?)(?: mostly| mainly| only)?|writes? (?:everything|all (?:of )?my code"
         r"|most of my code|my code|code|it all)) in (?P<o>[A-Z].*)", "uses", split=True),
     rule("uses", rf"(?:uses?|{BE} using|have been using|has been using|{BE} on) (?P<o>{NAME})(?: (?:for|as|at) .*)?", "uses"),
     rule("banks with", rf"(?:banks?|{BE} banking|{BE} a customer) (?:with|at|of) (?P<o>{NAME})", "banks with"),
+    rule("collects", r"collects? (?P<o>(?!my|the|him|her|it|them|you).+)", "collects", split=True),
     rule("supports", rf"(?:supports?|roots? for) (?P<o>{NAME})", "supports"),
     rule("keeps animals",
         r"(?:keeps?|breeds?|raises?) (?P<o>(?:bees|chickens|hens|ducks|goats|sheep|pigs|horses|cows|alpacas|llamas"
         r"|rabbits|pigeons|quails?|geese|snakes|reptiles|tropical fish))\b.*", "keeps"),
-    rule("afraid", rf"{BE} (?:very |really |so |a bit |terribly |absolutely )*"
+    rule("afraid", rf"(?:{BE} )?(?:very |really |so |a bit |terribly |absolutely )*"
         "(?:afraid|scared|terrified|frightened|petrified) of (?P<o>.+)", "is afraid of", split=True),
 )  # fmt: skip

@@ -74,7 +74,9 @@ TRAITS = (
     | word_set(_TRAITS)
     | frozenset(trait.strip() for line in _PHRASED_TRAITS.split("\n") for trait in line.split("/"))
 )
-_DIETS = word_set("vegetarian vegan pescatarian veggie keto paleo sober teetotal gluten-free dairy-free plant-based")
+_DIETS = word_set(
+    "vegetarian vegan pescatarian veggie keto paleo sober teetotal gluten-free dairy-free plant-based"
+)
 MARITAL = word_set("married single divorced engaged widowed separated")
 _CONDITIONS = """diabetes asthma hypertension cancer adhd add depression anxiety migraine migraines arthritis
  epilepsy insomnia eczema psoriasis anemia anaemia gout ocd ptsd hypothyroidism hyperthyroidism pneumonia scoliosis
@@ -165,7 +167,6 @@ def is_plain_name(word: str) -> bool:
     return bool(re.fullmatch(r"[a-z]{2,14}", word)) and word not in _PLAIN
 
 
-
 def is_job(words: str) -> bool:
     lowered = words.lower()
     head = lowered.split(" of ")[0].split()[-1:] or [""]
@@ -199,7 +200,7 @@ def is_place(words: str) -> bool:
 
 
 def is_trait(words: str) -> bool:
-    bare = re.sub(r"^(?:an?|the) ", "", words.lower())
+    bare = re.sub(r"^(?:(?:an?|the|half|part) )+", "", words.lower())
     return bare in TRAITS or words.lower() in TRAITS
 
 

@@ -9,7 +9,7 @@ from thinkback.think.rules.rule import Rule
 _GOT = "(?:have |has )?(?:got|gotten|found|landed|started|took|have|has|accepted|scored)"
 _JOB = "(?:job|position|role|gig|post|internship|apprenticeship)"
 _STUDYING = (
-    f"(?:stud(?:y|ies)|{BE} (?:studying|majoring in|reading|doing)|majors? in|majoring in|have been studying"
+    f"(?:stud(?:y|ies)|{BE} (?:studying|majoring in)|majors? in|majoring in|have been studying"
     "|has been studying)"
 )
 _DEGREE = (
@@ -81,6 +81,9 @@ WORK: tuple[Rule, ...] = (
         "|publishing|law|media|accounting|customer (?:service|support)|real estate|cyber ?security"
         "|software|data science|engineering|catering|procurement|consulting|biotech|pharma))"
         "(?: (?:at|for) (?P<also>.+))?", "works in", also="works at"),
+    rule("teaches", f"(?:teach|teaches|{BE} teaching|taught) (?P<o>(?!me|you|him|her|them|us|at|my|in\\b)[\\w ]+?)(?: (?:at|in) (?P<also>.+))?",
+        "teaches", also="works at", accept=is_subject),
+    rule("volunteers", f"(?:volunteers?|{BE} volunteering|have been volunteering) (?:at|for|with) (?P<o>.+)", "volunteers at"),
     rule("runs",
         rf"(?:runs?|{BE} running|opened|set up|started) (?P<o>(?:an?|my own|our own|his own|her own|the)"
         rf" (?:[\w'-]+ ){{0,3}}(?:{_BUSINESS}))(?: .*)?", "runs"),

@@ -44,7 +44,8 @@ _TASK = re.compile(
     "|rephrase|rewrite"
     r"|summari[sz]e|correct (?:this|the|my|these)|fix (?:this|the|my)|edit (?:this|the|my)|continue the"
     r"|write (?:me )?(?:an? |the )?(?:\w+ )?(?:story|poem|essay|dialogue|letter|email|song|script|sentence)"
-    r"|act as|role-?play|you are|repeat after me)\b",
+    r"|act as|role-?play|you are|repeat after me"
+    r"|(?:i'm|i am|im) writing (?:an? |my )?(?:\w+ )?(?:story|poem|novel|script|song|screenplay|play|fanfic))\b",
     _I,
 )
 _TASK_ZH = re.compile(
@@ -75,7 +76,9 @@ _AFTERTHOUGHT = re.compile(
     r"|as if|in my dreams)\W*\Z",
     _I,
 )
-_SOME_DAY = re.compile(r"(?:when|once|should|were|had|say|assuming|as soon as|whenever|one day|provided)\b", _I)
+_SOME_DAY = re.compile(
+    r"(?:when|once|should|were|had|say|assuming|as soon as|whenever|one day|provided)\b", _I
+)
 _BUT = (
     r"\bbut\s+(?:(?:now|actually|still|anyway|currently|for now|right now|in reality|these days),?\s+)*"
     r"(?=(?:I|I'm|I've|im|my|we|we're)\b)"
@@ -155,7 +158,9 @@ def _real(part: Sentence) -> Iterator[Sentence]:
     first = min((each for each in (doubt, heard) if each), key=lambda each: each.start(), default=None)
     if first is None or _HAN.search(said) or _MAKE_BELIEVE.search(said):
         return
-    border = next((each for each in reversed([*_BORDER.finditer(said, 0, first.start())]) if each.start()), None)
+    border = next(
+        (each for each in reversed([*_BORDER.finditer(said, 0, first.start())]) if each.start()), None
+    )
     loose = border and (border.end() == first.start() or not _IF.match(first.group()))
     if border and loose and not _AFTERTHOUGHT.match(said, border.end()) and not _SOME_DAY.match(said):
         if before := _cut(part, border.start()):
