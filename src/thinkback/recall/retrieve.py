@@ -160,7 +160,7 @@ def _fill(search: Search, items: Sequence[Candidate]) -> tuple[Hits, list[Candid
 
 
 def _forbidden(turn: Turn, unwanted: Sequence[tuple[int, Wish]]) -> Ref | None:
-    """The request to forget that a turn is, or that takes it back: what was told again later may be recalled."""
+    """The request to forget that a turn is, or that takes it back; what was told later may come back."""
     for request, wish in unwanted:
         gone = turn.id == request - 1 if wish.recent else turn.id < request and wish.covers(turn.query)
         if gone or turn.id == request:

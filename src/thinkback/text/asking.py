@@ -88,9 +88,8 @@ _TO_ZH = {name: word for word, name in reversed((KIN_ZH | PETS_ZH).items())}
 _LATIN = re.compile(r"[A-Za-z][\w.-]+")
 _HAN_RUN = re.compile(f"[{HAN}]+")
 _KIN = KIN_EN | PETS_EN
-_IDLE = frozenset(
-    "which who what where when how me tell know again currently anything something many much kind".split()
-)
+_ASKING = "which who what where when how me tell know again currently anything something many much kind"
+_IDLE = frozenset(_ASKING.split())
 _ALONE = 2  # hints that are searched for by themselves: each wording costs a pass over the words of the space
 _LONGEST = 300  # a longer text is no question after one thing
 

@@ -1,4 +1,4 @@
-"""What an English question is after: its words -> the words by which thoughts say the answer, in both languages.
+"""What an English question is after: its words -> those by which thoughts say the answer, in both languages.
 
 A dictionary of single words and a few phrases, looked up in one pass: a question is reworded at every recall,
 so the table may grow but not the time.
@@ -19,7 +19,8 @@ class Cue(NamedTuple):
 
 # (words that ask, phrases that ask, what a thought says)
 _TABLE: tuple[tuple[str, str, Cue], ...] = (
-    ("home live lives living reside residence based stay stays house", "which city/what city/which town/what town"
+    ("home live lives living reside residence based stay stays house", "which city/what city/which"
+        " town/what town"
      "/which country/what country/which area/what area/which part of town", Cue("lives in", "住在")),
     ("job occupation profession career trade work works working employer company employed employment boss's",
      "for a living/line of work/working as", Cue("works as", "职业 工作于")),
@@ -37,7 +38,8 @@ _TABLE: tuple[tuple[str, str, Cue], ...] = (
     ("hometown home-town originally", "home town/come from/comes from", Cue("comes from", "来自")),
     ("condition conditions disease diseases illness illnesses diagnosis diagnosed health medical", "",
      Cue("diagnosed has", "患有")),
-    ("medication medications medicine medicines drug drugs pill pills dose dosage meds prescription prescribed", "",
+    ("medication medications medicine medicines drug drugs pill pills dose dosage meds prescription"
+        " prescribed", "",
      Cue("takes", "服用")),
     ("instrument instruments play plays playing sport sports", "", Cue("plays", "演奏")),
     ("sport sports exercise workout class classes", "keep fit", Cue("does takes classes", "练")),
@@ -50,7 +52,8 @@ _TABLE: tuple[tuple[str, str, Cue], ...] = (
     ("smoke smoker smokes smoking", "", Cue("smokes smoke", "抽烟")),
     ("drive drives car vehicle", "", Cue("drives car", "开")),
     ("married marital single relationship", "", Cue("married", "婚姻 结婚")),
-    ("partner spouse", "married to/significant other/other half", Cue("wife husband partner girlfriend boyfriend",
+    ("partner spouse", "married to/significant other/other half", Cue("wife husband partner girlfriend"
+        " boyfriend",
      "老婆 老公")),
     ("phone mobile telephone number contact reach", "", Cue("phone number", "电话号码")),
     ("email e-mail mail", "", Cue("email", "邮箱")),

@@ -1,4 +1,4 @@
-"""A request to forget, told from other sentences, and the words it is about: "forget my address", 把我的工资忘掉.
+"""A request to forget, and the words that it is about: "forget my address", 把我的工资忘掉.
 
 Post-thinking takes thoughts back by it (`think/rules/forget.py`); recall passes over the raw turns that told
 what is to be forgotten, since not every fact has become a thought.
@@ -16,12 +16,15 @@ from thinkback.text.tokens import terms
 _I = re.IGNORECASE
 _POLITE = (
     r"(?:(?:please|pls|hey|hi|ok|okay|so|and|also|actually|oh|no|wait|sorry|now|just|kindly|hmm|um|well|listen"
-    r"|on second thoughts?|on reflection|in hindsight|come to think of it|tbh|honestly|btw|but|then|can you|could"
+    r"|on second thoughts?|on reflection|in hindsight|come to think of it|tbh|honestly|btw|but|then|can"
+    r" you|could"
     r" you|would you"
-    r"|will you|i want you to|i need you to|i'd like you to|i'd rather you|i would like you to|feel free to|go ahead and|you can|you should|you may|let's|let us)[\s,:]+)*"
+    r"|will you|i want you to|i need you to|i'd like you to|i'd rather you|i would like you to|feel free"
+    r" to|go ahead and|you can|you should|you may|let's|let us)[\s,:]+)*"
 )
 _FORGET = re.compile(
-    rf"{_POLITE}(?:forget|delete|erase|wipe|remove|discard|scrub|unlearn|(?:don't|do not|stop|never) (?:remember|store"
+    rf"{_POLITE}(?:forget|delete|erase|wipe|remove|discard|scrub|unlearn|(?:don't|do not|stop|never)"
+    rf" (?:remember|store"
     rf"|keep|save|record)"
     r"(?:ing)?)\s+(?P<rest>.+)",
     _I | re.S,
@@ -113,7 +116,7 @@ def is_recent(rest: str) -> bool:
 
 
 def about(rest: str) -> str:
-    """The words after "forget" without what leads to their topic: "that I live in Rome" -> "I live in Rome"."""
+    """The words after "forget" without what leads to the topic: "that I live in Rome" -> "I live in Rome"."""
     return _ABOUT.sub("", rest, count=1) if _ABOUT.match(rest) else rest
 
 
@@ -131,7 +134,7 @@ def noun(rest: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a turn asks to forget: a text that has all `words`, or one of the `names`; `recent`: the turn before."""
+    """What a turn asks to forget: what has all `words`, or one of the `names`; `recent`: the turn before."""
 
     words: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()

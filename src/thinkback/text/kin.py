@@ -106,15 +106,16 @@ _CHINESE = {
     "teacher": "老师 导师",
 }
 _PETS_EN = {
-    "dog": "dog puppy pup doggo pooch labrador poodle greyhound whippet beagle corgi dachshund husky spaniel terrier"
+    "dog": "dog puppy pup doggo pooch labrador poodle greyhound whippet beagle corgi dachshund husky"
+    " spaniel terrier"
     " retriever collie bulldog pug chihuahua rottweiler dalmatian cockapoo labradoodle mutt",
     "cat": "cat kitten kitty tabby ragdoll",
     "rabbit": "rabbit bunny",
     "horse": "horse pony",
 }
-_MORE_PETS_EN = """bird parrot hamster fish goldfish turtle snake tortoise ferret lizard gecko iguana budgie cockatiel
- canary gerbil chinchilla hedgehog axolotl tarantula rat goat donkey llama alpaca chicken hen duck pig cow
- sheep parakeet bearded-dragon chameleon pet"""
+_MORE_PETS_EN = """bird parrot hamster fish goldfish turtle snake tortoise ferret lizard gecko iguana budgie
+ cockatiel canary gerbil chinchilla hedgehog axolotl tarantula rat goat donkey llama alpaca chicken hen duck
+ pig cow sheep parakeet bearded-dragon chameleon pet"""
 _PETS_ZH = {
     "狗": "dog",
     "小狗": "dog",

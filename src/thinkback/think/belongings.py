@@ -1,4 +1,4 @@
-"""Things of which a person has one at a time, in English and Chinese: "my usual order is ..." replaces itself.
+"""Things of which one has one at a time, in English and Chinese: "my usual order is ..." replaces the last.
 
 Each is a relation of its own (`think.vocabulary`), said as an attribute: {s}'s usual order is {o}.
 """

@@ -26,7 +26,7 @@ class LLMGenerator:
         return f"{self.llm.name} generate@{load('generate').version}"
 
     def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
-        """The drafts of one turn, which alone the model is shown; raises BadReply where the model's answer cannot be used."""
+        """The drafts of one turn, all that the model is shown; BadReply where its answer cannot be used."""
         from thinkback.prompts.generate import GenerateReply  # pydantic: not before it is needed
         from thinkback.think.parse import parse
 

@@ -19,7 +19,8 @@ _SOMEBODY = re.compile(
     r"(?:(?:actually|no|wait|sorry|so|and),? )*(?P<owner>his|her|he|she)\s+(?P<rest>.+)", re.I | re.S
 )
 _CORRECTS = re.compile(
-    "mistake|mis-?typ|mis-?spok|mis-?read|mis-?spel|meant|strike|correct|typo|oops|wrong|mixed|my bad|scratch|wait|sorry|, not |it's .{1,30} not "
+    "mistake|mis-?typ|mis-?spok|mis-?read|mis-?spel|meant|strike|correct|typo|oops|wrong|mixed|my bad"
+    "|scratch|wait|sorry|, not |it's .{1,30} not "
     "|[错误正滑对]",
     re.I,
 )

@@ -18,7 +18,8 @@ _SLIP = re.compile(
     r"|i meant"
     r"|i made a mistake|i mixed|i got (?:that|it) wrong|i (?:typed|wrote|said|spelt|spelled) (?:that|it)"
     r" wrong|sorry,? (?:i meant"
-    r"|it's|it is|that's|make that)|to correct myself|let me correct|autocorrect(?:ed)?|wrong word|i mis-?read|misread it|i mis-?spoke|strike that|brain fart"
+    r"|it's|it is|that's|make that)|to correct myself|let me correct|autocorrect(?:ed)?|wrong word|i"
+    r" mis-?read|misread it|i mis-?spoke|strike that|brain fart"
     r"|i mis-?spelt|i mis-?spelled|slip of the (?:tongue|pen)|fat[- ]?finger(?:ed|s)?)\b",
     _I,
 )
@@ -29,12 +30,14 @@ _VALUE = re.compile(
     r" actually| really)?"
     r"|that's|(?:it|that) should (?:be|say|have been|read)|should be)|(?:correction|typo|oops|wait,? no"
     r"|scratch that)[\s,:.!-]+)"
-    r"[\s,:]*(?P<new>(?:[$€£]?\d[\d,]*\d|[\w$€£+@.:/'-]+)(?: [\w$€£+@.:/'-]+){0,4}?)(?:,? (?:and )?not (?P<old>[\w$€£+@.:/'"
+    r"[\s,:]*(?P<new>(?:[$€£]?\d[\d,]*\d|[\w$€£+@.:/'-]+)(?: [\w$€£+@.:/'-]+){0,4}?)(?:,? (?:and )?not"
+    r" (?P<old>[\w$€£+@.:/'"
     r" -]{1,40}))?[.!\s]*",
     _I | re.S,
 )
 _NOT_FIRST = re.compile(
-    r"(?:.*[,.!\s])?not (?P<old>[\w$€£+@.:/'-]+(?: [\w'-]+){0,3}),? (?:but |it's |it is |it was |i meant |rather )+"
+    r"(?:.*[,.!\s])?not (?P<old>[\w$€£+@.:/'-]+(?: [\w'-]+){0,3}),? (?:but |it's |it is |it was |i meant"
+    r" |rather )+"
     r"(?P<new>[\w$€£+@.:/'-]+(?: [\w$€£+@.:/'-]+){0,3}?)[.!\s]*",
     _I | re.S,
 )
@@ -100,7 +103,8 @@ def keys() -> list[tuple[str, str]]:
 
 
 _NEAR = "mother father sister brother wife husband girlfriend boyfriend partner son daughter child boss"
-_OTHERS = "friend colleague teacher neighbour roommate landlord dentist doctor cousin dog cat rabbit parrot hamster ex"
+_OTHERS = """friend colleague teacher neighbour roommate landlord dentist doctor cousin dog cat rabbit parrot
+ hamster ex"""
 _NEAR_ZH = "姐姐 妹妹 哥哥 弟弟 奶奶 爷爷 外婆 外公"
 RELATIVES = (*(f"{USER}'s {name}" for name in _NEAR.split()), *(f"用户的{word}" for word in _NEAR_ZH.split()))
 """Whom "her" may mean where this turn has named nobody."""

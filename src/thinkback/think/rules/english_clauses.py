@@ -12,7 +12,8 @@ from thinkback.think.rules.rule import Clause
 _VERB = (
     "(?:(?:live|work|studie|stud|ha[sv]e?|love|like|enjoy|hate|dislike|prefer|speak|own|play|drink"
     "|eat|use|take|need|wear|weigh|drive|run)s?|studies|study"
-    r"|am|is|was|moved|bought|went|visited|started|joined|got|adopted|don't|doesn't|do not|does not|used to|no"
+    r"|am|is|was|moved|bought|went|visited|started|joined|got|adopted|don't|doesn't|do not|does not|used"
+    r" to|no"
     r" longer|quit|stopped|majoring|switched|settled|became|can't|cannot|gave|named|left|ended up|graduated"
     r"|dropped|hates|loves|currently|recently|working|living|studying|allergic|obsessed|terrified|afraid|scared)"
 )
@@ -35,7 +36,8 @@ _SPLIT = re.compile(
     r"|[,;]\s*(?=(?i:shoe size|blood type|blood group|ring size)\b)"
     r"|(?<!the one)\s+(?=(?i:who|who's)\s+(?!knows))"
     r"|(?<!\b[Mm]e)\s+(?i:and|but|so|because|although|though|while|cos|cuz|coz|as|since|where|plus|&)\s+"
-        r"(?i:also\s+|then\s+|now\s+|currently\s+|yeah\s+|actually\s+|honestly\s+|as of \w+\s+|these days\s+)*"
+        r"(?i:also\s+|then\s+|now\s+|currently\s+|yeah\s+|actually\s+|honestly\s+|as of \w+\s+|these"
+        r" days\s+)*"
         rf"(?={_SUBJECT}(?!\s+\w+\Z)|{_NAMED}|{_VERB}\s+\w)"
 )  # fmt: skip
 _ADVERB = re.compile(
@@ -110,7 +112,7 @@ _FIRST = re.compile(
 
 
 def agrees(first_person: bool, predicate: str) -> bool:
-    """Whether a verb can go with a subject that is not said again: "I have a vet, lives in Leeds" is not I."""
+    """Whether a verb can go with a subject not said again: in "I have a vet, lives in Leeds" it is not I."""
     return not (_THIRD if first_person else _FIRST).match(predicate)
 
 
@@ -136,7 +138,8 @@ def _adverbs(text: str) -> str:
     for _ in range(3):
         body = _ADVERB.sub("", body, count=1) if _ADVERB.match(body) else body
     return re.sub(
-        r"^(am|is|are|have|has) (?:(?:currently|now|still|also|really|just|actually|already|recently|officially|finally"
+        r"^(am|is|are|have|has) (?:(?:currently|now|still|also|really|just|actually|already|recently"
+        r"|officially|finally"
         r"|permanently|temporarily|basically|technically|mostly|only|since|both|happily) )+",
         r"\1 ",
         body,

@@ -20,10 +20,15 @@ _TAIL = re.compile(
 _LATE_ADVERB = re.compile(
     r"[,\s]+(?:now|nowadays|currently|these days|right now|at the moment|at present|too|also|as well|a lot"
     r"|very much|so much|again|though|actually|lately|recently|anymore|any more|any longer|already|together"
-    "|most of all|the most|more than anything|every (?:single |other )?(?:day|morning|evening|night|week|weekend"
-    "|year|month|\\w+day)|all the time|on \\w+days|(?:once|twice|three times|\\w+ times) an? (?:day|week|month|year)"
-    "|(?:last|this|next) (?:spring|summer|autumn|fall|winter)|earlier this year|late last year|myself|instead|anyways?|you know|like at all|at all|tbh|honestly|actually|basically|btw|fyi|sadly|i think|i guess|yay|ugh"
-    "|for ages|for good|full[- ]time|part[- ]time|so far|as of (?:now|today|yesterday)|by trade|nowadays|daily|nightly"
+    "|most of all|the most|more than anything|every (?:single |other )?(?:day|morning|evening|night|week"
+    "|weekend"
+    "|year|month|\\w+day)|all the time|on \\w+days|(?:once|twice|three times|\\w+ times) an? (?:day|week"
+    "|month|year)"
+    "|(?:last|this|next) (?:spring|summer|autumn|fall|winter)|earlier this year|late last year|myself"
+    "|instead|anyways?|you know|like at all|at all|tbh|honestly|actually|basically|btw|fyi|sadly|i think"
+    "|i guess|yay|ugh"
+    "|for ages|for good|full[- ]time|part[- ]time|so far|as of (?:now|today|yesterday)|by trade|nowadays"
+    "|daily|nightly"
     "|in the end|after all|on the side|or so|like crazy|to bits|at heart|yet|back then|as a kid|once more|atm"
     r"|for (?:about |over |almost )?(?:\w+ )?(?:years?|months?|weeks?|days?)|for a (?:living|while|long time)"
     "|since (?:then|forever|like forever|\\w+|i was \\w+|my \\w+)|for as long as i can remember"
@@ -48,7 +53,8 @@ _ASIDE = re.compile(
     r"|sorry|if|can|could|please|rather|mainly|mostly|near|next|close|in an?|in the|with|for|from|at|on|by"
     r"|due"
     r"|thanks|give|tell|show|recommend|let|\w+ly|so|which|badly|like|not|only|whole|same|one|until|third|first|second"
-    r"|plus|but|though|cos|bills|rare|down|up|of|back|out|over|under|despite|without|hands down|rainy|honestly|tbh|lol|haha|surprisingly|to be|then|when|if|as)\b|(?:it|that|they)'(?:s|re)\b).*\Z",
+    r"|plus|but|though|cos|bills|rare|down|up|of|back|out|over|under|despite|without|hands down|rainy"
+    r"|honestly|tbh|lol|haha|surprisingly|to be|then|when|if|as)\b|(?:it|that|they)'(?:s|re)\b).*\Z",
     _I | re.S,
 )
 _HAN_ASIDE = re.compile("(?<![\u4e00-\u9fff])\\s*[,;，；]\\s*[\u4e00-\u9fff].*\\Z", re.S)

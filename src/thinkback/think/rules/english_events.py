@@ -8,12 +8,14 @@ from thinkback.think.rules.english_words import is_concrete, is_engagement
 from thinkback.think.rules.rule import Rule
 
 _EVENT_VERBS = (
-    "went to(?! (?:bed|sleep|work|town|the (?:toilet|loo|bathroom)))|visited|bought|attended|adopted|graduated from|flew to|travell?ed to|met with|met"
+    "went to(?! (?:bed|sleep|work|town|the (?:toilet|loo|bathroom)))|visited|bought|attended|adopted"
+    "|graduated from|flew to|travell?ed to|met with|met"
     "|sold|won|broke(?! up)"
 )
 _DATED_VERBS = (
     "saw|watched|got|finished|started|ran|lost|joined|passed|celebrated|received|cooked|baked|read"
-    "|ate at|ate|had|took|played|hosted|completed|signed up for|booked|made|called|hiked|climbed|went(?! (?:off|on|out|back|through|up|down|well|wrong|ahead|away))"
+    "|ate at|ate|had|took|played|hosted|completed|signed up for|booked|made|called|hiked|climbed|went(?!"
+    " (?:off|on|out|back|through|up|down|well|wrong|ahead|away))"
     "|delivered|fixed|painted|planted|sprained|tore|crashed|dropped|wrote|opened|launched|published|submitted"
 )
 _BASE = {
@@ -39,7 +41,8 @@ EVENTS: tuple[Rule, ...] = (
     rule("appointment", rf"{HAVE} (?P<o>(?:an? |my |our )(?!lot).+)",
         "has appointment", dated=True, accept=is_engagement),
     rule("happened", rf"(?:have |has )?(?P<verb>{_EVENT_VERBS}) (?P<o>.+)", "{verb}", kind="event"),
-    rule("happened then", rf"(?:have |has )?(?P<verb>{_DATED_VERBS}) (?P<o>.+)", "{verb}", kind="event", dated=True),
+    rule("happened then", rf"(?:have |has )?(?P<verb>{_DATED_VERBS}) (?P<o>.+)", "{verb}",
+        kind="event", dated=True),
     rule("plans", r"(?:plans?|(?:am|is|are) planning|intends?) (?:on |to )(?P<o>.+)", "plans to"),
     rule("will",
         rf"(?:will|{BE} (?:going|planning|about) to) (?P<o>(?:{_INFINITIVE})\b.*)", "plans to", dated=True),

@@ -21,7 +21,8 @@ WHO: tuple[Rule, ...] = (
         f"(?:[\\w-]+ )?(?P<kin>{PET})(?:,? (?:named|called)|,| and named (?:him|her|it)| and called "
         f"(?:him|her|it)|,? (?:his|her|its|the) name is) (?P<o>{NAME})(?:,.*)?", "has {kin}", accept=is_name),
     rule("pet christened",
-        f"(?:have |has )?(?:named|called|christened) (?:the|our|my) {MODS}(?P<kin>{PET}) (?P<o>{NAME})(?: .*|,.*)?",
+        f"(?:have |has )?(?:named|called|christened) (?:the|our|my) {MODS}(?P<kin>{PET})"
+        f" (?P<o>{NAME})(?: .*|,.*)?",
         "has {kin}", accept=is_name),
     rule("kin counted",
         f"{HAVE} (?P<o>{COUNT} {MODS}(?:{KIN}|{PET}|children|siblings?|pets?)s?(?: and {COUNT} "
@@ -33,11 +34,13 @@ WHERE: tuple[Rule, ...] = (
         f"(?:lives?|resides?|{BE} (?:living|based|located|residing|settled)|stays?){_WAY} in (?P<o>.+)",
         "lives in", place=True),
     rule("has lived",
-        r"(?:have|has) (?:been (?:living|based)|lived) in (?P<o>.+?) (?:for|since) .+", "lives in", place=True),
+        r"(?:have|has) (?:been (?:living|based)|lived) in (?P<o>.+?) (?:for|since) .+", "lives in",
+            place=True),
     rule("has been living", r"(?:have|has) been (?:living|based) in (?P<o>.+)", "lives in", place=True),
     rule("has lived since", r"(?:have|has) lived in (?P<o>.+)", "lives in", place=True, dated=True),
     rule("moved into",
-        rf"(?:(?:have|has) )?moved in(?:to)? (?:an?|my|our|the) (?:[\w-]+ ){{0,3}}?{_DWELLING} in (?P<o>[A-Z].+)",
+        rf"(?:(?:have|has) )?moved in(?:to)? (?:an?|my|our|the) (?:[\w-]+ ){{0,3}}?{_DWELLING} in"
+        rf" (?P<o>[A-Z].+)",
         "lives in", place=True),
     rule("moved",
         rf"(?:(?:have|has) )?(?:ended up )?{_MOVED}{_WAY}(?: here)?(?: from [^,]+?)? to (?P<o>.+)",
@@ -48,7 +51,8 @@ WHERE: tuple[Rule, ...] = (
     rule("calls home", rf"calls? (?P<o>{NAME}) home", "lives in", place=True),
     rule("born and raised", r"(?:was|am|were) born(?: and (?:raised|bred))? in (?P<o>[^\d]+)",
         "was born in", place=True),
-    rule("born on", r"was born (?:on |in )?(?P<o>(?:[\w,]+ ){0,3}\d[\w, ]*?)(?: in (?P<also>[A-Z].*))?", "birthday",
+    rule("born on", r"was born (?:on |in )?(?P<o>(?:[\w,]+ ){0,3}\d[\w, ]*?)(?: in"
+        r" (?P<also>[A-Z].*))?", "birthday",
         also="was born in"),
     rule("grew up", r"(?:grew up|was raised|was brought up) in (?P<o>.+)", "grew up in", place=True),
     rule("from", rf"(?:{BE}|comes?|hails?) (?:originally )?from (?P<o>.+)", "comes from", place=True),

@@ -1,4 +1,4 @@
-"""What stands before an English statement and says nothing: greetings, hedges, "turns out", "on the bright side".
+"""What leads to an English statement and says nothing: greetings, hedges, "turns out", "on the bright side".
 
 Also the other way round: contractions spelt out, clefts undone, and the subject that a casual fragment leaves
 out ("moved to Leeds last week", "been vegan since May").
@@ -24,12 +24,14 @@ _LEAD = re.compile(
     "|turns out(?: that)?|it turns out(?: that)?|turned out(?: that)?|as it turns out|apparently|officially"
     "|confession|between us|between you and me|confession time|scratch that|wait scratch that|edit|sigh"
     "|yay|woohoo|whew|phew|ha|man|dude|bro|mate|guys|hello sir|sir|madam|dear|hello again|hi again|hiya|yo"
-    "|as of (?:now|today|yesterday|this (?:week|month|morning)|last (?:week|month))|since you asked|if you must know"
+    "|as of (?:now|today|yesterday|this (?:week|month|morning)|last (?:week|month))|since you asked|if"
+    " you must know"
     "|in my case|as you know|as i said|like i said|as mentioned|kind of|kinda|basically|literally|obviously"
     "|technically|seriously|fortunately|thankfully|amazingly|incidentally|interestingly|oddly enough|still"
     "|on a personal note|quick one|quick intro|intro|about me|bit of background|some background|alright"
     "|first of all|first off|second|secondly|lastly|also yes|yeah no|no wait)[\\s,:!.…-]+"
-    r"|(?:please\s+|kindly\s+|pls\s+)?(?:remember|note|keep in mind|don't forget|you should know|just so you know|i "
+    r"|(?:please\s+|kindly\s+|pls\s+)?(?:remember|note|keep in mind|don't forget|you should know|just so"
+    r" you know|i "
     "should (?:mention|say|add)|i forgot to (?:mention|say|tell you)|did i mention|i might have mentioned"
     "|i wanted to tell you|let me tell you|for your information|i meant(?: to "
     r"say)?)(?:\s+that)?[\s,:]+){1,5}",
@@ -39,18 +41,23 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, _I), full)
     for pattern, full in (
         (r"\b(?:I'm|im)\b", "I am"), (r"\bname's\b", "name is"), (r"\bI've\b|\bive\b", "I have"),
-        (r"\b(he|she|who|it|that)'s (?=been\b|got\b|had\b)", r"\1 has "), (r"\b(he|she|who|it|that)'s\b", r"\1 is"),
-        (r"\b(he)s\b|\b(she)s\b", r"\1\2 is"), (r"\b(we|they)'re\b", r"\1 are"), (r"\b(we|they)'ve\b", r"\1 have"),
-        (r"\b(I|we|he|she|they)'ll\b", r"\1 will"), (r"\b(can)(?:'t|not|t)\b", r"\1 not"), (r"\bwon't\b", "will not"),
+        (r"\b(he|she|who|it|that)'s (?=been\b|got\b|had\b)", r"\1 has "), (r"\b(he|she|who|it"
+            r"|that)'s\b", r"\1 is"),
+        (r"\b(he)s\b|\b(she)s\b", r"\1\2 is"), (r"\b(we|they)'re\b", r"\1 are"), (r"\b(we|they)'ve\b",
+            r"\1 have"),
+        (r"\b(I|we|he|she|they)'ll\b", r"\1 will"), (r"\b(can)(?:'t|not|t)\b", r"\1 not"),
+        (r"\bwon't\b", "will not"),
         (r"\b(do|does|did|is|are|was|were|have|has|had)n't\b", r"\1 not"),
         (r"\b(do|does|did|is|was|have|has)nt\b", r"\1 not"), (r"\bgonna\b", "going to"),
-        (r"(?<=[a-z])'s (?=(?:an?|called|named|in|at|from|not|allergic|now|still|also|currently|working|living"
+        (r"(?<=[a-z])'s (?=(?:an?|called|named|in|at|from|not|allergic|now|still|also|currently|working"
+            r"|living"
          r"|studying|retired|moved|the|up to|down to|only|about)\b|\d)", " is "),
         (r"(?<=[a-z])'s (?=(?:been|got|just)\b)", " has "), (r"\bwe are\b", "we am"), (r"\s=\s", " is "),
     )
 )  # fmt: skip
 _TOPIC = re.compile(
-    r"(?:for|at|in|on|as for|when it comes to|with|during|over|after|since) (?!my (?:dreams?|head|past|novel|story"
+    r"(?:for|at|in|on|as for|when it comes to|with|during|over|after|since) (?!my (?:dreams?|head|past"
+    r"|novel|story"
     r"|game|next)|the "
     r"(?:dream|story|novel|game|movie|film|book|song|past|beginning))(?:[\w'-]+ ){0,3}?[\w'-]+,?\s+"
     r"(?=(?:I|I'm|im|I've|we|we're|we've)\s)",
@@ -69,14 +76,17 @@ _NOW = "(?:just |finally |also |recently |officially |actually |still |now |curr
 _BARE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, _I), aux)
     for pattern, aux in (
-        (rf"{_NOW}(?:been|lived in|worked at|worked for)\b(?! there| meaning| wondering| thinking)", "I have"),
+        (rf"{_NOW}(?:been|lived in|worked at|worked for)\b(?! there| meaning| wondering| thinking)",
+            "I have"),
         (rf"{_NOW}(?:living in|working (?:at|as|for|in)|studying|majoring in|allergic to|based in"
          r"|originally from|diagnosed with|taking \d|learning|training (?:as|to be)|not an?|no longer an?)\b",
          "I am"),
         (rf"{_NOW}born (?:in|on|and)\b", "I was"),
         (rf"{_NOW}(?:moved|started|joined|bought|adopted|quit|got|ran|went|visited|switched|settled|turned \d"
-         "|turned (?:twenty|thirty|forty|fifty|sixty)|landed|grew up|no longer|used to|finished|won|gave up|stopped"
-         "|broke|booked|met|graduated|dropped|relocated|ended up|became|named|saw|watched|left|changed|signed up"
+         "|turned (?:twenty|thirty|forty|fifty|sixty)|landed|grew up|no longer|used to|finished|won|gave"
+         " up|stopped"
+         "|broke|booked|met|graduated|dropped|relocated|ended up|became|named|saw|watched|left|changed"
+         "|signed up"
          "|live in|work (?:at|as|for|in)|can(?:'t|not| not|t) (?:stand|eat|have)|(?:don't|do not|dont|never)"
          r" (?:eat|drink|like|smoke)|weigh|speak|am|have)\b"
          r"(?! (?:it|that|this|you|them|me)\b)", "I"),
@@ -95,7 +105,8 @@ def bare(text: str) -> str:
 
 
 _ME_AND = re.compile(
-    r"me and (?:my )?[\w']+(?: [\w']+){0,2}? (?=(?:just |both |have |are |also )?(?:live|moved|have|are|got|work|love|like|went"
+    r"me and (?:my )?[\w']+(?: [\w']+){0,2}? (?=(?:just |both |have |are |also )?(?:live|moved|have|are"
+    r"|got|work|love|like|went"
     r"|bought|adopted|hate|own|speak|play)\b)",
     _I,
 )

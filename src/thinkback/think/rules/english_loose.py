@@ -1,4 +1,4 @@
-"""What an English sentence says of the user without the user as its subject: "they bumped my insulin to 12 units"."""
+"""What an English sentence says of the user who is not its subject: "they bumped my insulin to 12 units"."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from thinkback.think.rules.rule import Clause, Reading
 
 _DOSED = re.compile(
     r"\b(?:bump(?:ed)?|raised?|upped|increased?|lowered|reduced?|cut|dropped|changed|doubled|switched|moved|adjusted"
-    r"|titrated|taken|halved|went up|took)(?: (?:me )?(?:up|down))?(?: on)? (?:my (?P<o>[a-z][\w-]+)|it|the dose|that)(?: dose| dosage|"
+    r"|titrated|taken|halved|went up|took)(?: (?:me )?(?:up|down))?(?: on)? (?:my (?P<o>[a-z][\w-]+)|it"
+    r"|the dose|that)(?: dose| dosage|"
     rf" prescription| tablets?)?(?: from {DOSE})? (?:back )?(?:up |down )?(?:to|at) (?P<dose>{DOSE})",
     re.I,
 )
 _DRUG = re.compile(rf"([a-z][a-z-]+),? (?:at )?{DOSE}", re.I)
+_NOT = re.compile(r"\bnot\b|n't")
 _PUT_ON = re.compile(
     r"\b(?:put|started|got|has|have) me (?:back )?on (?:an? |some )?(?P<a>[a-z-]+(?: [a-z-]+)?)"
     rf"(?P<dose>,? {DOSE})?|\bprescribed me (?:some |an? )?(?P<b>[a-z-]+(?: [a-z-]+)?)(?P<dose2>,? {DOSE})?",
@@ -27,12 +29,14 @@ _FIRST_DAY = re.compile(
     rf"\bmy first (?:day|week|month) (?:at|with) (?P<o>{NAME})(?! (?:party|game|concert))"
 )
 _NOT_MY_THING = re.compile(
-    r"\A(?:[\w ]{1,30}, )?(?P<o>[\w' -]{2,40}?) (?:(?:is|are)(?:n't| not) (?:really |exactly )?my (?:thing|jam|cup of tea)"
+    r"\A(?:[\w ]{1,30}, )?(?P<o>[\w' -]{2,40}?) (?:(?:is|are)(?:n't| not) (?:really |exactly )?my"
+    r" (?:thing|jam|cup of tea)"
     r"|(?:does|do)(?:n't| not) do it for me)\b",
     re.I,
 )
 _FAVOURITE = re.compile(
-    r"(?:\A|[,;] )(?P<o>(?!(?:it|that|this|what|which|and|but|so)\b)[\w' -]{2,40}?) (?:is|are|has to be|is still|is now|are now)"
+    r"(?:\A|[,;] )(?P<o>(?!(?:it|that|this|what|which|and|but|so)\b)[\w' -]{2,40}?) (?:is|are|has to be"
+    r"|is still|is now|are now)"
     r" my (?:new |all[- ]time |absolute |current )*(?:favou?rite|fave) (?P<what>[a-z]+)\b(?=[ ,.!]|\Z)",
     re.I,
 )
@@ -49,8 +53,9 @@ def loose(sentence: Sentence) -> Iterator[tuple[Clause, Reading]]:
     text = sentence.text.replace("’", "'")
     if not _HINT.search(text):
         return
-    if (dosed := _DOSED.search(text)) and not re.search(r"\bnot\b|n't", text[: dosed.start()][-12:]):
-        if drug := dosed["o"] or _last_dosed(text[: dosed.start()]):
+    if (dosed := _DOSED.search(text)) and not _NOT.search(text[: dosed.start()][-12:]):
+        drug = dosed["o"] or _last_dosed(text[: dosed.start()])
+        if drug:
             yield _read(sentence, dosed, "takes", f"{drug} {dosed['dose']}")
     if put := _PUT_ON.search(text):
         drug, dose = put["a"] or put["b"], (put["dose"] or put["dose2"] or "").strip(" ,")

@@ -1,4 +1,4 @@
-"""The parts that the English tables are built of: one way to write a rule, and words that many rules share."""
+"""The parts that the English tables are built of: how a rule is written, and words that many rules share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ DOSE = r"\d[\d.,]*\s?(?:mg|mcg|µg|ug|g|ml|iu|units?|puffs?|tablets?|pills?)\b"
 MODS = (
     "(?:(?:older|younger|elder|big|little|twin|best|new|close|old|oldest|good|step|half|pet|eldest|youngest"
     "|small|cute|dear|late|then|current|next-?door|upstairs|downstairs|work|uni|college|school|childhood"
-    "|tiny|grey|gray|black|white|ginger|rescue|first|second|third|middle|line|team|project|lovely|poor|previous|former) )*"
+    "|tiny|grey|gray|black|white|ginger|rescue|first|second|third|middle|line|team|project|lovely|poor"
+    "|previous|former) )*"
 )
 """What may stand between "my" and a relative, a role or a pet."""
 

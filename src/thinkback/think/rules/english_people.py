@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 from thinkback.text.kin import KIN_EN, PETS_EN, longest_first
 from thinkback.text.names import USER
 from thinkback.think.rules.english_parts import KIN, MODS, PET
-from thinkback.think.rules.english_words import NAME, is_job, is_name
+from thinkback.think.rules.english_words import NAME, is_job, is_name, word_set
 
 _ROLE = longest_first(KIN_EN | PETS_EN)
-_CALLED = r"(?:(?:'s| is) an? [\w -]{2,25}? (?:called|named)|,? (?:who is |who's )?(?:called|named)|,? (?:her|his|its|their|whose) name(?:'s| is| was))"
+_CALLED = (
+    r"(?:(?:'s| is) an? [\w -]{2,25}? (?:called|named)|,? (?:who is |who's )?(?:called|named)"
+    r"|,? (?:her|his|its|their|whose) name(?:'s| is| was))"
+)
 _SIDES = r"(?![\w-])"
 _MY = re.compile(
     rf"(?<!not )\b(?:[Mm]y|[Oo]ur) (?P<mods>{MODS})(?:(?P<free>[a-z]+) )?(?P<kin>{_ROLE})"
@@ -27,8 +30,10 @@ _MY_SEVERAL = re.compile(
     rf"(?P<names>{NAME}(?:, {NAME})*,? and {NAME})"
 )
 _OF_MINE = re.compile(
-    rf"\b(?:an?|one of my) (?:old |good |close |dear )?(?P<kin>friend|colleague|cousin|neighbou?r|mate|coworker"
-    rf"|pal|buddy|classmate)s?(?: of mine| at work| from work)?(?:,|,? (?:called|named)) (?P<name>{NAME}){_SIDES}"
+    rf"\b(?:an?|one of my) (?:old |good |close |dear )?(?P<kin>friend|colleague|cousin|neighbou?r|mate"
+    rf"|coworker"
+    rf"|pal|buddy|classmate)s?(?: of mine| at work| from work)?(?:,|,? (?:called|named))"
+    rf" (?P<name>{NAME}){_SIDES}"
 )
 _NAME_FIRST = re.compile(
     rf"(?P<name>{NAME})(?:, | \(|,? (?:who is|who's) )my {MODS}(?P<kin>{_ROLE})\b(?=\s*[,.;!)]|\Z|\s+who\b)"
@@ -41,20 +46,22 @@ _SOME_PET = re.compile(rf"\b(?:an?|the|our|my|new|this) (?:[\w-]+ )?(?P<kin>{PET
 _OURS = re.compile(r"\b(?:we|our|I|my|the (?:house|family|gang|pack|household))\b", re.I)
 _NOT_OURS = re.compile(r"\b(?:saw|met|bit|chased|neighbou?r'?s?|park|his|her|their|friend'?s?)\b", re.I)
 _TRADE = re.compile(
-    r"\s*,?\s*\(?(?:an?|the) (?P<o>[a-z][\w-]*(?: [a-z][\w-]*){0,2}?)(?=\s*[,.;!)]|\Z|\s+(?:in|at|from|who|and|gave|is|has)\b)"
+    r"\s*,?\s*\(?(?:an?|the) (?P<o>[a-z][\w-]*(?: [a-z][\w-]*){0,2}?)(?=\s*[,.;!)]|\Z|\s+(?:in|at|from"
+    r"|who|and|gave|is|has)\b)"
 )
 _ONCE = re.compile(r"(?:former|ex|retired|one-?time|wannabe|aspiring|future)\b")
-_NOBODY = frozenset("god jesus christ christmas easter english french german spanish chinese italian".split())
+_NOBODY = word_set("god jesus christ christmas easter english french german spanish chinese italian")
 _UNNAMED = re.compile(rf"\b[Mm]y (?P<mods>{MODS})(?P<kin>{KIN})\b(?!'s|-)")
 _PLACE = re.compile(rf"\b(?:in|to|from|near|at) (?P<o>{NAME})")
 _SPEAKS_OF = re.compile(
     rf"(?P<name>{NAME}) (?:is|has|works|lives|likes|loves|plays|moved|just|got|was|called)\b"
 )
-_SHE = """mother sister wife girlfriend daughter aunt niece grandmother granddaughter mother-in-law sister-in-law
+_SHE = """mother sister wife girlfriend daughter aunt niece grandmother granddaughter mother-in-law
+ sister-in-law
  daughter-in-law stepmother stepsister stepdaughter godmother goddaughter"""
 _HE = """father brother husband boyfriend son uncle nephew grandfather grandson father-in-law brother-in-law
  son-in-law stepfather stepbrother stepson godfather godson"""
-_GENDER = {name: "she" for name in _SHE.split()} | {name: "he" for name in _HE.split()}
+_GENDER = dict.fromkeys(_SHE.split(), "she") | dict.fromkeys(_HE.split(), "he")
 _PRONOUN = {"she": "she", "her": "she", "hers": "she", "he": "he", "his": "he", "him": "he"}
 _TITLES = {"mr": "he", "mrs": "she", "ms": "she", "miss": "she", "sir": "he"}
 
@@ -85,7 +92,7 @@ class Cast:
         if kin and unnamed != person and unnamed in self.people:
             self.people[:] = [each for each in self.people if each != unnamed]
         self.people.append(person)
-        title = person.split()[0].rstrip(".").lower()
+        title = person.split(maxsplit=1)[0].rstrip(".").lower()
         known = _GENDER.get((KIN_EN | PETS_EN).get(kin, kin), "") or _TITLES.get(title, "")
         if known:
             self.gender[person] = known
@@ -173,7 +180,7 @@ def places(text: str) -> list[str]:
 
 
 def _fits(name: str) -> bool:
-    first = name.split()[0].lower()
+    first = name.split(maxsplit=1)[0].lower()
     return is_name(name) and first not in KIN_EN and first not in _NOBODY
 
 

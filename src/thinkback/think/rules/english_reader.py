@@ -29,17 +29,20 @@ _PARENT = re.compile(
     r"(?P<kin>Mum|Mom|Mummy|Mommy|Mama|Dad|Daddy|Papa|Grandma|Grandpa|Granny|Nana)(?='s\s|\s+[a-z])"
 )
 _NOT_THAT = re.compile(
-    r"(?:,|\s)\s*(?:and |but )?not (?P<o>(?!only|just|sure|a |really|too|very|any|ever|yet|at|in|with)[^,;.]{1,40})\Z",
+    r"(?:,|\s)\s*(?:and |but )?not (?P<o>(?!only|just|sure|a |really|too|very|any|ever|yet|at|in"
+    r"|with)[^,;.]{1,40})\Z",
     re.I,
 )
 _NOW = re.compile(
-    r"\b(?:(?:has |have )?(?:just )?(?:changed|gone up|gone down|risen|dropped|went up|went down|increased|switched"
+    r"\b(?:(?:has |have )?(?:just )?(?:changed|gone up|gone down|risen|dropped|went up|went down"
+    r"|increased|switched"
     r"|goes up|goes down|rises|is going up|is going down|came back|came out|jumped|fell|is up|is down)"
     r" (?:to|at|as)(?: be)?"
     r"|is (?:now|actually|currently|really|in fact)|has (?:always |now )?been|became|reads)\b"
 )
 _THE_FIGURE = re.compile(
-    r"(?:the |our )?(?=(?:monthly )?(?:rent|mortgage|electricity bill|phone bill|shoe size|blood (?:type|group)"
+    r"(?:the |our )?(?=(?:monthly )?(?:rent|mortgage|electricity bill|phone bill|shoe size|blood (?:type"
+    r"|group)"
     r"|wedding anniversary|anniversary|usual order|viva)\b)",
     re.I,
 )
@@ -63,7 +66,8 @@ _PAST = re.compile(
 )
 _FROM = re.compile(r"(?:\A|\s)(?:from|as of|starting|beginning|back|since)\s*\Z", re.I)
 _BASED = re.compile(
-    rf"(?:over |up |down |out |back )?in (?P<o>{NAME})(?=,| (?:is|has|was|just|got|works?|lives?|runs?|who|says)\b)"
+    rf"(?:over |up |down |out |back )?in (?P<o>{NAME})(?=,| (?:is|has|was|just|got|works?|lives?|runs?"
+    rf"|who|says)\b)"
 )
 _LOOSE_PLACE = frozenset(("moved", "settled", "moved into"))
 _CAPITAL = re.compile("[A-Z]")
@@ -154,7 +158,8 @@ class Reader:
             start, end = when.span
             before, after = _FROM.sub("", body[:start]).rstrip(" ,"), body[end:].lstrip(" ,")
             if re.search(
-                r"\b(?:(?:birthday|bday|anniversary)(?: is|'s)|born|anniversary is|date of birth is|birth date is)(?: on| in)?\Z",
+                r"\b(?:(?:birthday|bday|anniversary)(?: is|'s)|born|anniversary is|date of birth is"
+                r"|birth date is)(?: on| in)?\Z",
                 before,
             ):
                 continue
@@ -246,7 +251,7 @@ class Reader:
 
     def _attribute(self, owner: str, rest: str, kin: str = "") -> Iterator[Reading]:
         if owner.startswith(f"{USER}'s ") and not kin:
-            kin = f"has {(KIN_EN | PETS_EN).get(owner.split()[-1], '')}"
+            kin = f"has {(KIN_EN | PETS_EN).get(owner.rpartition(' ')[2], '')}"
         whole = late(_NOW.sub("is", rest.strip(), count=1)) or rest
         for said in dict.fromkeys((whole, late(whole.partition(", ")[0]))):
             if readings := list(self._attributed(owner, said, kin)):

@@ -9,13 +9,16 @@ from thinkback.think.rules.rule import Rule
 _VERY = r"(?:really |very |quite |big |huge |massive |such an? |so |super |pretty |totally |just |a bit )*"
 _FOR_NOW = "(?:definitely |probably |now |still |currently |always |easily |hands down |has to be )*"
 _GAVE_UP = (
-    "(?:have |has )?(?:gave up|given up|gone off|went off|cut out|quit|stopped eating|stopped drinking|sworn off"
+    "(?:have |has )?(?:gave up|given up|gone off|went off|cut out|quit|stopped eating|stopped drinking"
+    "|sworn off"
     "|swore off|came off|knocked)"
 )
 
 _SPORT = (
-    "(?:hot |power |vinyasa )?(?:yoga|pilates|crossfit|karate|judo|jiu[- ]jitsu|bjj|taekwondo|tai chi|aikido|kickboxing|boxing"
-    "|zumba|ballet|spinning|parkour|gymnastics|martial arts|weightlifting|powerlifting|triathlons?|improv|stand-?up"
+    "(?:hot |power |vinyasa )?(?:yoga|pilates|crossfit|karate|judo|jiu[- ]jitsu|bjj|taekwondo|tai chi"
+    "|aikido|kickboxing|boxing"
+    "|zumba|ballet|spinning|parkour|gymnastics|martial arts|weightlifting|powerlifting|triathlons?"
+    "|improv|stand-?up"
     "|pottery|calligraphy|ceramics|meditation)"
 )
 
@@ -43,35 +46,45 @@ HABITS: tuple[Rule, ...] = (
     rule("gave up drink", rf"{_GAVE_UP} (?P<o>[\w ]+)", "drinks", negated=True, ended=True, accept=is_drink),
     rule("gave up food", rf"{_GAVE_UP} (?P<o>[\w ]+)", "eats", negated=True, ended=True, accept=is_food),
     rule("switched drink",
-        r"(?:have |has )?(?:switched|changed|gone|went|moved|converted|swapped)(?: over)?(?: from (?P<than>[\w ]+?))? to (?P<o>[\w ]+)",
+        r"(?:have |has )?(?:switched|changed|gone|went|moved|converted|swapped)(?: over)?(?: from"
+        r" (?P<than>[\w ]+?))? to (?P<o>[\w ]+)",
         "drinks", accept=is_drink),
     rule("switched tool",
-        rf"(?:have |has )?(?:switched|changed|converted|migrated)(?: over)?(?: from (?P<than>{NAME}))? to (?P<o>{NAME})(?: .*)?",
+        rf"(?:have |has )?(?:switched|changed|converted|migrated)(?: over)?(?: from (?P<than>{NAME}))?"
+        rf" to (?P<o>{NAME})(?: .*)?",
         "uses"),
-    rule("does", rf"(?:do|does|{BE} doing|have been doing|has been doing|started(?: doing)?|took up|practi[cs]es?) (?P<o>{_SPORT})(?: .*)?",
+    rule("does", rf"(?:do|does|{BE} doing|have been doing|has been doing|started(?: doing)?|took up"
+        rf"|practi[cs]es?) (?P<o>{_SPORT})(?: .*)?",
         "does"),
-    rule("turned to a diet", f"(?:have |has )?(?:gone|went|turned|{BE} going) (?P<o>[\\w-]+)", "is", accept=is_diet),
+    rule("turned to a diet", f"(?:have |has )?(?:gone|went|turned|{BE} going) (?P<o>[\\w-]+)", "is",
+        accept=is_diet),
     rule("trait", rf"{BECAME} (?P<o>.+)", "is", accept=is_trait),
     rule("retired", r"(?:have |has )?(?P<o>retired)", "is"),
     rule("smokes", r"(?P<o>smokes?)", "smokes", say="{s} smokes"),
     rule("has smoked", r"(?:have|has) been (?P<o>smoking)(?: .*)?", "smokes", say="{s} smokes"),
     rule("vapes", r"(?P<o>vapes?)", "vapes", say="{s} vapes"),
-    rule("can not eat", r"can ?not (?:eat|have|do|tolerate) (?P<o>.+)", "eats", split=True, negated=True, accept=is_food),
+    rule("can not eat", r"can ?not (?:eat|have|do|tolerate) (?P<o>.+)", "eats", split=True, negated=True,
+        accept=is_food),
     rule("consumes",
-        r"(?P<verb>eats?|drinks?|drives?) (?P<o>(?!lunch|dinner|breakfast|out\b|to\b|too\b|and\b|like\b|them\b"
+        r"(?P<verb>eats?|drinks?|drives?) (?P<o>(?!lunch|dinner|breakfast|out\b|to\b|too\b|and\b|like\b"
+        r"|them\b"
         r"|about\b|through\b|past\b|home\b|around\b|in\b|on\b|at\b|as\b|up\b).+)",
         "{verb}", split=True),
     rule("plays", r"(?:plays?|ha(?:ve|s) been playing) (?P<o>(?!with|along|around|a role|it\b|by\b|dumb|games"
         r"|tricks|nice|safe|the (?:fool|field|game|victim|lottery)).+)", "plays", split=True),
     rule("writes in",
-        r"(?:(?:mostly |mainly |only )*(?:codes?|programs?)(?: mostly| mainly| only)?|writes? (?:everything|all (?:of )?my code"
+        r"(?:(?:mostly |mainly |only )*(?:codes?|programs?)(?: mostly| mainly| only)?|writes?"
+        r" (?:everything|all (?:of )?my code"
         r"|most of my code|my code|code|it all)) in (?P<o>[A-Z].*)", "uses", split=True),
-    rule("uses", rf"(?:uses?|{BE} using|have been using|has been using|{BE} on) (?P<o>{NAME})(?: (?:for|as|at) .*)?", "uses"),
-    rule("banks with", rf"(?:banks?|{BE} banking|{BE} a customer) (?:with|at|of) (?P<o>{NAME})", "banks with"),
+    rule("uses", rf"(?:uses?|{BE} using|have been using|has been using|{BE} on) (?P<o>{NAME})(?: (?:for"
+        rf"|as|at) .*)?", "uses"),
+    rule("banks with", rf"(?:banks?|{BE} banking|{BE} a customer) (?:with|at|of) (?P<o>{NAME})",
+        "banks with"),
     rule("collects", r"collects? (?P<o>(?!my|the|him|her|it|them|you).+)", "collects", split=True),
     rule("supports", rf"(?:supports?|roots? for) (?P<o>{NAME})", "supports"),
     rule("keeps animals",
-        r"(?:keeps?|breeds?|raises?) (?P<o>(?:bees|chickens|hens|ducks|goats|sheep|pigs|horses|cows|alpacas|llamas"
+        r"(?:keeps?|breeds?|raises?) (?P<o>(?:bees|chickens|hens|ducks|goats|sheep|pigs|horses|cows"
+        r"|alpacas|llamas"
         r"|rabbits|pigeons|quails?|geese|snakes|reptiles|tropical fish))\b.*", "keeps"),
     rule("afraid", rf"(?:{BE} )?(?:very |really |so |a bit |terribly |absolutely )*"
         "(?:afraid|scared|terrified|frightened|petrified) of (?P<o>.+)", "is afraid of", split=True),

@@ -24,15 +24,20 @@ _JOBS = """doctor nurse teacher engineer lawyer chef cook vet programmer student
  sculptor poet novelist entrepreneur salesperson postdoc trainer operator receptionist
  radiologist veterinarian nutritionist roofer welder bricklayer joiner tiler plasterer decorator builder
  surveyor courier postman trucker sailor fisherman diver midwife carer caretaker caregiver janitor cleaner
- bartender bouncer sommelier pastry-chef tailor seamstress jeweller jeweler florist gardener landscaper arborist
+ bartender bouncer sommelier pastry-chef tailor seamstress jeweller jeweler florist gardener landscaper
+ arborist
  beekeeper brewer winemaker potter weaver tattooist beautician stylist masseuse masseur physio physiotherapist
- chiropractor optician optometrist orthodontist hygienist podiatrist dietitian dietician audiologist radiographer
+ chiropractor optician optometrist orthodontist hygienist podiatrist dietitian dietician audiologist
+ radiographer
  sonographer phlebotomist anaesthetist anesthesiologist gp solicitor barrister paralegal notary magistrate
  politician diplomat civil-servant policewoman detective ranger lifeguard referee umpire footballer athlete
- jockey drummer guitarist pianist violinist cellist composer conductor dj comedian magician animator illustrator
+ jockey drummer guitarist pianist violinist cellist composer conductor dj comedian magician animator
+ illustrator
  cartoonist copywriter columnist reporter blogger podcaster streamer youtuber publisher bookseller archivist
- curator lecturer headteacher principal dean teaching-assistant au-pair babysitter auditor actuary banker broker
- trader underwriter bookkeeper realtor recruiter marketer buyer planner strategist statistician sysadmin devops
+ curator lecturer headteacher principal dean teaching-assistant au-pair babysitter auditor actuary banker
+ broker
+ trader underwriter bookkeeper realtor recruiter marketer buyer planner strategist statistician sysadmin
+ devops
  webmaster tester hacker machinist blacksmith glazier scaffolder crane-operator forklift-driver dispatcher
  stewardess steward flight-attendant navigator astronaut astronomer botanist zoologist ecologist meteorologist
  vicar priest pastor rabbi imam monk nun chaplain undertaker upholsterer cobbler locksmith zookeeper
@@ -47,8 +52,10 @@ _LANGUAGES = """english french german spanish italian portuguese chinese mandari
  russian arabic hebrew hindi urdu bengali turkish dutch swedish norwegian danish finnish
  polish czech greek thai vietnamese indonesian malay swahili ukrainian hungarian romanian
  latin tamil punjabi persian farsi tagalog catalan irish welsh asl konkani marathi gujarati telugu kannada
- malayalam sinhala nepali pashto kurdish amharic yoruba igbo hausa zulu xhosa afrikaans somali icelandic estonian
- latvian lithuanian slovak slovenian slovene croatian serbian bosnian bulgarian albanian macedonian georgian armenian
+ malayalam sinhala nepali pashto kurdish amharic yoruba igbo hausa zulu xhosa afrikaans somali icelandic
+ estonian
+ latvian lithuanian slovak slovenian slovene croatian serbian bosnian bulgarian albanian macedonian
+ georgian armenian
  azerbaijani kazakh uzbek mongolian khmer lao burmese basque galician gaelic breton flemish yiddish esperanto
  maltese luxembourgish hokkien hakka shanghainese teochew bsl cebuano ilocano quechua guarani maori hawaiian
  tibetan odia assamese sanskrit"""
@@ -62,12 +69,14 @@ _NATIONS = """american british english french german spanish italian portuguese 
  sri-lankan jamaican icelandic"""
 _TRAITS = """vegetarian vegan pescatarian diabetic prediabetic left-handed right-handed introvert extrovert
  introverted extroverted retired unemployed self-employed pregnant christian catholic muslim
- buddhist hindu jewish atheist agnostic bilingual colorblind colour-blind color-blind deaf blind dyslexic autistic
+ buddhist hindu jewish atheist agnostic bilingual colorblind colour-blind color-blind deaf blind dyslexic
+ autistic
  nearsighted short-sighted lactose- intolerant lactose-intolerant gluten-intolerant smoker non-smoker celiac
  coeliac teetotal teetotaler teetotaller sober asthmatic epileptic anaemic anemic adopted homeschooled
  ambidextrous flexitarian plant-based gay lesbian bisexual"""
 _PHRASED_TRAITS = """lactose intolerant/gluten intolerant/color blind/colour blind/a twin/night owl/early bird
- morning person/only child/hard of hearing/gluten free/dairy free/plant based/cat person/dog person/left handed
+ morning person/only child/hard of hearing/gluten free/dairy free/plant based/cat person/dog person/left
+ handed
  right handed/type 1 diabetic/type 2 diabetic/homebody"""
 TRAITS = (
     word_set(_NATIONS)
@@ -79,7 +88,8 @@ _DIETS = word_set(
 )
 MARITAL = word_set("married single divorced engaged widowed separated")
 _CONDITIONS = """diabetes asthma hypertension cancer adhd add depression anxiety migraine migraines arthritis
- epilepsy insomnia eczema psoriasis anemia anaemia gout ocd ptsd hypothyroidism hyperthyroidism pneumonia scoliosis
+ epilepsy insomnia eczema psoriasis anemia anaemia gout ocd ptsd hypothyroidism hyperthyroidism pneumonia
+ scoliosis
  tinnitus vertigo prediabetes endometriosis pcos ibs gerd copd lupus crohn's rosacea fibromyalgia sciatica
  osteoporosis glaucoma cataracts dyslexia narcolepsy anorexia bulimia leukaemia leukemia shingles covid reflux
  hemophilia haemophilia parkinson's alzheimer's ms me/cfs angina arrhythmia afib autism dyspraxia vitiligo
@@ -89,30 +99,40 @@ _CONDITION_ENDS = re.compile(
     r"(?:disease|syndrome|disorder|blood pressure|cholesterol|cancer|itis|diabetes|apnea|apnoea|deficiency"
     r"|intolerance|allergy|phobia|neuropathy|hernia|murmur|osis|thyroid|reflux)\Z"
 )
-_MEDICINES = """insulin metformin aspirin ibuprofen paracetamol warfarin antidepressants antibiotics statins statin
- antihistamines steroids prednisone prednisolone levothyroxine melatonin sertraline zoloft prozac lexapro xanax
- adderall ritalin ozempic wegovy methotrexate lithium omeprazole amoxicillin penicillin probiotics iron magnesium
+_MEDICINES = """insulin metformin aspirin ibuprofen paracetamol warfarin antidepressants antibiotics
+ statins statin
+ antihistamines steroids prednisone prednisolone levothyroxine melatonin sertraline zoloft prozac lexapro
+ xanax
+ adderall ritalin ozempic wegovy methotrexate lithium omeprazole amoxicillin penicillin probiotics iron
+ magnesium
  creatine multivitamins antacids hrt ventolin salbutamol"""
 MEDICINES = word_set(_MEDICINES)
 _MEDICINE_ENDS = re.compile(
     r"(?:statin|pril|sartan|olol|azole|prazole|cillin|mycin|oxetine|pine|zepam|zolam|formin|gliptin|glutide|thyroxine"
-    r"|profen|codone|dipine|triptan|setron|lukast|vitamin [a-k]\d*|vitamins?|supplements?|blood thinners?|inhaler"
+    r"|profen|codone|dipine|triptan|setron|lukast|vitamin [a-k]\d*|vitamins?|supplements?|blood"
+    r" thinners?|inhaler"
     r"|beta[- ]blockers?|painkillers?|the pill|medication)\Z"
 )
-_FOODS = """meat beef pork lamb chicken fish seafood shellfish dairy milk cheese eggs gluten bread sugar nuts peanuts
- mushrooms onions garlic tomatoes wheat soy carbs chocolate sweets cilantro coriander olives shrimp prawns tofu rice
+_FOODS = """meat beef pork lamb chicken fish seafood shellfish dairy milk cheese eggs gluten bread sugar nuts
+ peanuts
+ mushrooms onions garlic tomatoes wheat soy carbs chocolate sweets cilantro coriander olives shrimp prawns
+ tofu rice
  pasta lactose poultry candy desserts crisps"""
 FOODS = word_set(_FOODS)
 _DRINKS = """coffee caffeine alcohol beer wine soda coke tea whisky whiskey booze liquor pop lattes espresso
  cocktails decaf spirits"""
 DRINKS = word_set(_DRINKS)
-_SUBJECTS = """biology chemistry physics maths math mathematics history geography economics psychology sociology
- philosophy law medicine engineering literature linguistics anthropology archaeology accounting marketing nursing
- architecture journalism music art drama theatre geology astronomy statistics politics theology classics pharmacy
+_SUBJECTS = """biology chemistry physics maths math mathematics history geography economics psychology
+ sociology
+ philosophy law medicine engineering literature linguistics anthropology archaeology accounting marketing
+ nursing
+ architecture journalism music art drama theatre geology astronomy statistics politics theology classics
+ pharmacy
  dentistry education business finance biochemistry neuroscience botany zoology ecology nutrition design
  spanish french german latin italian russian japanese chinese mandarin"""
 SUBJECTS = word_set(_SUBJECTS)
-_NO_FIRMS = """facebook instagram twitter tiktok reddit snapchat netflix linkedin discord slack whatsapp telegram
+_NO_FIRMS = """facebook instagram twitter tiktok reddit snapchat netflix linkedin discord slack whatsapp
+ telegram
  mastodon bluesky youtube tinder hinge bumble duolingo spotify x wordle weightwatchers strava zoom teams
  army navy scouts rotary mensa"""
 _NO_FIRM = word_set(_NO_FIRMS)

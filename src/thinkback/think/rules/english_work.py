@@ -39,7 +39,8 @@ WORK: tuple[Rule, ...] = (
     rule("is job",
         f"(?:{BECAME}|turned into|trained to be|trained as|retrained to be) (?:an?|the|one of the) "
         "(?P<o>.+?)(?: (?:at|for|with) (?P<also>[A-Z].*|the .+|an? .+))?"
-        "(?:,? (?:based )?(?:in|from|here in|over in|near|by trade|by training|by profession|by day|on)\\b.*)?",
+        "(?:,? (?:based )?(?:in|from|here in|over in|near|by trade|by training|by profession|by day"
+        "|on)\\b.*)?",
         "works as", split=True, also="works at", accept=is_job),
     rule("is bare job", f"{BE} (?P<o>[a-z-]+)(?: (?:at|for|with) (?P<also>[A-Z].*|the .+|an? .+))?",
         "works as", also="works at", accept=is_job),
@@ -50,7 +51,8 @@ WORK: tuple[Rule, ...] = (
         f"{_GOT} (?:an?|the|my|my first) (?:new )?{_JOB} as an? (?P<o>.+?)(?: (?:at|for|with) "
         "(?P<also>.+))?", "works as", also="works at", accept=is_job),
     rule("started school",
-        "(?:have |has )?(?:just )?(?:started|began|starts|is|go|goes)(?: school)? (?:at|to) (?P<o>(?:the )?(?:[A-Z][\\w'.-]* )+"
+        "(?:have |has )?(?:just )?(?:started|began|starts|is|go|goes)(?: school)? (?:at|to) (?P<o>(?:the"
+        " )?(?:[A-Z][\\w'.-]* )+"
         "(?:Primary|Elementary|School|High|Secondary|College|University|Nursery|Kindergarten|Academy|Uni)\\b.*)",
         "studies at"),
     rule("started at",
@@ -66,24 +68,30 @@ WORK: tuple[Rule, ...] = (
         "works at", also="works as"),
     rule("joined", rf"(?:have |has )?joined (?P<o>{NAME})(?: (?:instead|now))?", "works at", accept=is_firm),
     rule("shift at",
-        rf"{HAVE} (?:my|an?|the) (?:[\w-]+ )?shift at (?P<o>(?:the |an? )?[\w' ]+?)(?: at \d.*)?", "works at"),
+        rf"{HAVE} (?:my|an?|the) (?:[\w-]+ )?shift at (?P<o>(?:the |an? )?[\w' ]+?)(?: at \d.*)?",
+        "works at"),
     rule("works at",
-            f"(?:works?|(?:{BE} )?(?:working|employed)|started working|ha(?:ve|s) (?:been working|worked)|interns?"
+            f"(?:works?|(?:{BE} )?(?:working|employed)|started working|ha(?:ve|s) (?:been working"
+            f"|worked)|interns?"
             f"|{BE} interning|{BE} (?:an intern|a temp|temping)|temps) (?:over |out |down )?(?:at|for"
             "|by) (?P<o>(?!home|night|least|free|myself|a living|years|the weekend|\\d|hours|tips|now).+?)"
             "(?: as (?:an? |the )?(?P<also>.+))?", "works at", also="works as"),
     rule("is at",
-        rf"{BE} (?:with|at) (?P<o>(?:an? |the )(?:[\w-]+ ){{0,2}}?(?:startup|start-up|company|firm|agency|consultancy|bank"
+        rf"{BE} (?:with|at) (?P<o>(?:an? |the )(?:[\w-]+ ){{0,2}}?(?:startup|start-up|company|firm"
+        rf"|agency|consultancy|bank"
         r"|nonprofit|non-profit|charity|lab)(?: (?:called|named) [A-Z]\w+)?)", "works at"),
     rule("works in",
-        f"(?:works?|{BE} working|ha(?:ve|s) been working) in (?P<o>(?:IT|HR|PR|QA|UX|AI|tech|finance|marketing"
+        f"(?:works?|{BE} working|ha(?:ve|s) been working) in (?P<o>(?:IT|HR|PR|QA|UX|AI|tech|finance"
+        f"|marketing"
         "|sales|retail|hospitality|healthcare|education|advertising|logistics|insurance|banking|construction"
         "|publishing|law|media|accounting|customer (?:service|support)|real estate|cyber ?security"
         "|software|data science|engineering|catering|procurement|consulting|biotech|pharma))"
         "(?: (?:at|for) (?P<also>.+))?", "works in", also="works at"),
-    rule("teaches", f"(?:teach|teaches|{BE} teaching|taught) (?P<o>(?!me|you|him|her|them|us|at|my|in\\b)[\\w ]+?)(?: (?:at|in) (?P<also>.+))?",
+    rule("teaches", f"(?:teach|teaches|{BE} teaching|taught) (?P<o>(?!me|you|him|her|them|us|at|my"
+        f"|in\\b)[\\w ]+?)(?: (?:at|in) (?P<also>.+))?",
         "teaches", also="works at", accept=is_subject),
-    rule("volunteers", f"(?:volunteers?|{BE} volunteering|have been volunteering) (?:at|for|with) (?P<o>.+)", "volunteers at"),
+    rule("volunteers", f"(?:volunteers?|{BE} volunteering|have been volunteering) (?:at|for|with)"
+        f" (?P<o>.+)", "volunteers at"),
     rule("runs",
         rf"(?:runs?|{BE} running|opened|set up|started) (?P<o>(?:an?|my own|our own|his own|her own|the)"
         rf" (?:[\w'-]+ ){{0,3}}(?:{_BUSINESS}))(?: .*)?", "runs"),
@@ -97,7 +105,8 @@ WORK: tuple[Rule, ...] = (
     rule("left for",
         rf"(?:have |has )?(?:left|quit) (?P<than>{NAME}) (?:for|to join|to work (?:at|for)) (?P<o>{NAME})",
         "works at"),
-    rule("quit firm", rf"(?:have |has )?quit (?P<o>{NAME})", "works at", negated=True, ended=True, accept=is_firm),
+    rule("quit firm", rf"(?:have |has )?quit (?P<o>{NAME})", "works at", negated=True, ended=True,
+        accept=is_firm),
 )  # fmt: skip
 
 STUDY: tuple[Rule, ...] = (
@@ -109,17 +118,20 @@ STUDY: tuple[Rule, ...] = (
         r"(?:have |has )?(?:switched|changed|swapped)(?: my| his| her)? majors?(?: from (?P<than>[^,]+?))? to"
         r" (?P<o>.+)", "studies"),
     rule("changed subject",
-        r"(?:have |has )?(?:switched|changed|swapped|transferred) (?:from|out of) (?P<than>[\w ]+?) (?:to|into)"
+        r"(?:have |has )?(?:switched|changed|swapped|transferred) (?:from|out of) (?P<than>[\w ]+?)"
+        r" (?:to|into)"
         r" (?P<o>.+)", "studies", accept=is_subject),
     rule("dropped", "(?:have |has )?(?:dropped|ditched|gave up|quit|stopped studying) (?P<o>.+)",
         "studies", negated=True, ended=True, accept=is_subject),
-    rule("degree both", rf"(?:{BE} )?(?:doing|doing|taking|started|finishing|pursuing|working on) {_DEGREE} (?:in|on)"
+    rule("degree both", rf"(?:{BE} )?(?:doing|doing|taking|started|finishing|pursuing|working on)"
+        rf" {_DEGREE} (?:in|on)"
         r" (?P<o>[^,]+?) (?:at|from) (?P<also>.+)", "studies", also="studies at"),
     rule("degree", rf"(?:{BE} )?(?:doing|taking|started|finishing|pursuing|working on) {_DEGREE} (?:in|on)"
         r" (?P<o>.+)", "studies"),
     rule("studies both", rf"{_STUDYING} (?P<o>(?!at |an? |the |some |my |this|that|it\b|ok|well|great|fine"
         r"|better|good)[^,]+?) at (?P<also>.+)", "studies", split=True, also="studies at"),
-    rule("studies at", rf"(?:(?:stud(?:y|ies)|{BE} studying|{BE} enrolled) at|attends?) (?P<o>.+)", "studies at"),
+    rule("studies at", rf"(?:(?:stud(?:y|ies)|{BE} studying|{BE} enrolled) at|attends?) (?P<o>.+)",
+        "studies at"),
     rule("goes to", r"(?:go|goes|got into|transferred to|{BE} going) (?:to )?(?P<o>(?:the )?[A-Z].*"
         r"(?:University|College|School|Uni|Academy|High|Tech|Institute)\b.*)", "studies at"),
     rule("studies",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Container, Iterator
 
 from thinkback.text.sentences import Sentence, is_question, sentences
+from thinkback.think.rules.english_words import word_set
 
 LONGEST = 400
 """A longer sentence is left to the bank: rules read plain statements, and stay linear."""
@@ -34,7 +35,7 @@ _REPORTED = re.compile(
     r"|\baccording to\b|\b(?:lyrics|the song|the novel|the story|the movie|the film|the book|character)\b",
     _I,
 )
-_OWN_WORD = frozenset("i not never to haven't havent hasn't didn't didnt don't dont just also always".split())
+_OWN_WORD = word_set("i not never to haven't havent hasn't didn't didnt don't dont just also always")
 _REPORTED_ZH = re.compile(
     "(?:(?<![跟和对向同])你|他|她|有人|别人|大家|医生|老师|朋友|妈妈?|爸爸?)(?:刚才|之前|总|曾)?(?:说|告诉"
     "|认为|觉得|以为|问)"
@@ -45,7 +46,8 @@ _TASK = re.compile(
     r"|summari[sz]e|correct (?:this|the|my|these)|fix (?:this|the|my)|edit (?:this|the|my)|continue the"
     r"|write (?:me )?(?:an? |the )?(?:\w+ )?(?:story|poem|essay|dialogue|letter|email|song|script|sentence)"
     r"|act as|role-?play|you are|repeat after me"
-    r"|(?:i'm|i am|im) writing (?:an? |my )?(?:\w+ )?(?:story|poem|novel|script|song|screenplay|play|fanfic))\b",
+    r"|(?:i'm|i am|im) writing (?:an? |my )?(?:\w+ )?(?:story|poem|novel|script|song|screenplay|play"
+    r"|fanfic))\b",
     _I,
 )
 _TASK_ZH = re.compile(
@@ -72,7 +74,8 @@ _BORDER = re.compile(
     _I,
 )
 _AFTERTHOUGHT = re.compile(
-    r"(?:i wish|i hope|i guess|maybe|perhaps|hopefully|in theory|not sure|hypothetically|would be nice|if only"
+    r"(?:i wish|i hope|i guess|maybe|perhaps|hopefully|in theory|not sure|hypothetically|would be nice"
+    r"|if only"
     r"|as if|in my dreams)\W*\Z",
     _I,
 )
@@ -96,7 +99,7 @@ def statements(text: str, *, skip: Container[Sentence] = ()) -> list[Sentence]:
 
 
 def asides(text: str, *, skip: Container[Sentence] = ()) -> list[Sentence]:
-    """Sentences that are hearsay or doubt, and still take for granted whom they name: "my boss Ann says ..."."""
+    """Sentences of hearsay or doubt, which still take for granted whom they name: "my boss Ann says ..."."""
     return [
         sentence
         for sentence in _told(text, skip)
@@ -135,7 +138,8 @@ _SAYING = re.compile(
     r"\b(?:never thought|who would have thought|can't believe) (?:that )?I(?:'d| would) (?:ever )?(?:say"
     r"|admit|do) "
     r"(?:this|that|it)\b,?"
-    r"|\bif (?:you (?:need|must|want|wanna|ever need|can|are (?:wondering|curious)|were wondering)|it helps|that helps|anyone asks"
+    r"|\bif (?:you (?:need|must|want|wanna|ever need|can|are (?:wondering|curious)|were wondering)|it"
+    r" helps|that helps|anyone asks"
     r"|it matters|you're (?:wondering|curious|interested))\b[\w ]{0,20}?(?=[,.!)]|\Z|\s(?:my|I|I'm)\b)"
     r"|\bin case (?:you|it)[\w ]{0,25}?(?=[,.!)]|\Z)",
     _I,
@@ -162,9 +166,9 @@ def _real(part: Sentence) -> Iterator[Sentence]:
         (each for each in reversed([*_BORDER.finditer(said, 0, first.start())]) if each.start()), None
     )
     loose = border and (border.end() == first.start() or not _IF.match(first.group()))
-    if border and loose and not _AFTERTHOUGHT.match(said, border.end()) and not _SOME_DAY.match(said):
-        if before := _cut(part, border.start()):
-            yield before
+    if border and loose and not (_AFTERTHOUGHT.match(said, border.end()) or _SOME_DAY.match(said)):
+        before = _cut(part, border.start())
+        yield from [before] if before else []
     if own := (_SO if first is heard else _IN_FACT).search(said, first.end()):
         yield from _real(Sentence(part.text[own.end() :], part.start + own.end(), part.end))
 

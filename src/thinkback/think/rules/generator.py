@@ -26,7 +26,7 @@ _COMMA = re.compile("[,，;；]")
 _OPENS_ZH = re.compile("[\\W\\d]*[\u4e00-\u9fff]")
 _LATIN = re.compile("[A-Za-z]{2}")
 _MENDED = ("works as", "studies")
-"""Relations of many values that most people give one: after a slip the new value takes the place of the last."""
+"""Relations of many values that most people give one: after a slip the new value replaces the last."""
 
 
 @dataclass(frozen=True, slots=True)
