@@ -123,16 +123,15 @@ def _chinese(text: str) -> list[str]:
 def _english(text: str) -> list[list[str]]:
     """All hints with the rest of the question; the likeliest each by itself, since one must do; Chinese."""
     found, words = cues(text)
-    kin = [
-        name for word in words if (name := _KIN.get(word) or _KIN.get(word.removesuffix("'s").rstrip("s")))
-    ]
+    relatives = [_KIN.get(word) or _KIN.get(word.removesuffix("'s").rstrip("s"), "") for word in words]
+    kin = [term for name in relatives for term in _terms(name)]  # a flatmate is a roommate to a thought
+    there = [term for name in relatives for term in _terms(_TO_ZH.get(name, ""))]
     proper = terms(" ".join(_proper(text)))
-    if not found and not kin:
-        return [proper]
+    if not found:
+        return [[*kin, *proper], [*there, *proper]]
     rest = terms(" ".join(word for word in words if word not in _IDLE))
     english = [term for cue in found for term in _terms(cue.english)]
     chinese = [term for cue in found for term in _terms(cue.chinese)]
-    there = [term for name in kin for term in _terms(_TO_ZH.get(name, ""))]
     alone = [[*_terms(cue.english), *kin, *proper] for cue in found[:_ALONE]]
     return [[*english, *rest, *kin], *alone, [*chinese, *there, *proper]]
 

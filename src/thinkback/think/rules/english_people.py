@@ -36,7 +36,7 @@ _OF_MINE = re.compile(
     rf" (?P<name>{NAME}){_SIDES}"
 )
 _NAME_FIRST = re.compile(
-    rf"(?P<name>{NAME})(?:, | \(|,? (?:who is|who's) )my {MODS}(?P<kin>{_ROLE})\b(?=\s*[,.;!)]|\Z|\s+who\b)"
+    rf"(?<![\w'-])(?P<name>{NAME})(?:, | \(|,? (?:who is|who's) )my {MODS}(?P<kin>{_ROLE})\b(?=\s*[,.;!)]|\Z|\s+who\b)"
 )
 _PET = re.compile(
     rf"\ban? (?:[\w-]+ )?(?P<kin>{PET})[,:]? (?:and )?(?:his |her |its |the )?name(?:'s| is) (?P<name>{NAME})"
@@ -54,8 +54,9 @@ _NOBODY = word_set("god jesus christ christmas easter english french german span
 _UNNAMED = re.compile(rf"\b[Mm]y (?P<mods>{MODS})(?P<kin>{KIN})\b(?!'s|-)")
 _PLACE = re.compile(rf"\b(?:in|to|from|near|at) (?P<o>{NAME})")
 _SPEAKS_OF = re.compile(
-    rf"(?P<name>{NAME}) (?:is|has|works|lives|likes|loves|plays|moved|just|got|was|called)\b"
+    rf"(?<![\w'-])(?P<name>{NAME}) (?:is|has|works|lives|likes|loves|plays|moved|just|got|was|called)\b"
 )
+_OPENING = 2000  # characters of an earlier turn that are looked at
 _SHE = """mother sister wife girlfriend daughter aunt niece grandmother granddaughter mother-in-law
  sister-in-law
  daughter-in-law stepmother stepsister stepdaughter godmother goddaughter"""
@@ -155,7 +156,7 @@ def cast_before(texts: Sequence[str]) -> Cast | None:
     """Whom and which places earlier turns have named, the nearest turn first: for reference only."""
     cast: Cast | None = None
     for text in texts:
-        cast = _cast_of(text, cast)
+        cast = _cast_of(text[:_OPENING], cast)
     return cast
 
 
