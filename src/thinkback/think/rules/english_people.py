@@ -36,7 +36,8 @@ _OF_MINE = re.compile(
     rf" (?P<name>{NAME}){_SIDES}"
 )
 _NAME_FIRST = re.compile(
-    rf"(?<![\w'-])(?P<name>{NAME})(?:, | \(|,? (?:who is|who's) )my {MODS}(?P<kin>{_ROLE})\b(?=\s*[,.;!)]|\Z|\s+who\b)"
+    rf"(?<![\w'-])(?P<name>{NAME})(?:, | \(|,? (?:who is|who's) )my {MODS}(?P<kin>{_ROLE})\b"
+    r"(?=\s*[,.;!)]|\Z|\s+who\b)"
 )
 _PET = re.compile(
     rf"\ban? (?:[\w-]+ )?(?P<kin>{PET})[,:]? (?:and )?(?:his |her |its |the )?name(?:'s| is) (?P<name>{NAME})"
