@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from thinkback.index.lexical import hash_terms
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset
-from thinkback.text.asking import asked_for, rewordings
+from thinkback.text.asking import asked_for, open_terms, rewordings
 from thinkback.text.forgetting import Wish, wishes
 from thinkback.text.names import normalise
 from thinkback.text.quarantine import redacted, withheld
@@ -176,7 +176,7 @@ def _says_more(turn: Turn, tellers: Sequence[Candidate], asked: str) -> bool:
     told = {term for item in tellers for term in terms(item.text)}
     # of Chinese, characters: pairs of them change with every wording
     more = {term for term in terms(turn.query) if term.isascii() or len(term) == 1} - told
-    wanted = set(asked_for(asked)) - told
+    wanted = set(open_terms(asked)) - told
     return len(more) >= _SAYS_MORE or bool(more & wanted)
 
 

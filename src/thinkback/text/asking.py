@@ -99,6 +99,11 @@ def asked_for(text: str) -> list[str]:
     return terms(_ASKS.sub(" ", text)) or terms(text)
 
 
+def open_terms(text: str) -> list[str]:
+    """The terms of a question that stand for no relation: a thought could not say them in words of its own."""
+    return asked_for(text) if _HAN_RUN.search(text) else terms(_ASKS.sub(" ", " ".join(cues(text)[1])))
+
+
 def rewordings(text: str) -> list[list[str]]:
     """The terms by which a thought that answers would be found, a list a wording; none for most texts."""
     if len(text) > _LONGEST:

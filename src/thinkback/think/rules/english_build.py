@@ -61,7 +61,7 @@ def built(rule: Rule, match: re.Match[str], subject: str) -> Iterator[Reading]:
 
 def _objects(rule: Rule, words: str) -> tuple[str, ...]:
     value = trim(trim_place(words)) if rule.place else trim(words)
-    if rule.relation == "works at":
+    if rule.relation in ("works at", "studies"):
         value = trim_work(value)
     objects = listed(value) if rule.split else (value,)
     if rule.relation in ("plays", "speaks"):

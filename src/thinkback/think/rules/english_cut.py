@@ -64,7 +64,7 @@ _PLACE_TAIL = re.compile(
     re.S,
 )
 _WORK_TAIL = re.compile(
-    r",\s*(?![A-Z])\S+\s+\S.*|\s+(?:in|on|near|for|over|with) (?:the|an?|my|our)\s.*", re.S
+    r",\s*(?![A-Z])\S+\s+\S.*|\s+(?:in|on|near|for|over|with) (?:the|an?|my|our)\s.*|\s+in [A-Z].*", re.S
 )
 _PLAYED_TAIL = re.compile(
     r"\s+(?:in|with|for|at|on|to|every|when|around|by|during|as|after|together|pretty|quite|really|well|badly|better"

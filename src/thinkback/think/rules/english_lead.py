@@ -51,7 +51,8 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(do|does|did|is|was|have|has)nt\b", r"\1 not"), (r"\bgonna\b", "going to"),
         (r"(?<=[a-z])'s (?=(?:an?|called|named|in|at|from|not|allergic|now|still|also|currently|working"
             r"|living"
-         r"|studying|retired|moved|the|up to|down to|only|about)\b|\d)", " is "),
+         r"|studying|retired|moved|vegan|vegetarian|pregnant|married"
+         r"|divorced|diabetic|coeliac|celiac|the|up to|down to|only|about)\b|\d)", " is "),
         (r"(?<=[a-z])'s (?=(?:been|got|just)\b)", " has "), (r"\bwe are\b", "we am"), (r"\s=\s", " is "),
     )
 )  # fmt: skip

@@ -42,6 +42,8 @@ _NAME_FIRST = re.compile(
 _PET = re.compile(
     rf"\ban? (?:[\w-]+ )?(?P<kin>{PET})[,:]? (?:and )?(?:his |her |its |the )?name(?:'s| is) (?P<name>{NAME})"
 )
+_HAVE_ONE = re.compile(rf"\ban? {MODS}(?P<kin>{_ROLE}) (?:called|named) (?P<name>{NAME}){_SIDES}")
+_WE_HAVE = re.compile(r"\b(?:I|we)(?:'ve(?: got)?| have(?: got)?| also have) an? .+ and an? ", re.I)
 _NAMED_IT = re.compile(rf"\b(?:named|called|calling|naming|christened) (?:him|her|it) (?P<name>{NAME})")
 _SOME_PET = re.compile(rf"\b(?:an?|the|our|my|new|this) (?:[\w-]+ )?(?P<kin>{PET})\b", re.I)
 _OURS = re.compile(r"\b(?:we|our|I|my|the (?:house|family|gang|pack|household))\b", re.I)
@@ -139,7 +141,8 @@ def mentions(text: str, pet: str = "") -> Iterator[Mention]:
         if kind and _fits(christened["name"]):
             seen.add((kind, christened["name"]))
             yield Mention(kind, christened["name"], *christened.span())
-    for pattern in (_MY, _OF_MINE, _NAME_FIRST, _PET):
+    having = (_HAVE_ONE,) if _WE_HAVE.search(text) else ()
+    for pattern in (_MY, _OF_MINE, _NAME_FIRST, _PET, *having):
         for found in pattern.finditer(text):
             name = re.sub(r"'s\Z", "", found["name"])
             if (found["kin"], name) in seen or not _fits(name) or (pattern is _PET and not _is_ours(text)):

@@ -208,6 +208,8 @@ def is_condition(words: str) -> bool:
 def is_concrete(words: str) -> bool:
     """Something one can have: not a question, an idea, a cold."""
     lowered = words.lower().split()
+    if not {"called", "named"}.isdisjoint(lowered) and not KIN_EN.keys().isdisjoint(lowered):
+        return False  # "a sister called June": a person, not a thing
     return VAGUE.isdisjoint(lowered[:4]) and lowered[-1].rstrip("s") not in KIN_EN
 
 
