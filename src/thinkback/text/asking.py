@@ -100,7 +100,7 @@ def asked_for(text: str) -> list[str]:
 
 
 def open_terms(text: str) -> list[str]:
-    """The terms of a question that stand for no relation: a thought could not say them in words of its own."""
+    """The terms of a question that stand for no relation: a thought would not say them otherwise."""
     return asked_for(text) if _HAN_RUN.search(text) else terms(_ASKS.sub(" ", " ".join(cues(text)[1])))
 
 

@@ -13,7 +13,8 @@ from thinkback.think.rules.rule import Clause, Reading
 
 _DOSED = re.compile(
     r"\b(?:bump(?:ed)?|raised?|upped|increased?|lowered|reduced?|cut|dropped|changed|doubled|switched|moved|adjusted"
-    r"|titrated|taken|halved|went up|took)(?: (?:me )?(?:up|down))?(?: on)? (?:my (?:dose of )?(?P<o>[a-z][\w-]+)|it"
+    r"|titrated|taken|halved|went up|took)(?: (?:me )?(?:up|down))?(?: on)?"
+    r" (?:my (?:dose of )?(?P<o>[a-z][\w-]+)|it"
     r"|the dose|that)(?: dose| dosage|"
     rf" prescription| tablets?)?(?: from {DOSE})? (?:back )?(?:up |down )?(?:to|at) (?P<dose>{DOSE})",
     re.I,
