@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
@@ -56,7 +56,7 @@ class Verbatim:
 
     name = "benchmark"
 
-    def generate(self, turn: Turn) -> list[Draft]:
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
         source = Source(turn.id, turn.asker, "query", 0, len(turn.query))
         return [
             Draft(

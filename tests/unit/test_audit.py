@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -26,7 +27,7 @@ class Gullible:
 
     name = "gullible"
 
-    def generate(self, turn: Turn) -> list[Draft]:
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
         sides: tuple[Side, Side] = ("query", "response")
         return [
             Draft(
@@ -122,7 +123,7 @@ class Told:
     def __init__(self, *drafts: Draft) -> None:
         self.drafts = list(drafts)
 
-    def generate(self, turn: Turn) -> list[Draft]:
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
         draft = self.drafts.pop(0)
         return [dataclasses.replace(draft, sources=(dataclasses.replace(draft.sources[0], turn=turn.id),))]
 

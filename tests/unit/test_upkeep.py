@@ -34,7 +34,7 @@ class Verbatim:
 
     name: str = "verbatim"
 
-    def generate(self, turn: Turn) -> list[Draft]:
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
         return [
             Draft(
                 subject=f"topic {turn.id}",

@@ -2,7 +2,8 @@
 
 Stage 1 picks the groups, stage 2 scores what they hold; both happen in `index.shelf`. Where fewer than k
 thoughts matter, raw turns fill up, so that what was not turned into a thought is still found. A turn whose
-thought was retired is no such find: what is no longer held true must not come back by the other door.
+thought was retired is no such find: what is no longer held true must not come back by the other door. Nor is
+one that tells what the user asked to forget (`text.forgetting`), read as a thought or not.
 
 A question is searched for as it was asked, less the words that only ask, and as a thought would say the
 answer (`text.asking`); of its wordings the best score counts.
@@ -20,7 +21,8 @@ from thinkback.index.lexical import hash_terms
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset
 from thinkback.recall.retention import Fading
-from thinkback.text.asking import asked_for, rewordings
+from thinkback.text.asking import asked_for, open_terms, rewordings
+from thinkback.text.forgetting import Wish, wishes
 from thinkback.text.names import normalise
 from thinkback.text.quarantine import redacted, withheld
 from thinkback.text.sentences import is_question, sentences
@@ -163,12 +165,15 @@ def _fill(search: Search, items: Sequence[Candidate]) -> tuple[Hits, list[Candid
             told.setdefault(source.turn, []).append(item)
     retired = cache(lambda: _no_longer_true(search))  # only if a turn matters at all
     asked = normalise(search.question.text)
+    unwanted: list[tuple[int, Wish]] = []  # what the turns found so far ask to forget
 
     def against(turn: Turn) -> str | None:
         if turn.id in told and not _says_more(turn, told[turn.id], search.question.text):
             return f"told by {told[turn.id][0].ref}"
         if thought := retired()(turn):
             return f"no longer held true, see {thought}"
+        if request := _forbidden(turn, unwanted):
+            return f"to be forgotten, see {request}"
         if normalise(turn.query) == asked:
             return "repeats the query"
         return "only asks" if not turn.response and _only_asks(turn.query) else None
@@ -178,10 +183,20 @@ def _fill(search: Search, items: Sequence[Candidate]) -> tuple[Hits, list[Candid
     while True:
         hits = search.hits("turn", limit)
         turns = {turn.id: turn for turn in search.lookup.turns(hits.ids.tolist())}
+        unwanted[:] = [(turn.id, wish) for turn in turns.values() for wish in wishes(turn.query)]
         filling, left = _judge(search, hits, turns, wanted, against)
         if len(filling) == wanted or not search.may_be_more(hits, limit):
             return hits, filling, left
         limit *= _CONSIDERED
+
+
+def _forbidden(turn: Turn, unwanted: Sequence[tuple[int, Wish]]) -> Ref | None:
+    """The request to forget that a turn is, or that takes it back; what was told later may come back."""
+    for request, wish in unwanted:
+        gone = turn.id == request - 1 if wish.recent else turn.id < request and wish.covers(turn.query)
+        if gone or turn.id == request:
+            return Ref("turn", request)
+    return None
 
 
 def _says_more(turn: Turn, tellers: Sequence[Candidate], asked: str) -> bool:
@@ -192,7 +207,7 @@ def _says_more(turn: Turn, tellers: Sequence[Candidate], asked: str) -> bool:
     told = {term for item in tellers for term in terms(item.text)}
     # of Chinese, characters: pairs of them change with every wording
     more = {term for term in terms(turn.query) if term.isascii() or len(term) == 1} - told
-    wanted = set(asked_for(asked)) - told
+    wanted = set(open_terms(asked)) - told
     return len(more) >= _SAYS_MORE or bool(more & wanted)
 
 

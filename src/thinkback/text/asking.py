@@ -8,7 +8,9 @@ after, in both languages, so that "Where's home?" and 我住哪里 find "The use
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
+from thinkback.text.asking_english import cues
 from thinkback.text.kin import KIN_EN, KIN_ZH, PETS_EN, PETS_ZH, longest_first
 from thinkback.text.scripts import HAN
 from thinkback.text.tokens import terms
@@ -81,11 +83,14 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     (r"\bplans?\b|\bgoing to do\b|打算|计划", "plans", "打算"),
 )  # fmt: skip
 CUES = tuple((re.compile(cue, _I), english, chinese) for cue, english, chinese in _TABLE)
-_KIN_EN = re.compile(rf"\b(?:{longest_first(KIN_EN | PETS_EN)})s?\b", _I)
 _KIN_ZH = re.compile(longest_first(KIN_ZH | PETS_ZH))
 _TO_ZH = {name: word for word, name in reversed((KIN_ZH | PETS_ZH).items())}
 _LATIN = re.compile(r"[A-Za-z][\w.-]+")
 _HAN_RUN = re.compile(f"[{HAN}]+")
+_KIN = KIN_EN | PETS_EN
+_ASKING = "which who what where when how me tell know again currently anything something many much kind"
+_IDLE = frozenset(_ASKING.split())
+_ALONE = 2  # hints that are searched for by themselves: each wording costs a pass over the words of the space
 _LONGEST = 300  # a longer text is no question after one thing
 
 
@@ -94,29 +99,51 @@ def asked_for(text: str) -> list[str]:
     return terms(_ASKS.sub(" ", text)) or terms(text)
 
 
+def open_terms(text: str) -> list[str]:
+    """The terms of a question that stand for no relation: a thought would not say them otherwise."""
+    return asked_for(text) if _HAN_RUN.search(text) else terms(_ASKS.sub(" ", " ".join(cues(text)[1])))
+
+
 def rewordings(text: str) -> list[list[str]]:
     """The terms by which a thought that answers would be found, a list a wording; none for most texts."""
     if len(text) > _LONGEST:
         return []
+    wordings = map(terms, _chinese(text)) if _HAN_RUN.search(text) else _english(text)
+    return [list(wanted) for wanted in dict.fromkeys(map(tuple, wordings)) if wanted]
+
+
+def _chinese(text: str) -> list[str]:
     found = [(cue, english, chinese) for cue, english, chinese in CUES if cue.search(text)]
-    is_chinese = bool(_HAN_RUN.search(text))
     rest = text
     for cue, _, _ in found:
         rest = cue.sub(" ", rest)
     rest = _ASKS.sub(" ", rest)
     hints = (" ".join(english for _, english, _ in found), " ".join(chinese for _, _, chinese in found))
-    if is_chinese:
-        there = " ".join((KIN_ZH | PETS_ZH)[word] for word in _KIN_ZH.findall(rest))
-        carried = " ".join(_LATIN.findall(text))
-        # 我喝什么咖啡: no thought says 咖啡 of an americano, and a small embedder cannot tell, so 喝 must do
-        said = (f"{hints[0]} {there} {carried}", f"{hints[1]} {rest}" if found else "", hints[1])
-    else:
-        kin = [word.lower() for word in _KIN_EN.findall(rest)]
-        names = [(KIN_EN | PETS_EN).get(word) or (KIN_EN | PETS_EN).get(word.rstrip("s"), "") for word in kin]
-        there = " ".join(_TO_ZH.get(name, "") for name in names)
-        carried = " ".join((*_HAN_RUN.findall(text), *_proper(rest)))
-        said = (f"{hints[0]} {rest}" if found else "", f"{hints[1]} {there} {carried}", "")
-    return [wanted for words in dict.fromkeys(said) if (wanted := terms(words))]
+    there = " ".join((KIN_ZH | PETS_ZH)[word] for word in _KIN_ZH.findall(rest))
+    carried = " ".join(_LATIN.findall(text))
+    # 我喝什么咖啡: no thought says 咖啡 of an americano, and a small embedder cannot tell, so 喝 must do
+    return [f"{hints[0]} {there} {carried}", f"{hints[1]} {rest}" if found else "", hints[1]]
+
+
+def _english(text: str) -> list[list[str]]:
+    """All hints with the rest of the question; the likeliest each by itself, since one must do; Chinese."""
+    found, words = cues(text)
+    relatives = [_KIN.get(word) or _KIN.get(word.removesuffix("'s").rstrip("s"), "") for word in words]
+    kin = [term for name in relatives for term in _terms(name)]  # a flatmate is a roommate to a thought
+    there = [term for name in relatives for term in _terms(_TO_ZH.get(name, ""))]
+    proper = terms(" ".join(_proper(text)))
+    if not found:
+        return [[*kin, *proper], [*there, *proper]]
+    rest = terms(" ".join(word for word in words if word not in _IDLE))
+    english = [term for cue in found for term in _terms(cue.english)]
+    chinese = [term for cue in found for term in _terms(cue.chinese)]
+    alone = [[*_terms(cue.english), *kin, *proper] for cue in found[:_ALONE]]
+    return [[*english, *rest, *kin], *alone, [*chinese, *there, *proper]]
+
+
+@lru_cache(maxsize=1024)
+def _terms(hint: str) -> tuple[str, ...]:
+    return tuple(terms(hint))
 
 
 def _proper(text: str) -> list[str]:

@@ -3,38 +3,78 @@
 from __future__ import annotations
 
 _ENGLISH = {
-    "mother": "mother mom mum mama mommy mummy",
-    "father": "father dad papa daddy",
+    "mother": "mother mom mum mama mommy mummy mam mumma",
+    "father": "father dad papa daddy pop",
     "sister": "sister sis",
     "brother": "brother bro",
-    "wife": "wife",
+    "wife": "wife wifey missus",
     "husband": "husband hubby",
-    "girlfriend": "girlfriend",
-    "boyfriend": "boyfriend",
+    "girlfriend": "girlfriend gf",
+    "boyfriend": "boyfriend bf",
     "partner": "partner spouse",
     "fiance": "fiance fiancee fiancé fiancée",
     "son": "son",
     "daughter": "daughter",
     "child": "child kid baby",
-    "aunt": "aunt auntie",
+    "aunt": "aunt auntie aunty",
     "uncle": "uncle",
     "cousin": "cousin",
     "niece": "niece",
     "nephew": "nephew",
-    "grandmother": "grandmother grandma granny nana",
-    "grandfather": "grandfather grandpa granddad",
+    "grandmother": "grandmother grandma granny nana gran nan grandmum",
+    "grandfather": "grandfather grandpa granddad grandad gramps",
     "grandson": "grandson",
     "granddaughter": "granddaughter",
-    "friend": "friend buddy bestie",
+    "friend": "friend buddy bestie mate pal bff",
     "boss": "boss manager supervisor",
-    "colleague": "colleague coworker co-worker teammate",
+    "colleague": "colleague coworker co-worker teammate workmate",
     "roommate": "roommate flatmate housemate",
     "neighbour": "neighbour neighbor",
     "teacher": "teacher",
     "professor": "professor",
-    "doctor": "doctor",
+    "doctor": "doctor gp",
     "dentist": "dentist",
-    "therapist": "therapist",
+    "therapist": "therapist counsellor counselor shrink",
+    "sibling": "sibling",
+    "mother-in-law": "mother-in-law",
+    "father-in-law": "father-in-law",
+    "sister-in-law": "sister-in-law",
+    "brother-in-law": "brother-in-law",
+    "son-in-law": "son-in-law",
+    "daughter-in-law": "daughter-in-law",
+    "stepmother": "stepmother stepmum stepmom",
+    "stepfather": "stepfather stepdad",
+    "stepson": "stepson",
+    "stepdaughter": "stepdaughter",
+    "stepsister": "stepsister",
+    "stepbrother": "stepbrother",
+    "godmother": "godmother",
+    "godfather": "godfather",
+    "godson": "godson",
+    "goddaughter": "goddaughter",
+    "ex": "ex ex-wife ex-husband ex-girlfriend ex-boyfriend ex-partner",
+    "classmate": "classmate",
+    "landlord": "landlord landlady",
+    "tenant": "tenant lodger",
+    "mentor": "mentor",
+    "tutor": "tutor",
+    "coach": "coach",
+    "trainer": "trainer",
+    "physio": "physio physiotherapist",
+    "vet": "vet",
+    "hairdresser": "hairdresser",
+    "barber": "barber",
+    "accountant": "accountant",
+    "lawyer": "lawyer solicitor attorney",
+    "babysitter": "babysitter nanny",
+    "cleaner": "cleaner",
+    "assistant": "assistant",
+    "co-founder": "co-founder cofounder",
+    "cardiologist": "cardiologist",
+    "dermatologist": "dermatologist",
+    "neurologist": "neurologist",
+    "endocrinologist": "endocrinologist",
+    "psychiatrist": "psychiatrist",
 }
 _CHINESE = {
     "mother": "妈妈 母亲 老妈 妈",
@@ -65,7 +105,17 @@ _CHINESE = {
     "neighbour": "邻居",
     "teacher": "老师 导师",
 }
-_PETS_EN = "dog cat puppy kitten bird parrot hamster rabbit bunny horse pony fish goldfish turtle snake"
+_PETS_EN = {
+    "dog": "dog puppy pup doggo pooch labrador poodle greyhound whippet beagle corgi dachshund husky"
+    " spaniel terrier"
+    " retriever collie bulldog pug chihuahua rottweiler dalmatian cockapoo labradoodle mutt",
+    "cat": "cat kitten kitty tabby ragdoll",
+    "rabbit": "rabbit bunny",
+    "horse": "horse pony",
+}
+_MORE_PETS_EN = """bird parrot hamster fish goldfish turtle snake tortoise ferret lizard gecko iguana budgie
+ cockatiel canary gerbil chinchilla hedgehog axolotl tarantula rat goat donkey llama alpaca chicken hen duck
+ pig cow sheep parakeet bearded-dragon chameleon pet"""
 _PETS_ZH = {
     "狗": "dog",
     "小狗": "dog",
@@ -86,10 +136,12 @@ _PETS_ZH |= {
 
 KIN_EN: dict[str, str] = {word: name for name, words in _ENGLISH.items() for word in words.split()}
 KIN_ZH: dict[str, str] = {word: name for name, words in _CHINESE.items() for word in words.split()}
-PETS_EN: dict[str, str] = {word: word for word in (*_PETS_EN.split(), "pet")}
+PETS_EN: dict[str, str] = {word: name for name, words in _PETS_EN.items() for word in words.split()}
+PETS_EN |= {word: word for word in _MORE_PETS_EN.split()}
 PETS_ZH: dict[str, str] = _PETS_ZH | {"宠物": "pet"}
 
-_ONE_EACH = "mother father wife husband girlfriend boyfriend partner fiance boss"
+_ONE_EACH = """mother father wife husband girlfriend boyfriend partner fiance boss landlord dentist therapist
+ mother-in-law father-in-law"""
 ONE_EACH = frozenset(_ONE_EACH.split())
 """Of these a person has one at a time; of the others, several."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from thinkback.types import Draft, Turn
@@ -13,6 +14,10 @@ class Generator(Protocol):
     @property
     def name(self) -> str: ...
 
-    def generate(self, turn: Turn) -> list[Draft]:
-        """The thoughts of one turn; none is a good answer. Failures of a model are ModelError."""
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
+        """The thoughts of one turn; none is a good answer. Failures of a model are ModelError.
+
+        `recent` are the turns just before it in its session, oldest first: they tell whom "she" means, and
+        no thought comes from them.
+        """
         ...

@@ -30,9 +30,9 @@ class JointGenerator:
     def name(self) -> str:
         return f"{self.rules.name} + {self.model.name}"
 
-    def generate(self, turn: Turn) -> list[Draft]:
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
         """The rules' drafts, then what the model adds to them."""
-        certain = self.rules.generate(turn)
+        certain = self.rules.generate(turn, recent)
         added = self.model.about(turn, unread(turn, certain))
         return [
             *(replace(draft, maker=self.rules.name) for draft in certain),

@@ -29,7 +29,7 @@ class LLMGenerator:
     def name(self) -> str:
         return f"{self.llm.name} generate@{load('generate').version}"
 
-    def generate(self, turn: Turn) -> list[Draft]:
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
         """The drafts of one turn; raises BadReply where the model's answer cannot be used."""
         return self.about(turn, stated(turn))
 

@@ -18,12 +18,15 @@ from thinkback.text.quarantine import admitted
 from thinkback.think.generate import Generator
 from thinkback.think.organiser import Organised, Organiser
 from thinkback.think.reorganise import Reorganiser, outgrown
-from thinkback.types import Action, Claimed, Plan, Receipt, ThoughtOver
+from thinkback.types import Action, Claimed, Plan, Receipt, ThoughtOver, Turn
 from thinkback.upkeep import Progress, Upkeep
 
 LEASE_S = 300.0
 MAX_ATTEMPTS = 5
 FIRST_RETRY_S = 5.0
+_RECENT = 2  # turns before it that a turn may refer to
+_LOOK_BACK = 8  # among so many of the space, whatever their session
+_CONVERSATION = timedelta(days=1)  # a longer silence ends it
 LONGEST_RETRY_S = 3600.0  # whatever a model asks for
 
 
@@ -102,7 +105,7 @@ class Thinker:
             with watch("embed"):
                 self._upkeep.catch_up(item.space)
             with watch("generate"):
-                drafts = admitted(self._generator.generate(item.turn), item.turn)
+                drafts = admitted(self._generator.generate(item.turn, self._recent(item)), item.turn)
             with watch("organise"):
                 organised = self._organiser.organised(item.space, item.turn, drafts)
             plan = Plan(
@@ -144,6 +147,14 @@ class Thinker:
             except ModelError as error:
                 problem = f"group {group} was not reorganised: {type(error).__name__}: {error}"
                 round_.problems.append(problem)
+
+    def _recent(self, item: Claimed) -> list[Turn]:
+        """The turns just before in the same conversation, by which a turn may be understood."""
+        turn = item.turn
+        first = max(0, turn.id - 1 - _LOOK_BACK)
+        earlier = self._store.turns(item.space, session=turn.session, after=first, limit=_LOOK_BACK)
+        near = [each for each in earlier if each.id < turn.id and turn.at - each.at <= _CONVERSATION]
+        return near[-_RECENT:]
 
     def _retry_at(self, item: Claimed, error: Exception) -> datetime | None:
         """At once if the space changed under us, later if a model failed, never if trying is in vain."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from thinkback.think.belongings import BELONGINGS, FORMS
 from thinkback.types import Kind
 
 
@@ -219,6 +220,20 @@ ENTRIES: tuple[tuple[Relation, str], ...] = (
         "is a, be, am, 是",
     ),
     (do("has", "profile", False, "have", "有", "没有"), "have, owns, own, possesses, has pet, 拥有, 养"),
+    (do("works in", "profile", False, "work in", "从事"), "industry, field"),
+    (do("runs", "profile", False, "run", "经营"), "business"),
+    (do("uses", "profile", False, "use", "使用"), "use, is using"),
+    (do("banks with", "profile", True, "bank with", "的银行是", "的银行不是"), "bank"),
+    (do("does", "profile", False, "do", "练"), "practises, practices"),
+    (do("teaches", "profile", False, "teach", "教"), "teach"),
+    (do("volunteers at", "profile", False, "volunteer at", "在做义工于"), "volunteers for, volunteers with"),
+    (do("collects", "profile", False, "collect", "收藏"), "collect"),
+    (do("keeps", "profile", False, "keep", "饲养"), "keep"),
+    (do("supports", "profile", False, "support", "支持"), "support, roots for"),
+    (
+        said("vapes", "profile", True, "{s} vapes", "{s} does not vape", "{s}抽电子烟", "{s}不抽电子烟"),
+        "vape",
+    ),
     (past("lived in", "live in", "曾住在"), "previously lived in, used to live in"),
     (past("worked at", "work at", "曾工作于"), "previously worked at"),
     (past("went to", "go to", "去了"), "visited, go to, traveled to, travelled to, flew to, 去, 去过"),
@@ -276,6 +291,7 @@ ENTRIES: tuple[tuple[Relation, str], ...] = (
         ),
         "has capital, capital is, capital city, 首都",
     ),
+    *((of(name, "profile", True, zh), FORMS.get(name, "")) for name, zh in BELONGINGS.items()),
 )
 
 FAVOURITES_ZH = {

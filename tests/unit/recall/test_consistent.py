@@ -193,7 +193,7 @@ class Analysis:
 
     name = "table 5"
 
-    def generate(self, turn: Turn) -> list[Draft]:
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
         sources = (Source(turn.id, "user", "query", 0, len(turn.query)),)
         triples = [
             ("white blood cell count", "is", "3623.20/ul"),

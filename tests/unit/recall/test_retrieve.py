@@ -91,7 +91,7 @@ def test_a_turn_is_not_repeated_beside_its_thought(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("told", "asked", "answer"),
     [
-        ("My brother Felix runs a bakery with a striped awning.", "What does Felix sell?", "bakery"),
+        ("My brother Felix sells bread under a striped awning.", "What does Felix sell?", "bread"),
         ("I have a cat named Tom. The vet says that Tom needs drops twice a day.", "drops for Tom?", "drops"),
         ("今天我买了一台二手钢琴，花了八千块。", "我买的钢琴多少钱？", "八千"),
     ],
@@ -167,3 +167,20 @@ def test_a_merged_thought_keeps_its_turns(memory: Memory) -> None:
 def test_an_empty_space_is_searched_whole(memory: Memory) -> None:
     found = memory.recall("anything", explain=True)
     assert (found.items, found.dropped, found.exact, found.probes) == ((), (), True, 0)
+
+
+def test_what_was_asked_to_be_forgotten_is_not_found_in_raw_turns(memory: Memory) -> None:
+    memory.remember("Between us: the Novartis interview went badly, they hated my shoes.")
+    memory.remember("The Roche interview went well.")
+    memory.remember("Delete what you know about my Novartis interview please.")
+    memory.post_think()
+    found = memory.recall("How did the Novartis and Roche interviews go?", explain=True)
+    assert [str(item.ref) for item in found] == ["turn:2"]
+    assert reasons(found)["turn:1"].startswith("to be forgotten, see turn:3: ")
+
+
+def test_what_is_told_again_after_a_request_to_forget_may_come_back(memory: Memory) -> None:
+    memory.remember("Please forget everything about my Novartis interview.")
+    memory.remember("On reflection, do keep this: the Novartis interview went badly.")
+    memory.post_think()
+    assert [str(item.ref) for item in memory.recall("How did the Novartis interview go?")] == ["turn:2"]

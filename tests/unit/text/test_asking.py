@@ -54,3 +54,24 @@ def test_one_wording_is_found_in_the_thought_that_answers(question: str, thought
 @pytest.mark.parametrize("text", ["The weather was awful.", "随便聊聊吧", "", "x" * 500, "Is it raining?"])
 def test_what_is_after_nothing_we_know_is_not_reworded(text: str) -> None:
     assert rewordings(text) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "thought"),
+    [
+        ("What do I do for a living?", "The user works as a locksmith."),
+        ("Who do I report to at work?", "The user's boss is Gareth."),
+        ("What pets do we keep at home?", "The user has a parrot named Captain."),
+        ("Who's my flatmate?", "The user's roommate is Jo."),
+        ("How should people contact me?", "The user prefers texts to calls."),
+        ("Which programming language do I use?", "The user uses Elixir."),
+        ("What do I earn?", "The user's salary is 40k."),
+    ],
+)
+def test_one_hint_is_enough_to_find_a_thought(question: str, thought: str) -> None:
+    held = set(terms(thought))
+    assert any(set(wanted) <= held for wanted in rewordings(question))
+
+
+def test_for_a_living_asks_for_no_home() -> None:
+    assert all("live" not in wanted for wanted in rewordings("What does Ann do for a living?"))

@@ -67,8 +67,8 @@ def test_every_relation_can_be_said_and_denied_in_both_languages(relation: objec
 
 def test_sentences() -> None:
     assert compose("user", "has dog", ("Rex",)) == "The user has a dog named Rex."
-    assert compose("user's sister", "collects", ("stamps",)) == "The user's sister collects stamps."
-    assert compose("user", "collects", ("stamps",), negated=True) == "The user collects not stamps."
+    assert compose("user's sister", "repairs", ("clocks",)) == "The user's sister repairs clocks."
+    assert compose("user", "repairs", ("clocks",), negated=True) == "The user repairs not clocks."
     assert (
         compose("user", "birthday", ("May 6",), negated=True, ended=True)
         == "The user's former birthday is May 6."

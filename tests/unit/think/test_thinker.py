@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ class Meddling:
     seen: list[int] = field(default_factory=list)
     name: str = "meddling"
 
-    def generate(self, turn: Turn) -> list[Draft]:
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
         self.seen.append(turn.id)
         self.before(turn)
         return RuleGenerator().generate(turn)
@@ -353,3 +354,13 @@ def test_a_stopped_worker_takes_no_errands_and_keeps_nobody_waiting() -> None:
     assert worker.wait(5)
     assert errands.done == []
     worker.stop()
+
+
+def test_a_turn_is_understood_by_those_just_before_it_in_its_session(memory: Memory) -> None:
+    at = datetime(2024, 5, 15, 12, tzinfo=UTC)
+    memory.remember("Had a call with my uncle Desmond.", at=at, session="a")
+    memory.remember("He's retired now.", at=at + timedelta(minutes=5), session="a")
+    memory.remember("He's married.", at=at + timedelta(minutes=6), session="b")
+    memory.remember("He's a Buddhist.", at=at + timedelta(days=3), session="a")
+    memory.post_think()
+    assert [t.sentence for t in memory.thoughts()] == ["The user's uncle is Desmond.", "Desmond is retired."]

@@ -5,23 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
+from thinkback.text.forgetting import ASKS, requested
 from thinkback.text.sentences import Sentence, is_question, sentences
 from thinkback.think.amendment import Amendment
 from thinkback.think.relations import relation_of
 from thinkback.think.rules.correct import RELATIVES, corrected, keys, slipped
 from thinkback.think.rules.english_reader import Reader
-from thinkback.think.rules.forget import EVERY_RELATION, requested, stated, topics
+from thinkback.think.rules.forget import EVERY_RELATION, stated, topics
 from thinkback.think.rules.gate import LONGEST
 from thinkback.types import Draft, Source, Turn
 
 _SOMEBODY = re.compile(
     r"(?:(?:actually|no|wait|sorry|so|and),? )*(?P<owner>his|her|he|she)\s+(?P<rest>.+)", re.I | re.S
 )
-_FORGETS = re.compile(
-    "forget|delete|erase|wipe|remove|discard|remember|stor|keep|sav|record|[忘删抹清记提]", re.I
-)
 _CORRECTS = re.compile(
-    "mistake|mis-?typ|misspoke|meant|correct|typo|oops|wrong|mixed|my bad|scratch|wait|sorry|, not "
+    "mistake|mis-?typ|mis-?spok|mis-?read|mis-?spel|meant|strike|correct|typo|oops|wrong|mixed|my bad"
+    "|scratch|wait|sorry|, not |it's .{1,30} not "
     "|[错误正滑对]",
     re.I,
 )
@@ -29,9 +28,11 @@ _CORRECTS = re.compile(
 
 def forgetting(turn: Turn) -> tuple[set[Sentence], list[Draft]]:
     """(the sentences that ask to forget something, what they take back)"""
-    if not _FORGETS.search(turn.query):
+    if not ASKS.search(turn.query):
         return set(), []
-    found = [(s, rest) for s in sentences(turn.query) if len(s.text) <= LONGEST and (rest := requested(s))]
+    found = [
+        (s, rest) for s in sentences(turn.query) if len(s.text) <= LONGEST and (rest := requested(s.text))
+    ]
     drafts = [draft for sentence, rest in found for draft in _forgetting(turn, sentence, rest)]
     return {sentence for sentence, _ in found}, list(dict.fromkeys(drafts))
 

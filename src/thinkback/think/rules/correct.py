@@ -18,7 +18,9 @@ _SLIP = re.compile(
     r"|i meant"
     r"|i made a mistake|i mixed|i got (?:that|it) wrong|i (?:typed|wrote|said|spelt|spelled) (?:that|it)"
     r" wrong|sorry,? (?:i meant"
-    r"|it's|it is|that's|make that)|to correct myself|let me correct)\b",
+    r"|it's|it is|that's|make that)|to correct myself|let me correct|autocorrect(?:ed)?|wrong word|i"
+    r" mis-?read|misread it|i mis-?spoke|strike that|brain fart"
+    r"|i mis-?spelt|i mis-?spelled|slip of the (?:tongue|pen)|fat[- ]?finger(?:ed|s)?)\b",
     _I,
 )
 _SLIP_ZH = re.compile("(?:写|说|打|记|搞|弄|拼|输)错(?:字|别字)?了?|更正|纠正|口误|手误|笔误|手滑|不对|错了")
@@ -28,13 +30,21 @@ _VALUE = re.compile(
     r" actually| really)?"
     r"|that's|(?:it|that) should (?:be|say|have been|read)|should be)|(?:correction|typo|oops|wait,? no"
     r"|scratch that)[\s,:.!-]+)"
-    r"[\s,:]*(?P<new>[\w$€£+@.:/'-]+(?: [\w$€£+@.:/'-]+){0,4}?)(?:,? (?:and )?not (?P<old>[\w$€£+@.:/'"
+    r"[\s,:]*(?P<new>(?:[$€£]?\d[\d,]*\d|[\w$€£+@.:/'-]+)(?: [\w$€£+@.:/'-]+){0,4}?)(?:,? (?:and )?not"
+    r" (?P<old>[\w$€£+@.:/'"
     r" -]{1,40}))?[.!\s]*",
     _I | re.S,
 )
+_NOT_FIRST = re.compile(
+    r"(?:.*[,.!\s])?not (?P<old>[\w$€£+@.:/'-]+(?: [\w'-]+){0,3}),? (?:but |it's |it is |it was |i meant"
+    r" |rather )+"
+    r"(?P<new>[\w$€£+@.:/'-]+(?: [\w$€£+@.:/'-]+){0,3}?)[.!\s]*",
+    _I | re.S,
+)
+_NAMELY = re.compile(r"\A(?:his|her|its|their|the|my) (?:\w+ )?(?:name|number|age|date|birthday) is ", _I)
 _SURELY = re.compile(r"\b(?:meant|typo|correction|make (?:that|it)|should)\b", _I)
 _EMPHATIC = re.compile(
-    r"(?:no,? |sorry,? |actually,? )*it(?:'s| is) (?P<new>[\w'-]+(?: [\w'-]+){0,3}), not (?P<old>[\w'"
+    r"(?:no,? |sorry,? |actually,? )*it(?:'s| is) (?P<new>[\w'-]+(?: [\w'-]+){0,3}?),? not (?P<old>[\w'"
     r" -]{1,40})[.!\s]*",
     _I,
 )
@@ -70,10 +80,12 @@ def corrected(text: str) -> Correction | None:
     if re.search("[\u4e00-\u9fff]", body):
         found = slipped(body) and (_VALUE_ZH_LATE.fullmatch(body) or _VALUE_ZH.fullmatch(body))
     else:
-        found = (slipped(body) and _VALUE.fullmatch(body)) or _EMPHATIC.fullmatch(body)
+        found = (
+            slipped(body) and (_NOT_FIRST.fullmatch(body) or _VALUE.fullmatch(body))
+        ) or _EMPHATIC.fullmatch(body)
     if not found:
         return None
-    new, old = found["new"].strip(" .'"), (found["old"] or "").strip(" .'")
+    new, old = _NAMELY.sub("", found["new"]).strip(" .'"), (found["old"] or "").strip(" .'")
     first = new.lower().split(" ")[0]
     if first in _NO_VALUE or re.match(r"(?:i|i'm|my|we|he|she|they|you)\b|[我你他她]", new.lower()):
         return None
@@ -86,11 +98,13 @@ def corrected(text: str) -> Correction | None:
 def keys() -> list[tuple[str, str]]:
     """Every (subject, relation) that an elliptic correction may be about."""
     own = [(USER, name) for name, relation in VOCABULARY.items() if relation.kind == "profile"]
-    kin = [(USER, f"has {name}") for name in (*_NEAR.split(), "friend", "colleague", "teacher", "dog", "cat")]
+    kin = [(USER, f"has {name}") for name in (*_NEAR.split(), *_OTHERS.split())]
     return [*own, *kin, *((person, name) for person in RELATIVES for name in _PERSONAL)]
 
 
 _NEAR = "mother father sister brother wife husband girlfriend boyfriend partner son daughter child boss"
+_OTHERS = """friend colleague teacher neighbour roommate landlord dentist doctor cousin dog cat rabbit parrot
+ hamster ex"""
 _NEAR_ZH = "姐姐 妹妹 哥哥 弟弟 奶奶 爷爷 外婆 外公"
 RELATIVES = (*(f"{USER}'s {name}" for name in _NEAR.split()), *(f"用户的{word}" for word in _NEAR_ZH.split()))
 """Whom "her" may mean where this turn has named nobody."""

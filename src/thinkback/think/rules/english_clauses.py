@@ -11,24 +11,41 @@ from thinkback.think.rules.rule import Clause
 
 _VERB = (
     "(?:(?:live|work|studie|stud|ha[sv]e?|love|like|enjoy|hate|dislike|prefer|speak|own|play|drink"
-    "|eat|use|take|need|wear)s?|studies|study"
-    r"|am|is|moved|bought|went|visited|started|joined|got|adopted|don't|doesn't|do not|does not|used to|no"
-    r" longer|quit"
-    r"|stopped)"
+    "|eat|use|take|need|wear|weigh|drive|run)s?|studies|study"
+    r"|am|is|was|moved|bought|went|visited|started|joined|got|adopted|don't|doesn't|do not|does not|used"
+    r" to|no"
+    r" longer|quit|stopped|majoring|switched|settled|became|can't|cannot|gave|named|left|ended up|graduated"
+    r"|dropped|hates|loves|currently|recently|working|living|studying|allergic|obsessed|terrified|afraid|scared)"
 )
+_SUBJECT = (
+    r"(?i:I|I'm|I've|im|ive|my|we|we're|we've|our|he|she|he's|she's|hes|shes|his|her|they|they're|who|who's"
+    r"|the one who|the one who's|people call|everyone calls|friends call|everybody calls)\b"
+)
+_NAMED = (
+    r"[A-Z][\w-]+(?:'s \w+)? (?:is|lives|works|likes|loves|has|hates|plays|speaks|drinks|eats|studies|moved"
+    r"|just|got)\b"
+)
+_LINK = "(?i:and|but|so|because|although|though|while|also|then|plus|yet|cos|cuz|coz|since|as|except|or)"
 _SPLIT = re.compile(
-    r"(?:\s*[,;:]|\s+[-—]+)\s*(?:(?i:and|but|so|because|although|though|while|also|then|plus|yet)\s+)*"
-        r"(?=(?i:I|I'm|I've|im|my|we|our|he|she|he's|she's|his|her)\b|[A-Z][\w-]+(?:'s \w+)? (?:is"
-        rf"|lives|works|likes|loves|has|hates)\b|{_VERB}\s+\w)"
+    rf"(?:\s*[,;:(]|\s+[-—–]+|\s*[—–]+|\.\.+)\s*(?:{_LINK}\s+)*"
+        r"(?i:also\s+|then\s+|now\s+|actually\s+|btw\s+|yeah\s+|honestly\s+|me\s+|as of \w+\s+)*"
+        rf"(?={_SUBJECT}|{_NAMED}|(?!like\b){_VERB}\s+\w)"
     r"|\s+and\s+(?:about |around )?(?=\d[\d.,' ]*\s?(?:cm|m|metres?|meters?|feet|foot|ft)\b[\w\s]* tall\b)"
-    r"|\s+(?i:and|but|so|because|although|though|while)\s+(?i:also\s+|then\s+|now\s+|currently\s+)*"
-        r"(?=(?i:I|I'm|I've|im|my|we|our|he|she|he's|she's|his|her)\b(?!\s+\w+\Z)|[A-Z][\w-]+ (?:is"
-        rf"|lives|works|likes|loves|has|hates)\b|{_VERB}\s+\w)"
+    r"|\s+and\s+(?=(?:about |around )?\d[\d.,]*\s?(?:kg|kilos?|lbs?|pounds)\b)"
+    r"|\s*\)[\s,]*"
+    r"|[,;]\s*(?=(?i:shoe size|blood type|blood group|ring size)\b)"
+    r"|(?<!the one)\s+(?=(?i:who|who's)\s+(?!knows))"
+    r"|(?<!\b[Mm]e)\s+(?i:and|but|so|because|although|though|while|cos|cuz|coz|as|since|where|plus|&)\s+"
+        r"(?i:also\s+|then\s+|now\s+|currently\s+|yeah\s+|actually\s+|honestly\s+|as of \w+\s+|these"
+        r" days\s+)*"
+        rf"(?={_SUBJECT}(?!\s+\w+\Z)|{_NAMED}|{_VERB}\s+\w)"
 )  # fmt: skip
 _ADVERB = re.compile(
     "(?:currently|now|still|also|really|just|always|usually|often|recently|actually|absolutely"
     "|totally|especially"
-    r"|mostly|only|already|both|particularly|mainly|truly|finally|simply|definitely|originally|even)\s+",
+    r"|mostly|only|already|both|particularly|mainly|truly|finally|simply|definitely|originally|even|officially"
+    r"|permanently|happily|temporarily|basically|technically|proudly|lately|kinda|sorta|literally|mostly|since"
+    r"|once)\s+",
     re.I,
 )
 _NEGATION = re.compile(
@@ -38,8 +55,11 @@ _NEGATION = re.compile(
 )
 _ANYMORE = re.compile(r"\s+(?:any ?more|any longer)\b")
 _USED_TO = re.compile(r"used to (?P<rest>(?!it|the|being).+)", re.S)
+_WAS = re.compile(
+    r"was (?P<rest>(?:an? )(?!bit|little|lot|while|long|good|bad|great|huge|terrible|nice).+)", re.S
+)
 _STOPPED = re.compile(
-    r"(?:have |has )?(?:stopped|quit|gave up|given up) (?P<verb>\w+)ing\b(?P<rest>.*)", re.S
+    r"(?:have |has )?(?:stopped|quit|gave up|given up|packed in) (?P<verb>\w+)ing\b(?P<rest>.*)", re.S
 )
 _STEMS = {
     "work": "work",
@@ -50,7 +70,15 @@ _STEMS = {
     "study": "study",
     "tak": "take",
 }
-_STEMS |= {"smok": "smoke", "driv": "drive", "lik": "like", "learn": "learn", "attend": "attend"}
+_STEMS |= {
+    "smok": "smoke",
+    "driv": "drive",
+    "lik": "like",
+    "learn": "learn",
+    "attend": "attend",
+    "vap": "vape",
+}
+_STEMS |= {"us": "use", "speak": "speak", "lov": "love"}
 
 
 _APPOSITION = re.compile(rf"\b[Mm]y (?:\w+ )?(?:{longest_first(KIN_EN)}), {NAME},")
@@ -73,6 +101,21 @@ def clauses(sentence: Sentence) -> list[Clause]:
     return out
 
 
+_THIRD = re.compile(
+    r"(?:lives|works|likes|loves|has|is|speaks|plays|eats|drinks|studies|hates|enjoys|prefers|owns|uses|takes|drives"
+    r"|weighs|runs|needs|wears|does)\b"
+)
+_FIRST = re.compile(
+    r"(?:live|work|like|love|have|am|speak|play|eat|drink|study|hate|enjoy|prefer|own|use|take|drive|weigh|run|need"
+    r"|wear|do)\b"
+)
+
+
+def agrees(first_person: bool, predicate: str) -> bool:
+    """Whether a verb can go with a subject not said again: in "I have a vet, lives in Leeds" it is not I."""
+    return not (_THIRD if first_person else _FIRST).match(predicate)
+
+
 def polarity(text: str) -> tuple[str, bool, bool]:
     """(predicate without its negation, denied?, ended?)"""
     body, ended = _adverbs(text), False
@@ -80,6 +123,8 @@ def polarity(text: str) -> tuple[str, bool, bool]:
         body, ended = _ANYMORE.sub("", body), True
     if used := _USED_TO.match(body):
         return re.sub(r"^be ", "is ", used["rest"]), True, True
+    if was := _WAS.match(body):
+        return f"is {was['rest']}", True, True
     if (stopped := _STOPPED.match(body)) and stopped["verb"] in _STEMS:
         return _STEMS[stopped["verb"]] + stopped["rest"], True, True
     if negated := _NEGATION.match(body):
@@ -93,7 +138,9 @@ def _adverbs(text: str) -> str:
     for _ in range(3):
         body = _ADVERB.sub("", body, count=1) if _ADVERB.match(body) else body
     return re.sub(
-        r"^(am|is|are|have|has) (?:currently|now|still|also|really|just|actually|already|recently) ",
+        r"^(am|is|are|have|has) (?:(?:currently|now|still|also|really|just|actually|already|recently"
+        r"|officially|finally"
+        r"|permanently|temporarily|basically|technically|mostly|only|since|both|happily) )+",
         r"\1 ",
         body,
     )

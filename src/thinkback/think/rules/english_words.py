@@ -1,4 +1,4 @@
-"""English words that rules need to know, and how an object is cut out of the rest of a clause."""
+"""English words that rules need to know: trades, tongues, illnesses, food, and what can be no name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from thinkback.text.kin import KIN_EN
 _I = re.IGNORECASE
 
 
-def _set(words: str) -> frozenset[str]:
+def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
@@ -22,34 +22,120 @@ _JOBS = """doctor nurse teacher engineer lawyer chef cook vet programmer student
  physician physicist chemist biologist mathematician economist historian tutor coach nanny
  guard driver technician officer cop baker butcher barber hairdresser actress painter
  sculptor poet novelist entrepreneur salesperson postdoc trainer operator receptionist
- radiologist veterinarian nutritionist"""
-JOBS = _set(_JOBS)
+ radiologist veterinarian nutritionist roofer welder bricklayer joiner tiler plasterer decorator builder
+ surveyor courier postman trucker sailor fisherman diver midwife carer caretaker caregiver janitor cleaner
+ bartender bouncer sommelier pastry-chef tailor seamstress jeweller jeweler florist gardener landscaper
+ arborist
+ beekeeper brewer winemaker potter weaver tattooist beautician stylist masseuse masseur physio physiotherapist
+ chiropractor optician optometrist orthodontist hygienist podiatrist dietitian dietician audiologist
+ radiographer
+ sonographer phlebotomist anaesthetist anesthesiologist gp solicitor barrister paralegal notary magistrate
+ politician diplomat civil-servant policewoman detective ranger lifeguard referee umpire footballer athlete
+ jockey drummer guitarist pianist violinist cellist composer conductor dj comedian magician animator
+ illustrator
+ cartoonist copywriter columnist reporter blogger podcaster streamer youtuber publisher bookseller archivist
+ curator lecturer headteacher principal dean teaching-assistant au-pair babysitter auditor actuary banker
+ broker
+ trader underwriter bookkeeper realtor recruiter marketer buyer planner strategist statistician sysadmin
+ devops
+ webmaster tester hacker machinist blacksmith glazier scaffolder crane-operator forklift-driver dispatcher
+ stewardess steward flight-attendant navigator astronaut astronomer botanist zoologist ecologist meteorologist
+ vicar priest pastor rabbi imam monk nun chaplain undertaker upholsterer cobbler locksmith zookeeper
+ interpreter stagehand screenwriter playwright filmmaker cinematographer cameraman contractor foreman handyman
+ shopkeeper salesman saleswoman stockbroker stenographer typist warehouse-worker freelancer temp"""
+JOBS = word_set(_JOBS)
 _JOB_ENDS = re.compile(
-    r"(?:ologist|iatrist|grapher|therapist|engineer|assistant|specialist|worker|keeper|smith)\Z"
+    r"(?:ologist|iatrist|grapher|therapist|engineer|assistant|specialist|worker|keeper|smith|nurse|teacher"
+    r"|maker|driver|attendant|instructor|apprentice|technician|officer)\Z"
 )
 _LANGUAGES = """english french german spanish italian portuguese chinese mandarin cantonese japanese korean
  russian arabic hebrew hindi urdu bengali turkish dutch swedish norwegian danish finnish
  polish czech greek thai vietnamese indonesian malay swahili ukrainian hungarian romanian
- latin tamil punjabi persian farsi tagalog catalan irish welsh asl"""
-LANGUAGES = _set(_LANGUAGES)
+ latin tamil punjabi persian farsi tagalog catalan irish welsh asl konkani marathi gujarati telugu kannada
+ malayalam sinhala nepali pashto kurdish amharic yoruba igbo hausa zulu xhosa afrikaans somali icelandic
+ estonian
+ latvian lithuanian slovak slovenian slovene croatian serbian bosnian bulgarian albanian macedonian
+ georgian armenian
+ azerbaijani kazakh uzbek mongolian khmer lao burmese basque galician gaelic breton flemish yiddish esperanto
+ maltese luxembourgish hokkien hakka shanghainese teochew bsl cebuano ilocano quechua guarani maori hawaiian
+ tibetan odia assamese sanskrit"""
+LANGUAGES = word_set(_LANGUAGES)
 _NATIONS = """american british english french german spanish italian portuguese chinese japanese korean
  russian canadian australian indian mexican brazilian dutch swedish norwegian danish finnish
  polish czech greek thai vietnamese irish scottish welsh turkish egyptian nigerian kenyan
  argentinian colombian ukrainian swiss austrian belgian hungarian taiwanese singaporean
- malaysian indonesian filipino iranian israeli pakistani"""
-_TRAITS = """vegetarian vegan pescatarian diabetic left-handed right-handed introvert extrovert
+ malaysian indonesian filipino iranian israeli pakistani chilean peruvian cuban romanian bulgarian serbian
+ croatian slovak slovenian ghanaian ethiopian moroccan lebanese syrian iraqi saudi bangladeshi nepali
+ sri-lankan jamaican icelandic"""
+_TRAITS = """vegetarian vegan pescatarian diabetic prediabetic left-handed right-handed introvert extrovert
  introverted extroverted retired unemployed self-employed pregnant christian catholic muslim
- buddhist hindu jewish atheist agnostic bilingual colorblind deaf blind dyslexic autistic
- nearsighted lactose- intolerant smoker celiac"""
-TRAITS = _set(_NATIONS) | _set(_TRAITS) | {"lactose intolerant", "gluten intolerant", "color blind", "a twin"}
-MARITAL = _set("married single divorced engaged widowed separated")
-_CONDITIONS = """diabetes asthma hypertension cancer adhd add depression anxiety migraine migraines arthritis
- epilepsy insomnia eczema psoriasis anemia gout ocd ptsd hypothyroidism pneumonia scoliosis
- tinnitus vertigo"""
-CONDITIONS = _set(_CONDITIONS)
-_CONDITION_ENDS = re.compile(
-    r"(?:disease|syndrome|disorder|blood pressure|cholesterol|cancer|itis|diabetes)\Z"
+ buddhist hindu jewish atheist agnostic bilingual colorblind colour-blind color-blind deaf blind dyslexic
+ autistic
+ nearsighted short-sighted lactose- intolerant lactose-intolerant gluten-intolerant smoker non-smoker celiac
+ coeliac teetotal teetotaler teetotaller sober asthmatic epileptic anaemic anemic adopted homeschooled
+ ambidextrous flexitarian plant-based gay lesbian bisexual"""
+_PHRASED_TRAITS = """lactose intolerant/gluten intolerant/color blind/colour blind/a twin/night owl/early bird
+ morning person/only child/hard of hearing/gluten free/dairy free/plant based/cat person/dog person/left
+ handed
+ right handed/type 1 diabetic/type 2 diabetic/homebody"""
+TRAITS = (
+    word_set(_NATIONS)
+    | word_set(_TRAITS)
+    | frozenset(trait.strip() for line in _PHRASED_TRAITS.split("\n") for trait in line.split("/"))
 )
+_DIETS = word_set(
+    "vegetarian vegan pescatarian veggie keto paleo sober teetotal gluten-free dairy-free plant-based"
+)
+MARITAL = word_set("married single divorced engaged widowed separated")
+_CONDITIONS = """diabetes asthma hypertension cancer adhd add depression anxiety migraine migraines arthritis
+ epilepsy insomnia eczema psoriasis anemia anaemia gout ocd ptsd hypothyroidism hyperthyroidism pneumonia
+ scoliosis
+ tinnitus vertigo prediabetes endometriosis pcos ibs gerd copd lupus crohn's rosacea fibromyalgia sciatica
+ osteoporosis glaucoma cataracts dyslexia narcolepsy anorexia bulimia leukaemia leukemia shingles covid reflux
+ hemophilia haemophilia parkinson's alzheimer's ms me/cfs angina arrhythmia afib autism dyspraxia vitiligo
+ alopecia apnea apnoea astigmatism preeclampsia thalassemia"""
+CONDITIONS = word_set(_CONDITIONS)
+_CONDITION_ENDS = re.compile(
+    r"(?:disease|syndrome|disorder|blood pressure|cholesterol|cancer|itis|diabetes|apnea|apnoea|deficiency"
+    r"|intolerance|allergy|phobia|neuropathy|hernia|murmur|osis|thyroid|reflux)\Z"
+)
+_MEDICINES = """insulin metformin aspirin ibuprofen paracetamol warfarin antidepressants antibiotics
+ statins statin
+ antihistamines steroids prednisone prednisolone levothyroxine melatonin sertraline zoloft prozac lexapro
+ xanax
+ adderall ritalin ozempic wegovy methotrexate lithium omeprazole amoxicillin penicillin probiotics iron
+ magnesium
+ creatine multivitamins antacids hrt ventolin salbutamol"""
+MEDICINES = word_set(_MEDICINES)
+_MEDICINE_ENDS = re.compile(
+    r"(?:statin|pril|sartan|olol|azole|prazole|cillin|mycin|oxetine|pine|zepam|zolam|formin|gliptin|glutide|thyroxine"
+    r"|profen|codone|dipine|triptan|setron|lukast|vitamin [a-k]\d*|vitamins?|supplements?|blood"
+    r" thinners?|inhaler"
+    r"|beta[- ]blockers?|painkillers?|the pill|medication)\Z"
+)
+_FOODS = """meat beef pork lamb chicken fish seafood shellfish dairy milk cheese eggs gluten bread sugar nuts
+ peanuts
+ mushrooms onions garlic tomatoes wheat soy carbs chocolate sweets cilantro coriander olives shrimp prawns
+ tofu rice
+ pasta lactose poultry candy desserts crisps"""
+FOODS = word_set(_FOODS)
+_DRINKS = """coffee caffeine alcohol beer wine soda coke tea whisky whiskey booze liquor pop lattes espresso
+ cocktails decaf spirits"""
+DRINKS = word_set(_DRINKS)
+_SUBJECTS = """biology chemistry physics maths math mathematics history geography economics psychology
+ sociology
+ philosophy law medicine engineering literature linguistics anthropology archaeology accounting marketing
+ nursing
+ architecture journalism music art drama theatre geology astronomy statistics politics theology classics
+ pharmacy
+ dentistry education business finance biochemistry neuroscience botany zoology ecology nutrition design
+ spanish french german latin italian russian japanese chinese mandarin"""
+SUBJECTS = word_set(_SUBJECTS)
+_NO_FIRMS = """facebook instagram twitter tiktok reddit snapchat netflix linkedin discord slack whatsapp
+ telegram
+ mastodon bluesky youtube tinder hinge bumble duolingo spotify x wordle weightwatchers strava zoom teams
+ army navy scouts rotary mensa"""
+_NO_FIRM = word_set(_NO_FIRMS)
 _NOT_NAMES = """i i'm i've my the a an this that these those there here it it's he she we they you your his
  her our their what who where when why how which yes no not and but so or if then also well
  ok okay oh hi hey hello thanks thank please sorry actually today yesterday tomorrow monday
@@ -59,82 +145,22 @@ _NOT_NAMES = """i i'm i've my the a an this that these those there here it it's 
  ready happy sad tired sick late early back done single married glad afraid aware busy bored
  all most some many both lately recently nowadays currently anyway btw morning evening
  finally honestly luckily sadly unfortunately meanwhile otherwise however never always once"""
-NOT_NAMES = _set(_NOT_NAMES)
+NOT_NAMES = word_set(_NOT_NAMES)
 _VAGUE = """question questions problem problems idea ideas feeling look time dream cold doubt chance
  minute moment favor favour request plan lot bit few fever headache point hunch suggestion
  issue way thing things something fun reason choice hard difficult good bad nice great blast
  day week crush date go break seat nap meeting appointment exam test interview rest drink
  snack guess hangover little need memory conversation"""
-VAGUE = _set(_VAGUE)
+VAGUE = word_set(_VAGUE)
 _PRONOUNS = """it that this them you him her these those one something anything everything nothing what me
  us myself yourself here there so more less much many him/her same others nobody someone
  anyone everyone"""
-ENGAGEMENTS = _set("meeting appointment exam test interview date go")
-PRONOUNS = _set(_PRONOUNS)
+ENGAGEMENTS = word_set("meeting appointment exam test interview date go")
+PRONOUNS = word_set(_PRONOUNS)
 
-NAME = r"[A-Z][\w'-]*(?:\s+(?:de|van|von|der|da|al|bin)\s+[A-Z][\w'-]*|\s+[A-Z][\w'-]*){0,3}"
-_TAIL = re.compile(
-    r"(?:\s*[,;:(]\s*(?:not|and not|but|which|who|so|because|since|though|although|where|right now"
-    "|too|by the way"
-    r"|actually|haha|lol|thanks|though|you know|especially|like|or|as|it|nice|and (?:it|the|this|there))\b"
-    r"|\s+and (?:it|there|had|saw|ran|read|shot|met|went|will|\w+ed)\b"
-    r"|\s+(?:because|since|so that|so|but|when|whenever|while|although|though|which|who|where|until|if|unless"
-    r"|as long as|even|except|instead|for now|rather than|whose)\b"
-    r"|\s+[-—]+\s|\s*\().*\Z",
-    _I | re.S,
-)
-_LATE_ADVERB = re.compile(
-    r"[,\s]+(?:now|nowadays|currently|these days|right now|at the moment|at present|too|also|as well|a lot"
-    r"|very much|so much|again|though|actually|lately|recently|anymore|any more|any longer|already|together"
-    "|most of all|the most|more than anything|every (?:day|morning|evening|night|week|weekend"
-    "|year)|all the time"
-    r"|for (?:about |over |almost )?(?:\w+ )?(?:years?|months?|weeks?|days?)|for a (?:living|while|long time)"
-    "|now and then|sometimes|from time to time|by the way|haha|lol|please|with my family|with all "
-    r"my heart)\Z",
-    _I,
-)
-_AND = re.compile(r"\s*,\s*(?:and\s+|or\s+|&\s*)?|\s+(?:and|or|as well as|&)\s+(?:also\s+)?", _I)
-_ONE_THING = re.compile(
-    r"\b(?:rock and roll|mac and cheese|fish and chips|salt and pepper|bread and butter|black and "
-    "white|pros and cons"
-    r"|arts and crafts|R&B|hide and seek|[A-Z]\w+ & [A-Z]\w+)\b",
-    _I,
-)
-_ASIDE = re.compile(
-    r"\s*,\s*(?:(?:I|it|they|that|this|there|he|she|we|you|my|our|his|her|its|their|your|got|been|had|have"
-    r"|has|was"
-    r"|were|is|are|am|just|always|never|ever|can't|cannot|couldn't|don't|doesn't|didn't|won't|makes?|made"
-    r"|even|almost"
-    r"|hence|thank|ugh|yay|finally|still|best|worst|no|yes|hope|love|new|been|every|once|since|after"
-    r"|before|long"
-    r"|sorry|if|can|could|please|rather|mainly|mostly|near|next|close|in an?|in the|with|for|from|at|on|by"
-    r"|due"
-    r"|thanks|give|tell|show|recommend|let)\b|(?:it|that|they)'(?:s|re)\b).*\Z",
-    _I | re.S,
-)
-_HAN_ASIDE = re.compile("(?<![\u4e00-\u9fff])\\s*[,;，；]\\s*[\u4e00-\u9fff].*\\Z", re.S)
-_PLACE_TAIL = re.compile(
-    r"\s+(?:with|for|over|near|after|before|during|from|thanks|next|together|to be|to work|to study|and)\s.*"
-    r"|,\s*(?![A-Z])\S+\s+\S.*",
-    re.S,
-)
-_WORK_TAIL = re.compile(
-    r",\s*(?![A-Z])\S+\s+\S.*|\s+(?:in|on|near|for|over|with) (?:the|an?|my|our)\s.*", re.S
-)
-_QUANTIFIED = re.compile(
-    r"(?:also |and )?(?:fluent|some|basic|broken|conversational|decent|good|a (?:little|tiny )?(?: ?bit"
-    r"|little)(?: of)?)\s+",
-    _I,
-)
-_EDGE = " \t\n.,;:!?…~*"
-_WHOLE_QUOTE = re.compile('["“\'‘]([^"“”]+)["”\'’]')
-_MY = re.compile(r"\b(my|our)\b", _I)
-
-
-_EXAMPLES = re.compile(r"\b(?:such as|like|including)\b")
-_VERBS = """read travel cook swim run play watch listen write draw paint sing dance hike eat drink bake
- go take make learn study ski ride sleep focus shop fish climb jog walk garden knit meditate"""
-VERBS = _set(_VERBS)
+_TITLE = r"(?:(?:[Mm]r|[Mm]rs|Ms|Miss|Mx|[Dd]r|[Pp]rof|Professor|Sir|Coach|Auntie|Uncle|Aunt)\.?\s+)?"
+_SURNAME = r"(?:\s+(?:de|van|von|der|da|al|bin|le|la|del|dos|O')\s+[A-Z][\w'-]*|\s+(?!I\b)[A-Z][\w'-]*)"
+NAME = rf"{_TITLE}[A-Z][\w'-]*{_SURNAME}{{0,3}}"
 
 
 def is_engagement(words: str) -> bool:
@@ -153,7 +179,7 @@ def is_name(words: str) -> bool:
 
 
 _NO_PLAIN_NAMES = "unknown secret hidden hard long common weird funny boring private mine important"
-_PLAIN = NOT_NAMES | _set(_NO_PLAIN_NAMES)
+_PLAIN = NOT_NAMES | word_set(_NO_PLAIN_NAMES)
 
 
 def is_plain_name(word: str) -> bool:
@@ -162,8 +188,10 @@ def is_plain_name(word: str) -> bool:
 
 
 def is_job(words: str) -> bool:
-    head = words.lower().split(" of ")[0].split()[-1:] or [""]
-    return (head[0] in JOBS or bool(_JOB_ENDS.search(head[0]))) and len(words.split()) <= 5
+    lowered = words.lower()
+    head = lowered.split(" of ")[0].split()[-1:] or [""]
+    known = head[0] in JOBS or bool(_JOB_ENDS.search(head[0])) or "-".join(lowered.split()[-2:]) in JOBS
+    return known and len(words.split()) <= 5
 
 
 def is_language(words: str) -> bool:
@@ -180,6 +208,8 @@ def is_condition(words: str) -> bool:
 def is_concrete(words: str) -> bool:
     """Something one can have: not a question, an idea, a cold."""
     lowered = words.lower().split()
+    if not {"called", "named"}.isdisjoint(lowered) and not KIN_EN.keys().isdisjoint(lowered):
+        return False  # "a sister called June": a person, not a thing
     return VAGUE.isdisjoint(lowered[:4]) and lowered[-1].rstrip("s") not in KIN_EN
 
 
@@ -191,75 +221,35 @@ def is_place(words: str) -> bool:
     return first.lower() != "the" or rest[:1].isupper()
 
 
-def trim(words: str) -> str:
-    """The object without subordinate clauses, late adverbs and edges; "my" becomes "their"."""
-    text = _HAN_ASIDE.sub("", _ASIDE.sub("", _TAIL.sub("", words))).strip(_EDGE)
-    for _ in range(3):
-        shorter = _LATE_ADVERB.sub("", text).strip(_EDGE)
-        if shorter == text:
-            break
-        text = shorter
-    if quoted := _WHOLE_QUOTE.fullmatch(text):
-        text = quoted[1].strip(_EDGE)
-    return _MY.sub("their", text)
+def is_trait(words: str) -> bool:
+    bare = re.sub(r"^(?:(?:an?|the|half|part) )+", "", words.lower())
+    return bare in TRAITS or words.lower() in TRAITS
 
 
-def late(words: str) -> str:
-    """Words without the adverbs that close a clause: "86 kg now" -> "86 kg"."""
-    return _LATE_ADVERB.sub("", words).strip(_EDGE)
+def is_diet(words: str) -> bool:
+    return words.lower() in _DIETS
 
 
-def trim_place(words: str) -> str:
-    """A place without why, when and with whom: "Toronto for work", "Boston, in a tiny flat"."""
-    return _PLACE_TAIL.sub("", words).strip(_EDGE)
+def is_medicine(words: str) -> bool:
+    """Something one takes for one's health, with or without its dose."""
+    bare = words.lower().removeprefix("some ").removeprefix("my ").removeprefix("the ")
+    last = bare.split()[-1:] or [""]
+    return len(bare.split()) <= 4 and (last[0] in MEDICINES or bool(_MEDICINE_ENDS.search(bare)))
 
 
-def trim_work(words: str) -> str:
-    """An employer without what else is told of it."""
-    return _WORK_TAIL.sub("", words).strip(_EDGE)
+def is_food(words: str) -> bool:
+    return (words.lower().split() or [""])[-1] in FOODS
 
 
-def trim_language(words: str) -> str:
-    """ "a bit of Portuguese" -> "Portuguese"."""
-    return _QUANTIFIED.sub("", words, count=1)
+def is_drink(words: str) -> bool:
+    return (words.lower().split() or [""])[-1] in DRINKS
 
 
-def usable(words: str, longest: int = 8) -> bool:
-    """Whether trimmed words can stand as an object."""
-    parts = words.lower().split()
-    if (
-        not parts
-        or len(parts) > longest
-        or parts[0] in ("that", "how", "when", "your", "you", "if", "not", "and", "every", "each")
-    ):
-        return False
-    if "that" in parts or sum(words.count(quote) for quote in '"“”') % 2:
-        return False
-    return parts[0] not in PRONOUNS and (parts[-1] not in PRONOUNS or len(parts) > 2)
+def is_subject(words: str) -> bool:
+    """Something one studies at a school."""
+    return (words.lower().split() or [""])[-1] in SUBJECTS and len(words.split()) <= 3
 
 
-def listed(words: str) -> tuple[str, ...]:
-    """ "tea, coffee and jazz" -> three objects; "playing football and tennis" shares its verb."""
-    if _ONE_THING.search(words) or _EXAMPLES.search(words):
-        return (words,)
-    parts = [part.strip(_EDGE) for part in _AND.split(words)]
-    parts = [part for part in parts if part]
-    if not parts:
-        return ()
-    head = re.match(r"(to\s+\w+|\w+ing)\s+\S", parts[0])
-    if head and len(parts) > 1:
-        rest = [_with_verb(part, head[1]) for part in parts[1:]]
-        return (parts[0], *rest)
-    if re.fullmatch(r"to\s+\w+", parts[0]):
-        return (parts[0], *(part if part.startswith("to ") else f"to {part}" for part in parts[1:]))
-    return tuple(parts)
-
-
-def _with_verb(part: str, verb: str) -> str:
-    """One more object of the same verb, unless it brings its own."""
-    first = part.partition(" ")[0]
-    if first == "to" or first.endswith("ing") or (len(part.split()) > 2 and first not in VERBS):
-        return part
-    if first in VERBS:
-        return f"to {part}" if verb.startswith("to ") else part
-    return f"{verb} {part}"
+def is_firm(words: str) -> bool:
+    """A name that may be an employer's, not a site or a club that anybody joins and quits."""
+    return is_name(words) and words.lower().split()[-1] not in _NO_FIRM

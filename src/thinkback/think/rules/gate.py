@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 from thinkback.text.sentences import Sentence, is_question, sentences
+from thinkback.think.rules.english_words import word_set
 
 LONGEST = 400
 """A longer sentence is left to the bank: rules read plain statements, and stay linear."""
@@ -29,12 +30,12 @@ _JOKE = re.compile(
     _I,
 )
 _REPORTED = re.compile(
-    r"\b(?:you|he|she|they|people|everyone|someone|it|who|[a-z]+)\s+(?:said|says|told|tells|claims?|claimed"
+    r"(?P<who>[a-z']+)\s+(?:said|says|told|tells|claims?|claimed|is telling"
     r"|wrote|asked|thinks?|thought|believes?|suggested|mentioned|heard|assumes?)\b"
     r"|\baccording to\b|\b(?:lyrics|the song|the novel|the story|the movie|the film|the book|character)\b",
     _I,
 )
-_OWN_WORD = re.compile(r"\bI (?:said|told|think|thought|believe|mentioned|wrote|heard)\b")
+_OWN_WORD = word_set("i not never to haven't havent hasn't didn't didnt don't dont just also always")
 _REPORTED_ZH = re.compile(
     "(?:(?<![跟和对向同])你|他|她|有人|别人|大家|医生|老师|朋友|妈妈?|爸爸?)(?:刚才|之前|总|曾)?(?:说|告诉"
     "|认为|觉得|以为|问)"
@@ -44,12 +45,15 @@ _TASK = re.compile(
     "|rephrase|rewrite"
     r"|summari[sz]e|correct (?:this|the|my|these)|fix (?:this|the|my)|edit (?:this|the|my)|continue the"
     r"|write (?:me )?(?:an? |the )?(?:\w+ )?(?:story|poem|essay|dialogue|letter|email|song|script|sentence)"
-    r"|act as|role-?play|you are|repeat after me)\b",
+    r"|act as|role-?play|you are|repeat after me"
+    r"|(?:i'm|i am|im) writing (?:an? |my )?(?:\w+ )?(?:story|poem|novel|script|song|screenplay|play"
+    r"|fanfic))\b",
     _I,
 )
 _TASK_ZH = re.compile(
     "请?(?:帮我)?(?:把.{0,20})?(?:翻译|改写|润色|续写|总结|校对|造句|写一[篇首封段个]|扮演|重复)"
 )
+_HAN = re.compile("[\u4e00-\u9fff]")
 _QUOTED = re.compile('["“「『](.{1,300}?)["”」』]')
 _TAG_ZH = re.compile("(?:对吗|是吗|对不对|是不是|对吧|是吧|没错吧|记得吗|好吗)[？?]?\\Z")
 _TURN_TO_QUESTION = re.compile(
@@ -60,11 +64,54 @@ _TURN_TO_QUESTION = re.compile(
 )
 
 
+_IF = re.compile(r"if|unless|in case|as though", _I)
+_MAKE_BELIEVE = re.compile(
+    r"suppos|imagin|pretend|let's say|hypothetically|in theory|what if|dream|as though", _I
+)
+_BORDER = re.compile(
+    r"\s*[,;:—–]\s*(?:(?:but|so|and|though|although|cos|cuz|because|while)\s+)?|\s+-+\s+"
+    r"|\s+(?:but|so|and|though|although|cos|cuz|because|while)\s+",
+    _I,
+)
+_AFTERTHOUGHT = re.compile(
+    r"(?:i wish|i hope|i guess|maybe|perhaps|hopefully|in theory|not sure|hypothetically|would be nice"
+    r"|if only"
+    r"|as if|in my dreams)\W*\Z",
+    _I,
+)
+_SOME_DAY = re.compile(
+    r"(?:when|once|should|were|had|say|assuming|as soon as|whenever|one day|provided)\b", _I
+)
+_BUT = (
+    r"\bbut\s+(?:(?:now|actually|still|anyway|currently|for now|right now|in reality|these days),?\s+)*"
+    r"(?=(?:I|I'm|I've|im|my|we|we're)\b)"
+)
+_IN_FACT = re.compile(_BUT, _I)
+_SO = re.compile(_BUT + r"|\bso\s+(?:now\s+)?(?=(?:I|I'm|I've|im|my|we|we're)\b)", _I)
+
+
 def statements(text: str, *, skip: Container[Sentence] = ()) -> list[Sentence]:
-    """The sentences (or the parts before a question) of one side of a turn that state something.
+    """The sentences (or the parts of them) of one side of a turn that state something.
 
     Those in `skip` are read elsewhere: a request to forget, a bare correction.
     """
+    return [part for sentence in _told(text, skip) for part in _stated(sentence)]
+
+
+def asides(text: str, *, skip: Container[Sentence] = ()) -> list[Sentence]:
+    """Sentences of hearsay or doubt, which still take for granted whom they name: "my boss Ann says ..."."""
+    return [
+        sentence
+        for sentence in _told(text, skip)
+        if not is_question(sentence.text)
+        and not _quotes(sentence.text)
+        and _stated(sentence) != [sentence]
+        and not _MAKE_BELIEVE.search(sentence.text)
+    ]
+
+
+def _told(text: str, skip: Container[Sentence]) -> list[Sentence]:
+    """The sentences that the user says as himself: no joke, no task and its material, nothing fenced."""
     if _JOKE.search(text):
         return []
     out: list[Sentence] = []
@@ -76,8 +123,8 @@ def statements(text: str, *, skip: Container[Sentence] = ()) -> list[Sentence]:
             continue
         if _TASK.match(sentence.text) or _TASK_ZH.match(sentence.text):
             break  # what follows a task is its material
-        if len(sentence.text) <= LONGEST and (stated := _stated(sentence)):
-            out.append(stated)
+        if len(sentence.text) <= LONGEST:
+            out.append(sentence)
     return out
 
 
@@ -90,20 +137,40 @@ def asks(text: str) -> bool:
 _SAYING = re.compile(
     r"\b(?:never thought|who would have thought|can't believe) (?:that )?I(?:'d| would) (?:ever )?(?:say"
     r"|admit|do) "
-    r"(?:this|that|it)\b,?",
+    r"(?:this|that|it)\b,?"
+    r"|\bif (?:you (?:need|must|want|wanna|ever need|can|are (?:wondering|curious)|were wondering)|it"
+    r" helps|that helps|anyone asks"
+    r"|it matters|you're (?:wondering|curious|interested))\b[\w ]{0,20}?(?=[,.!)]|\Z|\s(?:my|I|I'm)\b)"
+    r"|\bin case (?:you|it)[\w ]{0,25}?(?=[,.!)]|\Z)",
     _I,
 )
 
 
-def _stated(sentence: Sentence) -> Sentence | None:
-    """The part of a sentence that is stated as true, if any."""
+def _stated(sentence: Sentence) -> list[Sentence]:
+    """The parts of a sentence that are stated as true, if any."""
     part = _before_question(sentence) if is_question(sentence.text) else sentence
-    if part is None:
-        return None
-    said = _SAYING.sub("", part.text)
-    if _UNREAL.search(said) or _UNREAL_ZH.search(said):
-        return None
-    return None if _secondhand(said) else part
+    return [] if part is None or _quotes(part.text) else list(_real(part))
+
+
+def _real(part: Sentence) -> Iterator[Sentence]:
+    """What stands before a doubt or hearsay, and what a "but" sets against it; all if there is neither."""
+    said = _SAYING.sub(lambda match: " " * len(match.group()), part.text)
+    doubt, heard = _UNREAL.search(said), _hearsay(said)
+    if doubt is None and heard is None and not _doubted_zh(said):
+        yield part
+        return
+    first = min((each for each in (doubt, heard) if each), key=lambda each: each.start(), default=None)
+    if first is None or _HAN.search(said) or _MAKE_BELIEVE.search(said):
+        return
+    border = next(
+        (each for each in reversed([*_BORDER.finditer(said, 0, first.start())]) if each.start()), None
+    )
+    loose = border and (border.end() == first.start() or not _IF.match(first.group()))
+    if border and loose and not (_AFTERTHOUGHT.match(said, border.end()) or _SOME_DAY.match(said)):
+        before = _cut(part, border.start())
+        yield from [before] if before else []
+    if own := (_SO if first is heard else _IN_FACT).search(said, first.end()):
+        yield from _real(Sentence(part.text[own.end() :], part.start + own.end(), part.end))
 
 
 def _before_question(sentence: Sentence) -> Sentence | None:
@@ -122,11 +189,19 @@ def _cut(sentence: Sentence, at: int) -> Sentence | None:
     return None if is_question(text) else Sentence(text, sentence.start, sentence.start + len(text))
 
 
-def _secondhand(text: str) -> bool:
-    """Reported speech, and quotations longer than a title."""
-    reported = _REPORTED.search(text)
-    if (reported and not _OWN_WORD.search(reported.group())) or _REPORTED_ZH.search(text):
-        return True
+def _hearsay(text: str) -> re.Match[str] | None:
+    """Where somebody else's word begins."""
+    return next(
+        (found for found in _REPORTED.finditer(text) if (found["who"] or "").lower() not in _OWN_WORD), None
+    )
+
+
+def _doubted_zh(text: str) -> bool:
+    return bool(_UNREAL_ZH.search(text) or _REPORTED_ZH.search(text))
+
+
+def _quotes(text: str) -> bool:
+    """Quotations longer than a title."""
     return any(is_clause(match[1]) or match.start() == 0 for match in _QUOTED.finditer(text))
 
 

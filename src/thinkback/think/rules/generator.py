@@ -7,7 +7,7 @@ plain answer to a direct question (`dialogue`). What the rules cannot read stays
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from thinkback.text.language import language
@@ -18,13 +18,15 @@ from thinkback.think.sentence import compose
 from thinkback.types import Draft, Source, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from thinkback.think.rules.rule import Clause, Reading
 
 _COMMA = re.compile("[,，;；]")
 _OPENS_ZH = re.compile("[\\W\\d]*[\u4e00-\u9fff]")
 _LATIN = re.compile("[A-Za-z]{2}")
+_MENDED = ("works as", "studies")
+"""Relations of many values that most people give one: after a slip the new value replaces the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +35,39 @@ class RuleGenerator:
 
     name: str = "rules"
 
-    def generate(self, turn: Turn) -> list[Draft]:
-        """The drafts of one turn, in the order they were said."""
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
+        """The drafts of one turn, in the order they were said; `recent` only tells whom "she" means."""
         # tables of patterns: compiled when first used, not by `import thinkback`
         from thinkback.think.rules.amend import corrections, forgetting
         from thinkback.think.rules.chinese_reader import Reader as ChineseReader
+        from thinkback.think.rules.correct import slipped
         from thinkback.think.rules.dialogue import answered
+        from thinkback.think.rules.english_people import cast_before
         from thinkback.think.rules.english_reader import Reader as EnglishReader
-        from thinkback.think.rules.gate import statements
+        from thinkback.think.rules.gate import asides, statements
 
         people: list[str] = []  # whom the turn has named, in either language
-        english, chinese = EnglishReader(turn.at, people), ChineseReader(turn.at, people)
+        before = cast_before([earlier.query for earlier in recent])
+        english, chinese = EnglishReader(turn.at, people, before), ChineseReader(turn.at, people)
         requests, forgotten = forgetting(turn)
         drafts: dict[Draft, None] = dict.fromkeys(forgotten)
         read = {sentence.start for sentence in requests}
+        mends = slipped(turn.query)
         for sentence in statements(turn.query, skip=requests):
             about = ""
             for part, is_chinese in _parts(sentence):
                 reader = chinese if is_chinese else english
                 for clause, reading in reader.read(part, about):
+                    if mends and reading.relation in _MENDED and not reading.negated:
+                        drafts[_mended(turn, clause, reading)] = None
                     if reading.instead_of and not relation_of(reading.relation).single:
                         drafts[_taken_back(turn, clause, reading)] = None
                     drafts[_draft(turn, clause, reading, "zh" if is_chinese else "en")] = None
                     read.add(sentence.start)
                 about = reader.subject
+        for sentence in asides(turn.query, skip=requests):
+            for clause, reading in english.named(sentence):
+                drafts.setdefault(_draft(turn, clause, reading, "en"))
         return [*drafts, *corrections(turn, read), *answered(turn)]
 
 
@@ -83,13 +94,18 @@ def _is_chinese(text: str) -> bool:
     return bool(_OPENS_ZH.match(text)) or language(text) == "zh"
 
 
-def _taken_back(turn: Turn, clause: Clause, reading: Reading) -> Draft:
+def _mended(turn: Turn, clause: Clause, reading: Reading) -> Draft:
+    """ "Scratch that. I'm a radiographer": what was said of it just before was the mistake."""
+    return replace(_taken_back(turn, clause, reading), objects=reading.objects, forget=False, any_value=True)
+
+
+def _taken_back(turn: Turn, clause: Clause, reading: Reading) -> Amendment:
     """What the clause says is not so: it goes, and leaves no denial behind."""
     return Amendment(
         subject=reading.subject,
         relation=canonical(reading.relation),
         objects=reading.instead_of,
-        sentence=clause.text,
+        sentence=f"{clause.text}.",
         kind=reading.kind or relation_of(reading.relation).kind,
         sources=(Source(turn.id, turn.asker, "query", clause.start, clause.end),),
         forget=True,

@@ -1,0 +1,166 @@
+"""A request to forget, and the words that it is about: "forget my address", 把我的工资忘掉.
+
+Post-thinking takes thoughts back by it (`think/rules/forget.py`); recall passes over the raw turns that told
+what is to be forgotten, since not every fact has become a thought.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from thinkback.text.kin import KIN_EN
+from thinkback.text.sentences import sentences
+from thinkback.text.tokens import terms
+
+_I = re.IGNORECASE
+_POLITE = (
+    r"(?:(?:please|pls|hey|hi|ok|okay|so|and|also|actually|oh|no|wait|sorry|now|just|kindly|hmm|um|well|listen"
+    r"|on second thoughts?|on reflection|in hindsight|come to think of it|tbh|honestly|btw|but|then|can"
+    r" you|could"
+    r" you|would you"
+    r"|will you|i want you to|i need you to|i'd like you to|i'd rather you|i would like you to|feel free"
+    r" to|go ahead and|you can|you should|you may|let's|let us)[\s,:]+)*"
+)
+_FORGET = re.compile(
+    rf"{_POLITE}(?:forget|delete|erase|wipe|remove|discard|scrub|unlearn|(?:don't|do not|stop|never)"
+    rf" (?:remember|store"
+    rf"|keep|save|record)"
+    r"(?:ing)?)\s+(?P<rest>.+)",
+    _I | re.S,
+)
+_ABOUT = re.compile(
+    r"(?:(?:about|all|everything|anything|what(?:ever)?|the (?:fact|part|thing|bit|stuff|info|information"
+    r"|details?)"
+    r"|any(?:thing)?|record|records|memory|memories|i(?:'ve| have)? (?:just |ever |once )?(?:told you|said"
+    r"|mentioned|wrote"
+    r"|shared)|you(?:'ve| have)? (?:know|remember|stored|saved|noted|learned|got)|that|of|on|concerning"
+    r"|regarding"
+    r"|(?:earlier|before|previously))\s+)+",
+    _I,
+)
+_JUST_SAID = re.compile(
+    r"(?:about )?(?:what i (?:just )?(?:said|told you|wrote|mentioned)(?: just now| earlier)?|what i just"
+    r" (?:said|told you|wrote)"
+    r"|(?:my|that|the) last (?:message|statement|thing|remark)|the last thing i said)(?: just now| earlier"
+    r"| before|,? please)*\W*",
+    _I,
+)
+_TAIL = re.compile(
+    r"\s*(?:[,.;!?，。；！？]|\b(?:please|from (?:your )?(?:memory|records?)|ok(?:ay)?|will you|would you"
+    r"|i don't want|i do not"
+    r"|because|since|it's private)\b).*\Z",
+    _I | re.S,
+)
+_IDIOM = re.compile(
+    r"(?:it|that|this|about it|about that|to|me|you|him|her|them|whatever|how|why|where|when)\b(?!\s+i\b)\W*",
+    _I,
+)
+_MY = re.compile(r"(?:my|our|the|me|i)\s+", _I)
+_FORGET_ZH = re.compile(
+    "(?:请|麻烦你?|拜托|帮我|以后|你|能不能|可以|那|就|也|还是|，|,)*"
+    "(?:把(?P<ba>.{1,20}?)(?:都|全部?|给)?(?:忘掉|忘了|忘记|删掉|删除|删了|抹掉|清除|清掉)"
+    "|(?:忘掉|忘记|忘了(?=我说|我刚|关于|刚)|删除|删掉|清除|(?:不要|别)再?(?:记住?|记录|保存|提起?))(?P<after>(?:我|关于|刚才"
+    "|刚刚|之前|前面|所有|有关)[^，,]{0,24}?))"
+    "(?:吧|了|好吗|行吗|可以吗|，.*|,.*|。|！)*"
+)
+_TOPIC_ZH = re.compile(
+    "^(?:所有|全部|有关|关于|我|刚才|刚刚|之前|前面|跟你|告诉你|和你|说过?的|提到的|讲的|的|家)+"
+    "|(?:的)?(?:事情?|这件事|信息|记录|内容|那些话|(?<!电)话)+\\Z|[吧了]+\\Z"
+)
+_ASKS_ZH = re.compile("(?<![好行以])吗")
+_SAID_ZH = re.compile(
+    "(?:我)?(?:刚才|刚刚|前面|上面|上一句|之前)?(?:说|讲|提)(?:过)?的(?:话|那些|内容|那句话|都|这些)?"
+)
+
+
+ASKS = re.compile(
+    "forget|delete|erase|wipe|remove|discard|scrub|unlearn|remember|stor|keep|sav|record|[忘删抹清记提]", _I
+)
+"""What every request to forget has; most texts have not."""
+_FIGURE = re.compile(
+    r"\s+(?:figures?|numbers?|infos?|information|details?|things?|stuff|parts?|bits?|data|entry|facts?|story"
+    r"|business|situation|matter)\Z",
+    _I,
+)
+_CLAUSES = (
+    (re.compile(r"how much (?:i|we) (?:make|earn|get paid)|what (?:i|we) (?:make|earn)", _I), "salary"),
+    (re.compile(r"where (?:i|we) live", _I), "address"),
+    (re.compile(r"where (?:i|we) work", _I), "employer"),
+    (re.compile(r"what i do(?: for (?:a living|work))?", _I), "job"),
+    (re.compile(r"how old i am", _I), "age"),
+    (re.compile(r"how much i weigh", _I), "weight"),
+    (re.compile(r"who i(?:'m| am) (?:dating|seeing|married to)", _I), "partner"),
+)
+
+
+_PERSONAL = re.compile(r"\b(?:my|our|me|i|i'm|i've|about)\b|我|关于|刚|之前", _I)
+_STATES = re.compile(r"(?:i|i'm|i've|we|live|work|am|have|\w+ed)\b", _I)
+_NAME = re.compile(r"\b[A-Z][\w-]+")
+
+
+def requested(sentence: str) -> str | None:
+    """The words after "forget", if a sentence asks for that; may be empty."""
+    text = sentence.strip().replace("’", "'")
+    if found := _FORGET.match(text):
+        return None if _IDIOM.fullmatch(found["rest"]) else found["rest"]
+    found = _FORGET_ZH.fullmatch(text.rstrip("。！!. "))
+    if found is None or _ASKS_ZH.search(text):
+        return None
+    return next(words for words in (found["ba"], found["after"]) if words)
+
+
+def is_recent(rest: str) -> bool:
+    """Whether a request means what was said just before: "what I just said"."""
+    return bool(_JUST_SAID.fullmatch(rest) or _SAID_ZH.fullmatch(rest))
+
+
+def about(rest: str) -> str:
+    """The words after "forget" without what leads to the topic: "that I live in Rome" -> "I live in Rome"."""
+    return _ABOUT.sub("", rest, count=1) if _ABOUT.match(rest) else rest
+
+
+def noun(rest: str) -> str:
+    """What a request is about: "my salary figure please" -> "salary"."""
+    if re.search("[\u4e00-\u9fff]", rest):
+        return _TOPIC_ZH.sub("", _TOPIC_ZH.sub("", rest)).strip(" ，,。")
+    words = _TAIL.sub("", about(rest))
+    for clause, name in _CLAUSES:
+        if clause.match(words) or clause.match(rest):
+            return name
+    bare = re.sub(r"\A(?:that|this|those|these)\s+", "", _MY.sub("", words, count=1), flags=_I)
+    return _FIGURE.sub("", bare.strip()).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a turn asks to forget: what has all `words`, or one of the `names`; `recent`: the turn before."""
+
+    words: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    recent: bool = False
+
+    def covers(self, text: str) -> bool:
+        words = _terms(text)
+        return bool(self.words) and (self.words <= words or not self.names.isdisjoint(words))
+
+
+def wishes(text: str) -> list[Wish]:
+    """What a turn asks the memory to forget; an order about a text ("delete the last line") is none."""
+    if not ASKS.search(text):
+        return []
+    found = [rest for each in sentences(text) if (rest := requested(each.text))]
+    return [_wish(rest) for rest in found if _PERSONAL.search(rest)]
+
+
+def _wish(rest: str) -> Wish:
+    if is_recent(rest):
+        return Wish(recent=True)
+    topic = noun(rest)
+    names = " ".join(_NAME.findall(topic)) if not _STATES.match(topic) else ""
+    return Wish(_terms(topic), _terms(names))
+
+
+def _terms(text: str) -> frozenset[str]:
+    """Search terms, relatives by the one word each stands for: "ex-husband" is an "ex" too."""
+    return frozenset(KIN_EN.get(term, term) for term in terms(text))
