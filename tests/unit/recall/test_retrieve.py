@@ -167,3 +167,50 @@ def test_a_merged_thought_keeps_its_turns(memory: Memory) -> None:
 def test_an_empty_space_is_searched_whole(memory: Memory) -> None:
     found = memory.recall("anything", explain=True)
     assert (found.items, found.dropped, found.exact, found.probes) == ((), (), True, 0)
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("昨天把眼镜腿坐断了，真倒霉。", "我的眼镜是怎么弄坏的？"),
+        ("房东又涨价，房租一个月三千六。", "每个月租金要交多少？"),
+        ("Tonight I ran into 我初中班主任 at the livehouse.", "Where did I meet my old teacher?"),
+        ("我家的貓叫奶蓋。", "我的猫叫什么名字？"),
+        ("周六上午有个 interview，好紧张。", "我的面试是哪天？"),
+    ],
+)
+def test_a_turn_is_found_in_other_words_than_it_was_told_in(memory: Memory, told: str, asked: str) -> None:
+    memory.remember(told)
+    memory.remember("蝉叫得人心烦。")
+    memory.remember("Let us talk about trains.")
+    assert [item.ref.id for item in memory.recall(asked)][:1] == [1]
+
+
+def test_a_turn_that_shares_no_word_takes_no_place(memory: Memory) -> None:
+    memory.remember("蝉叫得人心烦。")
+    memory.remember("早啊，今天又是不想上班的一天。")
+    assert len(memory.recall("我对花生过敏吗？")) == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "asked", "told"),
+    [
+        ("我导师林教授下学期休假。", "他要去格陵兰看冰川。", "林教授休假去干嘛？", True),
+        ("My mentor Lindqvist goes on leave.", "He will see glaciers.", "Where is Lindqvist?", True),
+        ("我导师林教授下学期休假。", "打印机卡纸了。", "林教授休假去干嘛？", False),
+    ],
+)
+def test_what_was_said_next_of_somebody_named_comes_along(
+    memory: Memory, clock: FakeClock, first: str, then: str, asked: str, told: bool
+) -> None:
+    memory.remember(first)
+    clock.advance(60)
+    memory.remember(then)
+    assert (2 in [item.ref.id for item in memory.recall(asked)]) is told
+
+
+def test_what_was_said_another_day_does_not_come_along(memory: Memory, clock: FakeClock) -> None:
+    memory.remember("My mentor Lindqvist goes on leave.")
+    clock.advance(86_400)
+    memory.remember("He will see glaciers.")
+    assert [item.ref.id for item in memory.recall("Where is Lindqvist?")] == [1]
