@@ -69,6 +69,7 @@ _TOPIC_ZH = re.compile(
     "^(?:所有|全部|有关|关于|我|刚才|刚刚|之前|前面|跟你|告诉你|和你|说过?的|提到的|讲的|的|家)+"
     "|(?:的)?(?:事情?|这件事|信息|记录|内容|那些话|(?<!电)话)+\\Z|[吧了]+\\Z"
 )
+_HALF = re.compile("[，。；！]")
 _ASKS_ZH = re.compile("(?<![好行以])吗")
 _SAID_ZH = re.compile(
     "(?:我)?(?:刚才|刚刚|前面|上面|上一句|之前)?(?:说|讲|提)(?:过)?的(?:话|那些|内容|那句话|都|这些)?"
@@ -107,6 +108,8 @@ def topics(rest: str) -> Iterator[Topic]:
     if _JUST_SAID.fullmatch(rest) or _SAID_ZH.fullmatch(rest):
         yield Topic(recent=True)
         return
+    if rest.isascii() or (rest[:1].isascii() and _HALF.split(rest)[0].isascii()):
+        rest = _HALF.split(rest)[0]  # "forget my salary，别记了": the other half says it again
     if re.search("[\u4e00-\u9fff]", rest):
         noun = _TOPIC_ZH.sub("", _TOPIC_ZH.sub("", rest)).strip(" ，,。")
         kin = (KIN_ZH | PETS_ZH).get(noun, "")

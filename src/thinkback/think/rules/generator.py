@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
     from thinkback.think.rules.rule import Clause, Reading
 
-_COMMA = re.compile("[,，;；]")
+_TURNS = re.compile("[,，;；]|(?<=[A-Za-z]) (?=(?:在|因为|所以|但|然后|不过|而且)[\u4e00-\u9fff])")
+_I_ZH = re.compile(
+    "(?:我|俺)(?= ?(?:work|live|study|love|like|hate|prefer|play|speak|drive|am|have|moved|just|also"
+    "|really)\\b)"
+)
+_MY_ZH = re.compile("[Mm]y [\u4e00-\u9fff]|[Mm]y [A-Za-z .'-]{2,40}[ ]?[是叫在会住喜对不有也]")
 _OPENS_ZH = re.compile("[\\W\\d]*[\u4e00-\u9fff]")
 _LATIN = re.compile("[A-Za-z]{2}")
 
@@ -38,12 +43,14 @@ class RuleGenerator:
         # tables of patterns: compiled when first used, not by `import thinkback`
         from thinkback.think.rules.amend import corrections, forgetting
         from thinkback.think.rules.chinese_reader import Reader as ChineseReader
+        from thinkback.think.rules.correct import slipped
         from thinkback.think.rules.dialogue import answered
         from thinkback.think.rules.english_reader import Reader as EnglishReader
         from thinkback.think.rules.gate import statements
 
         people: list[str] = []  # whom the turn has named, in either language
         english, chinese = EnglishReader(turn.at, people), ChineseReader(turn.at, people)
+        slip = slipped(turn.query)
         requests, forgotten = forgetting(turn)
         drafts: dict[Draft, None] = dict.fromkeys(forgotten)
         read = {sentence.start for sentence in requests}
@@ -52,8 +59,11 @@ class RuleGenerator:
             for part, is_chinese in _parts(sentence):
                 reader = chinese if is_chinese else english
                 for clause, reading in reader.read(part, about):
-                    if reading.instead_of and not relation_of(reading.relation).single:
-                        drafts[_taken_back(turn, clause, reading)] = None
+                    if not relation_of(reading.relation).single:
+                        if reading.instead_of:
+                            drafts[_taken_back(turn, clause, reading)] = None
+                        elif slip and not reading.negated and len(reading.objects) == 1:
+                            drafts[_mended(turn, clause, reading)] = None
                     drafts[_draft(turn, clause, reading, "zh" if is_chinese else "en")] = None
                     read.add(sentence.start)
                 about = reader.subject
@@ -62,12 +72,12 @@ class RuleGenerator:
 
 def _parts(sentence: Sentence) -> Iterator[tuple[Sentence, bool]]:
     """(a part, whether it is Chinese): "I don't like it anymore，现在只喝茶" changes at its comma."""
-    text = sentence.text
+    text = _I_ZH.sub("I", sentence.text)
     start, chinese = 0, language(text) == "zh"
     if text.isascii() or not _LATIN.search(text):
-        yield sentence, chinese
+        yield sentence._replace(text=text), chinese
         return
-    ends = [*(comma.start() for comma in _COMMA.finditer(text)), len(text)]
+    ends = [*(comma.start() for comma in _TURNS.finditer(text)), len(text)]
     spoken = [_is_chinese(text[first:last]) for first, last in zip([0, *ends], ends, strict=False)]
     for end, now, following in zip(ends, spoken, (*spoken[1:], None), strict=True):
         if now != following:
@@ -80,7 +90,19 @@ def _parts(sentence: Sentence) -> Iterator[tuple[Sentence, bool]]:
 
 def _is_chinese(text: str) -> bool:
     """Of a part: it opens in Chinese (做product manager), or is Chinese for the most part."""
-    return bool(_OPENS_ZH.match(text)) or language(text) == "zh"
+    return bool(_OPENS_ZH.match(text) or _MY_ZH.match(text)) or language(text) == "zh"
+
+
+def _mended(turn: Turn, clause: Clause, reading: Reading) -> Draft:
+    """打错字了，我妹妹叫陈婧: of many values, the one just said that is spelt alike was the slip."""
+    return Amendment(
+        subject=reading.subject,
+        relation=canonical(reading.relation),
+        objects=reading.objects,
+        sentence=clause.text,
+        kind=reading.kind or relation_of(reading.relation).kind,
+        sources=(Source(turn.id, turn.asker, "query", clause.start, clause.end),),
+    )
 
 
 def _taken_back(turn: Turn, clause: Clause, reading: Reading) -> Draft:

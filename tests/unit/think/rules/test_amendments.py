@@ -134,3 +134,22 @@ def test_of_many_values_the_one_that_is_not_goes(text: str, relation: str, taken
     (amendment,) = amendments(text)
     assert (amendment.relation, amendment.object, amendment.forget) == (relation, taken_back, True)
     assert any(not isinstance(draft, Amendment) and not draft.negated for draft in read(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "new"),
+    [
+        ("啊打错字了，我妹妹叫陈思语，语言的语。", "has sister", "陈思语"),
+        ("说错了，我会说德语。", "speaks", "德语"),
+        ("手滑了，我对榛子过敏。", "is allergic to", "榛子"),
+    ],
+)
+def test_a_whole_statement_after_a_slip_mends_the_one_spelt_alike(text: str, relation: str, new: str) -> None:
+    (amendment,) = amendments(text)
+    assert (amendment.relation, amendment.object, amendment.forget) == (relation, new, False)
+    assert any(not isinstance(draft, Amendment) and draft.object == new for draft in read(text))
+
+
+def test_a_request_in_both_languages_takes_back_once() -> None:
+    found = {(draft.relation, draft.object) for draft in amendments("Please forget my salary，别记我工资的事了。")}
+    assert found == {("salary", "*")}
