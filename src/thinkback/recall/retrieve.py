@@ -23,6 +23,7 @@ from thinkback.presets import Preset
 from thinkback.text.asking import asked_for, rewordings
 from thinkback.text.names import normalise
 from thinkback.text.quarantine import redacted, withheld
+from thinkback.text.scripts import HAN
 from thinkback.text.sentences import is_question, sentences
 from thinkback.text.thesaurus import alike
 from thinkback.text.tokens import terms
@@ -35,6 +36,8 @@ _CONSIDERED = 4  # candidates looked at for each one wanted
 _RETIRED = 64  # thoughts, retired ones included, by which turns are judged to be outdated
 _OPENING = 2000  # characters by which a turn is judged to only ask
 _ALIKE = 0.7  # what a word that means alike is worth of the word itself
+_FEW = 32  # turns, of which the nearest are worth a look in any case
+_HAN = re.compile(f"[{HAN}]")
 _NEARLY = 3  # places that turns below the threshold may take
 _TALK = timedelta(minutes=30)  # what was said within it, in one session, belongs together
 _REFERS = re.compile(
@@ -95,12 +98,22 @@ class Search:
             weights=(self.preset.cosine, self.preset.lexical),
         )
 
+    @property
+    def few(self) -> bool:
+        """Whether a Chinese question is put to so few turns that the nearest may well be the one."""
+        return self.shelf.size("turn") <= _FEW and bool(_HAN.search(self.question.text))
+
     def matters(self, score: float) -> bool:
         return score >= self.preset.threshold
 
     def nearly(self, score: float, lexical: float) -> bool:
-        """Whether a turn may take a place that is left: it shares words with the question, if not many."""
-        return self.matters(score) or (score >= self.preset.nearly and lexical > 0)
+        """Whether a turn may take a place that is left: it shares words with the question, if not many.
+
+        Of few turns the nearest are worth a look even so, where neither words nor a small embedder can tell:
+        in Chinese, which is asked in other characters than it was told in.
+        """
+        guessed = self.few and score >= self.preset.nearly / 2
+        return self.matters(score) or guessed or (score >= self.preset.nearly and lexical > 0)
 
     def may_be_more(self, hits: Hits, limit: int) -> bool:
         return len(hits) == limit and self.matters(hits.score[-1])

@@ -56,6 +56,24 @@ _CONCEPTS = """
     课 课程 班 class course lesson > 瑜伽 舞蹈 英语 报名 上课
     项目 project > 负责
     会议 开会 meeting
+    加班 overtime
+    升职 晋升 提拔 promotion promoted
+    出差 trip
+    通勤 上下班 上班路上 commute > 地铁 公交 骑车 开车 电动车 步行 subway bus bike
+    论文 毕业论文 thesis paper dissertation > 截止 deadline
+    截止 到期 期限 deadline due
+    留学 出国 abroad overseas
+    年级 几年级 班级 grade class > 一年级 二年级 三年级 四年级 五年级 六年级 初一 初二 初三 高一 高二 高三 大一 大二 大三 大四
+    科目 哪门课 学科 subject > 数学 语文 英语 物理 化学 生物 历史 地理 政治 美术 体育 math physics chemistry history
+    性格 脾气 personality > 内向 外向 社恐 急性子 introvert
+    星座 属相 zodiac sign > 属
+    信仰 宗教 religion > 佛教 基督 穆斯林
+    害怕 怕 恐惧 胆小 afraid scared fear > 蛇 蟑螂 老鼠 打雷 怕黑 恐高 snake spider
+    梦想 理想 愿望 dream goal
+    擅长 特长 拿手 skilled > 会
+    保险 理赔 insurance
+    贷款 欠款 还款 借钱 loan debt > 房贷 车贷 花呗 月供
+    花费 价格 多少钱 价钱 费用 花了 price cost paid spend > 元 块 块钱 万
     # food and drink
     水果 fruit > 苹果 香蕉 榴莲 芒果 西瓜 草莓 葡萄 橙子 桃 梨 荔枝 樱桃 菠萝 柚子 apple banana mango durian grape
     蔬菜 青菜 vegetable > 香菜 芹菜 白菜 菠菜 茄子 西红柿 土豆 cilantro
@@ -64,7 +82,7 @@ _CONCEPTS = """
     菜 菜肴 拿手 做饭 下厨 dish cook > 扣肉 红烧 火锅 烧烤 炖汤
     食物 吃的 饮食 口味 忌口 吃 food diet eat > 素食 吃辣 甜食 海鲜 不吃 过敏 vegan vegetarian
     零食 甜品 snack dessert > 蛋糕 巧克力 薯片 冰淇淋 cake chocolate
-    不能 不碰 忌口 过敏 忌 allergic allergy avoid > 过敏 不吃 不喝 从来不 从不
+    不能 不碰 忌口 避开 避免 不吃 过敏 忌 allergic allergy avoid > 过敏 不吃 不喝 从来不 从不
     早餐 早饭 breakfast
     餐厅 饭店 饭馆 restaurant
     # leisure
@@ -83,12 +101,36 @@ _CONCEPTS = """
     书 小说 阅读 book novel read
     游戏 game
     比赛 赛事 活动 event competition race > 马拉松 参加 marathon match
-    宠物 pet pets animal > 狗 猫 小狗 小猫 乌龟 兔子 仓鼠 鹦鹉 金鱼 养 领养 柯基 金毛 橘猫 dog cat puppy kitten turtle rabbit
+    宠物 小动物 动物 pet pets animal > 狗 猫 小狗 小猫 乌龟 兔子 仓鼠 鹦鹉 金鱼 养 领养 柯基 金毛 橘猫 dog cat puppy kitten turtle rabbit
     狗 狗狗 小狗 dog puppy > 金毛 柯基 哈士奇 泰迪 边牧 拉布拉多 corgi husky labrador
     猫 猫咪 小猫 cat kitten > 橘猫 布偶 英短
     旅游 旅行 出游 度假 游玩 trip travel vacation holiday visit > 景点 机票 酒店 爬山 石窟 古镇 海边
     休假 请假 学术假 leave sabbatical
+    聚会 聚餐 饭局 同学会 年会 团建 party gathering reunion
+    演唱会 音乐节 现场 concert gig livehouse
+    电视剧 剧 追剧 综艺 动漫 show series drama anime
+    偶像 明星 爱豆 idol star celebrity > 粉 歌手 演员
+    球队 球星 team player > 曼联 皇马 湖人
+    摄影 拍照 照片 相机 photo photography camera
+    画画 绘画 书法 paint painting draw calligraphy > 水彩 素描 油画
+    做饭 烹饪 烘焙 厨艺 cook cooking bake baking
+    唱歌 KTV sing singing karaoke
+    钓鱼 露营 徒步 户外 outdoor camping hiking fishing
+    博物馆 展览 看展 museum exhibition
+    节日 过节 过年 春节 中秋 端午 国庆 festival holiday christmas
     # things
+    雨伞 伞 umbrella
+    钥匙 key keys
+    钱包 证件 身份证 护照 wallet passport id > 丢 补办
+    手表 首饰 戒指 项链 watch jewelry ring necklace
+    耳机 音箱 headphones earphones speaker
+    键盘 鼠标 显示器 keyboard mouse monitor
+    软件 应用 APP 平台 app software platform > 微信 抖音 网易云 淘宝
+    护肤 化妆 面霜 skincare makeup
+    头发 发型 理发 剪发 hair haircut > 染 烫 短发 长发
+    家具 装修 沙发 furniture renovation sofa
+    快递 包裹 寄 parcel package delivery
+    外卖 点餐 takeout delivery
     手机 phone mobile smartphone > 苹果 华为 小米 安卓 iphone android
     电脑 笔记本 computer laptop > 苹果 macbook thinkpad
     车 汽车 座驾 car vehicle > 特斯拉 比亚迪 大众 丰田 车牌
@@ -127,8 +169,18 @@ _CONCEPTS = """
     身高 多高 个子 height tall > 厘米 一米 公分
     抽烟 吸烟 烟 smoke smoking > 戒烟 戒
     喝酒 饮酒 酒 drinking > 戒酒 戒
-    睡觉 睡眠 失眠 sleep
+    睡觉 睡眠 失眠 助眠 入睡 睡前 sleep insomnia > 褪黑素 安眠药 熬夜 melatonin
     疫苗 打针 vaccine shot
+    医院 看病 门诊 住院 hospital clinic > 挂号 大夫 医生
+    感冒 发烧 咳嗽 生病 cold fever flu cough sick > 流感 头疼
+    疼 痛 不舒服 难受 pain ache hurt > 腰 膝盖 头疼 胃疼 扭伤
+    胃 肠胃 肚子 stomach > 胃炎 胃疼 拉肚子
+    肝 肝脏 liver > 脂肪肝 乙肝
+    骨头 腿 脚 腰 膝盖 bone leg knee back > 骨折 韧带 扭伤 腰椎 突出
+    皮肤 skin > 湿疹 荨麻疹 痘 eczema
+    心情 情绪 心理 mood mental > 抑郁 焦虑 depression anxiety
+    减肥 瘦身 节食 diet > 公斤 斤 轻断食
+    血型 blood > 型血
     # talk
     语言 外语 方言 说话 讲话 哪些话 language languages speak > 英语 日语 法语 德语 韩语 西班牙语 俄语 粤语 闽南话 普通话 四川话 上海话 english french japanese spanish cantonese
     名字 叫什么 叫啥 姓名 名称 name called > 取名 起名 named

@@ -40,7 +40,8 @@ RULES: tuple[Rule, ...] = (
     # who is who
     _rule("is my kin", f"是我(?:的|们的)?(?P<kin>{_KIN})", "has {kin}"),
     _rule("kin named",
-        f"(?:家)?(?:里)?(?:有|又?养了?|收养了?|领养了?|捡了|抱了|买了|生了|来了)(?:{_COUNT})?(?:流浪|小|大"
+        f"(?:家)?(?:里)?(?:有|又?养了?|收养了?|领养了?|捡了|抱了|买了|生了|来了|添了|多了|接回|抱回来?"
+        f"|捡回来?)了?(?:{_COUNT})?(?:流浪|小|大"
         f"|黑|白|橘"
         f"|亲|宠物)*(?P<kin>{_KIN})"
         "，?(?:我?(?:给|管)(?:它|他|她))?(?:(?:名字|取名|起名)?(?:叫做?|名叫|是|为)|取名|起名)(?P<o>.+)",
@@ -124,7 +125,7 @@ RULES: tuple[Rule, ...] = (
     _rule("most", "最(?:喜欢|爱|喜爱)(?P<o>(?!的).{1,12})", "likes", split=True, accept=is_thing),
     _rule("hobby", "(?:的)?(?:爱好|兴趣爱好|兴趣)(?:是|有|包括)(?P<o>.+)", "likes", split=True),
     _rule("prefers", "(?:更喜欢|更爱|比较喜欢|偏爱|更中意)(?P<o>.+)", "prefers", split=True, accept=is_thing),
-    _rule("hates", "(?:讨厌|厌恶|受不了|反感|最怕|最烦|吃不了|喝不了"
+    _rule("hates", "(?:讨厌|厌恶|受不了|反感|最烦|吃不了|喝不了"
         "|接受不了)(?P<o>.+)", "likes", split=True, negated=True, say=
         "{s}讨厌{o}", accept=is_thing),
     _rule("took to", "喜欢上了?(?P<o>.+)", "likes", split=True, accept=is_thing),
@@ -132,7 +133,8 @@ RULES: tuple[Rule, ...] = (
         "|沉迷)(?P<o>.+)", "likes", split=True, accept=is_thing),
     _rule("interested", "对(?P<o>.+?)(?:也|都)?(?:很|非常|越来越|特别|比较|挺|十分|最)?感兴趣", "likes",
         split=True, accept=is_thing),
-    _rule("loves to", "爱(?P<o>(?:吃|喝|看|听|玩|打|跑|唱|读|画|做|踢|弹|运动|旅).*)", "likes", split=True),
+    _rule("loves to", "爱(?P<o>(?:吃|喝|看|听|玩|打|跑|唱|读|画|做|踢|弹|运动|旅|下|钓|逛|种|养|拍|写|滑|骑"
+        "|爬|游|睡|泡|收集|跳|织).*)", "likes", split=True),
     # body and health
     _rule("not allergic", "对(?P<o>.+?)不过敏", "is allergic to", split=True, negated=True),
     _rule("allergic", "对(?P<o>.+?)(?:严重|有点|也|都)?过敏", "is allergic to", split=True, accept=is_thing),
@@ -149,7 +151,7 @@ RULES: tuple[Rule, ...] = (
         f"|\\d[\\d.]*\\s*(?:米|厘米"
         "|公分|cm|CM|m)\\d*|1[5-9]\\d|20\\d))", "height"),
     _rule("phone",
-        "(?:的)?(?:新)?(?:电话|手机|手机号|电话号码|手机号码"
+        "(?:的)?(?:新)?(?:电话|手机|手机号|(?<=新)号码?|电话号码|手机号码"
         f"|联系方式)(?:号码?)?{_IS}(?P<o>\\+?\\d[\\d\\s-]{{5,18}}\\d)", "phone number"),
     _rule("email",
         f"(?:的)?新?(?:电子)?(?:邮箱|邮件地址)(?:地址)?{_IS}(?P<o>\\S+@\\S+\\.[a-zA-Z]+)", "email"),
@@ -183,7 +185,7 @@ RULES: tuple[Rule, ...] = (
         accept=is_drug),
     _rule("takes drug", "(?:在)?服用(?P<o>.{2,12})", "takes", accept=is_thing),
     # traits
-    _rule("afraid", "(?:害怕|怕)(?P<o>.+)", "is afraid of", split=True, accept=is_feared),
+    _rule("afraid", "(?:害怕|最怕|怕)(?P<o>.+)", "is afraid of", split=True, accept=is_feared),
     _rule("instrument", "会(?:弹|拉|吹)(?P<o>.{1,6})", "plays", split=True, say="{s}会演奏{o}",
         accept=is_thing),
     _rule("speaks", "(?:会|能|(?:(?:跟|和).{1,6}?)?(?=[讲说]))(?:说|讲)(?:一点儿?|一口|流利的?|的是?"
@@ -210,6 +212,11 @@ RULES: tuple[Rule, ...] = (
     _rule("quit drinking", "戒(?:了|掉了?)?(?P<o>酒|咖啡|奶茶|可乐"
         "|饮料).{0,8}", "drinks", negated=True, ended=True,
         say="{s}已戒{o}"),
+    _rule("gave up", "(?P<o>咖啡|奶茶|可乐|酒|饮料|糖水|白酒|啤酒)(?:也|都|已经"
+        "|早就)*戒", "drinks", negated=True, ended=True,
+        say="{s}已戒{o}"),
+    _rule("gave up smoking", "(?P<o>烟)(?:也|都|已经"
+        "|早就)*戒", "smokes", negated=True, ended=True, say="{s}已戒烟"),
     _rule("smokes", "(?:得|要|能)?抽.{0,3}[包根支条]?(?P<o>烟)", "smokes"),
     _rule("takes none", "(?P<o>[^我你他她，一]{1,6}?)(?:一[口根点杯支瓶滴丁]点?儿?|[也都])+(?:不|没)(?:再"
         "|敢)?(?P<verb>吃|喝)", "{verb}",

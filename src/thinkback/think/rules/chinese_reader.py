@@ -52,6 +52,8 @@ _DROPPED = frozenset(
         "took to",
         "went with",
         "went anyway",
+        "gave up",
+        "gave up smoking",
         "quit smoking",
         "quit drinking",
         "dose",
@@ -179,7 +181,7 @@ class Reader:
         """Nobody is named: the speaker is meant, where the verb tells something one does oneself."""
         for reading in self._predicate(USER, rest, dated=when is not None):
             if reading.rule in allowed and (
-                not reading.negated or reading.rule.startswith(("quit", "takes"))
+                not reading.negated or reading.rule.startswith(("quit", "takes", "gave"))
             ):
                 self.subject = USER
                 yield self._dated(reading, rest, when, said)

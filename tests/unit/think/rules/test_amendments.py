@@ -151,5 +151,5 @@ def test_a_whole_statement_after_a_slip_mends_the_one_spelt_alike(text: str, rel
 
 
 def test_a_request_in_both_languages_takes_back_once() -> None:
-    found = {(draft.relation, draft.object) for draft in amendments("Please forget my salary，别记我工资的事了。")}
+    found = {(d.relation, d.object) for d in amendments("Please forget my salary，别记我工资的事了。")}
     assert found == {("salary", "*")}
