@@ -202,7 +202,7 @@ def test_of_few_turns_the_nearest_is_worth_a_look_in_chinese(
     [
         ("我导师林教授下学期休假。", "他要去格陵兰看冰川。", "林教授休假去干嘛？", True),
         ("My mentor Lindqvist goes on leave.", "He will see glaciers.", "Where is Lindqvist?", True),
-        ("My mentor Lindqvist goes on leave.", "The printer is jammed.", "Where is Lindqvist?", False),
+        ("My mentor Lindqvist goes on leave.", "Let us talk about trains.", "Where is Lindqvist?", False),
     ],
 )
 def test_what_was_said_next_of_somebody_named_comes_along(

@@ -19,7 +19,9 @@ from thinkback.think.rules.chinese_words import (
     is_field,
     is_job,
     is_language,
+    is_major,
     is_name,
+    is_person,
     is_place_or_work,
     is_school,
     is_thing,
@@ -28,6 +30,7 @@ from thinkback.think.rules.rule import Rule
 
 _KIN = f"(?:{longest_first(KIN_ZH | PETS_ZH)})"
 _COUNT = f"(?:{NUMBER_ZH}|几)?[个只条位名匹头尾对台辆套部张间把]"
+_COUNTED = f"{_COUNT}(?:亲|大|小)?{_KIN}"
 _IS = "(?:是|为|：|:)?"
 _AMOUNT = "(?:\\d[\\d.]*|[一二两三四五六七八九十百零]{1,6})"
 
@@ -40,17 +43,18 @@ RULES: tuple[Rule, ...] = (
     # who is who
     _rule("is my kin", f"是我(?:的|们的)?(?P<kin>{_KIN})", "has {kin}"),
     _rule("kin named",
-        f"(?:家)?(?:里)?(?:有|又?养了?|收养了?|领养了?|捡了|抱了|买了|生了|来了|添了|多了|接回|抱回来?"
-        f"|捡回来?)了?(?:{_COUNT})?(?:流浪|小|大"
-        f"|黑|白|橘"
+        f"(?:家)?(?:里)?(?:有|又?养了?|收养了?|领养了?|捡了|抱了|买了|生了|来了|添了|多了|新?[交谈找处换]了"
+        f"|接回|抱回来?"
+        f"|捡回来?)了?(?:{_COUNT})?(?:流浪|新|小|大|黑|白|橘"
         f"|亲|宠物)*(?P<kin>{_KIN})"
         "，?(?:我?(?:给|管)(?:它|他|她))?(?:(?:名字|取名|起名)?(?:叫做?|名叫|是|为)|取名|起名)(?P<o>.+)",
         "has {kin}", accept=is_name),
-    _rule("kin counted", f"(?:有|养了?|领养了?)(?P<o>{_COUNT}(?:亲|大|小)?{_KIN})", "has", kind=
-        "relationship"),
+    _rule("kin counted", f"(?:有|养了?|领养了?)(?P<o>{_COUNTED}(?:[、和跟]{_COUNTED})*)", "has",
+        kind="relationship", split=True),
     # name and age
     _rule("surname", "姓(?P<o>[\u4e00-\u9fff]{1,2})", "surname"),
-    _rule("nickname", f"(?:的)?(?:小名|昵称|外号)(?:叫|{_IS})(?P<o>.+)", "goes by", accept=is_name),
+    _rule("nickname", f"(?:的)?(?:小名|昵称|外号|网名|笔名|艺名|微信名)(?:叫"
+        f"|{_IS})(?P<o>.+)", "goes by", accept=is_name),
     _rule("english name", f"(?:的)?英文名(?:字)?(?:叫|{_IS})(?P<o>[A-Za-z][A-Za-z .'-]+)", "english name"),
     _rule("name", "(?:把|的)?(?:名字|全名|真名|大名)(?:是|叫)(?P<o>.+)", "is named", accept=is_name),
     _rule("named", "(?:叫做?|名叫|改名叫?)(?P<o>.+)", "is named", accept=is_name),
@@ -63,15 +67,18 @@ RULES: tuple[Rule, ...] = (
     _rule("lives", "(?:家住在?|居住在|定居在?|住在|现居|住(?:到|去)?|base ?在|常住)(?!了|着|过|院|的"
         "|一)了?(?P<o>.+)", "lives in",
         place=True),
-    _rule("home in", "家在(?P<o>.+)", "lives in", place=True),
+    _rule("home in", "(?:新)?家(?:在|搬到了?)(?P<o>.+)", "lives in", place=True),
     _rule("moved", "(?:从.{1,10})?(?:搬家?到|搬家?去|搬来|搬回|迁到)了?(?P<o>.+?)(?:住|生活|来|去)?",
         "lives in", place=True),
     _rule("born in", "(?:出生在|出生于|生于)(?P<o>.+)", "was born in", place=True),
     _rule("grew up", "(?:从小)?在(?P<o>.+?)长大", "grew up in", place=True),
-    _rule("from", "(?:来自|老家在|老家是|的?家乡[是在])(?P<o>.+)", "comes from", place=True),
+    _rule("from", "(?:来自|老家在|老家是|的?家乡[是在])(?P<o>.+?)", "comes from", place=True),
     _rule("native", "是(?:一个|地道的?|土生土长的?|正宗的?)?(?P<o>(?!个|好|坏|老|年轻|大|男|女|本|机器|夜"
         "|早起|病|什么|自己|这|那|有|没|爱|怕|很)[\u4e00-\u9fff]{2,6}?)人", "comes from", place=True),
     # work and study
+    _rule("named is", f"(?:是|就是)(?P<o>[小阿老][\u4e00-\u9fff]|[{SURNAMES}][\u4e00-\u9fff]{{2}}"
+        f"|[A-Z][a-z]+)",
+        "goes by", accept=is_person),
     _rule("titled", f"(?:是|就是)(?P<o>[{SURNAMES}](?:教授|老师|医生|大夫|经理|主任|师傅|院士|总|工"
         f"|导))", "goes by"),
     _rule("works as at", "在(?P<also>.{1,20}?)(?:当|做|担任)(?:一[名个位])?(?P<o>.+)", "works as", also=
@@ -93,7 +100,7 @@ RULES: tuple[Rule, ...] = (
     _rule("works there", "在(?P<o>.{2,14}?)(?:开|做|干|搞|跑|教|卖|修|管|负责)(?!会|玩|完|梦|客|检查|手术"
         "|饭)[^了过]{1,8}", "works at",
         accept=is_company),
-    _rule("joined", "(?:入职|加入|跳槽到|跳槽去|换到|跳到|调到|调去)了?(?P<o>.{1,20}?)(?:工作"
+    _rule("joined", "(?:从.{1,10})?(?:入职|加入|跳槽到|跳槽去|换到|跳到|调到|调去)了?(?P<o>.{1,20}?)(?:工作"
         "|上班)?", "works at", accept=is_place_or_work),
     _rule("studied at",
         "(?:本科|大学|研究生|硕士|博士|高中|初中|大专)?(?:是)?在(?P<o>.{2,14}?)(?:读|念|上)(?:的|完)(?:书"
@@ -107,6 +114,8 @@ RULES: tuple[Rule, ...] = (
         "|初[一二三中]|大[一二三四学]|[一二三四五六]年级"
         "|研究生|博士|本科|幼儿园))", "studies at"),
     _rule("attends", "就读于(?P<o>.{1,20})", "studies at"),
+    _rule("reads", "(?:读|改学|转到|转去|学)(?:的是?)?了?(?P<o>.{2,8}?)(?:专业"
+        "|系)?", "studies", accept=is_major),
     _rule("major", f"(?:的)?专业{_IS}(?P<o>.+)", "studies"),
     _rule("learns",
         "(?:在|开始|报名|报班)?学(?:着|做|弹|打|拉|画|说|跳){0,2}(?P<o>(?!习|校|生|术|历|期|分|费|长|姐|弟"
@@ -116,7 +125,7 @@ RULES: tuple[Rule, ...] = (
         "studies", split=True, accept=is_thing),
     # tastes
     _rule("favourite",
-        "(?:的)?最(?:喜欢|爱|喜爱)(?:吃|喝|看|听|玩|读|穿)?的(?P<what>(?!就|还|一|莫)[^是为]{1,4}?)(?:就|还"
+        "(?:的)?最?(?:喜欢|爱|喜爱)(?:吃|喝|看|听|玩|读|穿)?的(?P<what>(?!就|还|一|莫)[^是为]{1,4}?)(?:就|还"
         "|一直|莫过于)?(?:是|为)(?P<o>.+)",
         "favourite {what}", accept=is_thing),
     _rule("favourite act", "(?:的)?最(?:喜欢|爱)(?P<act>吃|喝)的(?:东西)?(?:就|还|一直)?(?:是"
@@ -125,12 +134,17 @@ RULES: tuple[Rule, ...] = (
     _rule("most", "最(?:喜欢|爱|喜爱)(?P<o>(?!的).{1,12})", "likes", split=True, accept=is_thing),
     _rule("hobby", "(?:的)?(?:爱好|兴趣爱好|兴趣)(?:是|有|包括)(?P<o>.+)", "likes", split=True),
     _rule("prefers", "(?:更喜欢|更爱|比较喜欢|偏爱|更中意)(?P<o>.+)", "prefers", split=True, accept=is_thing),
-    _rule("hates", "(?:讨厌|厌恶|受不了|反感|最烦|吃不了|喝不了"
-        "|接受不了)(?P<o>.+)", "likes", split=True, negated=True, say=
+    _rule("hates", "(?:讨厌|厌恶|受不了|反感|最烦|接受不了)(?P<o>.+)", "likes", split=True, negated=True, say=
         "{s}讨厌{o}", accept=is_thing),
+    _rule("hated most", "最?(?:讨厌|烦|不喜欢)的.{0,4}?(?:就)?是(?P<o>.+)", "likes", negated=True,
+        say="{s}讨厌{o}", accept=is_thing),
+    _rule("idol", "(?:的)?偶像(?:是|为)(?P<o>.+)", "likes", split=True, accept=is_thing),
     _rule("took to", "喜欢上了?(?P<o>.+)", "likes", split=True, accept=is_thing),
     _rule("likes", "(?:喜欢|热爱|喜爱|痴迷|迷上了?|爱上了?"
         "|沉迷)(?P<o>.+)", "likes", split=True, accept=is_thing),
+    _rule("not interested",
+        "对(?P<o>.+?)(?:也|都|已经|再也)?(?:没有?|不)(?:什么|啥|太|怎么)?(?:兴趣|感觉|感冒|感兴趣)", "likes",
+        negated=True, split=True, accept=is_thing),
     _rule("interested", "对(?P<o>.+?)(?:也|都)?(?:很|非常|越来越|特别|比较|挺|十分|最)?感兴趣", "likes",
         split=True, accept=is_thing),
     _rule("loves to", "爱(?P<o>(?:吃|喝|看|听|玩|打|跑|唱|读|画|做|踢|弹|运动|旅|下|钓|逛|种|养|拍|写|滑|骑"
@@ -139,7 +153,7 @@ RULES: tuple[Rule, ...] = (
     _rule("not allergic", "对(?P<o>.+?)不过敏", "is allergic to", split=True, negated=True),
     _rule("allergic", "对(?P<o>.+?)(?:严重|有点|也|都)?过敏", "is allergic to", split=True, accept=is_thing),
     _rule("weighs",
-        f"(?:的)?体重{_IS}(?:大概|大约|现在|已经|有|只有|才)?(?P<o>{_AMOUNT}\\s*(?:公斤|千克|kg|KG|斤"
+        f"(?:的)?(?:体重)?{_IS}(?:大概|大约|现在|已经|有|只有|才)?(?P<o>{_AMOUNT}\\s*(?:公斤|千克|kg|KG|斤"
         f"|磅)半?)",
         "weighs"),
     _rule("weight changed",
@@ -170,13 +184,16 @@ RULES: tuple[Rule, ...] = (
         f"|住址){_IS}(?:在)?(?P<o>.*[路街道号区巷弄村楼].*)", "address"),
     _rule("diagnosed", "(?:患有|得了|被诊断(?:为|出|患有)?|确诊了?)(?P<o>.+)", "has condition",
         accept=is_thing),
-    _rule("condition", "(?:一直|从小)?(?:有|是)?(?:轻微的?|严重的?|先天性"
-        "|慢性)?(?P<o>.+)", "has condition", accept=is_condition),
+    _rule("condition", "(?:一直|从小)?(?:有|是|查出来?|得了|患上了?|诊断出)?(?:有|了)?(?:轻微的?|严重的?"
+        "|先天性"
+        "|慢性)?(?P<o>.+)", "has condition", split=True, accept=is_condition),
     _rule("dose",
         "(?:(?:大夫|医生)?(?:让|叫|给)我)?(?:把)?(?P<o>(?P<drug>.{2,10}?)(?:的?剂量)?(?:加|减|改|调|换|增加"
         "|减少)[到至成为]了?"
         "(?:每天|一天|每次|每日)?(?P<amount>\\d[\\d.]*(?:毫克|微克|片|粒|mg)))", "takes", accept=is_drug),
     _rule("takes", f"(?:服用|吃)(?P<o>(?:{NUMBER_ZH}|半)[片粒颗].{{2,10}})", "takes"),
+    _rule("stopped drug", "(?:(?:医生|大夫)?(?:让我|叫我))?(?:停|不用吃|停用|停掉)了?(?P<o>.{2,10})", "takes",
+        negated=True, ended=True, split=True, accept=is_drug),
     _rule("prescribed", "(?:医生|大夫)(?:又|刚)?(?:给我|让我|叫我)(?:每天|一天)?(?:开了?|吃"
         "|换成?了?)(?P<o>.{2,14})", "takes",
         accept=is_drug),
@@ -188,19 +205,19 @@ RULES: tuple[Rule, ...] = (
     _rule("afraid", "(?:害怕|最怕|怕)(?P<o>.+)", "is afraid of", split=True, accept=is_feared),
     _rule("instrument", "会(?:弹|拉|吹)(?P<o>.{1,6})", "plays", split=True, say="{s}会演奏{o}",
         accept=is_thing),
-    _rule("speaks", "(?:会|能|(?:(?:跟|和).{1,6}?)?(?=[讲说]))(?:说|讲)(?:一点儿?|一口|流利的?|的是?"
-        "|地道的?)*(?P<o>.+)", "speaks", split=True, accept=is_language),
+    _rule("speaks", "(?:会|能|(?:(?:跟|和).{1,6}?)?(?=[讲说]))(?:说|讲|一点儿?|一口|些|点|流利的?|的是?"
+        "|地道的?)+(?P<o>.+)", "speaks", split=True, accept=is_language),
     _rule("speaks it", "(?P<o>[^会能]{2,5}?)(?:也|都|还)?(?:会|能)(?:说|讲"
         "|一点儿?)", "speaks", accept=is_language),
     _rule("milestone", "(?:(?:和|跟|与).{1,8}?)?(?P<o>(?:研究生|本科|大学|硕士|博士|高中|初中|大专)?毕业"
         "|退休|搬家|入职|辞职|离职"
         "|分手|怀孕|买房|买车|出院|住院|做(?:了)?手术|创业|领证|当爸爸"
         "|当妈妈)", "did", dated=True, kind="event", say="{s}{o}了"),
-    _rule("marital", "(?:(?:和|跟|与).{1,8}?)?(?:已经)?(?P<o>结婚|离婚|订婚|单身|已婚"
+    _rule("marital", "(?:(?:和|跟|与).{1,8}?)?(?:已经|有)?(?P<o>结婚|离婚|订婚|单身|已婚"
         "|未婚)(?:.{1,4}年)?", "marital status"),
     _rule("trait",
         "是 ?(?:一[个名位])?(?P<o>vegan|vegetarian|introvert|extrovert|社恐|社牛|吃货|夜猫子|素食主义者"
-        "|素食者|左撇子|独生子女|独生子|独生女|佛教徒|基督徒|穆斯林"
+        "|素食者|左撇子|独生子女|独生子|独生女|佛教徒|党员|双胞胎|[汉满回藏蒙壮苗彝侗瑶傣]族|基督徒|穆斯林"
         "|糖尿病患者|退休人员)", "is"),
     _rule("sign", "是(?P<o>(?:白羊|金牛|双子|巨蟹|狮子|处女|天秤|天蝎|射手|摩羯|水瓶|双鱼)座)", "is"),
     _rule("zodiac", "(?P<o>属[鼠牛虎兔龙蛇马羊猴鸡狗猪])", "is", say="{s}{o}"),
@@ -218,6 +235,11 @@ RULES: tuple[Rule, ...] = (
     _rule("gave up smoking", "(?P<o>烟)(?:也|都|已经"
         "|早就)*戒", "smokes", negated=True, ended=True, say="{s}已戒烟"),
     _rule("smokes", "(?:得|要|能)?抽.{0,3}[包根支条]?(?P<o>烟)", "smokes"),
+    _rule("cannot take", "(?P<verb>吃|喝)不(?:了|惯|得)(?P<o>.{1,8})", "{verb}", split=True, negated=True,
+        accept=is_thing),
+    _rule("quit eating", "戒(?:了|掉了?)?(?P<o>糖|甜食|肉|碳水|夜宵|零食|辣"
+        "|主食).{0,8}", "eats", negated=True,
+        ended=True, say="{s}已戒{o}"),
     _rule("takes none", "(?P<o>[^我你他她，一]{1,6}?)(?:一[口根点杯支瓶滴丁]点?儿?|[也都])+(?:不|没)(?:再"
         "|敢)?(?P<verb>吃|喝)", "{verb}",
         split=True, negated=True, accept=is_thing),

@@ -31,6 +31,7 @@ from thinkback.think.rules.rule import Clause, Reading
 _COMMA = re.compile(
     "[，,；;]|(?<=[\u4e00-\u9fff])[ 　]+(?=[\u4e00-\u9fff])"
     "|(?<=[^口点根杯支瓶滴谁么样儿啥都再一，,])(?=也不[吃喝抽喜爱会是]|也没有)"
+    "|(?<=不[抽喝吃][\u4e00-\u9fff])(?=不[抽喝吃])"
 )
 _CONTINUES = re.compile(
     "\\s*(?:不是(?!.{1,12}[，,](?:而)?是)|而不是|叫|名叫|名字叫|取名|起名|我?[给管](?:它|他|她)(?:取名"
@@ -52,6 +53,8 @@ _DROPPED = frozenset(
         "took to",
         "went with",
         "went anyway",
+        "stopped drug",
+        "quit eating",
         "gave up",
         "gave up smoking",
         "quit smoking",
@@ -82,6 +85,11 @@ _TOPIC = re.compile(
 )
 _NOW_IS = re.compile(
     "(?:新的?|现在|如今|目前|以后|最新)*(?:号码?|的)?(?:是|改成了?|换成了?|变成了?|为|叫)(?P<o>.+)"
+)
+_CALLED = re.compile(
+    "(?:(?:大家|朋友们?|同学们?|同事们?|家里?人)(?:都|一般|就)*|你?(?:可以"
+    "|就)+)[叫喊]我(?P<o>[^，,]{1,6}?)(?:就行|就好|吧|哦)?了?"
+    "|[叫喊]我(?P<simply>[^，,]{1,6}?)(?:就行|就好|就可以)了?"
 )
 _KIN_WORD = re.compile(longest_first(KIN))
 _ONE_NAMED = re.compile("(?:还有|另)?(?:一|另)?(?:[只条个位]|[大小老][的大二三幺]?|公的|母的)也?叫(?P<o>.+)")
@@ -146,6 +154,12 @@ class Reader:
         if topic := _TOPIC.match(body):
             self.topic, self.subject = topic["topic"], USER
             return
+        if called := _CALLED.fullmatch(body):
+            name = called["o"] or called["simply"]
+            if is_name(name):
+                self.subject = USER
+                yield Reading("called", USER, "goes by", (name,))
+            return
         if self.counted and (one := _ONE_NAMED.fullmatch(body)) and is_name(trim(one["o"])):
             yield who_is_who(self.counted, trim(one["o"]))
             return
@@ -181,7 +195,9 @@ class Reader:
         """Nobody is named: the speaker is meant, where the verb tells something one does oneself."""
         for reading in self._predicate(USER, rest, dated=when is not None):
             if reading.rule in allowed and (
-                not reading.negated or reading.rule.startswith(("quit", "takes", "gave"))
+                not reading.negated
+                or reading.ended
+                or reading.rule.startswith(("quit", "takes", "gave", "stopped"))
             ):
                 self.subject = USER
                 yield self._dated(reading, rest, when, said)
@@ -256,7 +272,9 @@ class Reader:
             if rule.name == "kin counted" and readings:
                 self.counted = _KIN_WORD.findall(groups["o"])[-1]
             kin = kin_of(subject)
-            if rule.name in ("named", "titled") and kin:
+            if rule.name in ("titled", "named is") and not kin:
+                continue
+            if rule.name in ("named", "titled", "named is") and kin:
                 name = trim(groups["o"])
                 if readings:
                     yield who_is_who(kin, name, denied=denied)

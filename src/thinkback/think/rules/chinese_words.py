@@ -27,6 +27,7 @@ _LANGUAGE = re.compile(
     "|山东|山西|重庆|福州"
     "|杭州|苏州|宁波|无锡|云南|贵州|安徽|江西|广西|白|家乡|台湾|本地|老家)话|[A-Z][a-z]{3,}"
 )
+_NO_CONDITION = re.compile("[的我你他她了]|毛病|[有生看治犯]病\\Z")
 _DRUG = re.compile(
     "(?:[\u4e00-\u9fff]{1,6}(?:地平|他汀|沙坦|洛尔|普利|霉素|西林|洛芬|匹林|双胍|嘌醇|拉唑|咪唑|他啶|格列."
     "|米松|他定|酚)|胰岛素|维生素 ?[A-EK]?\\d*"
@@ -52,6 +53,15 @@ SURNAMES = (
     "余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文"
     ""
 )
+_MAJOR = re.compile(
+    "计算机|软件|金融|法律|法学|会计|医学|临床|护理|土木|机械|电子|自动化|数学|物理|化学|生物|新闻|历史|哲学"
+    "|心理学?|经济|管理|建筑|艺术|设计|师范|中文|[\u4e00-\u9fff]{2,4}(?:学|工程|科学)"
+)
+_NO_PERSON = re.compile(
+    "[座人师员生工手长家商兵族属病的了型岁迷子哈痴]\\Z"
+    "|^[高白万马金文方石常易毛江龙任武雷钱段].[\u4e00-\u9fff]"
+    "|^(?:小学|小区|老师|老板|老人|老年|阿姨|小米|高中|高级|金融|文科|方便|万一|白天|马上)"
+)
 _TRIP = re.compile("\\A(?:了)?(?:一)?趟")
 _CONDITION = re.compile("(?:病|症|炎|癌|高血压|低血压|高血脂|哮喘|糖尿病|抑郁|焦虑症?|失眠|近视|贫血)\\Z")
 _NOT_NAME = re.compile(
@@ -59,7 +69,8 @@ _NOT_NAME = re.compile(
     "|起来|停"
 )
 _NOT_PLACE = re.compile(
-    "^(?:一|两|这|那|哪|我|你|他|她|一个|什么)|(?:里面|楼|宿舍|附近|一起|出租屋|房子|新家|公寓)\\Z|的话"
+    "^(?:一|两|这|那|哪|我|你|他|她|一个|什么|不|装修|打扫|开会|等)|(?:里面|楼|宿舍|附近|一起|出租屋|房子"
+    "|新家|公寓)\\Z|的话"
     "|的人|很多"
 )
 _NOT_THING = re.compile(
@@ -106,6 +117,15 @@ def is_field(words: str) -> bool:
     return bool(_FIELD.fullmatch(words)) and not is_job(words)
 
 
+def is_major(words: str) -> bool:
+    return bool(_MAJOR.fullmatch(words))
+
+
+def is_person(words: str) -> bool:
+    short = len(words) == 2 and words[0] not in "小阿老"  # 马大(哈) is no name
+    return is_name(words) and not short and not _NO_PERSON.search(words)
+
+
 def is_company(words: str) -> bool:
     return 2 < len(words) <= 16 and bool(_COMPANY.search(words)) and is_place_or_work(words)
 
@@ -116,7 +136,7 @@ def destination(words: str) -> str:
 
 
 def is_condition(words: str) -> bool:
-    return len(words) <= 8 and bool(_CONDITION.search(words))
+    return 1 < len(words) <= 8 and bool(_CONDITION.search(words)) and not _NO_CONDITION.search(words)
 
 
 def is_place(words: str) -> bool:
@@ -132,7 +152,7 @@ def is_thing(words: str) -> bool:
 
 
 def is_feared(words: str) -> bool:
-    return is_thing(words) and len(words) <= 6 and not re.search("[我你他她它了不没]", words)
+    return is_thing(words) and len(words) <= 6 and not re.search("[我你他她它了不没]|麻烦", words)
 
 
 def is_school(words: str) -> bool:
