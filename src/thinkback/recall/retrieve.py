@@ -39,7 +39,7 @@ _ALIKE = 0.7  # what a word that means alike is worth of the word itself
 _FEW = 32  # turns, of which the nearest are worth a look in any case
 _HAN = re.compile(f"[{HAN}]")
 _NEARLY = 3  # places that turns below the threshold may take
-_TALK = timedelta(minutes=30)  # what was said within it, in one session, belongs together
+_TALK = timedelta(hours=2)  # what was said within it, in one session, belongs together
 _REFERS = re.compile(
     r"\b(?:he|she|they|it|him|her|them|his|hers|their|its|there)\b|[他她它牠]|[那这這][边邊里裡儿兒]",
     re.IGNORECASE,
@@ -100,20 +100,18 @@ class Search:
 
     @property
     def few(self) -> bool:
-        """Whether a Chinese question is put to so few turns that the nearest may well be the one."""
+        """Whether a Chinese question is put to so few turns that the nearest may well be the one.
+
+        Neither words nor a small embedder can tell: Chinese is asked in other characters than it was told in.
+        """
         return self.shelf.size("turn") <= _FEW and bool(_HAN.search(self.question.text))
 
     def matters(self, score: float) -> bool:
         return score >= self.preset.threshold
 
     def nearly(self, score: float, lexical: float) -> bool:
-        """Whether a turn may take a place that is left: it shares words with the question, if not many.
-
-        Of few turns the nearest are worth a look even so, where neither words nor a small embedder can tell:
-        in Chinese, which is asked in other characters than it was told in.
-        """
-        guessed = self.few and score >= self.preset.nearly / 2
-        return self.matters(score) or guessed or (score >= self.preset.nearly and lexical > 0)
+        """Whether a turn may take a place that is left: it shares words with the question, if not many."""
+        return self.matters(score) or (score >= self.preset.nearly / (2 if self.few else 1) and lexical > 0)
 
     def may_be_more(self, hits: Hits, limit: int) -> bool:
         return len(hits) == limit and self.matters(hits.score[-1])
@@ -192,25 +190,41 @@ def _fill(search: Search, items: Sequence[Candidate]) -> tuple[Hits, list[Candid
         turns = {turn.id: turn for turn in search.lookup.turns(hits.ids.tolist())}
         filling, left = _judge(search, hits, turns, wanted, against)
         if len(filling) == wanted or not search.may_be_more(hits, limit):
-            return hits, *_beside(search, filling, left, wanted, against)
+            named = [turns[id_] for id_ in told if id_ in turns]
+            return hits, *_joined(search, filling, left, wanted, against, named)
         limit *= _CONSIDERED
 
 
-def _beside(
-    search: Search, kept: list[Candidate], left: list[Candidate], most: int, against: Against
+def _joined(
+    search: Search,
+    kept: list[Candidate],
+    left: list[Candidate],
+    most: int,
+    against: Against,
+    named: Sequence[Turn],
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """(kept, left) with what was said right before or after a kept turn: "she" is named in the other one."""
-    beside = {id_ for item in kept for id_ in search.shelf.beside("turn", item.ref.id)}
-    joining = [
-        item
-        for item in left
-        if item.ref.id in beside
-        and item.turn
-        and not (withheld(item.turn) or against(item.turn))
-        and any(_same_talk(item.turn, other.turn) for other in kept if other.turn)
-    ][: most - len(kept)]
-    named = [replace(item, reason=f"said beside it: {item.reason.partition(': ')[2]}") for item in joining]
-    return kept + named, [item for item in left if item not in joining]
+    """(kept, left), with turns of `left` in the places not taken yet.
+
+    First what was said right before or after one of `named`: "she" is named in the other one. Then, of few
+    turns, the nearest.
+    """
+    talk = [*named, *(item.turn for item in kept if item.turn)]
+    beside = {id_ for turn in talk for id_ in search.shelf.beside("turn", turn.id)}
+    found: dict[Ref, Candidate] = {}
+
+    def join(item: Candidate, why: str) -> None:
+        if item.turn and len(kept) + len(found) < most and not (withheld(item.turn) or against(item.turn)):
+            shown = redacted(item.turn)
+            reason = f"{why}: {item.reason.partition(': ')[2]}"
+            found.setdefault(item.ref, replace(item, turn=shown, text=shown.text, reason=reason))
+
+    for item in left:
+        if item.ref.id in beside and item.turn and any(_same_talk(item.turn, other) for other in talk):
+            join(item, "said beside it")
+    for item in left[:_NEARLY] if search.few else ():
+        if item.score.total >= search.preset.nearly / 2:
+            join(item, "near")
+    return kept + list(found.values()), [item for item in left if item.ref not in found]
 
 
 def _same_talk(one: Turn, other: Turn) -> bool:

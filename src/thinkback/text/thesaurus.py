@@ -48,6 +48,7 @@ _CONCEPTS = """
     工资 薪水 月薪 收入 薪资 挣 赚 salary income pay earn wage > 税后 到手 奖金 bonus
     跳槽 换工作 辞职 离职 入职 quit resigned
     面试 interview
+    念书 上学 读书 求学 study studying > 大学 高中 初中 小学 校园
     大学 本科 学校 母校 毕业 university college school > 学院 学历 念书
     专业 major > 科学 工程 学的
     考试 考研 高考 期末 exam test
@@ -94,7 +95,7 @@ _CONCEPTS = """
     > 跑步 游泳 瑜伽 羽毛球 篮球 足球 网球 乒乓球 骑行 登山 爬山 攀岩 健身房 马拉松 滑雪 太极 跳绳 普拉提
     > badminton basketball football tennis yoga swim swimming run running gym climb bouldering hiking pilates
     半马 半程马拉松 马拉松 全马 marathon race > 跑完 配速
-    乐器 演奏 instrument > 吉他 钢琴 小提琴 二胡 古筝 笛子 鼓 大提琴 尤克里里 guitar piano violin cello drum flute plays
+    乐器 演奏 instrument > 吉他 钢琴 小提琴 二胡 古筝 笛子 鼓 大提琴 尤克里里 口琴 琵琶 架子鼓 萨克斯 古琴 手风琴 guitar piano violin cello drum flute plays
     跳舞 舞蹈 dance > 广场舞 街舞 芭蕾 领舞
     电影 影片 movie film
     音乐 歌 歌手 music song singer band > 演唱会 乐队 专辑
@@ -120,6 +121,8 @@ _CONCEPTS = """
     节日 过节 过年 春节 中秋 端午 国庆 festival holiday christmas
     # things
     雨伞 伞 umbrella
+    车位 停车 停车位 parking
+    电器 家电 appliance > 收音机 电视 冰箱 洗衣机 空调 扫地机器人
     钥匙 key keys
     钱包 证件 身份证 护照 wallet passport id > 丢 补办
     手表 首饰 戒指 项链 watch jewelry ring necklace

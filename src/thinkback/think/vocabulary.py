@@ -225,7 +225,7 @@ ENTRIES: tuple[tuple[Relation, str], ...] = (
             "{s}患有{o}",
             "{s}没有{o}",
         ),
-        "diagnosis, disease, suffers from, has disease, is diagnosed with, 病史, 患有",
+        "diagnosis, disease, suffers from, has disease, is diagnosed with, 病史, 患有, 病情, 病",
     ),
     (
         said("is", "profile", False, "{s} is {o}", "{s} is not {o}", "{s}是{o}", "{s}不是{o}"),

@@ -219,3 +219,14 @@ def test_what_was_said_another_day_does_not_come_along(memory: Memory, clock: Fa
     clock.advance(86_400)
     memory.remember("He will see glaciers.")
     assert [item.ref.id for item in memory.recall("Where is Lindqvist?")] == [1]
+
+
+def test_what_comes_along_is_redacted_too(memory: Memory) -> None:
+    memory.remember("我买了台扫地机器人。")
+    memory.remember("它的密码是Xiaoyu@8827，老是卡在沙发底下。")
+    memory.post_think()
+    found = memory.recall("扫地机器人有啥毛病？")
+    assert any("沙发" in item.text for item in found)
+    assert all(
+        "8827" not in item.text and "8827" not in (item.turn.text if item.turn else "") for item in found
+    )

@@ -234,6 +234,9 @@ RULES: tuple[Rule, ...] = (
         say="{s}已戒{o}"),
     _rule("gave up smoking", "(?P<o>烟)(?:也|都|已经"
         "|早就)*戒", "smokes", negated=True, ended=True, say="{s}已戒烟"),
+    _rule("gone off", "(?:敢|想|爱)?(?P<o>(?:看|听|玩|打|踢|逛"
+        "|追)[^过了得针]{1,8})", "likes", accept=is_thing),
+    _rule("changed to", "改(?P<o>(?:看|听|玩|打|踢).{1,8})", "likes", accept=is_thing),
     _rule("smokes", "(?:得|要|能)?抽.{0,3}[包根支条]?(?P<o>烟)", "smokes"),
     _rule("cannot take", "(?P<verb>吃|喝)不(?:了|惯|得)(?P<o>.{1,8})", "{verb}", split=True, negated=True,
         accept=is_thing),

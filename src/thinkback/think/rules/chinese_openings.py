@@ -122,5 +122,6 @@ def polarity(text: str) -> tuple[str, bool, bool]:
     if found := _NOT_HAVE.match(body):
         return "有" + body[found.end() :], True, False
     if found := _NOT.match(body):
-        return without_adverbs(body[found.end() :]), True, False
+        no_more = found.group() == "不" and body.endswith("了")  # 不看恐怖片了
+        return without_adverbs(body[found.end() :]), True, no_more
     return _CHANGED.sub("是", body, count=1), False, False

@@ -68,7 +68,7 @@ _DROPPED = frozenset(
 """Rules that may be read without any subject: what one does, said by who does it."""
 _DROPPED_TIMELY = _DROPPED | frozenset(
     ("lives", "works at", "works as at", "works in", "works as", "learns", "studies at", "on drug", "likes",
-     "eats", "takes none", "weighs", "speaks", "allergic")
+     "eats", "gone off", "changed to", "takes none", "weighs", "speaks", "allergic")
 )  # fmt: skip
 """Those that may be read so where a time or "now" ties them to the speaker's life."""
 _RATHER = re.compile("(?:而)?是(?!不是|吗)")
@@ -262,6 +262,8 @@ class Reader:
             match = rule.pattern.match(body)
             if not match or (rule.dated and not dated) or (denied and rule.negated):
                 continue
+            if rule.name == "gone off" and not ended:
+                continue  # what one does is no taste yet, but what one does no more is none
             groups = {key: value for key, value in match.groupdict().items() if value}
             if rule.name == "is my kin":
                 yield who_is_who(groups["kin"], subject, denied=denied)

@@ -61,13 +61,21 @@ _MY = re.compile(r"(?:my|our|the|me|i)\s+", _I)
 _FORGET_ZH = re.compile(
     "(?:请|麻烦你?|拜托|帮我|以后|你|能不能|可以|那|就|也|还是|，|,)*"
     "(?:把(?P<ba>.{1,20}?)(?:都|全部?|给)?(?:忘掉|忘了|忘记|删掉|删除|删了|抹掉|清除|清掉)"
-    "|(?:忘掉|忘记|忘了(?=我说|我刚|关于|刚)|删除|删掉|清除|(?:不要|别)再?(?:记住?|记录|保存|提起?))(?P<after>(?:我|关于|刚才"
+    "|(?:忘掉|忘记|忘了(?=我说|我刚|关于|刚)|删除|删掉|清除|(?:不要|别)再?(?:记住?|记录|保存"
+    "|提起?))(?P<after>(?:我|关于|刚才"
     "|刚刚|之前|前面|所有|有关)[^，,]{0,24}?))"
     "(?:吧|了|好吗|行吗|可以吗|，.*|,.*|。|！)*"
 )
+_FORGET_ZH_LATE = re.compile(
+    "(?P<front>(?:我|关于|刚才|刚刚|之前|前面)[^，,]{1,16}?)(?:，|,)?"
+    "(?:(?:请|麻烦你?|帮我|你)(?:都|全)?(?:忘掉|忘记|忘了|删掉|删除|删了|清除)|(?:都|就)?(?:别|不要)再?(?:记"
+    "|提|保存|记录)"
+    "|(?:都|全)?删(?:掉|了|除))(?:吧|了|好吗|着|。|！)*"
+)
 _TOPIC_ZH = re.compile(
     "^(?:所有|全部|有关|关于|我|刚才|刚刚|之前|前面|跟你|告诉你|和你|说过?的|提到的|讲的|的|家)+"
-    "|(?:的)?(?:事情?|这件事|信息|记录|内容|那些话|(?<!电)话)+\\Z|[吧了]+\\Z"
+    "|(?<=[\u4e00-\u9fff])的(?:名字|姓名)\\Z|(?:的)?(?:事情?|这件事|信息|记录|内容|那些话|(?<!电)话)+\\Z"
+    "|[吧了]+\\Z"
 )
 _HALF = re.compile("[，。；！]")
 _ASKS_ZH = re.compile("(?<![好行以])吗")
@@ -92,9 +100,10 @@ def requested(sentence: Sentence) -> str | None:
     if found := _FORGET.match(text):
         return None if _IDIOM.fullmatch(found["rest"]) else found["rest"]
     found = _FORGET_ZH.fullmatch(text.rstrip("。！!. "))
+    found = found or _FORGET_ZH_LATE.fullmatch(text.rstrip("。！!. "))
     if found is None or _ASKS_ZH.search(text):
         return None
-    return next(words for words in (found["ba"], found["after"]) if words)
+    return next(words for words in found.groups() if words)
 
 
 def stated(rest: str) -> str:

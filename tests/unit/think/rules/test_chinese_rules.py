@@ -209,6 +209,8 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("我最讨厌的菜是苦瓜。", ("user | not likes | 苦瓜",)),
     ("我最怕蛇。", ("user | is afraid of | 蛇",)),
     ("大家都叫我阿强。", ("user | goes by | 阿强",)),
+    ("现在不敢看恐怖片了，改看喜剧。", ("user | not likes | 看恐怖片", "user | likes | 看喜剧")),
+    ("我已经不玩王者荣耀了。", ("user | not likes | 玩王者荣耀",)),
     # both scripts and both languages
     ("我養了一隻貓，叫咪咪。", ("user | has cat | 咪咪",)),
     ("我媽媽是護士。", ("用户的妈妈 | works as | 護士",)),
@@ -304,6 +306,8 @@ NOTHING: tuple[str, ...] = (
     "下辈子我要当一只猫。",
     "刚买了把二手的，弦有点生锈。",
     "叫我起床。",
+    "小时候打针出过疹子。",
+    "我不看电视。",
     "你叫我干嘛。",
     "我老公是高个子。",
     "我妈是马大哈。",
