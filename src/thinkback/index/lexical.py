@@ -177,6 +177,8 @@ class Lexicon:
         parts: list[tuple[int, float, Slots, Floats, Floats]] = []
         information = 0.0
         for name, start, stop in zip(names, starts, stops, strict=True):
+            if start == stop and name not in always and name not in self._tail:
+                continue
             postings = self._postings(name, start, stop)
             df = 0
             for posting in postings:
