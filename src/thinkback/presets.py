@@ -38,6 +38,7 @@ class Preset:
     cosine: float  # weights of the score's two parts
     lexical: float
     threshold: float  # below it a memory does not matter
+    nearly: float  # down to it a raw turn that shares a word may take a place that is left
     scan_below: int  # spaces up to this size are searched whole, larger ones by groups
     learned: bool  # R's columns: learned from the space, or random
     target: float  # recall@10 that probing must reach; 0 probes one group, as the paper does
@@ -46,9 +47,18 @@ class Preset:
 
 
 HYBRID = Preset(
-    name="hybrid", cosine=0.5, lexical=0.5, threshold=0.15, scan_below=100_000, learned=True, target=0.95
+    name="hybrid",
+    cosine=0.5,
+    lexical=0.5,
+    threshold=0.15,
+    nearly=0.08,
+    scan_below=100_000,
+    learned=True,
+    target=0.95,
 )
-TIM = Preset(name="tim", cosine=1.0, lexical=0.0, threshold=0.2, scan_below=0, learned=False, target=0.0)
+TIM = Preset(
+    name="tim", cosine=1.0, lexical=0.0, threshold=0.2, nearly=0.2, scan_below=0, learned=False, target=0.0
+)
 FADING = replace(HYBRID, name="fading", retention=Retention(archive_below=0.05))
 PRESETS = {preset.name: preset for preset in (HYBRID, TIM, FADING)}
 

@@ -17,7 +17,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,14 @@ _TAIL = 2048  # documents; a longer tail costs memory, not query time, so it may
 def hash_terms(terms: Iterable[str]) -> Terms:
     """Terms as 32-bit numbers, repeats kept. CRC-32 is the same on every machine and in every process."""
     return np.array([zlib.crc32(term.encode("utf-8", "surrogatepass")) for term in terms], dtype=np.uint32)
+
+
+class Wording(NamedTuple):
+    """One way to ask: `terms` count in any case, those `if_known` only where some document holds them."""
+
+    terms: Terms
+    if_known: Terms | None = None
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,19 +167,24 @@ class Lexicon:
         found = np.unique(weighed.matched()) if slots is None else slots
         return found, weighed.dense[found]
 
-    def weigh(self, query: Terms) -> Weighed:
-        """The scores of the whole space for one query."""
-        names = sorted(set(query.tolist()))
+    def weigh(self, query: Terms, if_known: Terms | None = None) -> Weighed:
+        """The scores of the whole space for one query; of `if_known`, what nobody wrote takes no share."""
+        always = set(query.tolist())
+        names = sorted(always if if_known is None else always.union(if_known.tolist()))
         wanted = np.array(names, dtype=np.uint32)
         starts = self._segment.offsets[self._segment.terms.searchsorted(wanted)].tolist()
         stops = self._segment.offsets[self._segment.terms.searchsorted(wanted, side="right")].tolist()
         parts: list[tuple[int, float, Slots, Floats, Floats]] = []
         information = 0.0
         for name, start, stop in zip(names, starts, stops, strict=True):
+            if start == stop and name not in always and name not in self._tail:
+                continue
             postings = self._postings(name, start, stop)
             df = 0
             for posting in postings:
                 df += len(posting[0])
+            if not df and name not in always:
+                continue
             idf = math.log1p((self._count - df + 0.5) / (df + 0.5))
             information += idf
             parts += [(df, idf, *posting) for posting in postings]

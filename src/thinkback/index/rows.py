@@ -96,6 +96,13 @@ class Rows:
         """The ids of these slots, or all in the order they came."""
         return self._ids[: len(self)].copy() if slots is None else self._ids[slots]
 
+    def beside(self, id: int) -> list[int]:
+        """The ids that came right before and after one; none if it is not here."""
+        slot = self._slot.get(id)
+        if slot is None:
+            return []
+        return [int(self._ids[near]) for near in (slot - 1, slot + 1) if 0 <= near < len(self)]
+
     def turns(self, slots: Slots) -> Ints:
         """The source turn of each, 0 where it is not known."""
         return self._turns[slots]

@@ -8,6 +8,7 @@ a weighted sum of cosine and lexical score.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ import numpy as np
 from thinkback.errors import InvalidInput
 from thinkback.index import lsh
 from thinkback.index.arena import row_dots
+from thinkback.index.lexical import Wording
 from thinkback.index.rows import Rows
 
 if TYPE_CHECKING:
@@ -70,7 +72,7 @@ class Shelf:
         self,
         kind: ItemKind,
         vector: Vector,
-        query_terms: Terms | Sequence[Terms],
+        query_terms: Terms | Sequence[Wording],
         *,
         limit: int,
         hashing: Hashing | None = None,
@@ -92,10 +94,9 @@ class Shelf:
             raise InvalidInput(f"a search needs a limit of at least 1, got {limit}")
         if len(rows) and vector.shape != (rows.arena.dim,):
             raise InvalidInput(f"a query of shape {vector.shape} in a space of {rows.arena.dim} dimensions")
-        wordings = [query_terms] if isinstance(query_terms, np.ndarray) else query_terms
-        lexical = rows.lexicon.weigh(wordings[0]).dense
-        for wording in wordings[1:]:
-            lexical = np.maximum(lexical, rows.lexicon.weigh(wording).dense)
+        wordings = [Wording(query_terms)] if isinstance(query_terms, np.ndarray) else query_terms
+        weighed = (wording.weight * rows.lexicon.weigh(*wording[:2]).dense for wording in wordings)
+        lexical = functools.reduce(np.maximum, weighed)
         allowed = rows.allowed(as_of=as_of, current_only=current_only, only=only)
         whole = hashing is None or len(rows) <= scan_below
         probes = np.zeros(0, dtype=np.int64)
@@ -134,6 +135,10 @@ class Shelf:
     def vector_of(self, kind: ItemKind, id: int) -> Vector:
         """The vector of one row; NotFound if it is not here."""
         return self._rows[kind].vector(id)
+
+    def beside(self, kind: ItemKind, id: int) -> list[int]:
+        """The rows that came right before and right after one."""
+        return self._rows[kind].beside(id)
 
     def groups_sizes(self, kind: ItemKind) -> Ints:
         """How many rows every group holds."""

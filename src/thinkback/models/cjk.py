@@ -10,6 +10,8 @@ import re
 import zlib
 from collections.abc import Iterator
 
+from thinkback.text.traditional import simplified
+
 RUN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+")
 
 UNIGRAM = 0.8
@@ -21,7 +23,7 @@ FUNCTION = frozenset(
 
 def grams(text: str) -> Iterator[tuple[str, float]]:
     """Every character and pair of neighbours in the CJK runs of a text, with its weight."""
-    for run in RUN.findall(text):
+    for run in RUN.findall(simplified(text)):
         for i, char in enumerate(run):
             if char not in FUNCTION:
                 yield char, UNIGRAM

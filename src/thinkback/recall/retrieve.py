@@ -11,13 +11,14 @@ answer (`text.asking`); of its wordings the best score counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-from thinkback.index.lexical import hash_terms
+from thinkback.index.lexical import Wording, hash_terms
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset
 from thinkback.recall.retention import Fading
@@ -25,7 +26,9 @@ from thinkback.text.asking import asked_for, open_terms, rewordings
 from thinkback.text.forgetting import Wish, wishes
 from thinkback.text.names import normalise
 from thinkback.text.quarantine import redacted, withheld
+from thinkback.text.scripts import HAN
 from thinkback.text.sentences import is_question, sentences
+from thinkback.text.thesaurus import alike
 from thinkback.text.tokens import terms
 from thinkback.types import Candidate, Hashing, ItemKind, Recollection, Ref, Score, Source, Thought, Turn
 
@@ -35,7 +38,19 @@ if TYPE_CHECKING:
 _CONSIDERED = 4  # candidates looked at for each one wanted
 _RETIRED = 64  # thoughts, retired ones included, by which turns are judged to be outdated
 _OPENING = 2000  # characters by which a turn is judged to only ask
+_ALIKE = 0.7  # what a word that means alike is worth of the word itself
+_FEW = 32  # turns, of which the nearest are worth a look in any case
+_HAN = re.compile(f"[{HAN}]")
+_NEARLY = 3  # places that turns below the threshold may take
+_TALK = timedelta(hours=2)  # what was said within it, in one session, belongs together
+_REFERS = re.compile(
+    r"\b(?:he|she|they|it|him|her|them|his|hers|their|its|there)\b|[他她它牠]|[那这這][边邊里裡儿兒]",
+    re.IGNORECASE,
+)
 _SAYS_MORE = 2  # words of a turn that no recalled thought tells, for which it is worth a place
+
+
+Against = Callable[[Turn], str | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +93,7 @@ class Search:
     hashing: Hashing | None
     preset: Preset
     lookup: Lookup
-    wordings: tuple[Terms, ...] = ()
+    wordings: tuple[Wording, ...] = ()
 
     def hits(self, kind: ItemKind, limit: int, *, whenever: bool = False) -> Hits:
         """The best of what holds at the time asked for; `whenever` takes what was retired as well."""
@@ -91,7 +106,7 @@ class Search:
         return self.shelf.search(
             kind,
             self.question.vector,
-            (self.question.terms, *self.wordings) if self.preset.lexical else self.question.terms[:0],
+            self.wordings if self.preset.lexical else self.question.terms[:0],
             limit=limit,
             hashing=self.hashing if self.question.explain or self.shelf.size(kind) > scan_below else None,
             scan_below=scan_below,
@@ -107,8 +122,20 @@ class Search:
             return known.turns
         return known.ever if whenever else known.held
 
+    @property
+    def few(self) -> bool:
+        """Whether a Chinese question is put to so few turns that the nearest may well be the one.
+
+        Neither words nor a small embedder can tell: Chinese is asked in other characters than it was told in.
+        """
+        return self.shelf.size("turn") <= _FEW and bool(_HAN.search(self.question.text))
+
     def matters(self, score: float) -> bool:
         return score >= self.preset.threshold
+
+    def nearly(self, score: float, lexical: float) -> bool:
+        """Whether a turn may take a place that is left: it shares words with the question, if not many."""
+        return self.matters(score) or (score >= self.preset.nearly / (2 if self.few else 1) and lexical > 0)
 
     def may_be_more(self, hits: Hits, limit: int) -> bool:
         return len(hits) == limit and self.matters(hits.score[-1])
@@ -118,8 +145,7 @@ def retrieve(
     question: Question, shelf: Shelf, hashing: Hashing | None, preset: Preset, lookup: Lookup
 ) -> Recollection:
     """The k memories that matter most, thoughts before turns; with `explain`, what was dropped as well."""
-    wordings = (asked_for(question.text), *rewordings(question.text))
-    search = Search(question, shelf, hashing, preset, lookup, tuple(map(hash_terms, wordings)))
+    search = Search(question, shelf, hashing, preset, lookup, tuple(_wordings(question)))
     wider = question.explain or question.fading is not None
     found = search.hits("thought", question.k * _CONSIDERED if wider else question.k)
     if question.fading is not None:
@@ -144,6 +170,21 @@ def _faded(fading: Fading, search: Search, hits: Hits) -> Hits:
     """The hits as time has left them: a policy may rank lower or leave out, never retire."""
     retention = fading.of(search.lookup.thoughts(hits.ids.tolist()))
     return fading.ranked(hits, retention, len(hits))
+
+
+def _wordings(question: Question) -> Iterator[Wording]:
+    """As it was asked; without the words that only ask; as a thought would say it; in words like its own.
+
+    Of Chinese every two neighbours are a term, and many pairs are no word: a pair that nobody wrote must not
+    weigh as if a rare word were missing.
+    """
+    yield Wording(question.terms)
+    for wanted in (asked_for(question.text), *rewordings(question.text)):
+        words = [term for term in wanted if term.isascii() or len(term) == 1]
+        pairs = [term for term in wanted if not term.isascii() and len(term) > 1]
+        yield Wording(hash_terms(words), hash_terms(pairs))
+    if like := alike(question.text):
+        yield Wording(hash_terms(()), hash_terms(like), _ALIKE)
 
 
 def _thoughts(search: Search, hits: Hits) -> dict[int, Thought]:
@@ -186,7 +227,8 @@ def _fill(search: Search, items: Sequence[Candidate]) -> tuple[Hits, list[Candid
         unwanted[:] = [(turn.id, wish) for turn in turns.values() for wish in wishes(turn.query)]
         filling, left = _judge(search, hits, turns, wanted, against)
         if len(filling) == wanted or not search.may_be_more(hits, limit):
-            return hits, filling, left
+            named = [turns[id_] for id_ in told if id_ in turns]
+            return hits, *_joined(search, filling, left, wanted, against, named)
         limit *= _CONSIDERED
 
 
@@ -199,12 +241,51 @@ def _forbidden(turn: Turn, unwanted: Sequence[tuple[int, Wish]]) -> Ref | None:
     return None
 
 
+def _joined(
+    search: Search,
+    kept: list[Candidate],
+    left: list[Candidate],
+    most: int,
+    against: Against,
+    named: Sequence[Turn],
+) -> tuple[list[Candidate], list[Candidate]]:
+    """(kept, left), with turns of `left` in the places not taken yet.
+
+    First what was said right before or after one of `named`: "she" is named in the other one. Then, of few
+    turns, the nearest.
+    """
+    talk = [*named, *(item.turn for item in kept if item.turn)]
+    beside = {id_ for turn in talk for id_ in search.shelf.beside("turn", turn.id)}
+    found: dict[Ref, Candidate] = {}
+
+    def join(item: Candidate, why: str) -> None:
+        if item.turn and len(kept) + len(found) < most and not (withheld(item.turn) or against(item.turn)):
+            shown = redacted(item.turn)
+            reason = f"{why}: {item.reason.partition(': ')[2]}"
+            found.setdefault(item.ref, replace(item, turn=shown, text=shown.text, reason=reason))
+
+    for item in left:
+        if item.ref.id in beside and item.turn and any(_same_talk(item.turn, other) for other in talk):
+            join(item, "said beside it")
+    for item in left[:_NEARLY] if search.few else ():
+        if item.score.total >= search.preset.nearly / 2:
+            join(item, "near")
+    return kept + list(found.values()), [item for item in left if item.ref not in found]
+
+
+def _same_talk(one: Turn, other: Turn) -> bool:
+    """Whether the later of two turns speaks of somebody or something whom only the earlier may name."""
+    later = max(one, other, key=lambda turn: turn.id)
+    near = one.session == other.session and abs(one.at - other.at) <= _TALK
+    return near and bool(_REFERS.search(later.query[:_OPENING]))
+
+
 def _says_more(turn: Turn, tellers: Sequence[Candidate], asked: str) -> bool:
     """Whether the user said more in a turn than the recalled thoughts tell of it.
 
     One more word is enough if the question has it too; otherwise it takes a few.
     """
-    told = {term for item in tellers for term in terms(item.text)}
+    told = {term for item in tellers for term in (*terms(item.text), *alike(item.text))}
     # of Chinese, characters: pairs of them change with every wording
     more = {term for term in terms(turn.query) if term.isascii() or len(term) == 1} - told
     wanted = set(open_terms(asked)) - told
@@ -224,9 +305,8 @@ def _no_longer_true(search: Search) -> Callable[[Turn], Ref | None]:
         return lambda turn: None
     thoughts = search.lookup.thoughts(known.ids.tolist())
     kept = {source for thought in thoughts if thought.id not in gone for source in thought.sources}
-    mattering = {
-        id_ for id_, score in zip(known.ids.tolist(), known.score, strict=True) if search.matters(score)
-    }
+    columns = zip(known.ids.tolist(), known.score, known.lexical, strict=True)
+    mattering = {id_ for id_, score, lexical in columns if search.nearly(score, lexical)}
     retired: dict[int, list[tuple[Thought, Source]]] = {}
     for thought in thoughts:
         for source in thought.sources:
@@ -256,11 +336,12 @@ def _judge(
     hits: Hits,
     memories: Mapping[int, Thought] | Mapping[int, Turn],
     most: int,
-    against: Callable[[Turn], str | None] = lambda turn: None,
+    against: Against = lambda turn: None,
 ) -> tuple[list[Candidate], list[Candidate]]:
     """Of hits, best first: the `most` that matter, and the others with the reason why not."""
     kept: list[Candidate] = []
     dropped: list[Candidate] = []
+    faints = 0
     columns = (hits.ids, hits.score, hits.cosine, hits.lexical, hits.groups)
     for id_, total, cosine, lexical, group in zip(*(column.tolist() for column in columns), strict=True):
         memory = memories.get(id_)
@@ -268,7 +349,8 @@ def _judge(
             continue
         score = Score(total, cosine, lexical)
         verdict: str | None = None
-        if not search.matters(score.total):
+        faint = not search.matters(score.total)
+        if faint and not (isinstance(memory, Turn) and faints < _NEARLY and search.nearly(total, lexical)):
             verdict = "too far"
         else:
             verdict = withheld(memory) or (against(memory) if isinstance(memory, Turn) else None)
@@ -276,16 +358,18 @@ def _judge(
             verdict = f"beyond the {search.question.k} asked for"
         if verdict is None or search.question.explain:  # what is dropped is shown only then
             memory = redacted(memory)
+        held = "near" if faint else "matters"
         candidate = Candidate(
             ref=memory.ref,
             text=memory.text if isinstance(memory, Turn) else memory.sentence,
             score=score,
             group=group,
-            reason=f"{verdict or 'matters'}: {_reason(search, hits, score, group)}; {_origin(memory)}",
+            reason=f"{verdict or held}: {_reason(search, hits, score, group)}; {_origin(memory)}",
             thought=memory if isinstance(memory, Thought) else None,
             turn=memory if isinstance(memory, Turn) else None,
         )
         (dropped if verdict else kept).append(candidate)
+        faints += faint and verdict is None
     return kept, dropped
 
 

@@ -21,7 +21,7 @@ _ASKS = re.compile(
     r"|for a living|these days|nowadays|at the moment|right now|currently|how (?:many|much|often|long|come)"
     r"|(?:what|which) (?:kind|sort|type) of|what time|many|much|ever|still|again|any|anything|something)\b"
     r"|\b(?:what|where|who|when|how|that|there|here|it)'s\b"
-    "|什么时候|什么地方|什么样|什么|甚么|为什么|为啥|干什么|干嘛|做啥|啥|哪一[年天个家位所种只]"
+    "|什么时候|啥时候|啥地方|什么地方|什么样|什么|甚么|为什么|为啥|干什么|干嘛|做啥|啥|哪一[年天个家位所种只]"
     "|哪[里儿个些位家所年天种款座只]|哪"
     "|多少钱|多少|多大|多高|多久|多重|多远|几[岁点号月个只]|谁|怎么样|怎么|怎样|如何"
     "|是不是|有没有|能不能|会不会|是否|还记得|你记得|记得|你知道|告诉我|请问|现在|目前|如今|最近|吗|呢",
@@ -39,13 +39,14 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"\b(?:job|occupation|profession|career|works? as)\b|\bwhat (?:do|does) [\w' ]{1,30}? do\b"
-        "|做什么的|做什么工作|什么工作|职业|干什么的|干哪行|做哪行",
+        "|做什么的|做什么工作|什么工作|职业|干什么的|[干做]哪(?:一)?行|哪(?:一)?行的|什么行业|岗位|谋生|靠啥"
+        "|干啥的|做啥的|啥工作|干嘛的|何种职业|生意|营生",
         "works as",
         "职业",
     ),
     (
         r"\b(?:employer|company|employed)\b|\b(?:where|who) (?:do|does|am|is) [\w' ]{1,30}? work(?:ing)?\b"
-        "|公司|单位|在哪.{0,6}(?:工作|上班)",
+        "|公司|单位|东家|雇主|在哪.{0,6}(?:工作|上班)",
         "works at",
         "工作于",
     ),
@@ -62,7 +63,8 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     (r"\b(?:birthday|birth date|born on)\b|生日|出生日期", "birthday", "生日"),
     (r"\b(?:weigh|weight)\b|体重|多重", "weighs", "体重"),
     (r"\b(?:tall|height)\b|身高|多高", "height", "身高"),
-    (r"\b(?:home ?town|come from|comes from|from)\b|老家|家乡|哪里人|哪儿人", "comes from", "来自"),
+    (r"\b(?:home ?town|come from|comes from|from)\b|老家|家乡|故乡|籍贯|哪里人|哪儿人"
+        "|哪的人", "comes from", "来自"),
     (r"\b(?:conditions?|diseases?|illness(?:es)?|diagnos\w+)\b|什么病|慢性病|疾病|病史", "diagnosed", "患有"),
     (r"\b(?:medication|medicine|medicines|drug|drugs|pills?)\b|什么药|吃.{0,3}药|用药", "takes", "服用"),
     (r"\b(?:instruments?|play)\b|乐器|演奏", "plays", "演奏"),
@@ -76,6 +78,11 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     (r"\be-?mail\b|邮箱", "email", "邮箱"),
     (r"\baddress\b|地址", "address", "地址"),
     (r"\b(?:salary|income|earn)\b|工资|薪水|月薪|收入", "salary", "工资"),
+    (r"\b(?:afraid|scared|fears?)\b|害怕|怕(?!是)|恐惧", "afraid of", "害怕"),
+    (r"\b(?:travel\w*|trips?|visit\w*|been to|vacation)\b|去过|旅游|旅行|游玩|度假", "went to", "去了"),
+    (r"\b(?:learn\w*)\b|在学|学什么|学啥", "learns", "在学"),
+    (r"\b(?:smokes?|smoking)\b|抽.{0,2}烟|吸烟", "smoke", "烟 戒烟"),
+    (r"\b(?:plans?|going to|upcoming)\b|打算|计划|安排", "plans to", "打算"),
     (r"\b(?:children|kids)\b|孩子|小孩", "son daughter child", "儿子 女儿 孩子"),
     (r"\bsiblings\b|兄弟姐妹", "brother sister", "哥哥 弟弟 姐姐 妹妹"),
     (r"\bpets?\b|宠物", "dog cat named", "狗 猫"),

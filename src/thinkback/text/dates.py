@@ -39,7 +39,8 @@ _Y = r"(?P<y>(?:19|20)\d\d)"
 _UNIT = r"(?P<unit>day|week|month|year|hour|minute)s?"
 _UNIT2 = r"(?P<unit2>day|week|month|year|hour|minute)s?"
 _PART = "(?:morning|afternoon|evening|night)"
-_ZH_PART = "(?:早上|上午|中午|下午|傍晚|晚上|凌晨|晚)?"
+_ZH_CLOCK = "(?:\\d{1,2}|[一二两三四五六七八九十]{1,3})(?:[:：]\\d\\d|点(?:钟|整|半|一刻|三刻|\\d\\d分?)?)"
+_ZH_PART = f"(?:早上|上午|中午|下午|傍晚|晚上|凌晨|晚)?(?:{_ZH_CLOCK})?"
 _ZH_WEEK = "(?:周|星期|礼拜)"
 _ZH_MONTH = "1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九]"
 _ZH_SHIFT = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
@@ -169,7 +170,7 @@ _TABLE: tuple[tuple[str, Build], ...] = (
         lambda m, now, past: cal.year(int(m["y"])),
     ),
     (
-        "(?P<day>大前|大后|前|昨|今|明|后)(?:天|晚|早|日)" + _ZH_PART,
+        "(?P<day>大前|大后|前|昨|今|明|后)(?:天|晚|早|日|(?<![从以之目])儿个?)" + _ZH_PART,
         lambda m, now, past: cal.shift_days(now, _ZH_DAY[m["day"]]),
     ),
     (f"(?P<shift>上上|下下|上|这|本|下)?个?{_ZH_WEEK}(?P<zwd>[一二三四五六日天]){_ZH_PART}", _zh_weekday),
@@ -178,7 +179,7 @@ _TABLE: tuple[tuple[str, Build], ...] = (
         lambda m, now, past: _period(now, _ZH_SHIFT[m["shift"]], "weekend" if m["end"] else "week"),
     ),
     (
-        "(?P<shift>上上|下下|上|这|本|下)个?月(?!\\d)",
+        "(?P<shift>上上|下下|上|这|本|下)个?月(?!\\d)[初中底末]?",
         lambda m, now, past: cal.shift_months(now, _ZH_SHIFT[m["shift"]]),
     ),
     (
@@ -201,7 +202,7 @@ _TABLE: tuple[tuple[str, Build], ...] = (
 
 _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), build) for pattern, build in _TABLE)
 _HINT = re.compile(
-    r"\d|[天晚周月年日早]|星期|礼拜|小时|分钟|\b(?:day|to|yes|last|past|this|next|coming|ago|in|on"
+    r"\d|[天晚周月年日早儿]|星期|礼拜|小时|分钟|\b(?:day|to|yes|last|past|this|next|coming|ago|in|on"
     "|since|until|by|now|later|over|at)",
     re.I,
 )

@@ -60,14 +60,22 @@ _MY = re.compile(r"(?:my|our|the|me|i)\s+", _I)
 _FORGET_ZH = re.compile(
     "(?:请|麻烦你?|拜托|帮我|以后|你|能不能|可以|那|就|也|还是|，|,)*"
     "(?:把(?P<ba>.{1,20}?)(?:都|全部?|给)?(?:忘掉|忘了|忘记|删掉|删除|删了|抹掉|清除|清掉)"
-    "|(?:忘掉|忘记|忘了(?=我说|我刚|关于|刚)|删除|删掉|清除|(?:不要|别)再?(?:记住?|记录|保存|提起?))(?P<after>(?:我|关于|刚才"
-    "|刚刚|之前|前面|所有|有关)[^，,]{0,24}?))"
+    "|(?:忘掉|忘记|忘了(?=我说|我刚|关于|刚)|删除|删掉|清除|(?:不要|别)再?(?:记住?|记录|保存"
+    "|提起?))(?P<after>(?:我|关于|刚才|刚刚|之前|前面|所有|有关)[^，,]{0,24}?))"
     "(?:吧|了|好吗|行吗|可以吗|，.*|,.*|。|！)*"
+)
+_FORGET_ZH_LATE = re.compile(
+    "(?P<front>(?:我|关于|刚才|刚刚|之前|前面)[^，,]{1,16}?)(?:，|,)?"
+    "(?:(?:请|麻烦你?|帮我|你)(?:都|全)?(?:忘掉|忘记|忘了|删掉|删除|删了|清除)|(?:都|就)?(?:别|不要)再?(?:记"
+    "|提|保存|记录)"
+    "|(?:都|全)?删(?:掉|了|除))(?:吧|了|好吗|着|。|！)*"
 )
 _TOPIC_ZH = re.compile(
     "^(?:所有|全部|有关|关于|我|刚才|刚刚|之前|前面|跟你|告诉你|和你|说过?的|提到的|讲的|的|家)+"
-    "|(?:的)?(?:事情?|这件事|信息|记录|内容|那些话|(?<!电)话)+\\Z|[吧了]+\\Z"
+    "|(?<=[\u4e00-\u9fff])的(?:名字|姓名)\\Z|(?:的)?(?:事情?|这件事|信息|记录|内容|那些话|(?<!电)话)+\\Z"
+    "|[吧了]+\\Z"
 )
+_HALF = re.compile("[，。；！]")
 _ASKS_ZH = re.compile("(?<![好行以])吗")
 _SAID_ZH = re.compile(
     "(?:我)?(?:刚才|刚刚|前面|上面|上一句|之前)?(?:说|讲|提)(?:过)?的(?:话|那些|内容|那句话|都|这些)?"
@@ -104,10 +112,11 @@ def requested(sentence: str) -> str | None:
     text = sentence.strip().replace("’", "'")
     if found := _FORGET.match(text):
         return None if _IDIOM.fullmatch(found["rest"]) else found["rest"]
-    found = _FORGET_ZH.fullmatch(text.rstrip("。！!. "))
+    bare = text.rstrip("。！!. ")
+    found = _FORGET_ZH.fullmatch(bare) or _FORGET_ZH_LATE.fullmatch(bare)
     if found is None or _ASKS_ZH.search(text):
         return None
-    return next(words for words in (found["ba"], found["after"]) if words)
+    return next(words for words in found.groups() if words)
 
 
 def is_recent(rest: str) -> bool:
@@ -122,6 +131,8 @@ def about(rest: str) -> str:
 
 def noun(rest: str) -> str:
     """What a request is about: "my salary figure please" -> "salary"."""
+    if _HALF.split(rest)[0].isascii():
+        rest = _HALF.split(rest)[0]  # "forget my salary，别记了": the other half says it again
     if re.search("[\u4e00-\u9fff]", rest):
         return _TOPIC_ZH.sub("", _TOPIC_ZH.sub("", rest)).strip(" ，,。")
     words = _TAIL.sub("", about(rest))

@@ -77,33 +77,42 @@ _ENGLISH = {
     "psychiatrist": "psychiatrist",
 }
 _CHINESE = {
-    "mother": "妈妈 母亲 老妈 妈",
-    "father": "爸爸 父亲 老爸 爸",
+    "mother": "妈妈 母亲 老妈 妈咪 老娘 妈 娘",
+    "father": "爸爸 父亲 老爸 老爹 爸 爹",
     "sister": "妹妹 姐姐 姐 妹",
     "brother": "弟弟 哥哥 哥 弟",
-    "wife": "老婆 妻子 太太",
-    "husband": "老公 丈夫 先生",
-    "girlfriend": "女朋友 女友",
-    "boyfriend": "男朋友 男友",
-    "partner": "对象 爱人 伴侣",
+    "wife": "老婆 妻子 太太 媳妇 孩儿他妈 孩子他妈 娃他妈",
+    "husband": "老公 丈夫 先生 孩儿他爸 孩子他爸 娃他爸",
+    "girlfriend": "女朋友 女友 女票",
+    "boyfriend": "男朋友 男友 男票",
+    "partner": "对象 爱人 伴侣 老伴",
+    "fiance": "未婚妻 未婚夫",
+    "ex": "前任 前男友 前女友 前夫 前妻",
     "son": "儿子",
-    "daughter": "女儿",
-    "child": "孩子 宝宝 小孩",
-    "aunt": "阿姨 姑姑 姨妈 姑妈 舅妈 婶婶 伯母",
-    "uncle": "叔叔 舅舅 伯伯 姑父 姨夫",
+    "daughter": "女儿 闺女",
+    "child": "孩子 宝宝 小孩 娃",
+    "aunt": "阿姨 姑姑 姨妈 姑妈 舅妈 婶婶 伯母 大姨 小姨 大姑 小姑",
+    "uncle": "叔叔 舅舅 伯伯 姑父 姨夫 大伯 大舅 小舅",
     "cousin": "表哥 表弟 表姐 表妹 堂哥 堂弟 堂姐 堂妹",
     "niece": "侄女 外甥女",
     "nephew": "侄子 外甥",
     "grandmother": "奶奶 外婆 姥姥",
-    "grandfather": "爷爷 外公 姥爷",
+    "grandfather": "爷爷 外公 姥爷 祖父",
     "grandson": "孙子 外孙",
     "granddaughter": "孙女 外孙女",
-    "friend": "朋友 好朋友 闺蜜 好友 发小",
-    "boss": "老板 上司 领导",
+    "mother-in-law": "婆婆 岳母 丈母娘",
+    "father-in-law": "公公 岳父 老丈人",
+    "sister-in-law": "嫂子 弟妹",
+    "friend": "朋友 好朋友 闺蜜 好友 发小 哥们 死党",
+    "boss": "老板 上司 领导 主管 经理",
     "colleague": "同事",
+    "classmate": "同学 同桌 学长 学姐 学弟 学妹",
     "roommate": "室友 舍友",
     "neighbour": "邻居",
-    "teacher": "老师 导师",
+    "landlord": "房东",
+    "client": "客户",
+    "coach": "教练",
+    "teacher": "老师 导师 班主任",
 }
 _PETS_EN = {
     "dog": "dog puppy pup doggo pooch labrador poodle greyhound whippet beagle corgi dachshund husky"
@@ -146,7 +155,7 @@ ONE_EACH = frozenset(_ONE_EACH.split())
 """Of these a person has one at a time; of the others, several."""
 
 
-INDEFINITE = frozenset(("friend", "colleague", "neighbour", "cousin"))
+INDEFINITE = frozenset(("friend", "colleague", "neighbour", "cousin", "classmate", "client"))
 """Of these one has many: "my friend" today need not be "my friend" of yesterday."""
 INDEFINITE_ZH = INDEFINITE - {"cousin"}
 """表哥 and 堂妹 tell which cousin."""

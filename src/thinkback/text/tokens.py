@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from thinkback.text.scripts import CJK, EMOJI, INDIC, RUN
+from thinkback.text.traditional import simplified
 
 _STOP_WORDS = """
     a about above after again all also am an and any are aren't as at be because been before being below
@@ -92,10 +93,10 @@ def _word_term(word: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Lower case, compatibility forms unified (NFKC), Latin diacritics dropped."""
+    """Lower case, compatibility forms unified (NFKC), Latin diacritics dropped, Chinese simplified."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFKC", text).lower().translate(_FOLD)
+    return simplified(unicodedata.normalize("NFKC", text).lower().translate(_FOLD))
 
 
 def terms(text: str) -> list[str]:

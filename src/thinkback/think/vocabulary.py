@@ -121,6 +121,20 @@ ENTRIES: tuple[tuple[Relation, str], ...] = (
         do("studies", "profile", False, "study", "学习"),
         "study, major, majors in, is studying, is learning, 专业, 主修",
     ),
+    (do("learns", "profile", False, "learn", "在学", "不学"), "learn"),
+    (do("works in", "profile", False, "work in", "从事", "不从事"), "field, industry, 行业"),
+    (
+        said(
+            "studied at",
+            "profile",
+            False,
+            "{s} studied at {o}",
+            "{s} did not study at {o}",
+            "{s}曾就读于{o}",
+            "{s}没有就读于{o}",
+        ),
+        "",
+    ),
     (do("studies at", "profile", True, "study at", "就读于"), "school, university, attends, 学校, 大学"),
     (
         do("likes", "profile", False, "like", "喜欢"),
@@ -213,7 +227,7 @@ ENTRIES: tuple[tuple[Relation, str], ...] = (
             "{s}患有{o}",
             "{s}没有{o}",
         ),
-        "diagnosis, disease, suffers from, has disease, is diagnosed with, 病史, 患有",
+        "diagnosis, disease, suffers from, has disease, is diagnosed with, 病史, 患有, 病情, 病",
     ),
     (
         said("is", "profile", False, "{s} is {o}", "{s} is not {o}", "{s}是{o}", "{s}不是{o}"),

@@ -108,3 +108,13 @@ def test_rare_terms_come_first() -> None:
     weighed = lexicon.weigh(hash_terms(["a", "b"]))
     assert weighed.matched(enough=1).tolist() == [2]
     assert sorted(weighed.matched().tolist()) == [0, 1, 2, 2, 3]
+
+
+def test_a_term_that_counts_if_known_is_missed_by_nobody() -> None:
+    lexicon = Lexicon()
+    lexicon.add(0, hash_terms(["cat", "mat"]))
+    lexicon.add(1, hash_terms(["dog", "mat"]))
+    alone = lexicon.weigh(hash_terms(["cat"])).dense
+    assert lexicon.weigh(hash_terms(["cat"]), hash_terms(["zebra"])).dense.tolist() == alone.tolist()
+    both = lexicon.weigh(hash_terms(["cat"]), hash_terms(["dog", "zebra"])).dense
+    assert both.tolist() == lexicon.weigh(hash_terms(["cat", "dog"])).dense.tolist()

@@ -184,3 +184,66 @@ def test_what_is_told_again_after_a_request_to_forget_may_come_back(memory: Memo
     memory.remember("On reflection, do keep this: the Novartis interview went badly.")
     memory.post_think()
     assert [str(item.ref) for item in memory.recall("How did the Novartis interview go?")] == ["turn:2"]
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("昨天把眼镜腿坐断了，真倒霉。", "我的眼镜是怎么弄坏的？"),
+        ("房东又涨价，房租一个月三千六。", "每个月租金要交多少？"),
+        ("Tonight I ran into 我初中班主任 at the livehouse.", "Where did I meet my old teacher?"),
+        ("我家的貓叫奶蓋。", "我的猫叫什么名字？"),
+        ("周六上午有个 interview，好紧张。", "我的面试是哪天？"),
+    ],
+)
+def test_a_turn_is_found_in_other_words_than_it_was_told_in(memory: Memory, told: str, asked: str) -> None:
+    memory.remember(told)
+    memory.remember("蝉叫得人心烦。")
+    memory.remember("Let us talk about trains.")
+    assert [item.ref.id for item in memory.recall(asked)][:1] == [1]
+
+
+@pytest.mark.parametrize(("turns", "found"), [(2, ["near"]), (60, [])])
+def test_of_few_turns_the_nearest_is_worth_a_look_in_chinese(
+    memory: Memory, turns: int, found: list[str]
+) -> None:
+    memory.remember("楼梯都下不去了。")  # shares no word with the question, and is near by chance
+    for number in range(turns - 1):
+        memory.remember(f"My train number {number} was late.")
+    recalled = [item for item in memory.recall("雨具丢哪儿了？") if item.ref.id == 1]
+    assert [item.reason.partition(":")[0] for item in recalled] == found
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "asked", "told"),
+    [
+        ("我导师林教授下学期休假。", "他要去格陵兰看冰川。", "林教授休假去干嘛？", True),
+        ("My mentor Lindqvist goes on leave.", "He will see glaciers.", "Where is Lindqvist?", True),
+        ("My mentor Lindqvist goes on leave.", "Let us talk about trains.", "Where is Lindqvist?", False),
+    ],
+)
+def test_what_was_said_next_of_somebody_named_comes_along(
+    memory: Memory, clock: FakeClock, first: str, then: str, asked: str, told: bool
+) -> None:
+    memory.remember(first)
+    clock.advance(60)
+    memory.remember(then)
+    assert (2 in [item.ref.id for item in memory.recall(asked)]) is told
+
+
+def test_what_was_said_another_day_does_not_come_along(memory: Memory, clock: FakeClock) -> None:
+    memory.remember("My mentor Lindqvist goes on leave.")
+    clock.advance(86_400)
+    memory.remember("He will see glaciers.")
+    assert [item.ref.id for item in memory.recall("Where is Lindqvist?")] == [1]
+
+
+def test_what_comes_along_is_redacted_too(memory: Memory) -> None:
+    memory.remember("我买了台扫地机器人。")
+    memory.remember("它的密码是Xiaoyu@8827，老是卡在沙发底下。")
+    memory.post_think()
+    found = memory.recall("扫地机器人有啥毛病？")
+    assert any("沙发" in item.text for item in found)
+    assert all(
+        "8827" not in item.text and "8827" not in (item.turn.text if item.turn else "") for item in found
+    )

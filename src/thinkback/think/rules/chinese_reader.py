@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Container, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from thinkback.text.dates import When, resolve
-from thinkback.text.kin import INDEFINITE_ZH, KIN_ZH, PETS_ZH, longest_first
+from thinkback.text.kin import INDEFINITE_ZH, longest_first
 from thinkback.text.names import USER
-from thinkback.text.numbers import number
 from thinkback.text.sentences import Sentence, is_question
+from thinkback.text.traditional import simplified
 from thinkback.think.rules.chinese import RULES
-from thinkback.think.rules.chinese_words import is_name, is_place, listed, trim
-from thinkback.think.rules.rule import Clause, Reading, Rule
-from thinkback.think.vocabulary import FAVOURITES_ZH
-
-_KIN = KIN_ZH | PETS_ZH
-_COMMA = re.compile("[，,；;]|(?<=[\u4e00-\u9fff])[ 　]+(?=[\u4e00-\u9fff])")
-_CONTINUES = re.compile("\\s*(?:不是(?!.{1,12}[，,](?:而)?是)|而不是|叫|名叫|名字叫|取名|起名)")
-_LEAD = re.compile(
-    "(?:你好|您好|嗨|哈喽|嗯|对|是的|好的|哦|啊|对了|顺便说一下|顺便说|请记住|记住|其实|说实话"
-    "|老实说|不对|更正一下"
-    "|跟你说个事|跟你讲|说来奇怪|打错字了|打错了|写错了|说错了|搞错了|记错了|口误|早上好|晚上好|早"
-    "|补充一下|更新一下"
-    "|纠正一下|我的意思是|告诉你|跟你说|另外|还有|而且|但是|但|不过|然后|所以|因为|虽然|可是|那"
-    "|大家好|抱歉|[！!：:，, ])+"
+from thinkback.think.rules.chinese_build import as_written, built, is_given, kin_of, owned, who_is_who
+from thinkback.think.rules.chinese_openings import (
+    KIN,
+    NAMING,
+    NOT_WHO,
+    OWN,
+    SUBJECT,
+    TIMELY,
+    polarity,
+    without_adverbs,
+    without_lead,
 )
-_OWN_NAMES = frozenset(
-    ("mother", "father", "sister", "brother", "wife", "husband", "girlfriend", "boyfriend", "son", "daughter",
-     "grandmother", "grandfather")
-)  # fmt: skip
-"""Of these the speaker's own is meant where no other owner is named: 妈妈住在北京."""
+from thinkback.think.rules.chinese_words import is_name, trim
+from thinkback.think.rules.rule import Clause, Reading
+
+_COMMA = re.compile(
+    "[，,；;]|(?<=[\u4e00-\u9fff])[ 　]+(?=[\u4e00-\u9fff])"
+    "|(?<=[^口点根杯支瓶滴谁么样儿啥都再一，,])(?=也不[吃喝抽喜爱会是]|也没有)"
+    "|(?<=不[抽喝吃][\u4e00-\u9fff])(?=不[抽喝吃])"
+)
+_CONTINUES = re.compile(
+    "\\s*(?:不是(?!.{1,12}[，,](?:而)?是)|而不是|叫|名叫|名字叫|取名|起名|我?[给管](?:它|他|她)(?:取名"
+    "|起名)?叫)"
+)
 _DROPPED = frozenset(
     (
         "kin named",
@@ -41,68 +45,54 @@ _DROPPED = frozenset(
         "weight changed",
         "number",
         "phone",
+        "email",
         "will",
         "appointment",
         "bought",
         "milestone",
+        "took to",
+        "went with",
+        "went anyway",
+        "stopped drug",
+        "quit eating",
+        "gave up",
+        "gave up smoking",
+        "quit smoking",
+        "quit drinking",
+        "dose",
+        "earns",
+        "speaks it",
+        "prescribed",
     )
 )
 """Rules that may be read without any subject: what one does, said by who does it."""
-_NO_NAME = "把被给让和跟在对从向为了的不没也就今现一已很最要会去是有说总刚才小阿"
-_SAID_NEXT = (
-    "叫|名|今年|现在|也|就|一直|住|在|是|有|喜欢|讨厌|不|对|已|生|出|姓|的|最|爱|去|搬|打|昨|会|刚"
-    "|身|体|今|明"
-    "|上|下|从|患|\\d|[一二两三四五六七八九十]"
-)
-_OWN = {word: name for word, name in KIN_ZH.items() if len(word) > 1 and name in _OWN_NAMES}
-_SUBJECT = re.compile(
-    f"(?P<kin>(?:我|我们|咱)(?:家)?的?新?(?P<word>{longest_first(_KIN)}))"
-    f"(?P<name>[小阿][\u4e00-\u9fff]|[^\\W{_NO_NAME}]{{2}})??(?={_SAID_NEXT})"
-    "|(?P<me>(?:我们|我|本人|俺)(?:(?:和|跟|与)[^，,的]{1,6}?(?=是|在|去|住|结婚|离婚|订婚|一起|都|要|打算"
-    "|计划|养|买|有))?(?:家(?=养|有|里?的?地址))?)"
-    f"|(?P<own>[大小二]?(?P<bare>{longest_first(_OWN)}))(?={_SAID_NEXT}|转)"
-    "|(?P<they>他|她|它)(?!们)"
-    "|(?P<who>[小阿][\u4e00-\u9fff](?=今年|现在|也|住在|是|喜欢|讨厌|不喜欢|对.{1,8}过敏"
-    "|在.{1,12}(?:工作|上班)))"
-)
-_NOT_WHO = frozenset(("小时", "小学", "小心", "小说", "小孩", "小区", "小吃", "小狗", "小猫", "小事", "阿姨"))
-_NAMING = re.compile("(?:的名字)?(?:叫|名叫|是我)")
-_ADVERB = re.compile(
-    "(?:现在|每个月|每月|每天|每周|每晚|早上|晚上|周末|目前|已经|一直|平时|平常|也|还|都|真的|非常|很|特别"
-    "|超级|超|最近|其实|就|刚刚|刚|终于"
-    "|个人|本来|自己|又|仍然|依然"
-    "|一般|通常|经常|常常|后来|正在|正|特|比较(?!喜欢)|从小就|从小(?!在)|至今)+"
-)
-_ENDED = re.compile("(?:不再|再也不|已经不|现在不)")
-_FORMER = re.compile("(?:以前|之前|曾经|过去|原来|从前|原先)(?:是|一直|曾|都|也)*")
-_NOT = re.compile(
-    "(?:不是(?=对|在|住|叫|喜欢)|并不|并没有|没有|从不|从来不|不太|不怎么|不(?!过|管|仅|但|同|少))"
-)
-_NOT_HAVE = re.compile("(?:没有|没)(?=[\u4e00-\u9fff\\d])")
+_DROPPED_TIMELY = _DROPPED | frozenset(
+    ("lives", "works at", "works as at", "works in", "works as", "learns", "studies at", "on drug", "likes",
+     "eats", "gone off", "changed to", "takes none", "weighs", "speaks", "allergic")
+)  # fmt: skip
+"""Those that may be read so where a time or "now" ties them to the speaker's life."""
 _RATHER = re.compile("(?:而)?是(?!不是|吗)")
 _NOT_THAT = re.compile("[，,](?:而)?不是(?P<o>[^，,。！]{1,12})\\Z")
-_IS_THAT = re.compile("(?:而)?是(?=对.+过敏|在.+(?:工作|上班|长大|读书|上学)|住在|叫|从.+(?:毕业|来))")
-_CHANGED = re.compile("(?:改成|改为|换成|变成)了?")
-_FAVOURITES = {word: name for name, word in FAVOURITES_ZH.items()}
-_ATTRIBUTES_ZH = {
-    "血压": "blood pressure",
-    "血型": "blood type",
-    "鞋码": "shoe size",
-    "月薪": "salary",
-    "工资": "salary",
-    "房租": "rent",
-    "租金": "rent",
-    "预算": "budget",
-    "房贷": "mortgage",
-    "心率": "heart rate",
-    "血糖": "blood sugar",
-    "绩点": "gpa",
-    "GPA": "gpa",
-    "房间号": "room number",
-    "座位号": "seat number",
-    "航班号": "flight number",
-}
-_VERBS_ZH = {"吃": "eats", "喝": "drinks"}
+_NOT_BUT = re.compile(
+    "(?P<head>.*?[\u4e00-\u9fff])不(?:是|叫|在|住)(?!对|在|住|叫|喜欢)(?P<o>[^，,]{1,14})\\Z"
+)
+_BUT = re.compile("(?:而)?(?:是|叫|在|住)(?P<o>[^，,]{1,14})\\Z")
+_BA = re.compile("把(?P<o>[^，,了]{1,8}?)(?:都|给)?(?P<verb>戒|卖|辞|退)(?:了|掉了?)")
+_TOPIC = re.compile(
+    "(?:我的?|俺的?)?(?P<topic>电话|手机号码?|邮箱|地址|房租|工资|月薪|名字|英文名|专业|体重|血压|座位号"
+    "|房间号|航班号)"
+    "(?:号码?)?(?:又|刚|已经|最近)*(?:换|改|变|涨|降|调整|更新)(?:了|啦|过)"
+)
+_NOW_IS = re.compile(
+    "(?:新的?|现在|如今|目前|以后|最新)*(?:号码?|的)?(?:是|改成了?|换成了?|变成了?|为|叫)(?P<o>.+)"
+)
+_CALLED = re.compile(
+    "(?:(?:大家|朋友们?|同学们?|同事们?|家里?人)(?:都|一般|就)*|你?(?:可以"
+    "|就)+)[叫喊]我(?P<o>[^，,]{1,6}?)(?:就行|就好|吧|哦)?了?"
+    "|[叫喊]我(?P<simply>[^，,]{1,6}?)(?:就行|就好|就可以)了?"
+)
+_KIN_WORD = re.compile(longest_first(KIN))
+_ONE_NAMED = re.compile("(?:还有|另)?(?:一|另)?(?:[只条个位]|[大小老][的大二三幺]?|公的|母的)也?叫(?P<o>.+)")
 
 
 @dataclass(slots=True)
@@ -112,16 +102,30 @@ class Reader:
     now: datetime
     people: list[str] = field(default_factory=list)
     subject: str = ""
+    topic: str = ""
+    """What has changed, said before its new value: 电话换了，现在是..."""
+    counted: str = ""
+    """Of whom there are several: 养了两只猫，一只叫花花."""
     relative: str = ""
     """The last of the speaker's own relatives: 爸爸60岁，妈妈58岁 goes on with them."""
 
     def read(self, sentence: Sentence, about: str = "") -> Iterator[tuple[Clause, Reading]]:
         """What a sentence says; `about` is whom its first clause speaks of if it names nobody."""
         self.subject = about
-        parts = clauses(sentence)
+        self.topic = ""
+        plain = sentence._replace(text=simplified(sentence.text))
+        for clause, reading in self._readings(clauses(plain)):
+            yield clause, as_written(reading, plain.text, sentence.text)
+
+    def _readings(self, parts: list[Clause]) -> Iterator[tuple[Clause, Reading]]:
         wrong: tuple[str, ...] = ()
-        for clause, following in zip(parts, (*parts[1:], None), strict=True):
+        rest = iter(zip(parts, (*parts[1:], None), strict=True))
+        for clause, following in rest:
             if is_question(clause.text):
+                continue
+            if following and (mended := self._rather(clause.text, following.text)):
+                yield from ((clause, reading) for reading in mended)
+                next(rest)
                 continue
             tail = _NOT_THAT.search(clause.text)
             readings = list(self._clause(clause.text[: tail.start()] if tail else clause.text))
@@ -133,31 +137,70 @@ class Reader:
                 yield clause, reading if reading.negated else replace(reading, instead_of=named)
             wrong = ()
 
+    def _rather(self, text: str, following: str) -> list[Reading]:
+        """生日不是18号，是28号: the second half said with the words of the first."""
+        first, second = _NOT_BUT.match(text), _BUT.match(following)
+        if not first or not second:
+            return []
+        verb = text[first.end("head") + 1 : first.start("o")]
+        readings = list(self._clause(f"{first['head']}{verb}{second['o']}"))
+        return [
+            replace(reading, instead_of=(trim(first["o"]),)) for reading in readings if not reading.negated
+        ]
+
     def _clause(self, text: str) -> Iterator[Reading]:
         body, when, said = self._time(text)
-        lead = _LEAD.match(body)
-        body = body[lead.end() :] if lead else body
-        body = _adverbs(body)
-        subject = _SUBJECT.match(body)
+        body = without_lead(body)
+        if topic := _TOPIC.match(body):
+            self.topic, self.subject = topic["topic"], USER
+            return
+        if called := _CALLED.fullmatch(body):
+            name = called["o"] or called["simply"]
+            if is_name(name):
+                self.subject = USER
+                yield Reading("called", USER, "goes by", (name,))
+            return
+        if self.counted and (one := _ONE_NAMED.fullmatch(body)) and is_name(trim(one["o"])):
+            yield who_is_who(self.counted, trim(one["o"]))
+            return
+        if self.topic and (now := _NOW_IS.fullmatch(body)):
+            body = f"我{self.topic}是{now['o']}"
+            self.topic = ""
+        timely = when is not None or bool(TIMELY.match(body))
+        body = without_adverbs(body)
+        subject = SUBJECT.match(body)
         rest = body
         if subject is None:
             if not self.subject:
-                yield from self._dropped(rest, when, said)
+                yield from self._dropped(rest, when, said, _DROPPED_TIMELY if timely else _DROPPED)
                 return
         else:
-            rest = body[subject.end() :]
+            rest = body[subject.end() :].lstrip()
             named = yield from self._named(subject)
             if not named:
                 return
+        if when is None:  # 我上周去了: the time stands behind the subject as often as before it
+            rest, when, said = self._time(rest)
         for reading in self._predicate(self.subject, rest, dated=when is not None):
-            yield replace(reading, when=when, when_said=said)
+            yield self._dated(reading, rest, when, said)
 
-    def _dropped(self, rest: str, when: When | None, said: str) -> Iterator[Reading]:
+    def _dated(self, reading: Reading, rest: str, when: When | None, said: str) -> Reading:
+        """What is said of a day to come is no fact yet, but a plan: 下个月入职京东."""
+        ahead = when is not None and when.start > self.now and not reading.negated
+        if ahead and reading.relation not in ("plans to", "has appointment") and reading.rule != "my kin":
+            reading = replace(reading, relation="plans to", objects=(trim(rest),), kind=None, say="")
+        return replace(reading, when=when, when_said=said)
+
+    def _dropped(self, rest: str, when: When | None, said: str, allowed: Container[str]) -> Iterator[Reading]:
         """Nobody is named: the speaker is meant, where the verb tells something one does oneself."""
         for reading in self._predicate(USER, rest, dated=when is not None):
-            if reading.rule in _DROPPED and not reading.negated:
+            if reading.rule in allowed and (
+                not reading.negated
+                or reading.ended
+                or reading.rule.startswith(("quit", "takes", "gave", "stopped"))
+            ):
                 self.subject = USER
-                yield replace(reading, when=when, when_said=said)
+                yield self._dated(reading, rest, when, said)
 
     def _time(self, text: str) -> tuple[str, When | None, str]:
         """Take the first time expression out of a clause, except from a date that is what it tells."""
@@ -187,20 +230,26 @@ class Reader:
                 return False
             self.subject = self.people[-1]
         elif match["who"]:
-            if match["who"] in _NOT_WHO:
+            if match["who"] in NOT_WHO:
                 return False
             self._meet(match["who"])
         else:
-            name = match["name"]
-            if name and is_name(name) and not re.match("[现今一就也都正刚]", name):
-                yield _kin(match["word"], name)
-                self._meet(name)
-            elif _KIN[match["word"]] in INDEFINITE_ZH and not _NAMING.match(match.string, match.end()):
-                return False
-            else:
-                self._meet(f"用户的{match['word']}")
-                if match["word"] in _OWN:
-                    self.relative = self.subject
+            return (yield from self._related(match))
+        return True
+
+    def _related(self, match: re.Match[str]) -> Generator[Reading, None, bool]:
+        """我妹妹小红, 同事张伟, "My roommate Kevin": who somebody is to the speaker."""
+        word = match["word"] or match["title"] or match["en"].lower()
+        name = next((match[key] for key in ("latin", "name", "called", "enname") if match[key]), "")
+        if name and is_given(name):
+            yield who_is_who(word, name)
+            self._meet(name)
+        elif match["title"] or (KIN[word] in INDEFINITE_ZH and not NAMING.match(match.string, match.end())):
+            return False
+        else:
+            self._meet(owned(word))
+            if word in OWN:
+                self.relative = self.subject
         return True
 
     def _meet(self, person: str) -> None:
@@ -208,27 +257,32 @@ class Reader:
         self.subject = person
 
     def _predicate(self, subject: str, text: str, *, dated: bool) -> Iterator[Reading]:
-        body, denied, ended = _polarity(text)
+        body, denied, ended = polarity(_BA.sub(r"\g<verb>了\g<o>", text, count=1))
         for rule in RULES:
             match = rule.pattern.match(body)
             if not match or (rule.dated and not dated) or (denied and rule.negated):
                 continue
+            if rule.name == "gone off" and not ended:
+                continue  # what one does is no taste yet, but what one does no more is none
             groups = {key: value for key, value in match.groupdict().items() if value}
             if rule.name == "is my kin":
-                yield replace(_kin(groups["kin"], subject), negated=denied,
-                              say="" if denied else _kin(groups["kin"], subject).say)  # fmt: skip
+                yield who_is_who(groups["kin"], subject, denied=denied)
                 return
-            readings = list(_built(rule, groups, subject))
+            readings = list(built(rule, groups, subject))
             if rule.name == "kin named" and readings and len(readings[0].objects) == 1:
                 self.people.append(readings[0].objects[0])
-            if rule.name == "named" and subject.startswith("用户的"):
-                kin = subject.removeprefix("用户的")
+            if rule.name == "kin counted" and readings:
+                self.counted = _KIN_WORD.findall(groups["o"])[-1]
+            kin = kin_of(subject)
+            if rule.name in ("titled", "named is") and not kin:
+                continue
+            if rule.name in ("named", "titled", "named is") and kin:
                 name = trim(groups["o"])
                 if readings:
-                    yield replace(_kin(kin, name), negated=denied, say="" if denied else _kin(kin, name).say)
+                    yield who_is_who(kin, name, denied=denied)
                     self.people = [person for person in self.people if person != subject]
                     self._meet(name)
-                    self.relative = name if kin in _OWN else ""
+                    self.relative = name if kin in OWN else ""
                 return
             for reading in readings:
                 yield replace(reading, negated=reading.negated or denied, ended=reading.ended or ended,
@@ -251,46 +305,3 @@ def clauses(sentence: Sentence) -> list[Clause]:
             out.append(Clause(body.strip().rstrip("。！!.~～… "), first, first + len(body.strip())))
         start = cut.end() if cut else end
     return out
-
-
-def _kin(word: str, name: str) -> Reading:
-    """Who is who, in the very word that was said: 姐姐 is not 妹妹, though both are sisters."""
-    say = "" if word in PETS_ZH else f"{{s}}的{word}是{{o}}"
-    return Reading("my kin", USER, f"has {_KIN[word]}", (name,), say=say)
-
-
-def _adverbs(text: str) -> str:
-    found = _ADVERB.match(text)
-    return text[found.end() :] if found else text
-
-
-def _polarity(text: str) -> tuple[str, bool, bool]:
-    """(predicate without adverbs and negation, denied?, ended?)"""
-    if found := _ENDED.search(text[:8]):
-        return _adverbs(text[: found.start()] + text[found.end() :]), True, True
-    body = _IS_THAT.sub("", _adverbs(text), count=1) if _IS_THAT.match(_adverbs(text)) else _adverbs(text)
-    if found := _FORMER.match(body):
-        return _adverbs(body[found.end() :]), True, True
-    if found := _NOT_HAVE.match(body):
-        return "有" + body[found.end() :], True, False
-    if found := _NOT.match(body):
-        return _adverbs(body[found.end() :]), True, False
-    return _CHANGED.sub("是", body, count=1), False, False
-
-
-def _built(rule: Rule, groups: dict[str, str], subject: str) -> Iterator[Reading]:
-    value = trim(groups["o"])
-    objects = listed(value) if rule.split else (value,)
-    good = tuple(item for item in objects if item and (not rule.accept or rule.accept(item)))
-    if not good or len(good) < len(objects) or (rule.place and not is_place(good[0])):
-        return
-    if rule.name == "aged":
-        good = (str(number(good[0])),)
-    what = groups.get("what", "")
-    names = {"what": _ATTRIBUTES_ZH.get(what, _FAVOURITES.get(what, what))}
-    names["verb"] = _VERBS_ZH.get(groups.get("verb", ""), "")
-    names["kin"] = _KIN.get(groups.get("kin", ""), "")
-    relation = rule.relation.format(**names)
-    yield Reading(rule.name, subject, relation, good, rule.negated, rule.ended, rule.kind, rule.say)
-    if rule.also and groups.get("also"):
-        yield Reading(rule.name, subject, rule.also, (trim(groups["also"]),), rule.negated, rule.ended)

@@ -15,16 +15,62 @@ _JOB = re.compile(
     "|产品经理|实习生"
     "|运动员|教练|创业者|自由职业者|主播|博主|店员|保安|快递员|外卖员|家庭主妇|全职妈妈|CEO|HR"
     "|诗人|舞蹈家|厨子|测试|运营|会计|裁缝|木匠|电工|技师|调酒师|咖啡师|瑜伽老师|健身教练|法官|检察官|船长"
-    "|空姐|空乘"
+    "|空姐|空乘|幼师|运维|保姆|月嫂|骑手|村医|校长|店长|院长|主任|总监|总经理|技术员|质检员|仓管|库管|叉车工"
+    "|焊工|瓦工|司仪|牙科医生"
     "|乘务员|护理员|营养师|化妆师|造型师|插画师|策划|顾问|助理|秘书|前台|出纳|审计|精算师|程序猿|码农)\\Z"
 )
-_LANGUAGE = re.compile("(?:[\u4e00-\u9fff]{1,3}(?:语|文|话)|普通话|英语|中文|[A-Za-z]+)\\Z")
+_LANGUAGE = re.compile(
+    "(?:英|法|德|日|韩|俄|泰|粤|国|藏|汉|华|外|手|西班牙|葡萄牙|意大利|阿拉伯|越南|印尼|马来|希腊|土耳其"
+    "|荷兰|瑞典|波兰|拉丁|蒙古"
+    "|维吾尔|希伯来|印地|波斯|捷克|芬兰|丹麦|挪威|匈牙利|乌克兰|缅甸|柬埔寨|世界)(?:语|文)|中文|普通话|方言"
+    "|(?:闽南|客家|四川|上海|东北|广东|广州|潮汕|潮州|温州|湖南|长沙|湖北|武汉|南京|北京|天津|河南|陕西|西安"
+    "|山东|山西|重庆|福州"
+    "|杭州|苏州|宁波|无锡|云南|贵州|安徽|江西|广西|白|家乡|台湾|本地|老家)话|[A-Z][a-z]{3,}"
+)
+_NO_CONDITION = re.compile("[的我你他她了]|毛病|[有生看治犯]病\\Z")
+_DRUG = re.compile(
+    "(?:[\u4e00-\u9fff]{1,6}(?:地平|他汀|沙坦|洛尔|普利|霉素|西林|洛芬|匹林|双胍|嘌醇|拉唑|咪唑|他啶|格列."
+    "|米松|他定|酚)|胰岛素|维生素 ?[A-EK]?\\d*"
+    "|维[A-EK]|钙片|鱼油|叶酸|益生菌|[\u4e00-\u9fff]{1,6}(?:药|胶囊|颗粒|冲剂|口服液|丸))"
+)
+_FIELD = re.compile(
+    "(?:外贸|内贸|金融|教育|互联网|电商|房地产|地产|保险|餐饮|物流|建筑|装修|设计|广告|传媒|自媒体|直播|游戏"
+    "|芯片|半导体|医疗"
+    "|医药|法律|咨询|审计|财务|人事|行政|采购|供应链|销售|市场|运营|研发|测试|前端|后端|算法|数据分析|新能源"
+    "|农业|养殖|旅游|IT|HR)"
+    "(?:行业|方面|生意|这块|工作)?|[\u4e00-\u9fff]{2,6}(?:行业|生意)"
+)
+_COMPANY = re.compile(
+    "(?:公司|集团|银行|医院|学校|大学|中学|小学|幼儿园|物流|仓储|厂|局|院|所|店|馆|中心|科技|银行|超市|酒店"
+    "|事务所)\\Z"
+)
+_PURPOSE = re.compile(
+    "(?<=..)(?:看|玩|吃|逛|旅游|旅行|出差|参加|爬|拍|见|买|办|做|领|跳|听|度假|泡|开会|过年|住|散步|跑步"
+    "|滑雪|钓鱼).*\\Z"
+)
+SURNAMES = (
+    "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎"
+    "余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文"
+    ""
+)
+_MAJOR = re.compile(
+    "计算机|软件|金融|法律|法学|会计|医学|临床|护理|土木|机械|电子|自动化|数学|物理|化学|生物|新闻|历史|哲学"
+    "|心理学?|经济|管理|建筑|艺术|设计|师范|中文|[\u4e00-\u9fff]{2,4}(?:学|工程|科学)"
+)
+_NO_PERSON = re.compile(
+    "[座人师员生工手长家商兵族属病的了型岁迷子哈痴]\\Z"
+    "|^[高白万马金文方石常易毛江龙任武雷钱段].[\u4e00-\u9fff]"
+    "|^(?:小学|小区|老师|老板|老人|老年|阿姨|小米|高中|高级|金融|文科|方便|万一|白天|马上)"
+)
+_TRIP = re.compile("\\A(?:了)?(?:一)?趟")
 _CONDITION = re.compile("(?:病|症|炎|癌|高血压|低血压|高血脂|哮喘|糖尿病|抑郁|焦虑症?|失眠|近视|贫血)\\Z")
 _NOT_NAME = re.compile(
-    "什么|啥|不|没|我|你|他|她|它|这|那|[的了吗呢吧，,。]|医生|老师|学生|外卖|车|人\\Z|醒|喊|起来|停"
+    "什么|啥|不|没|我|你|他|她|它|这|那|以前|之前|[的了吗呢吧，,。]|医生|老师|学生|外卖|车|人\\Z|醒|喊"
+    "|起来|停"
 )
 _NOT_PLACE = re.compile(
-    "^(?:一|两|这|那|哪|我|你|他|她|一个|什么)|(?:里面|楼|宿舍|附近|一起|出租屋|房子|新家|公寓)\\Z|的话"
+    "^(?:一|两|这|那|哪|我|你|他|她|一个|什么|不|装修|打扫|开会|等)|(?:里面|楼|宿舍|附近|一起|出租屋|房子"
+    "|新家|公寓)\\Z|的话"
     "|的人|很多"
 )
 _NOT_THING = re.compile(
@@ -33,7 +79,8 @@ _NOT_THING = re.compile(
     "|^.\\Z(?<![\u4e00-\u9fff])"
 )
 _NOT_WORK = re.compile(
-    "[找忙换]|考虑|准备|努力|^(?:家|这|那|哪|一起|外面|外地|努力|认真|哪里|外)\\Z|^(?:什么|这|那)"
+    "[找忙换]|考虑|准备|努力|^(?:家|这|那|哪|一起|外面|外地|努力|认真|哪里|外)\\Z|^(?:什么|这|那|我们|咱们"
+    "|他们)"
 )
 _LATE = re.compile(
     "(?:了|啦|呢|哦|呀|啊|哈|哈哈|已经|的时候|的人|很久|多年|\\d+年|[一二两三四五六七八九十]+(?:多)?年)+\\Z"
@@ -55,15 +102,41 @@ def is_name(words: str) -> bool:
 def is_job(words: str) -> bool:
     if words.isascii():
         return bool(words) and is_english_job(words)
-    return len(words) <= 10 and bool(_JOB.search(words))
+    return len(words) <= 10 and "的" not in words and bool(_JOB.search(words))
 
 
 def is_language(words: str) -> bool:
-    return bool(_LANGUAGE.match(words))
+    return bool(_LANGUAGE.fullmatch(words))
+
+
+def is_drug(words: str) -> bool:
+    return bool(_DRUG.match(words)) and words not in ("吃药", "服药", "用药", "中药", "西药")
+
+
+def is_field(words: str) -> bool:
+    return bool(_FIELD.fullmatch(words)) and not is_job(words)
+
+
+def is_major(words: str) -> bool:
+    return bool(_MAJOR.fullmatch(words))
+
+
+def is_person(words: str) -> bool:
+    short = len(words) == 2 and words[0] not in "小阿老"  # 马大(哈) is no name
+    return is_name(words) and not short and not _NO_PERSON.search(words)
+
+
+def is_company(words: str) -> bool:
+    return 2 < len(words) <= 16 and bool(_COMPANY.search(words)) and is_place_or_work(words)
+
+
+def destination(words: str) -> str:
+    """Where one went, without what for: 洛阳看龙门石窟 -> 洛阳."""
+    return _PURPOSE.sub("", _TRIP.sub("", words)).strip(_EDGE) or words
 
 
 def is_condition(words: str) -> bool:
-    return len(words) <= 8 and bool(_CONDITION.search(words))
+    return 1 < len(words) <= 8 and bool(_CONDITION.search(words)) and not _NO_CONDITION.search(words)
 
 
 def is_place(words: str) -> bool:
@@ -79,7 +152,7 @@ def is_thing(words: str) -> bool:
 
 
 def is_feared(words: str) -> bool:
-    return is_thing(words) and len(words) <= 6 and not re.search("[我你他她它了不没]", words)
+    return is_thing(words) and len(words) <= 6 and not re.search("[我你他她它了不没]|麻烦", words)
 
 
 def is_school(words: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from thinkback.text.kin import KIN_EN, KIN_ZH, PETS_EN, PETS_ZH
 from thinkback.text.names import USER
 from thinkback.think.relations import VOCABULARY
 
@@ -49,7 +50,7 @@ _EMPHATIC = re.compile(
     _I,
 )
 _VALUE_ZH = re.compile(
-    "(?:.*[，,：:、 ])?(?:应该|其实"
+    "(?:.*[，,：:、 ])?(?:[^，,不是]{0,8}了)?(?:应该|其实"
     "|正确的)?是(?P<new>[^，,。！!是的吗呢]{1,14})(?:[，,](?:而)?不是(?P<old>[^，,。！!]{1,14}))?(?:[，,].{1,14})?[。！!才对了\\s]*"
 )
 _VALUE_ZH_LATE = re.compile(
@@ -98,7 +99,8 @@ def corrected(text: str) -> Correction | None:
 def keys() -> list[tuple[str, str]]:
     """Every (subject, relation) that an elliptic correction may be about."""
     own = [(USER, name) for name, relation in VOCABULARY.items() if relation.kind == "profile"]
-    kin = [(USER, f"has {name}") for name in (*_NEAR.split(), *_OTHERS.split())]
+    known = dict.fromkeys((*KIN_EN.values(), *KIN_ZH.values(), *PETS_EN.values(), *PETS_ZH.values()))
+    kin = [(USER, f"has {name}") for name in known]
     return [*own, *kin, *((person, name) for person in RELATIVES for name in _PERSONAL)]
 
 

@@ -22,7 +22,9 @@ _UNREAL = re.compile(
 _UNREAL_ZH = re.compile(
     "如果|要是|假如|假设|假使|倘若|万一|的话|希望|但愿|想要|真想|好想|想(?:去|当|买|学|吃|做|成为"
     "|养|有|换|找|要)"
-    "|可能|也许|或许|大概|说不定|幻想|梦见|梦到|想象|打比方|比如说?我"
+    "|可能|也许|或许|大概(?![\\d一二两三四五六七八九十])|说不定|幻想|梦见|梦到|想象|打比方|比如说?我"
+    "|讲个.{0,4}笑话|冷笑话|歌词|台词|剧本|小说里"
+    "|假装|扮演|下辈子"
 )
 _JOKE = re.compile(
     r"\b(?:just kidding|kidding|joking|jk|j/k|as a joke|sarcasm|lol jk)\b|/s\b|开玩笑|逗你的|骗你的"
@@ -37,7 +39,8 @@ _REPORTED = re.compile(
 )
 _OWN_WORD = word_set("i not never to haven't havent hasn't didn't didnt don't dont just also always")
 _REPORTED_ZH = re.compile(
-    "(?:(?<![跟和对向同])你|他|她|有人|别人|大家|医生|老师|朋友|妈妈?|爸爸?)(?:刚才|之前|总|曾)?(?:说|告诉"
+    "(?:(?<![跟和对向同])你|他|她|有人|别人|大家|医生|大夫|老师|朋友|同事|老板|新闻里?|网上|书上|妈妈?|爸爸?"
+    "|老公|老婆)(?:刚才|之前|总|曾)?(?:说|告诉"
     "|认为|觉得|以为|问)"
 )
 _TASK = re.compile(
@@ -54,6 +57,7 @@ _TASK_ZH = re.compile(
     "请?(?:帮我)?(?:把.{0,20})?(?:翻译|改写|润色|续写|总结|校对|造句|写一[篇首封段个]|扮演|重复)"
 )
 _HAN = re.compile("[\u4e00-\u9fff]")
+_COMMA_ZH = re.compile("[，,；;]")
 _QUOTED = re.compile('["“「『](.{1,300}?)["”」』]')
 _TAG_ZH = re.compile("(?:对吗|是吗|对不对|是不是|对吧|是吧|没错吧|记得吗|好吗)[？?]?\\Z")
 _TURN_TO_QUESTION = re.compile(
@@ -149,6 +153,7 @@ _SAYING = re.compile(
 def _stated(sentence: Sentence) -> list[Sentence]:
     """The parts of a sentence that are stated as true, if any."""
     part = _before_question(sentence) if is_question(sentence.text) else sentence
+    part = None if part is None else _before_supposing(part)
     return [] if part is None or _quotes(part.text) else list(_real(part))
 
 
@@ -171,6 +176,17 @@ def _real(part: Sentence) -> Iterator[Sentence]:
         yield from [before] if before else []
     if own := (_SO if first is heard else _IN_FACT).search(said, first.end()):
         yield from _real(Sentence(part.text[own.end() :], part.start + own.end(), part.end))
+
+
+def _before_supposing(sentence: Sentence) -> Sentence | None:
+    """What stands before the first Chinese clause that only supposes or wishes; what follows hangs on it."""
+    unreal = _UNREAL_ZH.search(sentence.text)
+    if unreal is None:
+        return sentence
+    commas = [comma.start() for comma in _COMMA_ZH.finditer(sentence.text, 0, unreal.start())]
+    if "的话" in sentence.text:
+        commas = commas[:-1]
+    return _cut(sentence, commas[-1]) if commas else None
 
 
 def _before_question(sentence: Sentence) -> Sentence | None:

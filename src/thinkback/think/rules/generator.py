@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
     from thinkback.think.rules.rule import Clause, Reading
 
-_COMMA = re.compile("[,，;；]")
+_TURNS = re.compile("[,，;；]|(?<=[A-Za-z]) (?=(?:在|因为|所以|但|然后|不过|而且)[\u4e00-\u9fff])")
+_I_ZH = re.compile(
+    "(?:我|俺)(?= ?(?:work|live|study|love|like|hate|prefer|play|speak|drive|am|have|moved|just|also"
+    "|really)\\b)"
+)
+_MY_ZH = re.compile("[Mm]y [\u4e00-\u9fff]|[Mm]y [A-Za-z .'-]{2,40}[ ]?[是叫在会住喜对不有也]")
 _OPENS_ZH = re.compile("[\\W\\d]*[\u4e00-\u9fff]")
 _LATIN = re.compile("[A-Za-z]{2}")
 _MENDED = ("works as", "studies")
@@ -58,10 +63,10 @@ class RuleGenerator:
             for part, is_chinese in _parts(sentence):
                 reader = chinese if is_chinese else english
                 for clause, reading in reader.read(part, about):
-                    if mends and reading.relation in _MENDED and not reading.negated:
-                        drafts[_mended(turn, clause, reading)] = None
                     if reading.instead_of and not relation_of(reading.relation).single:
                         drafts[_taken_back(turn, clause, reading)] = None
+                    elif mends and _mendable(reading):
+                        drafts[_mended(turn, clause, reading)] = None
                     drafts[_draft(turn, clause, reading, "zh" if is_chinese else "en")] = None
                     read.add(sentence.start)
                 about = reader.subject
@@ -73,12 +78,12 @@ class RuleGenerator:
 
 def _parts(sentence: Sentence) -> Iterator[tuple[Sentence, bool]]:
     """(a part, whether it is Chinese): "I don't like it anymore，现在只喝茶" changes at its comma."""
-    text = sentence.text
+    text = _I_ZH.sub("I", sentence.text)
     start, chinese = 0, language(text) == "zh"
     if text.isascii() or not _LATIN.search(text):
-        yield sentence, chinese
+        yield sentence._replace(text=text), chinese
         return
-    ends = [*(comma.start() for comma in _COMMA.finditer(text)), len(text)]
+    ends = [*(comma.start() for comma in _TURNS.finditer(text)), len(text)]
     spoken = [_is_chinese(text[first:last]) for first, last in zip([0, *ends], ends, strict=False)]
     for end, now, following in zip(ends, spoken, (*spoken[1:], None), strict=True):
         if now != following:
@@ -91,12 +96,23 @@ def _parts(sentence: Sentence) -> Iterator[tuple[Sentence, bool]]:
 
 def _is_chinese(text: str) -> bool:
     """Of a part: it opens in Chinese (做product manager), or is Chinese for the most part."""
-    return bool(_OPENS_ZH.match(text)) or language(text) == "zh"
+    return bool(_OPENS_ZH.match(text) or _MY_ZH.match(text)) or language(text) == "zh"
+
+
+def _mendable(reading: Reading) -> bool:
+    """Whether a value among many may be the right one for what was just said wrong."""
+    many = not relation_of(reading.relation).single and len(reading.objects) == 1
+    return not reading.negated and (many or reading.relation in _MENDED)
 
 
 def _mended(turn: Turn, clause: Clause, reading: Reading) -> Draft:
-    """ "Scratch that. I'm a radiographer": what was said of it just before was the mistake."""
-    return replace(_taken_back(turn, clause, reading), objects=reading.objects, forget=False, any_value=True)
+    """ "Scratch that. I'm a radiographer": what was said of it just before was the mistake.
+
+    打错字了，我妹妹叫陈婧: of relations that often hold several values, only what is spelt alike.
+    """
+    any_value = reading.relation in _MENDED
+    taken = _taken_back(turn, clause, reading)
+    return replace(taken, objects=reading.objects, forget=False, any_value=any_value)
 
 
 def _taken_back(turn: Turn, clause: Clause, reading: Reading) -> Amendment:
@@ -139,4 +155,5 @@ def _draft(turn: Turn, clause: Clause, reading: Reading, lang: str) -> Draft:
         negated=reading.negated,
         valid_from=valid_from,
         valid_to=valid_to,
+        began_by=None if when is None or valid_from is None else min(when.end, turn.at),
     )

@@ -134,3 +134,41 @@ def test_of_many_values_the_one_that_is_not_goes(text: str, relation: str, taken
     (amendment,) = amendments(text)
     assert (amendment.relation, amendment.object, amendment.forget) == (relation, taken_back, True)
     assert any(not isinstance(draft, Amendment) and not draft.negated for draft in read(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "new"),
+    [
+        ("啊打错字了，我妹妹叫陈思语，语言的语。", "has sister", "陈思语"),
+        ("说错了，我会说德语。", "speaks", "德语"),
+        ("手滑了，我对榛子过敏。", "is allergic to", "榛子"),
+    ],
+)
+def test_a_whole_statement_after_a_slip_mends_the_one_spelt_alike(text: str, relation: str, new: str) -> None:
+    (amendment,) = amendments(text)
+    assert (amendment.relation, amendment.object, amendment.forget) == (relation, new, False)
+    assert any(not isinstance(draft, Amendment) and draft.object == new for draft in read(text))
+
+
+def test_a_request_in_both_languages_takes_back_once() -> None:
+    found = {(d.relation, d.object) for d in amendments("Please forget my salary，别记我工资的事了。")}
+    assert found == {("salary", "*")}
+
+
+@pytest.mark.parametrize(
+    ("text", "relation"),
+    [
+        ("别记我老公的名字了，删掉吧。", "has husband"),
+        ("刚才说的病情请忘记。", "has condition"),
+        ("我的电话请删掉。", "phone number"),
+        ("我工资的事别再提了。", "salary"),
+        ("把我前任的事都删掉吧。", "has ex"),
+    ],
+)
+def test_a_topic_may_stand_before_or_behind_the_request(text: str, relation: str) -> None:
+    assert relation in {draft.relation for draft in amendments(text)}
+
+
+@pytest.mark.parametrize("text", ["我的钥匙忘了。", "我把伞忘了带。", "我忘记他的名字了", "别提了，累死。"])
+def test_what_the_speaker_forgot_is_no_request(text: str) -> None:
+    assert amendments(text) == []
