@@ -28,7 +28,8 @@ def _chinese(*lists: str) -> re.Pattern[str]:
     return re.compile("|".join(sorted({word for words in lists for word in words.split() if not word.isascii()})))
 
 
-_FORGED = "<[{【#"
+_FORGED = re.compile(r"[<\[{【#]")
+_PASTED = re.compile(r"[\"“]|---|\n>")
 _MACHINES = "system developer admin ai ais llm llms assistant assistants chatbot chatbots bot bots model models inst sys"
 _MACHINES_ZH = "助手 模型 人工智能 机器人 智能体 系统 管理员 开发者 指令 提示词"
 _DEEDS = f"""{words_of("AahOXJ")} pose role play refer identify steer point bring keep store save record commit pay throw
@@ -37,13 +38,15 @@ _DEEDS = f"""{words_of("AahOXJ")} pose role play refer identify steer point brin
     imagine yourself answers replies responses response outputs recommendation recommendations summary summaries now
     today moment point forward following obeying applying
     加 带 附 补 发 转 寄 当 视 忘 丢 抛 扔 遵守 遵循 理会 管 听从 新 任务 身份 角色 使命 优先 最高 你现在 你已 你从此 你将 你就 你不再 你叫"""
-_FORCES = f"""{words_of("BbEMmSnNUuCXRPJKZOH")} now today here point moment forward starting effective matter notice times
-    future case cases topic topics rest time more longer nothing have has allowed permitted circumstances costs imperative
-    essential mandatory need needs supposed expected important sure do not refrain user users customer reader visitor wants
-    mention mentioned discussed comes told taught given trained above foregoing message messages content policy filters mode
-    restriction filter censorship new only sole real standing order command priority are answers replies responses response
-    outputs recommendations you
-    从 自即日起 以后 每一次 任何 一定 都 不 别 只 希望 想 授权 允许 命令 没有 内容 文字 对话 新 任务 身份 角色 最高 优先 停止 无需 现在 你"""
+_FORCES = f"""{words_of("BEMSnNUCRJZ")} now today here point moment forward starting effective matter notice times future
+    exception longer more nothing have has allowed permitted circumstances costs imperative essential mandatory
+    conversation conversations chat chats session sessions reply replies answer answers response responses interaction
+    not don won shouldn mustn refrain user users wants comes mentioned discussed
+    told taught given trained above foregoing message messages content policy filters mode restriction filter censorship
+    outputs summary summaries recommendation recommendations email mail page article letter document cv text post review
+    website pdf reads says
+    从 自即日起 以后 每一次 任何 一定 都 不 别 只 希望 想 授权 允许 命令 没有 内容 文字 对话 所有 最高 优先 停止 无需 你的
+    邮件 网页 文章 原文 文档 帖子 简历 这段 公告 通知 “ 「 之前 以前 先前"""
 _LABELS = """password passwords pass passwd passcode passcodes pwd passphrase passphrases pw phrase seed recovery mnemonic
     backup pin pins code codes cvv cvc otp fa passkey combination combo key keys token tokens secret secrets bearer card visa
     mastercard amex account iban routing sort passport license licence id identity insurance tax ssn security login log logs
@@ -62,26 +65,29 @@ class Glance(NamedTuple):
     secrets: bool
 
 
-_BOTH = Glance(True, True)
+_BOTH, _ORDERS, _SECRETS, _NEITHER = Glance(True, True), Glance(True, False), Glance(False, True), Glance(False, False)
 
 
 def glance(text: str) -> Glance:
-    ascii_only = text.isascii()
-    if not ascii_only and disguised(text):
+    foreign = not text.isascii()
+    if foreign and disguised(text):
         return _BOTH
     data = text.encode("utf-8", "ignore")
     words = data.translate(_WORDS).split()
-    return Glance(
-        any(mark in text for mark in _FORGED)
+    orders = (
+        _FORGED.search(text) is not None
         or not _MACHINE.isdisjoint(words)
-        or not (_DEED.isdisjoint(words) or _FORCE.isdisjoint(words))
-        or (not ascii_only and _orders_zh(text)),
+        or not (_DEED.isdisjoint(words) or (_FORCE.isdisjoint(words) and _PASTED.search(text) is None))
+        or (foreign and _orders_zh(text))
+    )
+    secrets = (
         not _LABEL.isdisjoint(words)
         or _LONG_RUN in data.translate(_RUNS)
         or _LONG_NUMBER in data.translate(_NUMBERS, b" -")
         or b"://" in data
-        or (not ascii_only and _LABEL_ZH.search(text) is not None),
+        or (foreign and _LABEL_ZH.search(text) is not None)
     )
+    return _BOTH if orders and secrets else _ORDERS if orders else _SECRETS if secrets else _NEITHER
 
 
 def _orders_zh(text: str) -> bool:

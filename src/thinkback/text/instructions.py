@@ -25,7 +25,7 @@ INSTRUCTION = "instruction"
 _ENOUGH = 4
 
 _HEAD = (  # of a clause in which nobody else was named: whoever reads it is to do it
-    r"(?:(?<![^,]))(?:[fSnEMmYBbNZKP]|L[wUuYBPRZfDH]{1,10}?|E[UuCQYwf]{1,8}?(?=[SM])|[Uu]?C[wfPQ]{0,5}){0,10}?"
+    r"(?<![^,])(?:E[UuCQYwf]{1,8}+(?=[SM])|[fSnEMmYBbNZKP]|L[wUuYBPRZfDH]{1,10}+|[Uu]?C[wfPQ]{0,5}+){0,10}+"
 )
 _CORES = (
     (2, re.compile(rf"{_HEAD}A")),

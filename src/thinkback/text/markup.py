@@ -60,15 +60,6 @@ _PARAGRAPH = re.compile(r"\n\s{0,20}\n")
 _PASSAGE_END = re.compile("[\"”」』】\\]\n]")
 
 
-def find(text: str) -> Iterator[tuple[int, int]]:
-    """Where such a thing stands with all it governs; in order and apart."""
-    last = 0
-    for start, end in sorted([*_tags(text), *_objects(text), *_headings(text), *_notes(text)]):
-        if start >= last:
-            last = end
-            yield start, end
-
-
 def _tags(text: str) -> Iterator[tuple[int, int]]:
     """To the closing tag; a tag that is never closed takes its paragraph, a closing one itself."""
     closings = [found.end() for found in _CLOSING.finditer(text)]
@@ -107,3 +98,24 @@ def _notes(text: str) -> Iterator[tuple[int, int]]:
         stop = _PASSAGE_END.search(text, found.end())
         at = stop.start() if stop else len(text)
         yield found.start(), at
+
+
+_READERS = (  # what finds it, and one of the words it cannot be without
+    (_tags, ("<", "[", "【")),
+    (_objects, ("role",)),
+    (_headings, ("system", "developer", "admin", "instruction", "directive", "##", "系统", "管理员", "开发者", "指令", "提示词")),
+    (_notes, ("ai", "llm", "model", "assistant", "bot", "人工智能", "模型", "助手")),
+)
+
+
+def find(text: str) -> Iterator[tuple[int, int]]:
+    """Where such a thing stands with all it governs; in order and apart."""
+    lower = text.lower()
+    found = [
+        each for reader, needed in _READERS if any(word in lower for word in needed) for each in reader(text)
+    ]
+    last = 0
+    for start, end in sorted(found):
+        if start >= last:
+            last = end
+            yield start, end

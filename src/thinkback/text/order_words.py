@@ -7,6 +7,7 @@ white space. Where a word has a common harmless reading ("answer the phone", 首
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 HARMLESS, CLAUSE = "w", ","
 
@@ -152,19 +153,53 @@ _CHINESE = {
 }
 
 
-def _groups(language: str, table: dict[str, str]) -> str:
-    """One named group a letter; the name ends in it."""
-    joined = {letter: "|".join(line.strip() for line in table[letter].splitlines()) for letter in table}
-    return "|".join(f"(?P<{language}_{letter}>{joined[letter]})" for letter in table).replace(" ", r"\s{1,3}")
-
-
 _LETTERS = {word: letter for letter, words in _WORDS.items() for word in words.split()}
-_HAN = "|".join(sorted((word for word in _LETTERS if not word.isascii()), key=len, reverse=True))
-_TOKEN = re.compile(
-    rf"\b(?:{_groups('en', _ENGLISH)})(?![\w'])|{_groups('zh', _CHINESE)}"
-    rf"|(?P<word>{_HAN}|[A-Za-z]+(?:'[A-Za-z]+)?)|(?P<mark>[^\w\s'])|[\u4e00-\u9fff]|\w+",
-    re.I,
-)
+_LENGTHS: dict[str, list[int]] = {}  # of the Chinese words that begin with a character, longest first
+for _word in sorted((word for word in _LETTERS if not word.isascii()), key=len, reverse=True):
+    if len(_word) not in _LENGTHS.setdefault(_word[0], []):
+        _LENGTHS[_word[0]].append(len(_word))
+_TOKEN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|[\u4e00-\u9fff]|(?P<mark>[^\w\s'])|\w+")
+
+
+def _alternatives(table: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """(letter, pattern) of every phrase: they are parted by lines, and by bars outside of brackets."""
+    for letter, patterns in table.items():
+        for line in patterns.splitlines():
+            depth, begun = 0, 0
+            for at, character in enumerate(f"{line}|"):
+                depth += (character == "(") - (character == ")")
+                if character == "|" and not depth:
+                    yield letter, line[begun:at].strip()
+                    begun = at + 1
+
+
+def _heads(pattern: str) -> set[str]:
+    """The words, or Chinese characters, that the pattern can begin with: it is tried only there."""
+    first = re.match(r"\(\?:([^()]*)\)(?!\?)|\[(.*?)\]|([a-z]+|.)", pattern)
+    assert first, pattern
+    if first[2]:
+        return set(first[2])
+    begun = (first[1] or first[3]).split("|")
+    return {re.match("[a-z]+|.", each)[0] for each in begun}  # type: ignore[index]
+
+
+def _phrases(*tables: dict[str, str]) -> dict[str, re.Pattern[str]]:
+    """For each head one pattern; the group that matched has the letter for its name."""
+    by_head: dict[str, dict[str, list[str]]] = {}
+    for table in tables:
+        for letter, pattern in _alternatives(table):
+            spaced = pattern.replace(" ", r"\s{1,3}")
+            for head in _heads(pattern):
+                by_head.setdefault(head, {}).setdefault(letter, []).append(
+                    rf"(?:{spaced})(?![A-Za-z'])" if pattern.isascii() else spaced
+                )
+    return {
+        head: re.compile("|".join(f"(?P<{x}>{'|'.join(group)})" for x, group in groups.items()), re.I)
+        for head, groups in by_head.items()
+    }
+
+
+_PHRASES = _phrases(_ENGLISH, _CHINESE)
 
 
 def words_of(some: str) -> str:
@@ -176,14 +211,25 @@ def letters(text: str, start: int, end: int) -> tuple[str, list[int]]:
     """The words of `text[start:end]` as letters, and where each begins."""
     spelled: list[str] = []
     places: list[int] = []
+    at = start
     for token in _TOKEN.finditer(text, start, end):
-        kind = token.lastgroup
-        if kind == "word":
-            letter = _LETTERS.get(token[0].lower(), HARMLESS)
-        elif kind == "mark":
-            letter = CLAUSE
-        else:
-            letter = kind[-1] if kind else HARMLESS
+        if token.start() < at:  # inside a phrase
+            continue
+        letter, at = (CLAUSE, token.end()) if token["mark"] else _letter(text, token, end)
         spelled.append(letter)
         places.append(token.start())
     return "".join(spelled), places
+
+
+def _letter(text: str, token: re.Match[str], end: int) -> tuple[str, int]:
+    """Of the phrase that begins here, else of the longest word; and where it ends."""
+    begin, word = token.start(), token[0].lower()
+    phrases = _PHRASES.get(word.partition("'")[0])
+    if phrases and (phrase := phrases.match(text, begin, end)):
+        return phrase.lastgroup or HARMLESS, phrase.end()
+    if word.isascii():
+        return _LETTERS.get(word, HARMLESS), token.end()
+    for length in _LENGTHS.get(word, ()):
+        if letter := _LETTERS.get(text[begin : begin + length]):
+            return letter, begin + length
+    return HARMLESS, token.end()
