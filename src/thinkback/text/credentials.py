@@ -27,6 +27,7 @@ _TOKEN = re.compile(rf"{words.SPELLED}|[!-~]{{3,200}}", re.I)
 _NUMBERS = re.compile(r"[A-Z]{0,2}\d(?:[ -]?[\dA-Z]){5,33}\b|[!-~]{6,40}")
 _SEVERAL = re.compile(r"(?:[a-z]{3,12}[\s,]{1,3}){3,23}[a-z]{3,12}", re.I)
 _QUOTED = re.compile("[\"'`“「‘]([^\"'`”」’\n]{3,60})[\"'`”」’]")
+_CARD_CODE = re.compile(r"cv[vc]|安全码|security code", re.I)
 _CLAUSE_END = re.compile(r"[\"'`”」’]?(?:[.,;!?)\n，。；！？]|\s*\Z|\s{1,3}(?:and|but|btw|so|if|for|in case|please|thanks)\b)", re.I)
 
 
@@ -38,35 +39,38 @@ def find(folded: Folded) -> Iterator[Span]:
 
 
 def _labelled(text: str) -> Iterator[secret_forms.Found]:
-    labels = [label for label in words.LABEL.finditer(text) if not _other(text, label)]
-    edges = [0, *(label.end() for label in labels)], [*(label.start() for label in labels), len(text)]
-    for number, label in enumerate(labels):
-        low = max(label.start() - _BACK, edges[0][number])
-        high = min(label.end() + _AHEAD, edges[1][number + 1])
-        yield from _values(text, label, low, high)
+    """Each value once, of the kind of the label that it is tied to best."""
+    best: dict[tuple[int, int], tuple[int, str]] = {}
+    for label in words.LABEL.finditer(text):
+        if not _other(text, label):
+            for start, end, points, kind in _values(text, label):
+                if points > best.get((start, end), (0, ""))[0]:
+                    best[start, end] = points, kind
+    return ((start, end, kind) for (start, end), (_, kind) in best.items())
 
 
 def _other(text: str, label: re.Match[str]) -> bool:
     return bool(words.OTHER_LABEL.search(text, max(0, label.start() - 16), label.start()))
 
 
-def _values(text: str, label: re.Match[str], low: int, high: int) -> Iterator[secret_forms.Found]:
+def _values(text: str, label: re.Match[str]) -> Iterator[tuple[int, int, int, str]]:
     strength, _, name = (label.lastgroup or "").partition("_")
     kind = PASSWORD if name == words.PHRASE else name.replace("_", " ")
     weak = strength == "weak" and label[0] != "PIN"
     link = words.DIRECT.match(text, label.end())
     if link and (several := _several(text, link.end(), name)):
-        yield (*several, kind)
+        yield (*several, _ENOUGH, kind)
         return
     pattern = _NUMBERS if kind in (CARD, ACCOUNT, IDENTITY, SSN) else _TOKEN
-    for first, last in ((low, label.start()), (label.end(), high)):
+    for first, last in ((max(0, label.start() - _BACK), label.start()), (label.end(), label.end() + _AHEAD)):
         for token in pattern.finditer(text, first, last):
             value = token[0].lstrip(_QUOTES)
             start = token.end() - len(value)
             value = value.rstrip(_ENDS)
             shape = _shape(text, start, start + len(value), kind, first) if value else 0
-            if shape and shape + _tie(text, label, start, start + len(value)) - weak >= _ENOUGH:
-                yield start, start + len(value), kind
+            points = shape + _tie(text, label, start, start + len(value)) - weak if shape else 0
+            if points >= _ENOUGH:
+                yield start, start + len(value), points, kind
 
 
 def _several(text: str, at: int, name: str) -> tuple[int, int] | None:
@@ -94,7 +98,9 @@ def _shape(text: str, start: int, end: int, kind: str, low: int) -> int:
         return 0
     if value.isascii() and value.isdigit():
         if len(value) == 3 or len(value) > 10:
-            return 2 * (text[max(0, start - 12) : start].lower().find("cv") >= 0)
+            return 2 * (len(value) == 3 and _CARD_CODE.search(text, max(0, start - 24), start) is not None)
+        if kind == PIN and len(value) == 6:
+            return 3
         return 1 if re.fullmatch(r"(?:19|20)\d\d", value) and kind != PIN else 2
     return _word_shape(text, value, start, end)
 

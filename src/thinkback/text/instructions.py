@@ -25,33 +25,37 @@ INSTRUCTION = "instruction"
 _ENOUGH = 4
 
 _HEAD = (  # of a clause in which nobody else was named: whoever reads it is to do it
-    r"(?<![^,])(?:E[UuCQYwf]{1,8}+(?=[SM])|[fSnEMmYBbNZKP]|L[wUuYBPRZfDH]{1,10}+|[Uu]?C[wfPQ]{0,5}+){0,10}+"
+    r"(?<![^,])(?:E[UuCQYwfe]{1,8}+(?=[SM])|[feSnEMmYBbNZKPW]|L[wUuYBPRZfeDH]{1,10}+|[Uu]?C[wfePQ]{0,5}+){0,10}+"
 )
 _CORES = (
     (2, re.compile(rf"{_HEAD}A")),
-    (2, re.compile(r"(?<!Q)[YB][wf]{0,6}[Mm][fSnEMmN]{0,5}A|(?<![QITL])M?Y[fSnEN]{0,4}A")),
+    (2, re.compile(r"(?<!Q)[YB][wfe]{0,6}[Mm][feSnEMmN]{0,5}A|(?<![QITL])M?Y[feSnEN]{0,4}A")),
     (1, re.compile(rf"{_HEAD}[ah](?!Q)")),
-    (1, re.compile(r"(?<!Q)[YB][wf]{0,6}[Mm][fSnEMmN]{0,5}[ah](?!Q)|(?<![QITL])M?Y[fSnEN]{0,4}[ah](?!Q)")),
-    (1, re.compile(r"[Uu][wf,]{0,3}[Mm]f{0,2}p")),
-    (3, re.compile(r"(?<![^,])[fSEMmYBKPL]{0,8}?O[fPHSYwDZB]{0,6}R")),  # away with the rules
-    (4, re.compile(r"(?<![^,])[fSEMmYBKPL]{0,8}?Of{0,2}G")),
-    (3, re.compile(r"L[PYHfw]{0,8}R[fSMm]{0,3}O|R[fwPMm]{0,4}X")),
-    (3, re.compile(r"K")),  # a new rule
-    (2, re.compile(r"V|E,?Yf(?![TSf])")),  # a new self
-    (0, re.compile(r"Z[wf]{0,3}[Mmf]")),  # the shape of every answer
+    (1, re.compile(r"(?<!Q)[YB][wfe]{0,6}[Mm][feSnEMmN]{0,5}[ah](?!Q)|(?<![QITL])M?Y[feSnEN]{0,4}[ah](?!Q)")),
+    (3, re.compile(r"[UuE][wfemP]{0,3}C[wfePHT]{0,8},[feSnEMm]{0,3}A")),  # when asked, ...
+    (2, re.compile(r"[UuE][wfemP]{0,3}C[wfePHT]{0,8},[feSnEMm]{0,3}[ah](?!Q)")),
+    (1, re.compile(r"[Uu][wfeCP,]{0,6}[Mm][fe]{0,2}p")),
+    (0, re.compile(r"B[wfe]{0,6}M[SnN]?[wahA]")),  # whatever it must
+    (3, re.compile(r"(?<![^,])[feSEMmYBKPL]{0,8}?O[fePHSYwDZB]{0,6}R")),  # away with the rules
+    (4, re.compile(r"(?<![^,])[feSEMmYBKPL]{0,8}?O[fe]{0,2}G")),
+    (3, re.compile(r"L[PYHfew]{0,8}R[feSMmP]{0,4}O|R[fewPMm]{0,4}X")),
+    (4, re.compile(r"K")),  # a new rule
+    (2, re.compile(r"k")),
+    (2, re.compile(r"V|E,?Ye(?![TSfe])")),  # a new self
+    (0, re.compile(r"Z[wfe]{0,3}[Mmfe]")),  # the shape of every answer
+    (1, re.compile(r"m[Sfe]{0,3}Z")),
 )
-_OVERRIDING = frozenset("O")
-_WHOSE_RULES = re.compile(r"[PHYB][fwP]{0,3}R|R[fw]{0,3}P")
-_THEIR_OWN = re.compile(r"H(?![PwJf]{0,2}R)")  # "your doctor": said to a person
+_WHOSE_RULES = re.compile(r"[PHYB][fewP]{0,3}R|R[few]{0,3}P")
+_THEIR_OWN = re.compile(r"H(?![PwJfe]{0,2}R)")  # "your doctor": said to a person
 _SIGNS = (  # the first that is there counts
-    (("E", 2), ("S", 1), ("n", 1), ("N", 1)),
+    (("W", 3), ("E", 2), ("S", 1), ("n", 1), ("N", 1)),
     (("B", 2), ("bM", 1), ("bm", 1)),
     (("U", 2), ("u", 1)),
     (("C", 1),),
     (("Z", 2),),
     (("J", 2),),
 )
-_OPENING = "EBUuCZKVOYSnNMA"  # where the order begins: the clause of the first of these
+_OPENING = "EWBUuCZKkVOYSnNMA"  # where the order begins: the clause of the first of these
 
 _STOP = re.compile("[.!?…]+[\"'”’)\\]]*(?=\\s|\\Z|[\u4e00-\u9fff])|[。！？]+[”’」』）】]*|\n")
 _CLOSED = re.compile('["”」』】]|\n')
@@ -147,7 +151,7 @@ def _reach(text: str, start: int, end: int, *, passage: bool) -> int:
             goes_on = not _TURNS_AWAY.match(text, end)
         else:
             spelled, _ = letters(text, end, min(following, end + 60))
-            goes_on = spelled.lstrip(",")[:1] in set("SnNEMYAaBZK")
+            goes_on = spelled.lstrip(",")[:1] in set("SnNEWMYAaBZK")
         if not goes_on:
             break
         end = following

@@ -30,6 +30,7 @@ _HEADING = re.compile(
     rf"{_CLAUSE}(?:(?:system|developer|admin)\s{{1,3}}(?:prompt|override|instructions?|command)\s{{0,2}}[:：]"
     r"|#{2,4}\s{0,3}(?:system|(?:new )?instructions?)\b\s{0,2}[:：]?"
     r"|(?:new|updated|hidden|secret)\s{1,3}(?:system\s{1,3})?(?:instructions?|directives?)\s{0,2}[:：]"
+    r"|(?:override|sudo|jailbreak)\s{0,2}[:：]"
     r"|begin\s{1,3}(?:system|admin)\s{1,3}\w{1,12}\s{0,2}[:：]?)",
     re.I | re.M,
 )
@@ -53,6 +54,7 @@ _NOTE = re.compile(
     rf"|\battention[,:]?\s{{1,3}}(?:all\s{{1,3}})?(?:ai|llm|language\s{{1,3}}model|chatbot)s?\b(?:\s{{1,3}}\w{{1,12}})?[,:!]"
     rf"|\bif\s{{1,3}}you(?:\s{{1,3}}are|'re)\s{{1,3}}(?:an?\s{{1,3}})?{_MACHINE}\b[^.,\n]{{0,40}},"
     r"|致(?:所有|各位)?(?:AI|人工智能|语言模型|大模型|智能助手|助手)[^。\n：:，,]{0,8}[:：，,]"
+    r"|[给对](?:所有|各位)?(?:AI|人工智能|语言模型|大模型|智能助手|助手)们?的(?:提示|说明|备注|指示|话|要求|指令)[:：，,]"
     r"|(?:AI|语言模型|大模型|智能助手|助手)(?:读者|助手|模型)?(?:请注意|注意|须知|请看)[:：，,]?",
     re.I,
 )
@@ -103,7 +105,7 @@ def _notes(text: str) -> Iterator[tuple[int, int]]:
 _READERS = (  # what finds it, and one of the words it cannot be without
     (_tags, ("<", "[", "【")),
     (_objects, ("role",)),
-    (_headings, ("system", "developer", "admin", "instruction", "directive", "##", "系统", "管理员", "开发者", "指令", "提示词")),
+    (_headings, ("system", "developer", "admin", "instruction", "directive", "override", "sudo", "jailbreak", "##", "系统", "管理员", "开发者", "指令", "提示词")),
     (_notes, ("ai", "llm", "model", "assistant", "bot", "人工智能", "模型", "助手")),
 )
 

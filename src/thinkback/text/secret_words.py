@@ -14,7 +14,7 @@ _STRONG = {
         密[码碼](?!学|本|锁|箱|管|保护)|口令|提取码|(?:登录|解锁|开机)码""",
     PIN: r"""pin[ -]?(?:code|number|no\.?)|cvv2?|cvc2?|otp|2fa(?: code)?|passkey
         (?:verification|security|one[- ]?time|door|gate|alarm|access|entry|entrance|safe|unlock|auth|authentication) (?:code|pin)
-        (?:login|backup|garage|locker|lock|keypad|sms|confirmation|lockbox|intercom|reset|activation) (?:code|pin|combination)
+        (?:voicemail|card|bank|atm|sim|phone) (?:code|pin)|(?:login|backup|garage|locker|lock|keypad|sms|confirmation|lockbox|intercom|reset|activation) (?:code|pin|combination)
         (?:lock|safe|locker|padlock|vault) (?:combination|combo)
         验证码|校验码|安全码|pin码|动态码|动态口令|门禁码|激活码|解锁码|开锁码|取款码""",
     API_KEY: r"""(?:api|access|secret|private|encryption|licen[cs]e|signing|master)[\s_-]?keys?(?:_?id)?
@@ -29,7 +29,7 @@ _STRONG = {
 _WEAK = {  # these mean other things more often
     PASSWORD: r"""pw|log[- ]?in|sign[- ]?in|log(?:s|ged)? (?:me |you |us )?in(?:to)?|wi-?fi|credentials?|wlan|hotspot|router
         登[录陆]|无线网?|开机|热点""",
-    PIN: r"""pins?|codes?|combination|combo|keypad|padlock|lockbox|vault|safe|unlocks?|opens?|disarms?|alarm|voicemail
+    PIN: r"""(?:at|on|into) the (?:gate|door|panel|entrance|lock|intercom)|pins?|codes?|combination|combo|keypad|padlock|lockbox|vault|safe|unlocks?|opens?|disarms?|alarm|voicemail
         解锁|开锁|门锁|保险[箱柜]|门禁|开门|密码箱|密码锁|取款""",
     API_KEY: r"keys?|tokens?|secrets?",
     CARD: "card|visa|mastercard|amex|卡",
@@ -51,18 +51,18 @@ LABEL = re.compile(
 )
 OTHER_LABEL = re.compile(rf"(?:\b(?:{_OTHERWISE})[\s-]{{1,2}}|[邮区]|优惠|条形|二维|交通|会员|名|贺|显|打)\Z", re.I)
 
-_LINKS = r"is|was|are|be|been|now|still|currently|just|set|changed|reset|updated|to|as|equals|reads|remains|again|has|will|it's|that's|i|i've|we|called|then"
+_LINKS = r"is|was|are|be|been|now|still|currently|just|set|changed|reset|updated|to|as|equals|reads|remains|again|has|will|it's|that's|i|i've|we|called|then|used"
 DIRECT = re.compile(
     r"(?:\s{1,3}(?:for|to|of|on|at|in|from|into)(?:\s{1,3}[\w'.@/&-]{1,30}){1,6}?|\s{0,2}\([^()\n]{1,40}\)|_[A-Z_]{1,20})?"
     rf"(?:\s{{0,3}}(?:[:=：＝]|->|→)|'s|,?(?:\s{{1,3}}(?:{_LINKS})\b){{1,6}}:?"
     r"|\s{0,3}[我你您他她]?(?:们)?(?:已经|刚刚?|又|被|现在|一直|目前)?(?:改|设|换|设置|更新|修改|重置|变)(?:成|为)了?"
-    r"|\s{0,3}(?:现在|依然|仍然|目前|一直)?(?:就|还|都|仍|用的)?(?:是|为|叫)(?:[:：])?)\s{0,3}[\"'`“「‘(]?",
+    r"|\s{0,3}(?:现在|依然|仍然|目前|一直)?(?:就|还|都|仍|用的)?(?:是|为|叫)[:：]?(?:[一二三四五六七八九\d][个位]数?字?)?)\s{0,3}[\"'`“「‘(]?",
     re.I,
 )
 BESIDE = re.compile(r"\s{0,3}[\"'`“「(]?")
 REVERSED = re.compile(
     r"[\"'`”」)!?]{0,2}\s{0,3}(?:,?\s{0,2}(?:is|was|as|are|being|=|for|that's|works as|gets you into|lets you into)\s{1,3}(?:\w{1,12}(?:'s)?\s{1,3}){0,4}?"
-    r"|(?:就?是|为|作为|当)\s?[\u4e00-\u9fff]{0,10}?)",
+    r"|(?:就?是|为|作为|当)\s?[\w\u4e00-\u9fff]{0,12}?)",
     re.I,
 )
 ENTERED = re.compile(r"(?:\b(?:use|using|type|typing|enter|entering|key in|punch in|dial|press|try|input|with|put in|hit)|输入?|按|用|填)\s{0,3}[\"'`“「]?\Z", re.I)
@@ -90,7 +90,7 @@ UNITS = re.compile(
     re.I,
 )
 ORDINARY = re.compile(
-    r"(?:19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)?\d\d|\d{1,2}[:：]\d\d(?::\d\d)?(?:am|pm)?|\d{1,2}(?:am|pm)"
+    r"(?:19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d|\d{1,2}[/.]\d{1,2}[/.]\d\d|\d{1,2}[:：]\d\d(?::\d\d)?(?:am|pm)?|\d{1,2}(?:am|pm)"
     r"|[$€£¥]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[$€£¥]\d[\d.,]*|\d+\.\d+|\d+%|v?\d+(?:\.\d+){1,3}|\d+(?:st|nd|rd|th|s|k|x|gb|mb|kb|ghz|mhz|hz|kg|km|cm|mm|min|h|hrs|px|mph|fps)"
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S*|www\.\S*|[\w-]+\.(?:com|org|net|io|py|txt|pdf|csv|json|cn|md|js|html|env|yml|yaml)\S*"
     r"|(?:iphone|ipad|windows|covid|python|galaxy|pixel|ps|mp|wpa|sha|md|utf|base|web|html|css|http|oauth|ipv|level|gate|room|xbox|ios|android)-?\d{1,4}\w?"
