@@ -137,7 +137,9 @@ def rows(data: Path, show: bool) -> Iterator[dict[str, object]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     default = os.environ.get("THINKBACK_DATA") or ROOT.parent / "shared" / "data"
     parser.add_argument("--data", type=Path, default=default)
     parser.add_argument("--show", action="store_true", help="print what raised an alarm to standard error")

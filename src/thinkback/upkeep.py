@@ -17,6 +17,7 @@ from thinkback.index.lexical import hash_terms
 from thinkback.index.shelf import Shelf
 from thinkback.ports import Embedder, Store
 from thinkback.presets import Preset
+from thinkback.text.quarantine import indexable
 from thinkback.text.tokens import terms
 from thinkback.types import Entry, Hashing, ItemKind, Stamp, Unindexed
 
@@ -140,7 +141,7 @@ class Upkeep:
         total = self._store.reembed_begin(target)
         done = 0
         while batch := self._store.reembed_next(target, BATCH):
-            vectors = self._embedder.embed([item.text for _, item in batch])
+            vectors = self._embedder.embed(_texts([item for _, item in batch]))
             converted = [
                 (space, Entry(item.kind, item.id, vector, hash_terms(())))
                 for (space, item), vector in zip(batch, vectors, strict=True)
@@ -155,13 +156,14 @@ class Upkeep:
         return done
 
     def _entries(self, space: str, items: Sequence[Unindexed]) -> tuple[list[Entry], int]:
-        vectors = self._embedder.embed([item.text for item in items])
+        texts = _texts(items)
+        vectors = self._embedder.embed(texts)
         view = self.view(space)
         with view.lock:
             groups, epoch = self._groups(view, items, vectors), view.stamp.epoch
         entries = [
-            Entry(item.kind, item.id, vector, hash_terms(terms(item.text)), int(group))
-            for item, vector, group in zip(items, vectors, groups, strict=True)
+            Entry(item.kind, item.id, vector, hash_terms(terms(text)), int(group))
+            for item, text, vector, group in zip(items, texts, vectors, groups, strict=True)
         ]
         return entries, epoch
 
@@ -207,6 +209,11 @@ class Upkeep:
         return lsh.calibrate(
             hashing, vectors[sample], vectors[searched], groups[searched], target=self._preset.target
         )
+
+
+def _texts(items: Sequence[Unindexed]) -> list[str]:
+    """What is embedded and indexed of them: nothing that may not be recalled."""
+    return [indexable(item.text) for item in items]
 
 
 def _turn_vector(view: View, turn: int, otherwise: Vector) -> Vector:

@@ -28,7 +28,10 @@ _NUMBERS = re.compile(r"[A-Z]{0,2}\d(?:[ -]?[\dA-Z]){5,33}\b|[!-~]{6,40}")
 _SEVERAL = re.compile(r"(?:[a-z]{3,12}[\s,]{1,3}){3,23}[a-z]{3,12}", re.I)
 _QUOTED = re.compile("[\"'`“「‘]([^\"'`”」’\n]{3,60})[\"'`”」’]")
 _CARD_CODE = re.compile(r"cv[vc]|安全码|security code", re.I)
-_CLAUSE_END = re.compile(r"[\"'`”」’]?(?:[.,;!?)\n，。；！？]|\s*\Z|\s{1,3}(?:and|but|btw|so|if|for|in case|please|thanks)\b)", re.I)
+_CLAUSE_END = re.compile(
+    r"[\"'`”」’]?(?:[.,;!?)\n，。；！？]|\s*\Z|\s{1,3}(?:and|but|btw|so|if|for|in case|please|thanks)\b)",
+    re.I,
+)
 
 
 def find(folded: Folded) -> Iterator[Span]:
@@ -87,7 +90,7 @@ def _several(text: str, at: int, name: str) -> tuple[int, int] | None:
 def _shape(text: str, start: int, end: int, kind: str, low: int) -> int:
     """0: no value; 1: a word or a year; 2: digits, or letters and digits; 3: digits, letters and signs tangled."""
     value = text[start:end]
-    if len(value) < 3 or len(set(value)) < 2 and not value.isdigit() or words.ORDINARY.fullmatch(value):
+    if len(value) < 3 or (len(set(value)) < 2 and not value.isdigit()) or words.ORDINARY.fullmatch(value):
         return 0
     if words.UNITS.match(text, end) or words.NAMED.search(text, max(low, start - 24), start):
         return 0
@@ -99,7 +102,7 @@ def _shape(text: str, start: int, end: int, kind: str, low: int) -> int:
     if value.isascii() and value.isdigit():
         if len(value) == 3 or len(value) > 10:
             return 2 * (len(value) == 3 and _CARD_CODE.search(text, max(0, start - 24), start) is not None)
-        if kind == PIN and len(value) == 6:
+        if len(value) == 6 and kind in (PIN, PASSWORD):
             return 3
         return 1 if re.fullmatch(r"(?:19|20)\d\d", value) and kind != PIN else 2
     return _word_shape(text, value, start, end)
@@ -112,7 +115,7 @@ def _word_shape(text: str, value: str, start: int, end: int) -> int:
     changes = sum(one != other for one, other in pairwise(kinds))
     if "d" in kinds:
         return 3 if changes > 1 and {"a", "d"} <= set(kinds) else 2 if len(value) > 3 else 0
-    if value[1:] != value[1:].lower() and value != value.upper() or re.search(r"[^\w'./&,-]|-\w+-", value):
+    if (value[1:] != value[1:].lower() and value != value.upper()) or re.search(r"[^\w'./&,-]|-\w+-", value):
         return 2 if len(value) > 4 else 0
     word = value.lower()
     if len(value) < 4 or word in words.PLAIN or re.search(r"(?:ed|ing|ly|n't|'s|able|ible|\W)\Z|[/.,]", word):
@@ -126,7 +129,7 @@ def _tie(text: str, label: re.Match[str], start: int, end: int) -> int:
     gap = text[label.end() : start] if after else text[end : label.start()]
     entered = bool(words.ENTERED.search(text, max(0, start - 16), start))
     told = bool(words.TOLD.search(text, max(0, start - 12), start))
-    if after and words.DIRECT.fullmatch(gap) or not after and words.REVERSED.fullmatch(gap):
+    if (after and words.DIRECT.fullmatch(gap)) or (not after and words.REVERSED.fullmatch(gap)):
         return 3
     if words.STOP.search(gap):
         return 2 * (after and words.TOLD_NEXT.fullmatch(gap) is not None)

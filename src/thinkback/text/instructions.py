@@ -25,24 +25,25 @@ INSTRUCTION = "instruction"
 _ENOUGH = 4
 
 _HEAD = (  # of a clause in which nobody else was named: whoever reads it is to do it
-    r"(?<![^,])(?:E[UuCQYwfe]{1,8}+(?=[SM])|[feSnEMmYBbNZKPW]|L[wUuYBPRZfeDH]{1,10}+|[Uu]?C[wfePQ]{0,5}+){0,10}+"
+    r"(?<![^,])(?:E[UuCQYwfe]{1,8}+(?=[SM])|[feSnEMmYBbNZKPW]|L[wUuYBPRZfeDH]{1,10}+"
+    r"|[Uu]?C[wfePQ]{0,5}+){0,10}+"
 )
 _CORES = (
     (2, re.compile(rf"{_HEAD}A")),
     (2, re.compile(r"(?<!Q)[YB][wfe]{0,6}[Mm][feSnEMmN]{0,5}A|(?<![QITL])M?Y[feSnEN]{0,4}A")),
     (1, re.compile(rf"{_HEAD}[ah](?!Q)")),
     (1, re.compile(r"(?<!Q)[YB][wfe]{0,6}[Mm][feSnEMmN]{0,5}[ah](?!Q)|(?<![QITL])M?Y[feSnEN]{0,4}[ah](?!Q)")),
-    (3, re.compile(r"[UuE][wfemP]{0,3}C[wfePHT]{0,8},[feSnEMm]{0,3}A")),  # when asked, ...
-    (2, re.compile(r"[UuE][wfemP]{0,3}C[wfePHT]{0,8},[feSnEMm]{0,3}[ah](?!Q)")),
+    (3, re.compile(r"[UuE][wfemP]{0,3}C[wfePHT]{0,8},[feSnEMmY]{0,3}A")),  # when asked, ...
+    (2, re.compile(r"[UuE][wfemP]{0,3}C[wfePHT]{0,8},[feSnEMmY]{0,3}[ah](?!Q)")),
     (1, re.compile(r"[Uu][wfeCP,]{0,6}[Mm][fe]{0,2}p")),
     (0, re.compile(r"B[wfe]{0,6}M[SnN]?[wahA]")),  # whatever it must
     (3, re.compile(r"(?<![^,])[feSEMmYBKPL]{0,8}?O[fePHSYwDZB]{0,6}R")),  # away with the rules
     (4, re.compile(r"(?<![^,])[feSEMmYBKPL]{0,8}?O[fe]{0,2}G")),
-    (3, re.compile(r"L[PYHfew]{0,8}R[feSMmP]{0,4}O|R[fewPMm]{0,4}X")),
+    (3, re.compile(r"L[PYHfew]{0,8}R[feSMmP]{0,4}O|R[fewPMmS,]{0,8}X")),
     (4, re.compile(r"K")),  # a new rule
     (2, re.compile(r"k")),
     (2, re.compile(r"V|E,?Ye(?![TSfe])")),  # a new self
-    (0, re.compile(r"Z[wfe]{0,3}[Mmfe]")),  # the shape of every answer
+    (0, re.compile(r"Z(?:[wfe]{0,8}M|[wfe]{0,3}[mfe])")),  # the shape of every answer
     (1, re.compile(r"m[Sfe]{0,3}Z")),
 )
 _WHOSE_RULES = re.compile(r"[PHYB][fewP]{0,3}R|R[few]{0,3}P")
@@ -60,7 +61,8 @@ _OPENING = "EWBUuCZKkVOYSnNMA"  # where the order begins: the clause of the firs
 _STOP = re.compile("[.!?…]+[\"'”’)\\]]*(?=\\s|\\Z|[\u4e00-\u9fff])|[。！？]+[”’」』）】]*|\n")
 _CLOSED = re.compile('["”」』】]|\n')
 _PASTED = re.compile(
-    r"\b(?:e-?mail|page|article|letter|document|cv|text|post|review|website|pdf|reads|says)\b[^.。\n]{0,40}[:：]"
+    r"\b(?:e-?mail|page|article|letter|document|cv|text|post|review|website|pdf|reads"
+    r"|says)\b[^.。\n]{0,40}[:：]"
     r"|(?:邮件|网页|文章|原文|文档|帖子|简历|这段|公告|通知)[^。\n]{0,20}[:：]|---|[“「\"]|^>",
     re.I | re.M,
 )
@@ -69,6 +71,8 @@ _TURNS_AWAY = re.compile(
     r"|请问|帮我)(?:(?!\w)|(?<=[我咱问]))",
     re.I,
 )
+_ASKS = re.compile("[?？吗][\"'”」\\s]*\\Z")
+_INSISTS = re.compile(r"(?:understood|ok|okay|got it|clear|right|明白|懂|知道|听到)[了没吗]?\W{1,3}\Z", re.I)
 _PAIRS = {"[": "]", "【": "】", "(": ")", "（": "）", "“": "”", "「": "」", "『": "』", '"': '"'}
 
 
@@ -116,7 +120,7 @@ def judge(spelled: str, sentence: str, *, pasted: bool) -> re.Match[str] | None:
         points += (best[1][0][-1] != "R" and "R" not in best[1][0]) + bool(_WHOSE_RULES.search(spelled))
     if not {"U", "B"} & set(spelled) and _THEIR_OWN.search(spelled):
         points -= 2
-    if sentence.rstrip("\"'”」 \n").endswith(("?", "？", "吗")):
+    if _ASKS.search(sentence) and not _INSISTS.search(sentence):
         points -= 2
     return best[1] if points >= _ENOUGH else None
 
@@ -124,14 +128,16 @@ def judge(spelled: str, sentence: str, *, pasted: bool) -> re.Match[str] | None:
 def _binding(core: str) -> int:
     """How the act is laid upon the reader: "you must" more than "you should", "never do" more than "do"."""
     if "M" in core:
-        return 2
+        return 2 + (core[-1] == "a" and "Y" in core)
     if "m" in core or ("E" in core and core[-1] == "a"):
         return 1
     return int("Y" not in core and bool(re.search("[SnN]", core)))
 
 
 def _beginning(text: str, spelled: str, places: list[int], core: re.Match[str]) -> int:
-    first = min((at for at, letter in enumerate(spelled[: core.end()]) if letter in _OPENING), default=core.start())
+    first = min(
+        (at for at, letter in enumerate(spelled[: core.end()]) if letter in _OPENING), default=core.start()
+    )
     while first and spelled[first - 1] != ",":
         first -= 1
     return places[first]

@@ -24,7 +24,9 @@ _CLOSING = re.compile(
     rf"|<{{2}}/SYS>{{2}}|<\|(?:im_end|end|eot_id|endoftext)\|>",
     re.I,
 )
-_ROLE_OBJECT = re.compile(r"\{\s{0,4}[\"']role[\"']\s{0,4}:\s{0,4}[\"'](?:system|developer)[\"'][^{}]{0,4000}\}?", re.I)
+_ROLE_OBJECT = re.compile(
+    r"\{\s{0,4}[\"']role[\"']\s{0,4}:\s{0,4}[\"'](?:system|developer)[\"'][^{}]{0,4000}\}?", re.I
+)
 _CLAUSE = r"(?:^|(?<=[.,:;!?()\[\]>*\"'“”‘「『（【，。：；！？、\s-]))"
 _HEADING = re.compile(
     rf"{_CLAUSE}(?:(?:system|developer|admin)\s{{1,3}}(?:prompt|override|instructions?|command)\s{{0,2}}[:：]"
@@ -45,21 +47,25 @@ _TO_MODEL = re.compile(
     re.I,
 )
 _MACHINE = (
-    r"(?:ais?|llms?|(?:ai|language|large language)\s{1,3}(?:models?|assistants?|agents?|systems?|readers?|tools?)"
+    r"(?:ais?|llms?|(?:ai|language|large language)\s{1,3}(?:models?|assistants?|agents?|systems?|readers?"
+    r"|tools?)"
     r"|assistants?|chat\s?bots?|bots|models)"
 )
 _NOTE = re.compile(
-    rf"\b(?:notes?|attention|messages?|instructions?|reminder|memo|hint)\s{{1,3}}(?:to|for)\s{{1,3}}(?:\w{{1,9}}\s{{1,3}}){{0,2}}?"
+    rf"\b(?:notes?|attention|messages?|instructions?|reminder|memo|hint)\s{{1,3}}(?:to"
+    rf"|for)\s{{1,3}}(?:\w{{1,9}}\s{{1,3}}){{0,2}}?"
     rf"{_MACHINE}\b[^.:：\n]{{0,40}}[:,：，-]"
-    rf"|\battention[,:]?\s{{1,3}}(?:all\s{{1,3}})?(?:ai|llm|language\s{{1,3}}model|chatbot)s?\b(?:\s{{1,3}}\w{{1,12}})?[,:!]"
+    rf"|\battention[,:]?\s{{1,3}}(?:all\s{{1,3}})?(?:ai|llm|language\s{{1,3}}model"
+    rf"|chatbot)s?\b(?:\s{{1,3}}\w{{1,12}})?[,:!]"
     rf"|\bif\s{{1,3}}you(?:\s{{1,3}}are|'re)\s{{1,3}}(?:an?\s{{1,3}})?{_MACHINE}\b[^.,\n]{{0,40}},"
     r"|致(?:所有|各位)?(?:AI|人工智能|语言模型|大模型|智能助手|助手)[^。\n：:，,]{0,8}[:：，,]"
-    r"|[给对](?:所有|各位)?(?:AI|人工智能|语言模型|大模型|智能助手|助手)们?的(?:提示|说明|备注|指示|话|要求|指令)[:：，,]"
+    r"|[给对](?:所有|各位)?(?:AI|人工智能|语言模型|大模型|智能助手|助手)们?的(?:提示|说明|备注|指示|话"
+    r"|要求|指令)[:：，,]"
     r"|(?:AI|语言模型|大模型|智能助手|助手)(?:读者|助手|模型)?(?:请注意|注意|须知|请看)[:：，,]?",
     re.I,
 )
 _PARAGRAPH = re.compile(r"\n\s{0,20}\n")
-_PASSAGE_END = re.compile("[\"”」』】\\]\n]")
+_PASSAGE_END = re.compile('["”」』】\\]\n]')
 
 
 def _tags(text: str) -> Iterator[tuple[int, int]]:
@@ -105,7 +111,25 @@ def _notes(text: str) -> Iterator[tuple[int, int]]:
 _READERS = (  # what finds it, and one of the words it cannot be without
     (_tags, ("<", "[", "【")),
     (_objects, ("role",)),
-    (_headings, ("system", "developer", "admin", "instruction", "directive", "override", "sudo", "jailbreak", "##", "系统", "管理员", "开发者", "指令", "提示词")),
+    (
+        _headings,
+        (
+            "system",
+            "developer",
+            "admin",
+            "instruction",
+            "directive",
+            "override",
+            "sudo",
+            "jailbreak",
+            "##",
+            "系统",
+            "管理员",
+            "开发者",
+            "指令",
+            "提示词",
+        ),
+    ),
     (_notes, ("ai", "llm", "model", "assistant", "bot", "人工智能", "模型", "助手")),
 )
 

@@ -25,8 +25,8 @@ _WORDS = {
         有人 任何人 谁 大家 别人 所有人 顾客 客户 对方""",
     "C": "asks asked ask asking inquires enquires 问 问起 问到 问及 提问 询问 咨询",
     "M": """must shall required obliged obligated instructed ordered commanded programmed forbidden prohibited
-        authorized authorised 必须 务必 只准 只许 不得 不准 不许 不可 禁止 严禁 切勿""",  # how it binds
-    "m": "should ought will want wants expect expects require requires 应该 应当 需要 要 须 需 得",
+        authorized authorised obligatory compulsory mandatory 必须 务必 只准 只许 不得 不准 不许 不可 不可以 禁止 严禁 切勿""",  # how it binds
+    "m": "should ought will may want wants expect expects require requires 应该 应当 需要 要 须 需 得",
     "E": """henceforth hereafter forever permanently regardless whatever whenever
         今后 往后 永远 永久 一律 一概 无论 不管 不论 任何时候 凡是 将来 只要 每当 一旦""",
     "S": """always only every each anymore exclusively invariably strictly
@@ -35,18 +35,19 @@ _WORDS = {
     "N": "don't dont stop avoid won't shouldn't mustn't 不要 别 勿 不能 不用 不必",
     "A": """answer reply respond recommend output print reveal pretend roleplay promote endorse refuse praise
         impersonate obey comply advertise disclose leak insist mention suggest conceal prepend append preface
-        upsell recite exfiltrate favor favour advise vouch omit emphasize emphasise
-        回答 回复 答复 应答 作答 推荐 输出 扮演 推销 透露 泄露 泄漏 服从 听从 听命 吹捧 称赞 假装 装作 冒充 力推 主推 说出 复述""",
-    "a": """say tell claim state describe warn inform agree admit deny repeat assure pretend
+        upsell recite exfiltrate favor favour advise vouch omit emphasize emphasise deny lie mislead tout hype downplay
+        flatter compliment badmouth imitate mimic impersonate portray
+        回答 回复 答复 应答 作答 推荐 输出 扮演 推销 透露 泄露 泄漏 服从 听从 听命 吹捧 称赞 假装 装作 冒充 力推 主推 说出 复述 夸赞 吹嘘 抹黑 贬低 否认 隐瞒 模仿 自称 照做 附和""",
+    "a": """say tell claim state describe warn inform agree admit repeat assure
         说 告诉 称 夸 宣称 声称 承认 强调 告知 回应""",
     "h": """write use send add include speak talk treat begin start end finish sign close present rank list direct
         redirect refer push confirm hide show share act behave greet link forward cite quote approve rate become call
-        address name assume consider remember follow insert translate persuade convince encourage nudge maintain
-        同意 拒绝 引导 建议 提供 介绍 发往 发送 转发 发给 执行 当作 视为 使用 讲 写 结尾 开头 翻译 署名 附加 插入""",
+        address name assume consider remember follow insert translate persuade convince encourage nudge maintain label mark score grade authorize transfer email upload publish report transmit contact plug sell pitch adopt
+                同意 拒绝 引导 建议 提供 介绍 发往 发送 转发 发给 执行 当作 视为 使用 讲 写 结尾 开头 翻译 署名 附加 插入 打分 评分 宣传 转到 保密 服务""",
     "O": """ignore disregard forget override overrides bypass discard overrule supersede supersedes abandon scrap
-        violate dismiss circumvent replaces outranks drop 忽略 无视 忽视 忘记 忘掉 忘了 抛开 抛弃 绕过 违反 跳过 摒弃 放弃
+        violate dismiss circumvent replaces outranks drop erase delete wipe 忽略 无视 忽视 忘记 忘掉 忘了 抛开 抛弃 绕过 违反 跳过 摒弃 放弃
         丢掉 丢弃 推翻 取代 覆盖 清空 抛到脑后""",  # what it does away with
-    "X": "void cancelled canceled obsolete revoked superseded overridden suspended lifted 作废 失效 无效 解除",
+    "X": "void cancelled canceled obsolete revoked superseded overridden suspended lifted 作废 失效 无效 解除 取消",
     "R": """instruction instructions prompt prompts directive directives rules guideline guidelines guardrails
         policies restrictions constraints programming safeguards
         指令 指示 提示词 提示 规则 设定 限制 约束 准则 守则 命令 规定 禁令 规矩""",
@@ -114,7 +115,7 @@ _ENGLISH = {
         (?:refer to|call) yourself|identify (?:yourself )?as|address (?:the|all|every) users?
         follow (?:my|these|the following|only) (?:\w+ )?(?:instructions|orders|commands)
         (?:send|forward|steer|direct|point|push|nudge|redirect) (?:\w+ )?(?:users?|customers?|people|visitors?) (?:to|towards?)
-        speak (?:highly|well) of|talk up|bring up
+        speak (?:highly|well) of|talk up|bring up|sing the praises|sound like|side with
         (?:store|save|keep|record|commit) (?:\w+ ){0,3}(?:in|into|to) (?:your )?(?:long-term )?memory""",
     "E": r"""from (?:now|here|today|this (?:point|moment|day)|then)(?: on(?:wards?)?| forward)?
         (?:going|moving) forward|starting (?:now|today)|as of (?:now|today)|effective immediately
@@ -127,6 +128,7 @@ _ENGLISH = {
     "C": r"""(?:asks?|asked|wants to know|inquires?|enquires?)(?: \w+)? (?:about|for|regarding|which|what|whether|concerning)
         comes? up|is (?:mentioned|discussed)|wants? (?:an?|to (?:know|buy|order|cancel)|help|advice|information)""",
     "M": r"""(?:have|has) to|must not|(?:are|is) required to|not (?:allowed|permitted) to|no longer (?:allowed|permitted)
+        (?:instruct|order|command|direct|authori[sz]e|forbid)s?(?= you\b)
         under no circumstances|at all costs|it is (?:mandatory|imperative|essential)""",
     "m": r"should not|(?:need|needs|are|is|expected|supposed) to|important that|(?:make|be) sure",
     "N": "do not|refrain from|will not",
@@ -141,13 +143,18 @@ _CHINESE = {
         推荐给我|告诉[我你他她]|(?:叫|称呼|喊)我
         听说|小说|说话|说实话|据说|再说|也就是说|虽说|回答问题|传说|说明书|说法|怎么说|应该说|可以说|来说|话说
         (?:听从|服从)(?:医|老师|专家|父母|安排|领导|分配)|不得不|特别|分别|性别|级别|区别|告别|差别|觉得|获得|值得|使得|显得|懂得|舍得|难得|取得|得到|得了
-        重要|主要|首都|成都|都市|想要|要是|要不|快要|不要紧|要求|对于|面对|反对|不对|对了|没用|作用|费用|有用|利用
+        重要|主要|摘要|概要|首都|成都|都市|想要|要是|要不|快要|不要紧|要求|对于|面对|反对|不对|对了|没用|作用|费用|有用|利用
         应用|用户手册|用户名|以为|以及|给予|正在|存在|再见|只是|不只|所以|为什么|因为|认为|在线|作为(?:一[个款名位])?(?:AI|人工智能)?(?:助手|(?:大|语言)*模型)?|建议您?""",
-    "K": """新的?(?:规则|任务|指令|身份|设定|角色|准则|命令)|你的(?:任务|身份|角色|使命)是
+    "k": "新的?(?:规则|任务|指令|身份|设定|角色|准则|命令)(?=是|：|:|如下)",
+    "K": """你的新?(?:任务|身份|角色|使命|规则|指令)是|(?:牢记|记住|遵守|启用)(?:以下|这[条个些])?新的?(?:规则|指令|命令|设定)
         (?:作为|当作|视为)(?:最高)?(?:规则|政策|准则|命令|指令)|最高(?:优先级|指令|规则)|优先级最高""",
-    "W": "(?:每[次个条句]|所有|任何|一切)的?(?:回答|回复|答复|对话|聊天|消息|输出)(?:里|中|时|末尾|结尾|开头)?",
-    "V": "你(?:现在|已经|已|从此|将|就)(?:是|变成|成为|进入|扮演)了?|你不再是|你叫(?![我他她什])",
-    "Z": """(?:你|您)的(?:回答|回复|答案|输出|推荐|答复)|(?:回答|回复|推荐|答复|输出)(?=都|里|中|时|结尾|末尾|开头)""",
+    "m": "请(?=AI|ai|助手|模型|智能|你|您)",
+    "W": "每[次个条句]话?的?(?:最后|末尾|结尾|开头|后面|前面)|(?:每[次个条句]|所有|任何|一切)的?(?:回答"
+    "|回复|答复|对话|聊天|消息|输出)(?:里|中|时|末尾|结尾|开头)?",
+    "V": "你(?:现在|已经|已|从此|将|就)(?:是|变成|成为|进入|扮演)了?|你不再是|你叫(?![我他她什])"
+    "|你的名字(?:叫|是)(?!什么)",
+    "Z": """(?:你|您)的(?:回答|回复|答案|输出|推荐|答复)|(?:回答|回复|推荐|答复|输出)(?=都|里|中|时|结尾"
+    "|末尾|开头)""",
     "E": """从(?:现在|此刻|今天|今|这一刻|即日|今往)(?:起|开始|以后|往后|后)|自即日起|从此(?:以后|之后)?|以后
         任何情况下|每一次|不管(?:谁|怎样)?|无论(?:如何|谁)?""",
     "M": """一定(?:要|得)|都(?:必须|要|得)|不(?:要|准|许|得|能)再|只(?:能|准|许|可)
@@ -158,7 +165,7 @@ _CHINESE = {
     "R": "系统(?:提示词?|指令|设定|消息)",
     "O": """(?:不要|不用|不必|无需|别|不再|停止)再?(?:遵守|遵循|理会|管|听从)|(?:忘|丢|抛|扔)(?:掉|记|弃|开|光|到)
         当.{0,4}不存在""",
-    "h": """(?:加|带|附|写|补)(?:上|入)|称(?:其|它|自己)?(?:为|作|是)|(?:发|转|寄)(?:往|送|给|到|发)|(?:当|视)(?:作|为|成)
+    "h": """(?:加|带|附|写|补)(?:上|入|一[个句段行])|称(?:其|它|自己)?(?:为|作|是)|(?:发|转|寄)(?:往|送|给|到|发)|(?:当|视)(?:作|为|成)
         夸(?:奖|赞)""",
     "A": "提(?:到|及|起)",
 }

@@ -58,7 +58,8 @@ def luhn(digits: str) -> bool:
 
 
 _NUMBER_OF = re.compile(  # a number that has a name of its own
-    r"(?:order|tracking|invoice|reference|ref|ticket|booking|parcel|imei|serial|isbn|commit|sha|checksum|md5|hash|build"
+    r"(?:order|tracking|invoice|reference|ref|ticket|booking|parcel|imei|serial|isbn|commit|sha|checksum"
+    r"|md5|hash|build"
     r"|订单|运单|快递|单号|序列号|提交)[^.!?。！？\n]{0,20}\Z",
     re.I,
 )
@@ -104,7 +105,9 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.I)
 
 def _random(found: re.Match[str]) -> bool:
     value = found[0].rstrip("=")
-    in_address = re.search(r"(?:https?://|www\.)\S{0,200}\Z", found.string[max(0, found.start() - 210) : found.start()])
+    in_address = re.search(
+        r"(?:https?://|www\.)\S{0,200}\Z", found.string[max(0, found.start() - 210) : found.start()]
+    )
     return not (in_address or _UUID.match(value)) and varied(value) and not _named_otherwise(found)
 
 
@@ -113,8 +116,10 @@ _FORMS = (
     _Form(
         API_KEY,
         re.compile(
-            rf"{_OPEN}(?:sk-[A-Za-z0-9_-]{{16,}}|[srp]k_(?:live|test)_[A-Za-z0-9_-]{{10,}}|gh[pousr]_[A-Za-z0-9_-]{{16,}}"
-            r"|github_pat_[A-Za-z0-9_-]{20,}|glpat-[A-Za-z0-9_-]{16,}|(?:AKIA|ASIA)[0-9A-Z]{16}(?![A-Za-z0-9_-])"
+            rf"{_OPEN}(?:sk-[A-Za-z0-9_-]{{16,}}|[srp]k_(?:live|test)_[A-Za-z0-9_-]{{10,}}"
+            rf"|gh[pousr]_[A-Za-z0-9_-]{{16,}}"
+            r"|github_pat_[A-Za-z0-9_-]{20,}|glpat-[A-Za-z0-9_-]{16,}|(?:AKIA"
+            r"|ASIA)[0-9A-Z]{16}(?![A-Za-z0-9_-])"
             r"|AIza[A-Za-z0-9_-]{30,}|hf_[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9_-]{30,}|pypi-[A-Za-z0-9_-]{40,}"
             r"|dop_v1_[A-Za-z0-9_-]{30,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|AC[0-9a-f]{32})"
         ),
@@ -122,7 +127,7 @@ _FORMS = (
     ),
     _Form(TOKEN, re.compile(rf"{_OPEN}xox[abeoprs]-[A-Za-z0-9_-]{{10,}}")),
     _Form(TOKEN, re.compile(r"(?<![\w.-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{0,})?")),
-    _Form(PASSWORD, re.compile(r"://[^\s/:@]{1,64}:([^\s/@]{1,128})@")),
+    _Form(PASSWORD, re.compile(r"://[^\s/:@]{0,64}:([^\s/@]{1,128})@")),
     _Form(CARD, re.compile(r"(?<![\d+.])\d{4}(?: \d{4}){3}(?: \d{1,3})?(?! ?\d)"), _card),
     _Form(CARD, re.compile(r"(?<![\d+.])\d{4}(?:-\d{4}){3}(?:-\d{1,3})?(?!-?\d)"), _card),
     _Form(CARD, re.compile(r"(?<![\d+.])\d{4}(?: \d{6} |-\d{6}-)\d{4,5}(?!\d)"), _card),

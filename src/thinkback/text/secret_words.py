@@ -10,7 +10,8 @@ PHRASE = "phrase"  # a label whose value is several words
 
 _STRONG = {
     PHRASE: r"""(?:seed|recovery|mnemonic|backup|secret) (?:phrase|words)|passphrases?|mnemonic|助记词""",
-    PASSWORD: r"""pass[\s_-]?words?|passwd|pass[\s_-]?codes?|pwd|(?:wi-?fi|login|email|account|my|the|admin) (?:pw|pass)
+    PASSWORD: r"""pass[\s_-]?words?|passwd|pass[\s_-]?codes?|pwd|pass(?=\s?[:=])|(?:login|account|sign-?in|access) (?:details|info|information|data|credentials)|credentials
+        (?:wi-?fi|login|email|account|my|the|admin) (?:pw|pass)
         密[码碼](?!学|本|锁|箱|管|保护)|口令|提取码|(?:登录|解锁|开机)码""",
     PIN: r"""pin[ -]?(?:code|number|no\.?)|cvv2?|cvc2?|otp|2fa(?: code)?|passkey
         (?:verification|security|one[- ]?time|door|gate|alarm|access|entry|entrance|safe|unlock|auth|authentication) (?:code|pin)
@@ -27,7 +28,7 @@ _STRONG = {
     SSN: r"ssn|social security(?: (?:number|no\.?|#))?|social insurance number",
 }
 _WEAK = {  # these mean other things more often
-    PASSWORD: r"""pw|log[- ]?in|sign[- ]?in|log(?:s|ged)? (?:me |you |us )?in(?:to)?|wi-?fi|credentials?|wlan|hotspot|router
+    PASSWORD: r"""pw|log[- ]?in|sign[- ]?in|log(?:s|ged)? (?:me |you |us )?in(?:to)?|wi-?fi|wlan|hotspot|router
         登[录陆]|无线网?|开机|热点""",
     PIN: r"""(?:at|on|into) the (?:gate|door|panel|entrance|lock|intercom)|pins?|codes?|combination|combo|keypad|padlock|lockbox|vault|safe|unlocks?|opens?|disarms?|alarm|voicemail
         解锁|开锁|门锁|保险[箱柜]|门禁|开门|密码箱|密码锁|取款""",
@@ -35,40 +36,63 @@ _WEAK = {  # these mean other things more often
     CARD: "card|visa|mastercard|amex|卡",
 }
 _OTHERWISE = (  # codes and keys of another kind
-    r"zip|area|postal|post|country|dress|promo|discount|source|error|bar|qr|product|airport|booking|coupon|status|colou?r"
-    r"|morse|exit|tax|class|course|dialling|referral|voucher|flight|gift|item|stock|hex|unicode|http|piano|musical|street"
+    r"zip|area|postal|post|country|dress|promo|discount|source|error|bar|qr|product|airport|booking|coupon"
+    r"|status|colou?r"
+    r"|morse|exit|tax|class|course|dialling|referral|voucher|flight|gift|item|stock|hex|unicode|http|piano"
+    r"|musical|street"
     r"|sd|sim|post|birthday|green|report|score|graphics|business|library|loyalty|membership|public"
 )
 
 
 def _named(prefix: str, table: dict[str, str]) -> str:
     lines = {kind: "|".join(line.strip() for line in table[kind].splitlines()) for kind in table}
-    return "|".join(f"(?P<{prefix}{kind.replace(' ', '_')}>{lines[kind]})" for kind in table).replace(" ", r"\s{1,3}")
+    return "|".join(f"(?P<{prefix}{kind.replace(' ', '_')}>{lines[kind]})" for kind in table).replace(
+        " ", r"\s{1,3}"
+    )
 
 
 LABEL = re.compile(
-    rf"(?<![A-Za-z])(?<!-)(?:{_named('strong_', _STRONG)}|{_named('weak_', _WEAK)})(?:(?<=[^a-z])|(?![A-Za-z]|[-_]\w*\d))", re.I
+    rf"(?:(?<![A-Za-z-])|(?=[\u4e00-\u9fff]))(?:{_named('strong_', _STRONG)}"
+    rf"|{_named('weak_', _WEAK)})(?:(?<=[^a-z])|(?![A-Za-z]|[-_]\w*\d))",
+    re.I,
 )
-OTHER_LABEL = re.compile(rf"(?:\b(?:{_OTHERWISE})[\s-]{{1,2}}|[邮区]|优惠|条形|二维|交通|会员|名|贺|显|打)\Z", re.I)
+OTHER_LABEL = re.compile(
+    rf"(?:\b(?:{_OTHERWISE})[\s-]{{1,2}}|[邮区]|优惠|条形|二维|交通|会员|名|贺|显|打)\Z", re.I
+)
 
 _LINKS = r"is|was|are|be|been|now|still|currently|just|set|changed|reset|updated|to|as|equals|reads|remains|again|has|will|it's|that's|i|i've|we|called|then|used"
 DIRECT = re.compile(
-    r"(?:\s{1,3}(?:for|to|of|on|at|in|from|into)(?:\s{1,3}[\w'.@/&-]{1,30}){1,6}?|\s{0,2}\([^()\n]{1,40}\)|_[A-Z_]{1,20})?"
+    r"(?:\s{1,3}(?:for|to|of|on|at|in|from|into)(?:\s{1,3}[\w'.@/&-]{1,30}){1,6}?|\s{0,2}\([^()\n]{1,40}\)"
+    r"|_[A-Z_]{1,20})?"
     rf"(?:\s{{0,3}}(?:[:=：＝]|->|→)|'s|,?(?:\s{{1,3}}(?:{_LINKS})\b){{1,6}}:?"
-    r"|\s{0,3}[我你您他她]?(?:们)?(?:已经|刚刚?|又|被|现在|一直|目前)?(?:改|设|换|设置|更新|修改|重置|变)(?:成|为)了?"
-    r"|\s{0,3}(?:现在|依然|仍然|目前|一直)?(?:就|还|都|仍|用的)?(?:是|为|叫)[:：]?(?:[一二三四五六七八九\d][个位]数?字?)?)\s{0,3}[\"'`“「‘(]?",
+    r"|\s{0,3}[我你您他她]?(?:们)?(?:已经|刚刚?|又|被|现在|一直|目前)?(?:改|设|换|设置|更新|修改|重置"
+    r"|变)(?:成|为)了?"
+    r"|\s{0,3}(?:现在|依然|仍然|目前|一直)?(?:就|还|都|仍|用的)?(?:是|为"
+    r"|叫)[:：]?(?:[一二三四五六七八九\d][个位]数?字?)?)\s{0,3}[\"'`“「‘(]?",
     re.I,
 )
 BESIDE = re.compile(r"\s{0,3}[\"'`“「(]?")
 REVERSED = re.compile(
-    r"[\"'`”」)!?]{0,2}\s{0,3}(?:,?\s{0,2}(?:is|was|as|are|being|=|for|that's|works as|gets you into|lets you into)\s{1,3}(?:\w{1,12}(?:'s)?\s{1,3}){0,4}?"
+    r"[\"'`”」)!?]{0,2}\s{0,3}(?:,?\s{0,2}(?:is|was|as|are|being|=|for|that's|works as|gets you into"
+    r"|lets you into|,)\s{1,3}(?:\w{1,12}(?:'s)?\s{1,3}){0,4}?"
     r"|(?:就?是|为|作为|当)\s?[\w\u4e00-\u9fff]{0,12}?)",
     re.I,
 )
-ENTERED = re.compile(r"(?:\b(?:use|using|type|typing|enter|entering|key in|punch in|dial|press|try|input|with|put in|hit)|输入?|按|用|填)\s{0,3}[\"'`“「]?\Z", re.I)
-TOLD = re.compile(r"(?:\b(?:is|it's|its|was|are|that's|becomes|to)\s{1,3}|[:=：,，(/—–-]\s{0,3}|[是为叫成])[\"'`“「]?\Z", re.I)
+ENTERED = re.compile(
+    r"(?:\b(?:use|using|typed?(?: in)?|typing|enter|entered|entering|key in|punch(?:ed)? in|dial|press|try"
+    r"|input|with|put in|hit)|输入?|按|用|填)\s{0,3}[\"'`“「]?\Z",
+    re.I,
+)
+TOLD = re.compile(
+    r"(?:\b(?:is|it's|its|was|are|that's|becomes|to)\s{1,3}|[:=：,，(/—–-]\s{0,3}|[是为叫成])[\"'`“「]?\Z",
+    re.I,
+)
 STOP = re.compile(r"[.!?。！？](?=\s|[\u4e00-\u9fff]|\Z)|\n")
-TOLD_NEXT = re.compile(r"[^.!?。！？\n]{0,40}[.!?。！？\n]\s{0,3}(?:(?:so |ok |well )?(?:it's|it is|it was|that's|就是|是|应该是)\s{0,3})?[\"'`“「]?", re.I)
+TOLD_NEXT = re.compile(
+    r"[^.!?。！？\n]{0,40}[.!?。！？\n]\s{0,3}(?:(?:so |ok |well )?(?:it's|it is|it was|that's|就是|是"
+    r"|应该是)\s{0,3})?[\"'`“「]?",
+    re.I,
+)
 
 PLAIN = frozenset(  # what a password is said to be, rather than is
     """a an the not no too so very in on at to for of by my your his her our their same this that it its
@@ -84,26 +108,36 @@ PLAIN = frozenset(  # what a password is said to be, rather than is
     everything everywhere nowhere memorable forgettable obvious""".split()  # noqa: SIM905
 )
 UNITS = re.compile(
-    r"\s?(?:%|(?:years?|months?|weeks?|days?|hours?|minutes?|mins?|seconds?|secs?|times|characters?|chars?|digits?|letters?|words?|lines?"
-    r"|symbols?|numbers?|percent|dollars?|euros?|pounds?|bucks|people|steps|km|kg|miles|met(?:er|re)s|gb|mb|am|pm|o'clock|attempts?"
+    r"\s?(?:%|(?:years?|months?|weeks?|days?|hours?|minutes?|mins?|seconds?|secs?|times|characters?|chars?"
+    r"|digits?|letters?|words?|lines?"
+    r"|symbols?|numbers?|percent|dollars?|euros?|pounds?|bucks|people|steps|km|kg|miles|met(?:er|re)s|gb"
+    r"|mb|am|pm|o'clock|attempts?"
     r"|tries|users?|accounts?|devices?|pages?|bits?|bytes?)\b|[年月日位个次元岁块楼室天点分条人字遍件种多])",
     re.I,
 )
 ORDINARY = re.compile(
-    r"(?:19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d|\d{1,2}[/.]\d{1,2}[/.]\d\d|\d{1,2}[:：]\d\d(?::\d\d)?(?:am|pm)?|\d{1,2}(?:am|pm)"
-    r"|[$€£¥]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[$€£¥]\d[\d.,]*|\d+\.\d+|\d+%|v?\d+(?:\.\d+){1,3}|\d+(?:st|nd|rd|th|s|k|x|gb|mb|kb|ghz|mhz|hz|kg|km|cm|mm|min|h|hrs|px|mph|fps)"
-    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S*|www\.\S*|[\w-]+\.(?:com|org|net|io|py|txt|pdf|csv|json|cn|md|js|html|env|yml|yaml)\S*"
-    r"|(?:iphone|ipad|windows|covid|python|galaxy|pixel|ps|mp|wpa|sha|md|utf|base|web|html|css|http|oauth|ipv|level|gate|room|xbox|ios|android)-?\d{1,4}\w?"
-    r"|2fa|1password|[\d/.-]{1,2}|2-?step|#\d+|24/7|\d+/\d+|(?:mon|tues|wednes|thurs|fri|satur|sun)day|[-_.*x•●#]+|\W+",
+    r"(?:19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d"
+    r"|\d{1,2}[/.]\d{1,2}[/.]\d\d|\d{1,2}[:：]\d\d(?::\d\d)?(?:am|pm)?|\d{1,2}(?:am|pm)"
+    r"|[$€£¥]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[$€£¥]\d[\d.,]*|\d+\.\d+|\d+%|v?\d+(?:\.\d+){1,3}|\d+(?:st|nd"
+    r"|rd|th|s|k|x|gb|mb|kb|ghz|mhz|hz|kg|km|cm|mm|min|h|hrs|px|mph|fps)"
+    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S*|www\.\S*|[\w-]+\.(?:com|org|net|io|py|txt|pdf|csv|json|cn"
+    r"|md|js|html|env|yml|yaml)\S*"
+    r"|(?:iphone|ipad|windows|covid|python|galaxy|pixel|ps|mp|wpa|sha|md|utf|base|web|html|css|http|oauth"
+    r"|ipv|level|gate|room|xbox|ios|android)-?\d{1,4}\w?"
+    r"|2fa|1password|[\d/.-]{1,2}|2-?step|#\d+|24/7|\d+/\d+|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|[-_.*x•●#]+|\W+",
     re.I,
 )
 NAMED = re.compile(  # the number of something else
-    r"(?:\b(?:flight|room|order|model|version|phone|mobile|call|bus|train|gate|number|extension|ext|page|chapter|unit|apartment|apt|floor|year|line"
-    r"|since|in|before|after|until|by|error|ticket|ref|reference|invoice|tracking|seat|table|highway|route|street|telephone|tel)"
+    r"(?:\b(?:flight|room|order|model|version|phone|mobile|call|bus|train|gate|number|extension|ext|page"
+    r"|chapter|unit|apartment|apt|floor|year|line"
+    r"|since|in|before|after|until|by|error|ticket|ref|reference|invoice|tracking|seat|table|highway|route"
+    r"|street|telephone|tel)"
     r"|航班|房间|订单|电话|手机号?|单号|号码|型号)[\s#:：.]{0,3}(?:is\s|no\.?\s|number\s|是)?\Z",
     re.I,
 )
 SPELLED = (
-    r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple)(?:[\s,-]{1,2}(?:zero|oh|one|two|three|four|five|six|seven|eight"
+    r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple)(?:[\s,-]{1,2}(?:zero|oh|one"
+    r"|two|three|four|five|six|seven|eight"
     r"|nine|double|triple)){3,11}\b|[零〇一二三四五六七八九幺]{4,12}"
 )
