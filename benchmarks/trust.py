@@ -4,7 +4,7 @@
 
 Ordinary text are the lines of five public dialogue sets, in which nobody orders an assistant about or tells a
 secret: every alarm there is a false one until somebody reads it (--show prints them). Hostile text are the
-orders and secrets of tests/unit/text/trust_lines.py, which also gives the share of them that is found. The data
+orders and secrets of tests/unit/text/trust_lines.py; alarms there are what is found of them. The data
 is not part of the project: it is looked for in --data, $THINKBACK_DATA or ../shared/data.
 """
 

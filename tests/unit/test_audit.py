@@ -163,11 +163,9 @@ class Shelfless:
     """A store that can be read and nothing else: all that the audit asks of one."""
 
     def turns(self, space: str) -> list[Turn]:
-        said = ("My PIN is 4711.", "I like tea.")
         at = datetime(2024, 5, 1, tzinfo=UTC)
-        return (
-            [Turn(said[id_ - 1], "", at, id=id_, recorded_at=at) for id_ in (1, 2)] if space == "ann" else []
-        )
+        said = ("My PIN is 4711.", "I like tea.") if space == "ann" else ()
+        return [Turn(query=words, at=at, id=id_, recorded_at=at) for id_, words in enumerate(said, 1)]
 
     def thoughts(self, space: str) -> list[Thought]:
         return []

@@ -1,6 +1,6 @@
 """Secrets in running text, found without a model: what has a form of its own, and what a label names.
 
-A label ("password", 验证码) makes no secret: "my password is too weak" holds none. A value near it is weighed:
+A label ("password", 验证码) makes no secret: "my password is too weak" holds none. A value near is weighed:
 how much it looks like one (`_shape`), how the words tie it to the label (`_tie`), and whether the label often
 means something else ("code" does, "passcode" does not). `_ENOUGH` makes a secret. A span covers the value
 alone, so the sentence stays readable. Windows are bounded, so the time is linear in the text.
@@ -23,7 +23,7 @@ _ENOUGH = 4
 _AHEAD, _BACK = 90, 60  # characters around a label in which its value may stand
 _ENDS = ".,;:!?)]}>\"'`，。；：！？）"
 _QUOTES = "\"'`“「‘("
-_TOKEN = re.compile(rf"{words.SPELLED}|[!-~]{{3,200}}", re.I)
+_TOKEN = re.compile(rf"{words.SPELLED}|(?<!\d[ -])\d{{3}}[ -]\d{{3}}(?![ -]?\d)|[!-~]{{3,200}}", re.I)
 _NUMBERS = re.compile(r"[A-Z]{0,2}\d(?:[ -]?[\dA-Z]){5,33}\b|[!-~]{6,40}")
 _SEVERAL = re.compile(r"(?:[a-z]{3,12}[\s,]{1,3}){3,23}[a-z]{3,12}", re.I)
 _QUOTED = re.compile("[\"'`“「‘]([^\"'`”」’\n]{3,60})[\"'`”」’]")
@@ -88,24 +88,32 @@ def _several(text: str, at: int, name: str) -> tuple[int, int] | None:
 
 
 def _shape(text: str, start: int, end: int, kind: str, low: int) -> int:
-    """0: no value; 1: a word or a year; 2: digits, or letters and digits; 3: digits, letters and signs tangled."""
+    """0: no value; 1: a word or a year; 2: digits, letters before digits; 3: a tangle, or six digits."""
     value = text[start:end]
-    if len(value) < 3 or (len(set(value)) < 2 and not value.isdigit()) or words.ORDINARY.fullmatch(value):
-        return 0
-    if words.UNITS.match(text, end) or words.NAMED.search(text, max(low, start - 24), start):
-        return 0
     digits = sum(c.isdigit() for c in value)
+    if (
+        len(value) < 3
+        or (len(set(value)) < 2 and not digits)
+        or words.ORDINARY.fullmatch(value)
+        or words.UNITS.match(text, end)
+        or words.NAMED.search(text, max(low, start - 24), start)
+        or (kind == API_KEY and (len(value) < 8 or not digits))
+    ):
+        return 0
     if kind in (CARD, ACCOUNT, IDENTITY, SSN):
         return 3 * (digits >= 12) or 2 * (kind != CARD and digits >= 6)
-    if kind == API_KEY and (len(value) < 8 or digits == 0):
-        return 0
     if value.isascii() and value.isdigit():
-        if len(value) == 3 or len(value) > 10:
-            return 2 * (len(value) == 3 and _CARD_CODE.search(text, max(0, start - 24), start) is not None)
-        if len(value) == 6 and kind in (PIN, PASSWORD):
-            return 3
-        return 1 if re.fullmatch(r"(?:19|20)\d\d", value) and kind != PIN else 2
+        return _digits_shape(text, value, start, kind)
     return _word_shape(text, value, start, end)
+
+
+def _digits_shape(text: str, value: str, start: int, kind: str) -> int:
+    if len(value) == 3:
+        return 2 * (_CARD_CODE.search(text, max(0, start - 40), start) is not None)
+    if len(value) == 6:
+        return 3
+    year = kind != PIN and re.fullmatch(r"(?:19|20)\d\d", value)
+    return 0 if len(value) > 10 else 1 if year else 2
 
 
 def _word_shape(text: str, value: str, start: int, end: int) -> int:
@@ -124,7 +132,7 @@ def _word_shape(text: str, value: str, start: int, end: int) -> int:
 
 
 def _tie(text: str, label: re.Match[str], start: int, end: int) -> int:
-    """0: of another sentence; 1: near; 2: beside the label, or told apart; 3: said to be it, or to be entered."""
+    """0: of another sentence; 1: near; 2: beside the label, or introduced; 3: said to be it, or entered."""
     after = start >= label.end()
     gap = text[label.end() : start] if after else text[end : label.start()]
     entered = bool(words.ENTERED.search(text, max(0, start - 16), start))

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from thinkback.text import markup
 from thinkback.text.folding import OPAQUE, Folded, Span
-from thinkback.text.order_words import letters
+from thinkback.text.order_words import CLAUSE, HARMLESS, letters
 
 INSTRUCTION = "instruction"
 
@@ -46,7 +46,7 @@ _CORES = (
     (0, re.compile(r"Z(?:[wfe]{0,8}M|[wfe]{0,3}[mfe])")),  # the shape of every answer
     (1, re.compile(r"m[Sfe]{0,3}Z")),
 )
-_WHOSE_RULES = re.compile(r"[PHYB][fewP]{0,3}R|R[few]{0,3}P")
+_WHOSE_RULES = re.compile(r"[PHYB][fewP]{0,3}R|R[few]{0,3}[PY]")
 _THEIR_OWN = re.compile(r"H(?![PwJfe]{0,2}R)")  # "your doctor": said to a person
 _SIGNS = (  # the first that is there counts
     (("W", 3), ("E", 2), ("S", 1), ("n", 1), ("N", 1)),
@@ -106,6 +106,7 @@ def _orders(text: str) -> Iterator[tuple[int, int]]:
 
 def judge(spelled: str, sentence: str, *, pasted: bool) -> re.Match[str] | None:
     """The core of an order, if the sentence is one."""
+    spelled = _clauses(spelled)
     best: tuple[int, re.Match[str]] | None = None
     for weight, pattern in _CORES:
         core = pattern.search(spelled)
@@ -125,6 +126,15 @@ def judge(spelled: str, sentence: str, *, pasted: bool) -> re.Match[str] | None:
     return best[1] if points >= _ENOUGH else None
 
 
+def _clauses(spelled: str) -> str:
+    """ "And" opens a clause, unless whoever did what stands before it does what comes after it, too."""
+    parts = [
+        part.replace("&E", ",E").replace("&", HARMLESS if re.match("[^&]*[IT]", part) else CLAUSE)
+        for part in spelled.split(CLAUSE)
+    ]
+    return CLAUSE.join(parts)
+
+
 def _binding(core: str) -> int:
     """How the act is laid upon the reader: "you must" more than "you should", "never do" more than "do"."""
     if "M" in core:
@@ -138,13 +148,13 @@ def _beginning(text: str, spelled: str, places: list[int], core: re.Match[str]) 
     first = min(
         (at for at, letter in enumerate(spelled[: core.end()]) if letter in _OPENING), default=core.start()
     )
-    while first and spelled[first - 1] != ",":
+    while first and spelled[first - 1] not in ",&":
         first -= 1
     return places[first]
 
 
 def _reach(text: str, start: int, end: int, *, passage: bool) -> int:
-    """Up to where the order goes on: all of the brackets it opens; what follows an overriding order; more orders."""
+    """Up to where it goes on: its brackets, what follows an overriding order, further orders."""
     before = text[:start].rstrip()[-1:]
     closing = text.find(_PAIRS[before], start) if before in _PAIRS else -1
     if closing > 0:
@@ -157,7 +167,7 @@ def _reach(text: str, start: int, end: int, *, passage: bool) -> int:
             goes_on = not _TURNS_AWAY.match(text, end)
         else:
             spelled, _ = letters(text, end, min(following, end + 60))
-            goes_on = spelled.lstrip(",")[:1] in set("SnNEWMYAaBZK")
+            goes_on = spelled.lstrip(",&")[:1] in set("SnNEWMYAaBZK")
         if not goes_on:
             break
         end = following

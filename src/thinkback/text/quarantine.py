@@ -50,7 +50,7 @@ def _redacted_turn(turn: Turn) -> Turn:
 
 
 def indexable(text: str) -> str:
-    """The words of a turn or thought as they are embedded and indexed: the index holds no secret and no order."""
+    """The words of a turn or thought as they are embedded and indexed: no secret, no order."""
     return trust.redact(trust.without(trust.redact(text), trust.values(text)))
 
 

@@ -36,7 +36,7 @@ def find(text: str) -> Iterator[Found]:
 
 
 def varied(value: str) -> bool:
-    """Drawn at random, not written: digits and letters change places often and few repeat (bits a character)."""
+    """Drawn at random, not written: letters and digits change places often, and few come twice."""
     kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.islower() else "s" for c in value]
     changes = sum(one != other for one, other in pairwise(kinds))
     bits = -sum(value.count(c) / len(value) * log2(value.count(c) / len(value)) for c in set(value))
@@ -134,9 +134,17 @@ _FORMS = (
     _Form(CARD, re.compile(r"(?<![\w+.-])\d{13,19}(?![A-Za-z\d])", re.A), _card),
     _Form(IDENTITY, re.compile(r"(?<![A-Za-z\d])[1-9]\d{16}[\dXx](?![A-Za-z\d])"), _identity),
     _Form(SSN, re.compile(r"(?<![\w-])(?!000|666|9\d\d)\d{3}-(?!00)\d\d-(?!0000)\d{4}(?![\w-])", re.A)),
-    _Form(ACCOUNT, re.compile(r"(?<![A-Za-z\d])[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?![A-Za-z\d])"), _iban),
-    _Form(TOKEN, re.compile(r"(?<![A-Za-z0-9_+/=.@-])[A-Za-z0-9_+/-]{20,400}={0,2}(?![A-Za-z0-9_+/=@-])"), _random),
-)  # fmt: skip
+    _Form(
+        ACCOUNT,
+        re.compile(r"(?<![A-Za-z\d])[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?![A-Za-z\d])"),
+        _iban,
+    ),
+    _Form(
+        TOKEN,
+        re.compile(r"(?<![A-Za-z0-9_+/=.@-])[A-Za-z0-9_+/-]{20,400}={0,2}(?![A-Za-z0-9_+/=@-])"),
+        _random,
+    ),
+)
 _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 

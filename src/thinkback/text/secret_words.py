@@ -1,38 +1,43 @@
-"""The vocabulary of secrets: labels with what they name, the words that tie a value to one, and ordinary values."""
+"""The vocabulary of secrets: labels, the words that tie a value to one, and values that are ordinary."""
 
 from __future__ import annotations
 
 import re
 
+from thinkback.text.phrases import alternatives
 from thinkback.text.secret_forms import ACCOUNT, API_KEY, CARD, IDENTITY, PASSWORD, PIN, SSN
 
 PHRASE = "phrase"  # a label whose value is several words
 
 _STRONG = {
-    PHRASE: r"""(?:seed|recovery|mnemonic|backup|secret) (?:phrase|words)|passphrases?|mnemonic|助记词""",
-    PASSWORD: r"""pass[\s_-]?words?|passwd|pass[\s_-]?codes?|pwd|pass(?=\s?[:=])|(?:login|account|sign-?in|access) (?:details|info|information|data|credentials)|credentials
-        (?:wi-?fi|login|email|account|my|the|admin) (?:pw|pass)
-        密[码碼](?!学|本|锁|箱|管|保护)|口令|提取码|(?:登录|解锁|开机)码""",
+    PHRASE: "(?:seed|recovery|mnemonic|backup|secret) (?:phrase|words)|passphrases?|mnemonic|助记词",
+    PASSWORD: r"""pass[\s_-]?words?|passwd|pass[\s_-]?codes?|pwd|pass(?=\s?[:=])
+        (?:login|account|sign-?in|access) (?:details|info|information|data|credentials)|credentials
+        (?:wi-?fi|login|email|account|my|the|admin) (?:pw|pass)|密[码碼](?!学|本|锁|箱|管|保护)|口令
+        提取码|(?:登录|解锁|开机)码""",
     PIN: r"""pin[ -]?(?:code|number|no\.?)|cvv2?|cvc2?|otp|2fa(?: code)?|passkey
-        (?:verification|security|one[- ]?time|door|gate|alarm|access|entry|entrance|safe|unlock|auth|authentication) (?:code|pin)
-        (?:voicemail|card|bank|atm|sim|phone) (?:code|pin)|(?:login|backup|garage|locker|lock|keypad|sms|confirmation|lockbox|intercom|reset|activation) (?:code|pin|combination)
-        (?:lock|safe|locker|padlock|vault) (?:combination|combo)
+        (?:verification|security|one[- ]?time|door|gate|alarm|access|entry|entrance|safe|unlock|auth|
+            authentication) (?:code|pin)|(?:voicemail|card|bank|atm|sim|phone) (?:code|pin)
+        (?:login|backup|garage|locker|lock|keypad|sms|confirmation|lockbox|intercom|reset|
+            activation) (?:code|pin|combination)|(?:lock|safe|locker|padlock|vault) (?:combination|combo)
         验证码|校验码|安全码|pin码|动态码|动态口令|门禁码|激活码|解锁码|开锁码|取款码""",
     API_KEY: r"""(?:api|access|secret|private|encryption|licen[cs]e|signing|master)[\s_-]?keys?(?:_?id)?
-        (?:access|auth|api|bearer|refresh|bot|secret|session|personal)[\s_-]?tokens?|client[\s_-]?secret|bearer
-        密钥|秘钥|密匙|令牌|私钥""",
-    CARD: r"""card (?:number|no\.?|#)|(?:credit|debit|bank) card|银行卡号?|信用卡号?|卡号""",
-    ACCOUNT: r"""account (?:number|no\.?|#)|iban|routing number|sort code|(?:银行)?[账帐]号""",
-    IDENTITY: r"""passport(?: (?:number|no\.?|#))?|driv(?:er'?s|ing) licen[cs]e(?: (?:number|no\.?))?|national (?:id|insurance)
-        (?:id|identity)(?: card)? (?:number|no\.?)|tax (?:id|number)|身份证号?码?|护照号?码?|驾照号?码?|社保号码?|证件号码?""",
+        (?:access|auth|api|bearer|refresh|bot|secret|session|personal)[\s_-]?tokens?
+        client[\s_-]?secret|bearer|密钥|秘钥|密匙|令牌|私钥""",
+    CARD: r"card (?:number|no\.?|#)|(?:credit|debit|bank) card|银行卡号?|信用卡号?|卡号",
+    ACCOUNT: r"account (?:number|no\.?|#)|iban|routing number|sort code|(?:银行)?[账帐]号",
+    IDENTITY: r"""passport(?: (?:number|no\.?|#))?|driv(?:er'?s|ing) licen[cs]e(?: (?:number|no\.?))?
+        national (?:id|insurance)|(?:id|identity)(?: card)? (?:number|no\.?)|tax (?:id|number)
+        身份证号?码?|护照号?码?|驾照号?码?|社保号码?|证件号码?""",
     SSN: r"ssn|social security(?: (?:number|no\.?|#))?|social insurance number",
 }
 _WEAK = {  # these mean other things more often
-    PASSWORD: r"""pw|log[- ]?in|sign[- ]?in|log(?:s|ged)? (?:me |you |us )?in(?:to)?|wi-?fi|wlan|hotspot|router
-        登[录陆]|无线网?|开机|热点""",
-    PIN: r"""(?:at|on|into) the (?:gate|door|panel|entrance|lock|intercom)|pins?|codes?|combination|combo|keypad|padlock|lockbox|vault|safe|unlocks?|opens?|disarms?|alarm|voicemail
-        解锁|开锁|门锁|保险[箱柜]|门禁|开门|密码箱|密码锁|取款""",
-    API_KEY: r"keys?|tokens?|secrets?",
+    PASSWORD: """pw|log[- ]?in|sign[- ]?in|log(?:s|ged)? (?:me |you |us )?in(?:to)?|wi-?fi|wlan|hotspot
+        router|登[录陆]|无线网?|开机|热点""",
+    PIN: """(?:at|on|into) the (?:gate|door|panel|entrance|lock|intercom)|pins?|codes?|combination|combo
+        keypad|padlock|lockbox|vault|safe|unlocks?|opens?|disarms?|alarm|voicemail|解锁|开锁|门锁
+        保险[箱柜]|门禁|开门|密码箱|密码锁|取款""",
+    API_KEY: "keys?|tokens?|secrets?",
     CARD: "card|visa|mastercard|amex|卡",
 }
 _OTHERWISE = (  # codes and keys of another kind
@@ -45,9 +50,9 @@ _OTHERWISE = (  # codes and keys of another kind
 
 
 def _named(prefix: str, table: dict[str, str]) -> str:
-    lines = {kind: "|".join(line.strip() for line in table[kind].splitlines()) for kind in table}
-    return "|".join(f"(?P<{prefix}{kind.replace(' ', '_')}>{lines[kind]})" for kind in table).replace(
-        " ", r"\s{1,3}"
+    """One group a kind, named after it."""
+    return "|".join(
+        f"(?P<{prefix}{kind.replace(' ', '_')}>{'|'.join(alternatives(table[kind]))})" for kind in table
     )
 
 
@@ -60,7 +65,10 @@ OTHER_LABEL = re.compile(
     rf"(?:\b(?:{_OTHERWISE})[\s-]{{1,2}}|[邮区]|优惠|条形|二维|交通|会员|名|贺|显|打)\Z", re.I
 )
 
-_LINKS = r"is|was|are|be|been|now|still|currently|just|set|changed|reset|updated|to|as|equals|reads|remains|again|has|will|it's|that's|i|i've|we|called|then|used"
+_LINKS = (
+    "is|was|are|be|been|now|still|currently|just|set|changed|reset|updated|to|as|equals|reads|remains|again"
+    "|has|will|it's|that's|i|i've|we|called|then|used"
+)
 DIRECT = re.compile(
     r"(?:\s{1,3}(?:for|to|of|on|at|in|from|into)(?:\s{1,3}[\w'.@/&-]{1,30}){1,6}?|\s{0,2}\([^()\n]{1,40}\)"
     r"|_[A-Z_]{1,20})?"
