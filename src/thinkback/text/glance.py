@@ -35,14 +35,17 @@ _PASTED = re.compile(r"[\"“]|---|\n>")
 _MACHINES = """system developer admin ai ais llm llms assistant assistants chatbot chatbots bot bots model
     models inst sys override sudo jailbreak"""
 _MACHINES_ZH = "助手 模型 人工智能 机器人 智能体 系统 管理员 开发者 指令 提示词"
-_DEEDS = f"""{words_of("AahOXJ")} pose role play refer identify steer point bring keep store save record
+_DEEDS = f"""{words_of("AahOXJ")} pose role play refer identify steer bring keep store save record
     commit pay throw set put leave sing sound side take takes bound told directed sent informed
     referred advised given steered apply applies applied valid force count new only sole real true
     updated standing order command policy priority regard hereby become embody imagine yourself
-    answers replies responses response outputs recommendation recommendations summary summaries now
-    today moment forward following obeying applying goal job name override sudo jailbreak 规则 指令
+    answers replies responses response outputs recommendation recommendations summary summaries
+    following obeying applying goal job name override sudo jailbreak 规则 指令
     提到 提及 提起 说起 加 带 附 补 发 转 寄 当 视 忘 丢 抛 扔 遵守 遵循 理会 管 听从 新 任务 身份
     角色 使命 优先 最高 你现在 你已 你从此 你将 你就 你不再 你叫 你的名字"""
+_PERSONAS = (
+    "now today moment point here forward henceforth hereby longer become embody play imagine yourself name"
+)
 _FORCES = f"""{words_of("BbEMSnNUuCRJ")} now today here point moment forward starting effective matter
     notice times future summarising summarizing answering responding replying translating describing
     reviewing discussing quoting until exception longer more nothing have has allowed permitted
@@ -65,6 +68,7 @@ _LABELS = """password passwords pass passwd passcode passcodes pwd passphrase pa
     口令 助记词 提取码 登录 登陆 解锁 开机 验证码 校验码 安全码 动态 门禁 激活码 开锁 取款 密钥 秘钥
     密匙 令牌 私钥 卡 账号 帐号 身份证 护照 驾照 社保 证件 无线 热点 门锁 保险箱 保险柜 开门"""
 _MACHINE, _DEED, _FORCE, _LABEL = (_english(each) for each in (_MACHINES, _DEEDS, _FORCES, _LABELS))
+_PERSONA = _english(_PERSONAS)
 _MACHINE_ZH, _DEED_ZH, _FORCE_ZH, _LABEL_ZH = (
     _chinese(each) for each in (_MACHINES_ZH, _DEEDS, _FORCES, _LABELS)
 )
@@ -95,6 +99,7 @@ def glance(text: str) -> Glance:
         _FORGED.search(text) is not None
         or not _MACHINE.isdisjoint(words)
         or not (_DEED.isdisjoint(words) or (_FORCE.isdisjoint(words) and _PASTED.search(text) is None))
+        or (b"you" in words and not _PERSONA.isdisjoint(words))
         or (foreign and _orders_zh(text))
     )
     secrets = (

@@ -108,40 +108,27 @@ def _notes(text: str) -> Iterator[tuple[int, int]]:
         yield found.start(), at
 
 
-_READERS = (  # what finds it, and one of the words it cannot be without
-    (_tags, ("<", "[", "【")),
-    (_objects, ("role",)),
+_READERS = (  # what finds it, and what it cannot be without
+    (_tags, re.compile(r"[<\[【]")),
+    (_objects, re.compile(r"[\"']role")),
     (
         _headings,
-        (
-            "system",
-            "developer",
-            "admin",
-            "instruction",
-            "directive",
-            "override",
-            "sudo",
-            "jailbreak",
-            "##",
-            "系统",
-            "管理员",
-            "开发者",
-            "指令",
-            "提示词",
+        re.compile(
+            "system|developer|admin|instruction|directive|override|sudo|jailbreak|##|系统|管理员|开发者"
+            "|指令|提示词"
         ),
     ),
-    (_notes, ("ai", "llm", "model", "assistant", "bot", "人工智能", "模型", "助手")),
+    (_notes, re.compile(r"(?<![a-z])(?:ais?|llms?)(?![a-z])|model|assistant|bot|人工智能|模型|助手")),
 )
 
 
 def find(text: str) -> Iterator[tuple[int, int]]:
     """Where such a thing stands with all it governs; in order and apart."""
     lower = text.lower()
-    found = [
-        each for reader, needed in _READERS if any(word in lower for word in needed) for each in reader(text)
-    ]
     last = 0
-    for start, end in sorted(found):
+    for start, end in sorted(
+        each for reader, sign in _READERS if sign.search(lower) for each in reader(text)
+    ):
         if start >= last:
             last = end
             yield start, end
