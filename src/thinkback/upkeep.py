@@ -17,6 +17,7 @@ from thinkback.index.lexical import hash_terms
 from thinkback.index.shelf import Shelf
 from thinkback.ports import Embedder, Store
 from thinkback.presets import Preset
+from thinkback.text.quarantine import indexable
 from thinkback.text.tokens import terms
 from thinkback.types import Draft, Entry, Hashing, ItemKind, Plan, Stamp, Unindexed
 
@@ -145,7 +146,7 @@ class Upkeep:
         total = self._store.reembed_begin(target)
         done = 0
         while batch := self._store.reembed_next(target, BATCH):
-            vectors = self._embedded([item.text for _, item in batch])
+            vectors = self._embedded(_texts([item for _, item in batch]))
             converted = [
                 (space, Entry(item.kind, item.id, vector, hash_terms(())))
                 for (space, item), vector in zip(batch, vectors, strict=True)
@@ -160,13 +161,14 @@ class Upkeep:
         return done
 
     def _entries(self, space: str, items: Sequence[Unindexed]) -> tuple[list[Entry], int]:
-        vectors = self._embedded([item.text for item in items])
+        texts = _texts(items)
+        vectors = self._embedded(texts)
         view = self.view(space)
         with view.lock:
             groups, epoch = self._groups(view, items, vectors), view.stamp.epoch
         entries = [
-            Entry(item.kind, item.id, vector, hash_terms(terms(item.text)), int(group))
-            for item, vector, group in zip(items, vectors, groups, strict=True)
+            Entry(item.kind, item.id, vector, hash_terms(terms(text)), int(group))
+            for item, text, vector, group in zip(items, texts, vectors, groups, strict=True)
         ]
         return entries, epoch
 
@@ -225,6 +227,11 @@ class Upkeep:
 def newest(draft: Draft) -> int:
     """The turn that spoke of it last."""
     return max((source.turn for source in draft.sources), default=0)
+
+
+def _texts(items: Sequence[Unindexed]) -> list[str]:
+    """What is embedded and indexed of them: nothing that may not be recalled."""
+    return [indexable(item.text) for item in items]
 
 
 def _turn_vector(view: View, turn: int, otherwise: Vector) -> Vector:

@@ -14,6 +14,7 @@ _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]"
 )
 _LOOKALIKES = "аеорсухіјѕАВЕНІЈКМОРЅТХ", "aeopcyxijsABEHIJKMOPSTX"
+_DISGUISE = re.compile(f"{_INVISIBLE.pattern[:-1]}０-９Ａ-Ｚａ-ｚ{_LOOKALIKES[0]}]")
 _FOLDED = str.maketrans(
     {
         **{chr(0xFF00 + code - 0x20): chr(code) for code in range(0x30, 0x7B) if chr(code).isalnum()},
@@ -44,6 +45,11 @@ class Folded(NamedTuple):
         if self.positions is None:
             return Span(start, end, kind)
         return Span(self.positions[start], self.positions[end - 1] + 1, kind)
+
+
+def disguised(text: str) -> bool:
+    """Whether a character stands for another, or for none."""
+    return _DISGUISE.search(text) is not None
 
 
 def fold(text: str, opaque: re.Pattern[str]) -> Folded:

@@ -49,6 +49,11 @@ def _redacted_turn(turn: Turn) -> Turn:
     )
 
 
+def indexable(text: str) -> str:
+    """The words of a turn or thought as they are embedded and indexed: no secret, no order."""
+    return trust.redact(trust.without(trust.redact(text), trust.values(text)))
+
+
 def withheld(memory: Turn | Thought) -> str | None:
     """Why it is not recalled at all, or None: "quarantined: instruction"."""
     if isinstance(memory, Thought):

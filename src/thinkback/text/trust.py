@@ -11,6 +11,7 @@ import re
 from thinkback.text import credentials
 from thinkback.text import instructions as orders
 from thinkback.text.folding import Span, fold, union
+from thinkback.text.glance import Glance, glance
 
 _MARKS = (f"quarantined {orders.INSTRUCTION}", *(f"redacted {kind}" for kind in credentials.KINDS))
 MARK = re.compile(rf"\[(?:{'|'.join(_MARKS)})\]")
@@ -22,18 +23,29 @@ _SHORTEST_ECHO = 4
 
 def instructions(text: str) -> tuple[Span, ...]:
     """Where the text gives orders to the assistant."""
-    return union(list(orders.find(fold(text, MARK))))
+    return _found(text, glance(text)._replace(secrets=False))
 
 
 def secrets(text: str) -> tuple[Span, ...]:
     """Where the text holds a secret, and of which kind."""
-    return union(list(credentials.find(fold(text, MARK))))
+    return _found(text, glance(text)._replace(orders=False))
 
 
 def quarantined(text: str) -> tuple[Span, ...]:
     """Both; a secret inside an order is part of the order."""
+    return _found(text, glance(text))
+
+
+def _found(text: str, look_for: Glance) -> tuple[Span, ...]:
+    if not (look_for.orders or look_for.secrets):
+        return ()
     folded = fold(text, MARK)
-    return union([*orders.find(folded), *credentials.find(folded)])
+    return union(
+        [
+            *(orders.find(folded) if look_for.orders else ()),
+            *(credentials.find(folded) if look_for.secrets else ()),
+        ]
+    )
 
 
 def redact(text: str, *, only_secrets: bool = False) -> str:

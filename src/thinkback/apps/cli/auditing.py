@@ -8,6 +8,14 @@ import typer
 
 from thinkback.apps.cli.command import Call, command
 
+ADVICE = {
+    "duplicate": "the same thought more than once: `thinkback forget` retires the copies",
+    "loop": "the same words again and again: look at what writes into this memory",
+    "quarantined": "kept as it was said, never recalled: `thinkback erase` removes a turn for good",
+    "stale": "its time is over: `thinkback forget` retires it",
+    "unsupported": "no turn says so: `thinkback why` shows where it came from",
+}
+
 
 def register(app: typer.Typer) -> None:
     command(app, "embedder")(audit)
@@ -59,6 +67,8 @@ def audit(
                 ("concern", "where", "reason", "redacted"), rows, wide=("where", "reason", "redacted")
             )
             printing.say()
+            for concern in dict.fromkeys(each.concern for each in found.findings):
+                printing.say(f"{concern}: {ADVICE[concern]}")
         counts = ", ".join(f"{count} {concern}" for concern, count in found.counts.items())
         printing.say(f"{found.turns} turns, {found.thoughts} thoughts: {counts}")
     if strict and found.findings:

@@ -1,0 +1,160 @@
+"""What the quarantine costs and how often it is wrong: microseconds a text, alarms on real dialogue.
+
+    python benchmarks/trust.py [--data DIR] [--show] [--json]
+
+Ordinary text are the lines of five public dialogue sets, in which nobody orders an assistant about or tells a
+secret: every alarm there is a false one until somebody reads it (--show prints them). Hostile text are the
+orders and secrets of tests/unit/text/trust_lines.py; alarms there are what is found of them. The data
+is not part of the project: it is looked for in --data, $THINKBACK_DATA or ../shared/data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import io
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.unit.text.trust_lines import HARMLESS, ORDERS, SECRETS  # noqa: E402
+
+from thinkback.text import trust  # noqa: E402
+
+REPEATS = 3
+Lines = tuple[list[str], list[str]]  # of the person who asks, of the one who answers
+
+
+def gvd(data: Path) -> Lines:
+    asked, answered = [], []
+    for language in ("en", "cn"):
+        for memory in _json(data / f"gvd/memory_bank_{language}.json.gz").values():
+            for turns in memory["history"].values():
+                asked += [turn["query"] for turn in turns]
+                answered += [turn["response"] for turn in turns]
+    return asked, answered
+
+
+def madial(data: Path) -> Lines:
+    said: Lines = ([], [])
+    for language in ("en", "zh"):
+        for line in _text(data / f"madial/dialogues_{language}_even.jsonl.gz").splitlines():
+            for spoken in json.loads(line)["dialogue"]:
+                speaker, _, words = spoken.partition(":" if ":" in spoken[:40] else "：")
+                if words.strip():
+                    said["ssistant" in speaker or "助手" in speaker].append(words.strip().strip('"'))
+    return said
+
+
+def kdconv(data: Path) -> Lines:
+    said: Lines = ([], [])
+    for topic in ("film", "music", "travel"):
+        for dialogue in _json(data / f"kdconv/{topic}_dev.json.gz"):
+            for number, message in enumerate(dialogue["messages"]):
+                said[number % 2].append(message["message"])
+    return said
+
+
+def cmtmedqa(data: Path) -> Lines:
+    said: Lines = ([], [])
+    for item in _json(data / "cmtmedqa/CMtMedQA_test.json.gz"):
+        last = item.get("instruction") or item["instruct"], item["output"]  # two spellings in one file
+        for asked, answered in (*item.get("history", ()), last):
+            said[0].append(asked)
+            said[1].append(answered)
+    return said
+
+
+def mts_dialog(data: Path) -> Lines:
+    csv.field_size_limit(10**9)
+    said: Lines = ([], [])
+    for part in ("Training", "Validation"):
+        for row in csv.DictReader(io.StringIO(_text(data / f"mts_dialog/MTS-Dialog-{part}Set.csv.gz"))):
+            for line in row["dialogue"].splitlines():
+                speaker, _, words = line.partition(":")
+                if words.strip():
+                    said["octor" in speaker].append(words.strip())
+    return said
+
+
+SETS: tuple[Callable[[Path], Lines], ...] = (gvd, madial, kdconv, cmtmedqa, mts_dialog)
+
+
+def microseconds(lines: Sequence[str]) -> float:
+    """The median over the lines of the best of some runs, each alone."""
+
+    def once(line: str) -> float:
+        started = time.perf_counter_ns()
+        trust.quarantined(line)
+        return (time.perf_counter_ns() - started) / 1000
+
+    return median(min(once(line) for _ in range(REPEATS)) for line in lines)
+
+
+def alarms(lines: Sequence[str]) -> list[tuple[str, str]]:
+    return [(span.kind, line) for line in lines for span in trust.quarantined(line)[:1]]
+
+
+def _text(path: Path) -> str:
+    return gzip.decompress(path.read_bytes()).decode("utf-8")
+
+
+def _json(path: Path) -> Any:
+    return json.loads(_text(path))
+
+
+def rows(data: Path, show: bool) -> Iterator[dict[str, object]]:
+    for name, lines in (("orders", ORDERS), ("secrets", list(SECRETS)), ("harmless", HARMLESS)):
+        yield {
+            "lines": f"own {name}",
+            "n": len(lines),
+            "found": len(alarms(lines)),
+            "us": round(microseconds(lines), 1),
+            "chars": round(median(map(len, lines))),
+        }
+    for read in SETS:
+        for side, lines in zip(("asks", "answers"), read(data), strict=True):
+            found = alarms(lines)
+            if show:
+                for kind, line in found:
+                    print(f"{kind}: {' '.join(line.split())}", file=sys.stderr)
+            yield {
+                "lines": f"{read.__name__} {side}",
+                "n": len(lines),
+                "found": len(found),
+                "us": round(microseconds(lines), 1),
+                "chars": round(median(map(len, lines))),
+            }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    default = os.environ.get("THINKBACK_DATA") or ROOT.parent / "shared" / "data"
+    parser.add_argument("--data", type=Path, default=default)
+    parser.add_argument("--show", action="store_true", help="print what raised an alarm to standard error")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    if not (Path(args.data) / "gvd").is_dir():
+        sys.exit(f"no dialogue sets in {args.data}: fetch them from their homes, set THINKBACK_DATA")
+    report = list(rows(Path(args.data), args.show))
+    if args.json:
+        print(json.dumps(report, indent=2))
+        return
+    print(f"{'lines':20} {'n':>6} {'alarms':>7} {'us (median)':>12} {'characters':>11}")
+    for row in report:
+        print(f"{row['lines']:20} {row['n']:6} {row['found']:7} {row['us']:12} {row['chars']:11}")
+
+
+if __name__ == "__main__":
+    main()
