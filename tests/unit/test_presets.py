@@ -47,6 +47,6 @@ def test_the_default_finds_what_tim_misses(open_memory: OpenMemory) -> None:
 
 
 def test_a_preset_of_ones_own(open_memory: OpenMemory) -> None:
-    memory = open_memory(preset=replace(HYBRID, name="strict", threshold=0.99))
+    memory = open_memory(preset=replace(HYBRID, name="strict", threshold=0.99, nearly=0.99))
     memory.remember("I live in Lyon.")
     assert len(memory.recall("Where do I live?")) == 0

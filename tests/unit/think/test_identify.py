@@ -97,7 +97,7 @@ def test_decisions_are_listed_never_recalled_and_undone(memory: Memory, clock: F
     (decision,) = anna.decisions
     assert decision.sentence == "Anna is also the user's sister."
     assert not any(item.ref == decision.ref for item in memory.recall("Is Anna also the user's sister?", k=9))
-    assert 'said: "My sister Anna lives in Berlin."' in "\n".join(memory.why(decision).lines)
+    assert 'said: "My sister Anna"' in "\n".join(memory.why(decision).lines)
     clock.advance(60)
     memory.undo(memory.journal(thought=decision.id)[-1])
     tell(memory, "My sister moved to Rome.")

@@ -363,4 +363,7 @@ def test_a_turn_is_understood_by_those_just_before_it_in_its_session(memory: Mem
     memory.remember("He's married.", at=at + timedelta(minutes=6), session="b")
     memory.remember("He's a Buddhist.", at=at + timedelta(days=3), session="a")
     memory.post_think()
-    assert [t.sentence for t in memory.thoughts()] == ["The user's uncle is Desmond.", "Desmond is retired."]
+    assert [t.sentence for t in memory.thoughts()] == [
+        "The user's uncle is Desmond.",
+        "Desmond (the user's uncle) is retired.",
+    ]
