@@ -33,7 +33,7 @@ from thinkback.recall.why import why_answer, why_thought
 from thinkback.receipts import Stopwatch, counting
 from thinkback.text.quarantine import redacted_why
 from thinkback.text.refs import parse_ref
-from thinkback.think.choose import Think, generator_for, organiser_for
+from thinkback.think.choose import Think, generator_for, organiser_for, reviser_for
 from thinkback.think.circle import Circle
 from thinkback.think.generate import Generator
 from thinkback.think.reading import AnswerReader
@@ -89,7 +89,14 @@ class Memory:
         self._upkeep = Upkeep(store, embedder, preset)
         metered = None if llm is None else Meter(llm)
         self._reorganiser = Reorganiser(store, self._upkeep, organiser_for(think, metered), clock)
-        self._thinker = Thinker(store, self._upkeep, generator_for(think, metered), self._reorganiser, clock)
+        self._thinker = Thinker(
+            store,
+            self._upkeep,
+            generator_for(think, metered),
+            self._reorganiser,
+            clock,
+            reviser_for(think, metered),
+        )
         self._worker = Worker(self._thinker.attend) if background else None
         self._checks = Checks(AnswerReader(), embedder.embed)
         self._streams: WeakSet[ChatStream] = WeakSet()

@@ -69,6 +69,11 @@ class LLM(Protocol):
         ...
 
     @property
+    def judges(self) -> bool:
+        """Whether it is able enough for closed questions: which of these facts does a message change?"""
+        ...
+
+    @property
     def speaks(self) -> tuple[str, ...] | None:
         """The languages it answers in ("en", "zh", ...), None if it is not known to be limited."""
         ...

@@ -31,6 +31,7 @@ class Entry:
     licence: str
     languages: tuple[str, ...]
     extracts: bool
+    judges: bool
     about: str
 
 
@@ -43,6 +44,7 @@ SMOLLM2 = Entry(
     licence="Apache-2.0",
     languages=("en",),
     extracts=False,
+    judges=False,
     about="SmolLM2 135M: small and quick, answers from given facts; too small to extract thoughts.",
 )
 
@@ -57,8 +59,9 @@ QWEN_CODER = Entry(
     size=1_117_320_768,
     licence="Apache-2.0",
     languages=("en", "zh"),
-    extracts=True,
-    about="Qwen2.5-Coder 1.5B: English and Chinese, extracts and judges contradictions; slow on two cores.",
+    extracts=False,  # it brought no probe more and as much wrong as right: docs/log.md
+    judges=True,
+    about="Qwen2.5-Coder 1.5B: English and Chinese, tells which thoughts a message brings up to date.",
 )
 
 CATALOGUE: tuple[Entry, ...] = (SMOLLM2, QWEN_CODER)

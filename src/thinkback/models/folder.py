@@ -11,8 +11,8 @@ from thinkback.errors import InvalidInput, ModelUnavailable
 from thinkback.models.catalogue import CATALOGUE, Entry
 
 MAGIC = b"GGUF"
-ABLE_BYTES = 700_000_000
-"""A file outside the catalogue is taken to be able to extract thoughts from about 1B parameters on."""
+ABLE_BYTES, JUDGING_BYTES = 1_800_000_000, 700_000_000
+"""A file outside the catalogue is taken to extract thoughts from about 3B parameters on, to judge from 1B."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,12 @@ def extracts(path: Path) -> bool:
     """Whether the model is able enough to extract thoughts."""
     entry = known(path)
     return entry.extracts if entry else path.stat().st_size >= ABLE_BYTES
+
+
+def judges(path: Path) -> bool:
+    """Whether the model is able enough for closed questions about what it is shown."""
+    entry = known(path)
+    return entry.judges if entry else path.stat().st_size >= JUDGING_BYTES
 
 
 def languages(path: Path) -> tuple[str, ...] | None:

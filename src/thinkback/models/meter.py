@@ -26,6 +26,10 @@ class Meter:
         return self._llm.extracts
 
     @property
+    def judges(self) -> bool:
+        return self._llm.judges
+
+    @property
     def speaks(self) -> tuple[str, ...] | None:
         return self._llm.speaks
 

@@ -24,6 +24,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Entry:
         licence="MIT",
         languages=("en",),
         extracts=True,
+        judges=True,
         about="A test.",
     )
     monkeypatch.setattr(folder, "CATALOGUE", (made,))

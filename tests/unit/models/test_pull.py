@@ -34,6 +34,7 @@ ENTRY = Entry(
     licence="MIT",
     languages=("en",),
     extracts=False,
+    judges=False,
     about="A test.",
 )
 
