@@ -329,9 +329,7 @@ class Memory:
         """What was ever thought of a subject, by any of its names: oldest value first, with the reasons."""
         found = self.thoughts(subject=checked_text(subject, "subject"), relation=relation, current=False)
         ordered = sorted(found, key=lambda thought: (thought.valid_from or thought.recorded_at, thought.id))
-        return [
-            Version(thought, tuple(self.store.journal(self.user, thought=thought.id))) for thought in ordered
-        ]
+        return [Version(thought, tuple(self._changes(thought))) for thought in ordered]
 
     def turns(
         self, *, session: str | None = None, limit: int | None = None, newest: bool = False
@@ -489,6 +487,12 @@ class Memory:
         (turn,) = self.store.append(self.user, [said], self._clock())
         self._wake()
         return turn
+
+    def _changes(self, thought: Thought) -> Iterator[Action]:
+        """The actions that changed it, not those that rest on it."""
+        for action in self.store.journal(self.user, thought=thought.id):
+            if any(each.id == thought.id for each in action.changed):
+                yield action
 
     def _lookup(self) -> Lookup:
         return Lookup(
