@@ -78,10 +78,8 @@ class Reorganiser:
 
     def every_group(self, space: str, progress: Callable[[int, int], None] | None = None) -> list[Action]:
         """The same for all groups of a space, one after the other."""
-        view = self._upkeep.fresh(space)
-        with view.lock:
-            sizes = view.shelf.groups_sizes("thought").tolist()
-        groups = [number for number, size in enumerate(sizes) if size > 1]
+        self._upkeep.catch_up(space)
+        groups = [number for number, size in self._upkeep.group_sizes(space).items() if size > 1]
         done: list[Action] = []
         for count, number in enumerate(groups, start=1):
             done += self.group(space, number)

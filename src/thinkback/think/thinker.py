@@ -137,10 +137,10 @@ class Thinker:
         if organised.joined:
             round_.actions += self._reorganiser.joined(space, organised.joined)
         new = [thought for action in done for thought in action.after if thought.current]
-        sizes = self._upkeep.group_sizes(space) if groups else ()
+        sizes = self._upkeep.group_sizes(space) if groups else {}
         for group in sorted(groups):
             try:
-                if outgrown(sizes[group]):
+                if outgrown(sizes.get(group, 0)):  # 0: regrouped by another process since
                     round_.actions += self._reorganiser.group(space, group)
                 else:
                     round_.actions += self._reorganiser.unsettled(space, new, group)
