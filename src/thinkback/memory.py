@@ -311,15 +311,15 @@ class Memory:
         most = checked_limit(limit)
         when, then = _aware(as_of, "as_of"), _aware(known_at, "known_at")
         current = current and when is None and then is None
-        names = [None] if subject is None else self._circle().names(subject)
-        found = [
-            thought
-            for name in names
-            for thought in self.store.thoughts(
-                self.user, subject=name, relation=relation, group=group, current=current
-            )
-            if thought.relation != SAME or relation == SAME
-        ]
+        read = partial(self.store.thoughts, self.user, relation=relation, current=current)
+        if subject is None:
+            found = read(group=group)
+        else:
+            found = [thought for name in self._circle().names(subject) for thought in read(subject=name)]
+            if group is not None:
+                there = {thought.id for thought in read(group=group)}
+                found = [thought for thought in found if thought.id in there]
+        found = [thought for thought in found if thought.relation != SAME or relation == SAME]
         if then is not None:
             past = replay(self.store.journal(self.user), then)
             found = [past[thought.id] for thought in found if thought.id in past]
