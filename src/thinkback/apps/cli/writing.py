@@ -99,6 +99,7 @@ def think(
                 "pending": pending,
                 "actions": [values.action(action) for action in over.actions],
                 "failures": [asdict(failure) for failure in failures],
+                "problems": list(over.problems),
                 "receipt": asdict(over.receipt),
             }
         )
@@ -108,6 +109,8 @@ def think(
         if spent := over.receipt.llm_calls:
             tokens = f"{over.receipt.prompt_tokens} + {over.receipt.completion_tokens} tokens"
             printing.note(f"the model was asked {spent} times: {tokens}", "")
+        for problem in over.problems:
+            printing.note(printing.one_line(problem), "")
         for failure in failures:
             reason = printing.one_line(failure.reason)
             printing.note(f"given up: turn:{failure.turn} after {failure.attempts} attempts: {reason}", "")
