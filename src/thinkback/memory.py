@@ -318,15 +318,15 @@ class Memory:
         most = checked_limit(limit)
         when, then = _aware(as_of, "as_of"), _aware(known_at, "known_at")
         current = current and when is None and then is None
-        names = [None] if subject is None else self._circle().names(subject)
-        found = [
-            thought
-            for name in names
-            for thought in self.store.thoughts(
-                self.user, subject=name, relation=relation, group=group, current=current
-            )
-            if thought.relation != SAME or relation == SAME
-        ]
+        read = partial(self.store.thoughts, self.user, relation=relation, current=current)
+        if subject is None:
+            found = read(group=group)
+        else:
+            found = [thought for name in self._circle().names(subject) for thought in read(subject=name)]
+            if group is not None:
+                there = {thought.id for thought in read(group=group)}
+                found = [thought for thought in found if thought.id in there]
+        found = [thought for thought in found if thought.relation != SAME or relation == SAME]
         if then is not None:
             past = replay(self.store.journal(self.user), then)
             found = [past[thought.id] for thought in found if thought.id in past]
@@ -336,9 +336,7 @@ class Memory:
         """What was ever thought of a subject, by any of its names: oldest value first, with the reasons."""
         found = self.thoughts(subject=checked_text(subject, "subject"), relation=relation, current=False)
         ordered = sorted(found, key=lambda thought: (thought.valid_from or thought.recorded_at, thought.id))
-        return [
-            Version(thought, tuple(self.store.journal(self.user, thought=thought.id))) for thought in ordered
-        ]
+        return [Version(thought, tuple(self._changes(thought))) for thought in ordered]
 
     def turns(
         self, *, session: str | None = None, limit: int | None = None, newest: bool = False
@@ -496,6 +494,12 @@ class Memory:
         (turn,) = self.store.append(self.user, [said], self._clock())
         self._wake()
         return turn
+
+    def _changes(self, thought: Thought) -> Iterator[Action]:
+        """The actions that changed it, not those that rest on it."""
+        for action in self.store.journal(self.user, thought=thought.id):
+            if any(each.id == thought.id for each in action.changed):
+                yield action
 
     def _lookup(self) -> Lookup:
         return Lookup(

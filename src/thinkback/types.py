@@ -181,6 +181,7 @@ class Change:
     """One action the organiser proposes: add these drafts, retire these thoughts, for this reason.
 
     `ended` is when the retired ones ceased to hold; without it, when the new one began or the turn was said.
+    `given` are current thoughts it rests on and leaves alone: if one of them is erased, so is the change.
     """
 
     action: ActionKind
@@ -188,6 +189,7 @@ class Change:
     add: tuple[Draft, ...] = ()
     retire: tuple[int, ...] = ()
     ended: datetime | None = None
+    given: tuple[int, ...] = ()
     actor: str = ""
     """Who made it, where the plan has several makers; empty means the plan's actor."""
 
@@ -208,7 +210,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """One line of the journal: every thought it touched, before and after."""
+    """One line of the journal: every thought it touched, before and after.
+
+    A thought that it only rests on stands on both sides as it is.
+    """
 
     id: int
     action: ActionKind
@@ -224,6 +229,16 @@ class Action:
     @property
     def ref(self) -> Ref:
         return Ref("action", self.id)
+
+    @property
+    def given(self) -> tuple[Thought, ...]:
+        """What it rests on and left alone."""
+        return tuple(thought for thought in self.after if thought in self.before)
+
+    @property
+    def changed(self) -> tuple[Thought, ...]:
+        """What it added, retired or restored, as it left it."""
+        return tuple(thought for thought in self.after if thought not in self.before)
 
 
 @dataclass(frozen=True, slots=True)

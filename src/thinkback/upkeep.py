@@ -104,11 +104,11 @@ class Upkeep:
         new = [Unindexed("thought", 0, draft.searched, plan.turn or newest(draft)) for draft in plan.drafts]
         return self._entries(space, new) if new else ([], None)
 
-    def group_sizes(self, space: str) -> Sequence[int]:
+    def group_sizes(self, space: str) -> dict[int, int]:
         """How many thoughts every group has had so far, by its number."""
         view = self.view(space)
         with view.lock:
-            return view.shelf.groups_sizes("thought").tolist() or [0]
+            return dict(enumerate(view.shelf.groups_sizes("thought").tolist()))
 
     def nearest(self, space: str, turn: Turn, limit: int) -> list[int]:
         """The current thoughts nearest to a turn, which is indexed."""

@@ -523,3 +523,11 @@ def test_models_that_a_memory_made_are_closed_with_it_and_others_are_not(tmp_pat
         memory.close_also(ours)
     assert ours.closed
     assert not mine.closed
+
+
+def test_a_subject_is_looked_for_in_the_group_asked_for(memory: Memory) -> None:
+    memory.remember("I live in Lyon.")
+    memory.post_think()
+    sizes = [len(memory.thoughts(subject="user", group=group)) for group in range(64)]
+    assert sum(sizes) == 1
+    assert sizes == [len(memory.thoughts(group=group)) for group in range(64)]

@@ -132,17 +132,23 @@ class Checker:
         return None
 
     def _by_embedding(self, thoughts: Sequence[Thought], sentence: str) -> Iterator[Conflict]:
-        """Eq. 10, for thoughts that share a word with the sentence: any other it does not speak of."""
+        """Eq. 10, for thoughts that share a word with the sentence: any other it does not speak of.
+
+        Nor does it speak against one if it is nearer to what another says: "you live in Lyon" is nothing
+        against a sister in Rome, though a variant of that has her live in Lyon.
+        """
         spoken = set() if hedged(sentence) else set(terms(sentence))
-        near = [thought for thought in thoughts if spoken & set(terms(thought.sentence))]
+        sharing = [thought for thought in self._thoughts if spoken & set(terms(thought.sentence))]
+        near = [thought for thought in sharing if thought in thoughts]
         if not near:
             return
         (said,) = self._embed([_of_the_user(sentence)])
+        agreed = max(float(self._variants(thought)[0] @ said) for thought in sharing)
         for thought in near:
             vectors = self._variants(thought)
             to_itself, to_variant = float(vectors[0] @ said), float((vectors[1:] @ said).max())
             threshold = max(to_itself + MARGIN, SHARE * float((vectors[1:] @ vectors[0]).max()))
-            if to_variant > threshold:
+            if to_variant > max(threshold, agreed):
                 reason = "nearer to its negation than to itself"
                 yield Conflict(
                     thought, sentence.strip(), "embedding", reason, round(to_variant, 4), round(threshold, 4)

@@ -15,7 +15,8 @@ def why_thought(store: Store, space: str, id_: int) -> Why:
         raise NotFound(f"no {Ref('thought', id_)} in this space")
     (thought,) = found
     sources = {turn.id: turn for turn in store.turns(space, ids=[source.turn for source in thought.sources])}
-    actions = store.journal(space, thought=id_)
+    touching = store.journal(space, thought=id_)
+    actions = [each for each in touching if any(thought.id == id_ for thought in each.changed)]
     lines = [
         f"{thought.ref}: {thought.sentence}",
         f"({thought.subject}, {thought.relation}, {thought.object})",

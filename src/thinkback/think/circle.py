@@ -80,6 +80,15 @@ class Circle:
             decisions=tuple(behind),
         )
 
+    def behind(self, names: Iterable[str], told: Iterable[Thought]) -> tuple[int, ...]:
+        """The thoughts, of these, by which someone of these names has others too."""
+        keys = {normalise(each) for name in names for each in self.names(name)}
+        return tuple(
+            thought.id
+            for thought in told
+            if thought.relation == SAME and not thought.negated and normalise(thought.subject) in keys
+        )
+
     def roles_of(self, name: str) -> list[tuple[str, str]]:
         """(whose, relation) of every role in which that very name is known."""
         key = normalise(name)

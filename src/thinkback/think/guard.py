@@ -81,7 +81,7 @@ def _forget(proposal: Forget, known: dict[int, Thought], circle: Circle) -> Chan
         return None
     why = " ".join(proposal.reason.split())[:_LONGEST]
     reason = f"{new.ref} speaks against it" + (f": {why}" if why and not quarantined(why) else "")
-    return Change(action="forget", reason=reason, retire=(old.id,), ended=new.valid_from)
+    return Change(action="forget", reason=reason, retire=(old.id,), ended=new.valid_from, given=(new.id,))
 
 
 def _same_key(one: Draft, other: Draft, circle: Circle) -> bool:

@@ -66,6 +66,8 @@ class _Reading:
 
     def introduce(self, draft: Draft, name: str) -> None:
         """ "my sister Anna": tell whether she is known, under this name or another, or is somebody new."""
+        if normalise(name) == USER:
+            return  # a friend called "Me": under that name nobody but the user can be spoken of
         circle = self.circle
         role = self._role(draft)
         kin = draft.relation.removeprefix("has ")

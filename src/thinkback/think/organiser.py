@@ -8,7 +8,7 @@ from functools import partial
 
 from thinkback.ports import Store
 from thinkback.text.names import USER, normalise
-from thinkback.think.circle import Circle
+from thinkback.think.circle import Circle, is_role
 from thinkback.think.identify import identify
 from thinkback.think.organise import organise
 from thinkback.think.sentence import naming
@@ -20,7 +20,6 @@ class Organised:
     """The changes of one turn, and whose names it joined."""
 
     changes: tuple[Change, ...] = ()
-    circle: Circle | None = None
 
     @property
     def joined(self) -> list[str]:
@@ -46,12 +45,26 @@ class Organiser:
             return sorted(found, key=lambda thought: thought.id)
 
         changes = organise(about, held, at=turn.at)
-        return Organised(tuple(_named(change, circle) for change in changes), circle)
+        return Organised(_given(tuple(_named(change, circle) for change in changes), circle, known))
 
 
 def _named(change: Change, circle: Circle) -> Change:
     """New thoughts say who their subject is, so that each can be found and understood by itself."""
     return replace(change, add=tuple(named(draft, circle) for draft in change.add))
+
+
+def _given(changes: tuple[Change, ...], circle: Circle, known: Sequence[Thought]) -> tuple[Change, ...]:
+    """The changes, each with the earlier thoughts that tell of whom it speaks: a name, or whose it is."""
+    retired = {id_ for change in changes for id_ in change.retire}
+    standing = [thought for thought in known if thought.id not in retired]
+
+    def given(change: Change) -> tuple[int, ...]:
+        names = [draft.subject for draft in change.add]
+        joined = {normalise(draft.subject) for draft in change.add if draft.relation == SAME}
+        held = (each.id for each in standing if is_role(each) and joined & set(map(normalise, each.objects)))
+        return tuple(sorted({*circle.behind(names, standing), *held}))
+
+    return tuple(replace(change, given=given(change)) for change in changes)
 
 
 def named(draft: Draft, circle: Circle) -> Draft:

@@ -8,12 +8,15 @@ all that is read and all that a model is shown, so the cost does not grow with t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
-from thinkback.errors import Conflict
+from thinkback.errors import Conflict, NotFound
 from thinkback.ports import Clock, Store
+from thinkback.text.names import normalise
 from thinkback.think.circle import Circle
 from thinkback.think.guard import guarded
 from thinkback.think.llm_organiser import LLMOrganiser
+from thinkback.think.organiser import named
 from thinkback.think.relations import canonical, relation_of
 from thinkback.think.validate import reconsider
 from thinkback.types import SAME, Action, Change, Plan, Thought
@@ -28,14 +31,30 @@ def outgrown(size: int) -> bool:
     return size >= 8 and size & (size - 1) == 0
 
 
-def tidied(thoughts: Iterable[Thought], circle: Circle) -> list[Change]:
-    """By rules: what is said twice becomes one, many values one thought, the newer of one value stays."""
+def tidied(thoughts: Iterable[Thought], circle: Circle, told: Sequence[Thought]) -> list[Change]:
+    """By rules: what is said twice becomes one, many values one thought, the newer of one value stays.
+
+    `told` are the thoughts that the circle was read from: what concerns several names rests on them.
+    """
     keyed: dict[tuple[str, str], list[Thought]] = {}
     for thought in thoughts:
         if thought.relation != SAME:
             keyed.setdefault((circle.name(thought.subject), canonical(thought.relation)), []).append(thought)
-    found = [reconsider(relation_of(relation), held) for (_, relation), held in keyed.items() if held[1:]]
-    return [change for change in found if change is not None]
+    changes: list[Change] = []
+    for (_, relation), held in keyed.items():
+        change = reconsider(relation_of(relation), held) if held[1:] else None
+        if change is not None:
+            add = tuple(named(draft, circle) for draft in change.add)
+            changes.append(_resting(replace(change, add=add), held, circle, told))
+    return changes
+
+
+def _resting(change: Change, held: Iterable[Thought], circle: Circle, told: Sequence[Thought]) -> Change:
+    """The change, resting on what joined the names that it concerns, if they are several."""
+    touched = {*change.retire, *change.given}
+    names = {normalise(thought.subject): thought.subject for thought in held if thought.id in touched}
+    behind = circle.behind(names.values(), told) if len(names) > 1 else ()
+    return replace(change, given=(*change.given, *behind))
 
 
 class Reorganiser:
@@ -49,19 +68,18 @@ class Reorganiser:
 
     def group(self, space: str, group: int) -> list[Action]:
         """Put one group in order. A model's failure is a ModelError; what the rules did stays done."""
-        circle = Circle.of(self._store.thoughts(space, kind="relationship"))
+        told = self._store.thoughts(space, kind="relationship")
+        circle = Circle.of(told)
         held = self._store.thoughts(space, group=group)
-        done = self._apply(space, RULES, tidied(held, circle))
+        done = self._apply(space, RULES, tidied(held, circle, told))
         if self._model is not None:
-            done += self._by_model(space, lambda: self._store.thoughts(space, group=group), circle)
+            done += self._by_model(space, lambda: self._store.thoughts(space, group=group), told)
         return done
 
     def every_group(self, space: str, progress: Callable[[int, int], None] | None = None) -> list[Action]:
         """The same for all groups of a space, one after the other."""
-        view = self._upkeep.fresh(space)
-        with view.lock:
-            sizes = view.shelf.groups_sizes("thought").tolist()
-        groups = [number for number, size in enumerate(sizes) if size > 1]
+        self._upkeep.catch_up(space)
+        groups = [number for number, size in self._upkeep.group_sizes(space).items() if size > 1]
         done: list[Action] = []
         for count, number in enumerate(groups, start=1):
             done += self.group(space, number)
@@ -69,12 +87,14 @@ class Reorganiser:
                 progress(count, len(groups))
         return done
 
-    def joined(self, space: str, circle: Circle, names: Iterable[str]) -> list[Action]:
+    def joined(self, space: str, names: Iterable[str]) -> list[Action]:
         """Put in order what was thought of each of these under all their names."""
+        told = self._store.thoughts(space, kind="relationship")
+        circle = Circle.of(told)
         changes: list[Change] = []
         for name in dict.fromkeys(circle.name(each) for each in names):
             held = [t for each in circle.names(name) for t in self._store.thoughts(space, subject=each)]
-            changes += tidied(held, circle)
+            changes += tidied(held, circle, told)
         return self._apply(space, RULES, changes)
 
     def unsettled(self, space: str, thoughts: Sequence[Thought], group: int) -> list[Action]:
@@ -82,35 +102,40 @@ class Reorganiser:
         new = [t for t in thoughts if t.relation != SAME and not relation_of(t.relation).known]
         if self._model is None or not new:
             return []
-        circle = Circle.of(self._store.thoughts(space, kind="relationship"))
+        told = self._store.thoughts(space, kind="relationship")
+        circle = Circle.of(told)
         about = {circle.name(thought.subject) for thought in new}
 
         def same_subject() -> list[Thought]:
             return [t for t in self._store.thoughts(space, group=group) if circle.name(t.subject) in about]
 
-        return self._by_model(space, same_subject, circle)
+        return self._by_model(space, same_subject, told)
 
-    def _by_model(self, space: str, read: Callable[[], list[Thought]], circle: Circle) -> list[Action]:
+    def _by_model(
+        self, space: str, read: Callable[[], list[Thought]], told: Sequence[Thought]
+    ) -> list[Action]:
         """Merging first, then forgetting, each on the thoughts as they are by then."""
         model = self._model
         if model is None:
             return []
+        circle = Circle.of(told)
         done: list[Action] = []
         for propose in (model.merges, model.forgets):
             shown = [thought for thought in read() if thought.searched][-SHOWN:]
             if len(shown) > 1:
-                done += self._apply(space, model.name, guarded(propose(shown), shown, circle))
+                changes = guarded(propose(shown), shown, circle)
+                done += self._apply(space, model.name, [_resting(c, shown, circle, told) for c in changes])
         return done
 
     def _apply(self, space: str, actor: str, changes: Sequence[Change]) -> list[Action]:
-        """All in one transaction, or, if one of the thoughts was changed meanwhile, what still can be."""
+        """All in one transaction, or, if a thought was changed or erased meanwhile, what still can be."""
         if not changes:
             return []
         plan = Plan(turn=None, lease="", actor=actor, changes=tuple(changes))
         entries, epoch = self._upkeep.entries_for(space, plan)
         try:
             return self._store.apply(space, plan, entries, self._clock(), epoch)
-        except Conflict:
+        except (Conflict, NotFound):
             if len(changes) == 1:
                 return []  # there will be another time
             return [action for change in changes for action in self._apply(space, actor, [change])]

@@ -144,13 +144,13 @@ class Thinker:
         self, space: str, organised: Organised, done: Sequence[Action], groups: set[int], round_: _Round
     ) -> None:
         """What the turn sets off beyond its own thoughts; it is thought over, whatever becomes of this."""
-        if organised.circle is not None and organised.joined:
-            round_.actions += self._reorganiser.joined(space, organised.circle, organised.joined)
+        if organised.joined:
+            round_.actions += self._reorganiser.joined(space, organised.joined)
         new = [thought for action in done for thought in action.after if thought.current]
-        sizes = self._upkeep.group_sizes(space) if groups else ()
+        sizes = self._upkeep.group_sizes(space) if groups else {}
         for group in sorted(groups):
             try:
-                if outgrown(sizes[group]):
+                if outgrown(sizes.get(group, 0)):  # 0: regrouped by another process since
                     round_.actions += self._reorganiser.group(space, group)
                 else:
                     round_.actions += self._reorganiser.unsettled(space, new, group)

@@ -92,6 +92,7 @@ def reconsider(relation: Relation, thoughts: Sequence[Thought]) -> Change | None
         add=tuple(replace(draft, valid_from=draft.valid_from or since) for draft in add),
         retire=tuple(thought.id for thought in retired),
         ended=since,
+        given=tuple(sorted(kept)),
     )
 
 

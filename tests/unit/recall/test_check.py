@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.making import NOW
 
+from thinkback.models.hashing import Hashing
 from thinkback.recall.check import Checker, Checks
 from thinkback.recall.opposites import opposed
 from thinkback.recall.perturb import perturb
@@ -123,3 +124,12 @@ def test_only_the_first_sentence_may_be_a_bare_reply() -> None:
 @pytest.mark.parametrize("sentence", ["Do you live in Paris?", "First you lived in Paris, now in Lyon."])
 def test_questions_and_sentences_that_say_the_right_thing_too(sentence: str) -> None:
     assert Checker([LYON], embedder({}), Said(query="Hm?", at=NOW)).conflicts("", sentence) == []
+
+
+def test_what_agrees_with_one_thought_is_nothing_against_another() -> None:
+    """ "Anna lives in Lyon" is a variant of where Anna lives; that the user lives there says it in part."""
+    anna = thought("Anna (the user's sister) lives in Rome.", "Anna", "lives in", "Rome", id_=2)
+    said = Said(query="Where do I live?", at=NOW)
+    checker = Checker([LYON, anna], Checks(AnswerReader(), Hashing().embed), said)
+    assert checker.conflicts("", "You live in Lyon, a lovely city in France.") == []
+    assert checker.conflicts("", "You live in Bern, a lovely city.")

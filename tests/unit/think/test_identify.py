@@ -156,3 +156,10 @@ def test_a_new_name_may_be_a_form_of_a_known_one(known: str, name: str, one: boo
 def test_a_form_that_two_share_is_nobodys() -> None:
     (said,) = resolved("Anna", ["Anna Weber", "Anna Schmidt"])
     assert said.subject == "Anna"
+
+
+@pytest.mark.parametrize("name", ["User", "Me"])
+def test_a_friend_named_like_the_user_takes_nothing_from_him(memory: Memory, name: str) -> None:
+    tell(memory, "I live in Paris.", f"My friend {name} is great, and I moved to Rome.")
+    assert {thought.subject for thought in memory.thoughts()} == {"user"}
+    assert held(memory, "user", "lives in") == ["Rome"]

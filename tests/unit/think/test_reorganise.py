@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from tests.conftest import FakeClock, OpenMemory
@@ -11,6 +12,7 @@ from thinkback.errors import BadReply
 from thinkback.memory import Memory
 from thinkback.models.scripted import ScriptedLLM
 from thinkback.think.reorganise import outgrown
+from thinkback.types import Draft, Message, Source, Turn
 
 
 def tell(memory: Memory, clock: FakeClock, *turns: str) -> None:
@@ -74,3 +76,78 @@ def test_what_is_in_order_stays_as_it_is(memory: Memory, clock: FakeClock) -> No
     tell(memory, clock, *(f"{name} lives in Rome." for name in names))
     assert memory.stats().thoughts == 50
     assert memory.organise().actions == ()
+
+
+def test_erasing_who_is_who_takes_back_what_it_had_put_in_order(memory: Memory, clock: FakeClock) -> None:
+    tell(memory, clock, "Anna lives in Oslo.", "My sister lives in Rome.", "My sister is called Anna.")
+    assert [thought.object for thought in memory.thoughts(relation="lives in")] == ["Rome"]
+    memory.erase(turn=3)
+    memory.post_think()
+    lives = {thought.subject: thought.object for thought in memory.thoughts(relation="lives in")}
+    assert lives == {"Anna": "Oslo", "user's sister": "Rome"}
+
+
+def test_what_was_put_in_order_names_its_subject_by_every_name(memory: Memory, clock: FakeClock) -> None:
+    tell(memory, clock, "Anna lives in Oslo.", "My sister lives in Rome.", "My sister is called Anna.")
+    (lives,) = memory.thoughts(relation="lives in")
+    assert "Anna" in lives.sentence
+    assert "sister" in lives.sentence
+
+
+def test_an_erased_name_is_in_no_thought_of_another_turn(memory: Memory, clock: FakeClock) -> None:
+    """ "My sister lives in Rome" is kept under her name, which only the first turn told."""
+    tell(memory, clock, "My sister is called Xanthippe.", "My sister lives in Rome.", "My sister likes tea.")
+    assert {thought.subject for thought in memory.thoughts()} == {"user", "Xanthippe"}
+    assert memory.erase(turn=1).requeued == 2
+    assert "Xanthippe" not in "".join(memory.export())
+    memory.post_think()
+    assert {thought.subject for thought in memory.thoughts()} == {"user's sister"}
+    assert "Xanthippe" not in "".join(memory.export())
+
+
+class Notes:
+    """Every turn is a triple written with bars, with the time it was told."""
+
+    name = "notes"
+
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
+        subject, relation, item = turn.query.split("|")
+        return [
+            Draft(
+                subject=subject,
+                relation=relation,
+                objects=(item,),
+                sentence=f"{subject} {relation} {item}.",
+                kind="knowledge",
+                sources=(Source(turn.id, turn.asker, "query", 0, len(turn.query)),),
+                valid_from=turn.at,
+            )
+        ]
+
+
+def test_erasing_what_spoke_against_a_thought_lets_it_hold_again(
+    open_memory: OpenMemory, clock: FakeClock
+) -> None:
+    said = {"forget": [{"id": 1, "against": 2, "reason": "it sails under blue now"}]}
+    memory = open_memory(think=Notes(), llm=ScriptedLLM(proposals({"merges": []}, said)))
+    tell(memory, clock, "Argo|sails under|red", "Argo|sails under|blue")
+    assert [thought.object for thought in memory.thoughts()] == ["blue"]
+    (version, _) = memory.history("Argo")
+    assert [action.action for action in version.actions] == ["insert", "forget"]
+    memory.erase(turn=2)
+    assert [thought.object for thought in memory.thoughts()] == ["red"]
+    assert "blue" not in "".join(memory.export())
+
+
+def test_what_is_erased_while_a_model_thinks_is_nothing_to_put_in_order(
+    open_memory: OpenMemory, clock: FakeClock
+) -> None:
+    other = open_memory()
+
+    def erases(messages: Sequence[Message]) -> str:
+        other.erase(turn=1)
+        return json.dumps({"forget": [{"id": 1, "against": 2, "reason": "newer"}]})
+
+    memory = open_memory(think=Notes(), llm=ScriptedLLM([json.dumps({"merges": []}), erases]))
+    tell(memory, clock, "Argo|sails under|red", "Argo|sails under|blue")
+    assert [thought.object for thought in memory.thoughts()] == ["blue"]

@@ -126,7 +126,7 @@ def journal(
             action.ref,
             f"{action.at.astimezone():%Y-%m-%d %H:%M}",
             f"{action.action}{' (undone)' if action.undone_by else ''}",
-            ", ".join(str(thought.ref) for thought in action.after),
+            ", ".join(str(thought.ref) for thought in action.changed),
             action.actor,
             action.reason,
         )

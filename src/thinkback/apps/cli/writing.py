@@ -56,7 +56,7 @@ def remember(
             printing.say(f"remembered {turn.ref}")
         over = None if later else think_over(memory)
         pending = memory.stats().pending
-        thoughts = [thought for action in over.actions for thought in action.after] if over else []
+        thoughts = [thought for action in over.actions for thought in action.changed] if over else []
         if call.json:
             kept = [values.thought(thought) for thought in thoughts if thought.current]
             printing.print_json({"turn": values.turn(turn), "thoughts": kept, "pending": pending})
@@ -99,15 +99,18 @@ def think(
                 "pending": pending,
                 "actions": [values.action(action) for action in over.actions],
                 "failures": [asdict(failure) for failure in failures],
+                "problems": list(over.problems),
                 "receipt": asdict(over.receipt),
             }
         )
     else:
         printing.say(f"thought over: {over.turns}, actions: {len(over.actions)}, still to do: {pending}")
-        _print_thoughts(thought for action in over.actions for thought in action.after)
+        _print_thoughts(thought for action in over.actions for thought in action.changed)
         if spent := over.receipt.llm_calls:
             tokens = f"{over.receipt.prompt_tokens} + {over.receipt.completion_tokens} tokens"
             printing.note(f"the model was asked {spent} times: {tokens}", "")
+        for problem in over.problems:
+            printing.note(printing.one_line(problem), "")
         for failure in failures:
             reason = printing.one_line(failure.reason)
             printing.note(f"given up: turn:{failure.turn} after {failure.attempts} attempts: {reason}", "")

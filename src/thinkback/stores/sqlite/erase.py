@@ -1,10 +1,12 @@
 """Erase: the only physical deletion. What came from a turn goes with it, and no byte stays in any file.
 
-A thought is erased when any of its sources is, or when thinking over an erased turn made it. What the erased
-thoughts had retired holds again, as if they had never been; a surviving turn that shared a merged thought is
-thought over anew. A journal line that also speaks of surviving thoughts stays, without the erased ones and
-without its reason, which may quote them. A matrix learned from the vectors (a cluster of one is that vector
-itself) is dropped. Then the files are scrubbed; if that is interrupted, the next who opens them does it.
+A thought is erased when any of its sources is, when thinking over an erased turn made it, or when the change
+that made it rests on an erased thought: "my sister lives in Rome" tells her name only by another turn. What
+the erased thoughts had retired holds again, as if they had never been; a surviving turn that had a part in an
+erased thought is thought over anew. A journal line that also speaks of surviving thoughts stays, without the
+erased ones and without its reason, which may quote them. A matrix learned from the vectors (a cluster of one
+is that vector itself) is dropped. Then the files are scrubbed; if that is interrupted, the next who opens
+them does it.
 """
 
 from __future__ import annotations
@@ -63,7 +65,7 @@ class Erasure(Part):
     def _erase_turns(self, number: int, turns: set[int]) -> Erased:
         gone = rows.ids_json(turns)
         made = [id_ for action in self._actions("actions.of_turns", (number, gone)) for id_ in _added(action)]
-        thoughts = self._ids("derived.of_turns", number, turns) | set(made)
+        thoughts = self._resting_on(number, self._ids("derived.of_turns", number, turns) | set(made))
         doomed = rows.ids_json(thoughts)
         shared = self._ids("derived.sources", number, thoughts) - turns
         quoted_in = self._quoting(number, turns, thoughts) - turns
@@ -89,13 +91,24 @@ class Erasure(Part):
             quoted_in=tuple(sorted(quoted_in)),
         )
 
+    def _resting_on(self, number: int, thoughts: set[int]) -> set[int]:
+        """These thoughts with all that would not be as it is without them, or without such a one."""
+        known, resting = set(thoughts), set[int]()
+        while True:
+            touching = self._actions("actions.involved", (number, rows.ids_json(known), rows.ids_json(())))
+            added = {id_ for each in touching if _rests_on(each, known, resting) for id_ in _added(each)}
+            if added <= known:
+                return known
+            resting |= added - thoughts
+            known |= added
+
     def _erase_actions(self, number: int, turns: set[int], thoughts: set[int]) -> int:
         """How many lines of the journal went; the others that spoke of these thoughts are rewritten."""
         involved = self._actions("actions.involved", (number, rows.ids_json(thoughts), rows.ids_json(turns)))
         fallen = _fallen(involved, turns, thoughts)
         touched = {thought.id for action in involved if action.id in fallen for thought in action.after}
         for rest in [_without(action, thoughts) for action in involved if action.id not in fallen]:
-            if rest.after:
+            if rest.changed:
                 self._db.run("actions.rewrite", rows.rewritten_row(number, rest))
             else:
                 fallen.add(rest.id)
@@ -141,13 +154,22 @@ def _added(action: Action) -> set[int]:
 
 
 def _fallen(involved: Sequence[Action], turns: set[int], thoughts: set[int]) -> set[int]:
-    """The actions that are taken back: of an erased turn, or all they added is erased; and their undos."""
+    """The actions that are taken back: of an erased turn, resting on an erased thought, or all they added
+    is erased; and their undos.
+    """
     fallen: set[int] = set()
     for action in involved:
         added = _added(action)
-        if action.turn in turns or action.undoes in fallen or (added and added <= thoughts):
+        lost = any(thought.id in thoughts for thought in action.given) or (added and added <= thoughts)
+        if action.turn in turns or action.undoes in fallen or lost:
             fallen.add(action.id)
     return fallen
+
+
+def _rests_on(action: Action, thoughts: set[int], resting: set[int]) -> bool:
+    """Whether an action rests on one of these thoughts, or works on one that does so itself."""
+    given = any(thought.id in thoughts for thought in action.given)
+    return given or any(thought.id in resting for thought in action.before)
 
 
 def _without(action: Action, thoughts: set[int]) -> Action:

@@ -52,7 +52,7 @@ class Journal:
 
     def require_untouched_since(self, action: Action) -> None:
         """Undoing is safe only while every thought is as the action left it (or is so again)."""
-        for thought in action.after:
+        for thought in action.changed:
             if self._thought_row(thought.id) != thought:
                 later = self._db.run("touched.standing", (self.space, thought.id)).fetchone()[0]
                 raise errors.Conflict(

@@ -134,10 +134,10 @@ class Space(Part):
                 raise errors.Conflict(f"{done.ref} is already undone, by {Ref('action', done.undone_by)}")
             journal.require_untouched_since(done)
             earlier = {thought.id: thought for thought in done.before}
-            restored = tuple(earlier.get(item.id) or _emptied(item, now) for item in done.after)
+            restored = tuple(earlier.get(item.id) or _emptied(item, now) for item in done.changed)
             undone = journal.record(
                 "undo", f"undo of {done.ref}: {done.reason}", actor, now,
-                before=done.after, after=restored, undoes=done.id,
+                before=done.changed, after=restored, undoes=done.id,
             )  # fmt: skip
             journal.mark_undone(done, undone)
             journal.close()
@@ -162,14 +162,15 @@ class Space(Part):
         said_at: datetime,
         now: datetime,
     ) -> None:
-        held = self._current(journal, change.retire)
+        held, given = self._current(journal, change.retire), self._current(journal, change.given)
         new = [(journal.number_thought(draft, said_at, now), entry) for draft, entry in drafts]
         dated = [draft.valid_from for draft, _ in drafts if draft.valid_from and change.action == "supersede"]
         closing = change.ended or (dated[0] if dated else said_at)
-        retired = tuple(_closed(thought, closing, now) for thought in held)
+        retired = (_closed(thought, closing, now) for thought in held)
+        after = (*retired, *(thought for thought, _ in new), *given)
         journal.record(
             change.action, change.reason, change.actor or plan.actor, now,
-            before=held, after=(*retired, *(thought for thought, _ in new)), turn=plan.turn,
+            before=(*held, *given), after=after, turn=plan.turn,
         )  # fmt: skip
         for thought, entry in new:
             write_entry(self._db, journal.space, replace(entry, id=thought.id), journal.version)
