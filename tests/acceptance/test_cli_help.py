@@ -27,6 +27,7 @@ COMMANDS = sorted(
         "demo",
         "audit",
         "entities",
+        "organise",
         "history",
     }
 )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     command(app, "embedder", "llm", "think")(remember)
     command(app, "embedder", "llm", "think")(think)
+    command(app, "embedder", "llm", "think")(organise)
 
 
 def remember(
@@ -118,6 +119,35 @@ def think(
             printing.note("thinkback think --retry-failed tries them again")
     if over.failed:
         raise typer.Exit(1)
+
+
+def organise(
+    call: Call,
+    group: Annotated[
+        int | None, typer.Option("--group", metavar="N", min=0, help="Only this group; else all, one by one.")
+    ] = None,
+) -> None:
+    """Put thoughts in order now: merge what belongs together, retire what a newer one speaks against.
+
+    The background does so by itself whenever a group has doubled. With a language model that is able enough,
+    it proposes and is guarded; every action can be undone.
+
+    \b
+    Examples:
+      thinkback organise
+      thinkback organise --llm openai:gpt-4o-mini --json
+    """
+    from thinkback.apps.cli import printing, values
+    from thinkback.apps.cli.progress import progress
+
+    with call.memory(thinks=True) as memory, progress("organising") as report:
+        done = memory.organise(group=group, progress=report)
+    if call.json:
+        actions = [values.action(action) for action in done.actions]
+        printing.print_json({"actions": actions, "receipt": asdict(done.receipt)})
+        return
+    printing.say(f"actions: {len(done.actions)}")
+    _print_thoughts(thought for action in done.actions for thought in action.changed)
 
 
 def think_over(memory: Memory, limit: int | None = None) -> ThoughtOver:
