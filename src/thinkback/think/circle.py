@@ -82,12 +82,12 @@ class Circle:
 
     def behind(self, names: Iterable[str], told: Iterable[Thought]) -> tuple[int, ...]:
         """The thoughts, of these, by which someone of these names has others too."""
-        keys = {normalise(each) for name in names for each in self.names(name)}
-        return tuple(
-            thought.id
-            for thought in told
-            if thought.relation == SAME and not thought.negated and normalise(thought.subject) in keys
-        )
+        several = {each for name in names if len(self.names(name)) > 1 for each in self.names(name)}
+        if not several:
+            return ()
+        joined = (thought for thought in told if thought.relation == SAME and not thought.negated)
+        keys = set(map(normalise, several))
+        return tuple(each.id for each in joined if each.subject in several or normalise(each.subject) in keys)
 
     def roles_of(self, name: str) -> list[tuple[str, str]]:
         """(whose, relation) of every role in which that very name is known."""

@@ -2,7 +2,7 @@
 
 Evidence, strongest first: a role that one person holds ("my sister Anna": whoever is "my sister" is Anna);
 the same name in another script (安娜 and Anna, where role or exact sound agrees); a longer form of the one
-name known (Anna, Anna Schmidt); a spelling close to the holder's of that same role. "My cousin Tom" is
+name known (Anna, Anna Schmidt); another spelling of the name that holds that same role. "My cousin Tom" is
 another than "my friend Tom": one taken for two costs a double entry, two taken for one cost true thoughts.
 """
 
@@ -26,6 +26,8 @@ Names = Callable[[], Sequence[str]]
 _NAMING = ("goes by", "is named", "english name")
 _ALIKE = 0.8  # of the sound of two spellings of one name in one script, in one role
 _ALIKE_ACROSS = 0.5  # the same across scripts, where transliteration blurs
+_VOWELS = re.compile("[aeiouy]")
+_DOUBLED = re.compile(r"(.)\1+")
 _PERSON = re.compile(r"[A-ZÀ-Þ][\w'-]*(?: [A-ZÀ-Þ][\w'-]*){0,3}")
 _PERSON_ZH = re.compile("[\u4e00-\u9fff]{2,4}")
 _SURNAMES = frozenset(
@@ -195,7 +197,18 @@ def _one_person(known: str, name: str, kin: str) -> bool:
         return kin in ONE_EACH or likeness(known, name) >= _ALIKE_ACROSS
     if is_han(name):
         return known == name[1:] or name == known[1:]
-    return _longer(known, name) or _longer(name, known) or likeness(known, name) >= _ALIKE
+    return _longer(known, name) or _longer(name, known) or _one_spelt_twice(known, name)
+
+
+def _one_spelt_twice(one: str, other: str) -> bool:
+    """Katherine, Kathrine: only vowels inside the name differ; Maria is not Mario, nor Anna Hanna."""
+    return likeness(one, other) >= _ALIKE and _frame(one) == _frame(other)
+
+
+def _frame(name: str) -> tuple[str, str, str]:
+    """First letter, consonants, last letter."""
+    bare = normalise(name)
+    return bare[:1], _VOWELS.sub("", _DOUBLED.sub(r"\1", bare)), bare[-1:]
 
 
 def _form_of(known: str, name: str) -> bool:

@@ -61,7 +61,8 @@ def _given(changes: tuple[Change, ...], circle: Circle, known: Sequence[Thought]
     def given(change: Change) -> tuple[int, ...]:
         names = [draft.subject for draft in change.add]
         joined = {normalise(draft.subject) for draft in change.add if draft.relation == SAME}
-        held = (each.id for each in standing if is_role(each) and joined & set(map(normalise, each.objects)))
+        roles = filter(is_role, standing) if joined else ()
+        held = (each.id for each in roles if not joined.isdisjoint(map(normalise, each.objects)))
         return tuple(sorted({*circle.behind(names, standing), *held}))
 
     return tuple(replace(change, given=given(change)) for change in changes)

@@ -1,7 +1,7 @@
 """Who and what a thought speaks of: names to keys, so that two spellings meet (TiM 001, entity resolution).
 
-This first set resolves by spelling, article, possessive, kin word and stem; issue 3 adds similarity, aliases
-learned from text ("my sister Anna") and scripts. Stores keep the alias table, keyed by `normalise`.
+By spelling, article, possessive, kin word and stem alone; that two names are one's ("my sister Anna", 安娜)
+is decided by `identify`. Stores keep the alias table, keyed by `normalise`.
 """
 
 from __future__ import annotations

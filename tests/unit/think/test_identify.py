@@ -50,6 +50,9 @@ def test_two_names_of_one_person_meet(memory: Memory, turns: list[str], asked: s
         (["My name is Ann. I live in Oslo.", "My friend Ann lives in Perth."], "user", "Ann (user's friend)"),
         (["My sister Anna lives in Oslo.", "My sister Eve lives in Perth."], "Anna", "Eve"),
         (["Anna Schmidt lives in Oslo.", "Anna Weber lives in Perth."], "Anna Schmidt", "Anna Weber"),
+        (["My friend Maria lives in Oslo.", "My friend Mario lives in Perth."], "Maria", "Mario"),
+        (["My friend Anna lives in Oslo.", "My friend Hanna lives in Perth."], "Anna", "Hanna"),
+        (["My son Martin lives in Oslo.", "My son Marvin lives in Perth."], "Martin", "Marvin"),
     ],
 )
 def test_two_people_stay_two(memory: Memory, turns: list[str], first: str, second: str) -> None:
