@@ -17,10 +17,10 @@ from typing import Any, Self
 from weakref import WeakSet
 
 from thinkback import transfer
-from thinkback.audit import Audit, audit
 from thinkback.checks import checked_limit, checked_name, checked_text
 from thinkback.errors import InvalidInput, ModelError
 from thinkback.history import replay, seen
+from thinkback.looking import Looking, moment
 from thinkback.models.meter import Meter
 from thinkback.ports import LLM, Clock, Embedder, Store
 from thinkback.presets import HYBRID, Preset
@@ -28,13 +28,11 @@ from thinkback.presets import preset as named_preset
 from thinkback.recall.chat import ChatStream
 from thinkback.recall.check import Checks
 from thinkback.recall.retention import Fading
-from thinkback.recall.retrieve import Known, Lookup, Question, retrieve
-from thinkback.recall.why import why_answer, why_thought
+from thinkback.recall.retrieve import retrieve
+from thinkback.recall.search import Known, Lookup, Question
 from thinkback.receipts import Stopwatch, counting
-from thinkback.text.quarantine import redacted_why
 from thinkback.text.refs import parse_ref
 from thinkback.think.choose import Think, generator_for, organiser_for, reviser_for
-from thinkback.think.circle import Circle
 from thinkback.think.generate import Generator
 from thinkback.think.reading import AnswerReader
 from thinkback.think.reorganise import Reorganiser
@@ -42,30 +40,23 @@ from thinkback.think.thinker import Thinker
 from thinkback.think.worker import Worker
 from thinkback.times import aware, utc_now
 from thinkback.types import (
-    SAME,
     Action,
     Answer,
-    Candidate,
-    Entity,
     Erased,
-    Failure,
     Receipt,
     Recollection,
     Ref,
     Said,
-    Stats,
     Thought,
     ThoughtOver,
     Turn,
-    Version,
-    Why,
 )
 from thinkback.upkeep import Progress, Upkeep
 
 RECENT_TURNS = 2
 
 
-class Memory:
+class Memory(Looking):
     """What one user told, and what was thought of it. Thread-safe; close it, or use it in a `with`."""
 
     def __init__(
@@ -231,6 +222,12 @@ class Memory:
         receipt = Receipt(tally.calls, tally.prompt_tokens, tally.completion_tokens, ms=watch.ms)
         return ThoughtOver(actions=tuple(done), receipt=receipt)
 
+    def retry_failures(self) -> int:
+        """Put every dead letter back among what is pending; how many those were."""
+        count = self.store.retry_failures(self.user)
+        self._wake()
+        return count
+
     def wait(self, timeout: float | None = None) -> bool:
         """Until the background worker has nothing left to do now; raises what made it fail.
 
@@ -259,7 +256,7 @@ class Memory:
         text = checked_text(query, "query")
         if not text.strip():
             raise InvalidInput("the query is empty: ask something")
-        when, lookup, known = _aware(as_of, "as_of"), self._lookup(), None
+        when, lookup, known = moment(as_of, "as_of"), self._lookup(), None
         watch = Stopwatch()
         if known_at is not None:
             with watch("replay"):
@@ -296,92 +293,6 @@ class Memory:
         stream = ChatStream(said, recalled, recent, self.llm, self._keep, self._checks)
         self._streams.add(stream)
         return stream
-
-    # --- looking ------------------------------------------------------------------------------
-
-    def thoughts(
-        self,
-        *,
-        subject: str | None = None,
-        relation: str | None = None,
-        group: int | None = None,
-        current: bool = True,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        limit: int | None = None,
-    ) -> list[Thought]:
-        """The thoughts of the space in sequence; `current=False` includes retired ones.
-
-        `subject` finds by any name of it; who is who is listed by `entities`. `as_of` asks what held at that
-        time (retired since or not), `known_at` what was held true when this memory stood there.
-        """
-        most = checked_limit(limit)
-        when, then = _aware(as_of, "as_of"), _aware(known_at, "known_at")
-        current = current and when is None and then is None
-        read = partial(self.store.thoughts, self.user, relation=relation, current=current)
-        if subject is None:
-            found = read(group=group)
-        else:
-            found = [thought for name in self._circle().names(subject) for thought in read(subject=name)]
-            if group is not None:
-                there = {thought.id for thought in read(group=group)}
-                found = [thought for thought in found if thought.id in there]
-        found = [thought for thought in found if thought.relation != SAME or relation == SAME]
-        if then is not None:
-            past = replay(self.store.journal(self.user), then)
-            found = [past[thought.id] for thought in found if thought.id in past]
-        return sorted(seen(found, when, then), key=lambda thought: thought.id)[:most]
-
-    def history(self, subject: str, relation: str | None = None) -> list[Version]:
-        """What was ever thought of a subject, by any of its names: oldest value first, with the reasons."""
-        found = self.thoughts(subject=checked_text(subject, "subject"), relation=relation, current=False)
-        ordered = sorted(found, key=lambda thought: (thought.valid_from or thought.recorded_at, thought.id))
-        return [Version(thought, tuple(self._changes(thought))) for thought in ordered]
-
-    def turns(
-        self, *, session: str | None = None, limit: int | None = None, newest: bool = False
-    ) -> list[Turn]:
-        """The turns in sequence; with `newest`, the last `limit` of them."""
-        return self.store.turns(self.user, session=session, limit=checked_limit(limit), newest=newest)
-
-    def journal(self, *, thought: int | None = None, limit: int | None = None) -> list[Action]:
-        """Every action on the space, with its reason."""
-        return self.store.journal(self.user, thought=thought, limit=checked_limit(limit))
-
-    def entities(self) -> list[Entity]:
-        """Who and what thoughts are about: all names of each, and the thoughts by which they are one."""
-        told = self.store.thoughts(self.user, kind="relationship")
-        decisions = [thought for thought in told if thought.relation == SAME]
-        return Circle.of(told).entities(self.store.entities(self.user), decisions)
-
-    def failures(self) -> list[Failure]:
-        """Turns whose post-thinking was given up, with the reason; `retry_failures` tries them again."""
-        return self.store.failures(self.user)
-
-    def retry_failures(self) -> int:
-        """Put every dead letter back among what is pending; how many those were."""
-        count = self.store.retry_failures(self.user)
-        self._wake()
-        return count
-
-    def why(self, what: Thought | Answer | Turn | Candidate | Ref | str | int) -> Why:
-        """Why a thought is held, or why an answer was given: `why("thought:7")`, `why(answer)`."""
-        if isinstance(what, Answer):
-            what = what.turn
-        ref = what.ref if isinstance(what, (Thought, Turn, Candidate)) else parse_ref(what, "thought")
-        if ref.kind == "action":
-            raise InvalidInput(
-                f"{ref} is an action: its reason stands in the journal. Ask about a thought or a turn"
-            )
-        explained = why_thought if ref.kind == "thought" else why_answer
-        return redacted_why(explained(self.store, self.user, ref.id))
-
-    def audit(self) -> Audit:
-        """Duplicates, loops, quarantined turns, stale and unsupported thoughts; it shows no secret."""
-        return audit(self.store, self.user, self._clock())
-
-    def stats(self) -> Stats:
-        return self.store.stats(self.user)
 
     # --- changing one's mind ------------------------------------------------------------------
 
@@ -495,12 +406,6 @@ class Memory:
         self._wake()
         return turn
 
-    def _changes(self, thought: Thought) -> Iterator[Action]:
-        """The actions that changed it, not those that rest on it."""
-        for action in self.store.journal(self.user, thought=thought.id):
-            if any(each.id == thought.id for each in action.changed):
-                yield action
-
     def _lookup(self) -> Lookup:
         return Lookup(
             lambda ids: self.store.thoughts(self.user, ids=ids, current=False) if ids else [],
@@ -511,9 +416,6 @@ class Memory:
         policy = self._preset.retention
         recalls = partial(self.store.recalls, self.user)
         return None if policy is None else Fading(policy, self._clock(), recalls)
-
-    def _circle(self) -> Circle:
-        return Circle.of(self.store.thoughts(self.user, kind="relationship"))
 
     def _known(self, as_of: datetime | None, known_at: datetime) -> tuple[Known, Lookup]:
         """The space as this memory knew it then: the journal replayed, and the turns recorded by then."""
@@ -529,10 +431,6 @@ class Memory:
     def _wake(self) -> None:
         if self._worker is not None:
             self._worker.wake(self.user)
-
-
-def _aware(when: datetime | None, what: str) -> datetime | None:
-    return None if when is None else aware(when, what)
 
 
 def _of_kind(ref: Ref, kind: str) -> Ref:

@@ -15,7 +15,7 @@ ROOT = Path(thinkback.__file__).parent
 VALUES = {"errors", "types", "times", "codec", "presets", "receipts"}
 LANGUAGE = {"text", "index", "prompts"}
 STEPS = {"think", "recall"}
-CORE = VALUES | LANGUAGE | STEPS | {"ports", "checks", "upkeep", "transfer", "audit", "history"}
+CORE = VALUES | LANGUAGE | STEPS | {"ports", "checks", "upkeep", "transfer", "audit", "history", "looking"}
 
 # room or file -> what it may import besides itself
 ALLOWED: dict[str, set[str]] = {
@@ -38,6 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     "audit": VALUES | {"ports", "text"},
     "think": VALUES | {"ports", "upkeep"} | LANGUAGE,
     "recall": VALUES | {"ports", "history"} | LANGUAGE,
+    "looking": CORE,
     "memory": CORE | {"stores", "models"},
     "asynchronous": CORE | {"memory"},
     "settings": CORE | {"memory", "stores", "models"},

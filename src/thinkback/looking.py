@@ -1,0 +1,135 @@
+"""Looking: what one can ask of a memory without a model: its thoughts, turns, journal, and why.
+
+The base of `Memory`: it reads the store, changes nothing, and needs no embedding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from functools import partial
+
+from thinkback.audit import Audit, audit
+from thinkback.checks import checked_limit, checked_text
+from thinkback.errors import InvalidInput
+from thinkback.history import replay, seen
+from thinkback.ports import Clock, Store
+from thinkback.recall.why import why_answer, why_thought
+from thinkback.text.quarantine import redacted_why
+from thinkback.text.refs import parse_ref
+from thinkback.think.circle import Circle
+from thinkback.times import aware
+from thinkback.types import (
+    SAME,
+    Action,
+    Answer,
+    Candidate,
+    Entity,
+    Failure,
+    Ref,
+    Stats,
+    Thought,
+    Turn,
+    Version,
+    Why,
+)
+
+
+class Looking:
+    """One user's space, as it is kept."""
+
+    store: Store
+    user: str
+    _clock: Clock
+
+    def thoughts(
+        self,
+        *,
+        subject: str | None = None,
+        relation: str | None = None,
+        group: int | None = None,
+        current: bool = True,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        limit: int | None = None,
+    ) -> list[Thought]:
+        """The thoughts of the space in sequence; `current=False` includes retired ones.
+
+        `subject` finds by any name of it; who is who is listed by `entities`. `as_of` asks what held at that
+        time (retired since or not), `known_at` what was held true when this memory stood there.
+        """
+        most = checked_limit(limit)
+        when, then = moment(as_of, "as_of"), moment(known_at, "known_at")
+        current = current and when is None and then is None
+        read = partial(self.store.thoughts, self.user, relation=relation, current=current)
+        if subject is None:
+            found = read(group=group)
+        else:
+            found = [thought for name in self._circle().names(subject) for thought in read(subject=name)]
+            if group is not None:
+                there = {thought.id for thought in read(group=group)}
+                found = [thought for thought in found if thought.id in there]
+        found = [thought for thought in found if thought.relation != SAME or relation == SAME]
+        if then is not None:
+            past = replay(self.store.journal(self.user), then)
+            found = [past[thought.id] for thought in found if thought.id in past]
+        return sorted(seen(found, when, then), key=lambda thought: thought.id)[:most]
+
+    def history(self, subject: str, relation: str | None = None) -> list[Version]:
+        """What was ever thought of a subject, by any of its names: oldest value first, with the reasons."""
+        found = self.thoughts(subject=checked_text(subject, "subject"), relation=relation, current=False)
+        ordered = sorted(found, key=lambda thought: (thought.valid_from or thought.recorded_at, thought.id))
+        return [Version(thought, tuple(self._changes(thought))) for thought in ordered]
+
+    def turns(
+        self, *, session: str | None = None, limit: int | None = None, newest: bool = False
+    ) -> list[Turn]:
+        """The turns in sequence; with `newest`, the last `limit` of them."""
+        return self.store.turns(self.user, session=session, limit=checked_limit(limit), newest=newest)
+
+    def journal(self, *, thought: int | None = None, limit: int | None = None) -> list[Action]:
+        """Every action on the space, with its reason."""
+        return self.store.journal(self.user, thought=thought, limit=checked_limit(limit))
+
+    def entities(self) -> list[Entity]:
+        """Who and what thoughts are about: all names of each, and the thoughts by which they are one."""
+        told = self.store.thoughts(self.user, kind="relationship")
+        decisions = [thought for thought in told if thought.relation == SAME]
+        return Circle.of(told).entities(self.store.entities(self.user), decisions)
+
+    def failures(self) -> list[Failure]:
+        """Turns whose post-thinking was given up, with the reason; `retry_failures` tries them again."""
+        return self.store.failures(self.user)
+
+    def why(self, what: Thought | Answer | Turn | Candidate | Ref | str | int) -> Why:
+        """Why a thought is held, or why an answer was given: `why("thought:7")`, `why(answer)`."""
+        if isinstance(what, Answer):
+            what = what.turn
+        ref = what.ref if isinstance(what, (Thought, Turn, Candidate)) else parse_ref(what, "thought")
+        if ref.kind == "action":
+            raise InvalidInput(
+                f"{ref} is an action: its reason stands in the journal. Ask about a thought or a turn"
+            )
+        explained = why_thought if ref.kind == "thought" else why_answer
+        return redacted_why(explained(self.store, self.user, ref.id))
+
+    def audit(self) -> Audit:
+        """Duplicates, loops, quarantined turns, stale and unsupported thoughts; it shows no secret."""
+        return audit(self.store, self.user, self._clock())
+
+    def stats(self) -> Stats:
+        return self.store.stats(self.user)
+
+    def _changes(self, thought: Thought) -> Iterator[Action]:
+        """The actions that changed it, not those that rest on it."""
+        for action in self.store.journal(self.user, thought=thought.id):
+            if any(each.id == thought.id for each in action.changed):
+                yield action
+
+    def _circle(self) -> Circle:
+        return Circle.of(self.store.thoughts(self.user, kind="relationship"))
+
+
+def moment(when: datetime | None, what: str) -> datetime | None:
+    """A time the caller gave, checked; None stays None."""
+    return None if when is None else aware(when, what)

@@ -1,0 +1,132 @@
+"""A question and what it is put to: its wordings, the shelf, the preset, and the words behind a hit.
+
+A question is searched for as it was asked, less the words that only ask, as a thought would say the answer
+(`text.asking`), and in words that mean alike (`text.thesaurus`); of its wordings the best score counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from thinkback.index.lexical import Wording, hash_terms
+from thinkback.index.shelf import Hits, Shelf
+from thinkback.presets import Preset
+from thinkback.recall.retention import Fading
+from thinkback.text.asking import asked_for, rewordings
+from thinkback.text.scripts import HAN
+from thinkback.text.thesaurus import alike
+from thinkback.types import Hashing, ItemKind, Thought, Turn
+
+if TYPE_CHECKING:
+    from thinkback.types import Terms, Vector
+
+_ALIKE = 0.7  # what a word that means alike is worth of the word itself
+_FEW = 32  # turns, of which the nearest are worth a look in any case
+_HAN = re.compile(f"[{HAN}]")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """What was known at an earlier time: thoughts held true then (at the time asked for), all, and turns."""
+
+    held: Collection[int]
+    ever: Collection[int]
+    turns: Collection[int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """A query, ready to be searched with."""
+
+    text: str
+    vector: Vector
+    terms: Terms
+    k: int
+    as_of: datetime | None = None
+    explain: bool = False
+    known: Known | None = None
+    fading: Fading | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lookup:
+    """Where the words of a hit are read."""
+
+    thoughts: Callable[[Sequence[int]], Sequence[Thought]]
+    turns: Callable[[Sequence[int]], Sequence[Turn]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """A question and all that it is put to."""
+
+    question: Question
+    shelf: Shelf
+    hashing: Hashing | None
+    preset: Preset
+    lookup: Lookup
+    wordings: tuple[Wording, ...] = ()
+
+    def hits(self, kind: ItemKind, limit: int, *, whenever: bool = False) -> Hits:
+        """The best of what holds at the time asked for; `whenever` takes what was retired as well."""
+        known = self.question.known
+        as_of = None if whenever or self.question.as_of is None else self.question.as_of.timestamp()
+        if known is not None and kind == "thought":
+            as_of = None  # what held then is already chosen, by the intervals as they were known
+        scan_below = self.preset.scan_below
+        # Where words have no weight they must not propose candidates either: TiM looks into groups alone.
+        return self.shelf.search(
+            kind,
+            self.question.vector,
+            self.wordings if self.preset.lexical else self.question.terms[:0],
+            limit=limit,
+            hashing=self.hashing if self.question.explain or self.shelf.size(kind) > scan_below else None,
+            scan_below=scan_below,
+            as_of=as_of,
+            current_only=as_of is None and not whenever and known is None,
+            only=None if known is None else self._only(known, kind, whenever=whenever),
+            weights=(self.preset.cosine, self.preset.lexical),
+        )
+
+    @staticmethod
+    def _only(known: Known, kind: ItemKind, *, whenever: bool) -> Collection[int]:
+        if kind == "turn":
+            return known.turns
+        return known.ever if whenever else known.held
+
+    @property
+    def few(self) -> bool:
+        """Whether a Chinese question is put to so few turns that the nearest may well be the one.
+
+        Neither words nor a small embedder can tell: Chinese is asked in other characters than it was told in.
+        """
+        return self.shelf.size("turn") <= _FEW and bool(_HAN.search(self.question.text))
+
+    def matters(self, score: float) -> bool:
+        return score >= self.preset.threshold
+
+    def nearly(self, score: float, lexical: float) -> bool:
+        """Whether a turn may take a place that is left: it shares words with the question, if not many."""
+        return self.matters(score) or (score >= self.preset.nearly / (2 if self.few else 1) and lexical > 0)
+
+    def may_be_more(self, hits: Hits, limit: int) -> bool:
+        return len(hits) == limit and self.matters(hits.score[-1])
+
+
+def wordings_of(question: Question) -> Iterator[Wording]:
+    """As it was asked; without the words that only ask; as a thought would say it; in words like its own.
+
+    Of Chinese every two neighbours are a term, and many pairs are no word: a pair that nobody wrote must not
+    weigh as if a rare word were missing.
+    """
+    yield Wording(question.terms)
+    for wanted in (asked_for(question.text), *rewordings(question.text)):
+        words = [term for term in wanted if term.isascii() or len(term) == 1]
+        pairs = [term for term in wanted if not term.isascii() and len(term) > 1]
+        yield Wording(hash_terms(words), hash_terms(pairs))
+    if like := alike(question.text):
+        yield Wording(hash_terms(()), hash_terms(like), _ALIKE)
