@@ -15,7 +15,8 @@ _ON = (
 )
 _HURT = "(?:bad|dodgy|busted|torn|broken|fractured|sprained|slipped|herniated|frozen|trick|bum|weak)"
 _PART = (
-    "(?:back|knee|shoulder|hip|ankle|wrist|elbow|neck|disc|toe|foot|rib|tendon|ligament|meniscus|heart|hand|arm"
+    "(?:back|knee|shoulder|hip|ankle|wrist|elbow|neck|disc|toe|foot|rib|tendon|ligament|meniscus|heart"
+    "|hand|arm"
     "|leg)"
 )
 
@@ -29,6 +30,9 @@ HEALTH: tuple[Rule, ...] = (
     rule("weighs", rf"weighs? (?:in at )?{_ABOUT}(?P<o>\d[\d.,]* ?{WEIGHT})", "weighs"),
     rule("weighs now", rf"(?:{BE} )?(?:(?:back )?(?:down to|up to|to|at) )?{_ABOUT}(?P<o>\d[\d.,]*"
         rf" ?{WEIGHT})", "weighs"),
+    rule("weighs then", rf"(?:(?:have |has )?(?:gone|went|dropped|climbed|crept|got|gotten|slimmed)"
+        rf"(?: from \d[\d.,]*(?: ?{WEIGHT})?)?(?: back)?(?: up| down)? to|weighed(?: in at)?) {_ABOUT}"
+        rf"(?P<o>\d[\d.,]* ?{WEIGHT})", "weighs"),
     rule("feet", rf"(?:{BE} )?{_ABOUT}(?P<o>\d'\s?\d{{1,2}})(?:\"|'')?(?: tall)?", "height"),
     rule("tall",
         rf"(?:{BE} )?{_ABOUT}(?P<o>\d[\d.,' ]*(?:cm|m|meters?|metres?|feet|foot|ft|\"|in"
