@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thinkback.think.rules.english_parts import BE, DOSE, HAVE, WEIGHT, rule
-from thinkback.think.rules.english_words import MARITAL, is_condition, is_language, is_medicine
+from thinkback.think.rules.english_words import MARITAL, is_condition, is_language, is_medicine, is_symptom
 from thinkback.think.rules.rule import Rule
 
 _ABOUT = "(?:about |around |almost |roughly |nearly |just |only |exactly )?"
@@ -44,6 +44,9 @@ HEALTH: tuple[Rule, ...] = (
         rf"|suffers? from)"
         r" (?P<o>.+)", "has condition", split=True),
     rule("condition", rf"{HAVE} (?:an? )?(?P<o>.+)", "has condition", split=True, accept=is_condition),
+    rule("feels", rf"(?:{BE} (?:experiencing|having|suffering from|getting)|experiences?|gets?"
+        r"|(?:have|has) been (?:experiencing|having|suffering from|getting)|have|has|suffers? from)"
+        r" (?:an? |some )?(?P<o>.+)", "has condition", split=True, accept=is_symptom),
     rule("hurt", rf"(?:{HAVE}|got) (?P<o>an? {_HURT} {_PART})", "has condition"),
     rule("takes dose", rf"{_ON} (?:an? |my |the )?(?P<o>(?:[\w-]+ ){{1,2}}?{DOSE})(?:[\s,].*)?", "takes"),
     rule("takes dose of", rf"{_ON} (?P<o>{DOSE} (?:of )?[\w-]+)(?:[\s,].*)?", "takes"),

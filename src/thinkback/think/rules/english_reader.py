@@ -18,6 +18,7 @@ from thinkback.think.rules.english import ATTRIBUTES, KINDRED, PREDICATES
 from thinkback.think.rules.english_build import built, kin_of
 from thinkback.think.rules.english_clauses import agrees, clauses, polarity
 from thinkback.think.rules.english_cut import late, trim
+from thinkback.think.rules.english_knowledge import known
 from thinkback.think.rules.english_lead import bare, spelt_out, unled, with_subject
 from thinkback.think.rules.english_loose import loose
 from thinkback.think.rules.english_people import Cast, mentions, pet_in, places
@@ -98,7 +99,9 @@ class Reader:
         restatements = list(self._restated(sentence))
         self.subject = about
         rest = _without(sentence, [clause for clause, _ in restatements])
-        readings = [*self.named(sentence), *restatements, *self._clauses(rest), *loose(rest)]
+        readings = [*self.named(sentence), *restatements, *known(sentence)]
+        if not any(reading.kind == "knowledge" for _, reading in readings):
+            readings += [*self._clauses(rest), *loose(rest)]
         yield from sorted(
             readings, key=lambda read: read[0].start
         )  # a later word may bring an earlier up to date

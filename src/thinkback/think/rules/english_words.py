@@ -269,3 +269,17 @@ def is_school(words: str) -> bool:
 
 def is_no_school(words: str) -> bool:
     return not is_school(words)
+
+
+_SYMPTOMS = word_set(
+    """pain pains ache aches urination nausea fever fevers dizziness fatigue headache headaches cough coughing
+ bleeding vomiting diarrhea diarrhoea constipation breath numbness swelling itching burning rash palpitations
+ cramps chills discomfort weakness thirst sweats tingling bloating heartburn stiffness tremors wheezing
+ breathlessness tiredness exhaustion hives"""
+)
+
+
+def is_symptom(words: str) -> bool:
+    """What one feels of an illness, or the illness."""
+    last = (words.lower().split() or [""])[-1]
+    return len(words.split()) <= 5 and (last in _SYMPTOMS or is_condition(words))
