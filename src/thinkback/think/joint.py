@@ -33,7 +33,7 @@ class JointGenerator:
     def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
         """The rules' drafts, then what the model adds to them."""
         certain = self.rules.generate(turn, recent)
-        added = self.model.about(turn, unread(turn, certain))
+        added = self.model.about(turn, unread(turn, certain), recent)
         return [
             *(replace(draft, maker=self.rules.name) for draft in certain),
             *(replace(draft, maker=self.model.name) for draft in added if not settled(draft, certain)),

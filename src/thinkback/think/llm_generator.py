@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from thinkback.errors import BadReply
 from thinkback.ports import LLM
 from thinkback.prompts import load
+from thinkback.think.affirm import affirmed
 from thinkback.think.lines import Line, may_hold, shown, stated
 from thinkback.types import Draft, Message, Turn
 
@@ -31,9 +32,9 @@ class LLMGenerator:
 
     def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
         """The drafts of one turn; raises BadReply where the model's answer cannot be used."""
-        return self.about(turn, stated(turn))
+        return self.about(turn, stated(turn), recent)
 
-    def about(self, turn: Turn, asked: Sequence[Line]) -> list[Draft]:
+    def about(self, turn: Turn, asked: Sequence[Line], recent: Sequence[Turn] = ()) -> list[Draft]:
         """The drafts of these lines; without any, the model is not asked.
 
         A reply that cannot be used is asked for once more: at temperature 0 the same question would bring the
@@ -45,12 +46,17 @@ class LLMGenerator:
         exchange, lines = shown(turn, asked)
         if not lines:
             return []
+        answering = affirmed(turn, recent)
+        if answering is not None:
+            exchange = f"Assistant, just before:\n- {answering.question}\n{exchange}"
         messages = [Message("user", load("generate").render(exchange=exchange))]
         form = schema(len(lines), most=sum(may_hold(line) for line in lines))
         first = self.llm.complete(messages, schema=form, max_tokens=MAX_TOKENS).text
         try:
-            return parse(first, turn, lines)
+            return parse(first, turn, lines, answering)
         except BadReply as bad:
             told = f"{bad}. Look at the numbered lines again. {_OTHERWISE}"
         again = [*messages, Message("assistant", first), Message("user", told)]
-        return parse(self.llm.complete(again, schema=form, max_tokens=MAX_TOKENS).text, turn, lines)
+        return parse(
+            self.llm.complete(again, schema=form, max_tokens=MAX_TOKENS).text, turn, lines, answering
+        )

@@ -19,6 +19,7 @@ from thinkback.text.clean import clean
 from thinkback.text.dates import When, resolve
 from thinkback.text.names import USER, normalise
 from thinkback.text.tokens import terms
+from thinkback.think.affirm import Affirmed
 from thinkback.think.lines import Line
 from thinkback.think.phrase import completed, reads, told_of_another
 from thinkback.think.relations import canonical, polar, relation_of
@@ -31,12 +32,16 @@ LONGEST_REPLY = 100_000
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
 _SELF = re.compile(r"\b(?:i|i'\w+|im|ive|me|my|mine|we|we'\w+|us|our|ours)\b|[我咱俺]", re.I)
 _OTHERS = re.compile(r"\b(?:he|he's|him|his|she|she's|her|they|they're|them|their)\b|[他她]", re.I)
+_A_VALUE = re.compile(r"\s*[\d<>≤≥]")
 _PLANNED = ("plans to", "has appointment")
 _TOLD_BY_ASSISTANT = ("knowledge", "dialogue")
 
 
-def parse(text: str, turn: Turn, lines: Sequence[Line]) -> list[Draft]:
-    """The supported thoughts of a reply about these lines, each with its source."""
+def parse(text: str, turn: Turn, lines: Sequence[Line], answering: Affirmed | None = None) -> list[Draft]:
+    """The supported thoughts of a reply about these lines, each with its source.
+
+    What the user said yes to (`answering`) counts as said in the line that says yes.
+    """
     if len(text) > LONGEST_REPLY:
         raise BadReply(f"turn {turn.id}: the reply has {len(text)} characters, more than {LONGEST_REPLY}")
     body = clean(text)
@@ -48,13 +53,12 @@ def parse(text: str, turn: Turn, lines: Sequence[Line]) -> list[Draft]:
         first = error.errors(include_url=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the reply"
         raise BadReply(f"turn {turn.id}: cannot use the thoughts, {where}: {first['msg']}") from error
-    return _first_said(_drafts(thoughts, turn, lines))
+    return _first_said(_drafts(thoughts, _Reader(turn, lines, answering)))
 
 
-def _drafts(thoughts: Sequence[ThoughtReply], turn: Turn, lines: Sequence[Line]) -> list[Draft]:
+def _drafts(thoughts: Sequence[ThoughtReply], reader: _Reader) -> list[Draft]:
     """What the turn supports; BadReply if there are thoughts and it supports none of them."""
     crowd = Counter(thought.line for thought in thoughts)
-    reader = _Reader(turn, lines)
     drafts: list[Draft] = []
     faults: list[str] = []
     for thought in thoughts:
@@ -65,7 +69,9 @@ def _drafts(thoughts: Sequence[ThoughtReply], turn: Turn, lines: Sequence[Line])
         else:
             drafts += [draft] if draft else []
     if thoughts and len(faults) == len(thoughts):
-        raise BadReply(f"turn {turn.id}: it supports none of {len(faults)} thoughts, the first: {faults[0]}")
+        raise BadReply(
+            f"turn {reader.turn.id}: it supports none of {len(faults)} thoughts, the first: {faults[0]}"
+        )
     return drafts
 
 
@@ -89,9 +95,10 @@ class _Unsupported(Exception):
 class _Reader:
     """One turn and its lines, to check thoughts against."""
 
-    def __init__(self, turn: Turn, lines: Sequence[Line]) -> None:
-        self._turn = turn
+    def __init__(self, turn: Turn, lines: Sequence[Line], answering: Affirmed | None = None) -> None:
+        self.turn = turn
         self._lines = lines
+        self._answering = answering
 
     def draft(self, thought: ThoughtReply, *, alone: bool) -> Draft | None:
         """The draft of one thought; None if what it says was said, but is badly put."""
@@ -100,8 +107,10 @@ class _Reader:
         relation, denied = _named(said)
         known = relation_of(relation)
         kind = known.kind if known.known else thought.kind
+        if relation == "is" and _A_VALUE.match(clean(thought.subject)):
+            kind = "knowledge"  # "3623.20/μl is high" tells of no person
         subject = self._subject(clean(thought.subject).strip(), line, kind)
-        objects = _supported(map(_tidy, thought.objects), line.text)
+        objects = _supported(map(_tidy, thought.objects), self._said(line))
         if not objects:
             raise _Unsupported(f"line {thought.line} does not say {', '.join(thought.objects)!r}")
         if not known.known or known.kind == "event":  # a state is told in many ways, an event by its verb
@@ -126,6 +135,13 @@ class _Reader:
             valid_to=valid_to,
         )
 
+    def _said(self, line: Line) -> str:
+        """The words of a line; of a yes, also those of the question it answers."""
+        answer = self._answering
+        if answer is None or answer.denied or line.side != "query" or line.start != answer.start:
+            return line.text
+        return f"{line.text} {answer.question}"
+
     def _line(self, thought: ThoughtReply) -> Line:
         if not 1 <= thought.line <= len(self._lines):
             raise _Unsupported(f"there is no line {thought.line}")
@@ -139,18 +155,18 @@ class _Reader:
             raise _Unsupported(f"the assistant cannot tell a {kind} of {name!r}")
         if who == USER and _OTHERS.search(line.text) and not _SELF.search(line.text):
             raise _Unsupported("the line does not speak of the user")
-        heard = self._turn.query if line.side == "query" else self._turn.text
+        heard = self.turn.query if line.side == "query" else self.turn.text
         if not about_user and not _supported([name], heard):
             raise _Unsupported(f"nobody spoke of {name!r}")
         return USER if who == USER else name
 
     def _source(self, line: Line) -> Source:
-        speaker = self._turn.asker if line.side == "query" else self._turn.answerer
-        return Source(self._turn.id, speaker, line.side, line.start, line.end)
+        speaker = self.turn.asker if line.side == "query" else self.turn.answerer
+        return Source(self.turn.id, speaker, line.side, line.start, line.end)
 
     def _when(self, line: Line, its_own: bool, *, past: bool) -> tuple[When | None, str]:
         """The one time the line names: it is an event's, or that of the line's only thought."""
-        found = resolve(line.text, self._turn.at, past=past) if its_own else []
+        found = resolve(line.text, self.turn.at, past=past) if its_own else []
         return (found[0], line.text[slice(*found[0].span)]) if len(found) == 1 else (None, "")
 
 

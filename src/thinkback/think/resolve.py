@@ -21,6 +21,7 @@ _SERVED = re.compile("\\A[吃喝](?=\\S)")
 _UNIT = r"(?:mg|mcg|ug|g|ml|iu|units?|pills?|tablets?)"
 _DOSE = re.compile(rf"\s*\b\d[\d.,]*\s*{_UNIT}\b.*|\d[\d.]*\s*(?:毫克|微克|毫升|片|粒|颗).*", re.S)
 _DOSE_FIRST = re.compile(rf"\A\d[\d.,]*\s*{_UNIT}\s+(?:of\s+)?", re.I)
+_MEASURED = re.compile(r"\d[\d.,]*\s?(?:%|[a-zµμ]{1,5}(?:/[a-zµμ]{1,4})?|/[a-zµμ]{1,4})")
 _HEAD_ZH = re.compile("[\u4e00-\u9fff]{4,}")
 
 
@@ -40,8 +41,9 @@ def object_key(name: str) -> str:
 def respect(relation: str, name: str) -> str:
     """In which respect an object of a many-valued relation holds one value; empty for most.
 
-    "3 chickens" and "5 chickens" count the same, "metformin 500 mg" and "1000 mg" dose the same, "window
-    seats" and "aisle seats" are preferred for the same: the newer takes the place of the older.
+    "3 chickens" and "5 chickens" count the same, "metformin 500 mg" and "1000 mg" dose the same, what is
+    measured has one value, "window seats" and "aisle seats" are preferred for the same: the newer takes the
+    place of the older.
     """
     words = fold(name).strip()
     if relation == "has":
@@ -51,9 +53,13 @@ def respect(relation: str, name: str) -> str:
     if relation == "takes":
         bare = _DOSE.sub("", _DOSE_FIRST.sub("", words))
         return object_key(bare) if bare != words else ""
-    if relation == "prefers":
-        if _HEAD_ZH.fullmatch(words):
-            return words[-2:]
-        parts = words.split()
-        return stem(parts[-1]) if len(parts) == 2 and parts[-1].isascii() else ""
-    return ""
+    if relation == "is":
+        return "measured" if _MEASURED.fullmatch(words) else ""
+    return _preferred_for(words) if relation == "prefers" else ""
+
+
+def _preferred_for(words: str) -> str:
+    if _HEAD_ZH.fullmatch(words):
+        return words[-2:]
+    parts = words.split()
+    return stem(parts[-1]) if len(parts) == 2 and parts[-1].isascii() else ""

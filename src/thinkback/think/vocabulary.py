@@ -168,7 +168,7 @@ ENTRIES: tuple[tuple[Relation, str], ...] = (
     (of("surname", "profile", True, "姓"), "last name, family name"),
     (of("address", "profile", True, "地址"), "home address"),
     (of("blood type", "profile", True, "血型"), "blood group"),
-    (of("blood pressure", "profile", True, "血压"), "has blood pressure"),
+    (of("blood pressure", "profile", True, "血压"), "has blood pressure, bp"),
     (of("shoe size", "profile", True, "鞋码"), "shoe"),
     (of("salary", "profile", True, "工资"), "income, 薪水, 月薪"),
     (of("english name", "profile", True, "英文名"), ""),

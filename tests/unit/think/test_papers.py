@@ -146,7 +146,6 @@ def test_the_assistant_does_not_overrule_the_user(open_memory: OpenMemory) -> No
     assert triples(memory) == [("China", "capital", ("Beijing",), False)]
 
 
-@pytest.mark.xfail(strict=True, reason="the rules read a capital only in an answer, not in a statement")
 def test_a_capital_may_be_stated(memory: Memory) -> None:
     tell(memory, "The capital of China is Beijing.", "The capital of the United States is Washington.")
     assert triples(memory) == [
@@ -220,26 +219,22 @@ def says(memory: Memory, subject: str, *words: str) -> bool:
     )
 
 
-@pytest.mark.xfail(strict=True, reason="the rules do not read 'I've had a urine analysis done'")
 def test_rules_keep_that_an_analysis_was_made(memory: Memory) -> None:
     tell(memory, *CONSULTATION)
     assert says(memory, "user", "urine analysis")
 
 
-@pytest.mark.xfail(strict=True, reason="the rules do not read a laboratory value of something without owner")
 def test_rules_keep_the_count(memory: Memory) -> None:
     tell(memory, *CONSULTATION)
     assert says(memory, "white blood cell count", COUNT)
 
 
-@pytest.mark.xfail(strict=True, reason="the rules take no judgement from the assistant's side")
 def test_rules_keep_the_doctors_judgement(memory: Memory) -> None:
     tell(memory, *CONSULTATION)
     (judged,) = [each for each in memory.thoughts() if "relatively high" in each.object]
     assert judged.sources[0].speaker == "assistant"
 
 
-@pytest.mark.xfail(strict=True, reason="a yes to the previous turn's question is not understood yet")
 def test_rules_keep_the_symptom_that_was_affirmed(memory: Memory) -> None:
     tell(memory, *CONSULTATION)
     assert says(memory, "user", "frequent urination")
@@ -271,9 +266,6 @@ def test_a_model_keeps_the_tables_thoughts(open_memory: OpenMemory) -> None:
     assert says(memory, COUNT, "relatively high value")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="an object must have been said in its own turn: the question was before"
-)
 def test_a_model_keeps_the_symptom_that_was_affirmed(open_memory: OpenMemory) -> None:
     assert says(consulted(open_memory, affirmed=True), "user", "frequent urination")
 

@@ -1,12 +1,15 @@
-"""A direct question and its plain answer -> a thought about the dialogue or the world (TiM 002, Figure 3).
+"""What the assistant says to the user's words -> thoughts about the dialogue or the world (TiM 002, 3).
 
-(book, recommended, The Little Prince) and (China, capital, Beijing) are said by the assistant: they are never
-facts of the user, and only an answer that is as plain as the figure's is read.
+(book, recommended, The Little Prince) and (China, capital, Beijing) answer a direct question; (3623.20/μl,
+is, a relatively high value) judges a value that the user gave (001, table 5). The assistant said it: it is
+never a fact of the user, and only what is as plain as the figure's is read.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 from thinkback.text.sentences import is_question, sentences
 from thinkback.think.relations import relation_of
@@ -48,6 +51,26 @@ _NAME_ZH = re.compile("(?:[\u4e00-\u9fff]{0,10}首都)?(?:是|在)?(?P<o>[\u4e00
 _FILLER = re.compile(
     r"\b(?:any|some|good|great|you|have|got|for|me|a|an|the|nice|your|other|more|best)\b\s*", _I
 )
+_VALUE = re.compile(
+    r"\d[\d.,]*(?:/\d[\d.]*|\s?(?:%|°?[A-Za-zµμ]{1,6}(?:/[A-Za-zµμ]{1,4})?|/[A-Za-zµμ]{1,4}|[\u4e00-\u9fff]{1,4}))"
+)
+_JUDGED = (
+    r"(?:high|low|normal|elevated|raised|abnormal|concerning|worrying|healthy|unhealthy|good|fine|excellent"
+    r"|ideal|typical|borderline|alarming|dangerous|reduced"
+    r"|(?:within|above|below|outside) (?:the )?(?:normal |healthy |reference )?(?:range|limits|average|normal))"
+)
+_JUDGES = re.compile(
+    r"(?:(?:ok(?:ay)?|well|hmm|right|i see|thanks|thank you)[,.]? )?(?:that|this|it|(?:that|this|your|the)"
+    r" (?:value|number|result|reading|level|count|figure))(?:'s| is| looks| seems)(?: to be)?"
+    rf" (?P<o>(?:an? )?(?:(?:quite|rather|relatively|very|a bit|a little|slightly|fairly|too|pretty|somewhat"
+    rf"|extremely|perfectly|still|well|dangerously|on the) )*{_JUDGED}(?: side)?(?: (?:value|result|reading"
+    r"|level|number|count|figure|range))?)(?=[.,!;]|\Z| (?:for|and|but|so|given)\b)",
+    _I,
+)
+_JUDGES_ZH = re.compile(
+    "(?:这个?|该|您的?|你的?)?(?:数值|数字|指标|结果|值)?(?:是|属于)?(?P<o>(?:有点|有些|比较|相对|略微?|非常|很|明显|稍微?"
+    "|完全)?(?:偏高|偏低|过高|过低|正常|异常|很高|很低|高了|低了))(?:的|了|范围)?[。！!，,]?"
+)
 _EDGE = " \t\"'“”‘’「」《》.,!。！"
 
 
@@ -62,6 +85,27 @@ def answered(turn: Turn) -> list[Draft]:
         turn, question, reply.text, reply.start
     )
     return [draft] if draft else []
+
+
+def judged(turn: Turn, told: Sequence[Draft]) -> list[Draft]:
+    """The assistant's judgement on the one value that the user gave in this turn."""
+    values = dict.fromkeys(
+        item for draft in told if draft.sources[0].side == "query" and not draft.negated
+        for item in draft.objects if _VALUE.fullmatch(item)
+    )  # fmt: skip
+    reply = sentences(turn.response)
+    if len(values) != 1 or not reply or len(reply[0].text) > 300 or is_question(reply[0].text):
+        return []
+    text, start = reply[0].text.replace("’", "'"), reply[0].start
+    lang = "en"
+    found = _JUDGES.match(text)
+    if not found and (found := _JUDGES_ZH.fullmatch(text)):
+        lang = "zh"
+    if not found:
+        return []
+    (value,) = values
+    draft = _said(turn, value, "is", found["o"].strip(), start, start + found.end("o"), lang)
+    return [replace(draft, kind="knowledge")]
 
 
 def _recommended(turn: Turn, question: str, reply: str, start: int) -> Draft | None:

@@ -12,9 +12,11 @@ _AGE = "(?:new |current |latest |actual |usual |own |real |home |work |old |main
 _ABOUT = "(?:about |around |now |only |roughly |exactly |still |actually |just |at )*"
 _FOR_NOW = "(?:definitely |probably |now |still |currently |always |easily |hands down |basically )*"
 _BELONGING = "|".join(sorted((*BELONGINGS, "usual", "coffee order"), key=len, reverse=True))
+_RATE = r"(?:/(?!mo|w|y|d\b|day|hr|hour|p)[A-Za-zµμ]{1,3}\b)?"
 _FIGURE = (
-    r"(?P<o>(?:[$€£¥]\s?)?[A-Z]?\d[\d.,:/]*(?:\s?(?:%|(?!(?:an?|per|which|now|from|since|at|in|on|after|this|today|when|and"
-    r"|but|so|for|or|with|as)\b)[A-Za-z]+))?)(?:\s.*|,.*|/.*)?"
+    r"(?P<o>(?:[$€£¥]\s?)?[A-Z]?\d[\d.,:/]*(?:\s?(?:%|(?!(?:an?|per|which|now|from|since|at|in|on|after"
+    r"|this|today|when|and"
+    rf"|but|so|for|or|with|as)\b)[A-Za-zµμ]+{_RATE}))?)(?:\s.*|,.*|/.*)?"
 )
 """A number and its unit, without what else is told of it: "1,240 pounds a month"."""
 
@@ -50,13 +52,22 @@ ATTRIBUTES: tuple[Rule, ...] = (
         "|heart rate|bmi|BMI|cholesterol|blood sugar|commute|room number|seat number|locker number"
         "|flight number|credit score|HbA1c|hba1c|A1C|a1c|personal best|PB|pb|bus pass|electricity bill"
         "|phone bill"
-        "|daily step goal|step count|reading goal|savings goal|target weight|goal weight|handicap|pension)"
-        r"(?: in [\w ]+| for [\w ]+)? is "
+        "|daily step goal|step count|reading goal|savings goal|target weight|goal weight|handicap|pension"
+        r"|bp|BP|pulse)(?: reading| level| count)?(?: in [\w ]+| for [\w ]+)? (?:is|costs(?: me)?"
+        r"|takes(?: me)?) "
         rf"{_ABOUT}{_FIGURE}", "{what}"),
+    rule("lasts", rf"{_AGE}(?P<what>commute)(?: to [\w ]+)? (?:is|takes(?: me)?) {_ABOUT}"
+        r"(?P<o>(?:(?:half )?an?|[a-z-]+) (?:hours?|minutes?)(?: and an? (?:half|quarter))?)(?: .*)?",
+        "{what}"),
     rule("measured",
-        "(?:latest |resting |last )?(?P<what>blood pressure|heart rate|cholesterol|blood sugar|hba1c"
-        "|HbA1c|A1C|a1c|bmi|BMI)"
-        rf" was {_ABOUT}{_FIGURE}", "{what}"),
+        "(?:latest |resting |last |most recent |morning |evening |fasting )*(?P<what>blood pressure"
+        "|heart rate"
+        "|cholesterol|blood sugar|hba1c|HbA1c|A1C|a1c|bmi|BMI|bp|BP|pulse)(?: reading| level| levels)?"
+        rf" (?:was|were|came in at|measured) {_ABOUT}{_FIGURE}", "{what}"),
+    rule("home",
+        r"(?:home|home city|city)(?: for me| base| these days| now)? is (?:now |currently )?(?:in )?"
+        rf"(?P<o>{NAME})",
+        "lives in", place=True),
     rule("job",
         r"(?:current |new |day )?(?:job|occupation|profession) is (?:an? |being an? |to be an? )?(?P<o>.+)",
         "works as"),

@@ -37,6 +37,10 @@ EVENTS: tuple[Rule, ...] = (
         "|address)"
         r"(?:,| -|:)? (?:and )?(?:it is|it's|which is|is)(?: now)?"
         r" (?P<o>\+?[\w][\w\s@().-]{3,40}\w)", "{what}"),
+    rule("had done",
+        r"(?:have |has )?(?:had|got|gotten) (?:an? |my |some |the )?"
+        r"(?P<o>(?!(?:it|this|that|them|enough|work)\b)[\w' -]{2,40}?) (?:done|taken|carried out)",
+        "had", kind="event", say="{s} had {o} done"),
     rule("quit", r"(?:quit|gave up|given up) (?P<o>(?:my|his|her) job|\w+)", "quit"),
     rule("appointment", rf"{HAVE} (?P<o>(?:an? |my |our )(?!lot).+)",
         "has appointment", dated=True, accept=is_engagement),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thinkback.think.rules.english_parts import BE, DOSE, HAVE, WEIGHT, rule
-from thinkback.think.rules.english_words import MARITAL, is_condition, is_language, is_medicine
+from thinkback.think.rules.english_words import MARITAL, is_condition, is_language, is_medicine, is_symptom
 from thinkback.think.rules.rule import Rule
 
 _ABOUT = "(?:about |around |almost |roughly |nearly |just |only |exactly )?"
@@ -15,7 +15,8 @@ _ON = (
 )
 _HURT = "(?:bad|dodgy|busted|torn|broken|fractured|sprained|slipped|herniated|frozen|trick|bum|weak)"
 _PART = (
-    "(?:back|knee|shoulder|hip|ankle|wrist|elbow|neck|disc|toe|foot|rib|tendon|ligament|meniscus|heart|hand|arm"
+    "(?:back|knee|shoulder|hip|ankle|wrist|elbow|neck|disc|toe|foot|rib|tendon|ligament|meniscus|heart"
+    "|hand|arm"
     "|leg)"
 )
 
@@ -29,6 +30,9 @@ HEALTH: tuple[Rule, ...] = (
     rule("weighs", rf"weighs? (?:in at )?{_ABOUT}(?P<o>\d[\d.,]* ?{WEIGHT})", "weighs"),
     rule("weighs now", rf"(?:{BE} )?(?:(?:back )?(?:down to|up to|to|at) )?{_ABOUT}(?P<o>\d[\d.,]*"
         rf" ?{WEIGHT})", "weighs"),
+    rule("weighs then", rf"(?:(?:have |has )?(?:gone|went|dropped|climbed|crept|got|gotten|slimmed)"
+        rf"(?: from \d[\d.,]*(?: ?{WEIGHT})?)?(?: back)?(?: up| down)? to|weighed(?: in at)?) {_ABOUT}"
+        rf"(?P<o>\d[\d.,]* ?{WEIGHT})", "weighs"),
     rule("feet", rf"(?:{BE} )?{_ABOUT}(?P<o>\d'\s?\d{{1,2}})(?:\"|'')?(?: tall)?", "height"),
     rule("tall",
         rf"(?:{BE} )?{_ABOUT}(?P<o>\d[\d.,' ]*(?:cm|m|meters?|metres?|feet|foot|ft|\"|in"
@@ -40,6 +44,9 @@ HEALTH: tuple[Rule, ...] = (
         rf"|suffers? from)"
         r" (?P<o>.+)", "has condition", split=True),
     rule("condition", rf"{HAVE} (?:an? )?(?P<o>.+)", "has condition", split=True, accept=is_condition),
+    rule("feels", rf"(?:{BE} (?:experiencing|having|suffering from|getting)|experiences?|gets?"
+        r"|(?:have|has) been (?:experiencing|having|suffering from|getting)|have|has|suffers? from)"
+        r" (?:an? |some )?(?P<o>.+)", "has condition", split=True, accept=is_symptom),
     rule("hurt", rf"(?:{HAVE}|got) (?P<o>an? {_HURT} {_PART})", "has condition"),
     rule("takes dose", rf"{_ON} (?:an? |my |the )?(?P<o>(?:[\w-]+ ){{1,2}}?{DOSE})(?:[\s,].*)?", "takes"),
     rule("takes dose of", rf"{_ON} (?P<o>{DOSE} (?:of )?[\w-]+)(?:[\s,].*)?", "takes"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from thinkback.text.numbers import NUMBER_EN
 from thinkback.think.rules.english_parts import BE, COUNT, HAVE, KIN, MODS, PET, rule
-from thinkback.think.rules.english_words import NAME, is_name
+from thinkback.think.rules.english_words import NAME, is_name, is_no_school
 from thinkback.think.rules.rule import Rule
 
 _WAY = "(?: back| over| out| up| down| across)?"
@@ -44,7 +44,7 @@ WHERE: tuple[Rule, ...] = (
         "lives in", place=True),
     rule("moved",
         rf"(?:(?:have|has) )?(?:ended up )?{_MOVED}{_WAY}(?: here)?(?: from [^,]+?)? to (?P<o>.+)",
-        "lives in", place=True),
+        "lives in", place=True, accept=is_no_school),
     rule("settled",
         "(?:(?:have|has) )?(?:settled(?: down)?|ended up living|put down roots) in (?P<o>.+)",
         "lives in", place=True),

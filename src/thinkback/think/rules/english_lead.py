@@ -28,7 +28,8 @@ _LEAD = re.compile(
     " you must know"
     "|in my case|as you know|as i said|like i said|as mentioned|kind of|kinda|basically|literally|obviously"
     "|technically|seriously|fortunately|thankfully|amazingly|incidentally|interestingly|oddly enough|still"
-    "|on a personal note|quick one|quick intro|intro|about me|bit of background|some background|alright"
+    "|i'd say|i would say|on a personal note|quick one|quick intro|intro|about me|bit of background"
+    "|some background|alright"
     "|first of all|first off|second|secondly|lastly|also yes|yeah no|no wait)[\\s,:!.…-]+"
     r"|(?:please\s+|kindly\s+|pls\s+)?(?:remember|note|keep in mind|don't forget|you should know|just so"
     r" you know|i "
@@ -57,11 +58,12 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )  # fmt: skip
 _TOPIC = re.compile(
-    r"(?:for|at|in|on|as for|when it comes to|with|during|over|after|since) (?!my (?:dreams?|head|past"
+    r"(?:for|at|in|on|as for|when it comes to|with|during|over|after|since|instead of) (?!my (?:dreams?"
+    r"|head|past"
     r"|novel|story"
     r"|game|next)|the "
     r"(?:dream|story|novel|game|movie|film|book|song|past|beginning))(?:[\w'-]+ ){0,3}?[\w'-]+,?\s+"
-    r"(?=(?:I|I'm|im|I've|we|we're|we've)\s)",
+    r"(?=(?:I|I'm|im|I've|we|we're|we've|my)\s)",
     _I,
 )
 _SAYING = re.compile(
@@ -96,11 +98,16 @@ _BARE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )  # fmt: skip
 
 
-def bare(text: str) -> str:
-    """A clause without what only leads to it."""
+def unled(text: str) -> str:
+    """A clause without greetings and hedges; when it was so, and on what occasion, still opens it."""
     lead = None if _ME_AND.match(text) else _LEAD.match(text)
     body = _ME_AND.sub("we ", text[lead.end() :] if lead else text, count=1)
-    body = _SAYING.sub("", body, count=1) if _SAYING.match(body) else body
+    return _SAYING.sub("", body, count=1) if _SAYING.match(body) else body
+
+
+def bare(text: str) -> str:
+    """A clause without all that only leads to it."""
+    body = unled(text)
     body = _TOPIC.sub("", body, count=1) if _TOPIC.match(body) else body
     return _CLEFT.sub(_uncleft, body) if _CLEFT.match(body) else body
 

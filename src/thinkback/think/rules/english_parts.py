@@ -17,6 +17,11 @@ KIN = rf"(?:{longest_first(KIN_EN)})"
 PET = rf"(?:{longest_first(PETS_EN)})"
 WEIGHT = r"(?:kgs?|kilos?|kilograms?|lbs?|pounds?|stones?)"
 DOSE = r"\d[\d.,]*\s?(?:mg|mcg|µg|ug|g|ml|iu|units?|puffs?|tablets?|pills?)\b"
+MONEY = (
+    r"(?:[$€£¥]\s?\d[\d.,]*\s?[kK]?|\d[\d.,]*\s?[kK]?\s?(?:dollars|euros?|pounds|yen|yuan|bucks|quid"
+    r"|francs|rupees"
+    r"|pesos|crowns|kronor|zloty|usd|USD|eur|EUR|gbp|GBP|chf|CHF)|\d[\d.,]*[kK])\b"
+)
 MODS = (
     "(?:(?:older|younger|elder|big|little|twin|best|new|close|old|oldest|good|step|half|pet|eldest|youngest"
     "|small|cute|dear|late|then|current|next-?door|upstairs|downstairs|work|uni|college|school|childhood"

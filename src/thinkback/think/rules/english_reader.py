@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from thinkback.text.dates import When, resolve
 from thinkback.text.kin import INDEFINITE, KIN_EN, PETS_EN
 from thinkback.text.names import USER
 from thinkback.text.sentences import Sentence
@@ -19,9 +18,12 @@ from thinkback.think.rules.english import ATTRIBUTES, KINDRED, PREDICATES
 from thinkback.think.rules.english_build import built, kin_of
 from thinkback.think.rules.english_clauses import agrees, clauses, polarity
 from thinkback.think.rules.english_cut import late, trim
-from thinkback.think.rules.english_lead import bare, spelt_out, with_subject
+from thinkback.think.rules.english_knowledge import known
+from thinkback.think.rules.english_lead import bare, spelt_out, unled, with_subject
 from thinkback.think.rules.english_loose import loose
 from thinkback.think.rules.english_people import Cast, mentions, pet_in, places
+from thinkback.think.rules.english_restate import restated
+from thinkback.think.rules.english_time import timed, times
 from thinkback.think.rules.english_words import NAME, is_name, is_plain_name
 from thinkback.think.rules.rule import Clause, Reading
 
@@ -43,7 +45,7 @@ _NOW = re.compile(
 _THE_FIGURE = re.compile(
     r"(?:the |our )?(?=(?:monthly )?(?:rent|mortgage|electricity bill|phone bill|shoe size|blood (?:type"
     r"|group)"
-    r"|wedding anniversary|anniversary|usual order|viva)\b)",
+    r"|wedding anniversary|anniversary|usual order|viva|commute|home(?= (?:is|for me|base|now|these)\b))\b)",
     re.I,
 )
 _VISIT = re.compile(r"\s+(?:appointment|visit|check-?up)\b")
@@ -52,24 +54,19 @@ _CATENATIVE = re.compile(
     r"\b(?:to|trying|try|want|need|should|must|can|could|will|let|hope|would|keep|about|love|like|enjoy)\b",
     re.I,
 )
-_AHEAD = re.compile(
-    r"\b(?:will|going to|planning to|plans? to)\b|(?:'ll|\b(?:am|is|are|'m|'re|'s) (?!been)\w+ing)\b|'m"
-    r" \w+ing\b"
-)
 _FINITE = re.compile(r"(?:moved|started|joined|bought|adopted|quit|got)\b")
 _CALL_ME = re.compile(
     "(?:(?:you can|please|just|everyone|everybody|people|friends|they|my friends) )*[Cc]alls? me "
     rf"(?P<o>{NAME})\b"
 )
-_PAST = re.compile(
-    r"(?:went|was|had|got|\w+ed|bought|met|saw|ate|ran|won|broke|sold|took|made|read|flew|lost)\b"
-)
-_FROM = re.compile(r"(?:\A|\s)(?:from|as of|starting|beginning|back|since)\s*\Z", re.I)
 _BASED = re.compile(
     rf"(?:over |up |down |out |back )?in (?P<o>{NAME})(?=,| (?:is|has|was|just|got|works?|lives?|runs?"
     rf"|who|says)\b)"
 )
 _LOOSE_PLACE = frozenset(("moved", "settled", "moved into"))
+_PASSING = frozenset(
+    ("boss", "landlord", "girlfriend", "boyfriend", "partner", "roommate", "doctor", "therapist")
+)
 _CAPITAL = re.compile("[A-Z]")
 _WHO = re.compile(r"(?:the one |and |but )?(?:who|that)\s+(?=\S)", re.I)
 _PRONOUN = re.compile(r"(he|she|his|her|they)\s+(?=\S)", re.I)
@@ -98,14 +95,35 @@ class Reader:
 
     def read(self, sentence: Sentence, about: str = "") -> Iterator[tuple[Clause, Reading]]:
         """What a sentence says; `about` is whom its first clause speaks of if it names nobody."""
-        self.subject = about
         self._cased = bool(_CAPITAL.search(sentence.text))
-        readings = [*self.named(sentence), *self._clauses(sentence), *loose(sentence)]
+        restatements = list(self._restated(sentence))
+        self.subject = about
+        rest = _without(sentence, [clause for clause, _ in restatements])
+        readings = [*self.named(sentence), *restatements, *known(sentence)]
+        if not any(reading.kind == "knowledge" for _, reading in readings):
+            readings += [*self._clauses(rest), *loose(rest)]
         yield from sorted(
             readings, key=lambda read: read[0].start
         )  # a later word may bring an earlier up to date
         self.cast.places.extend(places(sentence.text))
         self._pet = pet_in(sentence.text) or self._pet
+
+    def _restated(self, sentence: Sentence) -> Iterator[tuple[Clause, Reading]]:
+        """What the sentence says in the wording of a change; its time may stand anywhere in it."""
+        taken: list[Clause] = []
+        for found in restated(sentence.text.replace("’", "'")):
+            start, end = sentence.start + found.start, sentence.start + found.end
+            if any(start < each.end and each.start < end for each in taken):
+                continue
+            clause = Clause(sentence.text[found.start : found.end], start, end)
+            for reading in list(self._clause(Clause(found.plain, start, end), opens=False)):
+                taken.append(clause)
+                yield clause, self._then(replace(reading, instead_of=found.instead_of), sentence.text)
+
+    def _then(self, reading: Reading, text: str) -> Reading:
+        """The reading with the time that its sentence names elsewhere."""
+        named = [] if reading.when else times(text, self.now)
+        return replace(reading, when=named[0], when_said=text[slice(*named[0].span)]) if named else reading
 
     def _clauses(self, sentence: Sentence) -> Iterator[tuple[Clause, Reading]]:
         acted = False
@@ -139,10 +157,9 @@ class Reader:
                 yield clause, Reading("trade", mention.name, "works as", (mention.trade,))
 
     def _clause(self, clause: Clause, *, opens: bool) -> Iterator[Reading]:
-        body = bare(clause.text)
-        body, when, said = self._time(body)
+        body, when, said = timed(unled(clause.text), self.now)
         self.dated = when is not None
-        body = spelt_out(bare(body) if when else body)
+        body = spelt_out(bare(body))
         if called := _CALL_ME.match(body):
             if is_name(called["o"]):
                 yield Reading("call me", USER, "goes by", (called["o"],))
@@ -151,23 +168,6 @@ class Reader:
             body = spelt_out(with_subject(body))
         for reading in self._subject(body, clause):
             yield replace(reading, when=when, when_said=said)
-
-    def _time(self, body: str) -> tuple[str, When | None, str]:
-        """Take one time expression off the beginning or the end of a clause."""
-        for when in resolve(body, self.now, past=bool(_PAST.search(body)) and not _AHEAD.search(body)):
-            start, end = when.span
-            before, after = _FROM.sub("", body[:start]).rstrip(" ,"), body[end:].lstrip(" ,")
-            if re.search(
-                r"\b(?:(?:birthday|bday|anniversary)(?: is|'s)|born|anniversary is|date of birth is"
-                r"|birth date is)(?: on| in)?\Z",
-                before,
-            ):
-                continue
-            if not before or not after.strip(" .!,") or len(after.split()) <= 6:
-                comma = "," if body[end:].lstrip().startswith(",") else ""
-                whole = f"{before}{comma} {after}" if before and after else before or after
-                return whole.strip(), when, body[start:end]
-        return body, None, ""
 
     def _subject(self, body: str, clause: Clause) -> Iterator[Reading]:
         """Find whom the clause speaks of; what follows is the predicate."""
@@ -187,13 +187,13 @@ class Reader:
         elif owner := re.match(rf"({NAME})'s\s+", body):
             if is_name(owner[1]):
                 yield from self._attribute(owner[1], body[owner.end() :])
+        elif figure := _THE_FIGURE.match(body):
+            yield from self._attribute(USER, body[figure.end()].lower() + body[figure.end() + 1 :])
         elif (named := re.match(rf"({NAME}) (?=[a-z])", body)) and is_name(named[1]):
             readings = list(self._predicate(named[1], body[named.end() :]))
             if readings:
                 self._meet(named[1])
             yield from readings
-        elif figure := _THE_FIGURE.match(body):
-            yield from self._attribute(USER, body[figure.end() :])
         elif self.subject and agrees(self.subject == USER, body):
             yield from self._predicate(self.subject, body)
 
@@ -233,11 +233,14 @@ class Reader:
             yield from self._predicate(name[1], told[based.end() :].strip() if based else told)
             return
         is_called = re.match(
-            rf"(?:is|are|was) (?:now |actually |currently )?(?:called |named )?({NAME})\Z", late(after)
+            rf"(is|are|was) (?:now |actually |currently )?(?:called |named )?({NAME})\Z", late(after)
         )
-        if is_called and is_name(is_called[1]):
-            self._meet(is_called[1], kin)
-            yield Reading("kin is", USER, relation, (is_called[1],))
+        if is_called and is_called[1] == "was" and (self.dated or KIN_EN.get(kin) in _PASSING):
+            self.subject = ""  # who it was then: somebody else may be it now
+            return
+        if is_called and is_name(is_called[2]):
+            self._meet(is_called[2], kin)
+            yield Reading("kin is", USER, relation, (is_called[2],))
             return
         if KIN_EN.get(kin) in INDEFINITE and "best" not in kindred["mods"]:
             self.subject = ""
@@ -314,3 +317,12 @@ class Reader:
                               say="" if denied else reading.say)  # fmt: skip
             if readings:
                 return
+
+
+def _without(sentence: Sentence, read: list[Clause]) -> Sentence:
+    """The sentence with blanks for what was read of it: the same length, so spans hold."""
+    text = sentence.text
+    for clause in read:
+        start, end = clause.start - sentence.start, clause.end - sentence.start
+        text = text[:start] + " " * (end - start) + text[end:]
+    return sentence._replace(text=text)

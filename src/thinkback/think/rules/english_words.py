@@ -108,7 +108,8 @@ _MEDICINES = """insulin metformin aspirin ibuprofen paracetamol warfarin antidep
  creatine multivitamins antacids hrt ventolin salbutamol"""
 MEDICINES = word_set(_MEDICINES)
 _MEDICINE_ENDS = re.compile(
-    r"(?:statin|pril|sartan|olol|azole|prazole|cillin|mycin|oxetine|pine|zepam|zolam|formin|gliptin|glutide|thyroxine"
+    r"(?:statin|pril|sartan|olol|azole|prazole|cillin|mycin|oxetine|pine|zepam|zolam|formin|gliptin"
+    r"|glutide|thyroxine"
     r"|profen|codone|dipine|triptan|setron|lukast|vitamin [a-k]\d*|vitamins?|supplements?|blood"
     r" thinners?|inhaler"
     r"|beta[- ]blockers?|painkillers?|the pill|medication)\Z"
@@ -253,3 +254,32 @@ def is_subject(words: str) -> bool:
 def is_firm(words: str) -> bool:
     """A name that may be an employer's, not a site or a club that anybody joins and quits."""
     return is_name(words) and words.lower().split()[-1] not in _NO_FIRM
+
+
+_SCHOOL = re.compile(
+    r"(?:\b(?:University|College|School|High|Academy|Institute|Primary|Elementary|Secondary|Grammar|Uni|Tech"
+    r"|Polytechnic|Kindergarten|Nursery|Conservatory)|\A(?:the )?(?:University|College|School) of .+)\Z"
+)
+
+
+def is_school(words: str) -> bool:
+    """A name that says that it is a school's: "Durham University", "the University of Leeds"."""
+    return bool(_SCHOOL.search(words))
+
+
+def is_no_school(words: str) -> bool:
+    return not is_school(words)
+
+
+_SYMPTOMS = word_set(
+    """pain pains ache aches urination nausea fever fevers dizziness fatigue headache headaches cough coughing
+ bleeding vomiting diarrhea diarrhoea constipation breath numbness swelling itching burning rash palpitations
+ cramps chills discomfort weakness thirst sweats tingling bloating heartburn stiffness tremors wheezing
+ breathlessness tiredness exhaustion hives"""
+)
+
+
+def is_symptom(words: str) -> bool:
+    """What one feels of an illness, or the illness."""
+    last = (words.lower().split() or [""])[-1]
+    return len(words.split()) <= 5 and (last in _SYMPTOMS or is_condition(words))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from thinkback.think.rules.english_parts import BE, BECAME, HAVE, rule
-from thinkback.think.rules.english_words import NAME, is_firm, is_job, is_subject
+from thinkback.think.rules.english_parts import BE, BECAME, HAVE, MONEY, rule
+from thinkback.think.rules.english_words import NAME, is_firm, is_job, is_name, is_school, is_subject
 from thinkback.think.rules.rule import Rule
 
 _GOT = "(?:have |has )?(?:got|gotten|found|landed|started|took|have|has|accepted|scored)"
@@ -21,6 +21,8 @@ _BUSINESS = (
     "|practice|clinic|podcast|blog|channel|bar|pub|gym|nursery|bookshop|bookstore|brewery|garage|hotel|hostel"
     "|charity|food truck|firm|newsletter"
 )
+_ABOUT = "(?:about |around |roughly |almost |nearly |only |just |exactly |over )?"
+_EACH = r"(?:,? (?:(?:an?|per|each|every) (?:year|month|week|hour|annum)|annually|yearly|monthly|weekly))?"
 _CLASSES = "(?:class|classes|lessons?|courses?|workshops?)"
 
 WORK: tuple[Rule, ...] = (
@@ -53,11 +55,23 @@ WORK: tuple[Rule, ...] = (
     rule("started school",
         "(?:have |has )?(?:just )?(?:started|began|starts|is|go|goes)(?: school)? (?:at|to) (?P<o>(?:the"
         " )?(?:[A-Z][\\w'.-]* )+"
-        "(?:Primary|Elementary|School|High|Secondary|College|University|Nursery|Kindergarten|Academy|Uni)\\b.*)",
+        "(?:Primary|Elementary|School|High|Secondary|College|University|Nursery|Kindergarten|Academy"
+        "|Uni)\\b.*)",
         "studies at"),
     rule("started at",
         "(?:have |has )?(?:just )?(?:started|begun|began)(?: working| work| a new job| my new job)?"
         " (?:at|with|for) (?P<o>[A-Z].*?)(?: as (?:an? |the )?(?P<also>.+))?", "works at", also="works as"),
+    rule("reports to", rf"(?:reports?|{BE} reporting|answers?)(?: directly| straight)? to (?P<o>{NAME})",
+        "has boss",
+        accept=is_name),
+    rule("pays", rf"(?:pays?|{BE} paying|(?:have|has) to pay) {_ABOUT}(?P<o>{MONEY}){_EACH} (?:in|for|of|as)"
+        r" (?:my |our |the |his |her )?(?:monthly )?(?P<what>rent|mortgage)(?: .*)?", "{what}"),
+    rule("pays rent", rf"(?:pays?|{BE} paying) {_ABOUT}(?P<o>{MONEY}){_EACH} (?P<what>rent)(?: .*)?",
+        "{what}"),
+    rule("earns", rf"(?:earns?|{BE} earning|{BE} paid|gets? paid|takes? home|{BE} on an? salary of) {_ABOUT}"
+        rf"(?P<o>{MONEY}){_EACH}(?: (?:before|after) tax)?", "salary"),
+    rule("makes money", rf"(?:makes?|{BE} (?:making|on)) {_ABOUT}(?P<o>{MONEY})"
+        r",? (?:(?:an?|per|each|every) (?:year|month|annum)|annually|yearly|monthly)", "salary"),
     rule("hired by", "(?:got|was|have been|has been) hired (?:by|at) (?P<o>[A-Z].*)", "works at"),
     rule("new job", f"{_GOT} (?:an?|the|my) new {_JOB},? (?:it is |it's )?(?:at|with)"
         " (?P<o>.+?)(?: as (?:an? |the )?(?P<also>.+))?", "works at", also="works as"),
@@ -132,8 +146,12 @@ STUDY: tuple[Rule, ...] = (
         r"|better|good)[^,]+?) at (?P<also>.+)", "studies", split=True, also="studies at"),
     rule("studies at", rf"(?:(?:stud(?:y|ies)|{BE} studying|{BE} enrolled) at|attends?) (?P<o>.+)",
         "studies at"),
-    rule("goes to", r"(?:go|goes|got into|transferred to|{BE} going) (?:to )?(?P<o>(?:the )?[A-Z].*"
+    rule("goes to", rf"(?:go|goes|got into|{BE} going) (?:to )?(?P<o>(?:the )?[A-Z].*"
         r"(?:University|College|School|Uni|Academy|High|Tech|Institute)\b.*)", "studies at"),
+    rule("changed school",
+        r"(?:have |has )?(?:transferred|switched|changed|moved)(?: over)?(?: schools?| colleges?"
+        r"| universit(?:y|ies))?"
+        r"(?: from (?P<than>[^,]+?))? to (?P<o>.+)", "studies at", accept=is_school),
     rule("studies",
         f"(?:stud(?:y|ies)|{BE} (?:studying|learning|majoring in)|majoring in|majors? in|learns?"
         "|have been (?:learning|studying)|has been (?:learning|studying)|have started learning"

@@ -145,7 +145,9 @@ _SAYING = re.compile(
     r"|\bif (?:you (?:need|must|want|wanna|ever need|can|are (?:wondering|curious)|were wondering)|it"
     r" helps|that helps|anyone asks"
     r"|it matters|you're (?:wondering|curious|interested))\b[\w ]{0,20}?(?=[,.!)]|\Z|\s(?:my|I|I'm)\b)"
-    r"|\bin case (?:you|it)[\w ]{0,25}?(?=[,.!)]|\Z)",
+    r"|\bin case (?:you|it)[\w ]{0,25}?(?=[,.!)]|\Z)"
+    r"|\bI(?:'d| would) (?:call [\w' -]{2,40}? my\b|say (?=(?:I|I'm|my)\b))"
+    r"|\b(?:the|my) (?:bathroom )?scales? (?:says?|said)(?= \d)",
     _I,
 )
 

@@ -41,12 +41,15 @@ class RuleGenerator:
     name: str = "rules"
 
     def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
-        """The drafts of one turn, in the order they were said; `recent` only tells whom "she" means."""
+        """The drafts of one turn, in the order they were said.
+
+        `recent` tells whom "she" means and what a "yes" answers; no thought comes from it alone.
+        """
         # tables of patterns: compiled when first used, not by `import thinkback`
         from thinkback.think.rules.amend import corrections, forgetting
         from thinkback.think.rules.chinese_reader import Reader as ChineseReader
         from thinkback.think.rules.correct import slipped
-        from thinkback.think.rules.dialogue import answered
+        from thinkback.think.rules.dialogue import answered, judged
         from thinkback.think.rules.english_people import cast_before
         from thinkback.think.rules.english_reader import Reader as EnglishReader
         from thinkback.think.rules.gate import asides, statements
@@ -58,6 +61,8 @@ class RuleGenerator:
         drafts: dict[Draft, None] = dict.fromkeys(forgotten)
         read = {sentence.start for sentence in requests}
         mends = slipped(turn.query)
+        for clause, reading, lang in _answering(turn, recent):
+            drafts[_draft(turn, clause, reading, lang)] = None
         for sentence in statements(turn.query, skip=requests):
             about = ""
             for part, is_chinese in _parts(sentence):
@@ -73,7 +78,29 @@ class RuleGenerator:
         for sentence in asides(turn.query, skip=requests):
             for clause, reading in english.named(sentence):
                 drafts.setdefault(_draft(turn, clause, reading, "en"))
-        return [*drafts, *corrections(turn, read), *answered(turn)]
+        return [*drafts, *corrections(turn, read), *answered(turn), *judged(turn, list(drafts))]
+
+
+def _answering(turn: Turn, recent: Sequence[Turn]) -> Iterator[tuple[Clause, Reading, str]]:
+    """What a yes or no states: the question, read as the user's own words, or their denial."""
+    from thinkback.think.affirm import affirmed
+    from thinkback.think.rules.chinese_reader import Reader as ChineseReader
+    from thinkback.think.rules.english_reader import Reader as EnglishReader
+    from thinkback.think.rules.gate import statements
+    from thinkback.think.rules.rule import Clause
+
+    answer = affirmed(turn, recent)
+    if answer is None:
+        return
+    clause = Clause(turn.query[answer.start : answer.end], answer.start, answer.end)
+    for sentence in statements(answer.statement):
+        lang = "zh" if language(sentence.text) == "zh" else "en"
+        reader = ChineseReader(turn.at) if lang == "zh" else EnglishReader(turn.at)
+        for _, reading in reader.read(sentence):
+            if not answer.denied:
+                yield clause, reading, lang
+            elif not reading.negated and reading.kind != "event":
+                yield clause, replace(reading, negated=True, say=""), lang
 
 
 def _parts(sentence: Sentence) -> Iterator[tuple[Sentence, bool]]:
