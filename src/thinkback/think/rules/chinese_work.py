@@ -1,0 +1,67 @@
+"""Work and study: what one does, where, and what one learns."""
+
+from __future__ import annotations
+
+from thinkback.think.rules.chinese_parts import IS, rule
+from thinkback.think.rules.chinese_words import (
+    SURNAMES,
+    is_company,
+    is_field,
+    is_job,
+    is_major,
+    is_person,
+    is_place_or_work,
+    is_school,
+    is_thing,
+)
+from thinkback.think.rules.rule import Rule
+
+RULES: tuple[Rule, ...] = (
+    rule("named is", f"(?:是|就是)(?P<o>[小阿老][\u4e00-\u9fff]|[{SURNAMES}][\u4e00-\u9fff]{{2}}"
+        f"|[A-Z][a-z]+)",
+        "goes by", accept=is_person),
+    rule("titled", f"(?:是|就是)(?P<o>[{SURNAMES}](?:教授|老师|医生|大夫|经理|主任|师傅|院士|总|工"
+        f"|导))", "goes by"),
+    rule("works as at", "在(?P<also>.{1,20}?)(?:当|做|担任)(?:一[名个位])?(?P<o>.+)", "works as", also=
+        "works at", accept=is_job),
+    rule("works as", "(?:当上?|做|担任|是|成为了?|改行[做当]"
+        "|转行[做当])了?(?:一)?[名个位]?(?P<o>.+)", "works as",
+        split=True, accept=is_job),
+    rule("trade", "是(?P<o>(?:修|卖|开|跑|教|种|养|送|拍|搞|做)(?!好|过|完|得|心|始|会|学"
+        "|玩)[\u4e00-\u9fff]{1,6})的", "works as",
+        accept=is_thing, say="{s}是{o}的"),
+    rule("works in", "(?:在(?P<place>.{2,8}?))?(?:做|干|搞"
+        "|从事)(?:的是)?(?P<o>.{2,8}?)", "works in", accept=is_field),
+    rule("is of", "是(?:(?:我们|咱们?|他们)[^的]{1,6}"
+        "|(?P<also>.{2,20}?))的(?:一[名个位])?(?P<o>.+)", "works as",
+        also="works at", accept=is_job),
+    rule("job is", f"(?:的)?(?:职业|工作){IS}(?:一[名个位])?(?P<o>.+)", "works as", accept=is_job),
+    rule("works at", "在(?P<o>.{1,20}?)(?:工作|上班|任职|实习|打工"
+        "|干活)", "works at", accept=is_place_or_work),
+    rule("works there", "在(?P<o>.{2,14}?)(?:开|做|干|搞|跑|教|卖|修|管|负责)(?!会|玩|完|梦|客|检查|手术"
+        "|饭)[^了过]{1,8}", "works at",
+        accept=is_company),
+    rule("joined", "(?:从.{1,10})?(?:入职|加入|跳槽到|跳槽去|换到|跳到|调到|调去)了?(?P<o>.{1,20}?)(?:工作"
+        "|上班)?", "works at", accept=is_place_or_work),
+    rule("studied at",
+        "(?:本科|大学|研究生|硕士|博士|高中|初中|大专)?(?:是)?在(?P<o>.{2,14}?)(?:读|念|上)(?:的|完)(?:书"
+        "|本科|研究生|大学|博士|硕士)?",
+        "studied at", accept=is_school),
+    rule("at school",
+        "(?:在|转学到|转到|考上|考进|考入)了?(?P<o>[^上读念]{1,10}?(?:小学|中学|大学|学院|学校|高中"
+        "|初中|幼儿园))"
+        "(?:了|读.{0,6}|上.{0,6}|念.{0,6})?", "studies at", accept=is_school),
+    rule("studies at", "在(?P<o>.{1,20}?)(?:上学|读书|念书|读研|读博|就读|上大学|[读念上](?:高[一二三中]"
+        "|初[一二三中]|大[一二三四学]|[一二三四五六]年级"
+        "|研究生|博士|本科|幼儿园))", "studies at"),
+    rule("attends", "就读于(?P<o>.{1,20})", "studies at"),
+    rule("reads", "(?:读|改学|转到|转去|学)(?:的是?)?了?(?P<o>.{2,8}?)(?:专业"
+        "|系)?", "studies", accept=is_major),
+    rule("major", f"(?:的)?专业{IS}(?P<o>.+)", "studies"),
+    rule("learns",
+        "(?:在|开始|报名|报班)?学(?:着|做|弹|打|拉|画|说|跳){0,2}(?P<o>(?!习|校|生|术|历|期|分|费|长|姐|弟"
+        "|妹|问|不|得|到|会|了|什么|的"
+        "|过|成|完|医|法律).{1,8}?)", "learns", split=True, accept=is_thing),
+    rule("studies", "(?:主修|攻读|读的(?:是)?|读(?=.{1,10}专业)|学习|学的(?:是)?)(?P<o>.{1,12}?)(?:专业)?",
+        "studies", split=True, accept=is_thing),
+)  # fmt: skip
