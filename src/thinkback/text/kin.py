@@ -91,6 +91,9 @@ _CHINESE = {
     "son": "儿子",
     "daughter": "女儿 闺女",
     "child": "孩子 宝宝 小孩 娃",
+    "parents": "父母 爸妈 爹妈 双亲 爸爸妈妈 父母亲",
+    "grandparents": "爷爷奶奶 姥姥姥爷 外公外婆",
+    "parents-in-law": "公婆 公公婆婆 岳父岳母",
     "aunt": "阿姨 姑姑 姨妈 姑妈 舅妈 婶婶 伯母 大姨 小姨 大姑 小姑",
     "uncle": "叔叔 舅舅 伯伯 姑父 姨夫 大伯 大舅 小舅",
     "cousin": "表哥 表弟 表姐 表妹 堂哥 堂弟 堂姐 堂妹",
@@ -102,7 +105,10 @@ _CHINESE = {
     "granddaughter": "孙女 外孙女",
     "mother-in-law": "婆婆 岳母 丈母娘",
     "father-in-law": "公公 岳父 老丈人",
-    "sister-in-law": "嫂子 弟妹",
+    "sister-in-law": "嫂子 弟妹 嫂嫂 弟媳 小姑子 大姨子 小姨子",
+    "brother-in-law": "姐夫 妹夫 小舅子 大舅子",
+    "son-in-law": "女婿",
+    "daughter-in-law": "儿媳 儿媳妇",
     "friend": "朋友 好朋友 闺蜜 好友 发小 哥们 死党",
     "boss": "老板 上司 领导 主管 经理",
     "colleague": "同事",
@@ -181,6 +187,9 @@ _SYNONYMS = (
     "son",
     "daughter",
     "child",
+    "parents",
+    "grandparents",
+    "parents-in-law",
 )
 PERSON_ZH: dict[str, str] = {
     word: name for word, name in (KIN_ZH | PETS_ZH).items() if name in (*_SYNONYMS, *PETS_ZH.values())

@@ -48,7 +48,7 @@ def built(rule: Rule, groups: dict[str, str], subject: str) -> Iterator[Reading]
         good = (str(number(good[0])),)
     if rule.relation == "went to":
         good = (destination(good[0]),)
-    if rule.name == "dose":
+    if groups.get("drug") and groups.get("amount"):
         good = (f"{groups['drug']}{groups['amount']}",)
     what = groups.get("what", "")
     names = {"what": _ATTRIBUTES_ZH.get(what, _FAVOURITES.get(what, what))}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from thinkback.text.numbers import NUMBER_ZH
 from thinkback.think.rules.chinese_parts import rule
-from thinkback.think.rules.chinese_words import is_thing
+from thinkback.think.rules.chinese_words import is_destination, is_thing
 from thinkback.think.rules.rule import Rule
 
 RULES: tuple[Rule, ...] = (
@@ -19,9 +19,10 @@ RULES: tuple[Rule, ...] = (
         accept=lambda words: words.endswith(("大学", "学院", "学校", "中学", "高中"))),
     rule("went with", "(?:带着?|陪|和|跟|与).{1,8}?(?:一起)?(?:去了"
         "|去过)(?:一?趟)?(?P<o>(?![吃看玩买听见]).{1,30})",
-        "went to", kind="event"),
-    rule("went", "(?:去了|去过|到了|去)(?P<o>(?![和跟]).{1,30})", "went to", dated=True, kind="event"),
-    rule("went anyway", "(?:去了|去过)(?P<o>.{1,30})", "went to", kind="event"),
+        "went to", kind="event", accept=is_destination),
+    rule("went", "(?:去了|去过|到了|去)(?P<o>(?![和跟]).{1,30})", "went to", dated=True, kind="event",
+        accept=is_destination),
+    rule("went anyway", "(?:去了|去过)(?P<o>.{1,30})", "went to", kind="event", accept=is_destination),
     rule("bought", "买了(?:一)?(?:[个只条台辆套部张本双件把])?(?P<o>.{1,20})", "bought",
         accept=lambda words: is_thing(words) and not words.endswith("的")),
     rule("attended", "参加了?(?P<o>.{1,20})", "attended", dated=True),

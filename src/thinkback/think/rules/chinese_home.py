@@ -35,6 +35,8 @@ RULES: tuple[Rule, ...] = (
     rule("lives", "(?:家住在?|居住在|定居在?|住在|现居|住(?:到|去)?|base ?在|常住)(?!了|着|过|院|的"
         "|一)了?(?P<o>.+)", "lives in",
         place=True),
+    rule("lives at", "在(?P<o>.{2,12}?)(?:生活|居住|定居|安家|安了家|落户|常住|住(?!院|校|过"
+        "|的))(?:着)?", "lives in", place=True),
     rule("home in", "(?:新)?家(?:在|搬到了?)(?P<o>.+)", "lives in", place=True),
     rule("moved", "(?:从.{1,10})?(?:搬家?到|搬家?去|搬来|搬回|迁到)了?(?P<o>.+?)(?:住|生活|来|去)?",
         "lives in", place=True),

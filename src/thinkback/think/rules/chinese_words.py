@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from thinkback.think.rules.chinese_names import is_bare_name
 from thinkback.think.rules.english_words import is_job as is_english_job
 
 _JOB = re.compile(
@@ -62,6 +63,9 @@ _NO_PERSON = re.compile(
     "|^[高白万马金文方石常易毛江龙任武雷钱段].[\u4e00-\u9fff]"
     "|^(?:小学|小区|老师|老板|老人|老年|阿姨|小米|高中|高级|金融|文科|方便|万一|白天|马上)"
 )
+_NO_DESTINATION = re.compile(
+    "\\A(?:了|过|一?[次遍回](?!.)|[好几很]几?|[两三四五六七八九十]+[次遍回])|[次遍回]了?\\Z"
+)
 _TRIP = re.compile("\\A(?:了)?(?:一)?趟")
 _CONDITION = re.compile("(?:病|症|炎|癌|高血压|低血压|高血脂|哮喘|糖尿病|抑郁|焦虑症?|失眠|近视|贫血)\\Z")
 _NOT_NAME = re.compile(
@@ -76,11 +80,11 @@ _NOT_PLACE = re.compile(
 _NOT_THING = re.compile(
     "(?:问题|想法|主意|疑问|请求|建议|事|事情|消息|感觉|办法|烦恼|困扰|疑惑|梦想|目标|机会|计划|时"
     "|时候)\\Z|我|^(?:你|您|他|她|它|这|那|什么|谁|哪|的|了|我)|(?:什么|吗|呢)\\Z"
-    "|^.\\Z(?<![\u4e00-\u9fff])"
+    "|^.\\Z(?<![\u4e00-\u9fff])|^是|问题"
 )
 _NOT_WORK = re.compile(
     "[找忙换]|考虑|准备|努力|^(?:家|这|那|哪|一起|外面|外地|努力|认真|哪里|外)\\Z|^(?:什么|这|那|我们|咱们"
-    "|他们)"
+    "|他们)|[一这那]位|[很最有]|著名|优秀"
 )
 _LATE = re.compile(
     "(?:了|啦|呢|哦|呀|啊|哈|哈哈|已经|的时候|的人|很久|多年|\\d+年|[一二两三四五六七八九十]+(?:多)?年)+\\Z"
@@ -126,6 +130,15 @@ def is_person(words: str) -> bool:
     return is_name(words) and not short and not _NO_PERSON.search(words)
 
 
+def is_somebody(words: str) -> bool:
+    return words.isascii() or (is_bare_name(words) and not _NO_PERSON.search(words))
+
+
+def is_company_or_name(words: str) -> bool:
+    """Where one goes to work: not 外地, not 北京."""
+    return is_company(words) or (is_place_or_work(words) and len(words) <= 6)
+
+
 def is_company(words: str) -> bool:
     return 2 < len(words) <= 16 and bool(_COMPANY.search(words)) and is_place_or_work(words)
 
@@ -133,6 +146,11 @@ def is_company(words: str) -> bool:
 def destination(words: str) -> str:
     """Where one went, without what for: 洛阳看龙门石窟 -> 洛阳."""
     return _PURPOSE.sub("", _TRIP.sub("", words)).strip(_EDGE) or words
+
+
+def is_destination(words: str) -> bool:
+    """Somewhere; 去过了 and 去过两次 name no place."""
+    return len(words.strip("了啦过")) > 1 and not _NO_DESTINATION.search(words)
 
 
 def is_condition(words: str) -> bool:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from thinkback.think.rules.chinese_names import BARE_NAME
 from thinkback.think.rules.chinese_parts import IS, rule
 from thinkback.think.rules.chinese_words import (
     SURNAMES,
     is_company,
+    is_company_or_name,
     is_field,
     is_job,
     is_major,
-    is_person,
     is_place_or_work,
     is_school,
+    is_somebody,
     is_thing,
 )
 from thinkback.think.rules.rule import Rule
 
 RULES: tuple[Rule, ...] = (
-    rule("named is", f"(?:是|就是)(?P<o>[小阿老][\u4e00-\u9fff]|[{SURNAMES}][\u4e00-\u9fff]{{2}}"
-        f"|[A-Z][a-z]+)",
-        "goes by", accept=is_person),
+    rule("named is", f"(?:是|就是)(?P<o>{BARE_NAME}|[A-Z][a-z]+)", "goes by", accept=is_somebody),
     rule("titled", f"(?:是|就是)(?P<o>[{SURNAMES}](?:教授|老师|医生|大夫|经理|主任|师傅|院士|总|工"
         f"|导))", "goes by"),
     rule("works as at", "在(?P<also>.{1,20}?)(?:当|做|担任)(?:一[名个位])?(?P<o>.+)", "works as", also=
@@ -27,7 +27,7 @@ RULES: tuple[Rule, ...] = (
     rule("works as", "(?:当上?|做|担任|是|成为了?|改行[做当]"
         "|转行[做当])了?(?:一)?[名个位]?(?P<o>.+)", "works as",
         split=True, accept=is_job),
-    rule("trade", "是(?P<o>(?:修|卖|开|跑|教|种|养|送|拍|搞|做)(?!好|过|完|得|心|始|会|学"
+    rule("trade", "是(?P<o>(?:修|卖|开|跑|教|种|养|送|拍|搞|做)(?!好|了|过|完|得|心|始|会|学"
         "|玩)[\u4e00-\u9fff]{1,6})的", "works as",
         accept=is_thing, say="{s}是{o}的"),
     rule("works in", "(?:在(?P<place>.{2,8}?))?(?:做|干|搞"
@@ -41,6 +41,9 @@ RULES: tuple[Rule, ...] = (
     rule("works there", "在(?P<o>.{2,14}?)(?:开|做|干|搞|跑|教|卖|修|管|负责)(?!会|玩|完|梦|客|检查|手术"
         "|饭)[^了过]{1,8}", "works at",
         accept=is_company),
+    rule("serves", "(?:就职|供职|任职|受雇|服务)于(?P<o>.{2,20})", "works at", accept=is_place_or_work),
+    rule("went to work", "(?:去|到|转到|调到)(?P<o>.{2,14}?)(?:工作|上班"
+        "|任职)(?:去)?了", "works at", accept=is_company_or_name),
     rule("joined", "(?:从.{1,10})?(?:入职|加入|跳槽到|跳槽去|换到|跳到|调到|调去)了?(?P<o>.{1,20}?)(?:工作"
         "|上班)?", "works at", accept=is_place_or_work),
     rule("studied at",
