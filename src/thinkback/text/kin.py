@@ -149,6 +149,12 @@ _PETS_ZH |= {
     "马": "horse",
 }
 
+_BREEDS_ZH = {
+    "dog": "柯基 金毛 泰迪 拉布拉多 哈士奇 边牧 柴犬 比熊 博美 萨摩耶 法斗 德牧 雪纳瑞 吉娃娃 土狗 贵宾",
+    "cat": "英短 美短 布偶 布偶猫 橘猫 狸花猫 暹罗猫 加菲猫 蓝猫 田园猫 缅因猫",
+}
+_PETS_ZH |= {word: name for name, words in _BREEDS_ZH.items() for word in words.split()}
+
 KIN_EN: dict[str, str] = {word: name for name, words in _ENGLISH.items() for word in words.split()}
 KIN_ZH: dict[str, str] = {word: name for name, words in _CHINESE.items() for word in words.split()}
 PETS_EN: dict[str, str] = {word: name for name, words in _PETS_EN.items() for word in words.split()}

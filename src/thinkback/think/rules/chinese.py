@@ -6,6 +6,7 @@ One table serves predicates and attributes: Chinese drops 的 and 是 freely (�
 from __future__ import annotations
 
 from thinkback.think.rules import (
+    chinese_belongings,
     chinese_events,
     chinese_health,
     chinese_home,
@@ -21,6 +22,7 @@ RULES: tuple[Rule, ...] = (
     *chinese_tastes.RULES,
     *chinese_health.RULES,
     *chinese_traits.RULES,
+    *chinese_belongings.RULES,
     *chinese_events.RULES,
 )
 """The first that matches decides."""

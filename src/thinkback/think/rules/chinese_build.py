@@ -33,6 +33,13 @@ _ATTRIBUTES_ZH = {
     "房间号": "room number",
     "座位号": "seat number",
     "航班号": "flight number",
+    "尿酸": "uric acid",
+    "学号": "student id",
+    "工号": "employee id",
+    "会员号": "membership number",
+    "卧推": "bench press",
+    "深蹲": "squat",
+    "硬拉": "deadlift",
 }
 _VERBS_ZH = {"吃": "eats", "喝": "drinks"}
 _ACTS_ZH = {"吃": "food", "喝": "drink"}

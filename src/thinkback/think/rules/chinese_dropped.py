@@ -39,10 +39,11 @@ _ALWAYS = frozenset(
 """Rules that may be read without any subject: what one does, said by who does it."""
 _TIMELY = _ALWAYS | frozenset(
     ("lives", "works at", "works as at", "works in", "works as", "learns", "studies at", "on drug", "likes",
-     "eats", "number", "gone off", "changed to", "takes none", "weighs", "speaks", "allergic")
+     "eats", "number", "favourite", "most", "keen on", "gone off", "changed to", "takes none", "weighs",
+         "speaks", "allergic")
 )  # fmt: skip
 """Those that may be read so where a time or "now" ties them to the speaker's life."""
-_NEW = re.compile("的?新(?:的)?(?:手机|电话|号|邮箱|地址|住址)|手机号")
+_NEW = re.compile("的?新(?:的)?(?:家的?)?(?:手机|电话|号|邮箱|地址|住址)|手机号")
 """What has a new value is the speaker's, and so is a mobile number: a museum has none."""
 _TAKEN_BACK = ("quit", "takes", "gave", "stopped")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thinkback.text.numbers import NUMBER_ZH
-from thinkback.think.rules.chinese_parts import COUNT, COUNTED, IS, KIN_WORDS, rule
+from thinkback.think.rules.chinese_parts import COUNT, COUNTED, IS, KIN_WORDS, PROVINCES, rule
 from thinkback.think.rules.chinese_words import is_name
 from thinkback.think.rules.rule import Rule
 
@@ -37,12 +37,18 @@ RULES: tuple[Rule, ...] = (
         place=True),
     rule("lives at", "在(?P<o>.{2,12}?)(?:生活|居住|定居|安家|安了家|落户|常住|住(?!院|校|过"
         "|的))(?:着)?", "lives in", place=True),
+    rule("rents", "(?:租的(?:房子?|公寓|单间)?|租住|合租"
+        "|租房)(?:的房子)?在(?P<o>.{2,12})", "lives in", place=True),
     rule("home in", "(?:新)?家(?:在|搬到了?)(?P<o>.+)", "lives in", place=True),
     rule("moved", "(?:从.{1,10})?(?:搬家?到|搬家?去|搬来|搬回|迁到)了?(?P<o>.+?)(?:住|生活|来|去)?",
         "lives in", place=True),
     rule("born in", "(?:出生在|出生于|生于)(?P<o>.+)", "was born in", place=True),
     rule("grew up", "(?:从小)?在(?P<o>.+?)长大", "grew up in", place=True),
     rule("from", "(?:来自|老家在|老家是|的?家乡[是在])(?P<o>.+?)", "comes from", place=True),
+    rule("origin", "(?:祖籍|籍贯)(?:是|在)?(?P<o>.{2,8})", "comes from", place=True),
+    rule("of a province", f"[是系](?P<o>(?:{PROVINCES})[\u4e00-\u9fff]{{0,5}}?)(?:那边|那儿"
+        f"|这边)?的", "comes from", place=True),
+    rule("native bare", f"系?(?P<o>(?:{PROVINCES})[\u4e00-\u9fff]{{0,4}}?)人", "comes from", place=True),
     rule("native", "是(?:一个|地道的?|土生土长的?|正宗的?)?(?P<o>(?!个|好|坏|老|年轻|大|男|女|本|机器|夜"
         "|早起|病|什么|自己|这|那|有|没|爱|怕|很)[\u4e00-\u9fff]{2,6}?)人", "comes from", place=True),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from thinkback.text.dates import When, resolve
-from thinkback.text.kin import INDEFINITE_ZH, longest_first
+from thinkback.text.kin import INDEFINITE_ZH, KIN_ZH, longest_first
 from thinkback.text.names import USER
 from thinkback.text.sentences import Sentence, is_question, sentences
 from thinkback.text.traditional import simplified
@@ -24,6 +24,7 @@ from thinkback.think.rules.chinese_openings import (
     KIN,
     NAMING,
     NOT_WHO,
+    ONESELF,
     OWN,
     SUBJECT,
     TIMELY,
@@ -53,12 +54,16 @@ _BUT = re.compile("(?:而)?(?:是|叫|在|住)(?P<o>[^，,]{1,14})\\Z")
 _BA = re.compile("把(?P<o>[^，,了]{1,8}?)(?:都|给)?(?P<verb>戒|卖|辞|退)(?:了|掉了?)")
 _NOW_AT = re.compile("(?:在|去了?|到了?|来了?|搬到了?)(?P<o>[^找忙等家学上读做带，,]{2,8}?)(?:这边|那边|了)?")
 _NOW_IS = re.compile(
-    "(?:新的?|现在|如今|目前|以后|最新)*(?:号码?|的)?(?:是|改成了?|换成了?|变成了?|为|叫)(?P<o>.+)"
+    "(?:新的?|现在|如今|目前|以后|最新)*(?:用的|号码?|的)?(?:是|改成了?|换成了?|变成了?|为|叫)(?P<o>.+)"
 )
 _CALLED = re.compile(
     "(?:(?:大家|朋友们?|同学们?|同事们?|家里?人)(?:都|一般|就)*|你?(?:可以"
     "|就)+)[叫喊]我(?P<o>[^，,]{1,6}?)(?:就行|就好|吧|哦)?了?"
     "|[叫喊]我(?P<simply>[^，,]{1,6}?)(?:就行|就好|就可以)了?"
+)
+_NEW_KIN = re.compile(
+    f"(?:有|交了?|谈了?|找了?|换了?|来了?|认识了?)(?:一?[个位])?新?的?(?P<kin>{longest_first(KIN_ZH)})(?:了"
+    f"|啦)?"
 )
 _KIN_WORD = re.compile(longest_first(KIN))
 _ONE_NAMED = re.compile("(?:还有|另)?(?:一|另)?(?:[只条个位]|[大小老][的大二三幺]?|公的|母的)也?叫(?P<o>.+)")
@@ -96,7 +101,7 @@ class Reader:
 
     def _readings(self, parts: list[Clause]) -> Iterator[tuple[Clause, Reading]]:
         wrong: tuple[str, ...] = ()
-        changed = any(changed_thing(without_lead(part.text)) for part in parts)
+        changed = any(changed_thing(without_lead(part.text)) or "搬家" in part.text for part in parts)
         rest = iter(zip(parts, (*parts[1:], None), strict=True))
         for clause, following in rest:
             if is_question(clause.text):
@@ -146,6 +151,8 @@ class Reader:
             yield from self._named(subject)
         elif ELSEWHERE.match(body):
             self._turn_away()
+        elif ONESELF.match(body):
+            self._oneself()
         if self.elsewhere:
             return
         if not self.subject:
@@ -155,6 +162,8 @@ class Reader:
             rest, when, said = self._time(rest)
         for reading in self._now_at(rest, timely=timely) or self._told(rest, dated=when is not None):
             yield self._dated(reading, rest, when, said)
+        if self.subject == USER and (new := _NEW_KIN.fullmatch(rest)):
+            self.people.append(f"用户的{new['kin']}")
         if self.subject == USER and ASKS_ABOUT.match(rest):
             self._turn_away()
 
@@ -220,9 +229,9 @@ class Reader:
         past = "了" in text or "过" in text
         for when in resolve(text, self.now, past=past):
             start, end = when.span
-            if re.search("(?:生日|出生日期|生于|出生于)(?:是|在|为)?\\Z", text[:start]) or text[
-                end:
-            ].startswith("出生"):
+            if re.search(
+                "(?:生日|出生日期|生于|出生于)(?:是|在|为)?(?:农历|阴历|阳历)?\\Z", text[:start]
+            ) or text[end:].startswith("出生"):
                 continue
             before = re.sub("(?:从|自|在|是)\\Z", "", text[:start])
             after = re.sub("^(?:开始|起|以来)?(?:就|，|,)?", "", text[end:])
@@ -247,7 +256,8 @@ class Reader:
         if match["bare"]:
             return f"用户的{match['bare']}" if self.subject in ("", USER, self.relative) else ""
         if match["newly"]:
-            return f"用户的{match['newly']}" if self.subject in ("", USER) else ""
+            person = f"用户的{match['newly']}"
+            return person if self.subject in ("", USER, person) else ""
         if match["they"]:
             return self._whom(match["they"])
         if match["who"]:
@@ -299,13 +309,12 @@ class Reader:
             kin = kin_of(subject)
             if rule.name in ("titled", "named is") and not kin:
                 continue
-            if rule.name in ("named", "titled", "named is") and kin:
+            if rule.name in ("named", "titled", "named is") and kin and readings:
                 name = trim(groups["o"])
-                if readings:
-                    yield who_is_who(kin, name, denied=denied)
-                    self.people = [person for person in self.people if person != subject]
-                    self._meet(name)
-                    self.relative = name if kin in OWN else ""
+                yield who_is_who(kin, name, denied=denied)
+                self.people = [person for person in self.people if person != subject]
+                self._meet(name)
+                self.relative = name if kin in OWN else ""
                 return
             for reading in readings:
                 yield replace(reading, negated=reading.negated or denied, ended=reading.ended or ended,

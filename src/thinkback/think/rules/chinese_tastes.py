@@ -8,11 +8,14 @@ from thinkback.think.rules.rule import Rule
 
 RULES: tuple[Rule, ...] = (
     rule("favourite",
-        "(?:的)?最?(?:喜欢|爱|喜爱)(?:吃|喝|看|听|玩|读|穿)?的(?P<what>(?!就|还|一|莫)[^是为]{1,4}?)(?:就|还"
+        "(?:的)?最?(?:喜欢|爱|喜爱|迷|中意)(?:吃|喝|看|听|玩|读|穿)?的(?P<what>(?!就|还|一"
+        "|莫)[^是为]{1,4}?)(?:就|还"
         "|一直|莫过于)?(?:是|为)(?P<o>.+)",
         "favourite {what}", accept=is_thing),
     rule("favourite act", "(?:的)?最(?:喜欢|爱)(?P<act>吃|喝)的(?:东西)?(?:就|还|一直)?(?:是"
         "|为)(?P<o>.+)", "favourite {act}",
+        accept=is_thing),
+    rule("keen on", "(?:的)?最(?:迷|上头|沉迷|着迷)的(?:就)?是(?P<o>.{1,12})", "likes", split=True,
         accept=is_thing),
     rule("most", "最(?:喜欢|爱|喜爱)(?P<o>(?!的).{1,12})", "likes", split=True, accept=is_thing),
     rule("hobby", "(?:的)?(?:爱好|兴趣爱好|兴趣)(?:是|有|包括)(?P<o>.+)", "likes", split=True),

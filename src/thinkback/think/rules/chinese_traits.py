@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from thinkback.think.rules.chinese_parts import rule
-from thinkback.think.rules.chinese_words import is_feared, is_language, is_thing
+from thinkback.think.rules.chinese_words import is_feared, is_instrument, is_language, is_thing
 from thinkback.think.rules.rule import Rule
 
 RULES: tuple[Rule, ...] = (
     rule("afraid", "(?:害怕|最怕|怕)(?P<o>.+)", "is afraid of", split=True, accept=is_feared),
+    rule("instrument some", "会(?:一?点儿?|打|弹点)(?P<o>.{2,5})", "plays", split=True, say="{s}会演奏{o}",
+        accept=is_instrument),
     rule("instrument", "会(?:弹|拉|吹)(?P<o>.{1,6})", "plays", split=True, say="{s}会演奏{o}",
         accept=is_thing),
     rule("speaks", "(?:会|能|(?:(?:跟|和).{1,6}?)?(?=[讲说]))(?:说|讲|一点儿?|一口|些|点|流利的?|的是?"
@@ -18,7 +20,7 @@ RULES: tuple[Rule, ...] = (
         "|退休|搬家|入职|辞职|离职"
         "|分手|怀孕|买房|买车|出院|住院|做(?:了)?手术|创业|领证|当爸爸"
         "|当妈妈)", "did", dated=True, kind="event", say="{s}{o}了"),
-    rule("marital", "(?:(?:和|跟|与).{1,8}?)?(?:已经|有)?(?P<o>结婚|离婚|订婚|单身|已婚"
+    rule("marital", "(?:(?:和|跟|与).{1,8}?)?(?:已经|有)?(?P<o>结婚|离婚|订婚|单身|离异|丧偶|已婚"
         "|未婚)(?:.{1,4}年)?", "marital status"),
     rule("trait",
         "是 ?(?:一[个名位])?(?P<o>vegan|vegetarian|introvert|extrovert|社恐|社牛|吃货|夜猫子|素食主义者"
@@ -51,6 +53,8 @@ RULES: tuple[Rule, ...] = (
     rule("takes none", "(?P<o>[^我你他她，一]{1,6}?)(?:一[口根点杯支瓶滴丁]点?儿?|[也都])+(?:不|没)(?:再"
         "|敢)?(?P<verb>吃|喝)", "{verb}",
         split=True, negated=True, accept=is_thing),
+    rule("takes only", "(?:咖啡|茶|奶茶|酒|饮料)(?:一般|只|都|基本|从来)*(?P<verb>喝)(?P<o>.{1,6})", "{verb}",
+        accept=is_thing),
     rule("eats", "(?:改|只|戒糖后)?(?P<verb>吃|喝)(?P<o>(?!饭|完|过|了|饱|撑|惯|腻|亏|惊|力|苦|醋|得|到|上"
         "|着|醉|多|点|什么"
         "|不).{1,8})", "{verb}", split=True, accept=is_thing),

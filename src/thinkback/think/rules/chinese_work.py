@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from thinkback.text.numbers import NUMBER_ZH
 from thinkback.think.rules.chinese_names import BARE_NAME
 from thinkback.think.rules.chinese_parts import IS, rule
 from thinkback.think.rules.chinese_words import (
+    SCHOOL,
     SURNAMES,
     is_company,
     is_company_or_name,
@@ -13,6 +15,7 @@ from thinkback.think.rules.chinese_words import (
     is_major,
     is_place_or_work,
     is_school,
+    is_skill,
     is_somebody,
     is_thing,
 )
@@ -38,6 +41,11 @@ RULES: tuple[Rule, ...] = (
     rule("job is", f"(?:的)?(?:职业|工作){IS}(?:一[名个位])?(?P<o>.+)", "works as", accept=is_job),
     rule("works at", "在(?P<o>.{1,20}?)(?:工作|上班|任职|实习|打工"
         "|干活)", "works at", accept=is_place_or_work),
+    rule("toils", "在(?P<o>[^这那哪]{2,12}?)(?:干活|干|搬砖)"
+        f"(?:了?(?:快|有|整整|差不多)*{NUMBER_ZH}(?:多|来)?年(?:多)?|了(?:大)?半?一?辈子)?", "works at",
+        accept=is_place_or_work),
+    rule("served", "在(?P<o>.{2,12}?)(?:做|待|呆|工作|上班)"
+        f"了?(?:快|有|整整|差不多)*{NUMBER_ZH}(?:多|来)?年(?:多)?", "works at", accept=is_company),
     rule("works there", "在(?P<o>.{2,14}?)(?:开|做|干|搞|跑|教|卖|修|管|负责)(?!会|玩|完|梦|客|检查|手术"
         "|饭)[^了过]{1,8}", "works at",
         accept=is_company),
@@ -50,10 +58,9 @@ RULES: tuple[Rule, ...] = (
         "(?:本科|大学|研究生|硕士|博士|高中|初中|大专)?(?:是)?在(?P<o>.{2,14}?)(?:读|念|上)(?:的|完)(?:书"
         "|本科|研究生|大学|博士|硕士)?",
         "studied at", accept=is_school),
-    rule("at school",
-        "(?:在|转学到|转到|考上|考进|考入)了?(?P<o>[^上读念]{1,10}?(?:小学|中学|大学|学院|学校|高中"
-        "|初中|幼儿园))"
-        "(?:了|读.{0,6}|上.{0,6}|念.{0,6})?", "studies at", accept=is_school),
+    rule("at school", f"(?:在|转学到|转到|考上|考进|考入|换到)了?(?P<o>[^上读念]{{1,10}}?{SCHOOL})(?:了"
+        f"|读.{{0,6}}|上.{{0,6}}|念.{{0,6}})?",
+        "studies at", accept=is_school),
     rule("studies at", "在(?P<o>.{1,20}?)(?:上学|读书|念书|读研|读博|就读|上大学|[读念上](?:高[一二三中]"
         "|初[一二三中]|大[一二三四学]|[一二三四五六]年级"
         "|研究生|博士|本科|幼儿园))", "studies at"),
@@ -61,6 +68,23 @@ RULES: tuple[Rule, ...] = (
     rule("reads", "(?:读|改学|转到|转去|学)(?:的是?)?了?(?P<o>.{2,8}?)(?:专业"
         "|系)?", "studies", accept=is_major),
     rule("major", f"(?:的)?专业{IS}(?P<o>.+)", "studies"),
+    rule("learns there", "(?:在|去|跟着?)[^，,]{2,8}?(?:学"
+        "|练)(?P<o>.{2,5})", "learns", split=True, accept=is_skill),
+    rule("learnt for", f"(?:学|练)了(?:快|有)?(?:{NUMBER_ZH}|好几|几)(?:个?多?月|多?年|节课"
+        f"|堂课)多?的?(?P<o>.{{2,5}})", "learns",
+        accept=is_skill),
+    rule("signed up", "报(?:名|班|了|名了)*一?个?(?P<o>.{2,5}?)(?:班|课|兴趣班"
+        "|培训班)", "learns", accept=is_skill),
+    rule("teaches", "(?:在.{2,10}?)?教(?P<o>(?:小学|初中|高中|大学)?(?:语文|数学|英语|物理|化学|生物|历史"
+        "|地理|政治|体育|音乐"
+        "|美术|科学|舞蹈|钢琴|书法))", "teaches"),
+    rule("trade bare", "(?:现在|一直)?(?:在.{2,6}?)?(?P<o>(?:开|跑|卖|修|送)(?:出租车?|滴滴|网约车|公交车?"
+        "|货车|大车|长途货车|长途"
+        "|外卖|快递|菜|水果|保险|早点|煎饼|空调|手机|房子))", "works as", say="{s}的工作是{o}"),
+    rule("runs", "(?:现在|自己|在.{2,6}?)*开了?(?:一)?[家个间](?:小)?(?P<o>.{1,8}?(?:店|馆|厂|公司|工作室"
+        "|超市|餐厅|民宿|诊所))",
+        "runs", accept=is_thing),
+    rule("on duty", "在(?P<o>.{2,12}?)值(?:夜|白)?班", "works at", accept=is_place_or_work),
     rule("learns",
         "(?:在|开始|报名|报班)?学(?:着|做|弹|打|拉|画|说|跳){0,2}(?P<o>(?!习|校|生|术|历|期|分|费|长|姐|弟"
         "|妹|问|不|得|到|会|了|什么|的"
