@@ -9,7 +9,7 @@ from thinkback.text.kin import PETS_ZH
 from thinkback.text.names import USER
 from thinkback.text.numbers import number
 from thinkback.think.rules.chinese_openings import KIN, NOT_GIVEN
-from thinkback.think.rules.chinese_words import destination, is_name, is_place, listed, trim
+from thinkback.think.rules.chinese_words import destination, is_dose, is_name, is_place, listed, trim
 from thinkback.think.rules.rule import Reading, Rule
 from thinkback.think.vocabulary import FAVOURITES_ZH
 
@@ -56,6 +56,8 @@ def built(rule: Rule, groups: dict[str, str], subject: str) -> Iterator[Reading]
     if rule.relation == "went to":
         good = (destination(good[0]),)
     if groups.get("drug") and groups.get("amount"):
+        if not is_dose(groups["drug"], groups["amount"]):
+            return
         good = (f"{groups['drug']}{groups['amount']}",)
     what = groups.get("what", "")
     names = {"what": _ATTRIBUTES_ZH.get(what, _FAVOURITES.get(what, what))}

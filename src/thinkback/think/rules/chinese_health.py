@@ -13,10 +13,12 @@ _DOSE = f"(?:{NUMBER_ZH}|半|\\d[\\d.]*) ?(?:毫克|微克|毫升|单位|片|粒
 
 RULES: tuple[Rule, ...] = (
     rule("not allergic", "对(?P<o>.+?)不过敏", "is allergic to", split=True, negated=True),
-    rule("allergic", "对(?P<o>.+?)(?:严重|有点|也|都)?过敏", "is allergic to", split=True, accept=is_thing),
+    rule("allergic", "(?:发现|显示|查出来?|测出来?|检查出来?)?对(?P<o>.+?)(?:严重|有点|也"
+        "|都)?过敏", "is allergic to", split=True, accept=is_thing),
     rule("allergic so", "(?:有|会|是)?(?P<o>(?!对)[\u4e00-\u9fff]{2,5}?)过敏", "is allergic to",
         accept=is_allergen),
-    rule("condition for years", "(?:有|得|患)?了?(?P<o>[\u4e00-\u9fff]{2,7}?)(?:有|都|已经)?(?:快)?(?:好几"
+    rule("condition for years", "(?:患有|有|得|患)?了?(?P<o>[\u4e00-\u9fff]{2,7}?)(?:有|都"
+        "|已经)?(?:快)?(?:好几"
         "|十几|几|二十几"
         f"|{NUMBER_ZH})(?:多|来)?年", "has condition", accept=is_condition),
     rule("weighs",
@@ -53,7 +55,7 @@ RULES: tuple[Rule, ...] = (
     rule("shoe", "穿(?P<o>\\d\\d)码(?:的鞋)?", "shoe size"),
     rule("address", f"(?:家)?(?:的)?新?(?:家的?)?(?:家庭|收货|通讯)?(?:地址"
         f"|住址){IS}(?:在)?(?P<o>.*[路街道号区巷弄村楼].*)", "address"),
-    rule("diagnosed", "(?:患有|得了|被诊断(?:为|出|患有)?|确诊了?)(?P<o>.+)", "has condition",
+    rule("diagnosed", "(?:患有|得了|被诊断(?:为|出)?(?:患有|得了|患了)?|确诊了?)(?P<o>.+)", "has condition",
         accept=is_thing),
     rule("condition", "(?:一直|从小)?(?:有|是|查出来?|得了|患上了?|诊断出)?(?:有|了)?(?:轻微的?|严重的?"
         "|先天性"

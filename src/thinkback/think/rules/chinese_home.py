@@ -50,5 +50,6 @@ RULES: tuple[Rule, ...] = (
         f"|这边)?的", "comes from", place=True),
     rule("native bare", f"系?(?P<o>(?:{PROVINCES})[\u4e00-\u9fff]{{0,4}}?)人", "comes from", place=True),
     rule("native", "是(?:一个|地道的?|土生土长的?|正宗的?)?(?P<o>(?!个|好|坏|老|年轻|大|男|女|本|机器|夜"
-        "|早起|病|什么|自己|这|那|有|没|爱|怕|很)[\u4e00-\u9fff]{2,6}?)人", "comes from", place=True),
+        "|早起|病|什么|自己|这|那|有|没|爱|怕|很)(?:(?!的)[\u4e00-\u9fff]){2,6}?)人", "comes from",
+            place=True),
 )  # fmt: skip

@@ -121,7 +121,10 @@ _IS_THAT = re.compile(
 _CHANGED = re.compile("(?:改成|改为|换成|变成|更新为|调成)了?")
 
 
-ELSEWHERE = re.compile("(?:这|那(?!就)|[他她它]|你|您|大家|别人|人家|有人|《|原来是|里面|其中)[^我俺]*\\Z")
+ELSEWHERE = re.compile(
+    "(?:这|那(?!就)|[他她它]|你|您|大家|别人|人家|有人|《|原来是|里面|其中|(?:男"
+    "|女)?主角|[男女]主|主人公|导演|作者|歌手|主演|剧情|故事|影片|电影|门票|票价|景点|开放时间)[^我俺]*\\Z"
+)
 """A clause that speaks of the world: what follows without a subject goes on with it."""
 ONESELF = re.compile("(?:刚|去|做|做了|去医院|又|在)*(?:体检|复查|抽血|面试|相亲|加班|出差|看病)")
 """What one says only of oneself where nobody is named: 今天体检，体重65公斤."""

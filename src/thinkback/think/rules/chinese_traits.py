@@ -55,7 +55,8 @@ RULES: tuple[Rule, ...] = (
         split=True, negated=True, accept=is_thing),
     rule("takes only", "(?:咖啡|茶|奶茶|酒|饮料)(?:一般|只|都|基本|从来)*(?P<verb>喝)(?P<o>.{1,6})", "{verb}",
         accept=is_thing),
-    rule("eats", "(?:改|只|戒糖后)?(?P<verb>吃|喝)(?P<o>(?!饭|完|过|了|饱|撑|惯|腻|亏|惊|力|苦|醋|得|到|上"
+    rule("eats", "(?:改|只|戒糖后)?(?P<verb>吃|喝)(?P<o>(?!东西|饭|完|过|了|饱|撑|惯|腻|亏|惊|力|苦|醋|得"
+        "|到|上"
         "|着|醉|多|点|什么"
         "|不).{1,8})", "{verb}", split=True, accept=is_thing),
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from thinkback.think.rules.chinese_names import is_bare_name
+from thinkback.think.rules.chinese_parts import PROVINCES
 from thinkback.think.rules.english_words import is_job as is_english_job
 
 _JOB = re.compile(
@@ -30,7 +31,7 @@ _LANGUAGE = re.compile(
     "|山东|山西|重庆|福州"
     "|杭州|苏州|宁波|无锡|云南|贵州|安徽|江西|广西|白|家乡|台湾|本地|老家)话|[A-Z][a-z]{3,}"
 )
-_NO_CONDITION = re.compile("[的我你他她了]|毛病|[有生看治犯]病\\Z")
+_NO_CONDITION = re.compile("^[有得患们都没还就是]|过(?!敏)|[的我你他她了]|毛病|[有生看治犯]病\\Z")
 _DRUG = re.compile(
     "(?:[\u4e00-\u9fff]{1,6}(?:地平|他汀|沙坦|洛尔|普利|霉素|西林|洛芬|匹林|双胍|嘌醇|拉唑|咪唑|他啶|格列."
     "|米松|他定|酚)|胰岛素|维生素 ?[A-EK]?\\d*"
@@ -42,6 +43,8 @@ _DRUG = re.compile(
     "|vitamin ?[a-ek]?\\d*|omega-?3|probiotics)"
     "|维[A-EK]|钙片|鱼油|叶酸|益生菌|[\u4e00-\u9fff]{1,6}(?:药|胶囊|颗粒|冲剂|口服液|丸))"
 )
+_WEIGHED = ("毫克", "微克", "mg", "MG")
+_NO_DRUG = re.compile("剂量|结果|大约|一共|每|血|糖|酸|蛋白|含量|[我你他她是有了]")
 _AMOUNT = re.compile(
     "(?:现在|目前)?(?:每天|一天|每次|每日|每晚)*(?:吃|服用?|用)?[\\d.半一二两三四五六七八九十]+[^\\d]{1,2}\\Z"
 )
@@ -92,10 +95,10 @@ _SKILL = re.compile(
 _NO_ALLERGEN = re.compile(
     "皮肤|鼻子|鼻腔|眼睛|嗓子|脸|严重|有点|季节|换季|容易|经常|有些|又|还|会|很|不|没|什么|老|都|总|一"
     "|药物?\\Z|重度|轻微"
-    "|突然|开始"
+    "|突然|开始|对|发现|显示|吃|东西"
 )
 _CONDITION = re.compile(
-    "(?:病|症|炎|癌|痛风|荨麻疹|湿疹|甲亢|甲减|结节|骨质疏松|脂肪肝|结石|白内障|青光眼|色盲|色弱|耳鸣"
+    "(?:病|症|炎|癌|痛风|荨麻疹|湿疹|甲亢|甲减|结节|骨质疏松|脂肪肝|结石|白内障|青光眼|色盲|色弱"
     "|偏头痛|痔疮"
     "|间盘突出|不耐受?|多囊|早搏|散光"
     "|高血压|低血压|高血脂|哮喘|糖尿病|抑郁|焦虑症?|失眠|近视|贫血)\\Z"
@@ -149,6 +152,11 @@ def is_drug(words: str) -> bool:
     return bool(_DRUG.match(words)) and words not in ("吃药", "服药", "用药", "中药", "西药")
 
 
+def is_dose(drug: str, amount: str) -> bool:
+    """Whether it is a medicine: what is weighed in milligrams is one, what is counted may not be."""
+    return is_drug(drug) or (amount.endswith(_WEIGHED) and not _NO_DRUG.search(drug))
+
+
 def is_dosed(words: str) -> bool:
     """A drug and how much of it: 氨氯地平两片."""
     return is_drug(_AMOUNT.sub("", words))
@@ -192,7 +200,9 @@ def is_somebody(words: str) -> bool:
 
 def is_company_or_name(words: str) -> bool:
     """Where one goes to work: not 外地, not 北京."""
-    return is_company(words) or (is_place_or_work(words) and len(words) <= 6)
+    return is_company(words) or (
+        is_place_or_work(words) and len(words) <= 6 and not re.fullmatch(PROVINCES, words)
+    )
 
 
 def is_company(words: str) -> bool:
@@ -223,6 +233,11 @@ def is_place_or_work(words: str) -> bool:
 
 def is_thing(words: str) -> bool:
     return 0 < len(words) <= 16 and not _NOT_THING.search(words)
+
+
+def is_favourite(words: str) -> bool:
+    """One thing by its name, not what is said of it: 我喜欢的歌手是上海人."""
+    return is_thing(words) and not re.search("\\A一?[个位名种]|人\\Z", words)
 
 
 def is_feared(words: str) -> bool:
