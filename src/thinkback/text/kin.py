@@ -91,6 +91,9 @@ _CHINESE = {
     "son": "儿子",
     "daughter": "女儿 闺女",
     "child": "孩子 宝宝 小孩 娃",
+    "parents": "父母 爸妈 爹妈 双亲 爸爸妈妈 父母亲",
+    "grandparents": "爷爷奶奶 姥姥姥爷 外公外婆",
+    "parents-in-law": "公婆 公公婆婆 岳父岳母",
     "aunt": "阿姨 姑姑 姨妈 姑妈 舅妈 婶婶 伯母 大姨 小姨 大姑 小姑",
     "uncle": "叔叔 舅舅 伯伯 姑父 姨夫 大伯 大舅 小舅",
     "cousin": "表哥 表弟 表姐 表妹 堂哥 堂弟 堂姐 堂妹",
@@ -102,7 +105,10 @@ _CHINESE = {
     "granddaughter": "孙女 外孙女",
     "mother-in-law": "婆婆 岳母 丈母娘",
     "father-in-law": "公公 岳父 老丈人",
-    "sister-in-law": "嫂子 弟妹",
+    "sister-in-law": "嫂子 弟妹 嫂嫂 弟媳 小姑子 大姨子 小姨子",
+    "brother-in-law": "姐夫 妹夫 小舅子 大舅子",
+    "son-in-law": "女婿",
+    "daughter-in-law": "儿媳 儿媳妇",
     "friend": "朋友 好朋友 闺蜜 好友 发小 哥们 死党",
     "boss": "老板 上司 领导 主管 经理",
     "colleague": "同事",
@@ -143,6 +149,12 @@ _PETS_ZH |= {
     "马": "horse",
 }
 
+_BREEDS_ZH = {
+    "dog": "柯基 金毛 泰迪 拉布拉多 哈士奇 边牧 柴犬 比熊 博美 萨摩耶 法斗 德牧 雪纳瑞 吉娃娃 土狗 贵宾",
+    "cat": "英短 美短 布偶 布偶猫 橘猫 狸花猫 暹罗猫 加菲猫 蓝猫 田园猫 缅因猫",
+}
+_PETS_ZH |= {word: name for name, words in _BREEDS_ZH.items() for word in words.split()}
+
 KIN_EN: dict[str, str] = {word: name for name, words in _ENGLISH.items() for word in words.split()}
 KIN_ZH: dict[str, str] = {word: name for name, words in _CHINESE.items() for word in words.split()}
 PETS_EN: dict[str, str] = {word: name for name, words in _PETS_EN.items() for word in words.split()}
@@ -181,6 +193,9 @@ _SYNONYMS = (
     "son",
     "daughter",
     "child",
+    "parents",
+    "grandparents",
+    "parents-in-law",
 )
 PERSON_ZH: dict[str, str] = {
     word: name for word, name in (KIN_ZH | PETS_ZH).items() if name in (*_SYNONYMS, *PETS_ZH.values())

@@ -48,6 +48,13 @@ BELONGINGS: dict[str, str] = {
     "phone bill": "话费",
     "pension": "养老金",
     "anniversary": "纪念日",
+    "license plate": "车牌号",
+    "student id": "学号",
+    "employee id": "工号",
+    "membership number": "会员号",
+    "bench press": "卧推",
+    "squat": "深蹲",
+    "deadlift": "硬拉",
 }
 
 FORMS: dict[str, str] = {
@@ -56,5 +63,9 @@ FORMS: dict[str, str] = {
     "personal best": "pb",
     "anniversary": "wedding anniversary",
     "postcode": "postal code",
+    "license plate": "plate, number plate, licence plate, registration, 车牌",
+    "student id": "student number",
+    "employee id": "employee number, staff number",
+    "membership number": "member number",
 }
 """Other words that mean the same."""

@@ -19,7 +19,11 @@ _COUNTED = re.compile(rf"(?:{NUMBER_EN}|no)\s+(?=\S)")
 _COUNTED_ZH = re.compile(f"{NUMBER_ZH}\\s*[个只条位名匹头尾对台辆套部张间把本双件块份家口]")
 _SERVED = re.compile("\\A[吃喝](?=\\S)")
 _UNIT = r"(?:mg|mcg|ug|g|ml|iu|units?|pills?|tablets?)"
-_DOSE = re.compile(rf"\s*\b\d[\d.,]*\s*{_UNIT}\b.*|\d[\d.]*\s*(?:毫克|微克|毫升|片|粒|颗).*", re.S)
+_DOSE = re.compile(
+    rf"\s*\b\d[\d.,]*\s*{_UNIT}\b.*"
+    r"|[\d半一二两三四五六七八九十][\d.一二三四五六七八九十百]*\s*(?:毫克|微克|毫升|单位|片|粒|颗).*",
+    re.S,
+)
 _DOSE_FIRST = re.compile(rf"\A\d[\d.,]*\s*{_UNIT}\s+(?:of\s+)?", re.I)
 _MEASURED = re.compile(r"\d[\d.,]*\s?(?:%|[a-zµμ]{1,5}(?:/[a-zµμ]{1,4})?|/[a-zµμ]{1,4})")
 _HEAD_ZH = re.compile("[\u4e00-\u9fff]{4,}")

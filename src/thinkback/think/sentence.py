@@ -26,6 +26,24 @@ def _plural(match: re.Match[str]) -> str:
     return f"'s {kin[:-2] + 'ves' if kin == 'wife' else kin + ('es' if kin.endswith('s') else 's')} are"
 
 
+_SEVERAL = re.compile(
+    rf"{USER}'s (?:\w+ )?(?:(?:grand)?parents|parents-in-law|in-laws|children|kids|twins)\Z"
+)
+_VERB = re.compile(r"(?<=\{s\} )(?P<adverb>no longer )?(?P<verb>\w+)")
+_VERBS = {"is": "are", "was": "were", "has": "have", "does": "do"}
+
+
+def _agreeing(template: str) -> str:
+    """The user's parents live in, not lives in."""
+
+    def several(match: re.Match[str]) -> str:
+        verb = match["verb"]
+        bare = f"{verb[:-3]}y" if verb.endswith("ies") else verb.removesuffix("s")
+        return (match["adverb"] or "") + _VERBS.get(verb, bare)
+
+    return _VERB.sub(several, template, count=1)
+
+
 def language_of(sentence: str) -> str:
     """zh or en: the language new sentences about the same thing are said in."""
     return "zh" if language(sentence) == "zh" else "en"
@@ -86,6 +104,8 @@ def compose(
     known = relation_of(relation)
     listed = [with_article(o) for o in objects] if known.article and lang == "en" else list(objects)
     said = template or _template(relation, negated=negated, ended=ended, lang=lang)
+    if lang == "en" and _SEVERAL.match(subject):
+        said = _agreeing(said)
     if len(objects) > 1 and lang == "en" and known.kind == "relationship":
         said = _PLURAL.sub(_plural, said)
     whole = said.replace("{s}", subject_in(subject, lang), 1).replace(

@@ -9,7 +9,7 @@ from thinkback.text.kin import PETS_ZH
 from thinkback.text.names import USER
 from thinkback.text.numbers import number
 from thinkback.think.rules.chinese_openings import KIN, NOT_GIVEN
-from thinkback.think.rules.chinese_words import destination, is_name, is_place, listed, trim
+from thinkback.think.rules.chinese_words import destination, is_dose, is_name, is_place, listed, trim
 from thinkback.think.rules.rule import Reading, Rule
 from thinkback.think.vocabulary import FAVOURITES_ZH
 
@@ -33,6 +33,13 @@ _ATTRIBUTES_ZH = {
     "房间号": "room number",
     "座位号": "seat number",
     "航班号": "flight number",
+    "尿酸": "uric acid",
+    "学号": "student id",
+    "工号": "employee id",
+    "会员号": "membership number",
+    "卧推": "bench press",
+    "深蹲": "squat",
+    "硬拉": "deadlift",
 }
 _VERBS_ZH = {"吃": "eats", "喝": "drinks"}
 _ACTS_ZH = {"吃": "food", "喝": "drink"}
@@ -48,7 +55,9 @@ def built(rule: Rule, groups: dict[str, str], subject: str) -> Iterator[Reading]
         good = (str(number(good[0])),)
     if rule.relation == "went to":
         good = (destination(good[0]),)
-    if rule.name == "dose":
+    if groups.get("drug") and groups.get("amount"):
+        if not is_dose(groups["drug"], groups["amount"]):
+            return
         good = (f"{groups['drug']}{groups['amount']}",)
     what = groups.get("what", "")
     names = {"what": _ATTRIBUTES_ZH.get(what, _FAVOURITES.get(what, what))}

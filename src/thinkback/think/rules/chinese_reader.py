@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Generator, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from thinkback.text.dates import When, resolve
-from thinkback.text.kin import INDEFINITE_ZH, longest_first
+from thinkback.text.kin import INDEFINITE_ZH, KIN_ZH, longest_first
 from thinkback.text.names import USER
-from thinkback.text.sentences import Sentence, is_question
+from thinkback.text.sentences import Sentence, is_question, sentences
 from thinkback.text.traditional import simplified
 from thinkback.think.rules.chinese import RULES
 from thinkback.think.rules.chinese_build import as_written, built, is_given, kin_of, owned, who_is_who
+from thinkback.think.rules.chinese_cast import Cast
+from thinkback.think.rules.chinese_cut import clauses
+from thinkback.think.rules.chinese_dropped import of_the_user
+from thinkback.think.rules.chinese_names import is_bare_name
 from thinkback.think.rules.chinese_openings import (
+    ASKS_ABOUT,
+    ELSEWHERE,
     KIN,
     NAMING,
     NOT_WHO,
+    ONESELF,
     OWN,
     SUBJECT,
     TIMELY,
@@ -25,52 +32,19 @@ from thinkback.think.rules.chinese_openings import (
     without_adverbs,
     without_lead,
 )
-from thinkback.think.rules.chinese_words import is_name, trim
+from thinkback.think.rules.chinese_order import (
+    bare_value,
+    changed_thing,
+    measured_thing,
+    named_first,
+    plainly,
+    sent_to,
+)
+from thinkback.think.rules.chinese_words import is_name, is_place, trim
+from thinkback.think.rules.gate import LONGEST
 from thinkback.think.rules.rule import Clause, Reading
 
-_COMMA = re.compile(
-    "[，,；;]|(?<=[\u4e00-\u9fff])[ 　]+(?=[\u4e00-\u9fff])"
-    "|(?<=[^口点根杯支瓶滴谁么样儿啥都再一，,])(?=也不[吃喝抽喜爱会是]|也没有)"
-    "|(?<=不[抽喝吃][\u4e00-\u9fff])(?=不[抽喝吃])"
-)
-_CONTINUES = re.compile(
-    "\\s*(?:不是(?!.{1,12}[，,](?:而)?是)|而不是|叫|名叫|名字叫|取名|起名|我?[给管](?:它|他|她)(?:取名"
-    "|起名)?叫)"
-)
-_DROPPED = frozenset(
-    (
-        "kin named",
-        "moved",
-        "joined",
-        "weight changed",
-        "number",
-        "phone",
-        "email",
-        "will",
-        "appointment",
-        "bought",
-        "milestone",
-        "took to",
-        "went with",
-        "went anyway",
-        "stopped drug",
-        "quit eating",
-        "gave up",
-        "gave up smoking",
-        "quit smoking",
-        "quit drinking",
-        "dose",
-        "earns",
-        "speaks it",
-        "prescribed",
-    )
-)
-"""Rules that may be read without any subject: what one does, said by who does it."""
-_DROPPED_TIMELY = _DROPPED | frozenset(
-    ("lives", "works at", "works as at", "works in", "works as", "learns", "studies at", "on drug", "likes",
-     "eats", "gone off", "changed to", "takes none", "weighs", "speaks", "allergic")
-)  # fmt: skip
-"""Those that may be read so where a time or "now" ties them to the speaker's life."""
+_OPENING = 2000  # characters of an earlier turn that are looked at
 _RATHER = re.compile("(?:而)?是(?!不是|吗)")
 _NOT_THAT = re.compile("[，,](?:而)?不是(?P<o>[^，,。！]{1,12})\\Z")
 _NOT_BUT = re.compile(
@@ -78,18 +52,18 @@ _NOT_BUT = re.compile(
 )
 _BUT = re.compile("(?:而)?(?:是|叫|在|住)(?P<o>[^，,]{1,14})\\Z")
 _BA = re.compile("把(?P<o>[^，,了]{1,8}?)(?:都|给)?(?P<verb>戒|卖|辞|退)(?:了|掉了?)")
-_TOPIC = re.compile(
-    "(?:我的?|俺的?)?(?P<topic>电话|手机号码?|邮箱|地址|房租|工资|月薪|名字|英文名|专业|体重|血压|座位号"
-    "|房间号|航班号)"
-    "(?:号码?)?(?:又|刚|已经|最近)*(?:换|改|变|涨|降|调整|更新)(?:了|啦|过)"
-)
+_NOW_AT = re.compile("(?:在|去了?|到了?|来了?|搬到了?)(?P<o>[^找忙等家学上读做带，,]{2,8}?)(?:这边|那边|了)?")
 _NOW_IS = re.compile(
-    "(?:新的?|现在|如今|目前|以后|最新)*(?:号码?|的)?(?:是|改成了?|换成了?|变成了?|为|叫)(?P<o>.+)"
+    "(?:新的?|现在|如今|目前|以后|最新)*(?:用的|号码?|的)?(?:是|改成了?|换成了?|变成了?|为|叫)(?P<o>.+)"
 )
 _CALLED = re.compile(
     "(?:(?:大家|朋友们?|同学们?|同事们?|家里?人)(?:都|一般|就)*|你?(?:可以"
     "|就)+)[叫喊]我(?P<o>[^，,]{1,6}?)(?:就行|就好|吧|哦)?了?"
     "|[叫喊]我(?P<simply>[^，,]{1,6}?)(?:就行|就好|就可以)了?"
+)
+_NEW_KIN = re.compile(
+    f"(?:有|交了?|谈了?|找了?|换了?|来了?|认识了?)(?:一?[个位])?新?的?(?P<kin>{longest_first(KIN_ZH)})(?:了"
+    f"|啦)?"
 )
 _KIN_WORD = re.compile(longest_first(KIN))
 _ONE_NAMED = re.compile("(?:还有|另)?(?:一|另)?(?:[只条个位]|[大小老][的大二三幺]?|公的|母的)也?叫(?P<o>.+)")
@@ -101,6 +75,8 @@ class Reader:
 
     now: datetime
     people: list[str] = field(default_factory=list)
+    before: Cast | None = None
+    """Whom the turns before have named."""
     subject: str = ""
     topic: str = ""
     """What has changed, said before its new value: 电话换了，现在是..."""
@@ -108,17 +84,24 @@ class Reader:
     """Of whom there are several: 养了两只猫，一只叫花花."""
     relative: str = ""
     """The last of the speaker's own relatives: 爸爸60岁，妈妈58岁 goes on with them."""
+    elsewhere: bool = False
+    """Whether the talk is of the world or of somebody unknown, so that a dropped subject is not the user."""
+    left: str = ""
+    """The relation that has just ended: 不在广州住了，现在在深圳."""
 
     def read(self, sentence: Sentence, about: str = "") -> Iterator[tuple[Clause, Reading]]:
         """What a sentence says; `about` is whom its first clause speaks of if it names nobody."""
         self.subject = about
-        self.topic = ""
+        self.topic = self.left = ""
+        if about:
+            self.elsewhere = False
         plain = sentence._replace(text=simplified(sentence.text))
         for clause, reading in self._readings(clauses(plain)):
             yield clause, as_written(reading, plain.text, sentence.text)
 
     def _readings(self, parts: list[Clause]) -> Iterator[tuple[Clause, Reading]]:
         wrong: tuple[str, ...] = ()
+        changed = any(changed_thing(without_lead(part.text)) or "搬家" in part.text for part in parts)
         rest = iter(zip(parts, (*parts[1:], None), strict=True))
         for clause, following in rest:
             if is_question(clause.text):
@@ -128,7 +111,8 @@ class Reader:
                 next(rest)
                 continue
             tail = _NOT_THAT.search(clause.text)
-            readings = list(self._clause(clause.text[: tail.start()] if tail else clause.text))
+            told = (changed and sent_to(clause.text)) or clause.text[: tail.start() if tail else None]
+            readings = list(self._clause(told))
             if following and _RATHER.match(following.text) and "不是" in clause.text:
                 wrong = tuple(item for reading in readings if reading.negated for item in reading.objects)
                 continue  # 不是对芒果过敏，是对菠萝过敏: the first half only takes back
@@ -151,38 +135,80 @@ class Reader:
     def _clause(self, text: str) -> Iterator[Reading]:
         body, when, said = self._time(text)
         body = without_lead(body)
-        if topic := _TOPIC.match(body):
-            self.topic, self.subject = topic["topic"], USER
+        if thing := changed_thing(body) or measured_thing(without_adverbs(body)):
+            self.topic = thing
+            self._oneself()
             return
-        if called := _CALLED.fullmatch(body):
-            name = called["o"] or called["simply"]
-            if is_name(name):
-                self.subject = USER
-                yield Reading("called", USER, "goes by", (name,))
-            return
-        if self.counted and (one := _ONE_NAMED.fullmatch(body)) and is_name(trim(one["o"])):
-            yield who_is_who(self.counted, trim(one["o"]))
-            return
-        if self.topic and (now := _NOW_IS.fullmatch(body)):
-            body = f"我{self.topic}是{now['o']}"
-            self.topic = ""
+        body = self._valued(body)
         timely = when is not None or bool(TIMELY.match(body))
-        body = without_adverbs(body)
+        body = plainly(without_adverbs(body))
+        if naming := self._naming(body):
+            yield naming
+            return
         subject = SUBJECT.match(body)
-        rest = body
-        if subject is None:
-            if not self.subject:
-                yield from self._dropped(rest, when, said, _DROPPED_TIMELY if timely else _DROPPED)
-                return
-        else:
-            rest = body[subject.end() :].lstrip()
-            named = yield from self._named(subject)
-            if not named:
-                return
+        rest = body[_end(subject) :].lstrip() if subject else body
+        if subject:
+            yield from self._named(subject)
+        elif ELSEWHERE.match(body):
+            self._turn_away()
+        elif ONESELF.match(body):
+            self._oneself()
+        if self.elsewhere:
+            return
+        if not self.subject:
+            yield from self._dropped(rest, when, said, timely=timely)
+            return
         if when is None:  # 我上周去了: the time stands behind the subject as often as before it
             rest, when, said = self._time(rest)
-        for reading in self._predicate(self.subject, rest, dated=when is not None):
+        for reading in self._now_at(rest, timely=timely) or self._told(rest, dated=when is not None):
             yield self._dated(reading, rest, when, said)
+        if self.subject == USER and (new := _NEW_KIN.fullmatch(rest)):
+            self.people.append(f"用户的{new['kin']}")
+        if self.subject == USER and ASKS_ABOUT.match(rest):
+            self._turn_away()
+
+    def _valued(self, body: str) -> str:
+        """电话换了，现在是...; 称了一下，60公斤: the value with what it is of."""
+        if not self.topic:
+            return body
+        now = _NOW_IS.fullmatch(body)
+        value = now["o"] if now else bare_value(without_adverbs(body))
+        if not value:
+            return body
+        body = f"我{self.topic}是{value}"
+        self.topic = ""
+        return body
+
+    def _naming(self, body: str) -> Reading | None:
+        """Clauses that say nothing but a name: 叫我小明就行, 一只叫花花, 吴磊是我的主管."""
+        if called := _CALLED.fullmatch(body):
+            name = called["o"] or called["simply"]
+            self._oneself()
+            return Reading("called", USER, "goes by", (name,)) if is_name(name) else None
+        if self.counted and (one := _ONE_NAMED.fullmatch(body)) and is_name(trim(one["o"])):
+            return who_is_who(self.counted, trim(one["o"]))
+        kin, name = named_first(body)
+        if not name:
+            return None
+        self._meet(name)
+        return who_is_who(kin, name)
+
+    def _now_at(self, rest: str, *, timely: bool) -> list[Reading]:
+        """不在广州住了，现在在深圳: the place that follows the one just left."""
+        at = _NOW_AT.fullmatch(without_adverbs(rest)) if self.left and timely else None
+        return [Reading("now at", self.subject, self.left, (at["o"],))] if at and is_place(at["o"]) else []
+
+    def _told(self, rest: str, *, dated: bool) -> Iterator[Reading]:
+        for reading in self._predicate(self.subject, rest, dated=dated):
+            if reading.ended and reading.relation in ("lives in", "works at", "studies at"):
+                self.left = reading.relation
+            yield reading
+
+    def _oneself(self) -> None:
+        self.subject, self.elsewhere = USER, False
+
+    def _turn_away(self) -> None:
+        self.subject, self.elsewhere = "", True
 
     def _dated(self, reading: Reading, rest: str, when: When | None, said: str) -> Reading:
         """What is said of a day to come is no fact yet, but a plan: 下个月入职京东."""
@@ -191,15 +217,11 @@ class Reader:
             reading = replace(reading, relation="plans to", objects=(trim(rest),), kind=None, say="")
         return replace(reading, when=when, when_said=said)
 
-    def _dropped(self, rest: str, when: When | None, said: str, allowed: Container[str]) -> Iterator[Reading]:
+    def _dropped(self, rest: str, when: When | None, said: str, *, timely: bool) -> Iterator[Reading]:
         """Nobody is named: the speaker is meant, where the verb tells something one does oneself."""
         for reading in self._predicate(USER, rest, dated=when is not None):
-            if reading.rule in allowed and (
-                not reading.negated
-                or reading.ended
-                or reading.rule.startswith(("quit", "takes", "gave", "stopped"))
-            ):
-                self.subject = USER
+            if of_the_user(reading, rest, timely=timely):
+                self._oneself()
                 yield self._dated(reading, rest, when, said)
 
     def _time(self, text: str) -> tuple[str, When | None, str]:
@@ -207,37 +229,49 @@ class Reader:
         past = "了" in text or "过" in text
         for when in resolve(text, self.now, past=past):
             start, end = when.span
-            if re.search("(?:生日|出生日期|生于|出生于)(?:是|在|为)?\\Z", text[:start]) or text[
-                end:
-            ].startswith("出生"):
+            if re.search(
+                "(?:生日|出生日期|生于|出生于)(?:是|在|为)?(?:农历|阴历|阳历)?\\Z", text[:start]
+            ) or text[end:].startswith("出生"):
                 continue
             before = re.sub("(?:从|自|在|是)\\Z", "", text[:start])
             after = re.sub("^(?:开始|起|以来)?(?:就|，|,)?", "", text[end:])
             return before + after, when, text[start:end]
         return text, None, ""
 
-    def _named(self, match: re.Match[str]) -> Generator[Reading, None, bool]:
+    def _named(self, match: re.Match[str]) -> Iterator[Reading]:
         """Set the subject; a relative's name said in passing (我妹妹小红住在...) is a reading of its own."""
         if match["me"]:
-            self.subject = USER
-        elif match["bare"]:
-            if self.subject not in ("", USER, self.relative):
-                return False
-            self.relative = f"用户的{match['bare']}"
-            self._meet(f"用户的{match['bare']}")
-        elif match["they"]:
-            if len(set(self.people)) != 1:
-                return False
-            self.subject = self.people[-1]
-        elif match["who"]:
-            if match["who"] in NOT_WHO:
-                return False
-            self._meet(match["who"])
+            self._oneself()
+        elif match["word"] or match["title"] or match["en"]:
+            yield from self._related(match)
+        elif person := self._person(match):
+            self._meet(person)
+            if match["bare"]:
+                self.relative = person
         else:
-            return (yield from self._related(match))
-        return True
+            self._turn_away()
 
-    def _related(self, match: re.Match[str]) -> Generator[Reading, None, bool]:
+    def _person(self, match: re.Match[str]) -> str:
+        """Whom a subject without 我 means; nobody if that is not sure."""
+        if match["bare"]:
+            return f"用户的{match['bare']}" if self.subject in ("", USER, self.relative) else ""
+        if match["newly"]:
+            person = f"用户的{match['newly']}"
+            return person if self.subject in ("", USER, person) else ""
+        if match["they"]:
+            return self._whom(match["they"])
+        if match["who"]:
+            return "" if match["who"] in NOT_WHO else match["who"]
+        return match["somebody"] if is_bare_name(match["somebody"]) else ""
+
+    def _whom(self, pronoun: str) -> str:
+        """The one person a pronoun can mean; where this turn has named nobody, of the turns before."""
+        named = set(self.people)
+        if named:
+            return self.people[-1] if len(named) == 1 else ""
+        return self.before.whom(pronoun) if self.before else ""
+
+    def _related(self, match: re.Match[str]) -> Iterator[Reading]:
         """我妹妹小红, 同事张伟, "My roommate Kevin": who somebody is to the speaker."""
         word = match["word"] or match["title"] or match["en"].lower()
         name = next((match[key] for key in ("latin", "name", "called", "enname") if match[key]), "")
@@ -245,16 +279,15 @@ class Reader:
             yield who_is_who(word, name)
             self._meet(name)
         elif match["title"] or (KIN[word] in INDEFINITE_ZH and not NAMING.match(match.string, match.end())):
-            return False
+            self._turn_away()
         else:
             self._meet(owned(word))
             if word in OWN:
                 self.relative = self.subject
-        return True
 
     def _meet(self, person: str) -> None:
         self.people.append(person)
-        self.subject = person
+        self.subject, self.elsewhere = person, False
 
     def _predicate(self, subject: str, text: str, *, dated: bool) -> Iterator[Reading]:
         body, denied, ended = polarity(_BA.sub(r"\g<verb>了\g<o>", text, count=1))
@@ -276,13 +309,12 @@ class Reader:
             kin = kin_of(subject)
             if rule.name in ("titled", "named is") and not kin:
                 continue
-            if rule.name in ("named", "titled", "named is") and kin:
+            if rule.name in ("named", "titled", "named is") and kin and readings:
                 name = trim(groups["o"])
-                if readings:
-                    yield who_is_who(kin, name, denied=denied)
-                    self.people = [person for person in self.people if person != subject]
-                    self._meet(name)
-                    self.relative = name if kin in OWN else ""
+                yield who_is_who(kin, name, denied=denied)
+                self.people = [person for person in self.people if person != subject]
+                self._meet(name)
+                self.relative = name if kin in OWN else ""
                 return
             for reading in readings:
                 yield replace(reading, negated=reading.negated or denied, ended=reading.ended or ended,
@@ -291,17 +323,24 @@ class Reader:
                 return
 
 
-def clauses(sentence: Sentence) -> list[Clause]:
-    """The parts between commas; one that only goes on ("，不是巴黎", "，叫小白") stays with its neighbour."""
-    out: list[Clause] = []
-    start = 0
-    for cut in (*_COMMA.finditer(sentence.text), None):
-        if cut and _CONTINUES.match(sentence.text, cut.end()):
-            continue
-        end = cut.start() if cut else len(sentence.text)
-        body = sentence.text[start:end]
-        if body.strip():
-            first = sentence.start + start + len(body) - len(body.lstrip())
-            out.append(Clause(body.strip().rstrip("。！!.~～… "), first, first + len(body.strip())))
-        start = cut.end() if cut else end
-    return out
+def _end(subject: re.Match[str]) -> int:
+    """Where the predicate begins; what only looked like a name is part of it: 我儿子同学对花生过敏."""
+    return subject.start("name") if subject["name"] and not is_given(subject["name"]) else subject.end()
+
+
+def cast_before(texts: Sequence[str], now: datetime) -> Cast | None:
+    """Whom earlier turns, oldest first, have named: for reference only."""
+    cast: Cast | None = None
+    for text in texts:
+        reader = Reader(now)
+        readings = [
+            reading
+            for sentence in sentences(text[:_OPENING])
+            if len(sentence.text) <= LONGEST
+            for _, reading in reader.read(sentence)
+        ]
+        kin = {
+            each.objects[0]: each.relation.removeprefix("has ") for each in readings if each.rule == "my kin"
+        }
+        cast = Cast((*reader.people, *kin), kin, cast)
+    return cast

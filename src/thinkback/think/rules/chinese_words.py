@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from thinkback.think.rules.chinese_names import is_bare_name
+from thinkback.think.rules.chinese_parts import PROVINCES
 from thinkback.think.rules.english_words import is_job as is_english_job
 
 _JOB = re.compile(
@@ -17,6 +19,8 @@ _JOB = re.compile(
     "|诗人|舞蹈家|厨子|测试|运营|会计|裁缝|木匠|电工|技师|调酒师|咖啡师|瑜伽老师|健身教练|法官|检察官|船长"
     "|空姐|空乘|幼师|运维|保姆|月嫂|骑手|村医|校长|店长|院长|主任|总监|总经理|技术员|质检员|仓管|库管|叉车工"
     "|焊工|瓦工|司仪|牙科医生"
+    "|收银员|保洁|女工|军人|宿管|护工|学徒|售货员|话务员|列车员|巡警|交警|民警|法医|药师|技工|钳工|车工"
+    "|油漆工"
     "|乘务员|护理员|营养师|化妆师|造型师|插画师|策划|顾问|助理|秘书|前台|出纳|审计|精算师|程序猿|码农)\\Z"
 )
 _LANGUAGE = re.compile(
@@ -27,11 +31,22 @@ _LANGUAGE = re.compile(
     "|山东|山西|重庆|福州"
     "|杭州|苏州|宁波|无锡|云南|贵州|安徽|江西|广西|白|家乡|台湾|本地|老家)话|[A-Z][a-z]{3,}"
 )
-_NO_CONDITION = re.compile("[的我你他她了]|毛病|[有生看治犯]病\\Z")
+_NO_CONDITION = re.compile("^[有得患们都没还就是]|过(?!敏)|[的我你他她了]|毛病|[有生看治犯]病\\Z")
 _DRUG = re.compile(
     "(?:[\u4e00-\u9fff]{1,6}(?:地平|他汀|沙坦|洛尔|普利|霉素|西林|洛芬|匹林|双胍|嘌醇|拉唑|咪唑|他啶|格列."
     "|米松|他定|酚)|胰岛素|维生素 ?[A-EK]?\\d*"
+    "|[A-Za-z]{2,12}(?:formin|pril|sartan|statin|olol|dipine|prazole|cillin|mycin|oxetine|traline|azepam"
+    "|profen"
+    "|thyroxine|farin|rizine|tadine|lukast|buterol|pentin|glutide|tonin|parin|ziatide)"
+    "|(?i:aspirin|insulin|tylenol|advil|zyrtec|claritin|ozempic|lexapro|zoloft|prozac|xanax|ritalin"
+    "|adderall|accutane"
+    "|vitamin ?[a-ek]?\\d*|omega-?3|probiotics)"
     "|维[A-EK]|钙片|鱼油|叶酸|益生菌|[\u4e00-\u9fff]{1,6}(?:药|胶囊|颗粒|冲剂|口服液|丸))"
+)
+_WEIGHED = ("毫克", "微克", "mg", "MG")
+_NO_DRUG = re.compile("剂量|结果|大约|一共|每|血|糖|酸|蛋白|含量|[我你他她是有了]")
+_AMOUNT = re.compile(
+    "(?:现在|目前)?(?:每天|一天|每次|每日|每晚)*(?:吃|服用?|用)?[\\d.半一二两三四五六七八九十]+[^\\d]{1,2}\\Z"
 )
 _FIELD = re.compile(
     "(?:外贸|内贸|金融|教育|互联网|电商|房地产|地产|保险|餐饮|物流|建筑|装修|设计|广告|传媒|自媒体|直播|游戏"
@@ -62,25 +77,49 @@ _NO_PERSON = re.compile(
     "|^[高白万马金文方石常易毛江龙任武雷钱段].[\u4e00-\u9fff]"
     "|^(?:小学|小区|老师|老板|老人|老年|阿姨|小米|高中|高级|金融|文科|方便|万一|白天|马上)"
 )
+_NO_DESTINATION = re.compile(
+    "\\A(?:了|过|一?[次遍回趟](?!.)|[好几很]几?|[两三四五六七八九十]+[次遍回])|[次遍回]了?\\Z"
+)
+SCHOOL = "(?:小学|中学|大学|学院|学校|高中|初中|幼儿园|附中|附小|(?<=.)[一二三四五六七八九十实外][中小])"
+_SCHOOL = re.compile(f"{SCHOOL}\\Z")
 _TRIP = re.compile("\\A(?:了)?(?:一)?趟")
-_CONDITION = re.compile("(?:病|症|炎|癌|高血压|低血压|高血脂|哮喘|糖尿病|抑郁|焦虑症?|失眠|近视|贫血)\\Z")
+_SKILL = re.compile(
+    "(?:古筝|钢琴|吉他|电吉他|贝斯|尤克里里|小提琴|大提琴|琵琶|二胡|笛子|长笛|葫芦丝|萨克斯|架子鼓|手风琴"
+    "|口琴|古琴"
+    "|声乐|唱歌|画画|国画|油画|素描|书法|舞蹈|跳舞|街舞|芭蕾|拉丁舞|民族舞|游泳|编程|围棋|象棋|跆拳道|武术"
+    "|太极拳?"
+    "|篮球|足球|网球|羽毛球|乒乓球|滑冰|轮滑|滑雪|机器人|奥数|口才|主持|瑜伽|普拉提|烘焙|摄影|法语|英语"
+    "|日语|韩语|德语"
+    "|西班牙语|粤语)"
+)
+_NO_ALLERGEN = re.compile(
+    "皮肤|鼻子|鼻腔|眼睛|嗓子|脸|严重|有点|季节|换季|容易|经常|有些|又|还|会|很|不|没|什么|老|都|总|一"
+    "|药物?\\Z|重度|轻微"
+    "|突然|开始|对|发现|显示|吃|东西"
+)
+_CONDITION = re.compile(
+    "(?:病|症|炎|癌|痛风|荨麻疹|湿疹|甲亢|甲减|结节|骨质疏松|脂肪肝|结石|白内障|青光眼|色盲|色弱"
+    "|偏头痛|痔疮"
+    "|间盘突出|不耐受?|多囊|早搏|散光"
+    "|高血压|低血压|高血脂|哮喘|糖尿病|抑郁|焦虑症?|失眠|近视|贫血)\\Z"
+)
 _NOT_NAME = re.compile(
     "什么|啥|不|没|我|你|他|她|它|这|那|以前|之前|[的了吗呢吧，,。]|医生|老师|学生|外卖|车|人\\Z|醒|喊"
     "|起来|停"
 )
 _NOT_PLACE = re.compile(
     "^(?:一|两|这|那|哪|我|你|他|她|一个|什么|不|装修|打扫|开会|等)|(?:里面|楼|宿舍|附近|一起|出租屋|房子"
-    "|新家|公寓)\\Z|的话"
+    "|新家|公寓)\\Z|^老家|^家里|的话"
     "|的人|很多"
 )
 _NOT_THING = re.compile(
     "(?:问题|想法|主意|疑问|请求|建议|事|事情|消息|感觉|办法|烦恼|困扰|疑惑|梦想|目标|机会|计划|时"
     "|时候)\\Z|我|^(?:你|您|他|她|它|这|那|什么|谁|哪|的|了|我)|(?:什么|吗|呢)\\Z"
-    "|^.\\Z(?<![\u4e00-\u9fff])"
+    "|^.\\Z(?<![\u4e00-\u9fff])|^是|问题"
 )
 _NOT_WORK = re.compile(
     "[找忙换]|考虑|准备|努力|^(?:家|这|那|哪|一起|外面|外地|努力|认真|哪里|外)\\Z|^(?:什么|这|那|我们|咱们"
-    "|他们)"
+    "|他们)|[一这那]位|[很最有]|著名|优秀"
 )
 _LATE = re.compile(
     "(?:了|啦|呢|哦|呀|啊|哈|哈哈|已经|的时候|的人|很久|多年|\\d+年|[一二两三四五六七八九十]+(?:多)?年)+\\Z"
@@ -113,8 +152,37 @@ def is_drug(words: str) -> bool:
     return bool(_DRUG.match(words)) and words not in ("吃药", "服药", "用药", "中药", "西药")
 
 
+def is_dose(drug: str, amount: str) -> bool:
+    """Whether it is a medicine: what is weighed in milligrams is one, what is counted may not be."""
+    return is_drug(drug) or (amount.endswith(_WEIGHED) and not _NO_DRUG.search(drug))
+
+
+def is_dosed(words: str) -> bool:
+    """A drug and how much of it: 氨氯地平两片."""
+    return is_drug(_AMOUNT.sub("", words))
+
+
 def is_field(words: str) -> bool:
     return bool(_FIELD.fullmatch(words)) and not is_job(words)
+
+
+def is_model(words: str) -> bool:
+    """A make or a kind of thing, not a number or a judgement: 朗逸, MacBook Air."""
+    return is_thing(words) and not re.search("[我你他她很太好坏贵了的]|\\A[\\d -]+\\Z|借|租|修|公司", words)
+
+
+def is_skill(words: str) -> bool:
+    return bool(_SKILL.fullmatch(words))
+
+
+def is_instrument(words: str) -> bool:
+    return bool(re.search("琴|[筝笛箫鼓]|吉他|贝斯|尤克里里|琵琶|二胡|葫芦丝|萨克斯", words)) and is_skill(
+        words
+    )
+
+
+def is_allergen(words: str) -> bool:
+    return is_thing(words) and not _NO_ALLERGEN.search(words)
 
 
 def is_major(words: str) -> bool:
@@ -126,6 +194,17 @@ def is_person(words: str) -> bool:
     return is_name(words) and not short and not _NO_PERSON.search(words)
 
 
+def is_somebody(words: str) -> bool:
+    return words.isascii() or (is_bare_name(words) and not _NO_PERSON.search(words))
+
+
+def is_company_or_name(words: str) -> bool:
+    """Where one goes to work: not 外地, not 北京."""
+    return is_company(words) or (
+        is_place_or_work(words) and len(words) <= 6 and not re.fullmatch(PROVINCES, words)
+    )
+
+
 def is_company(words: str) -> bool:
     return 2 < len(words) <= 16 and bool(_COMPANY.search(words)) and is_place_or_work(words)
 
@@ -133,6 +212,11 @@ def is_company(words: str) -> bool:
 def destination(words: str) -> str:
     """Where one went, without what for: 洛阳看龙门石窟 -> 洛阳."""
     return _PURPOSE.sub("", _TRIP.sub("", words)).strip(_EDGE) or words
+
+
+def is_destination(words: str) -> bool:
+    """Somewhere; 去过了 and 去过两次 name no place."""
+    return len(words.strip("了啦过")) > 1 and not _NO_DESTINATION.search(words)
 
 
 def is_condition(words: str) -> bool:
@@ -151,12 +235,17 @@ def is_thing(words: str) -> bool:
     return 0 < len(words) <= 16 and not _NOT_THING.search(words)
 
 
+def is_favourite(words: str) -> bool:
+    """One thing by its name, not what is said of it: 我喜欢的歌手是上海人."""
+    return is_thing(words) and not re.search("\\A一?[个位名种]|人\\Z", words)
+
+
 def is_feared(words: str) -> bool:
     return is_thing(words) and len(words) <= 6 and not re.search("[我你他她它了不没]|麻烦", words)
 
 
 def is_school(words: str) -> bool:
-    return words.endswith(("小学", "中学", "大学", "学院", "学校", "高中", "初中", "幼儿园", "附中"))
+    return bool(_SCHOOL.search(words))
 
 
 def trim(words: str) -> str:

@@ -48,6 +48,7 @@ class RuleGenerator:
         # tables of patterns: compiled when first used, not by `import thinkback`
         from thinkback.think.rules.amend import corrections, forgetting
         from thinkback.think.rules.chinese_reader import Reader as ChineseReader
+        from thinkback.think.rules.chinese_reader import cast_before as people_before
         from thinkback.think.rules.correct import slipped
         from thinkback.think.rules.dialogue import answered, judged
         from thinkback.think.rules.english_people import cast_before
@@ -55,8 +56,13 @@ class RuleGenerator:
         from thinkback.think.rules.gate import asides, statements
 
         people: list[str] = []  # whom the turn has named, in either language
-        before = cast_before([earlier.query for earlier in recent])
-        english, chinese = EnglishReader(turn.at, people, before), ChineseReader(turn.at, people)
+        earlier = [each.query for each in recent]
+        english = EnglishReader(turn.at, people, cast_before(earlier))
+        chinese = ChineseReader(
+            turn.at,
+            people,
+            people_before(earlier, turn.at) if "她" in turn.query or "他" in turn.query else None,
+        )
         requests, forgotten = forgetting(turn)
         drafts: dict[Draft, None] = dict.fromkeys(forgotten)
         read = {sentence.start for sentence in requests}

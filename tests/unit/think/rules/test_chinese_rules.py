@@ -152,7 +152,7 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("同事张伟今天又请假，他是我们组的运维。", ("user | has colleague | 张伟", "张伟 | works as | 运维")),
     ("咱楼下邻居马大爷糖尿病。", ("user | has neighbour | 马大爷", "马大爷 | has condition | 糖尿病")),
     ("我导师是张教授，研究人工智能。", ("user | has teacher | 张教授",)),
-    ("我邻居老王养了一条金毛。", ("user | has neighbour | 老王",)),
+    ("我邻居老王养了一条金毛。", ("user | has neighbour | 老王", "老王 | has | 一条金毛")),
     ("我前任叫李雷。", ("user | has ex | 李雷",)),
     ("我男朋友叫陈子昂，在银行上班。", ("user | has boyfriend | 陈子昂", "陈子昂 | works at | 银行")),
     ("我养了两只猫，一只叫花花，一只叫黑黑。",
