@@ -32,7 +32,7 @@ from thinkback.recall.retrieve import retrieve
 from thinkback.recall.search import Known, Lookup, Question
 from thinkback.receipts import Stopwatch, counting
 from thinkback.text.refs import parse_ref
-from thinkback.think.choose import Think, generator_for, organiser_for, reviser_for
+from thinkback.think.choose import Think, generator_for, organiser_for
 from thinkback.think.generate import Generator
 from thinkback.think.reading import AnswerReader
 from thinkback.think.reorganise import Reorganiser
@@ -86,7 +86,6 @@ class Memory(Looking):
             generator_for(think, metered),
             self._reorganiser,
             clock,
-            reviser_for(think, metered),
         )
         self._worker = Worker(self._thinker.attend) if background else None
         self._checks = Checks(AnswerReader(), embedder.embed)

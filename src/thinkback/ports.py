@@ -69,8 +69,8 @@ class LLM(Protocol):
         ...
 
     @property
-    def judges(self) -> bool:
-        """Whether it is able enough for closed questions: which of these facts does a message change?"""
+    def follows(self) -> bool:
+        """Whether it is able to follow a long prompt; a smaller one is given few words and few facts."""
         ...
 
     @property

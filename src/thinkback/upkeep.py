@@ -19,7 +19,7 @@ from thinkback.ports import Embedder, Store
 from thinkback.presets import Preset
 from thinkback.text.quarantine import indexable
 from thinkback.text.tokens import terms
-from thinkback.types import Draft, Entry, Hashing, ItemKind, Plan, Stamp, Turn, Unindexed
+from thinkback.types import Draft, Entry, Hashing, ItemKind, Plan, Stamp, Unindexed
 
 if TYPE_CHECKING:
     from thinkback.types import Terms, Vector
@@ -109,14 +109,6 @@ class Upkeep:
         view = self.view(space)
         with view.lock:
             return dict(enumerate(view.shelf.groups_sizes("thought").tolist()))
-
-    def nearest(self, space: str, turn: Turn, limit: int) -> list[int]:
-        """The current thoughts nearest to a turn, which is indexed."""
-        view = self.view(space)
-        with view.lock:
-            vector = view.shelf.vector_of("turn", turn.id)
-            hits = view.shelf.search("thought", vector, hash_terms(terms(turn.query)), limit=limit)
-        return [int(id_) for id_ in hits.ids]
 
     def regroup_if_outgrown(self, space: str) -> bool:
         """Give the space more (and, by default, learned) groups once it is too large for those it has."""

@@ -31,7 +31,7 @@ class Entry:
     licence: str
     languages: tuple[str, ...]
     extracts: bool
-    judges: bool
+    follows: bool
     about: str
 
 
@@ -44,7 +44,7 @@ SMOLLM2 = Entry(
     licence="Apache-2.0",
     languages=("en",),
     extracts=False,
-    judges=False,
+    follows=False,
     about="SmolLM2 135M: small and quick, answers from given facts; too small to extract thoughts.",
 )
 
@@ -60,8 +60,8 @@ QWEN_CODER = Entry(
     licence="Apache-2.0",
     languages=("en", "zh"),
     extracts=False,  # it brought no probe more and as much wrong as right: docs/log.md
-    judges=True,
-    about="Qwen2.5-Coder 1.5B: English and Chinese, tells which thoughts a message brings up to date.",
+    follows=True,
+    about="Qwen2.5-Coder 1.5B: English and Chinese, answers well from given facts; the rules think better.",
 )
 
 CATALOGUE: tuple[Entry, ...] = (SMOLLM2, QWEN_CODER)

@@ -11,7 +11,7 @@ from thinkback.errors import InvalidInput, ModelUnavailable
 from thinkback.models.catalogue import CATALOGUE, Entry
 
 MAGIC = b"GGUF"
-ABLE_BYTES, JUDGING_BYTES = 1_800_000_000, 700_000_000
+ABLE_BYTES, FOLLOWING_BYTES = 1_800_000_000, 700_000_000
 """A file outside the catalogue is taken to extract thoughts from about 3B parameters on, to judge from 1B."""
 
 
@@ -91,10 +91,10 @@ def extracts(path: Path) -> bool:
     return entry.extracts if entry else path.stat().st_size >= ABLE_BYTES
 
 
-def judges(path: Path) -> bool:
-    """Whether the model is able enough for closed questions about what it is shown."""
+def follows(path: Path) -> bool:
+    """Whether the model is able to follow a long prompt."""
     entry = known(path)
-    return entry.judges if entry else path.stat().st_size >= JUDGING_BYTES
+    return entry.follows if entry else path.stat().st_size >= FOLLOWING_BYTES
 
 
 def languages(path: Path) -> tuple[str, ...] | None:

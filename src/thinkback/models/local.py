@@ -33,12 +33,12 @@ class LocalLLM:
         threads: int | None = None,
         seed: int = SEED,
         extracts: bool | None = None,
-        judges: bool | None = None,
+        follows: bool | None = None,
     ) -> None:
         self._path = shelf.find(model, folder=folder)
         self.name = f"local:{shelf.label(self._path)}"
         self.extracts = shelf.extracts(self._path) if extracts is None else extracts
-        self.judges = (self.extracts or shelf.judges(self._path)) if judges is None else judges
+        self.follows = (self.extracts or shelf.follows(self._path)) if follows is None else follows
         self.masks = True
         self.speaks = shelf.languages(self._path)
         self._context = context

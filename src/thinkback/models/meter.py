@@ -26,8 +26,8 @@ class Meter:
         return self._llm.extracts
 
     @property
-    def judges(self) -> bool:
-        return self._llm.judges
+    def follows(self) -> bool:
+        return self._llm.follows
 
     @property
     def speaks(self) -> tuple[str, ...] | None:

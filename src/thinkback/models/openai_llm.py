@@ -33,7 +33,7 @@ class OpenAILLM:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.name = f"openai:{model}"
-        self.extracts = self.judges = extracts
+        self.extracts = self.follows = extracts
         self.speaks: tuple[str, ...] | None = None
         self._model = model
         self._wire = Wire(model, base_url, api_key, timeout)

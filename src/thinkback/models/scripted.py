@@ -29,7 +29,7 @@ class ScriptedLLM:
         *,
         name: str = "scripted",
         extracts: bool = True,
-        judges: bool | None = None,
+        follows: bool | None = None,
         speaks: tuple[str, ...] | None = None,
         masks: bool = False,
     ) -> None:
@@ -38,7 +38,7 @@ class ScriptedLLM:
         self._lock = Lock()
         self.name = name
         self.extracts = extracts
-        self.judges = extracts if judges is None else judges
+        self.follows = extracts if follows is None else follows
         self.speaks = speaks
         self.masks = masks
         self.forbidden: list[tuple[str, ...]] = []

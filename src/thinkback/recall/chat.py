@@ -130,7 +130,7 @@ def _from_memory(query: str, recollection: Recollection) -> Generator[str, None,
 
 def _asking(llm: LLM, said: Said, recollection: Recollection, recent: Sequence[Turn]) -> Asking:
     """A very small model is given less, and may say less."""
-    if llm.judges:
+    if llm.follows:
         return Asking(llm, compose(said.query, recollection, recent, said.at), ANSWER)
     return Asking(llm, compose_small(said.query, recollection), SMALL_ANSWER)
 

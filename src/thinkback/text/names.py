@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from thinkback.text.kin import KIN_EN, KIN_ZH, PERSON_ZH, PETS_EN, PETS_ZH, longest_first
 
@@ -31,6 +32,7 @@ _ROLE = re.compile(
 _AGES = {"older": "older ", "elder": "older ", "big": "older ", "younger": "younger ", "little": "younger "}
 
 
+@lru_cache(maxsize=16384)
 def normalise(name: str) -> str:
     """Case, width, articles, possessives and surrounding punctuation folded; the user and kin named once."""
     current = name

@@ -10,7 +10,6 @@ from thinkback.think.generate import Generator
 from thinkback.think.joint import JointGenerator
 from thinkback.think.llm_generator import LLMGenerator
 from thinkback.think.llm_organiser import LLMOrganiser
-from thinkback.think.llm_reviser import LLMReviser
 from thinkback.think.rules import RuleGenerator
 
 Think = Literal["auto", "rules", "llm"]
@@ -29,13 +28,6 @@ def generator_for(think: Think | Generator, llm: LLM | None) -> Generator:
     if think == "auto" and llm is not None and llm.extracts:
         return JointGenerator(LLMGenerator(llm))
     return RuleGenerator()
-
-
-def reviser_for(think: Think | Generator, llm: LLM | None) -> LLMReviser | None:
-    """The model that brings thoughts up to date where it cannot be trusted to extract them itself."""
-    if llm is None or think != "auto" or llm.extracts or not llm.judges:
-        return None
-    return LLMReviser(llm)
 
 
 def organiser_for(think: Think | Generator, llm: LLM | None) -> LLMOrganiser | None:

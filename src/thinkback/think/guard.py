@@ -7,9 +7,11 @@ said. What is turned away changes nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from thinkback.text.tokens import terms
 from thinkback.text.trust import quarantined
 from thinkback.think.circle import Circle
 from thinkback.think.held import EPISODIC, as_draft, merged
@@ -19,6 +21,8 @@ from thinkback.think.resolve import object_key
 from thinkback.types import Change, Draft, Thought
 
 _LONGEST = 600
+_MORE_WORDS = 4  # that a model may use beyond the plain sentence
+_NEGATES = re.compile(r"\b(?:not|no|never|neither|nor|without)\b|n't\b|[不没無无非]")
 
 
 def guarded(proposals: Sequence[Merge | Forget], shown: Sequence[Thought], circle: Circle) -> list[Change]:
@@ -89,10 +93,12 @@ def _same_key(one: Draft, other: Draft, circle: Circle) -> bool:
 
 
 def _keeps_all(sentence: str, draft: Draft) -> bool:
-    """Whether a model's sentence names the subject's every object, and nothing that must not be recalled."""
+    """Whether a model's sentence says of the subject every object, no more, and nothing against it."""
     said = sentence.casefold()
-    kept = all(item.casefold() in said for item in draft.objects)
-    return kept and len(sentence) <= _LONGEST and not quarantined(sentence)
+    kept = all(item.casefold() in said for item in (draft.subject, *draft.objects))
+    plain = len(terms(sentence)) <= len(terms(draft.sentence)) + _MORE_WORDS
+    same_sign = bool(_NEGATES.search(said)) == draft.negated
+    return kept and plain and same_sign and not quarantined(sentence)
 
 
 def _last_said(thought: Thought) -> int:

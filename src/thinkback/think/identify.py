@@ -46,7 +46,7 @@ def identify(turn: Turn, drafts: Sequence[Draft], circle: Circle, names: Names) 
         if is_role(draft):
             for name in draft.objects:
                 turn_of.introduce(draft, name)
-        elif draft.relation in _NAMING:
+        elif draft.relation in _NAMING and normalise(draft.subject) != USER:  # another may be called the same
             for name in draft.objects:
                 turn_of.join(draft.subject, name, draft.sources)
     for draft in drafts:
@@ -139,7 +139,7 @@ class _Reading:
             if is_role(each) and any(normalise(o) == normalise(name) for o in each.objects)
         }
         others = [role for role in self.circle.roles_of(name) if role not in here]
-        return bool(others) or self.circle.same(USER, name)
+        return bool(others)
 
     def _hold(self, role: str, name: str, kin: str, held: Sequence[str], sources: tuple[Source, ...]) -> None:
         """Whoever is named by the role alone is this one, unless several hold it."""

@@ -16,11 +16,9 @@ from thinkback.ports import Clock, Store
 from thinkback.receipts import Stopwatch, counting
 from thinkback.text.quarantine import admitted
 from thinkback.think.generate import Generator
-from thinkback.think.lines import unread
-from thinkback.think.llm_reviser import LLMReviser
 from thinkback.think.organiser import Organised, Organiser
 from thinkback.think.reorganise import Reorganiser, outgrown
-from thinkback.types import Action, Claimed, Draft, Plan, Receipt, ThoughtOver, Turn
+from thinkback.types import Action, Claimed, Plan, Receipt, ThoughtOver, Turn
 from thinkback.upkeep import Progress, Upkeep
 
 LEASE_S = 300.0
@@ -29,7 +27,6 @@ FIRST_RETRY_S = 5.0
 _RECENT = 2  # turns before it that a turn may refer to
 _LOOK_BACK = 8  # among so many of the space, whatever their session
 _CONVERSATION = timedelta(days=1)  # a longer silence ends it
-_NEAR = 16  # thoughts among which a model looks for what a turn changes
 LONGEST_RETRY_S = 3600.0  # whatever a model asks for
 
 
@@ -54,14 +51,12 @@ class Thinker:
         generator: Generator,
         reorganiser: Reorganiser,
         clock: Clock,
-        reviser: LLMReviser | None = None,
     ) -> None:
         self._store = store
         self._upkeep = upkeep
         self._generator = generator
         self._organiser = Organiser(store)
         self._reorganiser = reorganiser
-        self._reviser = reviser
         self._clock = clock
 
     def drain(
@@ -115,7 +110,7 @@ class Thinker:
             with watch("embed"):
                 self._upkeep.catch_up(item.space)
             with watch("generate"):
-                drafts = admitted(self._drafts(item), item.turn)
+                drafts = admitted(self._generator.generate(item.turn, self._recent(item)), item.turn)
             with watch("organise"):
                 organised = self._organiser.organised(item.space, item.turn, drafts)
             plan = Plan(
@@ -157,17 +152,6 @@ class Thinker:
             except ModelError as error:
                 problem = f"group {group} was not reorganised: {type(error).__name__}: {error}"
                 round_.problems.append(problem)
-
-    def _drafts(self, item: Claimed) -> list[Draft]:
-        """What the generator draws from the turn, and what a model says it brings up to date."""
-        turn = item.turn
-        drafts = self._generator.generate(turn, self._recent(item))
-        lines = unread(turn, drafts) if self._reviser is not None else []
-        if self._reviser is None or not lines:
-            return drafts
-        near = self._upkeep.nearest(item.space, turn, _NEAR)
-        held = {thought.id: thought for thought in self._store.thoughts(item.space, ids=near)}
-        return drafts + self._reviser.revised(turn, lines, [held[id_] for id_ in near if id_ in held])
 
     def _recent(self, item: Claimed) -> list[Turn]:
         """The turns just before in the same conversation, by which a turn may be understood."""

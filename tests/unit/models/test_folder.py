@@ -24,7 +24,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Entry:
         licence="MIT",
         languages=("en",),
         extracts=True,
-        judges=True,
+        follows=True,
         about="A test.",
     )
     monkeypatch.setattr(folder, "CATALOGUE", (made,))

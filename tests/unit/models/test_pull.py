@@ -34,7 +34,7 @@ ENTRY = Entry(
     licence="MIT",
     languages=("en",),
     extracts=False,
-    judges=False,
+    follows=False,
     about="A test.",
 )
 

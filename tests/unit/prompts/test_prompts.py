@@ -19,8 +19,6 @@ VARIABLES = {
     "answer": {"now", "facts"},
     "answer_again": {"draft", "facts", "shown"},
     "answer_go_on": {"said"},
-    "revise": {"facts", "message"},
-    "confirm": {"message", "sentence"},
 }
 
 
@@ -47,7 +45,7 @@ def test_values_are_never_read_for_variables() -> None:
 
 @pytest.mark.parametrize("name", ["nothing", "../generate", "generate.txt", ""])
 def test_no_such_prompt(name: str) -> None:
-    with pytest.raises(NotFound, match="answer, answer_again, answer_go_on, answer_small, confirm, forget"):
+    with pytest.raises(NotFound, match="answer, answer_again, answer_go_on, answer_small, forget"):
         load(name)
 
 

@@ -47,7 +47,8 @@ def test_two_names_of_one_person_meet(memory: Memory, turns: list[str], asked: s
     [
         (["My friend Tom lives in Oslo.", "My cousin Tom lives in Perth."], "Tom", "Tom (user's cousin)"),
         (["我同事张伟住在北京。", "我表哥张伟住在上海。"], "张伟", "张伟 (user's cousin)"),
-        (["My name is Ann. I live in Oslo.", "My friend Ann lives in Perth."], "user", "Ann (user's friend)"),
+        (["My name is Ann. I live in Oslo.", "My friend Ann lives in Perth."], "user", "Ann"),
+        (["My name is Ann. I live in Oslo.", "Ann lives in Perth."], "user", "Ann"),
         (["My sister Anna lives in Oslo.", "My sister Eve lives in Perth."], "Anna", "Eve"),
         (["Anna Schmidt lives in Oslo.", "Anna Weber lives in Perth."], "Anna Schmidt", "Anna Weber"),
         (["My friend Maria lives in Oslo.", "My friend Mario lives in Perth."], "Maria", "Mario"),
