@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from thinkback.text.numbers import NUMBER_EN
 from thinkback.think.belongings import BELONGINGS
-from thinkback.think.rules.english_parts import WEIGHT, rule
+from thinkback.think.rules.english_parts import MONEY, WEIGHT, rule
 from thinkback.think.rules.english_words import NAME, is_language, is_name
 from thinkback.think.rules.rule import Rule
 
@@ -73,6 +73,9 @@ ATTRIBUTES: tuple[Rule, ...] = (
         "works as"),
     rule("major", r"major is (?P<o>.+)", "studies"),
     rule("employer", rf"{_AGE}(?:employer|workplace|company) is (?P<o>[A-Z].*)", "works at"),
+    rule("school", rf"{_AGE}(?:school|university|college|uni) is (?P<o>[A-Z].*)", "studies at"),
+    rule("pay", rf"{_AGE}(?:pay|wages?|income|take-home pay) is {_ABOUT}(?P<o>{MONEY})(?: .*)?", "salary"),
+    rule("room", r"(?:hotel )?room is (?:now )?(?:number |no\.? )?(?P<o>[A-Z]?\d+[A-Za-z]?)", "room number"),
     rule("hometown", r"home ?town is (?P<o>.+)", "comes from", place=True),
     rule("tongue", r"(?:native language|mother tongue|first language) is (?P<o>.+)",
         "speaks", accept=is_language),
