@@ -38,7 +38,7 @@ ATTRIBUTES: tuple[Rule, ...] = (
         f"{_AGE}(?:phone|mobile|cell|telephone|cellphone|contact|whatsapp)?(?: ?(?:number|no\\.?))? is "
         r"(?P<o>\+?[\d][\d\s().-]{4,20}\d)", "phone number"),
     rule("email", rf"{_AGE}e-?mail(?: address| id)? is (?P<o>\S+@\S+\.\w+)", "email"),
-    rule("weight", rf"weight is {_ABOUT}(?P<o>\d[\d.,]* ?{WEIGHT})", "weighs"),
+    rule("weight", rf"weight(?: now| today)? is {_ABOUT}(?P<o>\d[\d.,]* ?{WEIGHT})", "weighs"),
     rule("height", rf"height is {_ABOUT}(?P<o>\d.*)", "height"),
     rule("number",
         rf"(?:new |current |latest |actual |home |monthly |yearly |annual )*(?P<what>blood type|blood"
@@ -68,6 +68,7 @@ ATTRIBUTES: tuple[Rule, ...] = (
         r"(?:home|home city|city)(?: for me| base| these days| now)? is (?:now |currently )?(?:in )?"
         rf"(?P<o>{NAME})",
         "lives in", place=True),
+    rule("job at", rf"{_AGE}job is (?:at|with) (?P<o>[A-Z].*)", "works at"),
     rule("job",
         r"(?:current |new |day )?(?:job|occupation|profession) is (?:an? |being an? |to be an? )?(?P<o>.+)",
         "works as"),

@@ -36,7 +36,7 @@ _MOVED = (
 )
 _WENT = (
     r"(?:went|gone|changed|moved|switched|rose|risen|fell|fallen|dropped|jumped|climbed|increased|decreased"
-    r"|shrank|shrunk|grew|grown|improved)"
+    r"|shrank|shrunk|grew|grown|improved|shortened|lengthened|come)"
 )
 _I_HAVE = rf"\b(?:I|[Ww]e)(?:'ve| have)? {_NOW}"
 _PUT = r"(?:moved|put|switched|transferred|assigned|upgraded|bumped)"
@@ -79,6 +79,12 @@ _WORDINGS: tuple[_Wording, ...] = (
          rf" {_NOW}{_MOVED}{_UP}{_FROM}{_UP} (?:to|at) {_VALUE}", "{p} {x} is {b}"),
     _row(" from ", rf"\b(?:[Mm]y|[Oo]ur) {_X}(?:'s| has| have)? {_NOW}{_WENT}{_UP} from [^,;]{{1,30}}?"
          rf" to {_VALUE}"),
+    _row(" to | at ", rf"\b(?P<p>[Mm]y|[Oo]ur|[Tt]he) {_X}(?:'s| has| have)? {_NOW}(?:{_WENT}{_UP}(?: by"
+         rf" [^,;]{{1,15}}?)?"
+         rf" to|stands at|sits at) {_FIGURE}", "{p} {x} is {b}"),
+    _row(" where I | who I ", rf"{_BEFORE}(?P<b>{NAME}) is {_NOW}wh(?:ere|o) I (?P<v>live|work|study"
+         rf"|report to)\b",
+         "I {v} {b}"),
     _row("changed|went|gone", rf"\b(?P<p>[Mm]y|[Oo]ur|[Tt]he) {_X}(?:'s| has| have)? {_NOW}(?:changed"
          rf"|(?:went|gone) (?:up|down))(?:[,;:]| -| —)+ (?:and )?(?:now )?(?:it(?:'s| is) )?{_NOW}{_NAMED}",
          "{p} {x} is {b}"),
@@ -176,6 +182,7 @@ _CHANGED = re.compile(
     rf"(?:(?:I(?:'m| am)?|my new one is|it(?:'s| is)) )?{_NOW}(?:(?:see|seeing|go to|going to|use|using|have"
     rf"|with|at|bank with|attend) )?{_NAMED}"
 )
+_AT = {"live": "live in", "work": "work at", "study": "study at"}
 _WHERE = {"job": "I work at {b}", "employer": "I work at {b}", "school": "I attend {b}"}
 _WHERE |= {"college": "I attend {b}", "company": "I work at {b}", "universitie": "I attend {b}"}
 _HIRED = (
@@ -224,6 +231,8 @@ def restated(text: str) -> Iterator[Restated]:
         groups = {key: value.strip() for key, value in found.groupdict().items() if value}
         if _A_ROLE.match(groups.get("x", "")) and not _swaps_people(found):
             continue  # "I moved my sister to Leeds"
+        if groups.get("v") in _AT:
+            groups["v"] = _AT[groups["v"]]
         contact = "my email is" if "@" in groups["b"] else "my phone number is"
         before = (groups["a"],) if "a" in groups else ()
         yield Restated(wording.plain.format(contact=contact, **groups), *found.span(), before)
