@@ -105,3 +105,31 @@ def test_choosing_a_generator() -> None:
         generator_for("llm", None)
     with pytest.raises(InvalidInput, match="choose auto"):
         generator_for("both", None)  # type: ignore[arg-type]
+
+
+def test_a_yes_lets_the_words_of_its_question_count_as_said() -> None:
+    asked = Turn(
+        id=1, query="Hi.", response="Is it new? Do you have frequent nosebleeds?", at=AT, recorded_at=AT
+    )
+    told = reply("user", "has condition", "frequent nosebleeds")
+    llm = ScriptedLLM([told])
+    (draft,) = LLMGenerator(llm).generate(turn("Yes, and I hate it."), (asked,))
+    assert (draft.relation, draft.objects) == ("has condition", ("frequent nosebleeds",))
+    assert "- Do you have frequent nosebleeds?\nUser:\n1. Yes" in llm.calls[0][-1].content
+
+
+@pytest.mark.parametrize("answer", ["No, and I hate doctors.", "I hate hospitals."])
+def test_without_a_yes_the_question_before_says_nothing(answer: str) -> None:
+    asked = Turn(id=1, query="Hi.", response="Do you have frequent nosebleeds?", at=AT, recorded_at=AT)
+    told = reply("user", "has condition", "frequent nosebleeds")
+    with pytest.raises(BadReply, match="does not say"):
+        LLMGenerator(ScriptedLLM([told, told])).generate(turn(answer), (asked,))
+
+
+def test_the_assistant_may_judge_a_value_but_no_person() -> None:
+    said = turn("My ferritin is 9 ng/ml.", "That is a low value. Anna is a low talker.")
+    (judged,) = LLMGenerator(ScriptedLLM([reply("9 ng/ml", "is", "a low value", line=2)])).generate(said)
+    assert (judged.kind, judged.sources[0].speaker) == ("knowledge", "assistant")
+    person = reply("Anna", "is", "a low talker", line=3)
+    with pytest.raises(BadReply, match="cannot tell"):
+        LLMGenerator(ScriptedLLM([person, person])).generate(said)

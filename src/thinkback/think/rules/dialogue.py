@@ -57,8 +57,7 @@ _VALUE = re.compile(
 _JUDGED = (
     r"(?:high|low|normal|elevated|raised|abnormal|concerning|worrying|healthy|unhealthy|good|fine|excellent"
     r"|ideal|typical|borderline|alarming|dangerous|reduced"
-    r"|(?:within|above|below|outside) (?:the )?(?:normal |healthy |reference )?(?:range|limits|average"
-    r"|normal))"
+    r"|(?:within|above|below|outside) (?:the )?(?:normal |healthy |reference )?(?:range|limits|average))"
 )
 _JUDGES = re.compile(
     r"(?:(?:ok(?:ay)?|well|hmm|right|i see|thanks|thank you)[,.]? )?(?:that|this|it|(?:that|this|your|the)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from thinkback.text.numbers import NUMBER_EN
 from thinkback.think.belongings import BELONGINGS
-from thinkback.think.rules.english_parts import WEIGHT, rule
+from thinkback.think.rules.english_parts import MONEY, WEIGHT, rule
 from thinkback.think.rules.english_words import NAME, is_language, is_name
 from thinkback.think.rules.rule import Rule
 
@@ -38,7 +38,7 @@ ATTRIBUTES: tuple[Rule, ...] = (
         f"{_AGE}(?:phone|mobile|cell|telephone|cellphone|contact|whatsapp)?(?: ?(?:number|no\\.?))? is "
         r"(?P<o>\+?[\d][\d\s().-]{4,20}\d)", "phone number"),
     rule("email", rf"{_AGE}e-?mail(?: address| id)? is (?P<o>\S+@\S+\.\w+)", "email"),
-    rule("weight", rf"weight is {_ABOUT}(?P<o>\d[\d.,]* ?{WEIGHT})", "weighs"),
+    rule("weight", rf"weight(?: now| today)? is {_ABOUT}(?P<o>\d[\d.,]* ?{WEIGHT})", "weighs"),
     rule("height", rf"height is {_ABOUT}(?P<o>\d.*)", "height"),
     rule("number",
         rf"(?:new |current |latest |actual |home |monthly |yearly |annual )*(?P<what>blood type|blood"
@@ -68,11 +68,15 @@ ATTRIBUTES: tuple[Rule, ...] = (
         r"(?:home|home city|city)(?: for me| base| these days| now)? is (?:now |currently )?(?:in )?"
         rf"(?P<o>{NAME})",
         "lives in", place=True),
+    rule("job at", rf"{_AGE}job is (?:at|with) (?P<o>[A-Z].*)", "works at"),
     rule("job",
         r"(?:current |new |day )?(?:job|occupation|profession) is (?:an? |being an? |to be an? )?(?P<o>.+)",
         "works as"),
     rule("major", r"major is (?P<o>.+)", "studies"),
     rule("employer", rf"{_AGE}(?:employer|workplace|company) is (?P<o>[A-Z].*)", "works at"),
+    rule("school", rf"{_AGE}(?:school|university|college|uni) is (?P<o>[A-Z].*)", "studies at"),
+    rule("pay", rf"{_AGE}(?:pay|wages?|income|take-home pay) is {_ABOUT}(?P<o>{MONEY})(?: .*)?", "salary"),
+    rule("room", r"(?:hotel )?room is (?:now )?(?:number |no\.? )?(?P<o>[A-Z]?\d+[A-Za-z]?)", "room number"),
     rule("hometown", r"home ?town is (?P<o>.+)", "comes from", place=True),
     rule("tongue", r"(?:native language|mother tongue|first language) is (?P<o>.+)",
         "speaks", accept=is_language),

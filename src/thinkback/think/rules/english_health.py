@@ -11,7 +11,8 @@ _ON = (
     f"(?:takes?|{BE} (?:taking|on|back on|now on|up to|down to)|have been (?:taking|on|put on|prescribed"
     f"|given)"
     "|has been (?:taking|on|put on|prescribed|given)|(?:have |has )?started(?: on| taking)?"
-    "|(?:was|got) (?:put on|prescribed|given|started on)|have to take|has to take|went on|inject|injects)"
+    "|(?:was|got) (?:put on|prescribed|given|started on)|have to take|has to take|went on|inject|injects"
+    "|(?:have been|has been|was|got) (?:switched|moved) to)"
 )
 _HURT = "(?:bad|dodgy|busted|torn|broken|fractured|sprained|slipped|herniated|frozen|trick|bum|weak)"
 _PART = (
@@ -37,6 +38,8 @@ HEALTH: tuple[Rule, ...] = (
     rule("tall",
         rf"(?:{BE} )?{_ABOUT}(?P<o>\d[\d.,' ]*(?:cm|m|meters?|metres?|feet|foot|ft|\"|in"
         r"|inches)?(?: ?\d+(?: ?(?:in|inches|\"))?)?) tall", "height"),
+    rule("grown", r"(?:have |has )?(?:grown|shot up) to (?P<o>\d[\d.,]* ?(?:cm|m|metres?|meters?|feet"
+        r"|ft))", "height"),
     rule("diagnosed", rf"(?:(?:was|have been|has been|got|{BE}|have just been) diagnosed with|suffers? from"
         r"|(?:have|has) been living with|(?:live|lives|am living) with) (?P<o>.+)",
         "has condition", split=True, accept=is_condition),

@@ -63,7 +63,9 @@ _TOPIC = re.compile(
     r"|novel|story"
     r"|game|next)|the "
     r"(?:dream|story|novel|game|movie|film|book|song|past|beginning))(?:[\w'-]+ ){0,3}?[\w'-]+,?\s+"
-    r"(?=(?:I|I'm|im|I've|we|we're|we've|my)\s)",
+    r"(?=(?:I|I'm|im|I've|we|we're|we've)\s|my (?:blood|heart|resting|bp|pulse|weight|cholesterol|rent"
+    r"|salary|budget"
+    r"|commute|dose|boss|manager|favou?rite)\b)",
     _I,
 )
 _SAYING = re.compile(

@@ -38,7 +38,8 @@ _NOT_THAT = re.compile(
 _NOW = re.compile(
     r"\b(?:(?:has |have )?(?:just )?(?:changed|gone up|gone down|risen|dropped|went up|went down"
     r"|increased|switched"
-    r"|goes up|goes down|rises|is going up|is going down|came back|came out|jumped|fell|is up|is down)"
+    r"|goes up|goes down|rises|is going up|is going down|came back|came out|came down|came up|crept up"
+    r"|jumped|fell|is up|is down)"
     r" (?:to|at|as)(?: be)?"
     r"|is (?:now|actually|currently|really|in fact)|has (?:always |now )?been|became|reads)\b"
 )

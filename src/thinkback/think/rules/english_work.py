@@ -6,7 +6,7 @@ from thinkback.think.rules.english_parts import BE, BECAME, HAVE, MONEY, rule
 from thinkback.think.rules.english_words import NAME, is_firm, is_job, is_name, is_school, is_subject
 from thinkback.think.rules.rule import Rule
 
-_GOT = "(?:have |has )?(?:got|gotten|found|landed|started|took|have|has|accepted|scored)"
+_GOT = "(?:have |has )?(?:got|gotten|found|landed|started|took|taken|have|has|accepted|scored)"
 _JOB = "(?:job|position|role|gig|post|internship|apprenticeship)"
 _STUDYING = (
     f"(?:stud(?:y|ies)|{BE} (?:studying|majoring in)|majors? in|majoring in|have been studying"
@@ -73,6 +73,9 @@ WORK: tuple[Rule, ...] = (
     rule("makes money", rf"(?:makes?|{BE} (?:making|on)) {_ABOUT}(?P<o>{MONEY})"
         r",? (?:(?:an?|per|each|every) (?:year|month|annum)|annually|yearly|monthly)", "salary"),
     rule("hired by", "(?:got|was|have been|has been) hired (?:by|at) (?P<o>[A-Z].*)", "works at"),
+    rule("poached", "(?:got|was|have been|has been) (?:poached|headhunted|recruited|taken on) by"
+        " (?P<o>[A-Z].*)",
+        "works at"),
     rule("new job", f"{_GOT} (?:an?|the|my) new {_JOB},? (?:it is |it's )?(?:at|with)"
         " (?P<o>.+?)(?: as (?:an? |the )?(?P<also>.+))?", "works at", also="works as"),
     rule("job at",
@@ -111,7 +114,8 @@ WORK: tuple[Rule, ...] = (
         rf" (?:[\w'-]+ ){{0,3}}(?:{_BUSINESS}))(?: .*)?", "runs"),
     rule("quit job at",
         "(?:quit|left|lost|resigned from|was (?:fired|laid off|let go) from|handed in (?:my|his|her) notice)"
-        " (?:my |his |her )?(?:job )?(?:at|with) (?P<o>.+)", "works at", negated=True, ended=True),
+        " (?:my |his |her )?(?:job )?(?:at|with) (?P<o>.+?)(?: and .+)?", "works at",
+        negated=True, ended=True),
     rule("quit job as", r"(?:quit|left|lost|resigned from) (?:my |his |her )?job as an? (?P<o>.+)",
         "works as", negated=True, ended=True),
     rule("resigned", r"(?:resigned|got (?:fired|laid off|let go)|was (?:fired|laid off|let go)) from"
@@ -144,7 +148,8 @@ STUDY: tuple[Rule, ...] = (
         r" (?P<o>.+)", "studies"),
     rule("studies both", rf"{_STUDYING} (?P<o>(?!at |an? |the |some |my |this|that|it\b|ok|well|great|fine"
         r"|better|good)[^,]+?) at (?P<also>.+)", "studies", split=True, also="studies at"),
-    rule("studies at", rf"(?:(?:stud(?:y|ies)|{BE} studying|{BE} enrolled) at|attends?) (?P<o>.+)",
+    rule("studies at", rf"(?:(?:stud(?:y|ies)|{BE} studying|{BE} enrolled|(?:have |has )?enrolled) at"
+        rf"|attends?) (?P<o>.+)",
         "studies at"),
     rule("goes to", rf"(?:go|goes|got into|{BE} going) (?:to )?(?P<o>(?:the )?[A-Z].*"
         r"(?:University|College|School|Uni|Academy|High|Tech|Institute)\b.*)", "studies at"),
