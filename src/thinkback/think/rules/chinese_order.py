@@ -27,6 +27,7 @@ _TALL = re.compile(
     "(?P<who>我|俺|我(?![身个])[\u4e00-\u9fff]{1,2})(?:有|今年"
     "|已经)?(?P<o>[一1]米[\\d一二三四五六七八九]{1,2})(?:高|的个子|多)?(?:了)?"
 )
+_LEFT_HAND = re.compile("(?:从小|一直|习惯|都)*用左手(?:写字|吃饭|拿筷子|打球|画画)?(?:的)?\\Z")
 _MEASURES = "血压|血糖|体重|心率|身高|尿酸|体温"
 _MEASURED = re.compile(
     f"(?:我|俺)?(?:自己|刚刚?|又)*(?:在[^，,的]{{1,6}}?)?(?:重新)?(?:测量|检查|量|测|称"
@@ -82,6 +83,8 @@ def plainly(text: str) -> str:
         return f"我{first['what']}是{first['o']}"
     if tall := _TALL.fullmatch(text):
         return f"{tall['who']}身高{tall['o']}"
+    if left := _LEFT_HAND.search(text):
+        return f"{text[: left.start()]}是左撇子"
     if how := _MEASURED.match(text):
         return f"我{text[how.end() :]}"
     if (now := _MEASURES_NOW.fullmatch(text)) and now["what"] and now["o"]:
