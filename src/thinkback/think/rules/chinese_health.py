@@ -7,8 +7,11 @@ from thinkback.think.rules.chinese_parts import AMOUNT, IS, rule
 from thinkback.think.rules.chinese_words import is_allergen, is_condition, is_dosed, is_drug, is_thing
 from thinkback.think.rules.rule import Rule
 
-_NUMBERED = "血压|血型|鞋码|月薪|工资|薪水|年薪|房租|租金|预算|学费|存款|房贷|心率|血糖|尿酸|绩点|GPA"
-"|房间号|座位号|航班号"
+_NUMBERED = (
+    "(?:血压|血型|鞋码|月薪|工资|薪水|年薪|房租|租金|预算|学费|存款|房贷|心率|血糖|尿酸|绩点|GPA|房间号"
+    "|座位号"
+    "|航班号)"
+)
 _DOSE = f"(?:{NUMBER_ZH}|半|\\d[\\d.]*) ?(?:毫克|微克|毫升|单位|片|粒|颗|mg|MG)"
 
 RULES: tuple[Rule, ...] = (

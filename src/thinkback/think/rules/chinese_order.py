@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from thinkback.text.kin import KIN_ZH, longest_first
+from thinkback.text.kin import KIN_EN, KIN_ZH, longest_first
 from thinkback.think.rules.chinese_names import BARE_NAME, is_bare_name
 from thinkback.think.rules.chinese_words import is_drug
 
@@ -28,14 +28,18 @@ _TALL = re.compile(
     "|已经)?(?P<o>[一1]米[\\d一二三四五六七八九]{1,2})(?:高|的个子|多)?(?:了)?"
 )
 _LEFT_HAND = re.compile("(?:从小|一直|习惯|都)*用左手(?:写字|吃饭|拿筷子|打球|画画)?(?:的)?\\Z")
+_MY_IS = re.compile(
+    f"[Mm]y (?:new |current )?(?P<kin>{longest_first(KIN_EN)})(?: is|'s)(?: now| called"
+    f"| named)* ?(?P<o>[\u4e00-\u9fff]{{2,4}})"
+)
 _MEASURES = "血压|血糖|体重|心率|身高|尿酸|体温"
 _MEASURED = re.compile(
     f"(?:我|俺)?(?:自己|刚刚?|又)*(?:在[^，,的]{{1,6}}?)?(?:重新)?(?:测量|检查|量|测|称"
-    f"|查)(?:出来)?的(?={_MEASURES})"
+    f"|查)(?:出来)?的(?=(?:空腹|餐后)?(?:{_MEASURES}))"
 )
 _MEASURES_NOW = re.compile(
     f"(?:我|俺)?(?:自己|刚刚?|又|去)*(?:测量|检查|量|测|称|查|上秤|过秤)(?:了|过)?(?:一下|下|一次|次"
-    f"|个)?(?P<what>{_MEASURES})?"
+    f"|个)?(?P<what>(?:空腹|餐后)?(?:{_MEASURES}))?"
     "(?:了|啦)?(?:(?:是|有|才|只有)?(?P<o>\\d.*))?"
 )
 _UNITS = "(?:毫克|微克|毫升|单位|片|粒|颗|mg)"
@@ -94,6 +98,8 @@ def plainly(text: str) -> str:
 
 def named_first(text: str) -> tuple[str, str]:
     """(what somebody is to the user, the name): 吴磊现在是我的主管."""
+    if mixed := _MY_IS.fullmatch(text):
+        return mixed["kin"].lower(), mixed["o"]
     found = _NAME_FIRST.fullmatch(text)
     if found and (found["o"].isascii() or is_bare_name(found["o"])):
         return found["kin"], found["o"]
