@@ -24,6 +24,8 @@ RULES: tuple[Rule, ...] = (
         "|已经)?(?:快)?(?:好几"
         "|十几|几|二十几"
         f"|{NUMBER_ZH})(?:多|来)?年", "has condition", accept=is_condition),
+    rule("sight", "(?:有|是)?(?P<o>近视|散光|远视|老花)(?:有|是|已经|快)*\\d+度(?:多)?", "has condition"),
+    rule("dizzy", "(?:有点|会|很|特别|严重|从小)*(?P<o>晕车|晕船|晕机|恐高|晕血)", "has condition"),
     rule("weighs",
         f"(?:的)?(?:体重)?{IS}(?:大概|大约|现在|已经|有|只有|才)?(?P<o>{AMOUNT}\\s*(?:公斤|千克|kg|KG|斤"
         f"|磅)半?)",
@@ -84,7 +86,7 @@ RULES: tuple[Rule, ...] = (
         "|换成?了?)(?P<o>.{2,14})", "takes",
         accept=is_drug),
     rule("on drug", "(?:在|得|要|需要|长期|坚持)?(?:吃|服用?|打|用|喝|开了|给我开了)(?:着"
-        "|了)?(?P<o>.{2,14})", "takes", split=True,
+        "|了)?(?P<o>.{2,14}?)(?:减肥|降压|降糖|止痛|助眠)?", "takes", split=True,
         accept=is_drug),
     rule("takes drug", "(?:在)?服用(?P<o>.{2,12})", "takes", accept=is_thing),
 )  # fmt: skip

@@ -44,7 +44,8 @@ RULES: tuple[Rule, ...] = (
         "lives in", place=True),
     rule("born in", "(?:出生在|出生于|生于)(?P<o>.+)", "was born in", place=True),
     rule("grew up", "(?:从小)?在(?P<o>.+?)长大", "grew up in", place=True),
-    rule("from", "(?:来自|老家在|老家是|的?家乡[是在])(?P<o>.+?)", "comes from", place=True),
+    rule("from", "(?:来自|老家在|老家是|老家(?=[\u4e00-\u9fff]{2})"
+        "|的?家乡[是在])(?P<o>.+?)", "comes from", place=True),
     rule("origin", "(?:祖籍|籍贯)(?:是|在)?(?P<o>.{2,8})", "comes from", place=True),
     rule("of a province", f"[是系](?P<o>(?:{PROVINCES})[\u4e00-\u9fff]{{0,5}}?)(?:那边|那儿"
         f"|这边)?的", "comes from", place=True),
