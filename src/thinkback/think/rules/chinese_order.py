@@ -28,6 +28,7 @@ _TALL = re.compile(
     "|已经)?(?P<o>[一1]米[\\d一二三四五六七八九]{1,2})(?:高|的个子|多)?(?:了)?"
 )
 _LEFT_HAND = re.compile("(?:从小|一直|习惯|都)*用左手(?:写字|吃饭|拿筷子|打球|画画)?(?:的)?\\Z")
+_SENT_ME = re.compile("(?:公司|单位|领导|老板|学校)(?:又|刚|已经)*把我(?=[调派换])")
 _MY_IS = re.compile(
     f"[Mm]y (?:new |current )?(?P<kin>{longest_first(KIN_EN)})(?: is|'s)(?: now| called"
     f"| named)* ?(?P<o>[\u4e00-\u9fff]{{2,4}})"
@@ -62,8 +63,8 @@ CHANGES = re.compile(
     "(?:我的?)?(?:旧的?|原来的?|以前的?|老)(?P<old>手机号码?|电话|号码?|邮箱|地址)(?:已经|都)*(?:停用|不用"
     "|作废|注销|停)(?:了|啦)|"
     "(?:我的?|俺的?)?(?P<topic>电话|手机号码?|号码|邮箱|地址|房租|工资|月薪|名字|英文名|专业|体重|血压"
-    "|座位号|房间号"
-    "|航班号|车牌)(?:号码?)?(?:又|刚|已经|最近)*(?:换|改|变|涨|降|调整|更新)(?:了|啦|过)"
+    "|座位号?|房间号?"
+    "|航班号?|车牌)(?:号码?)?(?:又|刚|已经|最近)*(?:换|改|变|涨|降|调整|更新)(?:了|啦|过)"
     "|(?:我们?|俺)?(?:最近|刚刚?|又|已经)*[换改](?:了|过)?(?:个|新的?)*(?P<thing>手机号码?|电话|号码?|邮箱"
     "|地址|座位号?"
     "|房间号?|航班|车牌)(?:号码?)?(?:了|啦)?\\Z"
@@ -89,7 +90,7 @@ def plainly(text: str) -> str:
         return f"{tall['who']}身高{tall['o']}"
     if left := _LEFT_HAND.search(text):
         return f"{text[: left.start()]}是左撇子"
-    if how := _MEASURED.match(text):
+    if how := _MEASURED.match(text) or _SENT_ME.match(text):
         return f"我{text[how.end() :]}"
     if (now := _MEASURES_NOW.fullmatch(text)) and now["what"] and now["o"]:
         return f"我{now['what']}是{now['o']}"

@@ -34,7 +34,7 @@ _LANGUAGE = re.compile(
 _NO_CONDITION = re.compile("^[有得患们都没还就是]|过(?!敏)|[的我你他她了]|毛病|[有生看治犯]病\\Z")
 _DRUG = re.compile(
     "(?:[\u4e00-\u9fff]{1,6}(?:地平|他汀|沙坦|洛尔|普利|霉素|西林|洛芬|匹林|双胍|嘌醇|拉唑|咪唑|他啶|格列."
-    "|曲林|司特钠?|鲁肽|替丁|唑仑|西泮|西汀|沙星|洛韦"
+    "|曲林|司特钠?|鲁肽|替丁|唑仑|西泮|西汀|沙星|洛韦|列净"
     "|米松|他定|酚)|胰岛素|维生素 ?[A-EK]?\\d*"
     "|[A-Za-z]{2,12}(?:formin|pril|sartan|statin|olol|dipine|prazole|cillin|mycin|oxetine|traline|azepam"
     "|profen"

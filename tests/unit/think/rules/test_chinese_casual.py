@@ -53,6 +53,8 @@ OF_THE_WORLD = (
     "我开了家长会。",
     "小区在装修。",
     "我喜欢的歌手是上海人。",
+    "我家在六楼没电梯。",
+    "我去过十几个国家。",
 )
 
 
@@ -92,6 +94,13 @@ UPDATES: tuple[tuple[str, str], ...] = (
     ("我室友换了，新室友叫王鹏。", "user | has roommate | 王鹏"),
     ("我跟小李分手了，现在的男朋友叫小张。", "user | has boyfriend | 小张"),
     ("我有新男朋友了，他叫阿杰。", "user | has boyfriend | 阿杰"),
+    ("公司把我调到了成都分公司。", "user | works at | 成都分公司"),
+    ("航班改了，新航班号是CA1502。", "user | flight number | CA1502"),
+    ("今天测的空腹血糖是6.1。", "user | blood sugar | 6.1"),
+    ("我最喜欢的电影现在是《星际穿越》。", "user | favourite movie | 星际穿越"),
+    ("我以前吃二甲双胍，现在改用达格列净。", "user | takes | 达格列净"),
+    ("女儿升初中了，在第七中学。", "用户的女儿 | studies at | 第七中学"),
+    ("Big news，my manager is now 林佩珊。", "user | has boss | 林佩珊"),
     ("我的职业不是会计。", "user | not works as | 会计"),
 )
 
@@ -139,6 +148,10 @@ DAILY: tuple[tuple[str, str], ...] = (
     ("俺是山东临沂的。", "user | comes from | 山东临沂"),
     ("我养了条柯基，叫土豆。", "user | has dog | 土豆"),
     ("我租的房子在望京。", "user | lives in | 望京"),
+    ("我近视600度。", "user | has condition | 近视"),
+    ("我儿子小名叫壮壮。", "用户的儿子 | goes by | 壮壮"),
+    ("我弟沉迷打游戏。", "用户的弟 | likes | 打游戏"),
+    ("我搬来苏州半年了。", "user | lives in | 苏州"),
     ("我一米七八。", "user | height | 一米七八"),
     ("儿子考上了华师大附中。", "用户的儿子 | studies at | 华师大附中"),
 )
