@@ -7,8 +7,11 @@ from thinkback.think.rules.chinese_parts import AMOUNT, IS, rule
 from thinkback.think.rules.chinese_words import is_allergen, is_condition, is_dosed, is_drug, is_thing
 from thinkback.think.rules.rule import Rule
 
-_NUMBERED = "血压|血型|鞋码|月薪|工资|薪水|年薪|房租|租金|预算|学费|存款|房贷|心率|血糖|尿酸|绩点|GPA"
-"|房间号|座位号|航班号"
+_NUMBERED = (
+    "(?:血压|血型|鞋码|月薪|工资|薪水|年薪|房租|租金|预算|学费|存款|房贷|心率|血糖|尿酸|绩点|GPA|房间号"
+    "|座位号"
+    "|航班号)"
+)
 _DOSE = f"(?:{NUMBER_ZH}|半|\\d[\\d.]*) ?(?:毫克|微克|毫升|单位|片|粒|颗|mg|MG)"
 
 RULES: tuple[Rule, ...] = (
@@ -21,6 +24,8 @@ RULES: tuple[Rule, ...] = (
         "|已经)?(?:快)?(?:好几"
         "|十几|几|二十几"
         f"|{NUMBER_ZH})(?:多|来)?年", "has condition", accept=is_condition),
+    rule("sight", "(?:有|是)?(?P<o>近视|散光|远视|老花)(?:有|是|已经|快)*\\d+度(?:多)?", "has condition"),
+    rule("dizzy", "(?:有点|会|很|特别|严重|从小)*(?P<o>晕车|晕船|晕机|恐高|晕血)", "has condition"),
     rule("weighs",
         f"(?:的)?(?:体重)?{IS}(?:大概|大约|现在|已经|有|只有|才)?(?P<o>{AMOUNT}\\s*(?:公斤|千克|kg|KG|斤"
         f"|磅)半?)",
@@ -44,10 +49,11 @@ RULES: tuple[Rule, ...] = (
         f"|目前|已经|才|又|也|都)*"
         "(?:[涨降加减提升调]|下降|上升|下调|上调"
         "|控制|稳定|维持|保持)[到至了成在]了?(?P<o>[\\d一二两三四五六七八九十百千万][^，]*?)", "{what}"),
-    rule("number", f"(?:的)?(?:每个?月的?)?(?:空腹|餐后)?(?P<what>{_NUMBERED})(?:(?:测|量|查)了?(?:一?下"
+    rule("number", f"(?:的)?(?:新的?)?(?:每个?月的?)?(?:空腹|餐后)?(?P<what>{_NUMBERED})(?:(?:测|量"
+        f"|查)了?(?:一?下"
         f"|出来)?|现在|大概"
         f"|大约|目前|已经|才|又)*"
-        f"{IS}(?P<o>[\\dABO一二两三四五六七八九十百千万][^，]*?)", "{what}"),
+        f"{IS}(?P<o>[\\dA-Z一二两三四五六七八九十百千万][^，]*?)", "{what}"),
     rule("earns", "(?:一个月|每个?月|月入)(?:能|才|只)?(?:挣|赚"
         "|拿)?(?:到手)?(?P<o>[\\d一二两三四五六七八九十百千万][\\d.一二两三四五六七八九十百千万kK]*(?:块"
         "|元)?(?:钱)?)", "salary",
@@ -80,8 +86,8 @@ RULES: tuple[Rule, ...] = (
     rule("prescribed", "(?:医生|大夫)(?:又|刚)?(?:给我|让我|叫我)(?:每天|一天)?(?:开了?|吃"
         "|换成?了?)(?P<o>.{2,14})", "takes",
         accept=is_drug),
-    rule("on drug", "(?:在|得|要|需要|长期|坚持)?(?:吃|服用?|打|用|喝|开了|给我开了)(?:着"
-        "|了)?(?P<o>.{2,14})", "takes", split=True,
+    rule("on drug", "(?:在|得|要|需要|长期|坚持)?(?:改?吃|服用?|打|改?用|喝|开了|给我开了)(?:着"
+        "|了)?(?P<o>.{2,14}?)(?:减肥|降压|降糖|止痛|助眠)?", "takes", split=True,
         accept=is_drug),
     rule("takes drug", "(?:在)?服用(?P<o>.{2,12})", "takes", accept=is_thing),
 )  # fmt: skip

@@ -32,7 +32,7 @@ RULES: tuple[Rule, ...] = (
     rule("born on", "(?:出生于|生于)(?P<o>\\d{4}年.*)", "birthday"),
     rule("born date", "(?:是)?(?P<o>\\d{4}年.*)出生", "birthday"),
     # where
-    rule("lives", "(?:家住在?|居住在|定居在?|住在|现居|住(?:到|去)?|base ?在|常住)(?!了|着|过|院|的"
+    rule("lives", "改?(?:家住在?|居住在|定居在?|住在|现居|住(?:到|去)?|base ?在|常住)(?!了|着|过|院|的"
         "|一)了?(?P<o>.+)", "lives in",
         place=True),
     rule("lives at", "在(?P<o>.{2,12}?)(?:生活|居住|定居|安家|安了家|落户|常住|住(?!院|校|过"
@@ -44,7 +44,8 @@ RULES: tuple[Rule, ...] = (
         "lives in", place=True),
     rule("born in", "(?:出生在|出生于|生于)(?P<o>.+)", "was born in", place=True),
     rule("grew up", "(?:从小)?在(?P<o>.+?)长大", "grew up in", place=True),
-    rule("from", "(?:来自|老家在|老家是|的?家乡[是在])(?P<o>.+?)", "comes from", place=True),
+    rule("from", "(?:来自|老家在|老家是|老家(?=[\u4e00-\u9fff]{2})"
+        "|的?家乡[是在])(?P<o>.+?)", "comes from", place=True),
     rule("origin", "(?:祖籍|籍贯)(?:是|在)?(?P<o>.{2,8})", "comes from", place=True),
     rule("of a province", f"[是系](?P<o>(?:{PROVINCES})[\u4e00-\u9fff]{{0,5}}?)(?:那边|那儿"
         f"|这边)?的", "comes from", place=True),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from thinkback.text.kin import KIN_ZH, longest_first
+from thinkback.text.kin import KIN_EN, KIN_ZH, longest_first
 from thinkback.think.rules.chinese_names import BARE_NAME, is_bare_name
 from thinkback.think.rules.chinese_words import is_drug
 
@@ -27,14 +27,20 @@ _TALL = re.compile(
     "(?P<who>我|俺|我(?![身个])[\u4e00-\u9fff]{1,2})(?:有|今年"
     "|已经)?(?P<o>[一1]米[\\d一二三四五六七八九]{1,2})(?:高|的个子|多)?(?:了)?"
 )
+_LEFT_HAND = re.compile("(?:从小|一直|习惯|都)*用左手(?:写字|吃饭|拿筷子|打球|画画)?(?:的)?\\Z")
+_SENT_ME = re.compile("(?:公司|单位|领导|老板|学校)(?:又|刚|已经)*把我(?=[调派换])")
+_MY_IS = re.compile(
+    f"[Mm]y (?:new |current )?(?P<kin>{longest_first(KIN_EN)})(?: is|'s)(?: now| called"
+    f"| named)* ?(?P<o>[\u4e00-\u9fff]{{2,4}})"
+)
 _MEASURES = "血压|血糖|体重|心率|身高|尿酸|体温"
 _MEASURED = re.compile(
     f"(?:我|俺)?(?:自己|刚刚?|又)*(?:在[^，,的]{{1,6}}?)?(?:重新)?(?:测量|检查|量|测|称"
-    f"|查)(?:出来)?的(?={_MEASURES})"
+    f"|查)(?:出来)?的(?=(?:空腹|餐后)?(?:{_MEASURES}))"
 )
 _MEASURES_NOW = re.compile(
     f"(?:我|俺)?(?:自己|刚刚?|又|去)*(?:测量|检查|量|测|称|查|上秤|过秤)(?:了|过)?(?:一下|下|一次|次"
-    f"|个)?(?P<what>{_MEASURES})?"
+    f"|个)?(?P<what>(?:空腹|餐后)?(?:{_MEASURES}))?"
     "(?:了|啦)?(?:(?:是|有|才|只有)?(?P<o>\\d.*))?"
 )
 _UNITS = "(?:毫克|微克|毫升|单位|片|粒|颗|mg)"
@@ -57,8 +63,8 @@ CHANGES = re.compile(
     "(?:我的?)?(?:旧的?|原来的?|以前的?|老)(?P<old>手机号码?|电话|号码?|邮箱|地址)(?:已经|都)*(?:停用|不用"
     "|作废|注销|停)(?:了|啦)|"
     "(?:我的?|俺的?)?(?P<topic>电话|手机号码?|号码|邮箱|地址|房租|工资|月薪|名字|英文名|专业|体重|血压"
-    "|座位号|房间号"
-    "|航班号|车牌)(?:号码?)?(?:又|刚|已经|最近)*(?:换|改|变|涨|降|调整|更新)(?:了|啦|过)"
+    "|座位号?|房间号?"
+    "|航班号?|车牌)(?:号码?)?(?:又|刚|已经|最近)*(?:换|改|变|涨|降|调整|更新)(?:了|啦|过)"
     "|(?:我们?|俺)?(?:最近|刚刚?|又|已经)*[换改](?:了|过)?(?:个|新的?)*(?P<thing>手机号码?|电话|号码?|邮箱"
     "|地址|座位号?"
     "|房间号?|航班|车牌)(?:号码?)?(?:了|啦)?\\Z"
@@ -82,7 +88,9 @@ def plainly(text: str) -> str:
         return f"我{first['what']}是{first['o']}"
     if tall := _TALL.fullmatch(text):
         return f"{tall['who']}身高{tall['o']}"
-    if how := _MEASURED.match(text):
+    if left := _LEFT_HAND.search(text):
+        return f"{text[: left.start()]}是左撇子"
+    if how := _MEASURED.match(text) or _SENT_ME.match(text):
         return f"我{text[how.end() :]}"
     if (now := _MEASURES_NOW.fullmatch(text)) and now["what"] and now["o"]:
         return f"我{now['what']}是{now['o']}"
@@ -91,6 +99,8 @@ def plainly(text: str) -> str:
 
 def named_first(text: str) -> tuple[str, str]:
     """(what somebody is to the user, the name): 吴磊现在是我的主管."""
+    if mixed := _MY_IS.fullmatch(text):
+        return mixed["kin"].lower(), mixed["o"]
     found = _NAME_FIRST.fullmatch(text)
     if found and (found["o"].isascii() or is_bare_name(found["o"])):
         return found["kin"], found["o"]

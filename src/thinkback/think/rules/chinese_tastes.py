@@ -9,7 +9,7 @@ from thinkback.think.rules.rule import Rule
 RULES: tuple[Rule, ...] = (
     rule("favourite",
         "(?:的)?最?(?:喜欢|爱|喜爱|迷|中意)(?:吃|喝|看|听|玩|读|穿)?的(?P<what>(?!就|还|一"
-        "|莫)[^是为]{1,4}?)(?:就|还"
+        "|莫)[^是为]{1,4}?)(?:就|还|现在|如今|目前"
         "|一直|莫过于)?(?:是|为)(?P<o>.+)",
         "favourite {what}", accept=is_favourite),
     rule("favourite act", "(?:的)?最(?:喜欢|爱)(?P<act>吃|喝)的(?:东西)?(?:就|还|一直)?(?:是"

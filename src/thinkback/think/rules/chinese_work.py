@@ -27,7 +27,7 @@ RULES: tuple[Rule, ...] = (
         f"|导))", "goes by"),
     rule("works as at", "在(?P<also>.{1,20}?)(?:当|做|担任)(?:一[名个位])?(?P<o>.+)", "works as", also=
         "works at", accept=is_job),
-    rule("works as", "(?:当上?|做|担任|是|成为了?|改行[做当]"
+    rule("works as", "(?:当上?|做|干|担任|是|成为了?|改行[做当]"
         "|转行[做当])了?(?:一)?[名个位]?(?P<o>.+)", "works as",
         split=True, accept=is_job),
     rule("trade", "是(?P<o>(?:修|卖|开|跑|教|种|养|送|拍|搞|做)(?!好|了|过|完|得|心|始|会|学"
@@ -72,6 +72,9 @@ RULES: tuple[Rule, ...] = (
         "|练)(?P<o>.{2,5})", "learns", split=True, accept=is_skill),
     rule("learnt for", f"(?:学|练)了(?:快|有)?(?:{NUMBER_ZH}|好几|几)(?:个?多?月|多?年|节课"
         f"|堂课)多?的?(?P<o>.{{2,5}})", "learns",
+        accept=is_skill),
+    rule("practises", f"(?:练|打|跳|学|踢)(?P<o>.{{2,5}}?)(?:有|已经|都|了)*(?:快)?(?:{NUMBER_ZH}|好几"
+        f"|十几)多?年", "does",
         accept=is_skill),
     rule("signed up", "报(?:名|班|了|名了)*一?个?(?P<o>.{2,5}?)(?:班|课|兴趣班"
         "|培训班)", "learns", accept=is_skill),

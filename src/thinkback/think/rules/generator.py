@@ -27,7 +27,10 @@ _I_ZH = re.compile(
     "(?:我|俺)(?= ?(?:work|live|study|love|like|hate|prefer|play|speak|drive|am|have|moved|just|also"
     "|really)\\b)"
 )
-_MY_ZH = re.compile("[Mm]y [\u4e00-\u9fff]|[Mm]y [A-Za-z .'-]{2,40}[ ]?[是叫在会住喜对不有也]")
+_MY_ZH = re.compile(
+    "\\W*[Mm]y (?:[\u4e00-\u9fff]|[a-z ]{2,20}(?: is|'s)(?: now| called| named)* ?[\u4e00-\u9fff]"
+    "|[A-Za-z .'-]{2,40}[ ]?[是叫在会住喜对不有也])"
+)
 _OPENS_ZH = re.compile("[\\W\\d]*[\u4e00-\u9fff]")
 _LATIN = re.compile("[A-Za-z]{2}")
 _MENDED = ("works as", "studies")
