@@ -28,6 +28,7 @@ _ALIKE = 0.8  # of the sound of two spellings of one name in one script, in one 
 _ALIKE_ACROSS = 0.5  # the same across scripts, where transliteration blurs
 _VOWELS = re.compile("[aeiouy]")
 _DOUBLED = re.compile(r"(.)\1+")
+_FOR_GOOD = frozenset(("mother", "father", "wife", "husband"))  # nobody else takes the role so easily
 _PERSON = re.compile(r"[A-ZÀ-Þ][\w'-]*(?: [A-ZÀ-Þ][\w'-]*){0,3}")
 _PERSON_ZH = re.compile("[\u4e00-\u9fff]{2,4}")
 _SURNAMES = frozenset(
@@ -194,7 +195,7 @@ class _Reading:
 def _one_person(known: str, name: str, kin: str) -> bool:
     """Whether two names in one role are one person's."""
     if is_han(known) != is_han(name):
-        return kin in ONE_EACH or likeness(known, name) >= _ALIKE_ACROSS
+        return kin in _FOR_GOOD or likeness(known, name) >= _ALIKE_ACROSS
     if is_han(name):
         return known == name[1:] or name == known[1:]
     return _longer(known, name) or _longer(name, known) or _one_spelt_twice(known, name)

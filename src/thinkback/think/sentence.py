@@ -14,6 +14,7 @@ _HAN = re.compile("[\u4e00-\u9fff]")
 _ARTICLED = re.compile(r"(?:an?|the|my|his|her|their|one|two|three)\s", re.I)
 
 
+_APART = re.compile(rf"(?P<name>.+) \((?P<role>{USER}'s .+)\)")
 _NAMED = (" (", "（")
 _ROLES_ZH = {name: word for word, name in reversed((KIN_ZH | PERSON_ZH).items())} | EITHER_ZH
 _PLURAL = re.compile(r"'s (\w+) is\b")
@@ -67,6 +68,9 @@ def with_article(noun: str) -> str:
 
 def subject_in(subject: str, lang: str) -> str:
     """How a subject opens a sentence: The user, The user's sister, Anna; 用户, 用户的妹妹."""
+    if told_apart := _APART.fullmatch(subject):
+        role = subject_in(told_apart["role"], lang)
+        return f"{told_apart['name']}（{role}）" if lang == "zh" else f"{told_apart['name']} (t{role[1:]})"
     if lang == "zh":
         role = subject.removeprefix(f"{USER}'s ")
         if role != subject:
