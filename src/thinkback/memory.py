@@ -8,6 +8,7 @@ with Memory.open("memory.db", user="ann") as memory:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
@@ -18,7 +19,7 @@ from weakref import WeakSet
 
 from thinkback import transfer
 from thinkback.checks import checked_limit, checked_name, checked_text
-from thinkback.errors import InvalidInput, ModelError
+from thinkback.errors import InvalidInput, ModelError, NotFound, StoreUnavailable
 from thinkback.history import replay, seen
 from thinkback.looking import Looking, moment
 from thinkback.models.meter import Meter
@@ -269,7 +270,8 @@ class Memory(Looking):
             question = Question(text, vector, terms, k, when, explain, known, fading)
             found = retrieve(question, view.shelf, view.hashing, self._preset, lookup)
         if fading is not None and (recalled := [item.ref.id for item in found if item.thought]):
-            with watch("retain"):
+            # to count a recall is not worth failing it: the database may be busy, the user just erased
+            with watch("retain"), suppress(StoreUnavailable, NotFound):
                 self.store.note_recalls(self.user, recalled, self._clock())
         return replace(found, receipt=Receipt(ms=watch.ms))
 

@@ -154,6 +154,11 @@ class Draft:
         return ", ".join(self.objects)
 
     @property
+    def last_turn(self) -> int:
+        """The turn that spoke of it last, 0 if it has no source."""
+        return max((source.turn for source in self.sources), default=0)
+
+    @property
     def searched(self) -> str:
         """What is embedded and searched; a decision about names answers no question, so it is not found."""
         return "" if self.relation == SAME else self.sentence

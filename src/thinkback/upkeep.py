@@ -19,7 +19,7 @@ from thinkback.ports import Embedder, Store
 from thinkback.presets import Preset
 from thinkback.text.quarantine import indexable
 from thinkback.text.tokens import terms
-from thinkback.types import Draft, Entry, Hashing, ItemKind, Plan, Stamp, Unindexed
+from thinkback.types import Entry, Hashing, ItemKind, Plan, Stamp, Unindexed
 
 if TYPE_CHECKING:
     from thinkback.types import Terms, Vector
@@ -101,7 +101,7 @@ class Upkeep:
 
     def entries_for(self, space: str, plan: Plan) -> tuple[list[Entry], int | None]:
         """The entries of a plan's new thoughts, whose turns are indexed, and the epoch of their groups."""
-        new = [Unindexed("thought", 0, draft.searched, plan.turn or newest(draft)) for draft in plan.drafts]
+        new = [Unindexed("thought", 0, draft.searched, plan.turn or draft.last_turn) for draft in plan.drafts]
         return self._entries(space, new) if new else ([], None)
 
     def group_sizes(self, space: str) -> dict[int, int]:
@@ -222,11 +222,6 @@ class Upkeep:
         return lsh.calibrate(
             hashing, vectors[sample], vectors[searched], groups[searched], target=self._preset.target
         )
-
-
-def newest(draft: Draft) -> int:
-    """The turn that spoke of it last."""
-    return max((source.turn for source in draft.sources), default=0)
 
 
 def _texts(items: Sequence[Unindexed]) -> list[str]:

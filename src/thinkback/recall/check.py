@@ -74,7 +74,7 @@ class Checks:
             return None
         outdated = self.reader.outdated(said.query, said.at, recalled)
         for turn in recent:
-            older = [thought for thought in recalled if _last_source(thought) < turn.id]
+            older = [thought for thought in recalled if thought.last_turn < turn.id]
             outdated |= self.reader.outdated(turn.query, turn.at, older)
         held = [thought for thought in recalled if thought.id not in outdated]
         return Checker(held, self, said) if held else None
@@ -218,7 +218,3 @@ def _says_too(sentence: str, thought: Thought, draft: Draft) -> bool:
     return any(
         name in sentence and not _NOT.search(sentence[: sentence.index(name)]) for name in thought.objects
     )
-
-
-def _last_source(thought: Thought) -> int:
-    return max((source.turn for source in thought.sources), default=0)

@@ -7,7 +7,7 @@ from datetime import datetime
 from difflib import SequenceMatcher
 
 from thinkback.text.tokens import terms
-from thinkback.think.held import EPISODIC, Held, Verdict, newest, resaid, turn_of
+from thinkback.think.held import EPISODIC, Held, Verdict, resaid, turn_of
 from thinkback.think.resolve import object_key
 from thinkback.types import Draft
 
@@ -57,7 +57,7 @@ def _forgotten(draft: Amendment, held: tuple[Held, ...]) -> Verdict:
 
 def _corrected(draft: Amendment, held: tuple[Held, ...], at: datetime | None) -> Verdict:
     """The newest recent thought that the correction fits gets the new object."""
-    for item in sorted(held, key=lambda item: newest(item.draft), reverse=True):
+    for item in sorted(held, key=lambda item: item.draft.last_turn, reverse=True):
         old = item.draft
         if old.negated or not _is_recent(draft, old):
             continue
@@ -74,7 +74,7 @@ def _corrected(draft: Amendment, held: tuple[Held, ...], at: datetime | None) ->
 
 
 def _is_recent(draft: Draft, old: Draft) -> bool:
-    return 0 < newest(draft) - newest(old) <= RECENT
+    return 0 < draft.last_turn - old.last_turn <= RECENT
 
 
 def _about(item: str, topic: str) -> bool:

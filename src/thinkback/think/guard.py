@@ -73,7 +73,7 @@ def _forget(proposal: Forget, known: dict[int, Thought], circle: Circle) -> Chan
     old, new = known.get(proposal.id), known.get(proposal.against or 0)
     if old is None or new is None or old is new or not _same_key(old, new, circle):
         return None
-    if old.kind in EPISODIC or _last_said(new) <= _last_said(old) or _spoken(old) > _spoken(new):
+    if old.kind in EPISODIC or new.last_turn <= old.last_turn or _spoken(old) > _spoken(new):
         return None
     shared = {object_key(o) for o in old.objects} & {object_key(o) for o in new.objects}
     if old.negated == new.negated:
@@ -99,10 +99,6 @@ def _keeps_all(sentence: str, draft: Draft) -> bool:
     plain = len(terms(sentence)) <= len(terms(draft.sentence)) + _MORE_WORDS
     same_sign = bool(_NEGATES.search(said)) == draft.negated
     return kept and plain and same_sign and not quarantined(sentence)
-
-
-def _last_said(thought: Thought) -> int:
-    return max((source.turn for source in thought.sources), default=0)
 
 
 def _spoken(thought: Thought) -> int:

@@ -74,9 +74,5 @@ def shares(draft: Draft, others: set[str]) -> bool:
     return not keys([draft.objects]).isdisjoint(others)
 
 
-def newest(draft: Draft) -> int:
-    return max((source.turn for source in draft.sources), default=0)
-
-
 def turn_of(draft: Draft) -> str:
-    return f"turn {newest(draft)}"
+    return f"turn {draft.last_turn}"

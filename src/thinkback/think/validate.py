@@ -21,7 +21,6 @@ from thinkback.think.held import (
     as_draft,
     keys,
     merged,
-    newest,
     resaid,
     shares,
     turn_of,
@@ -67,7 +66,7 @@ def reconsider(relation: Relation, thoughts: Sequence[Thought]) -> Change | None
 
     So two names that turn out to be one's, or a duplicate of an undone merge, are put in order later.
     """
-    told = sorted((t for t in thoughts if t.current), key=lambda t: (newest(t), t.id))
+    told = sorted((t for t in thoughts if t.current), key=lambda t: (t.last_turn, t.id))
     held: tuple[Held, ...] = ()
     verdicts: list[Verdict] = []
     own: dict[Draft, Thought] = {}
@@ -171,7 +170,7 @@ def _one(relation: Relation, draft: Draft, held: tuple[Held, ...], at: datetime 
     rivals = [h for h in held if not h.draft.negated and _overlap(draft, h.draft)]
     if any(keys([h.draft.objects]) == keys([draft.objects]) for h in rivals):
         return Verdict(held)
-    if any(newest(h.draft) > newest(draft) for h in rivals):
+    if any(h.draft.last_turn > draft.last_turn for h in rivals):
         return Verdict(held)  # thought over late: what was said since stands
     if any(_long_before(draft, h.draft) for h in rivals):
         return _once(draft, held)
@@ -234,7 +233,7 @@ def _outdated(relation: Relation, draft: Draft, held: tuple[Held, ...]) -> tuple
     replaced: list[str] = []
     for item in held:
         old = item.draft
-        mine = not old.negated and newest(old) <= newest(draft)
+        mine = not old.negated and old.last_turn <= draft.last_turn
         gone = {
             object_key(o)
             for o in old.objects
