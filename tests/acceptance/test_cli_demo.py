@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.acceptance.running import run, start
 
-FACTS = ("lives in Paris", "allergic to peanuts", "Clara works as a doctor", "小白")
+FACTS = ("lives in Paris", "allergic to peanuts", "Clara (the user's sister) works as a doctor", "小白")
 
 
 def test_the_demo_recalls_every_fact_in_under_a_minute(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
