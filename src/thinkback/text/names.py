@@ -13,6 +13,12 @@ from functools import lru_cache
 from thinkback.text.kin import KIN_EN, KIN_ZH, PERSON_ZH, PETS_EN, PETS_ZH, longest_first
 
 USER = "user"
+SURNAMES = (
+    "王李张刘陈杨赵周吴徐孙胡朱林何郭罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶余潘杜戴"
+    "夏钟汪田姜范姚谭廖邹熊陆郝孔崔邱秦顾侯邵孟黄高马金江钱尹黎乔贺赖龚倪严牛温芦章鲁葛毕聂焦向欧柳齐尚施"
+    "季"
+)
+"""The common Chinese ones of one character that seldom begin another word."""
 
 _SPACES = re.compile(r"\s+")
 _EDGES = " \t\n.,;:!?\"'“”‘’。，！？；：、「」『』《》()（）"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from thinkback.text.kin import INDEFINITE, ONE_EACH
-from thinkback.text.names import USER, normalise, roles_in
+from thinkback.text.names import SURNAMES, USER, normalise, roles_in
 from thinkback.text.sounds import is_han, likeness, may_be_pinyin
 from thinkback.think.amendment import Amendment
 from thinkback.think.circle import Circle, is_role
@@ -31,11 +31,6 @@ _DOUBLED = re.compile(r"(.)\1+")
 _FOR_GOOD = frozenset(("mother", "father", "wife", "husband"))  # nobody else takes the role so easily
 _PERSON = re.compile(r"[A-ZÀ-Þ][\w'-]*(?: [A-ZÀ-Þ][\w'-]*){0,3}")
 _PERSON_ZH = re.compile("[\u4e00-\u9fff]{2,4}")
-_SURNAMES = frozenset(
-    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩冯邓曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任沈"
-    "姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
-    ""
-)
 
 
 def identify(turn: Turn, drafts: Sequence[Draft], circle: Circle, names: Names) -> tuple[list[Draft], Circle]:
@@ -219,7 +214,7 @@ def _form_of(known: str, name: str) -> bool:
         return may_be_pinyin(latin) and likeness(known, name) == 1.0
     if is_han(name):
         return any(
-            long[1:] == short and long[0] in _SURNAMES for long, short in ((name, known), (known, name))
+            long[1:] == short and long[0] in SURNAMES for long, short in ((name, known), (known, name))
         )
     return bool(_PERSON.fullmatch(known)) and (_longer(known, name) or _longer(name, known))
 

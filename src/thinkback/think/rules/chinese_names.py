@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 
-_SURNAME = (
-    "王李张刘陈杨赵周吴徐孙胡朱林何郭罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶余潘杜戴夏钟"
-    "汪田姜范姚谭廖邹熊陆郝孔崔邱秦顾侯邵孟黄高马金江钱尹黎乔贺赖龚倪严牛温芦章鲁葛毕聂焦向欧柳齐尚施季"
-)
+from thinkback.text.names import SURNAMES
+
 _GIVEN = (
     "[^\\W\\da-zA-Z_我你他她它的了是在有不没也都就这那们和跟与会要去来说吧吗呢啊天年月日人个最很还"
     "把被让对给又才]"
 )
-BARE_NAME = f"(?:[{_SURNAME}]{_GIVEN}{{1,2}}|[小老阿]{_GIVEN}|(?P<twice>{_GIVEN})(?P=twice))"
+BARE_NAME = f"(?:[{SURNAMES}]{_GIVEN}{{1,2}}|[小老阿]{_GIVEN}|(?P<twice>{_GIVEN})(?P=twice))"
 """A name with its surname, 小雅, or a name said twice (佳佳); `is_bare_name` says whether it is one."""
 
 _WORDS = """马大 周一 周二 周三 周四 周五 周六 周末 周日 周围 周岁 周边 周期 许多 许久 于是 曾经 曾几 何时
