@@ -8,7 +8,6 @@ a weighted sum of cosine and lexical score.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ import numpy as np
 from thinkback.errors import InvalidInput
 from thinkback.index import lsh
 from thinkback.index.arena import row_dots
-from thinkback.index.lexical import Wording
+from thinkback.index.lexical import Lexicon, Wording
 from thinkback.index.rows import Rows
 
 if TYPE_CHECKING:
@@ -95,8 +94,9 @@ class Shelf:
         if len(rows) and vector.shape != (rows.arena.dim,):
             raise InvalidInput(f"a query of shape {vector.shape} in a space of {rows.arena.dim} dimensions")
         wordings = [Wording(query_terms)] if isinstance(query_terms, np.ndarray) else query_terms
-        weighed = (wording.weight * rows.lexicon.weigh(*wording[:2]).dense for wording in wordings)
-        lexical = functools.reduce(np.maximum, weighed)
+        lexical = _weighed(rows.lexicon, wordings[0])
+        for wording in wordings[1:]:
+            np.maximum(lexical, _weighed(rows.lexicon, wording), out=lexical)
         allowed = rows.allowed(as_of=as_of, current_only=current_only, only=only)
         whole = hashing is None or len(rows) <= scan_below
         probes = np.zeros(0, dtype=np.int64)
@@ -157,6 +157,13 @@ class Shelf:
         if kept is None or kept[0] is not hashing:
             kept = self._hashing = (hashing, np.ascontiguousarray(hashing.matrix.T))
         return kept[1]
+
+
+def _weighed(lexicon: Lexicon, wording: Wording) -> Scores:
+    dense = lexicon.weigh(wording.terms, wording.if_known).dense
+    if wording.weight != 1:
+        dense *= wording.weight
+    return dense
 
 
 def _beyond(score: Scores, cosine: Vector, limit: int, weights: tuple[float, float]) -> float:

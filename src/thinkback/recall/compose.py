@@ -37,8 +37,9 @@ def compose(message: str, recollection: Recollection, recent: Sequence[Turn], no
 
 def compose_small(message: str, recollection: Recollection) -> list[Message]:
     """The same for a very small model: few words, few facts, no history, or it repeats what it is given."""
-    enough = max((item.score.total for item in recollection), default=0.0) * SMALL_SHARE
-    best = [item for item in recollection if item.score.total >= enough][:SMALL_FACTS]
+    items = [item for item in recollection if item.thought] or list(recollection)  # a turn says too much
+    enough = max((item.score.total for item in items), default=0.0) * SMALL_SHARE
+    best = [item for item in items if item.score.total >= enough][:SMALL_FACTS]
     lines = [" ".join(item.text.split())[:FRAGMENT] for item in best]
     system = prompts.load("answer_small").render(facts="\n".join(lines) or NOTHING)
     return [Message("system", system), Message("user", message)]

@@ -19,6 +19,7 @@ from thinkback.recall.retention import Fading
 from thinkback.text.asking import asked_for, rewordings
 from thinkback.text.scripts import HAN
 from thinkback.text.thesaurus import alike
+from thinkback.text.tokens import terms
 from thinkback.types import Hashing, ItemKind, Thought, Turn
 
 if TYPE_CHECKING:
@@ -124,7 +125,11 @@ def wordings_of(question: Question) -> Iterator[Wording]:
     weigh as if a rare word were missing.
     """
     yield Wording(question.terms)
+    told = {frozenset(terms(question.text))}
     for wanted in (asked_for(question.text), *rewordings(question.text)):
+        if frozenset(wanted) in told:
+            continue
+        told.add(frozenset(wanted))
         words = [term for term in wanted if term.isascii() or len(term) == 1]
         pairs = [term for term in wanted if not term.isascii() and len(term) > 1]
         yield Wording(hash_terms(words), hash_terms(pairs))
