@@ -134,8 +134,7 @@ class _Reading:
             for each in self._drafts
             if is_role(each) and any(normalise(o) == normalise(name) for o in each.objects)
         }
-        others = [role for role in self.circle.roles_of(name) if role not in here]
-        return bool(others)
+        return any(role not in here for role in self.circle.roles_of(name))
 
     def _hold(self, role: str, name: str, kin: str, held: Sequence[str], sources: tuple[Source, ...]) -> None:
         """Whoever is named by the role alone is this one, unless several hold it."""

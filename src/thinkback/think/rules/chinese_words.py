@@ -192,11 +192,6 @@ def is_major(words: str) -> bool:
     return bool(_MAJOR.fullmatch(words))
 
 
-def is_person(words: str) -> bool:
-    short = len(words) == 2 and words[0] not in "小阿老"  # 马大(哈) is no name
-    return is_name(words) and not short and not _NO_PERSON.search(words)
-
-
 def is_somebody(words: str) -> bool:
     return words.isascii() or (is_bare_name(words) and not _NO_PERSON.search(words))
 
