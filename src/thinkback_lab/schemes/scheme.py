@@ -17,14 +17,16 @@ A scheme is any callable that takes a `Kit` and returns such a memory; a class d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 from thinkback import LLM, Embedder
-from thinkback_lab.cases import Item
+from thinkback_lab.cases import Item, Question
 from thinkback_lab.stage import Setup
+
+Half = Literal["semantic", "episodic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +38,23 @@ class Found:
     score: float = 0.0
 
 
+class Classifier(Protocol):
+    """Which half of memory a question asks for (PerLTQA, Eq. 1): probabilities that sum to one."""
+
+    def __call__(self, question: str) -> Mapping[Half, float]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """What a scheme may build on: the embedder of the run (cached, shared by all), and its model if any."""
+    """What a scheme may build on: the embedder of the run (cached, shared by all), and its model if any.
+
+    `classifier` is for PerLTQA's schemes; they have one of their own where the run brings none.
+    """
 
     embedder: Embedder
     llm: LLM | None
     setup: Setup
+    classifier: Classifier | None = None
 
 
 class Remembers(Protocol):
@@ -50,7 +62,8 @@ class Remembers(Protocol):
 
     `recall` returns the best first, at most `k`. A memory that gives its reader everything it holds has an
     attribute `whole = True` and may return more; it is then scored on what stands first, and read whole.
-    A memory with something to release has a method `close`.
+    A memory with something to release has a method `close`. To be asked may change a memory (what is
+    recalled is kept for longer), so a case's questions are asked in their order.
     """
 
     def tell(self, items: Sequence[Item]) -> None: ...
@@ -58,4 +71,15 @@ class Remembers(Protocol):
     def recall(self, question: str, k: int, at: datetime) -> Sequence[Found]: ...
 
 
-Scheme = Callable[[Kit], Remembers]
+class Knows(Protocol):
+    """A memory that is given the gold as well: an upper or a lower bound, no memory system.
+
+    The runner calls `recall_knowing` where a memory has it.
+    """
+
+    def tell(self, items: Sequence[Item]) -> None: ...
+
+    def recall_knowing(self, question: Question, k: int) -> Sequence[Found]: ...
+
+
+Scheme = Callable[[Kit], Remembers | Knows]
