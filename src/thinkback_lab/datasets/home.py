@@ -22,10 +22,14 @@ def data_folder(named: Path | None, origin: str) -> Path:
 
 
 def first_file(folder: Path, names: Iterable[str], origin: str) -> Path:
-    """The first of these names that is there, plain or gzipped."""
+    """The first of these names that is there, plain or gzipped; `origin` says where to get it if none is."""
     tried = list(names)
-    for name in tried:
-        for path in (folder / name, folder / f"{name}.gz"):
-            if path.is_file():
-                return path
+    if path := find_file(folder, tried):
+        return path
     raise LabError(f"{folder}: none of {', '.join(tried)} (or .gz) is there. {origin}")
+
+
+def find_file(folder: Path, names: Iterable[str]) -> Path | None:
+    """The same for a file that may be absent."""
+    places = (path for name in names for path in (folder / name, folder / f"{name}.gz"))
+    return next((path for path in places if path.is_file()), None)

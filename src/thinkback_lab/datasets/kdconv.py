@@ -1,21 +1,31 @@
 """KdConv: Chinese dialogues on film, music and travel; each utterance names the knowledge it rests on.
 
 A file is a JSON list of {"name", "messages": [{"message", "attrs": [{"name", "attrname", "attrvalue"}]}]}.
+
+It is read in two ways. `load` gives the dialogues as turns with their facts, for what a memory draws from
+them. `load_cases` asks for knowledge: the bank of a dialogue is every distinct triple its messages rest on,
+in order of first appearance; every message that rests on some, and has a predecessor, gives a question: the
+predecessor is asked, the message's own triples should come back, and the message is the answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+from thinkback_lab.cases import Case, Dataset, Item, Question
 from thinkback_lab.datasets.home import data_folder, first_file
+from thinkback_lab.datasets.reading import read_json
 from thinkback_lab.errors import LabError
-from thinkback_lab.files import complaint, read_text
 
 DOMAINS = ("film", "music", "travel")
+SPLITS = ("dev", "test", "train")
+TOLD = datetime(2020, 1, 1, tzinfo=UTC)  # the triples have no dates: told minute by minute, asked a day later
 ORIGIN = "KdConv is the repository thu-coai/KdConv on GitHub, folder data/: film/dev.json and so on"
 
 
@@ -70,23 +80,35 @@ _FILE = TypeAdapter(tuple[_Dialogue, ...])
 
 def load(folder: Path | None, domains: Sequence[str] = DOMAINS, split: str = "dev") -> list[Dialogue]:
     """The dialogues of these domains, in order; an absent file is an error that says where to get it."""
+    return [
+        Dialogue(f"{domain}-{split}-{number}", domain, _exchanges(each.messages))
+        for domain, number, each in _dialogues(folder, domains, split)
+    ]
+
+
+def load_cases(folder: Path | None, domain: Sequence[str] = DOMAINS, split: str = "dev") -> Dataset:
+    """One case a dialogue that asks at least once; triples are told as notes, `name attrname attrvalue`."""
+    domains = (domain,) if isinstance(domain, str) else tuple(domain)
+    cases = (
+        _case(f"{name}-{split}-{number}", name, each.messages)
+        for name, number, each in _dialogues(folder, domains, split)
+    )
+    asking = tuple(case for case in cases if case.questions)
+    return Dataset(name="kdconv", cases=asking, settings={"domain": list(domains), "split": split})
+
+
+def _dialogues(
+    folder: Path | None, domains: Sequence[str], split: str
+) -> Iterator[tuple[str, int, _Dialogue]]:
     if unknown := [domain for domain in domains if domain not in DOMAINS]:
         raise LabError(f"no domain {unknown[0]!r}: KdConv has {', '.join(DOMAINS)}")
     home = data_folder(folder, ORIGIN)
-    return [dialogue for domain in domains for dialogue in _read(home, domain, split)]
-
-
-def _read(home: Path, domain: str, split: str) -> list[Dialogue]:
-    flat, deep = f"{domain}_{split}.json", f"{domain}/{split}.json"
-    path = first_file(home, (f"kdconv/{flat}", flat, f"kdconv/{deep}", deep), ORIGIN)
-    try:
-        found = _FILE.validate_json(read_text(path))
-    except ValidationError as error:
-        raise LabError(f"{path}: not a KdConv file, {complaint(error)}") from error
-    return [
-        Dialogue(f"{domain}-{split}-{number}", domain, _exchanges(each.messages))
-        for number, each in enumerate(found)
-    ]
+    for domain in domains:
+        flat, deep = f"{domain}_{split}.json", f"{domain}/{split}.json"
+        path = first_file(home, (f"kdconv/{flat}", flat, f"kdconv/{deep}", deep), ORIGIN)
+        read = read_json(path, _FILE, "a KdConv file")
+        for number, each in enumerate(read):
+            yield domain, number, each
 
 
 def _exchanges(messages: Sequence[Message]) -> tuple[Exchange, ...]:
@@ -100,3 +122,41 @@ def _exchanges(messages: Sequence[Message]) -> tuple[Exchange, ...]:
         )
         for pair in pairs
     )
+
+
+def _case(id: str, domain: str, messages: Sequence[Message]) -> Case:
+    bank: dict[Fact, str] = {}
+    for message in messages:
+        for fact in message.attrs:
+            bank.setdefault(fact, f"t{len(bank)}")
+    items = tuple(
+        Item(
+            id=name,
+            query=f"{fact.name} {fact.attrname} {fact.attrvalue}",
+            at=TOLD + timedelta(minutes=at),
+            session=id,
+            kind="knowledge",
+        )
+        for at, (fact, name) in enumerate(bank.items())
+    )
+    asked = tuple(
+        Question(
+            id=f"{id}-{at}",
+            text=before.message,
+            at=TOLD + timedelta(days=1, minutes=at),
+            gold=tuple(dict.fromkeys(bank[fact] for fact in message.attrs)),
+            answer=message.message,
+            anchors=_said(message),
+            category=domain,
+            kind="knowledge",
+        )
+        for at, (before, message) in enumerate(pairwise(messages), start=1)
+        if message.attrs
+    )
+    return Case(id=id, items=items, questions=asked, lang="zh")
+
+
+def _said(message: Message) -> tuple[str, ...]:
+    """The values that the message repeats word for word."""
+    values = dict.fromkeys(fact.attrvalue for fact in message.attrs)
+    return tuple(value for value in values if value and value in message.message)

@@ -1,0 +1,182 @@
+"""GVD: MemoryBank's fifteen virtual users, ten days of talk each, and questions that probe the memory of it.
+
+`memory_bank_{en,cn}.json` is {user: {"history": {date: [{"query", "response"}]}}}, and every line of
+`probing_questions_{en,cn}.jsonl` {user: [question]}; users stand in one order in all files, and the two
+languages tell the same days. The questions come without answers. Two annotations make up for it:
+
+- `gold_turns_en_users_0_7.json`, where it lies beside the data: [{"user_index", "q_index", "gold_turns":
+  ["2023-04-27#2"]}], the turns that hold the answer; an empty list says that none does. Read on the English
+  turns, it holds in Chinese for a user who has as many turns on every single day in both languages.
+- `gvd_answers.json` in this package, our own: for each question with gold turns a short answer in our words,
+  and its anchors, fragments as they stand in those turns. Written by reading the turns, by nobody's model.
+
+A question without gold turns is asked, but its retrieval is not scored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from importlib.resources import files
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from thinkback_lab.cases import Case, Dataset, Item, Question
+from thinkback_lab.datasets.home import data_folder, find_file, first_file
+from thinkback_lab.datasets.reading import allowed, read_json, read_json_lines
+from thinkback_lab.errors import LabError
+
+LANGS = ("en", "cn")
+GOLD = "gold_turns_en_users_0_7.json"
+ORIGIN = (
+    "GVD is the folder eval_data/ of the repository zhongwanjun/MemoryBank-SiliconFriend on GitHub: "
+    "en/memory_bank_en.json, en/probing_questions_en.jsonl and so on"
+)
+MORNING = time(9, tzinfo=UTC)
+
+
+class _Turn(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    query: str
+    response: str
+
+
+class _User(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    history: dict[date, tuple[_Turn, ...]] = Field(min_length=1)
+
+
+class _Gold(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    user_index: int
+    q_index: int
+    gold_turns: tuple[str, ...]
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    answer: str
+    anchors: tuple[str, ...] = Field(min_length=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """What is known of the questions, by (user, question) number."""
+
+    gold: Mapping[tuple[int, int], tuple[str, ...]]
+    answers: Mapping[str, _Answer]
+
+
+_BANK = TypeAdapter(dict[str, _User])
+_QUESTIONS = TypeAdapter(dict[str, tuple[str, ...]])
+_GOLD = TypeAdapter(tuple[_Gold, ...])
+_ANSWERS = TypeAdapter(dict[str, dict[str, _Answer]])
+
+
+def load(folder: Path | None, lang: str = "en") -> Dataset:
+    """One case a user; `settings` says how many questions are annotated with their turns."""
+    allowed("language", lang, LANGS)
+    home = data_folder(folder, ORIGIN)
+    bank = _bank(home, lang)
+    asked = _asked(home, lang, [name for name, _ in bank])
+    gold = _gold(home)
+    if lang != "en" and gold:
+        english = _bank(home, "en")
+        alike = {at for at, pair in enumerate(zip(english, bank, strict=True)) if _days_agree(*pair)}
+        gold = {place: turns for place, turns in gold.items() if place[0] in alike}
+    notes = _Notes(gold, _answers().get(lang, {}))
+    cases = tuple(
+        _case(at, name, user, questions, notes, lang)
+        for at, ((name, user), questions) in enumerate(zip(bank, asked, strict=True))
+    )
+    return Dataset(name="gvd", cases=cases, settings={"lang": lang, "annotated": len(gold)})
+
+
+def _bank(home: Path, lang: str) -> list[tuple[str, _User]]:
+    path = first_file(home, _names(lang, f"memory_bank_{lang}.json"), ORIGIN)
+    found = read_json(path, _BANK, "a memory bank of GVD")
+    return [(name.strip(), user) for name, user in found.items()]
+
+
+def _asked(home: Path, lang: str, users: Sequence[str]) -> list[tuple[str, ...]]:
+    """Every user's questions, in the bank's order, which is the file's."""
+    path = first_file(home, _names(lang, f"probing_questions_{lang}.jsonl"), ORIGIN)
+    lines = read_json_lines(path, _QUESTIONS, "probing questions of GVD")
+    told = [(name.strip(), questions) for _, line in lines for name, questions in line.items()]
+    if [name for name, _ in told] != list(users):
+        raise LabError(f"{path}: its users are not those of memory_bank_{lang}.json, in the same order")
+    return [tuple(map(_bare, questions)) for _, questions in told]
+
+
+def _bare(question: str) -> str:
+    """Some questions stand in quotation marks as a whole: a trace of how the file was made."""
+    text = question.strip()
+    return (
+        text[1:-1].strip() if text.startswith('"') and text.endswith('"') and text.count('"') == 2 else text
+    )
+
+
+def _gold(home: Path) -> dict[tuple[int, int], tuple[str, ...]]:
+    """Empty where nobody put the annotation beside the data: MemoryBank's own release has none."""
+    path = find_file(home, _names("en", GOLD))
+    if path is None:
+        return {}
+    read = read_json(path, _GOLD, "gold turns of GVD")
+    return {(each.user_index, each.q_index): each.gold_turns for each in read}
+
+
+def _answers() -> dict[str, dict[str, _Answer]]:
+    return _ANSWERS.validate_json((files("thinkback_lab.datasets") / "gvd_answers.json").read_bytes())
+
+
+def _names(lang: str, name: str) -> tuple[str, ...]:
+    return (f"gvd/{name}", name, f"eval_data/{lang}/{name}", f"{lang}/{name}")
+
+
+def _days_agree(one: tuple[str, _User], other: tuple[str, _User]) -> bool:
+    ours, theirs = ({day: len(turns) for day, turns in user.history.items()} for _, user in (one, other))
+    return ours == theirs
+
+
+def _case(
+    number: int, name: str, user: _User, questions: Sequence[str], notes: _Notes, lang: str
+) -> Case:  # fmt: skip
+    items = tuple(
+        Item(
+            id=f"{day}#{at}",
+            query=turn.query,
+            response=turn.response,
+            at=datetime.combine(day, MORNING) + timedelta(minutes=at),
+            session=str(day),
+        )
+        for day, turns in sorted(user.history.items())
+        for at, turn in enumerate(turns)
+    )
+    after = datetime.combine(max(user.history) + timedelta(days=1), MORNING)
+    asked = tuple(_question(number, at, text, after, notes) for at, text in enumerate(questions))
+    told = {item.id for item in items}
+    if strange := [turn for question in asked for turn in question.gold if turn not in told]:
+        raise LabError(
+            f"{GOLD}: user {number} ({name}) has no turn {strange[0]}: the files do not belong together"
+        )
+    return Case(id=name, items=items, questions=asked, lang="zh" if lang == "cn" else "en")
+
+
+def _question(user: int, number: int, text: str, at: datetime, notes: _Notes) -> Question:
+    gold = notes.gold.get((user, number))
+    note = notes.answers.get(f"{user}:{number}")
+    return Question(
+        id=f"{user}:{number}",
+        text=text,
+        at=at,
+        gold=gold or (),
+        answerable=gold != (),
+        answer=note.answer if note else "",
+        anchors=note.anchors if note else (),
+    )
