@@ -25,6 +25,24 @@ Seed = Annotated[
     int | None,
     typer.Option("--seed", metavar="S", help="With --limit: a random sample, not the first ones."),
 ]
+Data = Annotated[
+    Path | None, typer.Option("--data", metavar="DIR", help="Where the files lie; else $THINKBACK_DATA.")
+]
+SchemeName = Annotated[
+    str,
+    typer.Option(
+        "--scheme", metavar="NAME", help="The memory system (`thinkback-lab schemes`), or file.py:Name."
+    ),
+]
+Ks = Annotated[
+    list[int] | None,
+    typer.Option("--k", metavar="K...", min=1, help="Ranks to score at, as in --k 1 3 5 10 (the default)."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="The run's folder; if it is unfinished, go on with it."),
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="With --out: throw away what is there, begin anew.")]
 Llm = Annotated[str, typer.Option("--llm", metavar="SPEC", help="openai:MODEL, local:NAME_OR_PATH or none.")]
 Embedder = Annotated[
     str, typer.Option("--embedder", metavar="SPEC", help="minilm, wordllama, hashing or openai:MODEL.")
