@@ -47,7 +47,7 @@ MTS_DIALOG = (
 ORIGIN = f"{CMTMEDQA}. {MTS_DIALOG}"
 _SENTENCE = re.compile(r"[^。！!？?]+[。！!？?]*")
 _COURTESY = re.compile(r"谢|^(?:好|嗯|明白|了解|知道|我(?:明白|了解|知道|会))")
-_LINE = re.compile(r"\s*([A-Za-z_0-9 ]{1,24}):\s*(.*)")
+_SPEAKER = re.compile(r"\s*([A-Za-z_0-9 ]{1,24}):")
 
 
 class _Consultation(BaseModel):
@@ -82,7 +82,7 @@ _CONSULTATIONS = TypeAdapter(tuple[_Consultation, ...])
 
 def load(
     folder: Path | None, corpus: str = "cmtmedqa", files: int | None = 8, seed: int | None = 0
-) -> Dataset:  # fmt: skip
+) -> Dataset:
     """So many clinics' files, drawn by the seed and in their own order; all of them without a number."""
     chinese = allowed("corpus", corpus, CORPORA) == "cmtmedqa"
     home = data_folder(folder, CMTMEDQA if chinese else MTS_DIALOG)
@@ -129,12 +129,13 @@ def _notes(home: Path) -> Iterator[_Encounter]:
 
 
 def _turns(dialogue: str) -> Iterator[tuple[str, str]]:
-    """(doctor, all others until the doctor speaks again); who speaks stands before what is said."""
+    """(doctor, the others until the doctor speaks again); a line without a speaker belongs to the last."""
     said: list[str] = []
     heard: list[str] = []
+    doctor = False
     for line in filter(str.strip, dialogue.splitlines()):
-        found = _LINE.fullmatch(line)
-        doctor = found is not None and found[1].startswith("Doctor")
+        if found := _SPEAKER.match(line):
+            doctor = found[1].startswith("Doctor")
         if doctor and heard:
             yield "\n".join(said), "\n".join(heard)
             said, heard = [], []
