@@ -8,7 +8,8 @@ languages tell the same days. The questions come without answers. Two annotation
   ["2023-04-27#2"]}], the turns that hold the answer; an empty list says that none does. Read on the English
   turns, it holds in Chinese for a user who has as many turns on every single day in both languages.
 - `gvd_answers.json` in this package, our own: for each question with gold turns a short answer in our words,
-  and its anchors, fragments as they stand in those turns. Written by reading the turns, by nobody's model.
+  and its anchors, fragments as they stand in those turns; written by hand, turn by turn. An answer whose
+  anchors are not all in a user's turns belongs to other data, and is left out.
 
 A question without gold turns is asked, but its retrieval is not scored.
 """
@@ -80,7 +81,7 @@ _ANSWERS = TypeAdapter(dict[str, dict[str, _Answer]])
 
 
 def load(folder: Path | None, lang: str = "en") -> Dataset:
-    """One case a user; `settings` says how many questions are annotated with their turns."""
+    """One case a user; `settings` says how many questions have their turns noted, and how many an answer."""
     allowed("language", lang, LANGS)
     home = data_folder(folder, ORIGIN)
     bank = _bank(home, lang)
@@ -95,7 +96,9 @@ def load(folder: Path | None, lang: str = "en") -> Dataset:
         _case(at, name, user, questions, notes, lang)
         for at, ((name, user), questions) in enumerate(zip(bank, asked, strict=True))
     )
-    return Dataset(name="gvd", cases=cases, settings={"lang": lang, "annotated": len(gold)})
+    answered = sum(bool(question.answer) for case in cases for question in case.questions)
+    settings = {"lang": lang, "annotated": len(gold), "answered": answered}
+    return Dataset(name="gvd", cases=cases, settings=settings)
 
 
 def _bank(home: Path, lang: str) -> list[tuple[str, _User]]:
@@ -144,9 +147,7 @@ def _days_agree(one: tuple[str, _User], other: tuple[str, _User]) -> bool:
     return ours == theirs
 
 
-def _case(
-    number: int, name: str, user: _User, questions: Sequence[str], notes: _Notes, lang: str
-) -> Case:  # fmt: skip
+def _case(number: int, name: str, user: _User, questions: Sequence[str], notes: _Notes, lang: str) -> Case:
     items = tuple(
         Item(
             id=f"{day}#{at}",
@@ -159,7 +160,8 @@ def _case(
         for at, turn in enumerate(turns)
     )
     after = datetime.combine(max(user.history) + timedelta(days=1), MORNING)
-    asked = tuple(_question(number, at, text, after, notes) for at, text in enumerate(questions))
+    history = "\n".join(item.text for item in items)
+    asked = tuple(_question(number, at, text, after, notes, history) for at, text in enumerate(questions))
     told = {item.id for item in items}
     if strange := [turn for question in asked for turn in question.gold if turn not in told]:
         raise LabError(
@@ -168,15 +170,16 @@ def _case(
     return Case(id=name, items=items, questions=asked, lang="zh" if lang == "cn" else "en")
 
 
-def _question(user: int, number: int, text: str, at: datetime, notes: _Notes) -> Question:
+def _question(user: int, number: int, text: str, at: datetime, notes: _Notes, history: str) -> Question:
     gold = notes.gold.get((user, number))
     note = notes.answers.get(f"{user}:{number}")
+    ours = note is not None and all(anchor in history for anchor in note.anchors)
     return Question(
         id=f"{user}:{number}",
         text=text,
         at=at,
         gold=gold or (),
         answerable=gold != (),
-        answer=note.answer if note else "",
-        anchors=note.anchors if note else (),
+        answer=note.answer if note and ours else "",
+        anchors=note.anchors if note and ours else (),
     )

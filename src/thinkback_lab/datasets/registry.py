@@ -1,0 +1,91 @@
+"""Every data set by name: its loader, the choices it takes, and where its files are at home."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from thinkback_lab.cases import Dataset
+from thinkback_lab.datasets import gvd, kdconv, locomo, longmemeval, madial, medical
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A keyword of a loader: one of `values`, several where `many`; without values it is a whole number."""
+
+    name: str
+    values: tuple[str, ...]
+    default: str | int | tuple[str, ...]
+    help: str
+    many: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`load(folder, **choices)` gives the data set; `origin` says where to get its files."""
+
+    name: str
+    load: Callable[..., Dataset]
+    choices: tuple[Choice, ...]
+    origin: str
+    about: str
+
+
+_ENTRIES = (
+    Entry(
+        "gvd",
+        gvd.load,
+        (Choice("lang", gvd.LANGS, "en", "English or Chinese."),),
+        gvd.ORIGIN,
+        "MemoryBank's virtual users: ten days of talk with an assistant, and questions about it.",
+    ),
+    Entry(
+        "kdconv",
+        kdconv.load_cases,
+        (
+            Choice("domain", kdconv.DOMAINS, kdconv.DOMAINS, "What the dialogues are about.", many=True),
+            Choice("split", kdconv.SPLITS, "dev", "Which part of the data."),
+        ),
+        kdconv.ORIGIN,
+        "KdConv: the knowledge triples that the next message of a Chinese dialogue rests on.",
+    ),
+    Entry(
+        "madial",
+        madial.load,
+        (
+            Choice("lang", madial.LANGS, "en", "English or Chinese."),
+            Choice("bank", madial.BANKS, "own", "Each child's own events, or both children's in one bank."),
+        ),
+        madial.ORIGIN,
+        "MADial-Bench: events of a child's life that an assistant should bring up by itself.",
+    ),
+    Entry(
+        "locomo",
+        locomo.load,
+        (),
+        locomo.ORIGIN,
+        "LoCoMo: ten long conversations between friends, and questions with their evidence turns.",
+    ),
+    Entry(
+        "longmemeval",
+        longmemeval.load,
+        (
+            Choice("size", longmemeval.SIZES, "s", "How many sessions to search: 40, 500, only evidence."),
+            Choice("grain", longmemeval.GRAINS, "turn", "What should come back: evidence turns or sessions."),
+        ),
+        longmemeval.ORIGIN,
+        "LongMemEval: questions to an assistant, each with its own haystack of sessions.",
+    ),
+    Entry(
+        "medical",
+        medical.load,
+        (
+            Choice("corpus", medical.CORPORA, "cmtmedqa", "Chinese consultations or English encounters."),
+            Choice("files", (), 8, "How many clinics' files of 25 encounters are drawn."),
+        ),
+        medical.ORIGIN,
+        "Consultations of many patients: the turns of the patient who asks, or of the one a note is about.",
+    ),
+)
+
+DATASETS = {entry.name: entry for entry in _ENTRIES}
