@@ -1,0 +1,166 @@
+"""Four charts: lines, bars in groups, points, a histogram.
+
+Each takes values and returns SVG; the same values give the same bytes. Names stand beside what they name
+(at the end of a line, at the end of a bar), so no reader has to match colours with a legend.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from thinkback_lab.report import svg
+from thinkback_lab.report.scale import Scale, clipped, log_ticks, spread, text_width, ticks
+
+WIDTH = 940.0
+_TOP, _BOTTOM, _LEFT = 36.0, 52.0, 46.0
+_GAP = 18.0  # between lines of text
+_BAR, _BETWEEN = 18.0, 12.0
+_NAMES = 260.0  # the most that names may take of the width
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One line: a name and its points from left to right; `look` is its colour, dash and mark by number."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    look: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar; `look` is its colour by number, `low` and `high` are the interval drawn across its end."""
+
+    name: str
+    value: float
+    look: int = 0
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    x: float
+    y: float
+    group: int
+    tip: str = ""
+
+
+def line_chart(series: Sequence[Series], *, x_label: str, y_label: str, told: str, top: float = 1.0) -> str:
+    """Lines from 0 to `top`, each with its name and last value at its end."""
+    names = [f"{each.name} {each.points[-1][1]:.3f}" for each in series]
+    room = min(_NAMES, max(text_width(name, svg.FONT) for name in names)) + 40
+    height = max(390.0, _TOP + _BOTTOM + _GAP * len(series))
+    low, high = (
+        min(x for each in series for x, _ in each.points),
+        max(x for each in series for x, _ in each.points),
+    )
+    x = Scale(low, high, _LEFT, WIDTH - room)
+    y = Scale(0, top, height - _BOTTOM, _TOP)
+    body = svg.y_axis(y, ticks(0, top), _LEFT, x.end, y_label)
+    body += svg.x_axis(x, [at for at in ticks(low, high, 10) if low <= at <= high and at == int(at)], _TOP,
+                       y.start, x_label)  # fmt: skip
+    ends = [(x(each.points[-1][0]), y(each.points[-1][1])) for each in series]
+    places = spread([end for _, end in ends], _GAP, _TOP, y.start)
+    for each, name, end, place in zip(series, names, ends, places, strict=True):
+        which = each.look
+        points = [(x(at), y(value)) for at, value in each.points]
+        body += svg.line(points, which)
+        body += "".join(svg.mark(px, py, which, svg.colour(which)) for px, py in points)
+        body += svg.rule(end[0] + 5, end[1], x.end + 18, place, "leader")
+        body += svg.mark(x.end + 24, place, which, svg.colour(which))
+        body += svg.words(x.end + 34, place + 4, clipped(name, svg.FONT, _NAMES), tip=name)
+    return svg.drawing(WIDTH, height, told, body)
+
+
+def bar_chart(groups: Sequence[tuple[str, Sequence[Bar]]], *, x_label: str, told: str, top: float) -> str:
+    """Lying bars in groups: names of any length stand beside them; a bar says its value and its name."""
+    several = any(len(bars) > 1 for _, bars in groups)
+    left = min(_NAMES, max(text_width(name, svg.FONT) for name, _ in groups)) + 14
+    ends = [
+        f"{bar.value:.3f} {bar.name}" if several else f"{bar.value:.3f}" for _, bars in groups for bar in bars
+    ]
+    room = min(_NAMES, max(text_width(end, svg.FONT) for end in ends)) + 16
+    height = 8 + sum(_BAR * len(bars) + _BETWEEN for _, bars in groups) + _BOTTOM
+    marks = ticks(0, top)
+    x = Scale(0, marks[-1], left, WIDTH - room)
+    body = svg.x_axis(x, marks, 4, height - _BOTTOM, x_label)
+    y, texts = 8 + _BETWEEN / 2, iter(ends)
+    for name, bars in groups:
+        middle = y + _BAR * len(bars) / 2 + 4
+        body += svg.words(left - 8, middle, clipped(name, svg.FONT, _NAMES), end="end", tip=name)
+        for bar in bars:
+            body += _bar(x, y, bar, next(texts))
+            y += _BAR
+        y += _BETWEEN
+    return svg.drawing(WIDTH, height, told, body + svg.rule(left, 4, left, height - _BOTTOM, "base"))
+
+
+def _bar(x: Scale, y: float, bar: Bar, text: str) -> str:
+    middle, end = y + _BAR / 2, x(bar.value)
+    drawn = svg.box(x.start, y + 1, end - x.start, _BAR - 2, f"bar {svg.colour(bar.look)}")
+    if bar.low is not None and bar.high is not None and bar.high > bar.low:
+        low, high = x(bar.low), x(bar.high)
+        drawn += svg.rule(low, middle, high, middle, "whisker")
+        drawn += "".join(svg.rule(at, middle - 3, at, middle + 3, "whisker") for at in (low, high))
+        end = max(end, high)
+    return drawn + svg.words(end + 7, middle + 4, clipped(text, svg.FONT, _NAMES), class_="value", tip=text)
+
+
+def scatter(dots: Sequence[Dot], groups: Sequence[str], *, told: str) -> str:
+    """Points without axes, for distances that have no unit; groups are in an order, from cold to warm."""
+    room = min(_NAMES, max(text_width(name, svg.FONT) for name in groups)) + 44
+    height = 520.0
+    x = Scale(min(dot.x for dot in dots), max(dot.x for dot in dots), 16, WIDTH - room - 16)
+    y = Scale(min(dot.y for dot in dots), max(dot.y for dot in dots), height - 18, 18)
+    body = svg.box(1, 1, WIDTH - room, height - 2, "frame")
+    body += "".join(svg.mark(x(dot.x), y(dot.y), dot.group, f"q{dot.group}", dot.tip) for dot in dots)
+    for which, name in enumerate(groups):
+        place = 16 + which * (_GAP + 4)
+        body += svg.mark(WIDTH - room + 18, place, which, f"q{which}")
+        body += svg.words(WIDTH - room + 30, place + 4, clipped(name, svg.FONT, _NAMES))
+    return svg.drawing(WIDTH, height, told, body)
+
+
+def histogram(
+    values: Sequence[float], lines: Sequence[tuple[str, float]], *, x_label: str, y_label: str, told: str
+) -> str:
+    """How often values fall where, on a logarithmic axis; `lines` are named places in it."""
+    low, high = _decent(min(values), max(values))
+    count = max(8, min(32, round(2 * math.sqrt(len(values)))))
+    edges = [low * (high / low) ** (number / count) for number in range(count + 1)]
+    counts = [0] * count
+    for value in values:
+        share = math.log(max(value, low) / low) / math.log(high / low)
+        counts[min(count - 1, int(share * count))] += 1
+    height, right = 320.0, WIDTH - 20
+    marks = ticks(0, max(counts), 4)
+    x = Scale(low, high, _LEFT + 6, right, log=True)
+    y = Scale(0, marks[-1], height - _BOTTOM, _TOP + 18)
+    body = svg.y_axis(y, [at for at in marks if at == int(at)], x.start, right, y_label)
+    body += svg.x_axis(x, log_ticks(low, high), y.end, y.start, x_label)
+    for number, held in enumerate(counts):
+        left, end = x(edges[number]), x(edges[number + 1])
+        body += svg.box(left + 0.5, y(held), end - left - 1, y.start - y(held), "bar s0")
+    return svg.drawing(WIDTH, height, told, body + _named_lines(x, y, lines))
+
+
+def _named_lines(x: Scale, y: Scale, lines: Sequence[tuple[str, float]]) -> str:
+    """Lines through the chart, their names above it."""
+    widest = max((text_width(name, svg.FONT) for name, _ in lines), default=0.0)
+    at = [x(min(max(value, x.low), x.high)) for _, value in lines]
+    begins = spread([place - widest / 2 for place in at], widest + 12, x.start, x.end - widest)
+    drawn = "".join(svg.rule(place, y.end - 4, place, y.start, "limit") for place in at)
+    return drawn + "".join(
+        svg.words(begin, y.end - 9, name, class_="value")
+        for begin, (name, _) in zip(begins, lines, strict=True)
+    )
+
+
+def _decent(low: float, high: float) -> tuple[float, float]:
+    """The ends of a logarithmic axis: above nothing, and apart."""
+    low = max(low, 1e-3)
+    high = max(high, low)
+    return (low, high) if high / low >= 2 else (low / 1.5, high * 1.5)

@@ -1,0 +1,29 @@
+"""The top-k curve (TiM 002, figure 6): hit@k and recall@k for every k, from what each question found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from thinkback_lab.metrics.retrieval import ranked
+from thinkback_lab.report.charts import Series
+from thinkback_lab.runs.record import Record
+
+MOST = 20  # beyond it a list is a context, not a ranking
+
+
+def top_k(records: Sequence[Record]) -> tuple[Series, Series] | None:
+    """(hit@k, recall@k) over the questions with gold; None where there is none, or nothing was found."""
+    asked = [record for record in records if record.gold]
+    deepest = min(MOST, max((len(record.found) for record in asked), default=0))
+    if not deepest:
+        return None
+    ks = range(1, deepest + 1)
+    sums: dict[str, float] = {}
+    for record in asked:
+        for name, value in ranked(record.gold, [each.sources for each in record.found], ks).items():
+            sums[name] = sums.get(name, 0.0) + value
+    hit, recall = (
+        Series(f"{what}@k", tuple((k, sums[f"{what}@{k}"] / len(asked)) for k in ks), look)
+        for look, what in enumerate(("hit", "recall"))
+    )
+    return hit, recall

@@ -1,0 +1,30 @@
+"""Write the report of finished runs: of one, all that is known of it; of several, a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from thinkback_lab.errors import LabError
+from thinkback_lab.finished import read_finished
+from thinkback_lab.report.several import several
+from thinkback_lab.report.single import single
+
+if TYPE_CHECKING:
+    from thinkback_lab.report.thoughts import Embed
+
+
+def write_report(folders: Sequence[Path], out: Path, embed: Embed | None = None) -> None:
+    """One self-contained HTML file at `out`, appearing whole or not at all.
+
+    `embed` is the run's embedder; without it the map of recalled thoughts is left out, and says so.
+    """
+    runs = read_finished(folders)
+    written = single(runs[0], embed) if len(runs) == 1 else several(runs)
+    part = out.with_name(out.name + ".part")
+    try:
+        part.write_text(written, encoding="utf-8")
+        part.replace(out)
+    except OSError as error:
+        raise LabError(f"{out}: {error.strerror or error}") from error
