@@ -1,0 +1,114 @@
+"""A run's folder: `run.json` (what is run), `questions.jsonl` (one line a question), `results.json` (the end).
+
+A line is written when its question is done, so a killed run loses at most the line it was writing: that one
+has no line end, and is cut off when the run goes on. `results.json` appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any, Self
+
+from thinkback_lab.errors import LabError
+from thinkback_lab.runs.record import Record
+
+RUN, QUESTIONS, RESULTS, REPORT = "run.json", "questions.jsonl", "results.json", "report.html"
+
+
+class RunFolder:
+    """Opened to go on with (or to begin) the run that `identity` describes; use it in a `with`."""
+
+    def __init__(self, path: Path, identity: Mapping[str, Any], command: str) -> None:
+        self.path = path
+        self.records: list[Record] = []
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if (path / RUN).exists():
+                self._resume(identity)
+            elif any(path.iterdir()):
+                raise LabError(f"{path} holds something that is no run: name another folder with --out")
+            else:
+                _write_whole(path / RUN, {"identity": identity, "command": command})
+            self._lines: IO[bytes] = (path / QUESTIONS).open("ab")
+        except OSError as error:
+            raise LabError(f"{path}: {error.strerror or error}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._lines.close()
+
+    @property
+    def finished(self) -> bool:
+        return (self.path / RESULTS).exists()
+
+    def add(self, record: Record) -> None:
+        """Keep one question's record, through a power cut."""
+        self._lines.write(record.to_json().encode() + b"\n")
+        self._lines.flush()
+        os.fsync(self._lines.fileno())
+        self.records.append(record)
+
+    def finish(self, results: Mapping[str, Any]) -> None:
+        _write_whole(self.path / RESULTS, results)
+
+    def _resume(self, identity: Mapping[str, Any]) -> None:
+        kept = read_json(self.path / RUN)["identity"]
+        if kept != json.loads(json.dumps(identity)):
+            differing = sorted(key for key in {*kept, *identity} if kept.get(key) != identity.get(key))
+            raise LabError(
+                f"{self.path} holds another run (its {', '.join(differing)} differ): "
+                "name another folder with --out, or begin anew with --fresh"
+            )
+        lines = self.path / QUESTIONS
+        if lines.exists():
+            whole = lines.read_bytes()
+            end = whole.rfind(b"\n") + 1
+            if end < len(whole):
+                os.truncate(lines, end)
+            self.records = [Record.from_json(line) for line in whole[:end].decode().split("\n") if line]
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """The questions of a finished run."""
+    for line in _text(path / QUESTIONS).split("\n"):
+        if line:
+            yield Record.from_json(line)
+
+
+def read_results(path: Path) -> dict[str, Any]:
+    """The figures of a finished run."""
+    if not (path / RESULTS).exists():
+        why = "is not finished: run it again to go on" if (path / RUN).exists() else "is no run's folder"
+        raise LabError(f"{path} {why}")
+    return read_json(path / RESULTS)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    try:
+        told = json.loads(_text(path))
+    except json.JSONDecodeError as error:
+        raise LabError(f"{path}: not JSON ({error})") from error
+    if not isinstance(told, dict):
+        raise LabError(f"{path}: a JSON object is wanted")
+    return told
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except OSError as error:
+        raise LabError(f"{path}: {error.strerror or error}") from error
+
+
+def _write_whole(path: Path, told: Mapping[str, Any]) -> None:
+    part = path.with_suffix(".part")
+    with part.open("w", encoding="utf-8") as file:
+        file.write(json.dumps(told, ensure_ascii=False, indent=2) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)

@@ -1,0 +1,90 @@
+"""The runner: tell each case to a memory of its own, ask its questions, keep a record of each.
+
+A run that goes on tells the unfinished case again and asks all its questions again, for a memory may change
+with every recall; but what is already recorded is kept, and no model is asked twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Protocol
+
+from thinkback_lab.cases import Case, Dataset, Question
+from thinkback_lab.progress import Report, silent
+from thinkback_lab.runs.folder import RunFolder
+from thinkback_lab.runs.record import Record, begun
+from thinkback_lab.runs.scoring import scores
+from thinkback_lab.schemes.scheme import Found, Kit, Remembers, Scheme
+from thinkback_lab.tokens import count_tokens
+
+KS = (1, 3, 5, 10)
+READ = 5  # memories that the reader is given: the papers recall five
+
+
+class Reader(Protocol):
+    """A model that answers a question from what was recalled."""
+
+    def answer(self, question: str, context: Sequence[str], lang: str) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is run: the cases, the memory system and its parts, and how its answers are looked at."""
+
+    dataset: Dataset
+    scheme: Scheme
+    kit: Kit
+    ks: tuple[int, ...] = KS
+    reader: Reader | None = None
+
+
+def run(job: Job, folder: RunFolder, report: Report = silent) -> list[Record]:
+    """Every question's record, in the order of the data set."""
+    kept = {record.key: record for record in folder.records}
+    total = sum(len(case.questions) for case in job.dataset.cases)
+    records: list[Record] = []
+    for case in job.dataset.cases:
+        if not all((case.id, question.id) in kept for question in case.questions):
+            for record in _asked(job, case):
+                if record.key not in kept:
+                    kept[record.key] = _finished(job, record)
+                    folder.add(kept[record.key])
+                report(len(kept), total)
+        records += [kept[case.id, question.id] for question in case.questions]
+    return records
+
+
+def _asked(job: Job, case: Case) -> Iterator[Record]:
+    """Tell one history and ask; the questions are embedded beforehand, so that `ms` is the memory's own."""
+    memory = job.scheme(job.kit)
+    try:
+        memory.tell(case.items)
+        job.kit.embedder.embed([question.text for question in case.questions])
+        for question in case.questions:
+            started = perf_counter()
+            found = tuple(_recall(memory, question, max(*job.ks, READ)))
+            ms = (perf_counter() - started) * 1000
+            read = len(found) if getattr(memory, "whole", False) else min(READ, len(found))
+            tokens = count_tokens("\n".join(each.text for each in found[:read]))
+            yield begun(case, question, found, read=read, context_tokens=tokens, ms=round(ms, 4))
+    finally:
+        if close := getattr(memory, "close", None):
+            close()
+
+
+def _recall(memory: Remembers, question: Question, k: int) -> Sequence[Found]:
+    """As anyone is asked; a control of the experiment (`oracle`, `wrong`) is told the gold as well."""
+    if knowing := getattr(memory, "recall_knowing", None):
+        found: Sequence[Found] = knowing(question, k)
+        return found
+    return memory.recall(question.text, k, question.at)
+
+
+def _finished(job: Job, record: Record) -> Record:
+    if job.reader is not None:
+        started = perf_counter()
+        answer = job.reader.answer(record.question, [each.text for each in record.context], record.lang)
+        record = replace(record, answer=answer, answer_ms=round((perf_counter() - started) * 1000, 1))
+    return replace(record, scores=scores(record, job.ks))
