@@ -1,4 +1,4 @@
-"""A run's folder: `run.json` (what is run), `questions.jsonl` (one line a question), `results.json` (the end).
+"""A run's folder: `run.json` (what is run), `questions.jsonl` (a line a question), `results.json` (the end).
 
 A line is written when its question is done, so a killed run loses at most the line it was writing: that one
 has no line end, and is cut off when the run goes on. `results.json` appears whole or not at all.
@@ -28,7 +28,7 @@ class RunFolder:
             path.mkdir(parents=True, exist_ok=True)
             if (path / RUN).exists():
                 self._resume(identity)
-            elif any(path.iterdir()):
+            elif any(each.name != _part(path / RUN).name for each in path.iterdir()):
                 raise LabError(f"{path} holds something that is no run: name another folder with --out")
             else:
                 _write_whole(path / RUN, {"identity": identity, "command": command})
@@ -48,36 +48,54 @@ class RunFolder:
 
     def add(self, record: Record) -> None:
         """Keep one question's record, through a power cut."""
-        self._lines.write(record.to_json().encode() + b"\n")
-        self._lines.flush()
-        os.fsync(self._lines.fileno())
+        append_line(self._lines, record.to_json())
         self.records.append(record)
 
     def finish(self, results: Mapping[str, Any]) -> None:
-        _write_whole(self.path / RESULTS, results)
+        write_results(self.path, results)
 
     def _resume(self, identity: Mapping[str, Any]) -> None:
-        kept = read_json(self.path / RUN)["identity"]
-        if kept != json.loads(json.dumps(identity)):
-            differing = sorted(key for key in {*kept, *identity} if kept.get(key) != identity.get(key))
+        kept = read_json(self.path / RUN).get("identity")
+        if not isinstance(kept, dict):
+            raise LabError(f"{self.path / RUN}: names no run: name another folder with --out")
+        ours = json.loads(json.dumps(identity))
+        if kept != ours:
+            differing = sorted(key for key in {*kept, *ours} if kept.get(key) != ours.get(key))
             raise LabError(
                 f"{self.path} holds another run (its {', '.join(differing)} differ): "
                 "name another folder with --out, or begin anew with --fresh"
             )
         lines = self.path / QUESTIONS
         if lines.exists():
-            whole = lines.read_bytes()
-            end = whole.rfind(b"\n") + 1
-            if end < len(whole):
-                os.truncate(lines, end)
-            self.records = [Record.from_json(line) for line in whole[:end].decode().split("\n") if line]
+            cut_torn_line(lines)
+            self.records = list(read_records(self.path))
 
 
 def read_records(path: Path) -> Iterator[Record]:
     """The questions of a finished run."""
-    for line in _text(path / QUESTIONS).split("\n"):
+    for number, line in enumerate(_text(path / QUESTIONS).split("\n"), start=1):
         if line:
-            yield Record.from_json(line)
+            try:
+                yield Record.from_json(line)
+            except ValueError as error:
+                raise LabError(
+                    f"{path / QUESTIONS}, line {number}: {error}: take the line out, or begin with --fresh"
+                ) from error
+
+
+def cut_torn_line(path: Path) -> None:
+    """A line without an end was being written when its process was killed: it never counted."""
+    whole = path.read_bytes()
+    end = whole.rfind(b"\n") + 1
+    if end < len(whole):
+        os.truncate(path, end)
+
+
+def append_line(file: IO[bytes], line: str) -> None:
+    """Whole, and through a power cut; half a sign, as models say at times, is written as JSON's escape."""
+    file.write(line.encode("utf-8", "backslashreplace") + b"\n")
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def read_results(path: Path) -> dict[str, Any]:
@@ -88,10 +106,15 @@ def read_results(path: Path) -> dict[str, Any]:
     return read_json(path / RESULTS)
 
 
+def write_results(path: Path, results: Mapping[str, Any]) -> None:
+    """The figures of a run, all of them or none."""
+    _write_whole(path / RESULTS, results)
+
+
 def read_json(path: Path) -> dict[str, Any]:
     try:
         told = json.loads(_text(path))
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise LabError(f"{path}: not JSON ({error})") from error
     if not isinstance(told, dict):
         raise LabError(f"{path}: a JSON object is wanted")
@@ -101,13 +124,20 @@ def read_json(path: Path) -> dict[str, Any]:
 def _text(path: Path) -> str:
     try:
         return path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise LabError(f"{path}: not UTF-8 (byte {error.start})") from error
     except OSError as error:
         raise LabError(f"{path}: {error.strerror or error}") from error
 
 
+def _part(path: Path) -> Path:
+    """Where a file is written before it takes its place; a killed process may leave it behind."""
+    return path.with_suffix(".part")
+
+
 def _write_whole(path: Path, told: Mapping[str, Any]) -> None:
-    part = path.with_suffix(".part")
-    with part.open("w", encoding="utf-8") as file:
+    part = _part(path)
+    with part.open("w", encoding="utf-8", errors="backslashreplace") as file:
         file.write(json.dumps(told, ensure_ascii=False, indent=2) + "\n")
         file.flush()
         os.fsync(file.fileno())

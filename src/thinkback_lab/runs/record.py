@@ -16,7 +16,8 @@ class Record:
     """`found` is best first; `read` are the first of them that stood in the reader's context.
 
     `answer` is what a model said with that context, None where no model was asked. `scores` are this
-    question's figures by name: a run's metrics are their means.
+    question's figures by name: a run's metrics are their means. `gold_texts` are what the gold items say: a
+    judge needs them, and a run can be judged where its data is not at hand.
     """
 
     case: str
@@ -37,6 +38,7 @@ class Record:
     answer: str | None = None
     answer_ms: float = 0.0
     scores: Mapping[str, float] = field(default_factory=dict)
+    gold_texts: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, str]:
@@ -51,13 +53,16 @@ class Record:
 
     @classmethod
     def from_json(cls, line: str) -> Record:
-        told: dict[str, Any] = json.loads(line)
-        found = tuple(
-            Found(each["text"], tuple(each["sources"]), each["score"]) for each in told.pop("found")
-        )
-        return cls(
-            **{**told, "gold": tuple(told["gold"]), "anchors": tuple(told["anchors"]), "found": found}
-        )
+        """Raises ValueError on a line that `to_json` never wrote."""
+        try:
+            told: dict[str, Any] = json.loads(line)
+            found = tuple(
+                Found(each["text"], tuple(each["sources"]), each["score"]) for each in told.pop("found")
+            )
+            told |= {name: tuple(told[name]) for name in ("gold", "anchors", "gold_texts") if name in told}
+            return cls(**told, found=found)
+        except (AttributeError, KeyError, RecursionError, TypeError) as error:
+            raise ValueError(f"not a record: {error!r}") from error
 
 
 def begun(case: Case, question: Question, found: tuple[Found, ...], **measured: Any) -> Record:
@@ -75,5 +80,6 @@ def begun(case: Case, question: Question, found: tuple[Found, ...], **measured: 
         expected=question.answer,
         anchors=question.anchors,
         found=found,
+        gold_texts=tuple(item.text for item in case.items if item.id in question.gold),
         **measured,
     )
