@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import typer
 
 from thinkback_lab.commands.determinism import determinism, replay
-from thinkback_lab.commands.kdconv import kdconv
+from thinkback_lab.commands.evaluate import command_for
+from thinkback_lab.commands.judge import judge
 from thinkback_lab.commands.pairs import pairs
 from thinkback_lab.commands.scenarios import scenarios
+from thinkback_lab.commands.schemes import schemes
+from thinkback_lab.commands.triples import triples
+from thinkback_lab.datasets.registry import DATASETS
 
 INTERRUPTED = 130
 _LOOK: dict[str, Any] = {
@@ -24,10 +29,14 @@ _LOOK: dict[str, Any] = {
 app = typer.Typer(name="thinkback-lab", pretty_exceptions_enable=False, **_LOOK)
 evaluations = typer.Typer(help="Run one evaluation and print its figures.", **_LOOK)
 app.add_typer(evaluations, name="eval")
+for _entry in DATASETS.values():
+    evaluations.command(_entry.name, short_help=_entry.about.split(":")[0] + ".")(command_for(_entry))
 evaluations.command(short_help="The unit tests of memory.")(scenarios)
 evaluations.command(short_help="Compatible facts stay, updated ones go.")(pairs)
-evaluations.command(short_help="Triples drawn from KdConv's dialogues.")(kdconv)
+evaluations.command(short_help="Triples drawn from KdConv's dialogues.")(triples)
 evaluations.command(short_help="The same turns give the same bytes.")(determinism)
+app.command(short_help="The memory systems that can be compared.")(schemes)
+app.command(short_help="Let models judge the answers of runs, blind.")(judge)
 app.command(short_help="Tell scenarios to a database.")(replay)
 
 
@@ -43,12 +52,22 @@ def thinkback_lab() -> None:
     """
 
 
+def spread(words: Sequence[str]) -> list[str]:
+    """`--k 1 3 5` as `--k 1 --k 3 --k 5`: an option of several values, which click does not have."""
+    told: list[str] = []
+    in_ks = False
+    for word in words:
+        in_ks = word == "--k" or (in_ks and word.isdecimal())
+        told += ["--k", word] if in_ks and word != "--k" else [] if in_ks else [word]
+    return told
+
+
 def main() -> None:
     """The entry point: 0 done, 1 an error (one line on standard error), 2 used wrongly, 130 Ctrl-C."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show must not end the command
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
     try:
-        app(prog_name="thinkback-lab")
+        app(spread(sys.argv[1:]), prog_name="thinkback-lab")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

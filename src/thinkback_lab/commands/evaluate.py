@@ -119,12 +119,16 @@ def table(results: Mapping[str, Any]) -> Table:
 
 
 def _parameter(choice: Choice) -> Parameter:
-    one: Any = Literal[choice.values] if choice.values else int
-    kind = list[one] | None if choice.many else one
+    kind: Any = list[str] | None if choice.many else Literal[choice.values] if choice.values else int
     default = None if choice.many else choice.default
     said = f"{choice.help} May be repeated; else all." if choice.many else choice.help
-    annotation = Annotated[kind, typer.Option(f"--{choice.name.replace('_', '-')}", help=said)]
-    return Parameter(choice.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    shown = f"[{'|'.join(choice.values)}]" if choice.many else None
+    option = typer.Option(_flag(choice.name), metavar=shown, help=said)
+    return Parameter(choice.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _help(entry: Entry) -> str:
@@ -139,12 +143,12 @@ def _command(entry: Entry, choices: Mapping[str, Any], asked: Asked) -> str:
     for choice in entry.choices:
         values = choices[choice.name]
         for value in values if choice.many else [values]:
-            words += [f"--{choice.name.replace('_', '-')}", str(value)]
+            words += [_flag(choice.name), str(value)]
     for each in fields(Asked):
         value = getattr(asked, each.name)
         if each.name in ("out", "fresh", "as_json", "k") or value == each.default:
             continue
-        words += [f"--{each.name}", str(value)]
+        words += [_flag(each.name), str(value)]
     if asked.ks != KS:
         words += ["--k", *map(str, asked.ks)]
     return shlex.join(words)

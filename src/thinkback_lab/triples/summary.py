@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from thinkback_lab.kdconv.match import Matched
-from thinkback_lab.kdconv.run import Played
+from thinkback_lab.triples.match import Matched
+from thinkback_lab.triples.run import Played
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,7 +17,7 @@ def summarise(played: Sequence[Played], settings: Mapping[str, object]) -> dict[
     """`n` counts turns; figures are over all dialogues together, not means of theirs."""
     domains = sorted({each.dialogue.domain for each in played})
     return {
-        "dataset": "kdconv",
+        "dataset": "triples",
         "scheme": "thinkback",
         "settings": dict(settings),
         "n": _turns(played),
@@ -40,7 +40,7 @@ def table(summary: Mapping[str, Any]) -> Table:
     from rich.table import Table
 
     grid = Table(box=None, pad_edge=False, header_style="bold")
-    grid.add_column("kdconv")
+    grid.add_column("triples")
     for title in ("turns", "precision", "recall", "F1", "recall of said", "pair F1", "ms a turn"):
         grid.add_column(title, justify="right")
     groups = (*summary["by_category"].items(), ("all", {"n": summary["n"], **summary["metrics"]}))

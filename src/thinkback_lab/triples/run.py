@@ -9,10 +9,10 @@ from itertools import count
 from time import perf_counter
 
 from thinkback_lab.datasets.kdconv import Dialogue
-from thinkback_lab.kdconv.match import Matched, match
 from thinkback_lab.progress import Report, silent
 from thinkback_lab.sample import sample
 from thinkback_lab.stage import Clock, Setup, Stage
+from thinkback_lab.triples.match import Matched, match
 
 START = datetime(2024, 1, 1, 9, tzinfo=UTC)
 BETWEEN = timedelta(minutes=1)

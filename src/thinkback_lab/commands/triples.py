@@ -1,4 +1,4 @@
-"""`thinkback-lab eval kdconv`."""
+"""`thinkback-lab eval triples`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import typer
 
 from thinkback_lab.commands import options
 from thinkback_lab.datasets.kdconv import DOMAINS, load
-from thinkback_lab.kdconv.run import choose, run
-from thinkback_lab.kdconv.summary import summarise, table
 from thinkback_lab.progress import progress
+from thinkback_lab.triples.run import choose, run
+from thinkback_lab.triples.summary import summarise, table
 
 
-def kdconv(
+def triples(
     data: Annotated[
         Path | None,
         typer.Option("--data", metavar="DIR", help="Where the files lie; else $THINKBACK_DATA."),
@@ -41,8 +41,8 @@ def kdconv(
 
     \b
     Examples:
-      thinkback-lab eval kdconv --data data/ --think rules --json
-      thinkback-lab eval kdconv --domain film --llm local:qwen-coder-1.5b --think llm --limit 30 --seed 1
+      thinkback-lab eval triples --data data/ --think rules --json
+      thinkback-lab eval triples --domain film --llm local:qwen-coder-1.5b --think llm --limit 30 --seed 1
     """
     with options.one_line_errors():
         setup = options.setup_of(llm, embedder, "hybrid", think)

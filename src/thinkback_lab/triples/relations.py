@@ -5,7 +5,7 @@ The table is for matching only. An attribute that is not in it is matched by its
 
 from __future__ import annotations
 
-from thinkback_lab.kdconv.fold import fold
+from thinkback_lab.triples.fold import fold
 
 _TABLE = {
     "birthday, was born on, born on, date of birth, birth date, 生日, 出生日期, 出生于": "出生日期",

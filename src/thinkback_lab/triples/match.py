@@ -8,8 +8,8 @@ from typing import Any
 
 from thinkback import Thought
 from thinkback_lab.datasets.kdconv import Exchange, Fact
-from thinkback_lab.kdconv.fold import fold, fold_name, same_value
-from thinkback_lab.kdconv.relations import same_relation
+from thinkback_lab.triples.fold import fold, fold_name, same_value
+from thinkback_lab.triples.relations import same_relation
 
 PROSE = "Information"  # the attribute that holds paragraphs, not a value
 

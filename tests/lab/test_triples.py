@@ -16,10 +16,10 @@ from thinkback.types import Thought
 from thinkback_lab.cli import app
 from thinkback_lab.datasets.kdconv import DOMAINS, Exchange, Fact, load
 from thinkback_lab.errors import LabError
-from thinkback_lab.kdconv.fold import fold_name, same_value
-from thinkback_lab.kdconv.match import Matched, Tally, match
-from thinkback_lab.kdconv.relations import same_relation
-from thinkback_lab.kdconv.run import choose, run
+from thinkback_lab.triples.fold import fold_name, same_value
+from thinkback_lab.triples.match import Matched, Tally, match
+from thinkback_lab.triples.relations import same_relation
+from thinkback_lab.triples.run import choose, run
 from thinkback_lab.stage import Setup
 
 
@@ -204,14 +204,14 @@ def test_counts_add_up_over_dialogues() -> None:
 
 
 def lab(*words: object) -> Result:
-    return CliRunner().invoke(app, ["eval", "kdconv", *map(str, words)], prog_name="thinkback-lab")
+    return CliRunner().invoke(app, ["eval", "triples", *map(str, words)], prog_name="thinkback-lab")
 
 
 def test_the_command_for_machines(folder: Path) -> None:
     done = lab("--data", folder, "--domain", "film", "--domain", "music", "--think", "rules", "--json")
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
-    assert (told["dataset"], told["scheme"], told["n"]) == ("kdconv", "thinkback", 6)
+    assert (told["dataset"], told["scheme"], told["n"]) == ("triples", "thinkback", 6)
     assert told["settings"]["domains"] == ["film", "music"]
     assert {name: each["n"] for name, each in told["by_category"].items()} == {"film": 3, "music": 3}
     assert told["metrics"]["about_user"] == 2  # each first dialogue's 我喜欢看老电影
