@@ -15,6 +15,7 @@ from thinkback_lab.commands.judge import judge
 from thinkback_lab.commands.pairs import pairs
 from thinkback_lab.commands.scenarios import scenarios
 from thinkback_lab.commands.schemes import schemes
+from thinkback_lab.commands.suite import suite
 from thinkback_lab.commands.triples import triples
 from thinkback_lab.datasets.registry import DATASETS
 
@@ -35,6 +36,7 @@ evaluations.command(short_help="The unit tests of memory.")(scenarios)
 evaluations.command(short_help="Compatible facts stay, updated ones go.")(pairs)
 evaluations.command(short_help="Triples drawn from KdConv's dialogues.")(triples)
 evaluations.command(short_help="The same turns give the same bytes.")(determinism)
+app.command(short_help="Every data set over several memory systems, one report.")(suite)
 app.command(short_help="The memory systems that can be compared.")(schemes)
 app.command(short_help="Let models judge the answers of runs, blind.")(judge)
 app.command(short_help="Tell scenarios to a database.")(replay)

@@ -7,3 +7,7 @@ from thinkback import ThinkbackError
 
 class LabError(ThinkbackError):
     """An evaluation cannot be run as asked; the message says what to do next."""
+
+
+class DataAbsent(LabError):
+    """The files of a data set are not there; the message says where they are at home."""

@@ -21,6 +21,8 @@ from thinkback_lab.runs.run import KS, Job
 from thinkback_lab.runs.start import Named, choose, finish, place
 from thinkback_lab.schemes.embedder import kit
 from thinkback_lab.schemes.registry import find
+from thinkback_lab.schemes.scheme import Kit
+from thinkback_lab.stage import Setup
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -52,6 +54,10 @@ class Asked:
     def ks(self) -> tuple[int, ...]:
         return tuple(sorted(set(self.k or KS)))
 
+    @property
+    def setup(self) -> Setup:
+        return options.setup_of(self.llm, self.embedder, self.preset, self.think)
+
 
 def command_for(entry: Entry) -> Callable[..., None]:
     """The command of one data set: its own choices, then the options that all have."""
@@ -76,31 +82,30 @@ def command_for(entry: Entry) -> Callable[..., None]:
 def evaluate(entry: Entry, choices: Mapping[str, Any], asked: Asked) -> None:
     """Load, run (or go on), write the report, show the figures."""
     with options.one_line_errors():
-        scheme = find(asked.scheme)
-        dataset = choose(entry.load(asked.data, **choices), asked.limit, asked.seed)
-        parts = kit(options.setup_of(asked.llm, asked.embedder, asked.preset, asked.think))
-        reader = None if parts.llm is None else ModelReader(parts.llm)
-        settings = {
-            **parts.setup.told,
-            "limit": asked.limit,
-            "seed": asked.seed,
-            **({} if reader is None else reader.told),
-        }
-        named = Named(
-            job=Job(dataset, scheme, parts, asked.ks, reader),
-            scheme=asked.scheme,
-            settings=settings,
-            command=_command(entry, choices, asked),
-        )
+        named = prepared(entry, choices, asked, kit(asked.setup))
         folder = place(named, asked.out, fresh=asked.fresh)
         with progress(f"{entry.name}, {asked.scheme}") as report:
             results = finish(named, folder, report)
-        write_report([folder], folder / REPORT, parts.embedder.embed)
+        write_report([folder], folder / REPORT, named.job.kit.embedder.embed)
     if asked.as_json:
         options.show_json(results)
         sys.stderr.write(f"{folder}\n")
     else:
         options.show_table(table(results), f"{results['n']} questions; kept in {folder}, see {REPORT} there")
+
+
+def prepared(entry: Entry, choices: Mapping[str, Any], asked: Asked, parts: Kit) -> Named:
+    """The run that was asked for, ready to begin or to go on."""
+    scheme = find(asked.scheme)
+    dataset = choose(entry.load(asked.data, **choices), asked.limit, asked.seed)
+    reader = None if parts.llm is None else ModelReader(parts.llm)
+    settings = {**parts.setup.told, "limit": asked.limit, "seed": asked.seed}
+    return Named(
+        job=Job(dataset, scheme, parts, asked.ks, reader),
+        scheme=asked.scheme,
+        settings=settings if reader is None else {**settings, **reader.told},
+        command=_command(entry, choices, asked),
+    )
 
 
 def table(results: Mapping[str, Any]) -> Table:

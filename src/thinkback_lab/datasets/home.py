@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from thinkback_lab.errors import LabError
+from thinkback_lab.errors import DataAbsent
 
 VARIABLE = "THINKBACK_DATA"
 
@@ -15,9 +15,9 @@ def data_folder(named: Path | None, origin: str) -> Path:
     """The folder; `origin` says where the data can be had, if there is none."""
     chosen = named or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None)
     if chosen is None:
-        raise LabError(f"no data folder: give --data or set {VARIABLE}. {origin}")
+        raise DataAbsent(f"no data folder: give --data or set {VARIABLE}. {origin}")
     if not chosen.is_dir():
-        raise LabError(f"{chosen}: no such folder. {origin}")
+        raise DataAbsent(f"{chosen}: no such folder. {origin}")
     return chosen
 
 
@@ -26,7 +26,7 @@ def first_file(folder: Path, names: Iterable[str], origin: str) -> Path:
     tried = list(names)
     if path := find_file(folder, tried):
         return path
-    raise LabError(f"{folder}: none of {', '.join(tried)} (or .gz) is there. {origin}")
+    raise DataAbsent(f"{folder}: none of {', '.join(tried)} (or .gz) is there. {origin}")
 
 
 def find_file(folder: Path, names: Iterable[str]) -> Path | None:

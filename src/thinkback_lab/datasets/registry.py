@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from thinkback_lab.cases import Dataset
 from thinkback_lab.datasets import gvd, kdconv, locomo, longmemeval, madial, medical
@@ -22,13 +23,26 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`load(folder, **choices)` gives the data set; `origin` says where to get its files."""
+    """`load(folder, **choices)` gives the data set; `origin` says where to get its files.
+
+    `apart` names the choice whose values are data sets of their own to a suite: a language, a domain.
+    """
 
     name: str
     load: Callable[..., Dataset]
     choices: tuple[Choice, ...]
     origin: str
     about: str
+    apart: str = ""
+
+    def parts(self) -> list[dict[str, Any]]:
+        """The choices of each run of a suite over this data set."""
+        usual = {choice.name: choice.default for choice in self.choices}
+        for choice in self.choices:
+            if choice.name == self.apart:
+                values = [(value,) if choice.many else value for value in choice.values]
+                return [{**usual, choice.name: value} for value in values]
+        return [usual]
 
 
 _ENTRIES = (
@@ -38,6 +52,7 @@ _ENTRIES = (
         (Choice("lang", gvd.LANGS, "en", "English or Chinese."),),
         gvd.ORIGIN,
         "MemoryBank's virtual users: ten days of talk with an assistant, and questions about it.",
+        apart="lang",
     ),
     Entry(
         "kdconv",
@@ -48,6 +63,7 @@ _ENTRIES = (
         ),
         kdconv.ORIGIN,
         "KdConv: the knowledge triples that the next message of a Chinese dialogue rests on.",
+        apart="domain",
     ),
     Entry(
         "madial",
@@ -58,6 +74,7 @@ _ENTRIES = (
         ),
         madial.ORIGIN,
         "MADial-Bench: events of a child's life that an assistant should bring up by itself.",
+        apart="lang",
     ),
     Entry(
         "locomo",
@@ -85,6 +102,7 @@ _ENTRIES = (
         ),
         medical.ORIGIN,
         "Consultations of many patients: the turns of the patient who asks, or of the one a note is about.",
+        apart="corpus",
     ),
 )
 

@@ -72,12 +72,17 @@ def place(named: Named, out: Path | None = None, *, fresh: bool = False, home: P
             shutil.rmtree(out)
         return out
     digest = sha256(json.dumps(named.identity, sort_keys=True).encode()).hexdigest()[:8]
-    name = re.sub(r"[^\w.-]+", "-", f"{named.job.dataset.name}-{named.scheme}").strip("-.")
+    name = slug(f"{named.job.dataset.name}-{named.scheme}")
     for number in count(1):
         path = home / (f"{name}-{digest}" if number == 1 else f"{name}-{digest}-{number}")
         if not (path / RESULTS).exists():
             return path
     raise AssertionError("unreachable")
+
+
+def slug(name: str) -> str:
+    """A name as a folder may have it."""
+    return re.sub(r"[^\w.-]+", "-", name).strip("-.")
 
 
 def finish(named: Named, path: Path, report: Report = silent) -> dict[str, Any]:
