@@ -25,7 +25,7 @@ def told(id_: str, *said: str, category: str = "update", lang: str = "en") -> Sc
 
 def test_the_clock_follows_the_turns() -> None:
     played = play(Stage(SETUP), told("a", "I live in Paris.", "I live in Lyon.", "Thanks!"))
-    (thought,) = played.thoughts
+    (thought,) = played.thoughts or ()
     assert (thought.objects, thought.recorded_at) == (("Lyon",), datetime(2024, 2, 3, tzinfo=UTC))
     assert (len(played.turn_ms), len(played.probe_ms), played.unthought) == (3, 1, 0)
 

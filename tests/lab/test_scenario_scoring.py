@@ -8,7 +8,7 @@ import pytest
 
 from thinkback import Memory, Thought
 from thinkback_lab.scenarios.format import Probe, Triple
-from thinkback_lab.scenarios.judge import Recalled, judge, verdict
+from thinkback_lab.scenarios.judge import Recalled, came_back, judge
 from thinkback_lab.scenarios.triples import F1, fold, match, score
 
 AT = datetime(2024, 5, 1, tzinfo=UTC)
@@ -29,27 +29,27 @@ RAW = Recalled("turn:1", "I used to live in Paris\nHow was it?", False)
     ],
 )
 def test_every_list_needs_one_alternative(expect: tuple[tuple[str, ...], ...], passes: bool) -> None:
-    judged = verdict(Probe(question="?", expect=expect), (THOUGHT, RAW))
+    judged = judge(Probe(question="?", expect=expect), (THOUGHT, RAW))
     assert judged.passed is passes
     assert bool(judged.why) is not passes
 
 
 def test_what_is_rejected_may_not_stand_in_a_thought() -> None:
-    judged = verdict(Probe(question="?", expect=(("Paris",),), reject=("lyon",)), (THOUGHT, RAW))
+    judged = judge(Probe(question="?", expect=(("Paris",),), reject=("lyon",)), (THOUGHT, RAW))
     assert not judged.passed
     assert judged.rejected == (("lyon", "thought:1"),)
     assert judged.why == ["rejected 'lyon' stands in thought:1"]
 
 
 def test_what_is_rejected_may_stand_in_a_raw_fragment_but_is_counted() -> None:
-    judged = verdict(Probe(question="?", reject=("paris",)), (THOUGHT, RAW))
+    judged = judge(Probe(question="?", reject=("paris",)), (THOUGHT, RAW))
     assert judged.passed
     assert (judged.rejected, judged.leaked) == ((), (("paris", "turn:1"),))
 
 
 def test_nothing_recalled_fails_what_expects_and_passes_what_rejects() -> None:
-    assert not verdict(Probe(question="?", expect=(("Lyon",),)), ()).passed
-    assert verdict(Probe(question="?", reject=("Lyon",)), ()).passed
+    assert not judge(Probe(question="?", expect=(("Lyon",),)), ()).passed
+    assert judge(Probe(question="?", reject=("Lyon",)), ()).passed
 
 
 def test_a_thought_held_no_more_neither_helps_nor_harms() -> None:
@@ -57,14 +57,14 @@ def test_a_thought_held_no_more_neither_helps_nor_harms() -> None:
     with Memory.open(":memory:", embedder="hashing", background=False) as memory:
         memory.remember("I live in Paris.", at=AT)
         memory.post_think()
-        held = judge(probe, memory.recall("Where do I live in?"))
+        held = judge(probe, came_back(memory.recall("Where do I live in?")))
         assert (held.missing, held.rejected) == ((), (("lives in Paris", "thought:1"),))
         memory.remember("I moved to Lyon.", at=AT + timedelta(days=30))
         memory.post_think()
         was = memory.recall("Where do I live in?", k=1, as_of=AT)
         assert [str(item.ref) for item in was] == ["thought:1"]
-        assert judge(probe, was).recalled == ()
-        assert judge(probe, was).why == ["nothing recalled says 'Paris'"]
+        assert judge(probe, came_back(was)).recalled == ()
+        assert judge(probe, came_back(was)).why == ["nothing recalled says 'Paris'"]
 
 
 def thought(subject: str, relation: str, *objects: str, negated: bool = False) -> Thought:

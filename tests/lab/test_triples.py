@@ -16,11 +16,11 @@ from thinkback.types import Thought
 from thinkback_lab.cli import app
 from thinkback_lab.datasets.kdconv import DOMAINS, Exchange, Fact, load
 from thinkback_lab.errors import LabError
+from thinkback_lab.stage import Setup
 from thinkback_lab.triples.fold import fold_name, same_value
 from thinkback_lab.triples.match import Matched, Tally, match
 from thinkback_lab.triples.relations import same_relation
 from thinkback_lab.triples.run import choose, run
-from thinkback_lab.stage import Setup
 
 
 def attr(name: str, attrname: str, attrvalue: str) -> dict[str, str]:

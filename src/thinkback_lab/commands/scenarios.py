@@ -11,6 +11,7 @@ from thinkback_lab.progress import progress
 from thinkback_lab.scenarios.format import read_scenarios
 from thinkback_lab.scenarios.run import choose, run
 from thinkback_lab.scenarios.summary import summarise, table
+from thinkback_lab.schemes.registry import find
 
 
 def scenarios(
@@ -23,6 +24,7 @@ def scenarios(
         list[str] | None,
         typer.Option("--lang", metavar="LANG", help="Only en, zh or mixed; may be repeated."),
     ] = None,
+    scheme: options.SchemeName = "thinkback",
     llm: options.Llm = "none",
     embedder: options.Embedder = "minilm",
     preset: options.Preset = "hybrid",
@@ -41,6 +43,7 @@ def scenarios(
       thinkback-lab eval scenarios scenarios/
       thinkback-lab eval scenarios mine.jsonl.gz --json | jq '.failures[] | {id, probe, why}'
       thinkback-lab eval scenarios scenarios/ --category update --category negation --lang zh
+      thinkback-lab eval scenarios scenarios/ --scheme bm25
       thinkback-lab eval scenarios scenarios/ --llm local:qwen-coder-1.5b --think llm --limit 30 --seed 1
     """
     with options.one_line_errors():
@@ -49,8 +52,8 @@ def scenarios(
             read_scenarios(files), categories=category or (), langs=lang or (), limit=limit, seed=seed
         )
         with progress("scenarios") as report:
-            results = run(chosen, setup, report)
-    summary = summarise(results, {**setup.told, "limit": limit, "seed": seed})
+            results = run(chosen, setup, report, None if scheme == "thinkback" else find(scheme))
+    summary = summarise(results, {**setup.told, "limit": limit, "seed": seed}, scheme)
     if as_json:
         options.show_json(summary)
         return
@@ -58,6 +61,6 @@ def scenarios(
     options.show_table(
         table(summary),
         f"triple F1 {'-' if f1 is None else format(f1, '.3f')}; "
-        f"{summary['ms_per_turn']} ms a turn, {summary['ms_per_probe']} ms a probe; "
+        f"{summary['ms_per_turn']} ms a turn, {summary['ms_per_query']} ms a probe; "
         f"{len(summary['failures'])} failures (--json tells each)",
     )

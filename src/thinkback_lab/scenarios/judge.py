@@ -36,17 +36,17 @@ class Verdict:
         return absent + [f"rejected {word!r} stands in {ref}" for word, ref in self.rejected]
 
 
-def judge(probe: Probe, recollection: Recollection) -> Verdict:
-    """The rules of the format, without regard to case; a thought held no more does not count."""
-    recalled = tuple(
+def came_back(recollection: Recollection) -> tuple[Recalled, ...]:
+    """What counts of it: a thought held no more does not."""
+    return tuple(
         Recalled(str(item.ref), item.text, item.thought is not None)
         for item in recollection
         if item.thought is None or item.thought.current
     )
-    return verdict(probe, recalled)
 
 
-def verdict(probe: Probe, recalled: tuple[Recalled, ...]) -> Verdict:
+def judge(probe: Probe, recalled: tuple[Recalled, ...]) -> Verdict:
+    """The rules of the format, without regard to case."""
     said = [(item, item.text.casefold()) for item in recalled]
     present = [(word, item) for word in probe.reject for item, text in said if word.casefold() in text]
     return Verdict(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from thinkback_lab.errors import LabError
 from thinkback_lab.progress import Report, silent
 from thinkback_lab.sample import sample
 from thinkback_lab.scenarios.format import Scenario
 from thinkback_lab.scenarios.judge import Verdict, judge
-from thinkback_lab.scenarios.replay import Played, play
+from thinkback_lab.scenarios.replay import Played, play, play_elsewhere
 from thinkback_lab.scenarios.triples import Matched, match
+from thinkback_lab.schemes.embedder import kit
+from thinkback_lab.schemes.scheme import Kit, Scheme
 from thinkback_lab.stage import Setup, Stage
 
 
@@ -46,24 +49,37 @@ def choose(
     return sample(chosen, limit, seed)
 
 
-def run(scenarios: Sequence[Scenario], setup: Setup, report: Report = silent) -> list[Result]:
-    """Every scenario in turn; `report` is told how far it is."""
-    stage = Stage(setup)
+def run(
+    scenarios: Sequence[Scenario], setup: Setup, report: Report = silent, scheme: Scheme | None = None
+) -> list[Result]:
+    """Every scenario in turn, with thinkback or another memory system; `report` is told how far it is."""
+    player = partial(play, Stage(setup)) if scheme is None else partial(_elsewhere, scheme, kit(setup))
     results: list[Result] = []
     for scenario in scenarios:
-        results.append(_judged(scenario, play(stage, scenario)))
+        results.append(_judged(scenario, player(scenario)))
         report(len(results), len(scenarios))
     return results
 
 
+def _elsewhere(scheme: Scheme, parts: Kit, scenario: Scenario) -> Played:
+    memory = scheme(parts)
+    try:
+        if hasattr(memory, "recall_knowing"):
+            raise LabError("a scheme that is told the answers cannot be put to scenarios")
+        return play_elsewhere(memory, scenario)
+    finally:
+        if close := getattr(memory, "close", None):
+            close()
+
+
 def _judged(scenario: Scenario, played: Played) -> Result:
     pairs = zip(scenario.probes, played.recalled, strict=True)
-    expected = scenario.expect_thoughts
+    expected, held = scenario.expect_thoughts, played.thoughts
     return Result(
         scenario,
         played,
-        tuple(judge(probe, recollection) for probe, recollection in pairs),
-        None if expected is None else match(expected, played.thoughts),
+        tuple(judge(probe, recalled) for probe, recalled in pairs),
+        None if expected is None or held is None else match(expected, held),
     )
 
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def summarise(results: Sequence[Result], settings: Mapping[str, object]) -> dict[str, Any]:
+def summarise(
+    results: Sequence[Result], settings: Mapping[str, object], scheme: str = "thinkback"
+) -> dict[str, Any]:
     """`n` and every rate count probes; `rejected` counts reject strings found in recalled current thoughts.
 
     `leaked` counts those in raw fragments: they do not decide, but a secret must not be among them.
@@ -25,17 +27,21 @@ def summarise(results: Sequence[Result], settings: Mapping[str, object]) -> dict
     judged = list(chain.from_iterable(zip(_owners(each), each.verdicts, strict=True) for each in results))
     compared = [(each.scenario.id, each.matched) for each in results if each.matched is not None]
     triples = score(matched for _, matched in compared)
+    counted = _counted([verdict for _, verdict in judged])
     return {
         "dataset": "scenarios",
+        "scheme": scheme,
         "settings": dict(settings),
         "scenarios": len(results),
-        **_counted([verdict for _, verdict in judged]),
+        **counted,
+        "metrics": {name: counted[name] for name in ("pass_rate", "rejected", "leaked")}
+        | {"triple_f1": triples.f1},
         "by_category": _by(judged, lambda scenario: scenario.category),
         "by_language": _by(judged, lambda scenario: scenario.lang),
         "triple_f1": triples.f1,
         "triples": {**asdict(triples), "scenarios": len(compared)},
         "ms_per_turn": _mean([ms for each in results for ms in each.played.turn_ms]),
-        "ms_per_probe": _mean([ms for each in results for ms in each.played.probe_ms]),
+        "ms_per_query": _mean([ms for each in results for ms in each.played.probe_ms]),
         "unthought": sum(each.played.unthought for each in results),
         "failures": [
             _failure(each.scenario, probe, verdict)
