@@ -21,10 +21,17 @@ from typing import cast
 from thinkback import ThinkbackError
 from thinkback_lab.errors import LabError
 from thinkback_lab.schemes.bm25 import BM25
+from thinkback_lab.schemes.bounds import Oracle, Wrong
+from thinkback_lab.schemes.fuzzy_original import FuzzyOriginal
+from thinkback_lab.schemes.memorybank import MemoryBank
 from thinkback_lab.schemes.none import NoMemory
 from thinkback_lab.schemes.ours import Thinkback, dense, with_preset
+from thinkback_lab.schemes.perltqa import Classified, episodic, semantic, variant
 from thinkback_lab.schemes.raw import Raw
 from thinkback_lab.schemes.scheme import Scheme
+from thinkback_lab.schemes.scm import SCM
+from thinkback_lab.schemes.tim import version
+from thinkback_lab.schemes.whole import LAST, Newest, last
 
 GROUP = "thinkback_lab.schemes"
 
@@ -44,6 +51,22 @@ REGISTRY: dict[str, Entry] = {
     "raw": Entry(Raw, "raw turns by cosine over the whole bank: TiM's baseline"),
     "bm25": Entry(BM25, "raw turns by BM25 on English stems, Chinese characters and pairs"),
     "dense": Entry(dense, "thinkback by cosine alone, thoughts and turns"),
+    "full": Entry(Newest, "the full context, given whole"),
+    "last": Entry(last(), f"the last turns ({LAST} of them), given whole", last, "N"),
+    "memorybank": Entry(MemoryBank, "SiliconFriend: turns, daily summaries, Ebbinghaus' retention"),
+    "scm": Entry(SCM, "Self-Controlled Memory: a controller, relevance and recency, the last turn always"),
+    "fuzzy-original": Entry(FuzzyOriginal, "seed 003 as described, its faults kept"),
+    "tim": Entry(version(), "Think-in-Memory as in a paper: 002 unless 000 or 001 is said", version, "PAPER"),
+    "perltqa": Entry(
+        Classified,
+        "BM25, k of each kind, ranked by classification; plain: without it; zero, few: by the model",
+        variant,
+        "plain|zero|few",
+    ),
+    "semantic": Entry(semantic, "BM25 over profile, relationships and knowledge alone"),
+    "episodic": Entry(episodic, "BM25 over events and dialogues alone"),
+    "oracle": Entry(Oracle, "correct retrieval: the gold itself"),
+    "wrong": Entry(Wrong, "incorrect retrieval: the best by BM25 that is not gold"),
     "thinkback": Entry(Thinkback, "ours, with the run's preset", with_preset, "PRESET"),
 }
 
