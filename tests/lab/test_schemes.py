@@ -170,15 +170,7 @@ def test_thinkback_answers_as_of_the_time_it_is_asked(tools: Kit) -> None:
     assert turn.at == LATER
 
 
-MOVES = (
-    item("lyon", 0, "I live in Lyon."),
-    item("plants", 1, "My orchid bloomed and the garden smells of rain."),
-    item("oslo", 2, "I moved house, now I live in Oslo."),
-)
-
-
-@pytest.mark.parametrize("paper", ["000", "001", "002"])
-def test_tim_recalls_thoughts_of_the_questions_group_only(paper: str, tools: Kit) -> None:
+def test_tim_recalls_thoughts_of_the_questions_group_only(tools: Kit) -> None:
     rows = [Row(f"fact {number} of {number * 7}", (str(number),), f"fact {number} of {number * 7}")
             for number in range(300)]  # fmt: skip
     table = Table(rows, tools.embedder.embed)
@@ -206,7 +198,7 @@ def test_tim_takes_a_knowledge_note_for_a_thought(tools: Kit) -> None:
 def test_only_algorithm_1_retires_across_groups(tools: Kit) -> None:
     def held(paper: str, groups: tuple[int, int]) -> set[str]:
         made = TiM(tools, PAPERS[paper])
-        made.tell([MOVES[0], MOVES[2]])
+        made.tell([item("1", 0, "I live in Lyon."), item("2", 1, "I moved house, now I live in Oslo.")])
         thoughts = [each for each in made.thinks.memory.thoughts(current=False) if "live" in each.sentence]
         older, newer = (next(each for each in thoughts if city in each.objects) for city in ("Lyon", "Oslo"))
         kept = made.held(thoughts, {older.id: groups[0], newer.id: groups[1]})

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_file_location
@@ -118,17 +119,17 @@ def _module(name: str, spec: str) -> ModuleType:
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise LabError(f"{path}: no such file; {_known()}")
-    spec = spec_from_file_location(path.stem, path)
+    name = f"scheme_{path.stem}_{sha256(str(path.resolve()).encode()).hexdigest()[:8]}"  # no other module's
+    spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise LabError(f"{path}: not a Python file")
     module = module_from_spec(spec)
-    kept = sys.modules.get(path.stem)
-    sys.modules[path.stem] = module  # dataclasses look their module up
+    sys.modules[name] = module  # dataclasses look their module up
     try:
         spec.loader.exec_module(module)
-    finally:
-        if kept is not None:
-            sys.modules[path.stem] = kept
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module
 
 
