@@ -68,7 +68,8 @@ class CachingEmbedder:
 
 def kit(setup: Setup, classifier: Classifier | None = None) -> Kit:
     """What the schemes of a run share: models are loaded here, and only here."""
-    with Memory.open(IN_MEMORY, llm=setup.llm, embedder=setup.embedder, background=False) as memory:
-        shared = CachingEmbedder(memory.embedder)
-        shared.embed([_WARM_UP])
-        return Kit(shared, memory.llm, setup, classifier)
+    memory = Memory.open(IN_MEMORY, llm=setup.llm, embedder=setup.embedder, background=False)
+    memory.store.close()  # not the memory itself: with it, its models' connections would close
+    shared = CachingEmbedder(memory.embedder)
+    shared.embed([_WARM_UP])
+    return Kit(shared, memory.llm, setup, classifier)

@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from thinkback import Memory, Preset, Recollection, Thought
+from thinkback import Memory, Preset, Thought
 from thinkback_lab.cases import Item
 from thinkback_lab.schemes.scheme import Found, Kit, Scheme
 from thinkback_lab.stage import IN_MEMORY, Clock
 
-# Cosine alone over thoughts and turns, the space searched whole. No threshold, as the papers have none.
+# Cosine alone over thoughts and turns, the space searched whole; what matters, matters from thinkback's own
+# threshold for cosines: thoughts come before turns, so without one they would take every place.
 DENSE = Preset(
     name="dense",
     cosine=1.0,
     lexical=0.0,
-    threshold=-1.0,
-    nearly=-1.0,
+    threshold=0.2,
+    nearly=0.2,
     scan_below=100_000,
     learned=True,
     target=0.95,
@@ -31,6 +32,7 @@ class Thinkback:
     """A `Memory` on a clock that stands where the story is."""
 
     def __init__(self, kit: Kit, preset: Preset | str | None = None) -> None:
+        self._embedder = kit.embedder
         self._clock = Clock()
         self._ids: dict[int, str] = {}  # turn -> item
         self.memory = Memory.open(
@@ -44,26 +46,21 @@ class Thinkback:
         )
 
     def tell(self, items: Sequence[Item]) -> None:
+        """Each item is remembered and thought over at its own time, as in a life."""
+        self._embedder.embed([item.text for item in items])  # ahead of time: one batch is quicker than many
         for item in items:
             self._clock.now = item.at
             turn = self.memory.remember(
                 item.query, item.response, at=item.at, session=item.session, key=item.id
             )
             self._ids[turn.id] = item.id
-        self.memory.post_think()
+            self.memory.post_think()
 
     def recall(self, question: str, k: int, at: datetime) -> list[Found]:
-        return self.found(self.recollect(question, k, at))
-
-    def recollect(self, question: str, k: int, at: datetime) -> Recollection:
-        """What thinkback itself says, asked at that time."""
         self._clock.now = at
-        return self.memory.recall(question, k=k)
-
-    def found(self, recollection: Recollection) -> list[Found]:
         return [
             Found(each.text, self.items_of(_turns(each.thought, each.ref.id)), each.score.total)
-            for each in recollection
+            for each in self.memory.recall(question, k=k)
         ]
 
     def items_of(self, turns: Iterable[int]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_file_location
@@ -21,10 +22,17 @@ from typing import cast
 from thinkback import ThinkbackError
 from thinkback_lab.errors import LabError
 from thinkback_lab.schemes.bm25 import BM25
+from thinkback_lab.schemes.bounds import Oracle, Wrong
+from thinkback_lab.schemes.fuzzy_original import FuzzyOriginal
+from thinkback_lab.schemes.memorybank import MemoryBank
 from thinkback_lab.schemes.none import NoMemory
 from thinkback_lab.schemes.ours import Thinkback, dense, with_preset
+from thinkback_lab.schemes.perltqa import Classified, episodic, semantic, variant
 from thinkback_lab.schemes.raw import Raw
 from thinkback_lab.schemes.scheme import Scheme
+from thinkback_lab.schemes.scm import SCM
+from thinkback_lab.schemes.tim import version
+from thinkback_lab.schemes.whole import LAST, Newest, last
 
 GROUP = "thinkback_lab.schemes"
 
@@ -44,6 +52,22 @@ REGISTRY: dict[str, Entry] = {
     "raw": Entry(Raw, "raw turns by cosine over the whole bank: TiM's baseline"),
     "bm25": Entry(BM25, "raw turns by BM25 on English stems, Chinese characters and pairs"),
     "dense": Entry(dense, "thinkback by cosine alone, thoughts and turns"),
+    "full": Entry(Newest, "the full context, given whole"),
+    "last": Entry(last(), f"the last turns ({LAST} of them), given whole", last, "N"),
+    "memorybank": Entry(MemoryBank, "SiliconFriend: turns, daily summaries, Ebbinghaus' retention"),
+    "scm": Entry(SCM, "Self-Controlled Memory: a controller, relevance and recency, the last turn always"),
+    "fuzzy-original": Entry(FuzzyOriginal, "seed 003 as described, its faults kept"),
+    "tim": Entry(version(), "Think-in-Memory as in a paper: 002 unless 000 or 001 is said", version, "PAPER"),
+    "perltqa": Entry(
+        Classified,
+        "BM25, k of each kind, ranked by classification; plain: without it; zero, few: by the model",
+        variant,
+        "plain|zero|few",
+    ),
+    "semantic": Entry(semantic, "BM25 over profile, relationships and knowledge alone"),
+    "episodic": Entry(episodic, "BM25 over events and dialogues alone"),
+    "oracle": Entry(Oracle, "correct retrieval: the gold itself"),
+    "wrong": Entry(Wrong, "incorrect retrieval: the best by BM25 that is not gold"),
     "thinkback": Entry(Thinkback, "ours, with the run's preset", with_preset, "PRESET"),
 }
 
@@ -95,17 +119,17 @@ def _module(name: str, spec: str) -> ModuleType:
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise LabError(f"{path}: no such file; {_known()}")
-    spec = spec_from_file_location(path.stem, path)
+    name = f"scheme_{path.stem}_{sha256(str(path.resolve()).encode()).hexdigest()[:8]}"  # no other module's
+    spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise LabError(f"{path}: not a Python file")
     module = module_from_spec(spec)
-    kept = sys.modules.get(path.stem)
-    sys.modules[path.stem] = module  # dataclasses look their module up
+    sys.modules[name] = module  # dataclasses look their module up
     try:
         spec.loader.exec_module(module)
-    finally:
-        if kept is not None:
-            sys.modules[path.stem] = kept
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module
 
 

@@ -1,0 +1,100 @@
+"""Finding a memory system: by name, by argument, in a module, in a file, in an installed package."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+
+import pytest
+
+from thinkback_lab.errors import LabError
+from thinkback_lab.schemes import registry
+from thinkback_lab.schemes.bm25 import BM25
+from thinkback_lab.schemes.raw import Raw
+from thinkback_lab.schemes.registry import REGISTRY, described, find
+
+MINE = """
+from __future__ import annotations
+from dataclasses import dataclass
+
+@dataclass
+class Mine:
+    kit: object
+    held: list[int] | None = None
+
+NUMBER = 7
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "mine_of_a_test.py"
+    path.write_text(MINE, "utf-8")
+    return path
+
+
+def test_a_name_a_module_and_a_file(mine: Path) -> None:
+    assert find("raw") is Raw
+    assert find("thinkback_lab.schemes.bm25:BM25") is BM25
+    assert getattr(find(f"{mine}:Mine"), "__name__", "") == "Mine"
+
+
+def test_a_file_may_have_the_name_of_a_module_that_is_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "json.py"
+    path.write_text(MINE, "utf-8")
+    json = sys.modules["json"]
+    find(f"{path}:Mine")
+    assert sys.modules["json"] is json
+
+
+def test_an_installed_package_brings_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("theirs", "thinkback_lab.schemes.raw:Raw", registry.GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints([point]))
+    assert find("theirs") is Raw
+    with pytest.raises(LabError, match="theirs"):
+        find("nobodys")
+
+
+def test_every_name_is_described_with_its_argument() -> None:
+    told = described()
+    assert len(told) == len(REGISTRY)
+    assert "last[:N]" in told
+    assert all(about and "\n" not in about for about in told.values())
+
+
+@pytest.mark.parametrize(
+    ("spec", "complaint"),
+    [
+        ("nothing", "no scheme 'nothing': there are none, raw, bm25"),
+        ("raw:5", "raw takes no argument"),
+        ("last:", "N may stand there"),
+        ("last:few", "whole number"),
+        ("last:0", "whole number"),
+        ("tim:003", "000, 001, 002"),
+        ("perltqa:half", "plain, zero, few"),
+        ("no.such.module:Name", "there is no module no; there are none"),
+        ("thinkback_lab.schemes.raw:Rare", "it has .*Raw"),
+        ("thinkback_lab.schemes.memorybank:WEIGHT", "float is not callable"),
+        ("nowhere.py:Name", r"nowhere\.py: no such file"),
+    ],
+)
+def test_what_is_not_there_is_told_with_what_is(spec: str, complaint: str) -> None:
+    with pytest.raises(LabError, match=complaint):
+        find(spec)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("import a_library_that_nobody_has", "needs a_library_that_nobody_has"),
+        ("1 / 0", "cannot be imported: ZeroDivisionError"),
+        ("def (", "cannot be imported: SyntaxError"),
+        ("Other = 1", "has no 'Mine'"),
+        ("Mine = 1", "int is not callable"),
+    ],
+)
+def test_a_strangers_file_that_fails_says_how(mine: Path, text: str, complaint: str) -> None:
+    mine.write_text(text, "utf-8")
+    with pytest.raises(LabError, match=complaint):
+        find(f"{mine}:Mine")
