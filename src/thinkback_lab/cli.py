@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from thinkback_lab.commands.compare import compare
 from thinkback_lab.commands.determinism import determinism, replay
 from thinkback_lab.commands.kdconv import kdconv
 from thinkback_lab.commands.pairs import pairs
@@ -29,6 +30,7 @@ evaluations.command(short_help="Compatible facts stay, updated ones go.")(pairs)
 evaluations.command(short_help="Triples drawn from KdConv's dialogues.")(kdconv)
 evaluations.command(short_help="The same turns give the same bytes.")(determinism)
 app.command(short_help="Tell scenarios to a database.")(replay)
+app.command(short_help="Runs side by side, with paired tests.")(compare)
 
 
 @app.callback()
