@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from thinkback_lab.commands.compare import compare
 from thinkback_lab.commands.determinism import determinism, replay
 from thinkback_lab.commands.evaluate import command_for
 from thinkback_lab.commands.judge import judge
@@ -40,6 +41,7 @@ app.command(short_help="Every data set over several memory systems, one report."
 app.command(short_help="The memory systems that can be compared.")(schemes)
 app.command(short_help="Let models judge the answers of runs, blind.")(judge)
 app.command(short_help="Tell scenarios to a database.")(replay)
+app.command(short_help="Runs side by side, with paired tests.")(compare)
 
 
 @app.callback()

@@ -12,7 +12,7 @@ from thinkback_lab.runs.folder import read_records, read_results
 from thinkback_lab.runs.record import Record
 
 PARTS = ("llm", "embedder", "preset", "think")  # the settings of a memory system
-CHOICES = ("lang", "domain", "domains", "split", "variant")  # those that choose within a data set
+CHOICES = ("lang", "domain", "split", "bank")  # those that choose within a data set
 
 
 @dataclass(frozen=True, slots=True)

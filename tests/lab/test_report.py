@@ -14,8 +14,8 @@ from thinkback_lab.errors import LabError
 from thinkback_lab.metrics.bootstrap import interval
 from thinkback_lab.report.curve import top_k
 from thinkback_lab.report.hardest import failed, hardest
+from thinkback_lab.report.page import write_report
 from thinkback_lab.report.thoughts import MOST, bands, recalled
-from thinkback_lab.report.write import write_report
 from thinkback_lab.schemes.scheme import Found
 
 HOSTILE = "</script></style></svg><img src=x onerror=alert(1)> & \"quoted\" 'too' \u202e \x00\x1b[31m 😀 你好"

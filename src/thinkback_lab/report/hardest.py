@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain, zip_longest
 
-from thinkback_lab.report.page import Html, data, joined, paragraph, text
+from thinkback_lab.report.html import Html, data, joined, paragraph, text
 from thinkback_lab.runs.record import Record
 from thinkback_lab.schemes.scheme import Found
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from thinkback_lab import figures
 from thinkback_lab.finished import Finished, scheme_labels
-from thinkback_lab.report import figures
 from thinkback_lab.report.charts import Bar, Series, bar_chart, line_chart
 from thinkback_lab.report.curve import top_k
-from thinkback_lab.report.page import (
+from thinkback_lab.report.html import (
     Html,
     contents,
     figure,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from thinkback_lab import figures
 from thinkback_lab.finished import Finished
 from thinkback_lab.metrics.bootstrap import interval
-from thinkback_lab.report import figures
 from thinkback_lab.report.charts import Bar, bar_chart, histogram, line_chart, scatter
 from thinkback_lab.report.curve import MOST as DEEPEST
 from thinkback_lab.report.curve import top_k
 from thinkback_lab.report.hardest import failed, hardest, told
-from thinkback_lab.report.page import (
+from thinkback_lab.report.html import (
     Html,
     contents,
     figure,

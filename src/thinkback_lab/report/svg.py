@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from thinkback_lab.plain import plain
 from thinkback_lab.report.scale import Scale, shown
 
 FONT = 13.0
@@ -57,9 +58,8 @@ def words(x: float, y: float, text: str, *, end: str = "start", class_: str = ""
 
 
 def printable(text: str) -> str:
-    """Anybody's text as text: no markup, no control characters, no half of a character."""
-    clean = "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in text)
-    return escape(clean, quote=True)
+    """Anybody's text as text, without markup."""
+    return escape(plain(text), quote=True)
 
 
 def mark(x: float, y: float, which: int, colour: str, tip: str = "") -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from thinkback_lab.errors import LabError
+from thinkback_lab.extras import extra
 from thinkback_lab.report.charts import Dot
 from thinkback_lab.runs.record import Record
 
@@ -62,15 +62,13 @@ def laid_out(points: Sequence[Recalled], embed: Embed, seed: int = 0) -> list[Do
     """Two dimensions; equal texts share a place. At least `FEWEST` different texts are wanted."""
     import numpy as np
 
-    try:
-        from sklearn.manifold import TSNE
-    except ImportError as error:
-        raise LabError("the plot of thoughts needs scikit-learn: pip install 'thinkback[lab]'") from error
-
+    manifold = extra("sklearn.manifold")
     texts = sorted({point.text for point in points})
     vectors = np.asarray(embed(texts), dtype=np.float64)
     perplexity = min(30.0, (len(texts) - 1) / 3)
-    layout = TSNE(perplexity=perplexity, init="pca", random_state=seed, n_jobs=1).fit_transform(vectors)
+    layout = manifold.TSNE(perplexity=perplexity, init="pca", random_state=seed, n_jobs=1).fit_transform(
+        vectors
+    )
     places = {text: (float(x), float(y)) for text, (x, y) in zip(texts, layout, strict=True)}
     spans = bands([point.turn for point in points])
     return [
