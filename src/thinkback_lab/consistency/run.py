@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from time import perf_counter
+from typing import Protocol, cast
 
-from thinkback_lab.cases import Case, Dataset, Question
+from thinkback_lab.cases import Case, Dataset, Item, Question
 from thinkback_lab.consistency.wordings import MOST, wordings
 from thinkback_lab.errors import LabError
 from thinkback_lab.metrics.answers import anchored
@@ -47,6 +48,12 @@ class Plan:
     @property
     def told(self) -> dict[str, object]:
         return asdict(self) | {"turns": sorted(set(self.turns))}
+
+
+class Told(Protocol):
+    """What every memory has in common; how it is asked is another matter."""
+
+    def tell(self, items: Sequence[Item]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +104,7 @@ def play(
     return asked
 
 
-def _case(case: Case, memory: Remembers, kit: Kit, plan: Plan, reader: Reader | None) -> Iterator[Asked]:
+def _case(case: Case, memory: Told, kit: Kit, plan: Plan, reader: Reader | None) -> Iterator[Asked]:
     order = list(case.questions)
     random.Random(f"{plan.seed} {case.id}").shuffle(order)  # noqa: S311 - a sample, no secret
     told = 0
@@ -119,7 +126,7 @@ def _case(case: Case, memory: Remembers, kit: Kit, plan: Plan, reader: Reader | 
 
 
 def _asked(
-    question: Question, lang: str, memory: Remembers, kit: Kit, n: int, reader: Reader | None
+    question: Question, lang: str, memory: Told, kit: Kit, n: int, reader: Reader | None
 ) -> list[Said]:
     """Embedded beforehand, as the runner does, so that `ms` is the memory's own."""
     texts = wordings(question, lang, n)
@@ -135,12 +142,14 @@ def _asked(
     return said
 
 
-def _recall(memory: Remembers, question: Question) -> Sequence[Found]:
+def _recall(memory: Told, question: Question) -> Sequence[Found]:
     """A control of the experiment is told the gold as well, as in a run."""
+    found: Sequence[Found]
     if knowing := getattr(memory, "recall_knowing", None):
-        found: Sequence[Found] = knowing(question, READ)
-        return found
-    return memory.recall(question.text, READ, question.at)
+        found = knowing(question, READ)
+    else:
+        found = cast("Remembers", memory).recall(question.text, READ, question.at)
+    return found
 
 
 def _scores(question: Question, said: Sequence[Said], first: Said | None) -> dict[str, float]:
