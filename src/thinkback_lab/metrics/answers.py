@@ -5,7 +5,8 @@
     correctness    TiM's labels by anchors: 1 says all of them, 0.5 some, 0 none
     f1             words (in Chinese: characters) shared with the expected answer
 
-An anchor is said where its characters stand in the text, regardless of case, width and spacing.
+An anchor is said where its characters stand in the text, regardless of case, width, apostrophes and spacing.
+A word of letters counts only as a whole one, a number too: 8 is neither in 28 nor in 8.5, 十 not in 二十.
 """
 
 from __future__ import annotations
@@ -15,28 +16,41 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-_WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]|[^\W_]+(?:['’][^\W_]+)*")
+_HAN = r"\u3400-\u4dbf\u4e00-\u9fff"
+_WORD = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+(?:'[^\W_{_HAN}]+)*")
+_LETTER = re.compile(rf"[^\W_{_HAN}]")
+_NUMERAL = re.compile(r"[零〇一二两三四五六七八九十百千万亿]")
+_FRACTION = re.compile(r"[.,]\d")
+_LOOSE = re.compile(rf"(?<=[{_HAN}]) | (?=[{_HAN}])")
 _FILLERS = frozenset(("a", "an", "the"))
-_LATIN_EDGE = re.compile(r"[a-z0-9]")
 
 
 def folded(text: str) -> str:
-    """One width, one case, single spaces."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """One width, one case, one apostrophe; single spaces, and none beside a Chinese sign."""
+    plain = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    return _LOOSE.sub("", " ".join(plain.split()))
 
 
 def says(text: str, anchor: str) -> bool:
-    """Whether `text` has the anchor; a Latin word or a number only as a whole one: 8 is not in 28."""
+    """Whether `text` has the anchor."""
     wanted, inside = folded(anchor), folded(text)
     at = inside.find(wanted) if wanted else -1
     while at >= 0:
-        before, after = inside[at - 1 : at], inside[at + len(wanted) : at + len(wanted) + 1]
-        begins = not (_LATIN_EDGE.match(before) and _LATIN_EDGE.match(wanted[0]))
-        ends = not (_LATIN_EDGE.match(after) and _LATIN_EDGE.match(wanted[-1]))
-        if begins and ends:
+        end = at + len(wanted)
+        if not _goes_on(inside, at) and not _goes_on(inside, end):
             return True
         at = inside.find(wanted, at + 1)
     return False
+
+
+def _goes_on(text: str, at: int) -> bool:
+    """Whether a word or a number runs across the place before `text[at]`."""
+    before, after = text[max(at - 1, 0) : at], text[at : at + 1]
+    if any(kind.match(before) and kind.match(after) for kind in (_LETTER, _NUMERAL)):
+        return True
+    fraction = before.isdigit() and _FRACTION.match(text, at)
+    whole = after.isdigit() and at > 1 and text[at - 2].isdigit() and before in ".,"
+    return bool(fraction or whole)
 
 
 def anchored(text: str, anchors: Sequence[str]) -> float:
