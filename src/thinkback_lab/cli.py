@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from thinkback_lab.commands.determinism import determinism, replay
+from thinkback_lab.commands.generate import generate
 from thinkback_lab.commands.kdconv import kdconv
 from thinkback_lab.commands.pairs import pairs
 from thinkback_lab.commands.scenarios import scenarios
@@ -29,6 +30,7 @@ evaluations.command(short_help="Compatible facts stay, updated ones go.")(pairs)
 evaluations.command(short_help="Triples drawn from KdConv's dialogues.")(kdconv)
 evaluations.command(short_help="The same turns give the same bytes.")(determinism)
 app.command(short_help="Tell scenarios to a database.")(replay)
+app.command(short_help="A persona world in PerLTQA's format.")(generate)
 
 
 @app.callback()
