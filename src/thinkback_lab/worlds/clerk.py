@@ -23,6 +23,7 @@ from thinkback_lab.prompts import render
 from thinkback_lab.worlds.world import Lang
 
 T = TypeVar("T", bound=BaseModel)
+PATIENCE = 10  # so many steps may fail in a row
 _USELESS = ("BadReply", "ModelRefused")  # thinkback's names for: it answered, but nothing of use
 
 
@@ -53,6 +54,7 @@ class Clerk:
         self._llm = llm
         self._folder = folder
         self._lang = lang
+        self._in_a_row = 0
         self.receipt = Receipt()
 
     def ask(
@@ -82,13 +84,18 @@ class Clerk:
             reply, wrong = _parsed(text, kind)
             if reply is not None and not (wrong := objection(reply)):
                 self._keep(path, text)
+                self._in_a_row = 0
                 return reply
             self.receipt.asked_again += len(messages) == 1
             said = [Message("assistant", text)] if text else []
             again = render(f"world_again_{self._lang}", complaint=wrong)
             messages = [*messages, *said, Message("user", again)]
         self.receipt.unusable += 1
-        raise Unusable(f"step {step!r}: {self._llm.name!r} gave nothing of use, twice ({wrong})")
+        self._in_a_row += 1
+        why = f"step {step!r}: {self._llm.name!r} gave nothing of use, twice ({wrong})"
+        if self._in_a_row >= PATIENCE:
+            raise LabError(f"{why}; so it went {PATIENCE} times in a row. Take an abler model")
+        raise Unusable(why)
 
     def _digest(self, prompt: str, schema: Mapping[str, Any]) -> str:
         return sha256(json.dumps([self._llm.name, prompt, schema], sort_keys=True).encode()).hexdigest()

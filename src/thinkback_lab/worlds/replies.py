@@ -82,5 +82,5 @@ class AnchorsReply(_Reply):
 
 
 class ScoreReply(_Reply):
-    reason: Annotated[str, Field(max_length=600)] = ""
+    reason: Annotated[str, Field(max_length=600)]
     score: Annotated[int, Field(ge=0, le=10)]
