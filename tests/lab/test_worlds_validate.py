@@ -312,6 +312,11 @@ def test_values_that_only_look_like_placeholders(value: str) -> None:
     [
         (" Heron,", "Heron"),
         ("“Heron”", "Heron"),
+        ("“Heron,”", "Heron"),
+        ("a boat called “Heron”", "a boat called “Heron”"),
+        ('"Heron" and "Gull"', '"Heron" and "Gull"'),
+        ("Heron”", "Heron"),
+        ("Tara's boat", "Tara's boat"),
         ("Varr Boats Ltd.", "Varr Boats Ltd."),
         ("8 a.m.", "8 a.m."),
         ("the end.", "the end"),

@@ -15,7 +15,7 @@ from thinkback_lab.errors import LabError
 from thinkback_lab.progress import progress
 from thinkback_lab.worlds.counts import counts
 from thinkback_lab.worlds.files import names, write
-from thinkback_lab.worlds.validate import findings
+from thinkback_lab.worlds.validate import findings, mended
 from thinkback_lab.worlds.world import Lang, World
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def generate(
     By grammar it needs no model, and the same seed gives the same bytes. By a model it asks for every part
     with the prompts of the package; replies are kept in DIR/replies, so that a run that was stopped goes on
     where it stood, and pairs that somebody should look at stand in DIR/review.jsonl. The world is checked for
-    the faults of seed 004's table 8: status 1 if there is one.
+    the faults of seed 004's table 8 and mended; status 1 if one is left that rules cannot mend.
 
     \b
     Examples:
@@ -58,7 +58,9 @@ def generate(
             world, made = _by_llm(characters, lang, seed, llm, out)
         else:
             world, made = _by_grammar(characters, lang, seed), {}
-        found = findings(world)
+        faults = findings(world)
+        world = mended(world)
+        left = findings(world)
         share, template = largest_share(world)
         write(world, out)
     settings = {"characters": characters, "lang": lang, "seed": seed, "by": by}
@@ -69,14 +71,15 @@ def generate(
         **made,
         "largest_template_share": round(share, 5),
         "largest_template": template,
-        "findings": len(found),
-        "first_findings": [each.line for each in found[:SHOWN]],
+        "mended": len(faults) - len(left),
+        "findings": len(left),
+        "first_findings": [each.line for each in left[:SHOWN]],
     }
     if as_json:
         options.show_json(summary)
     else:
         options.show_table(_table(summary), _last_line(summary))
-    if found:
+    if left:
         raise typer.Exit(1)
 
 
@@ -130,7 +133,7 @@ def _table(summary: Mapping[str, Any]) -> Table:
         grid.add_row(name.replace("_", " "), f"{number:,}")
     for name, number in summary.get("receipt", {}).items():
         grid.add_row(f"model: {name.replace('_', ' ')}", f"{number:,}")
-    for name in ("review", "dropped", "findings"):
+    for name in ("review", "dropped", "mended", "findings"):
         if name in summary:
             grid.add_row(name, f"{summary[name]:,}")
     grid.add_row("largest share of a template", f"{summary['largest_template_share']:.2%}")

@@ -75,7 +75,9 @@ PREPOSITION = re.compile(
 )
 _PARTICLE_ZH = re.compile(r"在(?![职线读校野家])|的(?![士确])|了(?![解望])")
 _ENDING_ZH = re.compile(r"(?<![目标有])的\Z|(?<![知为])了\Z|吗\Z")
-_AROUND = " \t\r\n\u3000,.;:!?，。；：！？、'\"“”‘’`"
+_AROUND = " \t\r\n\u3000,.;:!?，。；：！？、"
+_QUOTES = ("“”", "‘’", '""', "''", "``")
+_BRACKETS = ("()", "（）", "《》", "「」", "[]")
 _ABBREVIATED = re.compile(
     r"(?:\b(?:ltd|inc|co|corp|jr|sr|st|dr|mr|mrs|ms|prof|no|vol)|\.\w+)\.\Z", re.IGNORECASE
 )
@@ -120,17 +122,29 @@ def takes_assistant_for_a_person(question: str) -> bool:
 
 
 def bare(anchor: str) -> str:
-    """An anchor without what surrounds it: spaces, punctuation, one of two brackets, a Chinese particle."""
-    told = anchor.strip(_AROUND)
-    if anchor.lstrip(_AROUND).startswith(f"{told}.") and _ABBREVIATED.search(f"{told}."):
-        told += "."
-    for opening, closing in ("()", "（）", "《》", "「」", "[]"):
-        if told.count(opening) != told.count(closing):
-            told = told.strip(opening + closing)
+    """An anchor without what surrounds it: spaces, punctuation, quotes, half a pair, a Chinese particle."""
+    told = anchor
+    while (peeled := _peeled(told)) != told:
+        told = peeled
     if _CJK.match(told):
         if (particle := _PARTICLE_ZH.match(told)) and len(told) > 1:
             told = told[particle.end() :]
         told = _ENDING_ZH.sub("", told)
+    return told
+
+
+def _peeled(text: str) -> str:
+    told = text.strip(_AROUND)
+    if text.lstrip(_AROUND).startswith(f"{told}.") and _ABBREVIATED.search(f"{told}."):
+        told += "."
+    for opening, closing in _QUOTES:
+        inner = told[1:-1]
+        if told[:1] == opening and told[-1:] == closing and opening not in inner and closing not in inner:
+            told = inner
+    for opening, closing in (*_QUOTES, *_BRACKETS):
+        alone = told.count(opening) % 2 if opening == closing else told.count(opening) != told.count(closing)
+        if alone:
+            told = told.strip(opening + closing)
     return told
 
 
