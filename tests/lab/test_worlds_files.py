@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -175,10 +176,20 @@ def test_the_same_world_gives_the_same_bytes(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
-def test_two_characters_of_one_name_cannot_be_written(tmp_path: Path) -> None:
-    (ada,) = small().characters
-    with pytest.raises(LabError, match="Ada Finch"):
-        write(World("en", (ada, replace(ada, number=2))), tmp_path)
+(ADA,) = small().characters
+UNWRITABLE = {
+    "Ada Finch": World("en", (ADA, replace(ADA, number=2))),
+    "1_0_0": World("en", (replace(ADA, events=ADA.events * 2),)),
+    "Bo: junior": World(
+        "en", (replace(ADA, dialogues=(replace(ADA.dialogues[0], lines=(("Bo: junior", "Up!"),)),)),)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNWRITABLE)
+def test_what_would_not_come_back_is_not_written(tmp_path: Path, name: str) -> None:
+    with pytest.raises(LabError, match=name):
+        write(UNWRITABLE[name], tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -214,6 +225,16 @@ def test_words_without_a_year_are_no_date(told: str) -> None:
 @given(moments)
 def test_a_moment_is_read_as_it_is_said(at: datetime) -> None:
     assert read_date(said(at)) == at
+
+
+def test_a_moment_without_a_zone_does_not_depend_on_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    time.tzset()
+    try:
+        assert said(datetime(2021, 4, 5, 9, 30)) == "2021-04-05 09:30"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 @given(st.text())

@@ -37,8 +37,8 @@ _WORD = re.compile(r"[a-z]+|\d+|[春夏秋冬]")
 
 
 def said(at: datetime) -> str:
-    """A moment as `read` reads it: in UTC, to the minute where nothing is finer."""
-    whole = at.astimezone(UTC).replace(tzinfo=None)
+    """A moment as `read` reads it: in UTC; one without a zone is taken for UTC."""
+    whole = at.astimezone(UTC).replace(tzinfo=None) if at.tzinfo else at
     return whole.isoformat(sep=" ", timespec="auto" if whole.second or whole.microsecond else "minutes")
 
 

@@ -8,7 +8,8 @@ of a Chinese original. Questions come back by section, in order within each.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,8 @@ def names(lang: Lang) -> tuple[str, str]:
 
 def write(world: World, folder: Path) -> tuple[Path, Path]:
     """Both files; the same world gives the same bytes."""
-    twice = sorted(name for name, same in groupby(sorted(_names(world))) if len(list(same)) > 1)
-    if twice:
-        raise LabError(f"two characters are named {twice[0]!r}: PerLTQA's files know a character by the name")
+    if problem := _unwritable(world):
+        raise LabError(f"{problem}: PerLTQA's files cannot hold that")
     memories, questions = (folder / name for name in names(world.lang))
     folder.mkdir(parents=True, exist_ok=True)
     _dump({each.name: _memories(each) for each in world.characters}, memories)
@@ -38,8 +38,22 @@ def write(world: World, folder: Path) -> tuple[Path, Path]:
     return memories, questions
 
 
-def _names(world: World) -> list[str]:
-    return [each.name for each in world.characters]
+def _unwritable(world: World) -> str:
+    """What would not come back: the files know characters by name, memories by id, speakers by a colon."""
+    if twice := _twice([each.name for each in world.characters]):
+        return f"two characters are named {twice!r}"
+    for character in world.characters:
+        for memories in (character.relationships, character.events, character.dialogues):
+            if twice := _twice([each.id for each in memories]):
+                return f"two memories of {character.name!r} have the id {twice!r}"
+        speakers = {speaker for dialogue in character.dialogues for speaker, _ in dialogue.lines}
+        if odd := sorted(speaker for speaker in speakers if ":" in speaker or "：" in speaker):
+            return f"a speaker is named {odd[0]!r}"
+    return ""
+
+
+def _twice(names: Sequence[str]) -> str | None:
+    return next((name for name, times in Counter(names).items() if times > 1), None)
 
 
 def _dump(told: object, path: Path) -> None:

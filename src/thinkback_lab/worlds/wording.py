@@ -76,8 +76,8 @@ PREPOSITION = re.compile(
 _PARTICLE_ZH = re.compile(r"在(?![职线读校野家])|的(?![士确])|了(?![解望])")
 _ENDING_ZH = re.compile(r"(?<![目标有])的\Z|(?<![知为])了\Z|吗\Z")
 _AROUND = " \t\r\n\u3000,.;:!?，。；：！？、"
-_QUOTES = ("“”", "‘’", '""', "''", "``")
-_BRACKETS = ("()", "（）", "《》", "「」", "[]")
+_QUOTES = tuple(zip("“‘\"'`", "”’\"'`", strict=True))
+_BRACKETS = tuple(zip("(（《「[", ")）》」]", strict=True))
 _ABBREVIATED = re.compile(
     r"(?:\b(?:ltd|inc|co|corp|jr|sr|st|dr|mr|mrs|ms|prof|no|vol)|\.\w+)\.\Z", re.IGNORECASE
 )
