@@ -1,0 +1,162 @@
+"""The words that the checks of a world go by, in English and Chinese."""
+
+from __future__ import annotations
+
+import re
+
+from thinkback_lab.worlds.world import Lang
+
+# Values that say nothing, whole; and beginnings of values that say only that there is none.
+_EMPTY = (
+    r"unknown|none|null|nil|n/a|n\.a|undefined|unspecified|tbd|tba|to be determined|placeholder|x{2,}"
+    r"|[-–—.?？…_/]+|未知|暂无|无|不详|待定|不明|空|略|没有|待补充"
+)
+_BEGINS_EMPTY = (
+    r"not (?:yet )?(?:provided|specified|mentioned|available|applicable|given|known|disclosed)\b"
+    r"|no (?:information|data)\b"
+    r"|未(?:提供|提及|说明|填写|公开)|没有(?:提供|提及|相关)|无(?:相关)?(?:信息|资料)"
+)
+_LEFT_OPEN = r"\[[^\]]*\]|<[^>]*>|\{[^}]*\}|【[^】]*】"
+_PLACEHOLDER = re.compile(rf"(?:(?:{_EMPTY}|{_LEFT_OPEN})\s*[.。]?\Z)|(?:{_BEGINS_EMPTY})", re.IGNORECASE)
+
+# Of each group a person has one at a time.
+ONE_AT_A_TIME: tuple[frozenset[str], ...] = (
+    frozenset(
+        (
+            *(
+                "wife",
+                "husband",
+                "spouse",
+                "girlfriend",
+                "boyfriend",
+                "fiancé",
+                "fiancée",
+                "fiance",
+                "fiancee",
+            ),
+            *(
+                "妻子",
+                "丈夫",
+                "配偶",
+                "老婆",
+                "老公",
+                "太太",
+                "女朋友",
+                "男朋友",
+                "女友",
+                "男友",
+                "未婚妻",
+                "未婚夫",
+            ),
+        )
+    ),
+    frozenset(("mother", "mom", "母亲", "妈妈")),
+    frozenset(("father", "dad", "父亲", "爸爸")),
+)
+
+ASSISTANT = re.compile(
+    r"(?:\b(?:the|his|her|their|an) )?\bAI[ -]?assistant\b|(?:AI|人工智能|智能)\s?助[手理]", re.IGNORECASE
+)
+_BESIDE_ASSISTANT = re.compile(
+    rf"(?:\b(?:and|with|alongside)\b\s*|[和与跟同、]\s*)(?:{ASSISTANT.pattern})"
+    rf"|(?:{ASSISTANT.pattern})\s*(?:\band\b|[和与跟])",
+    re.IGNORECASE,
+)
+_TALKING = re.compile(
+    r"\b(?:talk|tell|told|say|said|speak|spoke|chat|discuss|convers|ask|mention|confid|share|describ|messag)"
+    r"|聊|谈|说|讨论|对话|交流|告诉|提到|提及|问|倾诉|分享|描述",
+    re.IGNORECASE,
+)
+
+PREPOSITION = re.compile(
+    r"(?:at|in|on|to|of|from|by|with|for|into|onto|about|near|inside|outside|around|towards?|through|during|via"
+    r"|between|behind|under|over|beside)\s+(?=\S)",
+    re.IGNORECASE,
+)
+_PARTICLE_ZH = re.compile(r"在(?![职线读校野家])|的(?![士确])|了(?![解望])")
+_ENDING_ZH = re.compile(r"(?<![目标有])的\Z|(?<![知为])了\Z|吗\Z")
+_AROUND = " \t\r\n\u3000,.;:!?，。；：！？、"
+_QUOTES = tuple(zip("“‘\"'`", "”’\"'`", strict=True))
+_BRACKETS = tuple(zip("(（《「[", ")）》」]", strict=True))
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:ltd|inc|co|corp|jr|sr|st|dr|mr|mrs|ms|prof|no|vol)|\.\w+)\.\Z", re.IGNORECASE
+)
+
+# Words that carry nothing of their own; what an answer says besides them it should not say again.
+_STOP = frozenset(
+    (
+        *("a", "an", "the", "this", "that", "it", "its", "and", "or", "not"),
+        *("is", "are", "was", "were", "be", "been", "do", "does", "did", "has", "have", "had", "will", "s"),
+        *("i", "he", "him", "his", "she", "her", "hers", "they", "them", "their"),
+        *("who", "whom", "whose", "what", "which", "when", "where", "why", "how"),
+        *("as", "at", "by", "for", "from", "in", "of", "on", "to", "with"),
+    )
+)
+_STOP_ZH = frozenset("的了是在和与跟有为被把就也都其这那着过")
+_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_CJK = re.compile(r"[\u3400-\u9fff]")
+_SHORTEST = {"en": 12, "zh": 20}  # words, characters: the seed's example of a brief narrative has eight words
+
+
+def is_placeholder(value: str) -> bool:
+    """Nothing, or words that only fill a field: `Not Provided`, `N/A`, `[hobbies]`, `未提供`."""
+    told = value.strip()
+    return not told or _PLACEHOLDER.match(told) is not None
+
+
+def is_brief(narrative: str, lang: Lang) -> bool:
+    """Too short to tell what happened, where and with whom."""
+    return length(narrative, lang) < _SHORTEST[lang]
+
+
+def length(text: str, lang: Lang) -> int:
+    """Words; in Chinese, characters and the words between them."""
+    if lang == "zh":
+        return len(_CJK.findall(text)) + len(_TOKEN.findall(_CJK.sub(" ", text)))
+    return len(text.split())
+
+
+def takes_assistant_for_a_person(question: str) -> bool:
+    """The assistant beside somebody in what was done; it may well be talked with."""
+    return _BESIDE_ASSISTANT.search(question) is not None and not _TALKING.search(question)
+
+
+def bare(anchor: str) -> str:
+    """An anchor without what surrounds it: spaces, punctuation, quotes, half a pair, a Chinese particle."""
+    told = anchor
+    while (peeled := _peeled(told)) != told:
+        told = peeled
+    if _CJK.match(told):
+        if (particle := _PARTICLE_ZH.match(told)) and len(told) > 1:
+            told = told[particle.end() :]
+        told = _ENDING_ZH.sub("", told)
+    return told
+
+
+def _peeled(text: str) -> str:
+    told = text.strip(_AROUND)
+    if text.lstrip(_AROUND).startswith(f"{told}.") and _ABBREVIATED.search(f"{told}."):
+        told += "."
+    for opening, closing in _QUOTES:
+        inner = told[1:-1]
+        if told[:1] == opening and told[-1:] == closing and opening not in inner and closing not in inner:
+            told = inner
+    for opening, closing in (*_QUOTES, *_BRACKETS):
+        alone = told.count(opening) % 2 if opening == closing else told.count(opening) != told.count(closing)
+        if alone:
+            told = told.strip(opening + closing)
+    return told
+
+
+def is_name(part: str) -> bool:
+    """Whether a part of an English name can stand for its bearer."""
+    return part[:1].isupper() and part.lower() not in _STOP
+
+
+def content_words(text: str, lang: Lang) -> list[str]:
+    """What a text says, without the words that carry nothing; Chinese by characters."""
+    if lang == "zh":
+        spoken = [*_CJK.findall(text), *_TOKEN.findall(_CJK.sub(" ", text.lower()))]
+        return [each for each in spoken if each not in _STOP_ZH]
+    words = (found.removesuffix("'s").removesuffix("’s") for found in _TOKEN.findall(text.lower()))
+    return [word for word in words if word not in _STOP]

@@ -1,0 +1,242 @@
+"""Worlds in PerLTQA's files: what is written comes back, and dates in free words."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from thinkback_lab.datasets.perltqa import load
+from thinkback_lab.errors import LabError
+from thinkback_lab.worlds.dates import read as read_date
+from thinkback_lab.worlds.dates import said
+from thinkback_lab.worlds.files import names, read, write
+from thinkback_lab.worlds.parse import SECTIONS
+from thinkback_lab.worlds.world import (
+    FIELDS,
+    QA,
+    Anchor,
+    Character,
+    Dialogue,
+    Event,
+    Relationship,
+    World,
+)
+
+words = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=30)
+speakers = st.text(st.characters(codec="utf-8", exclude_characters=":：\x00"), max_size=8)
+moments = st.datetimes(datetime(1000, 1, 2), datetime(2999, 1, 1), timezones=st.just(UTC))
+
+
+@st.composite
+def characters(draw: st.DrawFn, number: int) -> Character:
+    people = range(draw(st.integers(1, 3)))
+    relationships = [
+        Relationship(id=f"{number}_{p}", name=draw(words), relationship=draw(words), description=draw(words))
+        for p in people
+    ]
+    events = [
+        Event(
+            id=f"{number}_{p}_{e}",
+            content=draw(words),
+            summary=draw(words),
+            characters=tuple(draw(st.lists(st.sampled_from([each.id for each in relationships])))),
+            at=draw(moments),
+            theme=draw(words),
+        )
+        for p in people
+        for e in range(draw(st.integers(0, 2)))
+    ]
+    dialogues = [
+        Dialogue(
+            id=f"{event.id}#{count}",
+            event=event.id,
+            at=draw(moments),
+            lines=tuple(draw(st.lists(st.tuples(speakers, words), max_size=3))),
+        )
+        for count, event in enumerate(events)
+        if draw(st.booleans())
+    ]
+    profile = {field: draw(words) for field in draw(st.lists(st.sampled_from(FIELDS), unique=True))}
+    known = [*profile, *(each.id for each in relationships), *(each.id for each in events)]
+    questions = st.builds(
+        QA,
+        section=st.sampled_from(SECTIONS),
+        question=words,
+        answer=words,
+        references=st.lists(st.sampled_from(known), max_size=3).map(tuple),
+        anchors=st.lists(st.builds(Anchor, words, st.integers(-1, 99), st.integers(-1, 99)), max_size=3).map(
+            tuple
+        ),
+        topic=st.sampled_from(["plain", "changed", "unanswerable"]),
+        again=st.lists(words, max_size=2).map(tuple),
+    )
+    asked = draw(st.lists(questions, max_size=5))
+    return Character(
+        number=number,
+        name=f"name {number}" + draw(words),
+        profile=profile,
+        description=draw(words),
+        relationships=tuple(relationships),
+        events=tuple(events),
+        dialogues=tuple(dialogues),
+        questions=tuple(sorted(asked, key=lambda qa: SECTIONS.index(qa.section))),
+    )
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    numbers = draw(st.lists(st.integers(1, 99), max_size=3, unique=True))
+    return World(draw(st.sampled_from(["en", "zh"])), tuple(draw(characters(each)) for each in numbers))
+
+
+@settings(max_examples=60, deadline=None)
+@given(worlds())
+def test_what_is_written_comes_back(world: World) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        assert read(*write(world, Path(folder)), world.lang) == world
+
+
+def small() -> World:
+    at = datetime(2021, 4, 5, 9, 30, tzinfo=UTC)
+    return World(
+        "en",
+        (
+            Character(
+                number=1,
+                name="Ada Finch",
+                profile={"Protagonist": "Ada Finch", "Hobbies": "kites"},
+                description="",
+                relationships=(
+                    Relationship(id="1_0", name="Bo", relationship="friend", description="A friend."),
+                ),
+                events=(
+                    Event(id="1_0_0", content="Kites.", summary="", characters=("1_0",), at=at, theme=""),
+                ),
+                dialogues=(Dialogue(id="1_0_0#0", event="1_0_0", at=at, lines=(("Bo", "Up: now!"),)),),
+                questions=(
+                    QA(
+                        section="events",
+                        question="What did they fly?",
+                        answer="Kites",
+                        references=("1_0_0",),
+                        anchors=(Anchor("Kites", 0, 5),),
+                        again=("What was flown?",),
+                    ),
+                    QA(
+                        section="events",
+                        question="Who cooked?",
+                        answer="Unknown",
+                        references=(),
+                        anchors=(),
+                        topic="unanswerable",
+                    ),
+                ),
+            ),
+        ),
+    )
+
+
+def test_the_files_have_the_shape_of_the_public_ones(tmp_path: Path) -> None:
+    memories, questions = write(small(), tmp_path)
+    assert (memories.name, questions.name) == names("en")
+    told: dict[str, Any] = json.loads(memories.read_text("utf-8"))["Ada Finch"]
+    assert list(told) == ["profile", "profile_description", "social_relationship", "events", "dialogues"]
+    assert told["dialogues"]["1_0_0#0"] == {
+        "events": "1_0_0",
+        "contents": {"2021-04-05 09:30": ["Bo: Up: now!"]},
+    }
+    assert told["events"]["1_0_0"]["Characters"] == ["1_0"]
+    (asked,) = json.loads(questions.read_text("utf-8"))
+    first, second = asked["Ada Finch"]["events"]
+    assert first["1_0_0"][0]["Reference Memory"] == "['1_0_0']"
+    assert first["1_0_0"][0]["Memory Anchors"] == [{"Kites": [0, 5]}]
+    assert second[""][0]["Reference Memory"] == "[]"
+
+
+def test_the_loader_reads_it_with_what_is_ours(tmp_path: Path) -> None:
+    write(small(), tmp_path)
+    (case,) = load(tmp_path).cases
+    flown, cooked = case.questions
+    assert (flown.gold, flown.again, flown.answerable) == (("1_0_0",), ("What was flown?",), True)
+    assert (cooked.gold, cooked.answerable) == ((), False)
+    assert cooked.id.endswith("events-unanswerable")
+
+
+def test_the_same_world_gives_the_same_bytes(tmp_path: Path) -> None:
+    first, second = write(small(), tmp_path / "a"), write(small(), tmp_path / "b")
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+(ADA,) = small().characters
+UNWRITABLE = {
+    "Ada Finch": World("en", (ADA, replace(ADA, number=2))),
+    "1_0_0": World("en", (replace(ADA, events=ADA.events * 2),)),
+    "Bo: junior": World(
+        "en", (replace(ADA, dialogues=(replace(ADA.dialogues[0], lines=(("Bo: junior", "Up!"),)),)),)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNWRITABLE)
+def test_what_would_not_come_back_is_not_written(tmp_path: Path, name: str) -> None:
+    with pytest.raises(LabError, match=name):
+        write(UNWRITABLE[name], tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+# --- dates --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("told", "at"),
+    [
+        ("2022-05-15 10:00", datetime(2022, 5, 15, 10)),
+        ("May 12, 2022", datetime(2022, 5, 12)),
+        ("12th May 2022 at 8:05", datetime(2022, 5, 12, 8, 5)),
+        ("October 2021", datetime(2021, 10, 1)),
+        ("2012", datetime(2012, 1, 1)),
+        ("Summer of 2019", datetime(2019, 6, 1)),
+        ("2022/3/7", datetime(2022, 3, 7)),
+        ("2021年10月", datetime(2021, 10, 1)),
+        ("2021年10月3日 14:20", datetime(2021, 10, 3, 14, 20)),
+        ("2020年夏天", datetime(2020, 6, 1)),
+        ("June 31, 2020", datetime(2020, 6, 1)),
+        ("from 2016-2018", datetime(2016, 1, 1)),
+    ],
+)
+def test_dates_in_free_words(told: str, at: datetime) -> None:
+    assert read_date(told) == at.replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize("told", ["", "during an election", "a sunny weekend", "May 12", "0000", "12345"])
+def test_words_without_a_year_are_no_date(told: str) -> None:
+    assert read_date(told) is None
+
+
+@given(moments)
+def test_a_moment_is_read_as_it_is_said(at: datetime) -> None:
+    assert read_date(said(at)) == at
+
+
+def test_a_moment_without_a_zone_does_not_depend_on_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    time.tzset()
+    try:
+        assert said(datetime(2021, 4, 5, 9, 30)) == "2021-04-05 09:30"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@given(st.text())
+def test_any_words_are_read_without_an_error(told: str) -> None:
+    read_date(told)
