@@ -69,7 +69,7 @@ def test_several_ranks_after_one_option(words: list[str], spread_out: list[str])
     assert spread(words) == spread_out
 
 
-@pytest.mark.parametrize("name", sorted(set(DATASETS) - {"perltqa"}))
+@pytest.mark.parametrize("name", sorted(DATASETS))
 def test_every_data_set_has_a_command_that_teaches_and_runs(name: str, tmp_path: Path) -> None:
     taught = lab("eval", name, "--help")
     assert taught.exit_code == 0

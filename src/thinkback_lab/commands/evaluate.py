@@ -15,7 +15,7 @@ from thinkback_lab.commands import options
 from thinkback_lab.datasets.registry import Choice, Entry
 from thinkback_lab.progress import progress
 from thinkback_lab.reader import ModelReader
-from thinkback_lab.report.write import write_report
+from thinkback_lab.report.page import write_report
 from thinkback_lab.runs.folder import REPORT
 from thinkback_lab.runs.run import KS, Job
 from thinkback_lab.runs.start import Named, choose, finish, place

@@ -16,7 +16,7 @@ from thinkback_lab.datasets.registry import DATASETS
 from thinkback_lab.errors import DataAbsent, LabError
 from thinkback_lab.progress import progress
 from thinkback_lab.report.markdown import matrix
-from thinkback_lab.report.write import write_report
+from thinkback_lab.report.page import write_report
 from thinkback_lab.runs.folder import REPORT
 from thinkback_lab.runs.start import Named, finish, slug
 from thinkback_lab.schemes.embedder import kit

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thinkback_lab.cases import Dataset
-from thinkback_lab.datasets import gvd, kdconv, locomo, longmemeval, madial, medical
+from thinkback_lab.datasets import gvd, kdconv, locomo, longmemeval, madial, medical, perltqa
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,14 @@ _ENTRIES = (
         ),
         madial.ORIGIN,
         "MADial-Bench: events of a child's life that an assistant should bring up by itself.",
+        apart="lang",
+    ),
+    Entry(
+        "perltqa",
+        perltqa.load,
+        (Choice("lang", ("en", "zh"), "en", "English or Chinese."),),
+        perltqa.ORIGIN,
+        "PerLTQA: a character's profile, relationships, events and dialogues, and questions about them.",
         apart="lang",
     ),
     Entry(
