@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -149,6 +150,12 @@ def test_bm25_prefers_rare_words_keeps_order_among_equals_and_returns_no_strange
     with memory("bm25", tools, told) as made:
         assert [found.sources[0] for found in ask(made, "the tea pagoda", 5)] == ["3", "1", "2", "0"]
         assert ask(made, "unheard", 5) == []
+
+
+def test_a_missing_library_names_its_install_command(tools: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    with pytest.raises(LabError, match=r"bm25s is not installed: pip install 'thinkback\[lab\]'"):
+        find("bm25")(tools)
 
 
 # --- thinkback and TiM ------------------------------------------------------------------------
