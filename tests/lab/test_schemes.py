@@ -187,6 +187,8 @@ def test_tim_recalls_thoughts_of_the_questions_group_only(tools: Kit) -> None:
     assert found[0].text == "fact 12 of 84"
     assert {each.text for each in found} == mates
     assert 1 < len(mates) < 150
+    table.drop([12])
+    assert {each.text for each in table.nearest(asked, 300, -1.0)} == mates - {"fact 12 of 84"}
 
 
 def test_tim_falls_back_on_the_bank_but_not_in_the_first_paper(tools: Kit) -> None:
