@@ -50,8 +50,11 @@ def test_a_file_may_have_the_name_of_a_module_that_is_loaded(tmp_path: Path) -> 
 
 def test_an_installed_package_brings_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("theirs", "thinkback_lab.schemes.raw:Raw", registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints([point]))
+    broken = EntryPoint("broken", "thinkback_lab.schemes.raw:Rare", registry.GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints([point, broken]))
     assert find("theirs") is Raw
+    with pytest.raises(LabError, match=r"broken: .*Rare.* cannot be loaded"):
+        find("broken")
     with pytest.raises(LabError, match="theirs"):
         find("nobodys")
 

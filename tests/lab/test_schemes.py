@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -151,6 +152,12 @@ def test_bm25_prefers_rare_words_keeps_order_among_equals_and_returns_no_strange
         assert ask(made, "unheard", 5) == []
 
 
+def test_a_missing_library_names_its_install_command(tools: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    with pytest.raises(LabError, match=r"bm25s is not installed: pip install 'thinkback\[lab\]'"):
+        find("bm25")(tools)
+
+
 # --- thinkback and TiM ------------------------------------------------------------------------
 
 
@@ -180,6 +187,8 @@ def test_tim_recalls_thoughts_of_the_questions_group_only(tools: Kit) -> None:
     assert found[0].text == "fact 12 of 84"
     assert {each.text for each in found} == mates
     assert 1 < len(mates) < 150
+    table.drop([12])
+    assert {each.text for each in table.nearest(asked, 300, -1.0)} == mates - {"fact 12 of 84"}
 
 
 def test_tim_falls_back_on_the_bank_but_not_in_the_first_paper(tools: Kit) -> None:

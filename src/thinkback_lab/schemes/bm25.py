@@ -1,13 +1,15 @@
 """BM25 over English stems and Chinese characters and pairs: the baseline by words, none of it thinkback's.
 
-Lucene's variant with k1 = 1.5 and b = 0.75. Equal scores keep the order of telling; what shares no word with
-the question is not returned.
+Lucene's variant with k1 = 1.5 and b = 0.75, without English stop words (the longer list of `bm25s`), which
+gains up to ten points on dialogue. Equal scores keep the order of telling; what shares no word with the
+question is not returned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +38,7 @@ class BM25:
 
     def tell(self, items: Sequence[Item]) -> None:
         self._items += items
-        self._words += (words(item.text) for item in items)
+        self._words += (telling(item.text) for item in items)
         self._index = None
 
     def recall(self, question: str, k: int, at: datetime) -> list[Found]:
@@ -44,10 +46,22 @@ class BM25:
 
     def scores(self, question: str) -> npt.NDArray[np.float64]:
         """One for each item, in order."""
-        asked = words(question)
+        asked = telling(question)
         if not asked or not any(self._words):
             return np.zeros(len(self._items))
         if self._index is None:
             self._index = self._bm25s.BM25(method="lucene", k1=K1, b=B)
             self._index.index(self._words, show_progress=False)
         return np.asarray(self._index.get_scores(asked), dtype=np.float64)
+
+
+def telling(text: str) -> list[str]:
+    """The words of a text that are no stop words."""
+    return [word for word in words(text) if word not in _stop_words()]
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    """As our own words: of "don't" both halves."""
+    listed = extra("bm25s.stopwords").STOPWORDS_EN_PLUS
+    return frozenset(word for entry in listed for word in words(entry))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -81,7 +81,7 @@ def find(spec: str) -> Scheme:
     if module:
         return _attribute(_module(module, spec), attribute, spec)
     if installed := [point for point in entry_points(group=GROUP) if point.name == spec]:
-        return _checked(installed[0].load(), spec)
+        return _checked(_loaded(installed[0]), spec)
     raise LabError(f"no scheme {spec!r}: {_known()}")
 
 
@@ -114,6 +114,13 @@ def _module(name: str, spec: str) -> ModuleType:
         raise LabError(f"{spec}: {name} needs {error.name}, which is not installed") from error
     except Exception as error:  # a stranger's file may fail in any way
         raise LabError(f"{spec}: {name} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def _loaded(point: EntryPoint) -> object:
+    try:
+        return point.load()
+    except Exception as error:  # as any stranger's
+        raise LabError(f"{point.name}: {point.value} cannot be loaded: {error}") from error
 
 
 def _from_file(path: Path) -> ModuleType:

@@ -85,6 +85,10 @@ class Table:
         self._matrix = random_matrix(keys.shape[1], len(rows))
         self.groups = hashed(keys, self._matrix)
 
+    def drop(self, places: Sequence[int]) -> None:
+        """These rows are in no group any more, so that no question finds them."""
+        self.groups[list(places)] = -1
+
     def nearest(self, asked: Vectors, k: int, relevant: float) -> list[Found]:
         """Stage 1, the question's group; stage 2, cosine inside it."""
         (places,) = np.nonzero(self.groups == hashed(asked, self._matrix))
@@ -125,10 +129,8 @@ class TiM:
         every = Table([*map(self._row, thoughts), *self._triples], self._embed)
         groups = {thought.id: group for thought, group in zip(thoughts, every.groups.tolist(), strict=False)}
         held = self.held(thoughts, groups)
-        if len(held) == len(thoughts):
-            return every
-        kept = [self._row(thought) for thought in thoughts if thought.id in held]
-        return Table([*kept, *self._triples], self._embed)
+        every.drop([place for place, thought in enumerate(thoughts) if thought.id not in held])
+        return every
 
     def _row(self, thought: Thought) -> Row:
         (turn,) = self.thinks.memory.store.turns(self.thinks.memory.user, ids=[thought.last_turn])
