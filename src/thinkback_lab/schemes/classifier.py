@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 from typing import Any
 
 from thinkback import LLM, Message
 from thinkback_lab.cases import EPISODIC, Kind
 from thinkback_lab.errors import LabError
 from thinkback_lab.extras import extra
-from thinkback_lab.schemes.prompts import read, render
+from thinkback_lab.prompts import render
 from thinkback_lab.schemes.scheme import Half
 
 HALVES: tuple[Half, Half] = ("episodic", "semantic")
+_EXAMPLES = files("thinkback_lab.schemes").joinpath("classify_examples.jsonl")
 _SHOWN = 8  # examples in the few-shot prompt: two of each kind in each language
 _FEATURES = 2**15
 
@@ -30,7 +32,7 @@ def half(kind: Kind) -> Half:
 
 def examples() -> list[tuple[str, Half]]:
     """Questions written by hand, English and Chinese, the same number of each kind."""
-    lines = [json.loads(line) for line in read("classify_examples.jsonl").splitlines()]
+    lines = [json.loads(line) for line in _EXAMPLES.read_text("utf-8").splitlines()]
     return [(line["question"], line["kind"]) for line in lines]
 
 

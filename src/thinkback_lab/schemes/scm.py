@@ -22,7 +22,7 @@ import numpy as np
 
 from thinkback import Message
 from thinkback_lab.cases import Item
-from thinkback_lab.schemes.prompts import render
+from thinkback_lab.prompts import render
 from thinkback_lab.schemes.ranking import best
 from thinkback_lab.schemes.scheme import Found, Kit
 from thinkback_lab.schemes.summaries import summarise

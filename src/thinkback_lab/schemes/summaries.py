@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from thinkback import LLM, Message
 from thinkback_lab.cases import Item
-from thinkback_lab.schemes.prompts import render
+from thinkback_lab.prompts import render
 from thinkback_lab.schemes.words import words
 
 SENTENCES = 3
