@@ -13,6 +13,8 @@ from thinkback_lab.commands.determinism import determinism, replay
 from thinkback_lab.commands.kdconv import kdconv
 from thinkback_lab.commands.pairs import pairs
 from thinkback_lab.commands.scenarios import scenarios
+from thinkback_lab.commands.tables import tables
+from thinkback_lab.commands.timing import timing
 
 INTERRUPTED = 130
 _LOOK: dict[str, Any] = {
@@ -29,8 +31,10 @@ evaluations.command(short_help="The unit tests of memory.")(scenarios)
 evaluations.command(short_help="Compatible facts stay, updated ones go.")(pairs)
 evaluations.command(short_help="Triples drawn from KdConv's dialogues.")(kdconv)
 evaluations.command(short_help="The same turns give the same bytes.")(determinism)
+evaluations.command(short_help="Retrieval time against pairwise similarity.")(timing)
 app.command(short_help="Tell scenarios to a database.")(replay)
 app.command(short_help="Runs side by side, with paired tests.")(compare)
+app.command(short_help="The papers' tables, filled from runs.")(tables)
 
 
 @app.callback()
