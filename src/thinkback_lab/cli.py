@@ -18,6 +18,8 @@ from thinkback_lab.commands.pairs import pairs
 from thinkback_lab.commands.scenarios import scenarios
 from thinkback_lab.commands.schemes import schemes
 from thinkback_lab.commands.suite import suite
+from thinkback_lab.commands.tables import tables
+from thinkback_lab.commands.timing import timing
 from thinkback_lab.commands.triples import triples
 from thinkback_lab.datasets.registry import DATASETS
 
@@ -44,6 +46,8 @@ app.command(short_help="Let models judge the answers of runs, blind.")(judge)
 app.command(short_help="Tell scenarios to a database.")(replay)
 app.command(short_help="Runs side by side, with paired tests.")(compare)
 app.command(short_help="A persona world in PerLTQA's format.")(generate)
+evaluations.command(short_help="Retrieval time against pairwise similarity.")(timing)
+app.command(short_help="The papers' tables, filled from runs.")(tables)
 
 
 @app.callback()

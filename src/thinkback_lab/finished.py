@@ -8,11 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from thinkback_lab.errors import LabError
-from thinkback_lab.runs.folder import read_records, read_results
+from thinkback_lab.runs.folder import QUESTIONS, read_json, read_records, read_results
 from thinkback_lab.runs.record import Record
 
 PARTS = ("llm", "embedder", "preset", "think")  # the settings of a memory system
-CHOICES = ("lang", "domain", "split", "bank")  # those that choose within a data set
+CHOICES = (
+    "lang",
+    "domain",
+    "split",
+    "bank",
+    "corpus",
+    "size",
+    "grain",
+)  # those that choose within a data set
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,7 @@ class Finished:
 
 
 def read_finished(folders: Sequence[Path]) -> list[Finished]:
-    """In the order given; a folder named twice is read twice."""
+    """In the order given; a file is what `--json` printed: figures without questions."""
     if not folders:
         raise LabError("no run is named: give the folders that `thinkback-lab eval` wrote")
     return [_read(folder) for folder in folders]
@@ -76,11 +84,11 @@ def scheme_labels(runs: Sequence[Finished]) -> list[str]:
 
 
 def _read(folder: Path) -> Finished:
-    results = read_results(folder)
+    results = read_json(folder) if folder.is_file() else read_results(folder)
     for key in ("dataset", "scheme", "metrics"):
         if key not in results:
             raise LabError(f"{folder}: its results.json has no {key!r}: run it again")
-    has_questions = (folder / "questions.jsonl").exists()  # a timing asks no questions of a data set
+    has_questions = (folder / QUESTIONS).exists()  # a timing asks no questions of a data set
     return Finished(folder.resolve().name, results, tuple(read_records(folder)) if has_questions else ())
 
 

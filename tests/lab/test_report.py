@@ -11,6 +11,7 @@ import pytest
 from tests.lab.finished_runs import SETTINGS, embed, finished, record, records
 
 from thinkback_lab.errors import LabError
+from thinkback_lab.finished import Finished
 from thinkback_lab.metrics.bootstrap import interval
 from thinkback_lab.report.curve import top_k
 from thinkback_lab.report.hardest import failed, hardest
@@ -18,7 +19,7 @@ from thinkback_lab.report.page import write_report
 from thinkback_lab.report.thoughts import MOST, bands, recalled
 from thinkback_lab.schemes.scheme import Found
 
-HOSTILE = "</script></style></svg><img src=x onerror=alert(1)> & \"quoted\" 'too' \u202e \x00\x1b[31m 😀 你好"
+HOSTILE = "</script></style></svg><img src=x onerror=alert(1)> & \"quoted\" 'too' \u202e \x00\x1b[31m \ud83d 😀 你好"
 
 
 class Page(HTMLParser):
@@ -66,6 +67,7 @@ def hostile(tmp_path: Path) -> Path:
         category=HOSTILE,
         question=HOSTILE,
         gold=(HOSTILE,),
+        gold_texts=(HOSTILE, HOSTILE),
         expected=HOSTILE,
         answer=HOSTILE * 40,
         found=tuple(Found(f"{HOSTILE} {number} {'long' * 900}", (HOSTILE,)) for number in range(12)),
@@ -97,7 +99,7 @@ def test_nothing_is_loaded_and_nothing_runs(tmp_path: Path, hostile: Path, many:
 def test_hostile_text_is_shown_as_text(tmp_path: Path, hostile: Path) -> None:
     source = written(tmp_path, hostile)
     assert "<img src=x onerror=alert(1)>" in Page(source).text
-    assert not set(source) & {"\x00", "\x1b", "\u202e"}
+    assert not set(source) & {"\x00", "\x1b", "\u202e", "\ud83d"}
     assert "long" * 300 not in source  # cut, and said so
     assert "…" in source
 
@@ -122,6 +124,7 @@ def test_one_run_is_told_with_its_figures(tmp_path: Path) -> None:
     low, high = interval(told)
     assert rows == [(f"{fmean(told):.3f}", f"{low:.3f} – {high:.3f}")]
     assert "多跳推理 (n=16)" in page.text
+    assert "the first memory found stands for the answer" in page.text
     assert [tag for tag, _ in page.tags].count("svg") == 4  # bars, curve, thoughts, times
     for tag, attributes in page.tags:
         if tag == "svg":
@@ -178,14 +181,25 @@ def test_an_unfinished_run_and_a_stranger_are_refused(tmp_path: Path) -> None:
 
 def test_the_curve_counts_what_the_metrics_count() -> None:
     made = records(0.5)
-    told = top_k(made)
+    run = Finished("a", {"dataset": "gvd", "scheme": "raw", "settings": {}}, tuple(made))
+    told = top_k(run)
     assert told is not None
     hit, recall = told
+    assert len(hit.points) == len(recall.points) == 10
     for k in (1, 3, 5, 10):
         assert dict(hit.points)[k] == pytest.approx(sum(each.scores[f"hit@{k}"] for each in made) / len(made))
         assert dict(recall.points)[k] == pytest.approx(
             sum(each.scores[f"recall@{k}"] for each in made) / len(made)
         )
+
+
+def test_the_curve_ends_where_the_run_is_scored_last() -> None:
+    found = tuple(Found(f"{place}", (f"t{place}",)) for place in range(40))  # a memory that is read whole
+    for settings, deepest in (({"k": [1, 5]}, 5), ({}, 20)):
+        results = {"dataset": "gvd", "scheme": "full", "settings": settings}
+        told = top_k(Finished("a", results, (record(found=found),)))
+        assert told is not None
+        assert [k for k, _ in told[0].points] == list(range(1, deepest + 1))
 
 
 def test_thoughts_are_those_read_and_turns_count_within_a_case() -> None:

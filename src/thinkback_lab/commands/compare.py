@@ -36,7 +36,7 @@ def compare(
     test: McNemar's, exact, for figures that are 0 or 1 on each question, a permutation test for others. With
     more than two runs p is corrected (Holm). Runs of different data sets are refused.
 
-    \\b
+    \b
     Examples:
       thinkback-lab compare runs/gvd-bm25 runs/gvd-thinkback
       thinkback-lab compare runs/gvd-* --metric hit@5 --show 10

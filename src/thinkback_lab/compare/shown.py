@@ -14,7 +14,10 @@ CERTAIN = 0.05
 
 
 def table(told: Mapping[str, Any], metrics: Sequence[str]) -> Table:
-    """For each figure the baseline's mean, and under it the other runs against it."""
+    """For each figure the baseline's mean, and under it the other runs against it.
+
+    Where not all questions have the figure, `n` tells how many.
+    """
     from rich.table import Table
     from rich.text import Text
 
@@ -23,11 +26,11 @@ def table(told: Mapping[str, Any], metrics: Sequence[str]) -> Table:
     grid.add_column("figure")
     grid.add_column("run")
     for name in ("mean", "difference", "95% interval", "won", "lost", "p (Holm)" if several else "p"):
-        grid.add_column(name, justify="right")
+        grid.add_column(name, justify="right", no_wrap=True)
     for metric in metrics:
         each = told["metrics"][metric]
-        counted = f"{metric} (n={each['n']})" if each["n"] != told["n"] else metric
-        grid.add_row(Text(counted), Text(told["baseline"]), number(each["baseline"]))
+        counted = f"n={each['n']}" if each["n"] != told["n"] else ""
+        grid.add_row(Text(metric), Text(told["baseline"]), number(each["baseline"]), counted)
         for other in each["others"]:
             grid.add_row("", Text(other["name"]), *_row(other, "p_holm" if several else "p"))
     return grid

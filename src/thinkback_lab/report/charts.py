@@ -60,8 +60,7 @@ def line_chart(series: Sequence[Series], *, x_label: str, y_label: str, told: st
     x = Scale(low, high, _LEFT, WIDTH - room)
     y = Scale(0, top, height - _BOTTOM, _TOP)
     body = svg.y_axis(y, ticks(0, top), _LEFT, x.end, y_label)
-    body += svg.x_axis(x, [at for at in ticks(low, high, 10) if low <= at <= high and at == int(at)], _TOP,
-                       y.start, x_label)  # fmt: skip
+    body += svg.x_axis(x, _whole_numbers(low, high), _TOP, y.start, x_label)
     ends = [(x(each.points[-1][0]), y(each.points[-1][1])) for each in series]
     places = spread([end for _, end in ends], _GAP, _TOP, y.start)
     for each, name, end, place in zip(series, names, ends, places, strict=True):
@@ -73,6 +72,13 @@ def line_chart(series: Sequence[Series], *, x_label: str, y_label: str, told: st
         body += svg.mark(x.end + 24, place, which, svg.colour(which))
         body += svg.words(x.end + 34, place + 4, clipped(name, svg.FONT, _NAMES), tip=name)
     return svg.drawing(WIDTH, height, told, body)
+
+
+def _whole_numbers(low: float, high: float) -> list[float]:
+    """Every one while there are few, else round ones."""
+    if high - low <= 20:
+        return [float(number) for number in range(math.ceil(low), math.floor(high) + 1)]
+    return [at for at in ticks(low, high, 10) if low <= at <= high and at == int(at)]
 
 
 def bar_chart(groups: Sequence[tuple[str, Sequence[Bar]]], *, x_label: str, told: str, top: float) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from thinkback_lab.finished import Finished
 from thinkback_lab.metrics.retrieval import ranked
 from thinkback_lab.report.charts import Series
-from thinkback_lab.runs.record import Record
 
-MOST = 20  # beyond it a list is a context, not a ranking
+MOST = 20  # where a run does not say to which rank it is scored
 
 
-def top_k(records: Sequence[Record]) -> tuple[Series, Series] | None:
-    """(hit@k, recall@k) over the questions with gold; None where there is none, or nothing was found."""
-    asked = [record for record in records if record.gold]
-    deepest = min(MOST, max((len(record.found) for record in asked), default=0))
+def top_k(run: Finished) -> tuple[Series, Series] | None:
+    """(hit@k, recall@k) over the questions with gold; None where there is none, or nothing was found.
+
+    To the last rank the run is scored at: what a memory that is read whole has beyond is no ranking.
+    """
+    asked = [record for record in run.records if record.gold]
+    last = max(run.settings.get("k") or (MOST,))
+    deepest = min(last, max((len(record.found) for record in asked), default=0))
     if not deepest:
         return None
     ks = range(1, deepest + 1)

@@ -42,11 +42,21 @@ def told(record: Record) -> Html:
     elif record.expected:
         lines.append(paragraph(joined((text("Expected:"), data(record.expected)))))
     if record.gold:
-        lines.append(paragraph(joined((text("It stands in:"), data(", ".join(record.gold), 200)))))
+        lines.append(
+            paragraph(joined((text("It stands in"), data(", ".join(record.gold), 200), _gold(record))))
+        )
     if record.answer is not None:
         lines.append(paragraph(joined((text("The model said:"), data(record.answer)))))
     lines.append(_found(record))
     return Html(f'<article class="missed"><h3>{data(record.question)}</h3>\n{joined(lines)}\n</article>')
+
+
+def _gold(record: Record) -> Html:
+    """What the first gold item says, and how many more there are."""
+    if not record.gold_texts:
+        return Html("")
+    more = f" (and {len(record.gold_texts) - 1} more)" if len(record.gold_texts) > 1 else ""
+    return joined((text(":"), data(record.gold_texts[0], 280), text(more)))
 
 
 def _found(record: Record) -> Html:

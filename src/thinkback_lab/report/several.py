@@ -21,7 +21,7 @@ from thinkback_lab.report.html import (
     table,
     text,
 )
-from thinkback_lab.report.single import again
+from thinkback_lab.report.single import again, unanswered
 
 BEST = "★"
 Cells = Mapping[tuple[str, str], Finished]  # (data set, scheme) -> run; of two alike the later one counts
@@ -57,7 +57,7 @@ def _matrices(datasets: Sequence[str], schemes: Sequence[str], cells: Cells) -> 
     lead = [name for name in figures.leading(names) if name in names]
     rest = [name for name in names if name not in lead and name not in figures.LESS_IS_BETTER]
     note = f"Higher is better; {BEST} and bold mark the best of a row; a dash: not run, or no such figure."
-    pieces = [paragraph(text(note), "note")]
+    pieces = [paragraph(text(note), "note"), *unanswered(cells.values())]
     pieces += [_titled(name, _matrix(name, datasets, schemes, cells)) for name in lead]
     if rest:
         inside = joined(_titled(name, _matrix(name, datasets, schemes, cells)) for name in rest)
@@ -107,7 +107,7 @@ def _curves(dataset: str, schemes: Sequence[str], cells: Cells) -> Html | None:
     lines = []
     for look, scheme in enumerate(schemes):
         run = cells.get((dataset, scheme))
-        told = top_k(run.records) if run else None
+        told = top_k(run) if run else None
         if told:
             lines.append(Series(scheme, told[0].points, look))
     if not lines:

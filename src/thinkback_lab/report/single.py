@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from thinkback_lab import figures
 from thinkback_lab.finished import Finished
 from thinkback_lab.metrics.bootstrap import interval
 from thinkback_lab.report.charts import Bar, bar_chart, histogram, line_chart, scatter
-from thinkback_lab.report.curve import MOST as DEEPEST
 from thinkback_lab.report.curve import top_k
 from thinkback_lab.report.hardest import failed, hardest, told
 from thinkback_lab.report.html import (
@@ -52,12 +51,26 @@ def single(run: Finished, embed: Embed | None) -> str:
         (
             Html(f"<h1>{text(run.data)} · {text(run.scheme)}</h1>"),
             paragraph(text(lead), "lead"),
-            settings((key, value) for key, value in run.settings.items() if value is not None),
+            settings((key, _value(value)) for key, value in run.settings.items() if value is not None),
             contents([(name, title) for name, title, _ in parts]),
         )
     )
     body = joined(section(name, title, inside) for name, title, inside in parts)
     return page(f"{run.data} · {run.scheme}", head, body)
+
+
+def _value(told: object) -> str:
+    return ", ".join(map(str, told)) if isinstance(told, list | tuple) else str(told)
+
+
+def unanswered(runs: Iterable[Finished]) -> list[Html]:
+    """What the figures of an answer are where no model gave one."""
+    if all(record.answer is not None for run in runs for record in run.records):
+        return []
+    said = (
+        "Where no model answered, the first memory found stands for the answer (anchor_map, correctness, f1)."
+    )
+    return [paragraph(text(said), "note")]
 
 
 def metrics_table(run: Finished) -> Html:
@@ -73,7 +86,8 @@ def metrics_table(run: Finished) -> Html:
         for name, value in run.metrics.items()
     ]
     caption = "Means over the questions that have the figure, with 95% bootstrap intervals."
-    return table(("figure", "mean", "95% interval", "questions", "what it says"), rows, caption, words=(0, 4))
+    head = ("figure", "mean", "95% interval", "questions", "what it says")
+    return joined((table(head, rows, caption, words=(0, 4)), *unanswered([run])))
 
 
 def categories(run: Finished) -> Html:
@@ -119,7 +133,7 @@ def _bar(name: str, records: Sequence[Record], look: int) -> Bar | None:
 
 
 def curve(run: Finished) -> Html:
-    lines = top_k(run.records)
+    lines = top_k(run)
     if lines is None:
         return paragraph(
             text("No question of this run names the items that hold its answer, or nothing was found.")
@@ -129,8 +143,6 @@ def curve(run: Finished) -> Html:
     told_ = f"hit@k goes from {first:.3f} at k = 1 to {last:.3f} at k = {len(hit.points)}"
     chart = line_chart(lines, x_label="k: memories looked at", y_label="share of questions", told=f"{told_}.")
     caption = f"{told_}; recall@k ends at {recall.points[-1][1]:.3f} (compare TiM, figure 6)."
-    if len(hit.points) == DEEPEST:
-        caption += f" Drawn to k = {DEEPEST}."
     rows = [
         (text(str(k)), text(f"{at:.3f}"), text(f"{share:.3f}"))
         for (k, at), (_, share) in zip(hit.points, recall.points, strict=True)
@@ -185,9 +197,10 @@ def hardest_questions(records: Sequence[Record]) -> Html:
     if not missed:
         return paragraph(text("None: every question was answered from the right place."))
     chosen = hardest(records)
+    shown = "" if len(chosen) == missed else f" {len(chosen)} of them, from each category in turn:"
     lead = (
         f"{missed:,} of {len(records):,} questions failed: no gold item came back, something did where "
-        f"nothing should, or the answer says none of its anchors. {len(chosen)} of them, by category:"
+        f"nothing should, or the answer says none of its anchors.{shown}"
     )
     return joined((paragraph(text(lead)), *(told(record) for record in chosen)))
 

@@ -1,0 +1,88 @@
+"""Retrieval time: what is timed finds what it should, and the result has the common shape."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from thinkback import Memory
+from thinkback_lab.cli import app
+from thinkback_lab.timing import K, group, looped, measure, pairwise, questions, sentences
+
+
+def lab(*words: object) -> Result:
+    return CliRunner().invoke(app, ["eval", "timing", *map(str, words)], prog_name="thinkback-lab")
+
+
+def unit(rows: int, seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    made = np.random.default_rng(seed).standard_normal((rows, 24), dtype=np.float32)
+    return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True))
+
+
+def test_sentences_differ_and_depend_on_the_seed_alone() -> None:
+    assert len(set(sentences(500, 1))) == 500
+    assert sentences(500, 1)[:140] == sentences(140, 1)
+    assert sentences(20, 1) != sentences(20, 2)
+    assert len(set(questions(100, 1))) == 100
+
+
+def test_the_loop_and_the_product_find_the_same() -> None:
+    memory, asked = unit(80, 1), unit(6, 2)
+    for number in range(6):
+        (slow_ms, slow), (fast_ms, fast) = (
+            looped(memory, asked).ask(number),
+            pairwise(memory, asked).ask(number),
+        )
+        assert slow == fast == set(np.argsort(memory @ asked[number])[-K:].tolist())
+        assert min(slow_ms, fast_ms) > 0
+
+
+def test_a_group_holds_only_what_hashes_alike_and_finds_a_memory_by_itself() -> None:
+    memory = unit(300, 3)
+    way = group(memory, memory, seed=1)
+    for number in range(0, 300, 17):
+        _, found = way.ask(number)
+        assert number in found
+        assert len(found) <= K
+    opposite = group(memory, -memory, seed=1)  # H(-x) is the other half's group: never x's own
+    assert all(number not in opposite.ask(number)[1] for number in range(0, 300, 17))
+
+
+def test_the_result_has_the_common_shape_and_its_ratios_are_its_own() -> None:
+    with Memory.open(":memory:", embedder="hashing", background=False) as memory:
+        told = measure(memory.embedder, (40, 90), queries=4)
+    assert {"dataset", "scheme", "settings", "n", "metrics", "by_category", "ms_per_query"} <= told.keys()
+    assert list(told["by_category"]) == ["n=40", "n=90"]
+    for each in told["by_category"].values():
+        for way in ("python", "group", "tim", "hybrid"):
+            assert each[f"{way}_ratio"] == pytest.approx(each[f"{way}_ms"] / each["pairwise_ms"], rel=0.02)
+        assert each["python_ratio"] > 1
+        assert 0 <= each["group_agreement"] <= 1
+        assert each["hybrid_agreement"] > 0.2
+    assert told["metrics"]["pairwise_ms"] == told["by_category"]["n=40"]["pairwise_ms"]
+
+
+def test_the_command_prints_keeps_and_feeds_the_table(tmp_path: Path) -> None:
+    words = ("--n", 30, "--n", 60, "--queries", 2, "--embedder", "hashing")
+    done = lab(*words, "--out", tmp_path / "t", "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told == json.loads((tmp_path / "t" / "results.json").read_text())
+    assert told["command"].startswith("thinkback-lab eval timing --n 30 --n 60 --embedder hashing")
+    shown = CliRunner().invoke(app, ["tables", str(tmp_path / "t")]).stdout
+    assert "thinkback, preset hybrid" in shown
+    people = lab(*words)
+    assert [line.split()[0] for line in people.stdout.splitlines()[1:6]] == [
+        "python", "pairwise", "group", "tim", "hybrid",
+    ]  # fmt: skip
+
+
+def test_wrong_sizes_are_told() -> None:
+    assert lab("--n", 2).exit_code == 2
+    done = lab("--embedder", "nothing")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "nothing" in done.stderr
