@@ -104,7 +104,8 @@ def test_questions_without_kinds_cannot_be_classified() -> None:
 
 
 def test_what_is_learned_from_is_not_tested_on() -> None:
-    data = asked(*(["event", "profile", None] * 20))
+    kinds: list[Kind | None] = ["event", "profile", None]
+    data = asked(*kinds * 20)
     learn, test = split(data, 0.2, seed=1)
     ours, theirs = ({each.id for case in part.cases for each in case.questions} for part in (learn, test))
     assert len(ours) == 32
