@@ -48,12 +48,13 @@ class Stage:
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
-        with _opened(setup, setup.llm, setup.embedder, Clock(), IN_MEMORY) as memory:
-            self._llm, self._embedder = memory.llm, memory.embedder
-            if self._llm is None:
-                memory.remember("I warm up. 我在热身。")
-                memory.post_think()
-                memory.recall("Who warms up?")
+        memory = _opened(setup, setup.llm, setup.embedder, Clock(), IN_MEMORY)
+        self._llm, self._embedder = memory.llm, memory.embedder
+        if self._llm is None:
+            memory.remember("I warm up. 我在热身。")
+            memory.post_think()
+            memory.recall("Who warms up?")
+        memory.store.close()  # not the memory itself: with it, its models' connections would close
 
     def open(self, clock: Clock, url: str | Path = IN_MEMORY) -> Memory:
         """An empty memory, or the one at `url`."""
