@@ -1,4 +1,4 @@
-"""`thinkback-lab judge` through the real adapter, and a server that misbehaves; a stage keeps its model."""
+"""`thinkback-lab judge` through the real adapter, and a server that misbehaves."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from tests.lab.talking import record
 from tests.upstream import Upstream
 from typer.testing import CliRunner, Result
 
-from thinkback import Message
 from thinkback_lab.commands.judge import judge
 from thinkback_lab.judge.marked import read_judgements
 from thinkback_lab.runs.folder import RunFolder, read_results
 from thinkback_lab.runs.results import summarise
-from thinkback_lab.stage import Clock, Setup, Stage
 
 VERDICT = json.dumps({"reason": "It tells.", "correctness": 0.5, "coherence": 1, "score": 6})
 
@@ -84,10 +82,3 @@ def test_errors_are_one_line(run: Path, tmp_path: Path) -> None:
         assert result.exit_code == 1
         assert result.stderr.startswith("error: ")
         assert result.stderr.count("\n") == 1
-
-
-def test_a_stage_s_model_still_answers_after_it_is_set_up(upstream: Upstream) -> None:
-    stage = Stage(Setup(llm="openai:one", embedder="hashing"))
-    with stage.open(Clock()) as memory:
-        assert memory.llm is not None
-        assert memory.llm.complete([Message("user", "Hello?")]).text == VERDICT
