@@ -7,7 +7,7 @@ one. Where both are as likely, as when a model named neither, nothing was said, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum, isfinite
 from statistics import fmean
 from time import perf_counter
@@ -18,6 +18,7 @@ from thinkback_lab.errors import LabError
 from thinkback_lab.metrics.bootstrap import interval
 from thinkback_lab.metrics.classification import by_class, confusion, weighted
 from thinkback_lab.progress import Report, silent
+from thinkback_lab.sample import sample
 
 Classifier = Callable[[str], Mapping[Any, float]]  # of kinds, or of types: a Mapping's keys are invariant
 
@@ -39,6 +40,17 @@ class Classified:
     @property
     def type(self) -> str:
         return "semantic" if self.kind in SEMANTIC else "episodic"
+
+
+def split(dataset: Dataset, share: float, seed: int) -> tuple[Dataset, Dataset]:
+    """Questions of known kind to learn from, and the `share` of them to be tested on, drawn by the seed."""
+    known = [(case.id, each.id) for case in dataset.cases for each in case.questions if each.kind]
+    tested = set(sample(known, round(len(known) * share), seed))
+    if not tested or len(tested) == len(known):
+        raise LabError(
+            f"{dataset.name}: {len(known)} questions of known kind are too few to learn and to test"
+        )
+    return _only(dataset, set(known) - tested), _only(dataset, tested)
 
 
 def classify(dataset: Dataset, classifier: Classifier, report: Report = silent) -> list[Classified]:
@@ -86,6 +98,14 @@ def summarise(
         "unsaid": sum(each.said_type == UNSAID for each in told),
         "ms_per_query": round(fmean(each.ms for each in told), 3),
     }
+
+
+def _only(dataset: Dataset, chosen: set[tuple[str, str]]) -> Dataset:
+    cases = [
+        replace(case, questions=tuple(each for each in case.questions if (case.id, each.id) in chosen))
+        for case in dataset.cases
+    ]
+    return replace(dataset, cases=tuple(case for case in cases if case.questions))
 
 
 def _classified(question: str, kind: str, classifier: Classifier) -> Classified:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.lab.talking import question
 
 from thinkback_lab.cases import Case, Dataset, Kind
-from thinkback_lab.classification import classify, summarise
+from thinkback_lab.classification import classify, split, summarise
 from thinkback_lab.errors import LabError
 from thinkback_lab.metrics.classification import by_class, confusion, weighted
 
@@ -101,3 +101,17 @@ def test_what_is_no_probability_is_refused(said: dict[str, float]) -> None:
 def test_questions_without_kinds_cannot_be_classified() -> None:
     with pytest.raises(LabError, match="no question tells its kind"):
         classify(asked(None), lambda text: {"event": 1.0})
+
+
+def test_what_is_learned_from_is_not_tested_on() -> None:
+    kinds: list[Kind | None] = ["event", "profile", None]
+    data = asked(*kinds * 20)
+    learn, test = split(data, 0.2, seed=1)
+    ours, theirs = ({each.id for case in part.cases for each in case.questions} for part in (learn, test))
+    assert len(ours) == 32
+    assert len(theirs) == 8
+    assert not ours & theirs
+    assert split(data, 0.2, seed=1) == (learn, test) != split(data, 0.2, seed=2)
+    for few in (asked("event"), asked(None)):
+        with pytest.raises(LabError, match="too few"):
+            split(few, 0.2, seed=1)

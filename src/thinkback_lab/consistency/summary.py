@@ -12,6 +12,7 @@ from thinkback_lab.metrics.bootstrap import interval
 if TYPE_CHECKING:
     from rich.table import Table
 
+_SHOWN = ("kept", "hit@1", "hit@5", "anchor_map")  # beside the score itself
 ON_ANSWERS = "answers: mean of lexical F1 and of anchors said alike"
 ON_RECALLS = "recalled items: mean of the Jaccard overlap of the first 1 and of the first 5"
 
@@ -51,16 +52,16 @@ def table(summary: Mapping[str, Any]) -> Table:
     """A line a turn number and length of dialogue; a figure that a line does not have is left empty."""
     from rich.table import Table
 
+    names = [name for name in _SHOWN if name in summary["metrics"]]
     grid = Table(box=None, pad_edge=False)
-    names = [name for name in summary["metrics"] if name != "consistency"]
-    grid.add_column("")
-    for name in ("n", "consistency", "95% interval", *names):
-        grid.add_column(name, justify="right")
+    grid.add_column("", no_wrap=True)
+    for name in ("n", "consistency", "95%", *names):
+        grid.add_column(name, justify="right", no_wrap=True)
     whole = {"n": summary["n"], **summary["metrics"], "interval": summary["intervals"]["consistency"]}
     for label, row in {**summary["by_category"], "all": whole}.items():
         low, high = row["interval"]
         figures = [f"{row[name]:.3f}" if name in row else "" for name in names]
-        grid.add_row(label, str(row["n"]), f"{row['consistency']:.3f}", f"{low:.3f}-{high:.3f}", *figures)
+        grid.add_row(label, str(row["n"]), f"{row['consistency']:.3f}", f"{low:.3f} to {high:.3f}", *figures)
     return grid
 
 
