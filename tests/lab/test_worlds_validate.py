@@ -186,6 +186,29 @@ def test_what_loses_its_last_event_goes_too() -> None:
     assert [question.references for question in left.questions] == [("Age",), ("7_1_0",), ()]
 
 
+def test_an_event_that_lists_nobody_stays() -> None:
+    world = english()
+    alone = replace(world.characters[0].events[0], id="7_0_1", characters=())
+    world = changed(world, events=(*world.characters[0].events, alone))
+    assert findings(world) == []
+    assert mended(world) == world
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda who: {"events": (replace(who.events[0], characters=("7_0", "7_8")), who.events[1])},
+        lambda who: {"dialogues": (*who.dialogues, replace(who.dialogues[0], id="7_0_9#1", event="7_0_9"))},
+    ],
+    ids=["a stranger in an event", "a dialogue about nothing"],
+)
+def test_whoever_is_not_there_is_found(spoil: Callable[[Character], dict[str, object]]) -> None:
+    world = english()
+    spoilt = changed(world, **spoil(world.characters[0]))
+    assert [finding.code for finding in findings(spoilt)] == ["missing-reference"]
+    assert mended(spoilt) == world
+
+
 def test_a_namesake_in_another_relationship_is_a_person_of_their_own() -> None:
     world = english()
     first, second = world.characters[0].relationships
