@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.lab.any_world import worlds
 
 from thinkback_lab.worlds.validate import findings, mended
 from thinkback_lab.worlds.wording import bare, is_placeholder, takes_assistant_for_a_person
@@ -374,3 +375,11 @@ def test_a_bare_anchor_is_part_of_the_anchor(anchor: str) -> None:
 )
 def test_the_assistant_is_talked_with_not_travelled_with(question: str, person: bool) -> None:
     assert takes_assistant_for_a_person(question) is person
+
+
+@settings(max_examples=150, deadline=None)
+@given(worlds())
+def test_what_is_mended_needs_no_more_mending(world: World) -> None:
+    better = mended(world)
+    assert {finding.operation for finding in findings(better)} <= {"rewrite"}
+    assert mended(better) == better
