@@ -246,6 +246,14 @@ def test_the_receipt_counts_calls_and_tokens(tmp_path: Path) -> None:
     assert told["completion_tokens"] == 3 * len(llm.prompts)
 
 
+def test_progress_is_told_in_steps_known_from_the_start(tmp_path: Path) -> None:
+    reports: list[tuple[int, int]] = []
+    author = Author(Double(), tmp_path, SMALL, lambda done, total: reports.append((done, total)))
+    author.generate(2, "en", 5)
+    total = 2 * SMALL.steps
+    assert reports == [(done, total) for done in range(total)]
+
+
 def test_more_people_than_names_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="names for"):
         made(Double(), tmp_path, characters=100_000)

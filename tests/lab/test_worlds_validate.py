@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.lab.any_world import worlds
 
 from thinkback_lab.worlds.validate import findings, mended
 from thinkback_lab.worlds.wording import bare, is_placeholder, takes_assistant_for_a_person
@@ -186,6 +187,29 @@ def test_what_loses_its_last_event_goes_too() -> None:
     assert [question.references for question in left.questions] == [("Age",), ("7_1_0",), ()]
 
 
+def test_an_event_that_lists_nobody_stays() -> None:
+    world = english()
+    alone = replace(world.characters[0].events[0], id="7_0_1", characters=())
+    world = changed(world, events=(*world.characters[0].events, alone))
+    assert findings(world) == []
+    assert mended(world) == world
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda who: {"events": (replace(who.events[0], characters=("7_0", "7_8")), who.events[1])},
+        lambda who: {"dialogues": (*who.dialogues, replace(who.dialogues[0], id="7_0_9#1", event="7_0_9"))},
+    ],
+    ids=["a stranger in an event", "a dialogue about nothing"],
+)
+def test_whoever_is_not_there_is_found(spoil: Callable[[Character], dict[str, object]]) -> None:
+    world = english()
+    spoilt = changed(world, **spoil(world.characters[0]))
+    assert [finding.code for finding in findings(spoilt)] == ["missing-reference"]
+    assert mended(spoilt) == world
+
+
 def test_a_namesake_in_another_relationship_is_a_person_of_their_own() -> None:
     world = english()
     first, second = world.characters[0].relationships
@@ -351,3 +375,11 @@ def test_a_bare_anchor_is_part_of_the_anchor(anchor: str) -> None:
 )
 def test_the_assistant_is_talked_with_not_travelled_with(question: str, person: bool) -> None:
     assert takes_assistant_for_a_person(question) is person
+
+
+@settings(max_examples=150, deadline=None)
+@given(worlds())
+def test_what_is_mended_needs_no_more_mending(world: World) -> None:
+    better = mended(world)
+    assert {finding.operation for finding in findings(better)} <= {"rewrite"}
+    assert mended(better) == better

@@ -108,7 +108,7 @@ def _by_llm(characters: int, lang: Lang, seed: int, llm: str, out: Path) -> tupl
         raise LabError("--by llm needs a model: --llm openai:MODEL or --llm local:NAME_OR_PATH")
     with (
         Memory.open(":memory:", llm=llm, embedder="hashing", background=False) as memory,
-        progress("characters") as report,
+        progress("steps") as report,
     ):
         if memory.llm is None:
             raise LabError(f"no language model is called {llm!r}")

@@ -49,6 +49,14 @@ class Size:
     fields: int = 6  # of the profile, asked about
     questions: int = 2  # about an event or a dialogue
 
+    @property
+    def steps(self) -> int:
+        """What a model is asked for one character: memories, questions on them, anchors and marks."""
+        told = self.relationships * self.events
+        asked = self.fields + self.relationships + 2 * told
+        pairs = self.fields + self.relationships + 2 * told * self.questions
+        return 2 + self.relationships + told + asked + 2 * pairs
+
 
 @dataclass(slots=True)
 class Author:
@@ -65,12 +73,13 @@ class Author:
     def generate(self, characters: int, lang: Lang, seed: int) -> World:
         if characters > most(lang):
             raise LabError(f"{characters} characters: there are names for {most(lang)} in {lang!r}")
-        clerk = Clerk(self.llm, self.folder, lang)
+        steps = characters * self.size.steps
+        clerk = Clerk(self.llm, self.folder, lang, lambda done: self.report(min(done, steps), steps))
         self.receipt = clerk.receipt
-        made = []
-        for number, name in enumerate(cast(characters, lang, seed), start=1):
-            made.append(_Biography(self, clerk, lang, number, name, seed).written())
-            self.report(number, characters)
+        made = [
+            _Biography(self, clerk, lang, number, name, seed).written()
+            for number, name in enumerate(cast(characters, lang, seed), start=1)
+        ]
         return self._mended(World(lang, tuple(made)))
 
     def _mended(self, world: World) -> World:

@@ -18,26 +18,19 @@ def check_memories(character: Character, lang: Lang) -> tuple[list[Finding], Cha
     events = _events(character, lang, found)
     relationships = _relationships(character, events, found)
     known = {each.id for each in relationships}
-    kept = tuple(_of_known(event, character, known, found) for event in events)
-    with_somebody = tuple(event for event in kept if event.characters or not _people(event, character))
-    happened = {event.id for event in with_somebody}
-    for dialogue in character.dialogues:
-        if dialogue.event not in {event.id for event in character.events}:
-            found.append(
-                Finding(
-                    code="missing-reference",
-                    place=f"{character.name}, {dialogue.id}",
-                    words=f"a dialogue about {dialogue.event!r}, which is no event",
-                    operation="remove",
-                    repair="the dialogue",
-                )
-            )
+    _strangers(character, found)
+    happened = tuple(
+        replace(event, characters=tuple(each for each in event.characters if each in known))
+        for event in events
+        if not (people := _people(event, character)) or people & known
+    )
+    left = {event.id for event in happened}
     return found, replace(
         character,
         profile=profile,
         relationships=relationships,
-        events=with_somebody,
-        dialogues=tuple(each for each in character.dialogues if each.event in happened),
+        events=happened,
+        dialogues=tuple(each for each in character.dialogues if each.event in left),
     )
 
 
@@ -80,20 +73,21 @@ def _people(event: Event, character: Character) -> set[str]:
     return {*event.characters, *({event.id.rpartition("_")[0]} & known)}
 
 
-def _of_known(event: Event, character: Character, kept: set[str], found: list[Finding]) -> Event:
-    """The event with the people who are there; a name on its list that nobody has is a fault."""
-    known = {each.id for each in character.relationships}
-    for stranger in sorted(set(event.characters) - known):
-        found.append(
-            Finding(
-                code="missing-reference",
-                place=f"{character.name}, {event.id}",
-                words=f"{stranger!r} is no relationship",
-                operation="remove",
-                repair="it from the event's characters",
-            )
-        )
-    return replace(event, characters=tuple(each for each in event.characters if each in kept))
+def _strangers(character: Character, found: list[Finding]) -> None:
+    """Whoever and whatever events and dialogues name, and is not there."""
+    people = {each.id for each in character.relationships}
+    events = {each.id for each in character.events}
+    for event in character.events:
+        for stranger in sorted(set(event.characters) - people):
+            found.append(_missing(character, event.id, f"{stranger!r} is no relationship", "its mention"))
+    for dialogue in character.dialogues:
+        if dialogue.event not in events:
+            found.append(_missing(character, dialogue.id, f"{dialogue.event!r} is no event", "the dialogue"))
+
+
+def _missing(character: Character, id: str, words: str, repair: str) -> Finding:
+    place = f"{character.name}, {id}"
+    return Finding(code="missing-reference", place=place, words=words, operation="remove", repair=repair)
 
 
 def _relationships(

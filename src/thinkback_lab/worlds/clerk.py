@@ -50,10 +50,12 @@ class Receipt:
 class Clerk:
     """One model, one language, one folder of replies."""
 
-    def __init__(self, llm: LLM, folder: Path, lang: Lang) -> None:
+    def __init__(self, llm: LLM, folder: Path, lang: Lang, report: Callable[[int], None]) -> None:
         self._llm = llm
         self._folder = folder
         self._lang = lang
+        self._report = report
+        self._asked = 0
         self._in_a_row = 0
         self.receipt = Receipt()
 
@@ -67,6 +69,8 @@ class Clerk:
         objection: Callable[[T], str] = lambda _: "",
     ) -> T:
         """The reply to a prompt; `objection` says what is wrong with one that has the right form."""
+        self._report(self._asked)
+        self._asked += 1
         prompt = render(f"world_{step}_{self._lang}", **variables)
         schema = kind.model_json_schema()
         path = self._folder / f"{self._digest(prompt, schema)}.json"
