@@ -51,9 +51,7 @@ def traced(characters: int, lang: Lang, seed: int) -> Traced:
     return Traced(World(lang, cast), voice.shapes, voice.questions)
 
 
-def _character(
-    voice: Voice, words: Content, names: Names, seen: Counter[str], number: int
-) -> Character:
+def _character(voice: Voice, words: Content, names: Names, seen: Counter[str], number: int) -> Character:
     who = lead(voice, words, names)
     known = bonds(voice, words, names, who, number)
     happened = happenings(voice, words, known, seen)

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from thinkback_lab.worlds.grammar.cast import Lead
-from thinkback_lab.worlds.grammar.content import Content, Facet
+from thinkback_lab.worlds.grammar.content import Content
 from thinkback_lab.worlds.grammar.happenings import Happening, date_slots, draw_slots
-from thinkback_lab.worlds.grammar.talks import Talk
+from thinkback_lab.worlds.grammar.talks import Talk, suited
 from thinkback_lab.worlds.grammar.ties import Bond
 from thinkback_lab.worlds.grammar.voice import Telling, Voice
 from thinkback_lab.worlds.world import QA, Anchor, Section
@@ -91,38 +91,31 @@ class Asker:
 
     def _relationship(self, bond: Bond) -> None:
         topic = "confusable" if bond.namesake else "plain"
-        facets = [each for each in bond.told if each.ask]
-        for facet in self.voice.rng.sample(facets, self.voice.rng.choice((1, 2, 2))):
+        for facet in self.voice.rng.sample(bond.told, self.voice.rng.choice((1, 2, 2))):
             anchor = bond.passage.anchor(facet.name)
             key = f"{facet.name} {sorted(facet.groups)}"
-            self._put(
-                "social_relationship", key, facet.ask, bond.slots, anchor.text, bond.id, anchor, topic
-            )
-            
+            self._put("social_relationship", key, facet.ask, bond.slots, anchor.text, bond.id, anchor, topic)
+
     def _event(self, happening: Happening, said: str) -> None:
         """One or two of the details told; none that the dialogue about the event tells as well."""
         scenario, spans = happening.scenario, happening.passage.spans
         told = [slot for slot in scenario.ask if slot in spans and happening.slots[slot] not in said]
-        general = [f"core_{slot}" for slot in ("date",) if slot in spans]
-        if not happening.twin and "Bfull" in spans:
-            general.append("core_who")
         self.voice.rng.shuffle(told)
-        picked = told[: self.voice.rng.choice((1, 1, 2))]
+        picked = {
+            slot: self._wrapped(scenario.ask[slot], "wrap_event")
+            for slot in told[: self.voice.rng.choice((1, 1, 2))]
+        }
         if self.voice.rng.random() < 0.3 or not picked:
-            picked.append(self.voice.rng.choice(general))
+            # With a twin, "who was there" has two answers; the date is asked with the person named.
+            slot = "date" if happening.twin else self.voice.rng.choice(("date", "Bfull"))
+            picked[slot] = self.content.pools["ask_date" if slot == "date" else "ask_who"]
         topic = "confusable" if happening.twin or happening.bond.namesake else "plain"
-        for slot in picked:
-            if slot == "core_who":
-                anchor = happening.passage.anchor("Bfull")
-                patterns: Sequence[str] = self.content.pools["core_who"]
-            else:
-                anchor = happening.passage.anchor(slot.removeprefix("core_"))
-                cores = self.content.pools.get(slot) or scenario.ask[slot]
-                patterns = self._wrapped(cores, "wrap_event")
-            key = slot if slot.startswith("core_") else f"{scenario.id} {slot}"
+        for slot, patterns in picked.items():
+            anchor = happening.passage.anchor(slot)
+            key = f"{scenario.id} {slot}" if slot in scenario.ask else slot
             self._put("events", key, patterns, happening.slots, anchor.text, happening.id, anchor, topic)
 
-    def _wrapped(self, cores: Sequence[str], pool: str) -> list[str]:
+    def _wrapped(self, cores: Sequence[str], pool: str) -> Sequence[str]:
         return [wrap.replace("{core}", core) for wrap in self.content.pools[pool] for core in cores]
 
     def _change(self, happening: Happening) -> None:
@@ -160,9 +153,7 @@ class Asker:
         for index in range(wanted):
             kinds[(index + self.bonds[0].person.age) % len(kinds)]()
 
-    def _unknown(
-        self, section: Section, key: str, patterns: Sequence[str], slots: Mapping[str, str]
-    ) -> None:
+    def _unknown(self, section: Section, key: str, patterns: Sequence[str], slots: Mapping[str, str]) -> None:
         answer = Telling(self.voice, slots, FULL, self.content.joint)
         answer.expand(self.voice.shape("{+unknown}"))
         self._put(section, key, patterns, slots, answer.passage().text, "", None, "unanswerable")
@@ -174,7 +165,7 @@ class Asker:
 
     def _no_facet(self) -> None:
         bond = self.voice.rng.choice(self.bonds)
-        facet = self.voice.rng.choice([each for each in bond.untold if each.ask])
+        facet = self.voice.rng.choice(bond.untold)
         key = f"{facet.name} {sorted(facet.groups)}"
         self._unknown("social_relationship", key, facet.ask, bond.slots)
 
@@ -185,7 +176,10 @@ class Asker:
         free = [
             each
             for each in self.content.scenarios
-            if not each.chain and not each.festival and each.id not in happened and each.groups & bond.tie.groups
+            if not each.chain
+            and not each.festival
+            and each.id not in happened
+            and each.groups & bond.tie.groups
         ]
         if not free:
             self._no_field()
@@ -206,9 +200,6 @@ class Asker:
             self._no_facet()
             return
         happening = self.voice.rng.choice(silent)
-        facet = self._detail(happening)
+        facet = self.voice.rng.choice((*happening.scenario.later, *suited(self.content, happening.scenario)))
         patterns = self._wrapped(facet.ask, "wrap_talk")
         self._unknown("dialogues", f"later {facet.name}", patterns, happening.slots)
-
-    def _detail(self, happening: Happening) -> Facet:
-        return self.voice.rng.choice((*happening.scenario.later, *self.content.later))

@@ -9,6 +9,7 @@ from thinkback_lab.worlds.grammar.content import Content, Origin, Tie, Work
 from thinkback_lab.worlds.grammar.voice import Telling, Voice
 from thinkback_lab.worlds.world import FIELDS
 
+OLDEST, YOUNGEST = 86, 11  # nobody in a world is older or younger
 TODAY = 2024  # the year in which the worlds are told: ages are of it, events happened before its end
 
 
@@ -90,7 +91,7 @@ def _fields(
     def some(key: str) -> str:
         return voice.draw(f"profile {key}", content.profile[key], slots)
 
-    job = voice.deal(f"job {work.category}", work.jobs)
+    job, _, only = voice.deal(f"job {work.category}", work.jobs).partition(" @ ")
     drawn = {"job": job, **slots}
     groups = voice.rng.sample(range(len(content.hobbies)), voice.rng.choice((2, 3, 3)))
     hobbies = [voice.draw(f"hobby {group}", content.hobbies[group], slots) for group in groups]
@@ -113,7 +114,7 @@ def _fields(
         of("achievement", work.achievements),
         voice.rng.choice(person.origin.ethnic),
         of("degree", work.degrees),
-        of("employer", work.employers),
+        of(f"employer {only}", (only,) if only else work.employers),
         mark.join((of("award", work.awards), voice.value(content.profile["model"][0], {"model": model}))),
     )
     return dict(zip(FIELDS, values, strict=True))
@@ -124,7 +125,7 @@ def kin(
 ) -> Person:
     """The person of a tie: age and family name as the tie demands; a namesake's given name is shared."""
     least, most = tie.age
-    age = max(11, min(92, lead.age + voice.rng.randint(least, most)))
+    age = max(YOUNGEST, min(OLDEST, lead.age + voice.rng.randint(least, most)))
     if namesake is not None:
         return names.person(gender, age, namesake.origin, given=namesake.given)
     origin = None if tie.family == "any" else lead.origin

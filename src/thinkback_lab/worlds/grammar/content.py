@@ -27,7 +27,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A category of professions with what goes with them."""
+    """A category of professions with what goes with them; `job @ employer` binds a job to its own employer."""
 
     category: str
     jobs: Words
@@ -66,6 +66,7 @@ class Facet:
     prompt: Words  # how a partner in a dialogue leads to it
     say: Words
     ask: Words
+    clash: frozenset[str] = frozenset()  # slots of scenarios that could be taken for the same thing
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,7 @@ def _facet(data: Mapping[str, Any]) -> Facet:
         prompt=_words(data.get("prompt", [])),
         say=_words(data.get("say", [])),
         ask=_words(data["ask"]),
+        clash=frozenset(data.get("clash", "").split()),
     )
 
 

@@ -13,10 +13,21 @@ from thinkback_lab.worlds.grammar.ties import EVENTS_FROM, Bond
 from thinkback_lab.worlds.grammar.voice import Passage, Telling, Voice
 
 CHAINS = 2  # facts that change in a life
-MONTHS = (
-    "January February March April May June July August September October November December".split()
-)
-WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +54,7 @@ class Plan:
         self.left = {bond.id: voice.rng.randint(2, 3) for bond in bonds}
         self.chosen: list[tuple[Bond, Scenario]] = []
         self._chains(bonds)
+        self._twins(bonds)
         for bond in bonds:
             while self.left[bond.id] > 0 and self._next(bond):
                 pass
@@ -58,6 +70,16 @@ class Plan:
                 for step, _ in pairs:
                     bond = self._voice.rng.choice(self._suited(step, bonds) or list(bonds))
                     self._take(bond, step)
+
+    def _twins(self, bonds: tuple[Bond, ...]) -> None:
+        """One circumstance twice, with two people: only the detail tells which is meant."""
+        both = [
+            each for each in self._content.scenarios if not each.chain and len(self._suited(each, bonds)) > 1
+        ]
+        if both:
+            scenario = self._voice.rng.choice(both)
+            for bond in self._voice.rng.sample(self._suited(scenario, bonds), 2):
+                self._take(bond, scenario)
 
     def _suited(self, scenario: Scenario, bonds: tuple[Bond, ...]) -> list[Bond]:
         return [each for each in bonds if scenario.groups & each.tie.groups and self.left[each.id] > 0]
@@ -108,9 +130,7 @@ def _numbered(made: list[Happening]) -> tuple[Happening, ...]:
     return tuple(numbered)
 
 
-def _date(
-    voice: Voice, content: Content, bond: Bond, scenario: Scenario, days: set[datetime]
-) -> datetime:
+def _date(voice: Voice, content: Content, bond: Bond, scenario: Scenario, days: set[datetime]) -> datetime:
     """A day nothing else of this life happened on; the older state of a changing fact before the newer."""
     first = max(EVENTS_FROM, TODAY - 2 if bond.person.age < 16 else 0)
     years = range(first, TODAY + 1)
@@ -122,7 +142,9 @@ def _date(
             if day.year < first:
                 continue
         else:
-            day = datetime(voice.rng.choice(years), voice.rng.choice(scenario.months), voice.rng.randint(1, 28))
+            day = datetime(
+                voice.rng.choice(years), voice.rng.choice(scenario.months), voice.rng.randint(1, 28)
+            )
         if day not in days or scenario.festival:
             days.add(day)
             return day + timedelta(hours=voice.rng.randint(7, 20), minutes=voice.rng.choice((0, 15, 30, 45)))
@@ -154,6 +176,11 @@ def draw_slots(voice: Voice, scenario: Scenario, slots: dict[str, str]) -> dict[
     return slots
 
 
+def _brief(content: Content, text: str) -> bool:
+    """Table 8 of the seed: a brief narrative is an error."""
+    return len(text.split()) < 80 if content.lang == "en" else len(text) < 170
+
+
 def _happen(
     voice: Voice,
     content: Content,
@@ -173,11 +200,12 @@ def _happen(
     telling = Telling(voice, drawn, {"A": "{Afull}", "B": introduced}, content.joint)
     stages = [voice.deal(f"{scenario.id} {index}", stage) for index, stage in enumerate(scenario.tell)]
     stages.insert(voice.rng.randint(1, 2), "{+aside}")
-    if voice.rng.random() < 0.6:
-        stages.append("{+closing}")
     for stage in stages:
-        if stage:
-            telling.say(stage)
+        telling.say(stage)
+    while _brief(content, telling.passage().text):
+        telling.say("{+colour}")
+    if voice.rng.random() < 0.6:
+        telling.say("{+closing}")
     summary = Telling(voice, drawn, {"A": "{Afull}", "B": "{Bfull}"}, content.joint)
     summary.expand(voice.shape("{+summary}"))
     return Happening("", bond, scenario, drawn, telling.passage(), summary.passage().text, at, twin)

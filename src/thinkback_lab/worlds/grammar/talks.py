@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from thinkback_lab.worlds.grammar.content import Content, Facet
+from thinkback_lab.worlds.grammar.content import Content, Facet, Scenario
 from thinkback_lab.worlds.grammar.happenings import Happening
 from thinkback_lab.worlds.grammar.voice import Passage, Telling, Voice
 from thinkback_lab.worlds.world import Anchor
@@ -38,13 +38,9 @@ def talks(voice: Voice, content: Content, happened: tuple[Happening, ...]) -> tu
 
 def _talk(voice: Voice, content: Content, happening: Happening, count: int) -> Talk:
     slots = dict(happening.slots)
-    general = voice.deal("later", [each.name for each in content.later])
-    facets = [next(each for each in content.later if each.name == general)]
-    if happening.scenario.later:
-        facets.insert(0, voice.rng.choice(happening.scenario.later))
-    if len(facets) < 2 or voice.rng.random() < 0.25:
-        more = voice.deal("later", [each.name for each in content.later])
-        facets += [each for each in content.later if each.name == more and each not in facets]
+    own = list(happening.scenario.later[:1])
+    general = voice.rng.sample(suited(content, happening.scenario), 3 if voice.rng.random() < 0.25 else 2)
+    facets = own + general[len(own) :]
     for facet in facets:
         for slot, options in facet.values.items():
             slots[slot] = voice.draw(f"later {facet.name} {slot}", options, slots)
@@ -57,6 +53,11 @@ def _talk(voice: Voice, content: Content, happening: Happening, count: int) -> T
     return Talk(f"{happening.id}#{count}", happening, at, lines, tuple(facets), anchors, slots)
 
 
+def suited(content: Content, scenario: Scenario) -> list[Facet]:
+    """The general details that no sentence of the scenario could be taken for."""
+    return [each for each in content.later if not each.clash & set(scenario.values)]
+
+
 def _script(voice: Voice, kind: str, facets: list[Facet]) -> list[tuple[int, str, str]]:
     """(speaker, pattern, facet): the character is 0, the partner 1; they take turns."""
     script = [(0, f"{{+{kind}_open}}", ""), (1, f"{{+{kind}_reply}}", "")]
@@ -66,6 +67,8 @@ def _script(voice: Voice, kind: str, facets: list[Facet]) -> list[tuple[int, str
         script.append((0, f"{{+{kind}_feel}}", ""))
     for facet in facets:
         lead = voice.deal(f"prompt {facet.name}", facet.prompt)
+        if kind == "friend":  # they were there too: a reason why they ask
+            lead = f"{{+friend_recall}} {lead}"
         if script[-1][0] == 1:
             who, pattern, _ = script.pop()
             script.append((who, f"{pattern}{lead}", ""))
@@ -78,7 +81,11 @@ def _script(voice: Voice, kind: str, facets: list[Facet]) -> list[tuple[int, str
     if script[-1][0] == 1:
         script += [(0, f"{{+{kind}_thanks}}", ""), (1, f"{{+{kind}_close}}", "")]
     else:
-        script += [(1, f"{{+{kind}_react}}", ""), (0, f"{{+{kind}_thanks}}", ""), (1, f"{{+{kind}_close}}", "")]
+        script += [
+            (1, f"{{+{kind}_react}}", ""),
+            (0, f"{{+{kind}_thanks}}", ""),
+            (1, f"{{+{kind}_close}}", ""),
+        ]
     return script
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from thinkback_lab.worlds.grammar.cast import TODAY, Lead, Names, Person, kin, pronouns
+from thinkback_lab.worlds.grammar.cast import OLDEST, TODAY, YOUNGEST, Lead, Names, Person, kin, pronouns
 from thinkback_lab.worlds.grammar.content import Content, Facet, Tie
 from thinkback_lab.worlds.grammar.voice import Passage, Telling, Voice
 
@@ -59,7 +59,7 @@ def _fits(tie: Tie, person: Person, chosen: list[Tie]) -> bool:
     if tie.needs and not any(other.word in tie.needs for other in chosen):
         return False
     oldest, youngest = person.age + tie.age[0], person.age + tie.age[1]
-    return oldest <= 92 and youngest >= 11
+    return oldest <= OLDEST and youngest >= YOUNGEST
 
 
 def _people(voice: Voice, names: Names, lead: Lead, chosen: list[Tie]) -> list[Person]:
@@ -86,7 +86,8 @@ def _bond(
     first = next(each for each in suited if each.name == "rel")
     others = _distinct([each for each in suited if each.name != "rel"])
     told = (first, *others[: voice.rng.randint(3, 4)])
-    untold = tuple(each for each in others if each not in told)
+    # Who somebody is stands in every description, so it is never unknown.
+    untold = tuple(each for each in others if each not in told and each.name != "who")
     slots = people_slots(content, lead.person, person, tie)
     born = TODAY - lead.person.age
     since = {"birth": 0, "child": born + voice.rng.randint(7, 18)}.get(
