@@ -1,0 +1,132 @@
+"""Who lives in a world: names that are used once, genders, ages, and the profile of each character."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from thinkback_lab.worlds.grammar.content import Content, Origin, Tie, Work
+from thinkback_lab.worlds.grammar.voice import Telling, Voice
+from thinkback_lab.worlds.world import FIELDS
+
+OLDEST, YOUNGEST = 86, 11  # nobody in a world is older or younger
+TODAY = 2024  # the year in which the worlds are told: ages are of it, events happened before its end
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    given: str
+    family: str
+    full: str
+    gender: str  # male or female
+    age: int
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A character before anything has happened to them."""
+
+    person: Person
+    work: Work
+    profile: Mapping[str, str]
+    description: str
+
+
+class Names:
+    """Gives every person of a world a name nobody else in it has."""
+
+    def __init__(self, voice: Voice, content: Content) -> None:
+        self._voice = voice
+        self._content = content
+        self._taken: set[str] = set()
+
+    def person(
+        self, gender: str, age: int, origin: Origin | None = None, family: str = "", given: str = ""
+    ) -> Person:
+        """Somebody new; of this origin, family or given name where asked."""
+        voice, en = self._voice, self._content.lang == "en"
+        origin = origin or voice.rng.choice(self._content.origins)
+        while True:
+            first = given or voice.deal(f"{origin.nation} {gender}", getattr(origin, gender))
+            last = family or voice.deal(f"{origin.nation} family", origin.family)
+            full = f"{first} {last}" if en else last + first
+            if full not in self._taken:
+                self._taken.add(full)
+                return Person(first, last, full, gender, age, origin)
+
+
+def pronouns(person: Person, content: Content, mark: str) -> dict[str, str]:
+    """The words that stand for a person; `mark` tells the second person's from the first's."""
+    if content.lang == "zh":
+        return {f"{mark}ta": "她" if person.gender == "female" else "他"}
+    words = ("she", "her", "her", "herself") if person.gender == "female" else ("he", "him", "his", "himself")
+    return {f"{mark}{key}": word for key, word in zip(("he", "him", "his", "himself"), words, strict=True)}
+
+
+def lead(voice: Voice, content: Content, names: Names) -> Lead:
+    """A new character with a full profile and a description in sentences."""
+    gender = voice.rng.choice(("male", "female"))
+    person = names.person(gender, voice.rng.randint(30, 66))
+    category = voice.deal("work", [each.category for each in content.works])
+    work = next(each for each in content.works if each.category == category)
+    short = person.given if content.lang == "en" else person.full
+    slots = {"A": short, "Afull": person.full, "given": person.given, "family": person.family}
+    slots |= pronouns(person, content, "")
+    fields = dict(_fields(voice, content, person, work, slots))
+    slots |= {field.split()[0].lower(): value for field, value in fields.items()}
+    slots["employer"], slots["models"] = fields["Employer"], fields["Awards and Role Models"]
+    telling = Telling(voice, slots, {"A": "{Afull}"}, content.joint)
+    parts = [key for key in content.profile if key.startswith("tell_")]
+    first, rest = parts[0], parts[1:]
+    voice.rng.shuffle(rest)
+    for part in (first, *rest):
+        telling.say(voice.deal(part, content.profile[part]))
+    return Lead(person, work, fields, telling.passage().text)
+
+
+def _fields(
+    voice: Voice, content: Content, person: Person, work: Work, slots: Mapping[str, str]
+) -> dict[str, str]:
+    def some(key: str) -> str:
+        return voice.draw(f"profile {key}", content.profile[key], slots)
+
+    job, _, only = voice.deal(f"job {work.category}", work.jobs).partition(" @ ")
+    drawn = {"job": job, **slots}
+    groups = voice.rng.sample(range(len(content.hobbies)), voice.rng.choice((2, 3, 3)))
+    hobbies = [voice.draw(f"hobby {group}", content.hobbies[group], slots) for group in groups]
+    comma, mark = (", ", "; ") if content.lang == "en" else ("、", "；")
+
+    def of(key: str, options: tuple[str, ...]) -> str:
+        return voice.draw(f"{work.category} {key}", options, drawn)
+
+    model = of("model", work.models)
+    values = (
+        person.full,
+        content.profile[person.gender][0],
+        voice.draw(f"nickname {person.gender}", content.profile[f"nicknames_{person.gender}"], slots),
+        voice.draw(f"title {person.gender}", content.profile[f"titles_{person.gender}"], slots),
+        str(person.age) if content.lang == "en" else f"{person.age}岁",
+        job,
+        person.origin.nation,
+        comma.join((some("build"), some("face"), some("mark"))),
+        comma.join(hobbies),
+        of("achievement", work.achievements),
+        voice.rng.choice(person.origin.ethnic),
+        of("degree", work.degrees),
+        of(f"employer {only}", (only,) if only else work.employers),
+        mark.join((of("award", work.awards), voice.value(content.profile["model"][0], {"model": model}))),
+    )
+    return dict(zip(FIELDS, values, strict=True))
+
+
+def kin(
+    voice: Voice, names: Names, lead: Person, tie: Tie, gender: str, namesake: Person | None = None
+) -> Person:
+    """The person of a tie: age and family name as the tie demands; a namesake's given name is shared."""
+    least, most = tie.age
+    age = max(YOUNGEST, min(OLDEST, lead.age + voice.rng.randint(least, most)))
+    if namesake is not None:
+        return names.person(gender, age, namesake.origin, given=namesake.given)
+    origin = None if tie.family == "any" else lead.origin
+    return names.person(gender, age, origin, lead.family if tie.family == "same" else "")
