@@ -16,6 +16,7 @@ from thinkback_lab.progress import progress
 from thinkback_lab.worlds.counts import counts
 from thinkback_lab.worlds.files import names, write
 from thinkback_lab.worlds.validate import findings, mended
+from thinkback_lab.worlds.variety import memories, questions
 from thinkback_lab.worlds.world import Lang, World
 
 if TYPE_CHECKING:
@@ -50,8 +51,6 @@ def generate(
       thinkback-lab generate --characters 3 --by llm --llm openai:gpt-4o-mini --out worlds/told
       thinkback-lab eval perltqa --data worlds/zh --lang zh
     """
-    from thinkback_lab.worlds.variety import largest_share
-
     with options.one_line_errors():
         _refuse_strangers(out)
         if by == "llm":
@@ -61,7 +60,7 @@ def generate(
         faults = findings(world)
         world = mended(world)
         left = findings(world)
-        share, template = largest_share(world)
+        commonest = max(memories(world), questions(world), key=lambda each: each.share)
         write(world, out)
     settings = {"characters": characters, "lang": lang, "seed": seed, "by": by}
     summary: dict[str, Any] = {
@@ -69,8 +68,8 @@ def generate(
         "settings": settings,
         "counts": counts(world),
         **made,
-        "largest_template_share": round(share, 5),
-        "largest_template": template,
+        "largest_template_share": round(commonest.share, 5),
+        "largest_template": commonest.commonest,
         "mended": len(faults) - len(left),
         "findings": len(left),
         "first_findings": [each.line for each in left[:SHOWN]],

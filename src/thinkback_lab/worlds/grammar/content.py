@@ -27,7 +27,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A category of professions with what goes with them; `job @ employer` binds a job to its own employer."""
+    """A category of professions with what goes with them; `job @ employer` binds a job to its employer."""
 
     category: str
     jobs: Words
