@@ -19,7 +19,7 @@ from thinkback_lab.report.page import write_report
 from thinkback_lab.report.thoughts import MOST, bands, recalled
 from thinkback_lab.schemes.scheme import Found
 
-HOSTILE = "</script></style></svg><img src=x onerror=alert(1)> & \"quoted\" 'too' \u202e \x00\x1b[31m \ud83d 😀 你好"
+HOSTILE = "</script></style></svg><img src=x onerror=alert(1)> & \"a\" 'b' \u202e \x00\x1b[31m \ud83d 😀 你好"
 
 
 class Page(HTMLParser):
@@ -102,6 +102,14 @@ def test_hostile_text_is_shown_as_text(tmp_path: Path, hostile: Path) -> None:
     assert not set(source) & {"\x00", "\x1b", "\u202e", "\ud83d"}
     assert "long" * 300 not in source  # cut, and said so
     assert "…" in source
+
+
+def test_a_missed_question_is_told_with_what_its_gold_items_say(tmp_path: Path) -> None:
+    missed = record(found=(Found("The cat sleeps.", ("t9",)),), gold_texts=("Ann: I moved to Lyon.",))
+    page = Page(written(tmp_path, finished(tmp_path / "a", [missed, record(id="q2")])))
+    assert "1 of 2 questions failed" in page.text
+    assert "It stands in t1 : Ann: I moved to Lyon." in page.text
+    assert "Found instead: The cat sleeps. from t9" in page.text
 
 
 def test_links_of_the_contents_lead_somewhere(tmp_path: Path) -> None:

@@ -42,9 +42,7 @@ def told(record: Record) -> Html:
     elif record.expected:
         lines.append(paragraph(joined((text("Expected:"), data(record.expected)))))
     if record.gold:
-        lines.append(
-            paragraph(joined((text("It stands in"), data(", ".join(record.gold), 200), _gold(record))))
-        )
+        lines.append(paragraph(_gold(record)))
     if record.answer is not None:
         lines.append(paragraph(joined((text("The model said:"), data(record.answer)))))
     lines.append(_found(record))
@@ -52,11 +50,12 @@ def told(record: Record) -> Html:
 
 
 def _gold(record: Record) -> Html:
-    """What the first gold item says, and how many more there are."""
+    """Where the answer stands, and what the first of these items says."""
+    places = Html(f"It stands in {data(', '.join(record.gold), 200)}")
     if not record.gold_texts:
-        return Html("")
+        return places
     more = f" (and {len(record.gold_texts) - 1} more)" if len(record.gold_texts) > 1 else ""
-    return joined((text(":"), data(record.gold_texts[0], 280), text(more)))
+    return Html(f"{places}: {data(record.gold_texts[0], 280)}{text(more)}")
 
 
 def _found(record: Record) -> Html:
