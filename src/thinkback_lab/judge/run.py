@@ -89,8 +89,9 @@ def _chosen(runs: Sequence[Run], limit: int | None, seed: int) -> set[tuple[str,
     """With a limit, the same questions of every run: what is compared must be comparable."""
     if limit is None:
         return None
-    asked = [[_question(record) for record in run.records] for run in runs]
-    shared = [question for question in asked[0] if all(question in others for others in map(set, asked[1:]))]
+    first, *others = ([_question(record) for record in run.records] for run in runs)
+    everywhere = set(first).intersection(*others)
+    shared = [question for question in first if question in everywhere]
     if not shared:
         raise LabError("these runs have no question in common: judge them one by one, or without --limit")
     return set(sample(shared, limit, seed))
