@@ -73,8 +73,11 @@ PREPOSITION = re.compile(
     r"|between|behind|under|over|beside)\s+(?=\S)",
     re.IGNORECASE,
 )
-_PARTICLE_ZH = re.compile(r"在(?![职线读校野家])|的(?![士确])|了(?![解望])")
-_ENDING_ZH = re.compile(r"(?<![目标有])的\Z|(?<![知为])了\Z|吗\Z")
+# Only before a bare place: what goes on after it is a clause, and the particle belongs to it (在湖边野餐).
+_PARTICLE_ZH = re.compile(
+    r"在(?![职线读校野家])(?=.{1,4}\Z|.{1,20}[上下里中内外边旁前后间处]\Z)|的(?![士确])"
+)
+_ENDING_ZH = re.compile(r"(?<![目标有])的\Z|吗\Z")
 _AROUND = " \t\r\n\u3000,.;:!?，。；：！？、"
 _QUOTES = tuple(zip("“‘\"'`", "”’\"'`", strict=True))
 _BRACKETS = tuple(zip("(（《「[", ")）》」]", strict=True))
