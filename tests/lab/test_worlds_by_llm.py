@@ -13,7 +13,8 @@ from tests.lab.improviser import improvise, step_of
 from thinkback import Message, Reply, ThinkbackError
 from thinkback.errors import BadReply, ModelUnavailable
 from thinkback_lab.errors import LabError
-from thinkback_lab.worlds.by_llm import Author, Size
+from thinkback_lab.worlds.biography import Size
+from thinkback_lab.worlds.by_llm import Author
 from thinkback_lab.worlds.files import read, write
 from thinkback_lab.worlds.validate import findings
 from thinkback_lab.worlds.world import Lang, World

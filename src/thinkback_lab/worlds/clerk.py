@@ -20,6 +20,7 @@ from thinkback import LLM, Message, Reply, ThinkbackError
 from thinkback_lab.errors import LabError
 from thinkback_lab.files import complaint, read_text
 from thinkback_lab.prompts import render
+from thinkback_lab.worlds.replies import schema as schema_of
 from thinkback_lab.worlds.world import Lang
 
 T = TypeVar("T", bound=BaseModel)
@@ -66,13 +67,14 @@ class Clerk:
         variables: Mapping[str, str],
         *,
         max_tokens: int,
+        most: int = 1,
         objection: Callable[[T], str] = lambda _: "",
     ) -> T:
-        """The reply to a prompt; `objection` says what is wrong with one that has the right form."""
+        """The reply to a prompt, its lists no longer than `most`; `objection` says what is wrong with it."""
         self._report(self._asked)
         self._asked += 1
         prompt = render(f"world_{step}_{self._lang}", **variables)
-        schema = kind.model_json_schema()
+        schema = schema_of(kind, most)
         path = self._folder / f"{self._digest(prompt, schema)}.json"
         if path.is_file():
             self.receipt.kept += 1

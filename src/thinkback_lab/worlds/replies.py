@@ -1,8 +1,12 @@
-"""What a model must answer at each step of a world, and how long it may be."""
+"""What a model must answer at each step of a world, and how long it may be.
+
+Lengths of texts are checked here and not told to the model: a grammar that counts thousands of characters
+makes a local model crawl. Lengths of lists are told, for a small model writes on until it may not.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -84,3 +88,19 @@ class AnchorsReply(_Reply):
 class ScoreReply(_Reply):
     reason: Annotated[str, Field(max_length=600)]
     score: Annotated[int, Field(ge=0, le=10)]
+
+
+def schema(kind: type[BaseModel], most: int) -> dict[str, Any]:
+    """The JSON schema of a reply whose lists have at most so many entries."""
+    told: dict[str, Any] = _without_lengths(kind.model_json_schema())
+    for each in told["properties"].values():
+        if each.get("type") == "array":
+            each["maxItems"] = most
+    return told
+
+
+def _without_lengths(node: Any) -> Any:
+    if isinstance(node, dict):
+        kept = {key: value for key, value in node.items() if key not in ("minLength", "maxLength")}
+        return {key: _without_lengths(value) for key, value in kept.items()}
+    return [_without_lengths(each) for each in node] if isinstance(node, list) else node

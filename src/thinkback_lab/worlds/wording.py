@@ -68,13 +68,17 @@ _TALKING = re.compile(
     re.IGNORECASE,
 )
 
+# Those that tell nothing of their own (beside the piano is not the piano), outside of set phrases.
 PREPOSITION = re.compile(
-    r"(?:at|in|on|to|of|from|by|with|for|into|onto|about|near|inside|outside|around|towards?|through|during|via"
-    r"|between|behind|under|over|beside)\s+(?=\S)",
+    r"(?!(?:on (?:foot|time|duty|purpose)|by (?:heart|hand|chance|accident)|at home|for free"
+    r"|in (?:person|tears|love|secret|silence|cash|full))\b)"
+    r"(?:at|in|on|to|of|from|by|with|for|into|during|via)\s+(?=\S)",
     re.IGNORECASE,
 )
-_PARTICLE_ZH = re.compile(r"在(?![职线读校野家])|的(?![士确])|了(?![解望])")
-_ENDING_ZH = re.compile(r"(?<![目标有])的\Z|(?<![知为])了\Z|吗\Z")
+# Only before a bare place: what goes on after it is a clause, and the particle belongs to it (在湖边野餐).
+_PARTICLE_ZH = re.compile(
+    r"在(?![职线读校野家])(?=.{1,4}\Z|.{1,20}[上下里中内外边旁前后间处]\Z)|的(?![士确])"
+)
 _AROUND = " \t\r\n\u3000,.;:!?，。；：！？、"
 _QUOTES = tuple(zip("“‘\"'`", "”’\"'`", strict=True))
 _BRACKETS = tuple(zip("(（《「[", ")）》」]", strict=True))
@@ -122,15 +126,12 @@ def takes_assistant_for_a_person(question: str) -> bool:
 
 
 def bare(anchor: str) -> str:
-    """An anchor without what surrounds it: spaces, punctuation, quotes, half a pair, a Chinese particle."""
+    """An anchor without what surrounds it: spaces, punctuation, quotes, half a pair, a particle before it."""
     told = anchor
     while (peeled := _peeled(told)) != told:
         told = peeled
-    if _CJK.match(told):
-        if (particle := _PARTICLE_ZH.match(told)) and len(told) > 1:
-            told = told[particle.end() :]
-        told = _ENDING_ZH.sub("", told)
-    return told
+    particle = _PARTICLE_ZH.match(told) if len(told) > 1 else None
+    return told[particle.end() :] if particle else told
 
 
 def _peeled(text: str) -> str:
