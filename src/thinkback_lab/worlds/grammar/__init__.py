@@ -27,7 +27,7 @@ __all__ = ["Traced", "generate", "traced"]
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A world, and how often each shape of sentence (slots unfilled) was used in it, known by construction."""
+    """A world, and how often each shape of sentence (slots unfilled) was used in it, by construction."""
 
     world: World
     sentences: Counter[str]

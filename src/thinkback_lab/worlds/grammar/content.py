@@ -27,7 +27,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A category of professions with what goes with them; `job @ employer` binds a job to its own employer."""
+    """A category of professions with what goes with them; `job @ employer` binds a job to its place."""
 
     category: str
     jobs: Words
@@ -62,6 +62,7 @@ class Facet:
 
     name: str
     groups: frozenset[str]  # of relationships; empty for all
+    never: frozenset[str]  # groups it does not suit
     values: Mapping[str, Words]  # slot -> options; the first slot is the answer
     prompt: Words  # how a partner in a dialogue leads to it
     say: Words
@@ -191,6 +192,7 @@ def _facet(data: Mapping[str, Any]) -> Facet:
     return Facet(
         name=data["name"],
         groups=frozenset(data.get("for", "").split()),
+        never=frozenset(data.get("never", "").split()),
         values=_lists(data.get("values", {})),
         prompt=_words(data.get("prompt", [])),
         say=_words(data.get("say", [])),

@@ -178,7 +178,9 @@ def draw_slots(voice: Voice, scenario: Scenario, slots: dict[str, str]) -> dict[
 
 def _brief(content: Content, text: str) -> bool:
     """Table 8 of the seed: a brief narrative is an error."""
-    return len(text.split()) < 80 if content.lang == "en" else len(text) < 170
+    return (
+        len(text.split()) < 80 if content.lang == "en" else sum("一" <= each <= "鿿" for each in text) < 122
+    )
 
 
 def _happen(

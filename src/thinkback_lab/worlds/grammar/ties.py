@@ -81,7 +81,11 @@ def _people(voice: Voice, names: Names, lead: Lead, chosen: list[Tie]) -> list[P
 def _bond(
     voice: Voice, content: Content, lead: Lead, tie: Tie, person: Person, id: str, namesake: bool
 ) -> Bond:
-    suited = [each for each in content.facets if not each.groups or each.groups & tie.groups]
+    suited = [
+        each
+        for each in content.facets
+        if (not each.groups or each.groups & tie.groups) and not each.never & tie.groups
+    ]
     voice.rng.shuffle(suited)
     first = next(each for each in suited if each.name == "rel")
     others = _distinct([each for each in suited if each.name != "rel"])
