@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from thinkback_lab.worlds.grammar.cast import OLDEST, TODAY, YOUNGEST, Lead, Names, Person, kin, pronouns
+from thinkback_lab.worlds.grammar.cast import (
+    OLDEST,
+    TODAY,
+    YOUNGEST,
+    Lead,
+    Names,
+    Person,
+    kin,
+    pronouns,
+    together,
+)
 from thinkback_lab.worlds.grammar.content import Content, Facet, Tie
 from thinkback_lab.worlds.grammar.voice import Passage, Telling, Voice
 
@@ -124,4 +134,5 @@ def people_slots(content: Content, lead: Person, other: Person, tie: Tie) -> dic
         "rel": tie.word,
         **pronouns(lead, content, ""),
         **pronouns(other, content, "b"),
+        **together(lead, other, content),
     }
