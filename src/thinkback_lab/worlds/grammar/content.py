@@ -81,6 +81,7 @@ class Scenario:
     festival: str
     chain: str  # a fact that changes, told by two scenarios
     step: int
+    hard: bool  # nobody would wish for it again; it is not talked of with a smile
     values: Mapping[str, Words]
     did: Words  # `{A} and {B} ...`
     what: Words  # a noun phrase for it
@@ -210,6 +211,7 @@ def _scenario(data: Mapping[str, Any]) -> Scenario:
         festival=data.get("festival", ""),
         chain=data.get("chain", ""),
         step=data.get("step", 0),
+        hard=data.get("hard", False),
         values=_lists(data["values"]),
         did=_words(data["did"]),
         what=_words(data["what"]),

@@ -206,7 +206,7 @@ def _happen(
         telling.say(stage)
     while _brief(content, telling.passage().text):
         telling.say("{+colour}")
-    if voice.rng.random() < 0.6:
+    if not scenario.hard and voice.rng.random() < 0.6:
         telling.say("{+closing}")
     summary = Telling(voice, drawn, {"A": "{Afull}", "B": "{Bfull}"}, content.joint)
     summary.expand(voice.shape("{+summary}"))
