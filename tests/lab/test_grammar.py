@@ -247,6 +247,19 @@ def test_pronouns_agree_with_the_profile() -> None:
             assert not re.search(r"\b[Ss]he\b|\b[Hh]er\b|她", each.description), each.description
 
 
+def test_two_women_are_written_as_women() -> None:
+    women = {"母亲", "姐姐", "妹妹", "奶奶", "外婆", "姑姑", "小姨", "堂姐", "表妹", "女儿", "侄女", "外甥女"}
+    seen = 0
+    for each in world("zh", SEEDS[0]).world.characters:
+        if each.profile["Gender"] == "女":
+            near = {bond.id for bond in each.relationships if bond.relationship in women}
+            for event in each.events:
+                if event.characters[0] in near:
+                    seen += "她们" in event.content
+                    assert "他们" not in event.content, event.content
+    assert seen
+
+
 def test_no_pattern_shows_through() -> None:
     for each in characters():
         texts = [*each.texts().values(), each.description, *(qa.question for qa in each.questions)]

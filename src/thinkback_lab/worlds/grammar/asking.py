@@ -19,6 +19,7 @@ from thinkback_lab.worlds.world import QA, Anchor, Section
 
 UNANSWERABLE = 0.08
 WORDINGS = 3
+LED = 0.15  # questions of all kinds that begin with a phrase such as "by the way"
 FULL = {"A": "{Afull}", "B": "{Bfull}"}
 
 
@@ -62,8 +63,10 @@ class Asker:
         """One question in three wordings; a pattern that cannot give three gives what it can."""
         wordings: dict[str, None] = {}
         for _ in range(12):
-            pattern = self.voice.deal(f"ask {key}", patterns)
-            wordings.setdefault(Telling(self.voice, slots, FULL).ask(pattern))
+            shape = self.voice.shape(self.voice.deal(f"ask {key}", patterns))
+            if self.voice.rng.random() < LED:
+                shape = self.voice.shape("{+lead}") + shape[0].lower() + shape[1:]
+            wordings.setdefault(Telling(self.voice, slots, FULL).ask(shape))
             if len(wordings) == WORDINGS:
                 break
         question, *again = wordings

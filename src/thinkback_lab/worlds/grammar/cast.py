@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from thinkback_lab.errors import LabError
 from thinkback_lab.worlds.grammar.content import Content, Origin, Tie, Work
 from thinkback_lab.worlds.grammar.voice import Telling, Voice
 from thinkback_lab.worlds.world import FIELDS
 
+TRIES = 400  # for a name nobody has yet
 OLDEST, YOUNGEST = 86, 11  # nobody in a world is older or younger
 TODAY = 2024  # the year in which the worlds are told: ages are of it, events happened before its end
 
@@ -45,15 +47,26 @@ class Names:
         self, gender: str, age: int, origin: Origin | None = None, family: str = "", given: str = ""
     ) -> Person:
         """Somebody new; of this origin, family or given name where asked."""
-        voice, en = self._voice, self._content.lang == "en"
-        origin = origin or voice.rng.choice(self._content.origins)
-        while True:
-            first = given or voice.deal(f"{origin.nation} {gender}", getattr(origin, gender))
-            last = family or voice.deal(f"{origin.nation} family", origin.family)
-            full = f"{first} {last}" if en else last + first
+        origin = origin or self._voice.rng.choice(self._content.origins)
+        for tries in range(TRIES):
+            first = given if given and tries < TRIES // 10 else self._given(origin, gender, tries)
+            last = family or self._voice.deal(f"{origin.nation} family", origin.family)
+            full = f"{first} {last}" if self._content.lang == "en" else last + first
             if full not in self._taken:
                 self._taken.add(full)
                 return Person(first, last, full, gender, age, origin)
+        raise LabError(
+            "the names of the grammar ran out; generate several smaller worlds with different seeds"
+        )
+
+    def _given(self, origin: Origin, gender: str, tries: int) -> str:
+        """A given name; a double one where the plain ones of a large family are all taken."""
+        names = getattr(origin, gender)
+        first = self._voice.deal(f"{origin.nation} {gender}", names)
+        if tries < 2 * len(names):
+            return first
+        second = self._voice.rng.choice(names)
+        return f"{first}-{second}" if self._content.lang == "en" else first[0] + second[-1]
 
 
 def pronouns(person: Person, content: Content, mark: str) -> dict[str, str]:
@@ -62,6 +75,13 @@ def pronouns(person: Person, content: Content, mark: str) -> dict[str, str]:
         return {f"{mark}ta": "她" if person.gender == "female" else "他"}
     words = ("she", "her", "her", "herself") if person.gender == "female" else ("he", "him", "his", "himself")
     return {f"{mark}{key}": word for key, word in zip(("he", "him", "his", "himself"), words, strict=True)}
+
+
+def together(one: Person, two: Person, content: Content) -> dict[str, str]:
+    """The pronoun of both, where a language writes it by gender."""
+    if content.lang == "en":
+        return {}
+    return {"tamen": "她们" if one.gender == two.gender == "female" else "他们"}
 
 
 def lead(voice: Voice, content: Content, names: Names) -> Lead:

@@ -27,7 +27,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A category of professions with what goes with them; `job @ employer` binds a job to its employer."""
+    """A category of professions with what goes with them; `job @ employer` binds a job to its place."""
 
     category: str
     jobs: Words
@@ -62,6 +62,7 @@ class Facet:
 
     name: str
     groups: frozenset[str]  # of relationships; empty for all
+    never: frozenset[str]  # groups it does not suit
     values: Mapping[str, Words]  # slot -> options; the first slot is the answer
     prompt: Words  # how a partner in a dialogue leads to it
     say: Words
@@ -80,6 +81,7 @@ class Scenario:
     festival: str
     chain: str  # a fact that changes, told by two scenarios
     step: int
+    hard: bool  # nobody would wish for it again; it is not talked of with a smile
     values: Mapping[str, Words]
     did: Words  # `{A} and {B} ...`
     what: Words  # a noun phrase for it
@@ -191,6 +193,7 @@ def _facet(data: Mapping[str, Any]) -> Facet:
     return Facet(
         name=data["name"],
         groups=frozenset(data.get("for", "").split()),
+        never=frozenset(data.get("never", "").split()),
         values=_lists(data.get("values", {})),
         prompt=_words(data.get("prompt", [])),
         say=_words(data.get("say", [])),
@@ -208,6 +211,7 @@ def _scenario(data: Mapping[str, Any]) -> Scenario:
         festival=data.get("festival", ""),
         chain=data.get("chain", ""),
         step=data.get("step", 0),
+        hard=data.get("hard", False),
         values=_lists(data["values"]),
         did=_words(data["did"]),
         what=_words(data["what"]),

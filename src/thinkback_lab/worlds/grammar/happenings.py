@@ -178,7 +178,9 @@ def draw_slots(voice: Voice, scenario: Scenario, slots: dict[str, str]) -> dict[
 
 def _brief(content: Content, text: str) -> bool:
     """Table 8 of the seed: a brief narrative is an error."""
-    return len(text.split()) < 80 if content.lang == "en" else len(text) < 170
+    return (
+        len(text.split()) < 80 if content.lang == "en" else sum("一" <= each <= "鿿" for each in text) < 122
+    )
 
 
 def _happen(
@@ -204,7 +206,7 @@ def _happen(
         telling.say(stage)
     while _brief(content, telling.passage().text):
         telling.say("{+colour}")
-    if voice.rng.random() < 0.6:
+    if not scenario.hard and voice.rng.random() < 0.6:
         telling.say("{+closing}")
     summary = Telling(voice, drawn, {"A": "{Afull}", "B": "{Bfull}"}, content.joint)
     summary.expand(voice.shape("{+summary}"))

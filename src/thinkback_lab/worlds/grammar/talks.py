@@ -47,7 +47,7 @@ def _talk(voice: Voice, content: Content, happening: Happening, count: int) -> T
     assistant = voice.rng.random() < WITH_ASSISTANT
     kind = "ai" if assistant else "friend"
     partner = content.profile["assistant"][0] if assistant else slots["Bfull"]
-    script = _script(voice, kind, facets)
+    script = _script(voice, kind, "_hard" if happening.scenario.hard else "", facets)
     lines, anchors = _speak(voice, content, slots, script, (slots["Afull"], partner))
     at = happening.at + timedelta(days=voice.rng.randint(1, 40), hours=voice.rng.randint(0, 3))
     return Talk(f"{happening.id}#{count}", happening, at, lines, tuple(facets), anchors, slots)
@@ -58,13 +58,13 @@ def suited(content: Content, scenario: Scenario) -> list[Facet]:
     return [each for each in content.later if not each.clash & set(scenario.values)]
 
 
-def _script(voice: Voice, kind: str, facets: list[Facet]) -> list[tuple[int, str, str]]:
+def _script(voice: Voice, kind: str, mood: str, facets: list[Facet]) -> list[tuple[int, str, str]]:
     """(speaker, pattern, facet): the character is 0, the partner 1; they take turns."""
-    script = [(0, f"{{+{kind}_open}}", ""), (1, f"{{+{kind}_reply}}", "")]
+    script = [(0, f"{{+{kind}_open{mood}}}", ""), (1, f"{{+{kind}_reply}}", "")]
     if voice.rng.random() < 0.6:
-        script += [(0, f"{{+{kind}_feel}}", ""), (1, f"{{+{kind}_echo}} ", "")]
+        script += [(0, f"{{+{kind}_feel{mood}}}", ""), (1, f"{{+{kind}_echo}} ", "")]
     else:
-        script.append((0, f"{{+{kind}_feel}}", ""))
+        script.append((0, f"{{+{kind}_feel{mood}}}", ""))
     for facet in facets:
         lead = voice.deal(f"prompt {facet.name}", facet.prompt)
         if kind == "friend":  # they were there too: a reason why they ask

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from thinkback_lab.worlds.grammar.cast import OLDEST, TODAY, YOUNGEST, Lead, Names, Person, kin, pronouns
+from thinkback_lab.worlds.grammar.cast import (
+    OLDEST,
+    TODAY,
+    YOUNGEST,
+    Lead,
+    Names,
+    Person,
+    kin,
+    pronouns,
+    together,
+)
 from thinkback_lab.worlds.grammar.content import Content, Facet, Tie
 from thinkback_lab.worlds.grammar.voice import Passage, Telling, Voice
 
@@ -81,7 +91,11 @@ def _people(voice: Voice, names: Names, lead: Lead, chosen: list[Tie]) -> list[P
 def _bond(
     voice: Voice, content: Content, lead: Lead, tie: Tie, person: Person, id: str, namesake: bool
 ) -> Bond:
-    suited = [each for each in content.facets if not each.groups or each.groups & tie.groups]
+    suited = [
+        each
+        for each in content.facets
+        if (not each.groups or each.groups & tie.groups) and not each.never & tie.groups
+    ]
     voice.rng.shuffle(suited)
     first = next(each for each in suited if each.name == "rel")
     others = _distinct([each for each in suited if each.name != "rel"])
@@ -120,4 +134,5 @@ def people_slots(content: Content, lead: Person, other: Person, tie: Tie) -> dic
         "rel": tie.word,
         **pronouns(lead, content, ""),
         **pronouns(other, content, "b"),
+        **together(lead, other, content),
     }
