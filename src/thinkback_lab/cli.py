@@ -39,15 +39,15 @@ for _entry in DATASETS.values():
 evaluations.command(short_help="The unit tests of memory.")(scenarios)
 evaluations.command(short_help="Compatible facts stay, updated ones go.")(pairs)
 evaluations.command(short_help="Triples drawn from KdConv's dialogues.")(triples)
+evaluations.command(short_help="Retrieval time against pairwise similarity.")(timing)
 evaluations.command(short_help="The same turns give the same bytes.")(determinism)
 app.command(short_help="Every data set over several memory systems, one report.")(suite)
 app.command(short_help="The memory systems that can be compared.")(schemes)
-app.command(short_help="Let models judge the answers of runs, blind.")(judge)
-app.command(short_help="Tell scenarios to a database.")(replay)
 app.command(short_help="Runs side by side, with paired tests.")(compare)
-app.command(short_help="A persona world in PerLTQA's format.")(generate)
-evaluations.command(short_help="Retrieval time against pairwise similarity.")(timing)
+app.command(short_help="Let models judge the answers of runs, blind.")(judge)
 app.command(short_help="The papers' tables, filled from runs.")(tables)
+app.command(short_help="A persona world in PerLTQA's format.")(generate)
+app.command(short_help="Tell scenarios to a database.")(replay)
 
 
 @app.callback()
@@ -56,9 +56,10 @@ def thinkback_lab() -> None:
 
     \b
     To begin:
-      thinkback-lab eval scenarios scenarios/                      the unit tests of memory
-      thinkback-lab eval scenarios scenarios/chinese.jsonl --json  the same for a machine
-      thinkback-lab eval pairs scenarios/pairs/                    what must stay, what must go
+      thinkback-lab generate --characters 5 --out worlds/five          a test bed with exact gold
+      thinkback-lab eval perltqa --data worlds/five --scheme bm25      a memory system put to it
+      thinkback-lab suite --data DIR --out runs/all                    every data set, one report
+      thinkback-lab eval scenarios scenarios/                          the unit tests of memory
     """
 
 

@@ -12,7 +12,7 @@ import typer
 
 from thinkback_lab.commands import options
 from thinkback_lab.commands.evaluate import Asked, prepared
-from thinkback_lab.datasets.registry import DATASETS
+from thinkback_lab.datasets.registry import DATASETS, named
 from thinkback_lab.errors import DataAbsent, LabError
 from thinkback_lab.progress import progress
 from thinkback_lab.report.markdown import matrix
@@ -33,7 +33,9 @@ def suite(
     ] = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option("--dataset", metavar="NAME", help="Only this data set; may be repeated."),
+        typer.Option(
+            "--dataset", metavar="NAME", help="Only this one, or a part: gvd:cn; may be repeated."
+        ),
     ] = None,
     preset: options.Preset = "hybrid",
     llm: options.Llm = "none",
@@ -57,10 +59,10 @@ def suite(
     folders: list[Path] = []
     told: list[dict[str, Any]] = []
     with options.one_line_errors():
-        for label, named in _runs(asked, scheme or list(SCHEMES), dataset or list(DATASETS)):
+        for label, ready in _runs(asked, scheme or list(SCHEMES), dataset or list(DATASETS)):
             folders.append(out / slug(label))
             with progress(label) as report:
-                told.append(finish(named, folders[-1], report))
+                told.append(finish(ready, folders[-1], report))
         if not told:
             raise LabError("none of the data sets is there: give --data, or set THINKBACK_DATA")
         write_report(folders, out / REPORT)
@@ -75,13 +77,9 @@ def suite(
 def _runs(asked: Asked, schemes: list[str], datasets: list[str]) -> Iterator[tuple[str, Named]]:
     """Each run with its label; the models are loaded once, and a text is embedded once."""
     parts = kit(asked.setup)
-    for name in datasets:
-        if name not in DATASETS:
-            raise LabError(f"no data set {name!r}: there are {', '.join(DATASETS)}")
-        entry = DATASETS[name]
-        for choices in entry.parts():
-            which = choices.get(entry.apart, "")
-            label = f"{name} {' '.join(which) if isinstance(which, tuple) else which}".strip()
+    for entry, parts_of in map(named, datasets):
+        for choices in parts_of:
+            label = f"{entry.name} {entry.part(choices)}".strip()
             try:
                 for scheme in schemes:
                     yield f"{label}, {scheme}", prepared(entry, choices, replace(asked, scheme=scheme), parts)

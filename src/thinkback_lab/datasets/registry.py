@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from thinkback_lab.cases import Dataset
 from thinkback_lab.datasets import gvd, kdconv, locomo, longmemeval, madial, medical, perltqa
+from thinkback_lab.errors import LabError
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,11 @@ class Entry:
                 values = [(value,) if choice.many else value for value in choice.values]
                 return [{**usual, choice.name: value} for value in values]
         return [usual]
+
+    def part(self, choices: Mapping[str, Any]) -> str:
+        """What a part is called: `cn` of gvd, `travel` of KdConv."""
+        value = choices.get(self.apart, "")
+        return " ".join(value) if isinstance(value, tuple) else str(value)
 
 
 _ENTRIES = (
@@ -115,3 +121,15 @@ _ENTRIES = (
 )
 
 DATASETS = {entry.name: entry for entry in _ENTRIES}
+
+
+def named(spec: str) -> tuple[Entry, list[dict[str, Any]]]:
+    """`gvd`, or one part of it, `gvd:cn`: the entry, and the choices of each part that is meant."""
+    name, _, part = spec.partition(":")
+    if name not in DATASETS:
+        raise LabError(f"no data set {name!r}: there are {', '.join(DATASETS)}")
+    entry = DATASETS[name]
+    parts = {entry.part(choices): choices for choices in entry.parts()}
+    if part and part not in parts:
+        raise LabError(f"{spec}: {name} has {', '.join(filter(None, parts)) or 'no parts'}")
+    return entry, [parts[part]] if part else list(parts.values())
