@@ -9,7 +9,9 @@ from typing import Any
 
 import typer
 
+from thinkback_lab.commands.classification import classification
 from thinkback_lab.commands.compare import compare
+from thinkback_lab.commands.consistency import consistency
 from thinkback_lab.commands.determinism import determinism, replay
 from thinkback_lab.commands.evaluate import command_for
 from thinkback_lab.commands.generate import generate
@@ -40,6 +42,8 @@ evaluations.command(short_help="The unit tests of memory.")(scenarios)
 evaluations.command(short_help="Compatible facts stay, updated ones go.")(pairs)
 evaluations.command(short_help="Triples drawn from KdConv's dialogues.")(triples)
 evaluations.command(short_help="Retrieval time against pairwise similarity.")(timing)
+evaluations.command(short_help="How alike repeated recalls are, by turn.")(consistency)
+evaluations.command(short_help="Semantic or episodic: PerLTQA's table 4.")(classification)
 evaluations.command(short_help="The same turns give the same bytes.")(determinism)
 app.command(short_help="Every data set over several memory systems, one report.")(suite)
 app.command(short_help="The memory systems that can be compared.")(schemes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thinkback import ThinkbackError
+from thinkback_lab.runs.folder import RunFolder
 from thinkback_lab.stage import Setup, Think
 
 if TYPE_CHECKING:
@@ -42,6 +44,9 @@ Out = Annotated[
     Path | None,
     typer.Option("--out", metavar="DIR", help="The run's folder; if it is unfinished, go on with it."),
 ]
+Keep = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Also keep the result there, for `tables`.")
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="With --out: throw away what is there, begin anew.")]
 Llm = Annotated[str, typer.Option("--llm", metavar="SPEC", help="openai:MODEL, local:NAME_OR_PATH or none.")]
 Embedder = Annotated[
@@ -66,6 +71,14 @@ def one_line_errors() -> Iterator[None]:
     except ThinkbackError as error:
         sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
         raise typer.Exit(1) from None
+
+
+def keep(summary: Mapping[str, Any], out: Path | None) -> None:
+    """An evaluation that is over in one go, kept as a finished run without questions."""
+    if out is not None:
+        head = {key: summary[key] for key in ("dataset", "scheme", "settings")}
+        with RunFolder(out, head, shlex.join(["thinkback-lab", *sys.argv[1:]])) as folder:
+            folder.finish(summary)
 
 
 def show_json(summary: Mapping[str, Any]) -> None:
