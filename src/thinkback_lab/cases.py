@@ -9,11 +9,14 @@ A question's `gold` names the items that hold its answer. None are named where t
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from typing import Literal
+
+_HAN = re.compile(r"[\u4e00-\u9fff]")
 
 Kind = Literal["profile", "relationship", "knowledge", "event", "dialogue"]
 SEMANTIC: tuple[Kind, ...] = ("profile", "relationship", "knowledge")
@@ -34,6 +37,14 @@ class Item:
     @property
     def text(self) -> str:
         return "\n".join(side for side in (self.query, self.response) if side)
+
+    @property
+    def spoken(self) -> str:
+        """The same with its speakers named: who "I" is, and who "you", is told by nothing else."""
+        if not self.response:
+            return self.query
+        user, assistant = ("用户：", "助手：") if _HAN.search(self.text) else ("User: ", "Assistant: ")
+        return f"{user}{self.query}\n{assistant}{self.response}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

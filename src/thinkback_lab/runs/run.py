@@ -49,7 +49,7 @@ def run(job: Job, folder: RunFolder, report: Report = silent) -> list[Record]:
         if not all((case.id, question.id) in kept for question in case.questions):
             for record in _asked(job, case):
                 if record.key not in kept:
-                    kept[record.key] = _finished(job, record)
+                    kept[record.key] = _finished(job, case, record)
                     folder.add(kept[record.key])
                 report(len(kept), total)
         records += [kept[case.id, question.id] for question in case.questions]
@@ -81,9 +81,12 @@ def _recall(memory: Remembers | Knows, question: Question, k: int) -> Sequence[F
     return memory.recall(question.text, k, question.at)
 
 
-def _finished(job: Job, record: Record) -> Record:
+def _finished(job: Job, case: Case, record: Record) -> Record:
+    """The record answered and scored; of a memory that is read whole, only what stands first is kept."""
     if job.reader is not None:
+        spoken = {item.text: item.spoken for item in case.items}
+        context = [spoken.get(each.text, each.text) for each in record.context]
         started = perf_counter()
-        answer = job.reader.answer(record.question, [each.text for each in record.context], record.lang)
+        answer = job.reader.answer(record.question, context, record.lang)
         record = replace(record, answer=answer, answer_ms=round((perf_counter() - started) * 1000, 1))
-    return replace(record, scores=scores(record, job.ks))
+    return replace(record, scores=scores(record, job.ks), found=record.found[: max(*job.ks, READ)])

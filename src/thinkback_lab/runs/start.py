@@ -54,6 +54,8 @@ def choose(dataset: Dataset, limit: int | None, seed: int | None) -> Dataset:
     ]
     if not scored:
         raise LabError(f"{dataset.name}: no question has an answer to score against")
+    if len(set(scored)) < len(scored):
+        raise LabError(f"{dataset.name}: two questions of one case have the same id")
     chosen = set(sample(scored, limit, seed))
     cases = [
         replace(case, questions=tuple(each for each in case.questions if (case.id, each.id) in chosen))
