@@ -300,3 +300,14 @@ def test_thirty_characters_are_quick() -> None:
     start = time.perf_counter()
     generate(30, "zh", 1)
     assert time.perf_counter() - start < 20
+
+
+def test_lives_keep_their_measure_on_many_seeds() -> None:
+    for lang in LANGS:
+        for seed in range(700, 712):
+            for each in generate(2, lang, seed).characters:
+                counts = Counter(event.characters[0] for event in each.events)
+                assert set(counts.values()) <= {2, 3}
+                assert len({event.content for event in each.events}) == len(each.events)
+                assert sum(qa.topic == "changed" for qa in each.questions) == 2
+                assert all(bond.name != each.name for bond in each.relationships)

@@ -149,4 +149,8 @@ def kin(
     if namesake is not None:
         return names.person(gender, age, namesake.origin, given=namesake.given)
     origin = None if tie.family == "any" else lead.origin
-    return names.person(gender, age, origin, lead.family if tie.family == "same" else "")
+    family = lead.family if tie.family == "same" else ""
+    while True:  # two of one given name in one sentence would be one too many
+        person = names.person(gender, age, origin, family)
+        if person.given != lead.given:
+            return person

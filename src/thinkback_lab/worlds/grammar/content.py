@@ -51,7 +51,6 @@ class Tie:
     age: tuple[int, int]
     of: str  # the character's gender, or any
     family: str  # the family name: same, other or any
-    once: bool
     needs: Words
     met: str  # birth, child or adult
 
@@ -183,7 +182,6 @@ def _tie(data: Mapping[str, Any]) -> Tie:
         age=(least, most),
         of=data.get("of", "any"),
         family=data.get("family", "any"),
-        once=data.get("once", False),
         needs=tuple(data.get("needs", ())),
         met=data.get("met", "adult"),
     )

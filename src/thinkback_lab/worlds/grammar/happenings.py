@@ -60,16 +60,22 @@ class Plan:
                 pass
 
     def _chains(self, bonds: tuple[Bond, ...]) -> None:
+        """Facts that change: an older and a newer event each, with whoever has room for them."""
         chains = sorted({each.chain for each in self._content.scenarios if each.chain})
         for chain in self._voice.rng.sample(chains, CHAINS):
-            steps = sorted(
-                (each for each in self._content.scenarios if each.chain == chain), key=lambda each: each.step
-            )
-            pairs = [(step, self._suited(step, bonds)) for step in steps]
-            if all(suited for _, suited in pairs):
-                for step, _ in pairs:
-                    bond = self._voice.rng.choice(self._suited(step, bonds) or list(bonds))
-                    self._take(bond, step)
+            steps = [each for each in self._content.scenarios if each.chain == chain]
+            older, newer = sorted(steps, key=lambda each: each.step)
+            for first in self._shuffled(self._suited(older, bonds)):
+                left = [
+                    each for each in self._suited(newer, bonds) if each != first or self.left[each.id] > 1
+                ]
+                if left:
+                    self._take(first, older)
+                    self._take(self._voice.rng.choice(left), newer)
+                    break
+
+    def _shuffled(self, bonds: list[Bond]) -> list[Bond]:
+        return self._voice.rng.sample(bonds, len(bonds))
 
     def _twins(self, bonds: tuple[Bond, ...]) -> None:
         """One circumstance twice, with two people: only the detail tells which is meant."""
@@ -192,7 +198,7 @@ def _happen(
     facts: dict[str, str],
     twin: bool,
 ) -> Happening:
-    slots = {key: bond.slots[key] for key in bond.slots if not key.startswith("_")} | date_slots(content, at)
+    slots = {**bond.slots, **date_slots(content, at)}
     drawn = draw_slots(voice, scenario, slots)
     while scenario.chain and drawn["fact"] == facts.get(scenario.chain):
         drawn = draw_slots(voice, scenario, slots)

@@ -38,6 +38,8 @@ def talks(voice: Voice, content: Content, happened: tuple[Happening, ...]) -> tu
 
 def _talk(voice: Voice, content: Content, happening: Happening, count: int) -> Talk:
     slots = dict(happening.slots)
+    if happening.bond.namesake:
+        slots["B"] = slots["Bfull"]  # there is another of that given name
     own = list(happening.scenario.later[:1])
     general = voice.rng.sample(suited(content, happening.scenario), 3 if voice.rng.random() < 0.25 else 2)
     facets = own + general[len(own) :]

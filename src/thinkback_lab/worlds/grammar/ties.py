@@ -19,6 +19,7 @@ from thinkback_lab.worlds.grammar.cast import (
 from thinkback_lab.worlds.grammar.content import Content, Facet, Tie
 from thinkback_lab.worlds.grammar.voice import Passage, Telling, Voice
 
+GROWN = 20  # from this age on a child of the family has a job and no favourite lesson
 EVENTS_FROM = 2020  # a relationship is older than its events
 
 
@@ -91,10 +92,11 @@ def _people(voice: Voice, names: Names, lead: Lead, chosen: list[Tie]) -> list[P
 def _bond(
     voice: Voice, content: Content, lead: Lead, tie: Tie, person: Person, id: str, namesake: bool
 ) -> Bond:
+    groups = tie.groups if person.age < GROWN else tie.groups - {"young"}
     suited = [
         each
         for each in content.facets
-        if (not each.groups or each.groups & tie.groups) and not each.never & tie.groups
+        if (not each.groups or each.groups & groups) and not each.never & groups
     ]
     voice.rng.shuffle(suited)
     first = next(each for each in suited if each.name == "rel")
@@ -107,7 +109,7 @@ def _bond(
     since = {"birth": 0, "child": born + voice.rng.randint(7, 18)}.get(
         tie.met, voice.rng.randint(max(2001, born + 23), EVENTS_FROM - 1)
     )
-    slots["since"] = str(since)
+    slots["since"] = str(max(since, TODAY - person.age + 5))  # a young pupil was not born in 2005
     slots["bage"] = str(person.age)
     for facet in told:
         for slot, options in facet.values.items():
