@@ -267,7 +267,7 @@ class Memory(Looking):
             vector, terms = self._upkeep.embed(text)
         with watch("search"), view.lock:
             fading = self._fading() if when is None and known is None else None
-            question = Question(text, vector, terms, k, when, explain, known, fading)
+            question = Question(text, vector, terms, k, when, explain, known, fading, self._clock())
             found = retrieve(question, view.shelf, view.hashing, self._preset, lookup)
         if fading is not None and (recalled := [item.ref.id for item in found if item.thought]):
             # to count a recall is not worth failing it: the database may be busy, the user just erased

@@ -42,16 +42,32 @@ class Preset:
     scan_below: int  # spaces up to this size are searched whole, larger ones by groups
     learned: bool  # R's columns: learned from the space, or random
     target: float  # recall@10 that probing must reach; 0 probes one group, as the paper does
+    relative: bool = False  # whether parts are counted in standard deviations over the space
+    before: float = 0.0  # the same words right before, in the same talk,
+    after: float = 0.0  # and right after
+    cosine_before: float = 0.0
+    time: float = 0.0  # it began in the time that the question names
+    told: float = 0.0  # taken off for saying what a statement says already
+    middle: float = 0.0  # the weighted sum that scores 0.5,
+    steep: float = 1.0  # and how quickly the score rises there
     group_by: Literal["turn", "thought"] = "turn"  # whose embedding decides a thought's group
     retention: Retention | None = None  # forgetting by time
 
 
 HYBRID = Preset(
     name="hybrid",
-    cosine=0.5,
-    lexical=0.5,
-    threshold=0.15,
-    nearly=0.08,
+    relative=True,
+    cosine=0.4,
+    lexical=1.0,
+    before=0.4,
+    after=0.05,
+    cosine_before=0.1,
+    time=3.0,
+    told=0.7,
+    middle=2.0,
+    steep=1.5,
+    threshold=0.3,
+    nearly=0.2,
     scan_below=100_000,
     learned=True,
     target=0.95,

@@ -167,6 +167,17 @@ class Lexicon:
         found = np.unique(weighed.matched()) if slots is None else slots
         return found, weighed.dense[found]
 
+    def told(self, query: Terms, slots: Slots) -> Scores:
+        """Of these slots, the share of the document's words that the query says."""
+        names = np.unique(query)
+        starts = self._segment.offsets[self._segment.terms.searchsorted(names)].tolist()
+        stops = self._segment.offsets[self._segment.terms.searchsorted(names, side="right")].tolist()
+        words = np.zeros(max(self._slots, 1), dtype=np.float64)
+        for name, start, stop in zip(names.tolist(), starts, stops, strict=True):
+            for found, tf, _ in self._postings(name, start, stop):
+                words[found] += tf
+        return words[slots] / np.maximum(self._length[slots], 1.0)
+
     def weigh(self, query: Terms, if_known: Terms | None = None) -> Weighed:
         """The scores of the whole space for one query; of `if_known`, what nobody wrote takes no share."""
         always = set(query.tolist())

@@ -107,6 +107,30 @@ class Rows:
         """The source turn of each, 0 where it is not known."""
         return self._turns[slots]
 
+    @property
+    def any_retired(self) -> bool:
+        return bool((self._retired_at[: len(self)] < np.inf).any())
+
+    def talk(self, slots: Slots, step: int, seconds: float) -> Ints:
+        """The slot right before (-1) or after (1) each, if it began within so many seconds of it; else -1."""
+        other = slots.astype(np.int64) + step
+        inside = (other >= 0) & (other < len(self))
+        other = np.where(inside, other, 0)
+        with np.errstate(invalid="ignore"):
+            near = np.abs(self._valid_from[other] - self._valid_from[slots]) <= seconds
+        return np.where(inside & near, other, -1)
+
+    def began(self, start: float, end: float) -> Mask:
+        """Of every slot, whether it holds from a time in this span on."""
+        since = self._valid_from[: len(self)]
+        return (since >= start) & (since < end)
+
+    def since(self, slots: Slots) -> npt.NDArray[np.float64]:
+        return self._valid_from[slots]
+
+    def until(self, slots: Slots) -> npt.NDArray[np.float64]:
+        return self._valid_to[slots]
+
     def vector(self, id: int) -> Vector:
         if id not in self._slot:
             raise NotFound(f"no row {id} in this index: apply the space's latest delta first")

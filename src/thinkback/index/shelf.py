@@ -8,9 +8,9 @@ a weighted sum of cosine and lexical score.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,40 @@ if TYPE_CHECKING:
 SCAN_BELOW = 100_000  # rows; a larger space is probed by groups
 SHORTLIST = 256  # rows that get an exact look, of more than `arena.EXACT_UP_TO`
 _LEXICAL = 64  # the lexical candidates: at least so many, or four times the limit
+_SEEDS = 24  # rows whose neighbours in time are looked at as well
+_SAMPLE = 512  # rows by which a space too large to compare whole is known
+_TALK = 7200.0  # seconds: what was said within them belongs together
+
+
+class Spread(NamedTuple):
+    """How scores of one sort lie in a space: their mean and standard deviation over `n` rows."""
+
+    n: int
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """What candidates are scored by, one array a part, a place a candidate; and the space they stand out of.
+
+    `before` and `after` are the scores of the rows right before and after one in the same talk, 0 where there
+    is none. `told` is the share of a row's words that the query says already. Times are seconds since 1970.
+    """
+
+    cosine: Vector
+    lexical: Scores
+    before: Scores
+    after: Scores
+    cosine_before: Scores
+    told: Scores
+    since: Scores
+    until: Scores
+    cosines: Spread
+    lexicals: Spread
+
+
+Rank = Callable[[Parts], "Scores"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +83,7 @@ class Hits:
     probes: int  # groups looked into, 0 when the whole space was
     exact: bool  # whether every row that may be returned was compared exactly
     candidates: int  # rows compared exactly
+    parts: Parts | None = None  # where a `rank` was given
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -80,8 +115,13 @@ class Shelf:
         current_only: bool = True,
         only: Collection[int] | None = None,
         weights: tuple[float, float] = (0.5, 0.5),
+        rank: Rank | None = None,
+        within: tuple[float, float] | None = None,
     ) -> Hits:
         """The `limit` best rows by `weights` (of cosine and of lexical score); ties go to the lower id.
+
+        With a `rank` its score decides; then the neighbours in time of the best lexical matches are looked at
+        too, and what began `within` these seconds.
 
         Several `query_terms` are wordings of one question: of its lexical scores a row's best counts.
 
@@ -118,6 +158,12 @@ class Shelf:
                 cosine = np.concatenate([cosine, rows.arena.cosines(vector, extra)])
                 said = lexical[slots]
                 score = weights[0] * cosine + weights[1] * said
+        parts = None
+        if rank is not None and len(slots):
+            slots, cosine = self._joined(rows, vector, slots, cosine, lexical, allowed, within)
+            said = lexical[slots]
+            parts = self._parts(rows, vector, slots, cosine, lexical, wordings[0], allowed, exact)
+            score = rank(parts)
         top = _top(score, rows.ids(slots), limit)
         return Hits(
             ids=rows.ids(slots[top]),
@@ -130,6 +176,63 @@ class Shelf:
             probes=0 if whole else len(probes),
             exact=exact,
             candidates=len(slots),
+            parts=None if parts is None else _chosen(parts, top),
+        )
+
+    @staticmethod
+    def _joined(
+        rows: Rows,
+        vector: Vector,
+        slots: Slots,
+        cosine: Vector,
+        lexical: Scores,
+        allowed: Mask,
+        within: tuple[float, float] | None,
+    ) -> tuple[Slots, Vector]:
+        """The candidates with those that stand beside the best of them in time, or in the time asked for."""
+        if len(slots) == len(allowed):
+            return slots, cosine
+        said = lexical[slots]
+        best = slots[np.argsort(-said, kind="stable")[:_SEEDS]]
+        wanted = np.zeros(len(allowed), dtype=np.bool_)
+        for beside in (best - 1, best + 1):
+            wanted[beside[(beside >= 0) & (beside < len(allowed))]] = True
+        if within is not None:
+            wanted |= rows.began(*within)
+        wanted &= allowed
+        wanted[slots] = False
+        extra = np.flatnonzero(wanted).astype(np.int32)[:SHORTLIST]
+        return np.concatenate([slots, extra]), np.concatenate([cosine, rows.arena.cosines(vector, extra)])
+
+    @staticmethod
+    def _parts(
+        rows: Rows,
+        vector: Vector,
+        slots: Slots,
+        cosine: Vector,
+        lexical: Scores,
+        asked: Wording,
+        allowed: Mask,
+        exact: bool,
+    ) -> Parts:
+        kept = lexical[: len(allowed)][allowed]
+        near = cosine if exact else rows.arena.cosines(vector, _sampled(allowed))
+        earlier, later = rows.talk(slots, -1, _TALK), rows.talk(slots, 1, _TALK)
+        there = np.flatnonzero(earlier >= 0)
+        before = np.where(earlier >= 0, lexical[earlier], 0.0)
+        cosine_before = np.zeros(len(slots))
+        cosine_before[there] = rows.arena.cosines(vector, earlier[there].astype(np.int32))
+        return Parts(
+            cosine=cosine,
+            lexical=lexical[slots],
+            before=before,
+            after=np.where(later >= 0, lexical[later], 0.0),
+            cosine_before=np.where(earlier >= 0, cosine_before, near.mean() if len(near) else 0.0),
+            told=rows.lexicon.told(asked.terms, slots),
+            since=rows.since(slots),
+            until=rows.until(slots),
+            cosines=_spread(near),
+            lexicals=_spread(kept),
         )
 
     def vector_of(self, kind: ItemKind, id: int) -> Vector:
@@ -144,6 +247,10 @@ class Shelf:
         """How many rows every group holds."""
         return self._rows[kind].arena.sizes()
 
+    def any_retired(self, kind: ItemKind) -> bool:
+        """Whether a row is held true no more."""
+        return self._rows[kind].any_retired
+
     def size(self, kind: ItemKind) -> int:
         return len(self._rows[kind])
 
@@ -157,6 +264,27 @@ class Shelf:
         if kept is None or kept[0] is not hashing:
             kept = self._hashing = (hashing, np.ascontiguousarray(hashing.matrix.T))
         return kept[1]
+
+
+def _spread(values: Scores | Vector) -> Spread:
+    if not len(values):
+        return Spread(0, 0.0, 0.0)
+    return Spread(len(values), float(values.mean()), float(values.std()))
+
+
+def _sampled(allowed: Mask) -> Slots:
+    """Some of the allowed slots, evenly spread: enough to know how cosines lie."""
+    there = np.flatnonzero(allowed).astype(np.int32)
+    return there[:: max(1, len(there) // _SAMPLE)]
+
+
+def _chosen(parts: Parts, top: Ints) -> Parts:
+    arrays = {
+        each.name: getattr(parts, each.name)[top]
+        for each in fields(parts)
+        if each.name not in ("cosines", "lexicals")
+    }
+    return replace(parts, **arrays)
 
 
 def _weighed(lexicon: Lexicon, wording: Wording) -> Scores:

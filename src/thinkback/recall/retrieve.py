@@ -9,27 +9,25 @@ one that tells what the user asked to forget (`text.forgetting`), read as a thou
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset
 from thinkback.recall.retention import Fading
-from thinkback.recall.search import Lookup, Question, Search, wordings_of
+from thinkback.recall.search import Lookup, Question, Search, searching
 from thinkback.text.asking import open_terms
 from thinkback.text.forgetting import Wish, wishes
+from thinkback.text.memo import by_digest
 from thinkback.text.names import normalise
 from thinkback.text.quarantine import redacted, withheld
 from thinkback.text.sentences import is_question, sentences
 from thinkback.text.thesaurus import alike
 from thinkback.text.tokens import terms
 from thinkback.types import Candidate, Hashing, Recollection, Ref, Score, Source, Thought, Turn
-
-if TYPE_CHECKING:
-    pass
 
 _CONSIDERED = 4  # candidates looked at for each one wanted
 _RETIRED = 64  # thoughts, retired ones included, by which turns are judged to be outdated
@@ -44,82 +42,77 @@ _SAYS_MORE = 2  # words of a turn that no recalled thought tells, for which it i
 
 
 Against = Callable[[Turn], str | None]
+Outcome = tuple[Hits, list[Candidate], list[Candidate]]  # how it was found, what is kept, what is dropped
 
 
 def retrieve(
     question: Question, shelf: Shelf, hashing: Hashing | None, preset: Preset, lookup: Lookup
 ) -> Recollection:
-    """The k memories that matter most, thoughts before turns; with `explain`, what was dropped as well."""
-    search = Search(question, shelf, hashing, preset, lookup, tuple(wordings_of(question)))
-    wider = question.explain or question.fading is not None
-    found = search.hits("thought", question.k * _CONSIDERED if wider else question.k)
-    if question.fading is not None:
-        found = _faded(question.fading, search, found)
-    items, dropped = _judge(search, found, _thoughts(search, found), question.k)
-    if len(items) < question.k:
-        bank, filling, left = _fill(search, items)
-        items, dropped = items + filling, dropped + left
-        found = found if len(found) else bank
+    """The k memories that matter most, best first; with `explain`, what was dropped as well."""
+    search = searching(question, shelf, hashing, preset, lookup)
+    found, items, dropped = _together(search) if preset.relative else _thoughts_first(search)
     return Recollection(
         query=question.text,
         items=tuple(items),
         dropped=tuple(dropped) if question.explain else (),
-        threshold=preset.threshold,
+        threshold=search.threshold,
         group=found.group,
         probes=found.probes,
         exact=found.exact,
     )
 
 
+def _together(search: Search) -> Outcome:
+    """Thoughts and raw turns on one scale: what was not turned into a thought is found all the same."""
+    question = search.question
+    limit = question.k * _CONSIDERED
+    while True:
+        found, bank = search.hits("thought", limit), search.hits("turn", limit)
+        if question.fading is not None:
+            found = _faded(question.fading, search, found)
+        thoughts = {each.id: each for each in search.lookup.thoughts(found.ids.tolist())}
+        turns = {each.id: each for each in search.lookup.turns(bank.ids.tolist())}
+        judge = _Judge(search, turns)
+        rows = sorted((*_rows(found, thoughts), *_rows(bank, turns)), key=_Row.order)
+        items, dropped = judge(rows, question.k)
+        more = search.may_be_more(found, limit) or search.may_be_more(bank, limit)
+        if len(items) == question.k or not more:
+            named = [turns[id_] for id_ in judge.told if id_ in turns]
+            items, dropped = _joined(search, items, dropped, question.k, judge.against, named)
+            return found if len(found) else bank, items, dropped
+        limit *= _CONSIDERED
+
+
+def _thoughts_first(search: Search) -> Outcome:
+    """As the papers do it: the space, and the bank only for the places that it leaves."""
+    question = search.question
+    wider = question.explain or question.fading is not None
+    found = search.hits("thought", question.k * _CONSIDERED if wider else question.k)
+    if question.fading is not None:
+        found = _faded(question.fading, search, found)
+    thoughts = {each.id: each for each in search.lookup.thoughts(found.ids.tolist())}
+    items, dropped = _Judge(search, {})(_rows(found, thoughts), question.k)
+    wanted = question.k - len(items)
+    limit = question.k * _CONSIDERED
+    bank = None
+    while wanted:
+        bank = search.hits("turn", limit)
+        turns = {each.id: each for each in search.lookup.turns(bank.ids.tolist())}
+        judge = _Judge(search, turns, items)
+        filling, left = judge(_rows(bank, turns), wanted)
+        if len(filling) == wanted or not search.may_be_more(bank, limit):
+            named = [turns[id_] for id_ in judge.told if id_ in turns]
+            filling, left = _joined(search, filling, left, wanted, judge.against, named)
+            items, dropped = items + filling, dropped + left
+            break
+        limit *= _CONSIDERED
+    return found if len(found) or bank is None else bank, items, dropped
+
+
 def _faded(fading: Fading, search: Search, hits: Hits) -> Hits:
     """The hits as time has left them: a policy may rank lower or leave out, never retire."""
     retention = fading.of(search.lookup.thoughts(hits.ids.tolist()))
     return fading.ranked(hits, retention, len(hits))
-
-
-def _thoughts(search: Search, hits: Hits) -> dict[int, Thought]:
-    ids = hits.ids.tolist()
-    if not search.question.explain:  # read only what will be returned
-        ids = [
-            id_
-            for id_, score in zip(ids[: search.question.k], hits.score, strict=False)
-            if search.matters(score)
-        ]
-    return {thought.id: thought for thought in search.lookup.thoughts(ids)}
-
-
-def _fill(search: Search, items: Sequence[Candidate]) -> tuple[Hits, list[Candidate], list[Candidate]]:
-    """Raw turns for the places left; looks further while those found first must all be passed over."""
-    told: dict[int, list[Candidate]] = {}
-    for item in items:
-        for source in item.thought.sources if item.thought else ():
-            told.setdefault(source.turn, []).append(item)
-    retired = cache(lambda: _no_longer_true(search))  # only if a turn matters at all
-    asked = normalise(search.question.text)
-    unwanted: list[tuple[int, Wish]] = []  # what the turns found so far ask to forget
-
-    def against(turn: Turn) -> str | None:
-        if turn.id in told and not _says_more(turn, told[turn.id], search.question.text):
-            return f"told by {told[turn.id][0].ref}"
-        if thought := retired()(turn):
-            return f"no longer held true, see {thought}"
-        if request := _forbidden(turn, unwanted):
-            return f"to be forgotten, see {request}"
-        if normalise(turn.query) == asked:
-            return "repeats the query"
-        return "only asks" if not turn.response and _only_asks(turn.query) else None
-
-    wanted = search.question.k - len(items)
-    limit = search.question.k * _CONSIDERED
-    while True:
-        hits = search.hits("turn", limit)
-        turns = {turn.id: turn for turn in search.lookup.turns(hits.ids.tolist())}
-        unwanted[:] = [(turn.id, wish) for turn in turns.values() for wish in wishes(turn.query)]
-        filling, left = _judge(search, hits, turns, wanted, against)
-        if len(filling) == wanted or not search.may_be_more(hits, limit):
-            named = [turns[id_] for id_ in told if id_ in turns]
-            return hits, *_joined(search, filling, left, wanted, against, named)
-        limit *= _CONSIDERED
 
 
 def _forbidden(turn: Turn, unwanted: Sequence[tuple[int, Wish]]) -> Ref | None:
@@ -188,6 +181,8 @@ def _no_longer_true(search: Search) -> Callable[[Turn], Ref | None]:
     That is so if the thought itself would matter, or if it is all that the user said in the turn: a thought
     is worded differently, so its turn may match where it does not.
     """
+    if not search.shelf.any_retired("thought"):
+        return lambda turn: None
     limit = max(_RETIRED, search.question.k * _CONSIDERED)
     known, held = search.hits("thought", limit, whenever=True), search.hits("thought", limit)
     gone = set(known.ids.tolist()) - set(held.ids.tolist())
@@ -217,50 +212,103 @@ def _no_longer_true(search: Search) -> Callable[[Turn], Ref | None]:
     return judge
 
 
+@by_digest(4096)
 def _only_asks(text: str) -> bool:
     return all(is_question(sentence.text) for sentence in sentences(text[:_OPENING]))
 
 
-def _judge(
-    search: Search,
-    hits: Hits,
-    memories: Mapping[int, Thought] | Mapping[int, Turn],
-    most: int,
-    against: Against = lambda turn: None,
-) -> tuple[list[Candidate], list[Candidate]]:
-    """Of hits, best first: the `most` that matter, and the others with the reason why not."""
-    kept: list[Candidate] = []
-    dropped: list[Candidate] = []
-    faints = 0
+class _Row(NamedTuple):
+    """One hit with its memory."""
+
+    memory: Thought | Turn
+    score: Score
+    group: int
+    hits: Hits
+
+    def order(self) -> tuple[float, bool, int]:
+        """Best first; of equals the thought, then the older."""
+        return -self.score.total, isinstance(self.memory, Turn), self.memory.id
+
+
+def _rows(hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]) -> list[_Row]:
+    """Hits as rows; what was erased by another process since the shelf was read is passed over."""
     columns = (hits.ids, hits.score, hits.cosine, hits.lexical, hits.groups)
-    for id_, total, cosine, lexical, group in zip(*(column.tolist() for column in columns), strict=True):
-        memory = memories.get(id_)
-        if memory is None:  # not needed, or erased by another process since the shelf was read
-            continue
-        score = Score(total, cosine, lexical)
-        verdict: str | None = None
-        faint = not search.matters(score.total)
-        if faint and not (isinstance(memory, Turn) and faints < _NEARLY and search.nearly(total, lexical)):
-            verdict = "too far"
-        else:
-            verdict = withheld(memory) or (against(memory) if isinstance(memory, Turn) else None)
-        if verdict is None and len(kept) == most:
-            verdict = f"beyond the {search.question.k} asked for"
-        if verdict is None or search.question.explain:  # what is dropped is shown only then
-            memory = redacted(memory)
-        held = "near" if faint else "matters"
-        candidate = Candidate(
+    return [
+        _Row(memories[id_], Score(total, cosine, lexical), group, hits)
+        for id_, total, cosine, lexical, group in zip(*(each.tolist() for each in columns), strict=True)
+        if id_ in memories
+    ]
+
+
+class _Judge:
+    """Of rows, best first: those that matter, and the others with the reason why not."""
+
+    def __init__(self, search: Search, turns: Mapping[int, Turn], items: Sequence[Candidate] = ()) -> None:
+        self._search = search
+        self._retired = cache(lambda: _no_longer_true(search))  # only if a turn matters at all
+        self._asked = normalise(search.question.text)
+        # what the turns found so far ask to forget
+        self._unwanted = [(turn.id, wish) for turn in turns.values() for wish in wishes(turn.query)]
+        self.told: dict[int, list[Candidate]] = {}  # by turn: the thoughts that tell of it
+        for item in items:
+            self._tells(item)
+
+    def __call__(self, rows: Iterable[_Row], most: int) -> tuple[list[Candidate], list[Candidate]]:
+        kept: list[Candidate] = []
+        dropped: list[Candidate] = []
+        faints = 0
+        for row in rows:
+            if len(kept) == most and not self._search.question.explain:
+                break
+            faint = not self._search.matters(row.score.total)
+            verdict = self._verdict(row, faint and faints < _NEARLY)
+            if verdict is None and len(kept) == most:
+                verdict = f"beyond the {self._search.question.k} asked for"
+            if verdict is None or self._search.question.explain or isinstance(row.memory, Turn):
+                candidate = self._candidate(row, verdict or ("near" if faint else "matters"), verdict is None)
+                (dropped if verdict else kept).append(candidate)
+                if verdict is None:
+                    self._tells(candidate)
+            faints += faint and verdict is None
+        return kept, dropped
+
+    def against(self, turn: Turn) -> str | None:
+        """Why a raw turn is no find, if it is none."""
+        if turn.id in self.told and not _says_more(turn, self.told[turn.id], self._search.question.text):
+            return f"told by {self.told[turn.id][0].ref}"
+        if thought := self._retired()(turn):
+            return f"no longer held true, see {thought}"
+        if request := _forbidden(turn, self._unwanted):
+            return f"to be forgotten, see {request}"
+        if normalise(turn.query) == self._asked:
+            return "repeats the query"
+        return "only asks" if not turn.response and _only_asks(turn.query) else None
+
+    def _verdict(self, row: _Row, nearly: bool) -> str | None:
+        """Why a row does not matter, if it does not."""
+        memory, score = row.memory, row.score
+        if not self._search.matters(score.total) and not (
+            nearly and isinstance(memory, Turn) and self._search.nearly(score.total, score.lexical)
+        ):
+            return "too far"
+        return withheld(memory) or (self.against(memory) if isinstance(memory, Turn) else None)
+
+    def _candidate(self, row: _Row, verdict: str, kept: bool) -> Candidate:
+        memory = redacted(row.memory) if kept or self._search.question.explain else row.memory
+        how = _reason(self._search, row.hits, row.score, row.group)
+        return Candidate(
             ref=memory.ref,
             text=memory.text if isinstance(memory, Turn) else memory.sentence,
-            score=score,
-            group=group,
-            reason=f"{verdict or held}: {_reason(search, hits, score, group)}; {_origin(memory)}",
+            score=row.score,
+            group=row.group,
+            reason=f"{verdict}: {how}; {_origin(memory)}",
             thought=memory if isinstance(memory, Thought) else None,
             turn=memory if isinstance(memory, Turn) else None,
         )
-        (dropped if verdict else kept).append(candidate)
-        faints += faint and verdict is None
-    return kept, dropped
+
+    def _tells(self, item: Candidate) -> None:
+        for source in item.thought.sources if item.thought else ():
+            self.told.setdefault(source.turn, []).append(item)
 
 
 def _reason(search: Search, hits: Hits, score: Score, group: int) -> str:
@@ -268,7 +316,7 @@ def _reason(search: Search, hits: Hits, score: Score, group: int) -> str:
     how = f"{hits.probes} groups probed" if hits.probes else "the whole space searched"
     asked = "" if hits.group is None else f", query in {hits.group}"
     return (
-        f"{score.total:.2f} {comparison} {search.preset.threshold:.2f} "
+        f"{score.total:.2f} {comparison} {search.threshold:.2f} "
         f"(meaning {score.cosine:.2f}, words {score.lexical:.2f}); group {group}{asked}, {how}"
     )
 

@@ -7,7 +7,7 @@ A question is searched for as it was asked, less the words that only ask, as a t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -16,16 +16,22 @@ from thinkback.index.lexical import Wording, hash_terms
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset
 from thinkback.recall.retention import Fading
+from thinkback.recall.scoring import Scorer
 from thinkback.text.asking import asked_for, rewordings
+from thinkback.text.dates import resolve
 from thinkback.text.scripts import HAN
+from thinkback.text.sentences import is_question, sentences
 from thinkback.text.thesaurus import alike
-from thinkback.text.tokens import terms
+from thinkback.text.tokens import count_tokens, terms
 from thinkback.types import Hashing, ItemKind, Thought, Turn
 
 if TYPE_CHECKING:
     from thinkback.types import Terms, Vector
 
 _ALIKE = 0.7  # what a word that means alike is worth of the word itself
+_OPENING = 2000  # characters by which a question is judged
+_BRIEF = 48  # tokens of a question that may mean what it does not say
+_FEWER = 4  # rows of a space at which half of the threshold holds
 _FEW = 32  # turns, of which the nearest are worth a look in any case
 _HAN = re.compile(f"[{HAN}]")
 
@@ -51,6 +57,7 @@ class Question:
     explain: bool = False
     known: Known | None = None
     fading: Fading | None = None
+    now: datetime | None = None  # when it is asked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +77,8 @@ class Search:
     hashing: Hashing | None
     preset: Preset
     lookup: Lookup
-    wordings: tuple[Wording, ...] = ()
+    scorer: Scorer
+    wordings: Mapping[ItemKind, tuple[Wording, ...]]
 
     def hits(self, kind: ItemKind, limit: int, *, whenever: bool = False) -> Hits:
         """The best of what holds at the time asked for; `whenever` takes what was retired as well."""
@@ -83,14 +91,16 @@ class Search:
         return self.shelf.search(
             kind,
             self.question.vector,
-            self.wordings if self.preset.lexical else self.question.terms[:0],
+            self.wordings[kind] if self.preset.lexical else self.question.terms[:0],
             limit=limit,
             hashing=self.hashing if self.question.explain or self.shelf.size(kind) > scan_below else None,
             scan_below=scan_below,
             as_of=as_of,
             current_only=as_of is None and not whenever and known is None,
             only=None if known is None else self._only(known, kind, whenever=whenever),
-            weights=(self.preset.cosine, self.preset.lexical),
+            weights=(0.5, 0.5) if self.preset.relative else (self.preset.cosine, self.preset.lexical),
+            rank=self.scorer if self.preset.relative else None,
+            within=self.scorer.within,
         )
 
     @staticmethod
@@ -107,8 +117,16 @@ class Search:
         """
         return self.shelf.size("turn") <= _FEW and bool(_HAN.search(self.question.text))
 
+    @property
+    def threshold(self) -> float:
+        """Below it a memory does not matter; the nearest of a few may well be the one, so it starts low."""
+        if not self.preset.relative:
+            return self.preset.threshold
+        rows = self.shelf.size("turn") + self.shelf.size("thought")
+        return self.preset.threshold * rows / (rows + _FEWER)
+
     def matters(self, score: float) -> bool:
-        return score >= self.preset.threshold
+        return score >= self.threshold
 
     def nearly(self, score: float, lexical: float) -> bool:
         """Whether a turn may take a place that is left: it shares words with the question, if not many."""
@@ -118,20 +136,64 @@ class Search:
         return len(hits) == limit and self.matters(hits.score[-1])
 
 
-def wordings_of(question: Question) -> Iterator[Wording]:
-    """As it was asked; without the words that only ask; as a thought would say it; in words like its own.
+def searching(
+    question: Question, shelf: Shelf, hashing: Hashing | None, preset: Preset, lookup: Lookup
+) -> Search:
+    """The question made ready: its wordings, the time it names, whether it tells something."""
+    asked = sentences(question.text[:_OPENING])
+    scorer = Scorer(
+        preset,
+        question.text,
+        states=not any(is_question(sentence.text) for sentence in asked[-1:]),
+        within=_within(question),
+    )
+    return Search(question, shelf, hashing, preset, lookup, scorer, wordings_of(question))
+
+
+def _within(question: Question) -> tuple[float, float] | None:
+    """The time that a question names, in seconds since 1970."""
+    if question.now is None or not (named := resolve(question.text[:_OPENING], question.now, past=True)):
+        return None
+    return named[0].start.timestamp(), named[0].end.timestamp()
+
+
+def wordings_of(question: Question) -> dict[ItemKind, tuple[Wording, ...]]:
+    """By what each kind is searched: raw turns in the question's own words, thoughts in their phrases too."""
+    own = tuple(_own(question))
+    return {"turn": own, "thought": (*own, *_as_a_thought(question))}
+
+
+def _own(question: Question) -> Iterator[Wording]:
+    """As it was asked; without the words that only ask; in words like its own.
 
     Of Chinese every two neighbours are a term, and many pairs are no word: a pair that nobody wrote must not
     weigh as if a rare word were missing.
     """
     yield Wording(question.terms)
-    told = {frozenset(terms(question.text))}
-    for wanted in (asked_for(question.text), *rewordings(question.text)):
-        if frozenset(wanted) in told:
-            continue
-        told.add(frozenset(wanted))
-        words = [term for term in wanted if term.isascii() or len(term) == 1]
-        pairs = [term for term in wanted if not term.isascii() and len(term) > 1]
-        yield Wording(hash_terms(words), hash_terms(pairs))
+    if not _brief(question):
+        return
+    if (wanted := asked_for(question.text)) != terms(question.text):
+        yield _worded(wanted)
     if like := alike(question.text):
         yield Wording(hash_terms(()), hash_terms(like), _ALIKE)
+
+
+def _as_a_thought(question: Question) -> Iterator[Wording]:
+    """As a thought that answers would say it."""
+    if _brief(question):
+        told = {frozenset(terms(question.text)), frozenset(asked_for(question.text))}
+        for wanted in rewordings(question.text):
+            if frozenset(wanted) not in told:
+                told.add(frozenset(wanted))
+                yield _worded(wanted)
+
+
+def _worded(wanted: Sequence[str]) -> Wording:
+    words = [term for term in wanted if term.isascii() or len(term) == 1]
+    pairs = [term for term in wanted if not term.isascii() and len(term) > 1]
+    return Wording(hash_terms(words), hash_terms(pairs))
+
+
+def _brief(question: Question) -> bool:
+    """Whether it may mean what it does not say; a long text says it, and one phrase of it would hide that."""
+    return count_tokens(question.text) <= _BRIEF

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from thinkback.text.kin import KIN_EN
+from thinkback.text.memo import by_digest
 from thinkback.text.sentences import sentences
 from thinkback.text.tokens import terms
 
@@ -156,12 +157,13 @@ class Wish:
         return bool(self.words) and (self.words <= words or not self.names.isdisjoint(words))
 
 
-def wishes(text: str) -> list[Wish]:
+@by_digest(8192)
+def wishes(text: str) -> tuple[Wish, ...]:
     """What a turn asks the memory to forget; an order about a text ("delete the last line") is none."""
     if not ASKS.search(text):
-        return []
+        return ()
     found = [rest for each in sentences(text) if (rest := requested(each.text))]
-    return [_wish(rest) for rest in found if _PERSONAL.search(rest)]
+    return tuple(_wish(rest) for rest in found if _PERSONAL.search(rest))
 
 
 def _wish(rest: str) -> Wish:

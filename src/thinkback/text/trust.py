@@ -12,6 +12,7 @@ from thinkback.text import credentials
 from thinkback.text import instructions as orders
 from thinkback.text.folding import Span, fold, union
 from thinkback.text.glance import Glance, glance
+from thinkback.text.memo import by_digest
 
 _MARKS = (f"quarantined {orders.INSTRUCTION}", *(f"redacted {kind}" for kind in credentials.KINDS))
 MARK = re.compile(rf"\[(?:{'|'.join(_MARKS)})\]")
@@ -31,6 +32,7 @@ def secrets(text: str) -> tuple[Span, ...]:
     return _found(text, glance(text)._replace(orders=False))
 
 
+@by_digest(8192)
 def quarantined(text: str) -> tuple[Span, ...]:
     """Both; a secret inside an order is part of the order."""
     return _found(text, glance(text))

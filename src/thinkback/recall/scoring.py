@@ -1,0 +1,78 @@
+"""How well candidates answer: a preset's parts weighed into one score, the same for thoughts and raw turns.
+
+A plain preset adds its parts as they are. A relative one asks first how far each part stands out of the
+space: a cosine of 0.5 says much among English sentences and nothing among Chinese ones (MiniLM knows none),
+a third of the question's words is much for a long question and little for a short one. So parts are counted
+in standard deviations over the space, which in a small space lean on what is usual, and the weighted sum
+becomes a score from 0 to 1: the relevance threshold adapts with the space.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thinkback.index.shelf import Parts, Spread
+from thinkback.presets import Preset
+from thinkback.text.scripts import HAN
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Scores = npt.NDArray[np.float64]
+
+_HAN = re.compile(f"[{HAN}]")
+# What is usual, and how many rows of a space weigh as much.
+_LEAST = 1e-3  # a deviation below it is that of a space in which all is alike
+_WORDS = Spread(20, 0.03, 0.10)
+_MEANING = Spread(20, 0.12, 0.12)
+_MEANING_HAN = Spread(20, 0.45, 0.15)
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """One question's way of scoring."""
+
+    preset: Preset
+    text: str
+    states: bool = False  # the question tells something, and does not only ask
+    within: tuple[float, float] | None = None
+
+    def __call__(self, parts: Parts) -> Scores:
+        preset = self.preset
+        if not preset.relative:
+            plain: Scores = preset.cosine * parts.cosine + preset.lexical * parts.lexical
+            return plain
+        score: Scores = 1 / (1 + np.exp((preset.middle - self.linear(parts)) / preset.steep))
+        score[(parts.cosine <= 0) & (parts.lexical <= 0)] = 0.0  # what has no words to search by is no find
+        return score
+
+    def linear(self, parts: Parts) -> Scores:
+        """The weighted sum, in standard deviations."""
+        preset = self.preset
+        words = _steadied(parts.lexicals, _WORDS)
+        usual = _MEANING_HAN if _HAN.search(self.text) else _MEANING
+        meaning = _steadied(parts.cosines, usual)
+        total: Scores = preset.lexical * (parts.lexical - words.mean) / words.deviation
+        total += preset.cosine * (parts.cosine - meaning.mean) / meaning.deviation
+        total += preset.before * parts.before / words.deviation
+        total += preset.after * parts.after / words.deviation
+        total += preset.cosine_before * (parts.cosine_before - meaning.mean) / meaning.deviation
+        if self.states:
+            total -= preset.told * parts.told
+        if self.within is not None:
+            start, end = self.within
+            total += preset.time * ((parts.since >= start) & (parts.since < end))
+        return total
+
+
+def _steadied(found: Spread, usual: Spread) -> Spread:
+    """The spread of a space, leaning on what is usual while the space is small."""
+    n = found.n + usual.n
+    mean = (found.n * found.mean + usual.n * usual.mean) / n
+    logs = found.n * math.log(max(found.deviation, _LEAST)) + usual.n * math.log(usual.deviation)
+    return Spread(n, mean, math.exp(logs / n))
