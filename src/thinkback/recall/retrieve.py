@@ -9,7 +9,7 @@ one that tells what the user asked to forget (`text.forgetting`), read as a thou
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
@@ -73,7 +73,7 @@ def _together(search: Search) -> Outcome:
         thoughts = {each.id: each for each in search.lookup.thoughts(found.ids.tolist())}
         turns = {each.id: each for each in search.lookup.turns(bank.ids.tolist())}
         judge = _Judge(search, turns)
-        rows = sorted((*_rows(found, thoughts), *_rows(bank, turns)), key=_Row.order)
+        rows = sorted(_standing(search, _rows(found, thoughts), _rows(bank, turns)), key=_Row.order)
         items, dropped = judge(rows, question.k)
         more = search.may_be_more(found, limit) or search.may_be_more(bank, limit)
         if len(items) == question.k or not more:
@@ -81,6 +81,19 @@ def _together(search: Search) -> Outcome:
             items, dropped = _joined(search, items, dropped, question.k, judge.against, named)
             return found if len(found) else bank, items, dropped
         limit *= _CONSIDERED
+
+
+def _standing(search: Search, thoughts: Sequence[_Row], turns: Sequence[_Row]) -> Iterator[_Row]:
+    """All rows, where a thought that tells all of its turn stands for it: it scores as high."""
+    turn_of = {row.memory.id: row for row in turns}
+    for row in thoughts:
+        sources = {source.turn for source in row.memory.sources} if isinstance(row.memory, Thought) else set()
+        said = turn_of.get(sources.pop()) if len(sources) == 1 else None
+        if said is not None and said.score.total > row.score.total > 0 and isinstance(said.memory, Turn):
+            if not _says_more(said.memory, [row.text], search.question.text):
+                row = row._replace(score=replace(row.score, total=said.score.total))
+        yield row
+    yield from turns
 
 
 def _thoughts_first(search: Search) -> Outcome:
@@ -163,12 +176,12 @@ def _same_talk(one: Turn, other: Turn) -> bool:
     return near and bool(_REFERS.search(later.query[:_OPENING]))
 
 
-def _says_more(turn: Turn, tellers: Sequence[Candidate], asked: str) -> bool:
+def _says_more(turn: Turn, tellers: Sequence[str], asked: str) -> bool:
     """Whether the user said more in a turn than the recalled thoughts tell of it.
 
     One more word is enough if the question has it too; otherwise it takes a few.
     """
-    told = {term for item in tellers for term in (*terms(item.text), *alike(item.text))}
+    told = {term for text in tellers for term in (*terms(text), *alike(text))}
     # of Chinese, characters: pairs of them change with every wording
     more = {term for term in terms(turn.query) if term.isascii() or len(term) == 1} - told
     wanted = set(open_terms(asked)) - told
@@ -225,6 +238,10 @@ class _Row(NamedTuple):
     group: int
     hits: Hits
 
+    @property
+    def text(self) -> str:
+        return self.memory.text if isinstance(self.memory, Turn) else self.memory.sentence
+
     def order(self) -> tuple[float, bool, int]:
         """Best first; of equals the thought, then the older."""
         return -self.score.total, isinstance(self.memory, Turn), self.memory.id
@@ -274,7 +291,8 @@ class _Judge:
 
     def against(self, turn: Turn) -> str | None:
         """Why a raw turn is no find, if it is none."""
-        if turn.id in self.told and not _says_more(turn, self.told[turn.id], self._search.question.text):
+        tellers = [item.text for item in self.told.get(turn.id, ())]
+        if tellers and not _says_more(turn, tellers, self._search.question.text):
             return f"told by {self.told[turn.id][0].ref}"
         if thought := self._retired()(turn):
             return f"no longer held true, see {thought}"

@@ -55,7 +55,7 @@ def test_a_wish_leaves_alone_what_is_not_it(request_: str, told: str) -> None:
     ["Delete the last line.", "Remove salt.", "I forgot my keys", "don't forget the milk", "Hello"],
 )
 def test_an_order_about_something_else_is_no_wish(text: str) -> None:
-    assert wishes(text) == []
+    assert wishes(text) == ()
 
 
 def test_what_was_just_said_is_the_turn_before() -> None:
