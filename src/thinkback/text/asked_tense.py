@@ -15,30 +15,26 @@ from thinkback.text.scripts import HAN
 Tense = Literal["now", "before", "any"]
 
 _I = re.IGNORECASE
-_WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?", _I)
+_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _IRREGULAR = """
 did didn't was wasn't were weren't had hadn't went ate saw met bought took made got told said gave wrote ran
 won lost broke sold flew thought felt found left came began drove grew heard kept knew spoke spent taught wore
 been done gone seen eaten given chose slept paid sent brought caught became drew drank forgot held sang sat
-stood swam understood woke built fell fought hid hurt led meant rode shown sung taken written happened
+stood swam understood woke built fell fought hid hurt led meant rode shown sung taken written
 """
-_PAST = frozenset(_IRREGULAR.split())
-_NOT_PAST = frozenset(
-    """
-    need indeed hundred speed feed breed named called married related employed interested based supposed
-    retired divorced engaged scared allergic bored excited tired worried preferred beloved red naked sacred
-    wicked blessed gifted talented left-handed bed used separated registered enrolled involved
-    """.split()
-)
-_PRESENT = frozenset(
-    """
-    am is are do does don't doesn't isn't aren't have has i'm it's he's she's what's where's who's how's
-    that's there's i've when's which's
-    """.split()
-)
+_STATES = """
+need indeed hundred speed breed named called married related employed interested based supposed retired
+divorced engaged scared bored excited tired worried preferred beloved naked sacred wicked blessed gifted
+talented separated registered enrolled involved
+"""  # end like a past tense, and tell how things are
+_FORMS = """
+am is are do does don't doesn't isn't aren't have has i'm it's he's she's what's where's who's how's when's
+that's there's i've
+"""
+_PAST, _NOT_PAST, _PRESENT = (frozenset(words.split()) for words in (_IRREGULAR, _STATES, _FORMS))
 _ASKING = re.compile(
     r"\b(?:(?:can|could|would|will|do|did) you (?:please |still |also |even |happen to )*"
-    r"(?:tell me|remember|recall|know|remind me)|(?:please )?(?:tell|remind) me|remember|i(?:'m| am) asking)\b"
+    r"(?:tell me|remember|recall|know|remind me)|(?:please )?(?:tell|remind) me|remember)\b"
     "|(?:你|您)?(?:现在|如今)?(?:是否|还|也)?记得|(?:你|您)?(?:现在|还)?知道|告诉我(?!过)|请问|我想(?:问|知道)|我记得",
     _I,
 )
@@ -51,16 +47,21 @@ _TOLD = re.compile(
 )
 
 _THING = (
-    r"(?:jobs?|employers?|compan(?:y|ies)|boss(?:es)?|manager|landlord|address(?:es)?|apartments?|flats?|houses?|homes?"
-    r"|place|city|town|country|school|college|university|major|(?:phone )?number|phone|email|cars?|bike|laptop"
-    r"|computer|(?:sur|nick|user)?name|roles?|positions?|title|careers?|occupation|profession|salary|team|coach"
-    r"|teacher|tutor|doctor|dentist|therapist|(?:room|flat|house)mates?|partners?|boyfriends?|girlfriends?|wife|wives"
-    r"|husbands?|spouse|marriage|relationships?|dogs?|cats?|pets?|diet|medications?|medicine|dose|routine|hobb(?:y|ies)"
-    r"|favou?rite|neighbou?rhood|neighbou?rs?|colleagues?|co-?workers?|workplace|office|gym|band|bank|insurance"
-    r"|hairstyle|weight|password)\b"
+    r"(?:jobs?|employers?|compan(?:y|ies)|boss(?:es)?|manager|landlord|address(?:es)?|apartments?|flats?"
+    r"|houses?|homes?|place|city|town|country|school|college|university|major|(?:phone )?number|phone|email"
+    r"|cars?|bike|laptop|computer|(?:sur|nick|user)?name|roles?|positions?|title|careers?|occupation"
+    r"|profession|salary|team|coach|teacher|tutor|doctor|dentist|therapist|(?:room|flat|house)mates?"
+    r"|partners?|boyfriends?|girlfriends?|wife|wives|husbands?|spouse|marriage|relationships?|dogs?|cats?"
+    r"|pets?|diet|medications?|medicine|dose|routine|hobb(?:y|ies)|favou?rite|neighbou?rhood|neighbou?rs?"
+    r"|colleagues?|co-?workers?|workplace|office|gym|band|bank|insurance|hairstyle|weight|password)\b"
 )
-_GONE = "(?:jobs?|boss|company|address|apartment|flat|house|place|number|phone|email|office|employer|landlord|name)"
-_LEFT = r"(?:job|employer|boss|company|apartment|flat|address|landlord|workplace|boyfriend|girlfriend|roommate)"
+_GONE = (  # an old friend is one still
+    "(?:jobs?|boss|company|address|apartment|flat|house|place|number|phone|email|office|employer|landlord"
+    "|name)"
+)
+_LEFT = (
+    "(?:job|employer|boss|company|apartment|flat|address|landlord|workplace|boyfriend|girlfriend|roommate)"
+)
 _WHOSE = r"(?:my|our|his|her|their|\w+['’]s)"
 _FORMER = re.compile(
     rf"\bformerly\b|\bformer (?=[a-z])|\b(?:previous|prior|past) (?:\w+ )?{_THING}"
@@ -76,24 +77,26 @@ _USED_TO = re.compile(r"\bused to\b|\bdid(?:n['’]t)?\b[^.?!]{0,40}?\buse to\b"
 _ACCUSTOMED = re.compile(
     r"(?:\b(?:be|is|am|are|was|were|been|being|get|gets|got|getting|become|became|grow|grew)|['’](?:m|s|re))"
     r"(?: \w+)? used to\b"
-    r"|\b(?:apps?|tools?|software|recipes?|ingredients?|materials?|methods?|words?|phrases?|names?) (?:that )?"
-    r"(?:\w+ )?used to\b",
+    r"|\b(?:apps?|tools?|software|recipes?|ingredients?|materials?|methods?|words?|phrases?|names?)"
+    r" (?:that )?(?:\w+ )?used to\b",
     _I,
 )
 
 _EARLIER = re.compile(
-    r"\b(?:before(?! (?:the |my |our |that |an? )?(?:\w+ )?(?:exams?|tests?|meetings?|interviews?|bed|breakfast"
-    r"|lunch|dinner|work|sleep|class|party|wedding|trip|flight)\b)|prior to|previously|originally(?! from| come)"
-    r"|initially|at first(?! (?:sight|glance))|in the past(?! (?:\w+ )?(?:day|week|month|year))|once|back then)\b",
+    r"\b(?:before(?! (?:the |my |our |that |an? )?(?:\w+ )?(?:exams?|tests?|meetings?|interviews?|bed"
+    r"|breakfast|lunch|dinner|work|sleep|class|party|wedding|trip|flight)\b)|prior to|previously"
+    r"|originally(?! from| come)|initially|at first(?! (?:sight|glance))"
+    r"|in the past(?! (?:\w+ )?(?:day|week|month|year))|once|back then)\b",
     _I,
 )
 _STATE = re.compile(
-    r"\b(?:liv(?:e|ed|ing)|resid(?:e|ed|ing)|work(?:ed|ing)?(?! (?:on|out)\b)|employed|stud(?:y|ied|ying)|own(?:ed)?"
-    r"|rent(?:ed|ing)?|belong(?:ed)?|smoke[d]?|dated|dating|married|jobs?|address|employer|boss|career|occupation"
-    r"|profession|hobb(?:y|ies)|favou?rite|allergic|afraid|do for a living|major(?:ed|ing)?"
-    r"|do before (?:i (?:became|was|started|joined)|becoming|joining|starting|this job))\b"
+    r"\b(?:liv(?:e|ed|ing)|resid(?:e|ed|ing)|work(?:ed|ing)?(?! (?:on|out)\b)|employed|stud(?:y|ied|ying)"
+    r"|own(?:ed)?|rent(?:ed|ing)?|belong(?:ed)?|smoked?|dated|dating|married|jobs?|address|employer|boss"
+    r"|career|occupation|profession|hobb(?:y|ies)|favou?rite|allergic|afraid|do for a living"
+    r"|major(?:ed|ing)?|do before (?:i (?:became|was|started|joined)|becoming|joining|starting|this job))\b"
     r"|\bdid (?:\w+ ){1,3}?(?:like|love|hate|prefer|want|think|believe|drive|speak|weigh|have (?:a|an|any) )"
-    r"|\b(?:was|were) (?:\w+ ){1,4}?(?:called|named|like)\b|\bwere (?:we|you|they) (?:a|an)\b|\bwas (?:i|he|she) (?:a|an)\b",
+    r"|\b(?:was|were) (?:\w+ ){1,4}?(?:called|named|like)\b"
+    r"|\bwere (?:we|you|they) (?:a|an)\b|\bwas (?:i|he|she) (?:a|an)\b",
     _I,
 )
 
@@ -121,8 +124,8 @@ _LASTING = re.compile(
 
 _NOW = re.compile(
     r"(?<!\buntil )(?<!\btill )(?<!\bfrom )(?<!\bby )(?<!\bjust )(?<!\bto )\bnow\b(?! and (?:then|again))"
-    r"|\b(?:currently|current|at present|presently|at the moment|these days|nowadays|as of today|still|any ?more"
-    r"|any longer)\b",
+    r"|\b(?:currently|current|at present|presently|at the moment|these days|nowadays|as of today|still"
+    r"|any ?more|any longer)\b",
     _I,
 )
 _NOW_ZH = re.compile(
@@ -130,17 +133,26 @@ _NOW_ZH = re.compile(
     "是(?!有)|在(?=住|学|用|吃|喝|玩|打|练|养|上|做|读|找|写|当|追|看|听|戒|减|工作|那|这|原|跟|和|[^，。？]{0,8}(?:吗|么|没)))"
     "|仍然?|依然|依旧"
 )
-_HAPPENED_ZH = re.compile("了(?!解|不)|(?<![不超难太])过(?![敏年节生去程分日期夜于])|曾|当时|那[时天年次会]|上[次回]|以前|之前|第一次")
+_HAPPENED_ZH = re.compile(
+    "了(?!解|不)|(?<![不超难太])过(?![敏年节生去程分日期夜于])|曾|当时|那[时天年次会]|上[次回]|以前|之前|第一次"
+)
 _IS_ZH = re.compile(
     "喜欢|讨厌|住|过敏|害怕|叫什么|叫啥|是什么|是谁|是哪|是多少|是几|多大|几岁|多高|多重|有什么|有几|有多少|有哪些|有没有"
     "|在哪|做什么|哪里人|属什么|什么工作|爱[吃喝看听玩]|会[说讲弹]|养|单身|结婚|[是有在会]吗|对吗|会不会|是不是"
 )
 _HAN = re.compile(f"[{HAN}]")
+# a word of each must be there before its pattern is tried: most questions have none
+_CUES = (
+    "former formerly previous prior past old last ex longer anymore more",
+    "before prior previously originally initially first past once then",
+    "now currently current present presently moment days nowadays today still anymore more longer",
+)
+_FORMER_CUES, _EARLIER_CUES, _NOW_CUES = (frozenset(words.split()) for words in _CUES)
 
 
 def happened(text: str) -> bool:
     """Whether the words tell of something past."""
-    words = {word.lower().replace("’", "'") for word in _WORD.findall(text)}
+    words = _words(text)
     if words & _PAST or any(w.endswith("ed") and len(w) > 4 and w not in _NOT_PAST for w in words):
         return True
     return bool(_HAPPENED_ZH.search(text))
@@ -149,14 +161,19 @@ def happened(text: str) -> bool:
 def asked_tense(text: str, *, timed: bool, long_ago: bool) -> Tense:
     """`timed`: the question names a time; `long_ago`: one that is long over. Titles are blanked already."""
     text = _ASKING.sub(" ", text)
+    words = _words(text)
     chinese = bool(_HAN.search(text))
-    before = _former(text, chinese) or (long_ago and _lasting(text, chinese))
-    now = _present(text, chinese)
+    before = _former(text, words, chinese) or (long_ago and _lasting(text, chinese))
+    if _present(text, words, chinese):
+        return "any" if before else "now"
     if before:
-        return "any" if now else "before"
-    if now:
-        return "now"
-    return "now" if not timed and not happened(text) and _is(text, chinese) else "any"
+        return "before"
+    present = _IS_ZH.search(text) if chinese else words & _PRESENT
+    return "now" if present and not timed and not happened(text) else "any"
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower().replace("’", "'")))
 
 
 def _lasting(text: str, chinese: bool) -> bool:
@@ -165,29 +182,23 @@ def _lasting(text: str, chinese: bool) -> bool:
     return not _DID_ZH.search(text) if chinese else happened(text)
 
 
-def _former(text: str, chinese: bool) -> bool:
-    if _FORMER.search(text):
+def _former(text: str, words: set[str], chinese: bool) -> bool:
+    if (chinese or words & _FORMER_CUES or "ex-" in text) and _FORMER.search(text):
         return True
-    if _USED_TO.search(text) and not _ACCUSTOMED.search(text):
+    if words & {"used", "use"} and _USED_TO.search(text) and not _ACCUSTOMED.search(text):
         return True
-    if _TOLD.search(text):
+    if chinese:
+        found = _FORMER_ZH.search(_ROUTINE_ZH.sub(" ", text))
+        return found is not None and not _DID_ZH.search(found["gap"]) and not _TOLD.search(text)
+    if not words & _EARLIER_CUES or not _EARLIER.search(text) or not happened(text):
         return False
-    if not chinese:
-        return bool(_EARLIER.search(text)) and bool(_STATE.search(text)) and happened(text)
-    found = _FORMER_ZH.search(_ROUTINE_ZH.sub(" ", text))
-    return bool(found) and not _DID_ZH.search(found["gap"] if found else "")
+    return bool(_STATE.search(text)) and not _TOLD.search(text)
 
 
-def _present(text: str, chinese: bool) -> bool:
+def _present(text: str, words: set[str], chinese: bool) -> bool:
     """Said outright; "still" in a past tense is none."""
     if chinese:
         return bool(_NOW_ZH.search(text))
-    if not _NOW.search(text):
+    if not words & _NOW_CUES or not _NOW.search(text):
         return False
-    return not re.search(r"\b(?:did|was|were|had)\b", text, _I) or bool(re.search(r"\b(?:do|does|am|is|are)\b", text, _I))
-
-
-def _is(text: str, chinese: bool) -> bool:
-    if chinese:
-        return bool(_IS_ZH.search(text))
-    return any(word.lower().replace("’", "'") in _PRESENT for word in _WORD.findall(text))
+    return not words & {"did", "was", "were", "had"} or bool(words & {"do", "does", "am", "is", "are"})

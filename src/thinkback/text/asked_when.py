@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from thinkback.text import feasts, loose_times
+from thinkback.text import feasts, loose_words
 from thinkback.text.asked_tense import Tense, asked_tense, happened
 from thinkback.text.dates import Table, When, apart, resolve
 from thinkback.text.no_time import is_no_time
@@ -52,10 +52,10 @@ class _Said:
 
 _QUOTED = re.compile(
     "《[^《》\n]{1,80}》|〈[^〈〉\n]{1,80}〉|「[^「」\n]{1,80}」|『[^『』\n]{1,80}』"
-    "|“[^“”\n]{1,120}”|\"[^\"\n]{1,120}\""
+    '|“[^“”\n]{1,120}”|"[^"\n]{1,120}"'
     r"|(?<!\w)'[^'\n]{1,80}'(?!\w)|(?<!\w)‘[^‘’\n]{1,80}’(?!\w)"
 )
-_WHOLE = re.compile("\\A\\s*[\"“「](?P<inside>[^\"“”「」]*)[\"”」]\\s*\\Z")
+_WHOLE = re.compile('\\A\\s*["“「](?P<inside>[^"“”「」]*)["”」]\\s*\\Z')
 _BLANK = "\ufffc"  # stands for a character of a title: no letter, no space
 _AHEAD = re.compile(
     r"\b(?:next|tomorrow|tonight|upcoming|coming|will|going to|gonna|plan(?:s|ned|ning)?|scheduled?"
@@ -65,18 +65,20 @@ _AHEAD = re.compile(
     "|有(?:什么|哪些|没有)?(?:会议|约会|考试|课|事)",
     _I,
 )
-_NAMED = Table(*loose_times.ENGLISH, *loose_times.CHINESE, *feasts.NAMED)
-_RECURRING = Table(*feasts.RECURRING, *loose_times.RECURRING)
-_A_YEAR = re.compile(r"(?:19|20)\d\d|[一二][〇零九][〇零一二三四五六七八九]{2}年|[前去今明后]年|\b(?:last|this|next|ago)\b", _I)
+_NAMED = Table(*loose_words.ENGLISH, *loose_words.CHINESE, *feasts.NAMED)
+_RECURRING = Table(*feasts.RECURRING, *loose_words.RECURRING)
+_A_YEAR = re.compile(
+    r"(?:19|20)\d\d|[一二][〇零九][〇零一二三四五六七八九]{2}年|[前去今明后]年|\b(?:last|this|next|ago)\b", _I
+)
 _A_MONTH = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|月", _I)
 _OF_THE_YEAR = re.compile(r"(?:\s|,|of|in|on|at|over|during|around|the|'s|的|在)*", _I)
 _TO = re.compile(r"\s*(?P<word>to|through|thru|until|till|-|–|—|~|到|至|和|and|与|跟)\s*", _I)
 _BETWEEN = re.compile(r"(?:\b(?:between|from)\s+|[从在自])\Z", _I)
 _TO_NOW = re.compile(r"\s*(?:(?:to|until|till|up to) (?:now|the present)\b|到(?:现在|目前|如今)|至今)", _I)
 _LEAD = re.compile(
-    r"(?:\b(?P<edge>the (?P<unit>day|night|week|month|year) (?P<side>before|after))"
+    r"(?:\bthe (?P<unit>day|night|week|month|year) (?P<side>before|after)"
     r"|\b(?P<before>before|prior to|earlier than)|\b(?P<until>until|till|up to|by)"
-    r"|\b(?P<after>after|following)|(?:\b(?:ever )?(?P<since>since)|自从?)|\b(?P<about>around|roughly))"
+    r"|\b(?P<after>after|following)|(?P<since>\b(?:ever )?since|自从?)|\b(?P<about>around|roughly))"
     r"\s*(?:the )?\Z",
     _I,
 )
@@ -87,6 +89,7 @@ _TAIL = re.compile(
     r"|\s*(?P<on>on ?wards?\b|on\b(?=\s*[,.?!]|\s*\Z))",
     _I,
 )
+_RELATIONS = ("unit", "before", "until", "after", "since", "on", "about")
 _UNIT_DAYS = {"day": 1, "night": 1, "week": 7, "month": 31, "year": 366}
 
 
@@ -212,21 +215,19 @@ def _related(text: str, one: _Said) -> _Said:
 def _by_relation(
     told: dict[str, str | None], start: datetime, end: datetime
 ) -> tuple[datetime | None, datetime | None]:
-    if unit := told.get("unit"):
-        by = timedelta(days=_UNIT_DAYS[unit.lower()])
+    word = next((name for name in _RELATIONS if told.get(name)), "")
+    if word == "unit":  # the week before Christmas
+        by = timedelta(days=_UNIT_DAYS[(told["unit"] or "").lower()])
         return (start - by, start) if (told["side"] or "").lower() == "before" else (end, end + by)
-    if told.get("before"):
-        return None, start
-    if told.get("until"):
-        return None, end
-    if told.get("after"):
-        return end, None
-    if told.get("since") or told.get("on"):
-        return start, None
-    if told.get("about"):
-        slack = max(timedelta(days=3), (end - start) / 2)
-        return start - slack, end + slack
-    return start, end
+    slack = max(timedelta(days=3), (end - start) / 2)
+    return {
+        "before": (None, start),
+        "until": (None, end),
+        "after": (end, None),
+        "since": (start, None),
+        "on": (start, None),
+        "about": (start - slack, end + slack),
+    }[word]
 
 
 def _within_reason(one: _Said, now: datetime) -> bool:

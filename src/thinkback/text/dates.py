@@ -28,17 +28,22 @@ class When(NamedTuple):
 
 
 class Table:
-    """Patterns and what they mean, a line each: (words one of which must be there, pattern, interval).
+    """Patterns and what they mean, a line each: (cues, pattern, how to reckon the interval).
 
-    The words are looked for first, since most texts name no time; "0" stands for any digit.
+    Cues are looked for first, since most texts name no time: of each group (a|b & c|d) one must be there.
+    "0" stands for any digit.
     """
 
     def __init__(self, *lines: tuple[str, str, Build]) -> None:
         self._lines = tuple(
-            (frozenset(cues.split("|")), re.compile(pattern, re.IGNORECASE), build)
+            (
+                tuple(frozenset(group.split("|")) for group in cues.split(" & ")),
+                re.compile(pattern, re.IGNORECASE),
+                build,
+            )
             for cues, pattern, build in lines
         )
-        self._cues = frozenset().union(*(cues for cues, _, _ in self._lines))
+        self._cues: frozenset[str] = frozenset().union(*(group for line in self._lines for group in line[0]))
 
     def read(self, text: str, now: datetime, past: bool) -> list[When]:
         """Whatever the lines find, overlaps and all; `now` in UTC."""
@@ -48,7 +53,7 @@ class Table:
             there.add("0")
         found: list[When] = []
         for cues, pattern, build in self._lines if there else ():
-            if cues.isdisjoint(there):
+            if any(group.isdisjoint(there) for group in cues):
                 continue
             for match in pattern.finditer(text):
                 try:
@@ -170,15 +175,19 @@ _TABLE = Table(
         rf"\b(?:yesterday|last night)(?: {PART_EN})?\b",
         lambda m, now, past: cal.shift_days(now, -1),
     ),
-    ("today|tonight|this ", r"\b(?:today|tonight|this (?:morning|afternoon|evening))\b", lambda m, now, past: cal.days(now)),
+    (
+        "today|tonight|this ",
+        r"\b(?:today|tonight|this (?:morning|afternoon|evening))\b",
+        lambda m, now, past: cal.days(now),
+    ),
     ("tomorrow", rf"\btomorrow(?: {PART_EN})?\b", lambda m, now, past: cal.shift_days(now, 1)),
     (
-        "day",
+        "on |last|past|this|next|coming & day",
         rf"\b(?:(?:on )?(?:the )?(?P<lean>last|past|this|next|coming) |on ){WEEKDAY_EN}(?: {PART_EN})?\b",
         _weekday,
     ),
     (
-        "week|month|year",
+        "last|past|this|next|coming & week|month|year",
         r"\b(?P<shift>last|past|this|next|coming) (?P<unit>week|weekend|month|year)\b",
         lambda m, now, past: period(now, SHIFT_EN[m["shift"].lower()], m["unit"].lower()),
     ),
@@ -188,26 +197,42 @@ _TABLE = Table(
         lambda m, now, past: period(now, -1 if past and now.weekday() < 5 else 0, "weekend"),
     ),
     (
-        "ago|back|earlier",
+        "ago|back|earlier & day|week|month|year|hour|minute",
         rf"\b(?P<n>{NUMBER_EN}) {_UNIT} (?:ago|back|earlier)\b",
         lambda m, now, past: _away(now, -english_number(m["n"]), m["unit"].lower()),
     ),
     (
-        "day|week|month|year|hour|minute",
+        "in |from now|later & day|week|month|year|hour|minute",
         rf"\b(?:in (?P<n>{NUMBER_EN}) {_UNIT}|(?P<n2>{NUMBER_EN}) {_UNIT2} (?:from now|later))\b",
         lambda m, now, past: _away(now, english_number(m["n"] or m["n2"]), (m["unit"] or m["unit2"]).lower()),
     ),
-    (_MONTHLY, rf"\b(?:on |since |until |by )?{MONTH_EN}\.? {_D}(?:,? {YEAR})?\b(?!\s?(?:kg|lbs?|years|%))", _in_month),
-    (_MONTHLY, rf"\b(?:on |since |until |by )?(?:the )?{_D} (?:of )?{MONTH_EN}\.?(?:,? {YEAR})?\b", _in_month),
-    (_MONTHLY, rf"\b(?:in |since |until |by |last )?{MONTH_EN}\.?,? (?:of )?{YEAR}\b", _in_month),
-    (_MONTHLY, rf"\b(?:in|since|until|by|last|next) {MONTH_EN}\b", _in_month),
     (
-        "0",
+        f"{_MONTHLY} & 0",
+        rf"\b(?:on |since |until |by )?{MONTH_EN}\.? {_D}(?:,? {YEAR})?\b(?!\s?(?:kg|lbs?|years|%))",
+        _in_month,
+    ),
+    (
+        f"{_MONTHLY} & 0",
+        rf"\b(?:on |since |until |by )?(?:the )?{_D} (?:of )?{MONTH_EN}\.?(?:,? {YEAR})?\b",
+        _in_month,
+    ),
+    (
+        f"{_MONTHLY} & 19|20",
+        rf"\b(?:in |since |until |by |last )?{MONTH_EN}\.?,? (?:of )?{YEAR}\b",
+        _in_month,
+    ),
+    (
+        f"{_MONTHLY} & in |since |until |by |last |next ",
+        rf"\b(?:in|since|until|by|last|next) {MONTH_EN}\b",
+        _in_month,
+    ),
+    (
+        "19|20",
         rf"(?:\b(?:on|since|until) )?\b{YEAR}(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep)(?P<d>\d{{1,2}})\b",
         lambda m, now, past: cal.day_of(int(m["y"]), int(m["m"]), int(m["d"])),
     ),
     (
-        "0",
+        "19|20",
         rf"\b(?:in|since|until|by|during|back in) {YEAR}\b(?![-/.]\d)",
         lambda m, now, past: cal.year(int(m["y"])),
     ),
@@ -216,7 +241,11 @@ _TABLE = Table(
         "(?P<day>大前|大后|前|昨|今|明|后)(?:天|晚|早|日|(?<![从以之目])儿个?)" + _ZH_PART,
         lambda m, now, past: cal.shift_days(now, _ZH_DAY[m["day"]]),
     ),
-    ("周|星期|礼拜", f"(?P<shift>上上|下下|上|这|本|下)?个?{_ZH_WEEK}(?P<zwd>[一二三四五六日天]){_ZH_PART}", _zh_weekday),
+    (
+        "周|星期|礼拜",
+        f"(?P<shift>上上|下下|上|这|本|下)?个?{_ZH_WEEK}(?P<zwd>[一二三四五六日天]){_ZH_PART}",
+        _zh_weekday,
+    ),
     (
         "周|星期|礼拜",
         f"(?P<shift>上上|下下|上|这|本|下)个?{_ZH_WEEK}(?P<end>末)?(?![一二三四五六日天])",
@@ -248,6 +277,7 @@ _TABLE = Table(
         lambda m, now, past: cal.year(_zh_year(m, now) or now.year),
     ),
 )
+
 
 def resolve(text: str, now: datetime, *, past: bool = False) -> list[When]:
     """Every time expression of a text, in order, none overlapping another; the longest reading wins."""

@@ -119,17 +119,29 @@ _S = "spring|summer|autumn|fall|winter"
 _OTHER_SPRINGS = r"(?! (?:rolls?|onions?|cleaning|semester|school|olympics|coat)\b)"
 _IN = "(?:in|over|during|on|at) (?:the )?|the "  # part of the words, as in a bare "in the summer"
 _Y = r"(?P<y>(?:19|20)\d\d)"
-_CUES_EN = f"{_S}|christmas|xmas|new year|festival|thanksgiving|halloween|easter|valentine|s day|e day|national|week"
-_CUES_ZH = "节|过年|大年|除夕|元宵|清明|五一|六一|端午|七夕|中秋|国庆|十一|重阳|平安夜|圣诞|跨年|元旦|假|春|夏|秋|冬"
+_CUES_EN = (
+    f"{_S}|christmas|xmas|new year|festival|thanksgiving|halloween|easter|valentine|s day|e day|national|week"
+)
+_CUES_ZH = (
+    "节|过年|大年|除夕|元宵|清明|五一|六一|端午|七夕|中秋|国庆|十一|重阳|平安夜|圣诞|跨年|元旦|假|春|夏|秋|冬"
+)
 NAMED: tuple[tuple[str, str, Build], ...] = (
     (_CUES_EN, rf"\b(?P<lean>last|this|next) (?P<name>{_EN}|{_S})\b{_OTHER_SPRINGS}", _named),
     (_CUES_EN, rf"\b(?:{_IN})?(?P<name>{_EN}|{_S}),? (?:of |in )?{_Y}\b", _named),
-    ("0", rf"\b(?:{_IN})?{_Y}(?:'s)? (?P<name>{_EN}|{_S})\b", _named),
-    ("年", f"(?:{_Y}|(?P<ry>前|去|今|明|后))年的?(?P<name>{_ZH}|[春夏秋冬](?=[天季日末初])|[夏秋冬])[天季]?", _named),
+    ("19|20", rf"\b(?:{_IN})?{_Y}(?:'s)? (?P<name>{_EN}|{_S})\b", _named),
+    (
+        "年",
+        f"(?:{_Y}|(?P<ry>前|去|今|明|后))年的?(?P<name>{_ZH}|[春夏秋冬](?=[天季日末初])|[夏秋冬])[天季]?",
+        _named,
+    ),
     ("个", "(?P<lean>上个|这个|下个)(?P<name>[春夏秋冬])[天季]", _named),
 )
 RECURRING: tuple[tuple[str, str, Build], ...] = (
     (_S, rf"\b(?:in|over|during) (?:the )?(?P<name>{_S})\b{_OTHER_SPRINGS}", _recurring),
-    (_CUES_EN, rf"\b(?P<name>{_EN})\b(?! (?:songs?|carols?|movies?|films?|tree|cards?|cookies)\b)", _recurring),
+    (
+        _CUES_EN,
+        rf"\b(?P<name>{_EN})\b(?! (?:songs?|carols?|movies?|films?|tree|cards?|cookies)\b)",
+        _recurring,
+    ),
     (_CUES_ZH, f"(?<!那个)(?P<name>{_ZH}|[春夏秋冬](?=[天季]))[天季]?", _recurring),
 )

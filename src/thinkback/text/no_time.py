@@ -1,6 +1,7 @@
 """What looks like a time and is none: by the words before it, its own, and the words after it.
 
-A line of the table is three patterns, of which all that are given must match: add a line to teach another.
+A line of the table is words one of which must be there, then three patterns, of which all that are given
+must match: add a line to teach another.
 """
 
 from __future__ import annotations
@@ -16,55 +17,71 @@ _GOES_ON = (
     "|how|why|which|who|that|till|until|through|last|this|of"
 )
 _FEAST = "(?:birthday|anniversary)"
-_DIGIT_ZH = "一二两三四五六七八九十几\\d"
+_WHOSE = r"(?:my|his|her|our|their|\w+'s) (?:\w+ )?"
+_IS = "(?:is|was|isn't|wasn't)"
+_DIGITS = "一二两三四五六七八九十几\\d"
+_NAMES = "(?:April|May|June|August)"
 
-_TABLE: tuple[tuple[str | None, str | None, str | None], ...] = (
-    # reckoned from something else than now: two years later, 三天后
-    (None, r"(?:later|earlier)\Z", None),
-    (r"(?i)\b(?:every|each|per) \Z|每[年个到逢]?的?\Z", None, None),
+_TABLE: tuple[tuple[str, str, str, str], ...] = (
+    # reckoned from something else than now: two years later
+    ("later|earlier", "", r"(?:later|earlier)\Z", ""),
+    ("every|each|per", r"(?i)\b(?:every|each|per) \Z", "", ""),
+    ("每", "每[年个到逢]?的?\\Z", "", ""),
     # the verb, or a name
-    (None, r"\A(?:[Mm]ay|[Mm]arch) \d{1,2}\Z", rf"\A\s+(?!(?:{_GOES_ON})\b)[a-z]"),
-    (r"(?:\w(?:ed|en)|told|made|sent|sung|said) \Z", r"\A(?i:by (?:april|may|june|august))\Z", None),
-    (None, r"\A(?i:\w+ )(?:April|May|June|August)\Z", r"\A(?:['’]s\b| (?:told|said|gave|moved|arrived|came|left|and I)\b)"),
+    ("may|march", "", r"\A(?:[Mm]ay|[Mm]arch) \d{1,2}\Z", rf"\A\s+(?!(?:{_GOES_ON})\b)[a-z]"),
+    ("by ", r"(?:\w(?:ed|en)|told|made|sent|sung|said) \Z", rf"\A(?i:by {_NAMES})\Z", ""),
+    ("april|may|june|august", "", rf"\A\w+ {_NAMES}\Z", r"\A(?:['’]s\b| (?:told|said|gave|moved|came)\b)"),
     # a title, or a part of one: the song Yesterday, Friday Night Lights
-    (r"\b[a-z][\w'’]* \Z", r"\A(?:Yesterday|Today|Tomorrow|Tonight|Last|This|Next|Recent|Lately)", None),
-    (None, r"(?:Night|Morning|Evening|Afternoon)\Z", r"\A [A-Z]"),
-    # a number of things
-    (None, r"(?:19|20)\d\d\Z", rf"\A (?:{_COUNTED})\b"),
-    (r"\bthe \Z", r"\A(?i:last (?:week|month|year|weekend))\Z", r"\A of\b"),
+    ("day|last|this|next|tomorrow|tonight|recent|lately", r"\b[a-z][\w'’]* \Z",
+        r"\A(?:Yesterday|Today|Tomorrow|Tonight|Last|This|Next|Recent|Lately)", ""),
+    ("night|morning|evening|afternoon", "", r"(?:Night|Morning|Evening|Afternoon)\Z", r"\A [A-Z]"),
+    # a number of things, or the last of several
+    ("19|20", "", r"(?:19|20)\d\d\Z", rf"\A (?:{_COUNTED})\b"),
+    ("the last", r"\bthe \Z", r"\A(?i:last (?:week|month|year|weekend))\Z", r"\A of\b"),
     # a date that is a value, not the time that is asked about
-    (rf"(?i)\b{_FEAST}(?: is| was|'s| falls)(?: not|n't)?(?: on| in)? ?\Z|\bborn(?: on| in| back)? ?\Z", None, None),
-    (rf"(?i)\b(?:is|was|isn't|wasn't) (?:my|his|her|our|their|\w+'s) (?:\w+ )?{_FEAST} \Z", None, None),
-    (None, None, rf"(?i)\A (?:is|was|isn't|wasn't)(?: not)? (?:my|his|her|our|their|\w+'s) (?:\w+ )?{_FEAST}\b"),
-    ("(?:生日|纪念日|出生日期)(?:不?是|在|于)?\\Z", None, None),
-    (None, None, "\\A(?:不?是.{0,6}(?:生日|纪念日)|出?生的)|\\A出生"),
-    # characters that belong to their neighbours: 以前天天, 去年会, 晚上周五, 一周一次
-    ("[以之目从年月天日周期]\\Z", "\\A前[天日年晚]", None),
-    (None, "\\A去年\\Z", "\\A[会货]"),
-    ("[晚早网线路身手以马世街赶碰遇楼会]\\Z", "\\A[上下](?![上下]?个)", None),
-    (f"[每个{_DIGIT_ZH}叫姓]\\Z", "\\A个?(?:周|星期|礼拜)[一二三四五六日天]", None),
-    (None, "周日\\Z", "\\A程"),
-    (f"(?:[{_DIGIT_ZH}第.叫]|每年的?)\\Z", f"\\A[{_DIGIT_ZH}]+月", None),
-    (None, "月\\Z", "\\A(?:天(?![气空])|[花雪兰薪租供费卡票经球瓜]|三(?![十日号])|革命)"),
-    (None, "后天\\Z", "\\A[性形养]"),
-    (None, "\\A[今明昨]日\\Z", "\\A[头之方重]"),
-    (None, "\\A今年\\Z", "\\A.{0,3}(?:多大|几岁|多少岁|\\d+岁)"),
-    ("[离距].{0,6}\\Z", "\\A最近", None),
+    ("birthday|anniversary", rf"(?i)\b{_FEAST}(?: is| was|'s| falls)(?: not|n't)?(?: on| in)? ?\Z", "", ""),
+    ("birthday|anniversary", rf"(?i)\b{_IS} {_WHOSE}{_FEAST} \Z", "", ""),
+    ("birthday|anniversary", "", "", rf"(?i)\A {_IS}(?: not)? {_WHOSE}{_FEAST}\b"),
+    ("born", r"(?i)\bborn(?: on| in| back)? ?\Z", "", ""),
+    ("生日|纪念日", "(?:生日|纪念日)(?:不?是|在|于)?\\Z", "", ""),
+    ("生日|纪念日", "", "", "\\A不?是.{0,6}(?:生日|纪念日)"),
+    ("生", "", "", "\\A出?生的|\\A出生"),
+    ("出生日期", "出生日期(?:不?是|在|于)?\\Z", "", ""),
+    # characters that belong to their neighbours: 以前天天, 去年会, 晚上周五, 一周一次, 五月天
+    ("前", "[以之目从年月天日周期]\\Z", "\\A前[天日年晚]", ""),
+    ("去年", "", "\\A去年\\Z", "\\A[会货]"),
+    ("上|下", "[晚早网线路身手以马世街赶碰遇楼会]\\Z", "\\A[上下](?![上下]?个)", ""),
+    ("周|星期|礼拜", f"[每个{_DIGITS}叫姓]\\Z", "\\A个?(?:周|星期|礼拜)[一二三四五六日天]", ""),
+    ("程", "", "周日\\Z", "\\A程"),
+    ("月", f"(?:[{_DIGITS}第.叫]|每年的?)\\Z", f"\\A[{_DIGITS}]+月", ""),
+    ("月", "", "月\\Z", "\\A(?:天(?![气空])|[花雪兰薪租供费卡票经球瓜]|三(?![十日号])|革命)"),
+    ("后天", "", "后天\\Z", "\\A[性形养]"),
+    ("日", "", "\\A[今明昨]日\\Z", "\\A[头之方重]"),
+    ("今年", "", "\\A今年\\Z", "\\A.{0,3}(?:多大|几岁|多少岁|\\d+岁)"),
+    ("最近", "[离距].{0,6}\\Z", "\\A最近", ""),
 )  # fmt: skip
 _LINES = tuple(
-    tuple(re.compile(pattern) if pattern else None for pattern in line)
-    for line in _TABLE
+    (frozenset(cues.split("|")), re.compile(before), re.compile(words), re.compile(after))
+    for cues, before, words, after in _TABLE
 )
-_AFTERWARDS = re.compile(rf"\A(?i:in {NUMBER_EN} (?:day|week|month|year|hour|minute)s?)\Z|(?:以后|之后|后)\Z")
+_CUES = frozenset(cue for line in _LINES for cue in line[0])
+_AFTERWARDS = re.compile(
+    rf"\A(?i:in {NUMBER_EN} (?:day|week|month|year|hour|minute)s?)\Z|[天日周期拜月年时钟](?:以后|之后|后)\Z"
+)
 
 
 def is_no_time(text: str, span: tuple[int, int], past: bool) -> bool:
     """`past`: the text does not look ahead, so that "in three days" is how long something took."""
     lo, hi = span
-    around = text[max(0, lo - _NEAR) : lo], text[lo:hi], text[hi : hi + _NEAR]
-    if past and _AFTERWARDS.search(around[1]):
+    near = text[max(0, lo - _NEAR) : hi + _NEAR].lower()
+    before, words, after = text[max(0, lo - _NEAR) : lo], text[lo:hi], text[hi : hi + _NEAR]
+    if past and _AFTERWARDS.search(words):
         return True
+    there = {cue for cue in _CUES if cue in near}
     return any(
-        all(pattern is None or pattern.search(part) for pattern, part in zip(line, around, strict=True))
-        for line in _LINES
+        not cues.isdisjoint(there)
+        and on_words.search(words)
+        and on_before.search(before)
+        and on_after.search(after)
+        for cues, on_before, on_words, on_after in _LINES
     )

@@ -75,7 +75,7 @@ TIMES_EN: list[Question] = [
     ("Where will I fly in June?", "2024-06", "any"),
     ("What do I have in three days?", "2024-05-18", "any"),
     ("what did i eat may 6", "2024-05-06", "any"),
-    ("\"What dish did I make on April 30th?\"", "2024-04-30", "any"),
+    ('"What dish did I make on April 30th?"', "2024-04-30", "any"),
     ("What did we talk about on April 27th?", "2024-04-27", "any"),
     ("Did I run on May 2 or on May 4?", "2024-05-02; 2024-05-04", "any"),
     ("What did I mention around May 6?", "2024-05-03 to 2024-05-09", "any"),
@@ -140,7 +140,7 @@ TIMES_ZH: list[Question] = [
 NO_TIMES: list[Question] = [
     ("When did I go to Paris?", "", "any"),
     ("What date did I graduate?", "", "any"),
-    ("Did I like \"Friday Night Lights\"?", "", "any"),
+    ('Did I like "Friday Night Lights"?', "", "any"),
     ("Have I seen 'The Day After Tomorrow'?", "", "any"),
     ("Did I like Friday Night Lights?", "", "any"),
     ("Did I like the song Yesterday?", "", "any"),
