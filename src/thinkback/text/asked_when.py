@@ -15,6 +15,7 @@ from thinkback.text import feasts, loose_words
 from thinkback.text.asked_tense import Tense, asked_tense, happened
 from thinkback.text.dates import Table, When, apart, resolve
 from thinkback.text.no_time import is_no_time
+from thinkback.text.traditional import simplified
 
 _I = re.IGNORECASE
 _LONGEST = 2000  # characters: the question is at the beginning of a longer text
@@ -59,14 +60,15 @@ _WHOLE = re.compile('\\A\\s*["“「](?P<inside>[^"“”「」]*)["”」]\\s*\
 _BLANK = "\ufffc"  # stands for a character of a title: no letter, no space
 _AHEAD = re.compile(
     r"\b(?:next|tomorrow|tonight|upcoming|coming|will|going to|gonna|plan(?:s|ned|ning)?|scheduled?"
-    r"|appointments?|do i have|(?:am i|are we|is \w+|i'm|we're) (?:going|doing|flying|meeting|seeing|having"
-    r"|visiting|leaving|travel+ing|starting))\b|\w'll\b"
-    "|打算|计划|准备|安排|即将|将要|[我们]要[去做见参开交考]|[明后下](?=[天周月年个])"
+    r"|appointments?|calendar|agenda|do i have|(?:am i|are we|is \w+|i'm|we're) (?:going|doing|flying|meeting"
+    r"|seeing|having|visiting|leaving|travel+ing|starting))\b|\w'll\b"
+    "|打算|计划|准备|安排|日程|即将|将要|[我们]要[去做见参开交考]|[明后下](?=[天周月年个])"
     "|有(?:什么|哪些|没有)?(?:会议|约会|考试|课|事)",
     _I,
 )
 _NAMED = Table(*loose_words.ENGLISH, *loose_words.CHINESE, *feasts.NAMED)
 _RECURRING = Table(*feasts.RECURRING, *loose_words.RECURRING)
+_EVERY_WEEK = re.compile(r"(?:on \w+day(?: \w+)?|(?:over|at|on) the weekend)", _I)
 _A_YEAR = re.compile(
     r"(?:19|20)\d\d|[一二][〇零九][〇零一二三四五六七八九]{2}年|[前去今明后]年|\b(?:last|this|next|ago)\b", _I
 )
@@ -95,7 +97,7 @@ _UNIT_DAYS = {"day": 1, "night": 1, "week": 7, "month": 31, "year": 366}
 
 def asked_when(query: str, now: datetime) -> Asked:
     """The times and the tense of a question that is asked at `now`."""
-    text = _without_titles(query[:_LONGEST])
+    text = _without_titles(simplified(query[:_LONGEST])).replace("’", "'")
     past = happened(text)
     ahead = not past and bool(_AHEAD.search(text))
     found = _joined(text, _times(text, now, past=not ahead, told=past or ahead))
@@ -114,7 +116,12 @@ def _without_titles(text: str) -> str:
     if whole := _WHOLE.match(text):
         start, end = whole.span("inside")
         text = " " * start + whole["inside"] + " " * (len(text) - end)
-    return _QUOTED.sub(lambda m: m.group() if "?" in m.group() else _BLANK * len(m.group()), text)
+    return _QUOTED.sub(_blank, text)
+
+
+def _blank(m: re.Match[str]) -> str:
+    """A question in plain quotes is somebody's words."""
+    return m.group() if m.group()[0] in '"“' and "?" in m.group() else _BLANK * len(m.group())
 
 
 def _times(text: str, now: datetime, *, past: bool, told: bool) -> list[_Said]:
@@ -125,6 +132,7 @@ def _times(text: str, now: datetime, *, past: bool, told: bool) -> list[_Said]:
     again = _RECURRING.read(text, now, past)
     kept = apart([when for when in named + again if not is_no_time(text, when.span, past)])
     comes_again = {when.span for when in again} - {when.span for when in named}
+    comes_again |= {when.span for when in exact if _EVERY_WEEK.fullmatch(text, *when.span)}
     return [
         _Said(when.start, when.end, *when.span)
         for when in _of_their_years(text, kept, comes_again)
@@ -216,9 +224,12 @@ def _by_relation(
     told: dict[str, str | None], start: datetime, end: datetime
 ) -> tuple[datetime | None, datetime | None]:
     word = next((name for name in _RELATIONS if told.get(name)), "")
-    if word == "unit":  # the week before Christmas
+    if word == "unit":  # the week before Christmas: a feast is told loosely, so it counts with it
         by = timedelta(days=_UNIT_DAYS[(told["unit"] or "").lower()])
-        return (start - by, start) if (told["side"] or "").lower() == "before" else (end, end + by)
+        loose = end - start > timedelta(days=1)
+        if (told["side"] or "").lower() == "before":
+            return start - by, end if loose else start
+        return start if loose else end, end + by
     slack = max(timedelta(days=3), (end - start) / 2)
     return {
         "before": (None, start),

@@ -125,6 +125,8 @@ def _in_month(m: re.Match[str], now: datetime, past: bool) -> cal.Interval:
     )
     if parts.get("d"):
         return cal.day_of(year_number, month_number, int(parts["d"]))
+    if lead.startswith("last") and not parts.get("y") and month_number == now.month:
+        year_number -= 1  # in May, last May is not this one
     return cal.month(year_number, month_number)
 
 

@@ -61,7 +61,7 @@ def test_one_expression(text: str, expected: str) -> None:
     ("text", "expected"),
     [("on Friday", "2024-05-10"), ("on Wednesday", "2024-05-08"), ("on May 6th", "2024-05-06"), ("in June",
         "2023-06"),
-     ("周五", "2024-05-10"), ("6月1日", "2023-06-01")],
+     ("周五", "2024-05-10"), ("6月1日", "2023-06-01"), ("last May", "2023-05"), ("last June", "2023-06")],
 )  # fmt: skip
 def test_leaning_to_the_past(text: str, expected: str) -> None:
     (when,) = resolve(text, NOW, past=True)
@@ -69,7 +69,7 @@ def test_leaning_to_the_past(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "May I?", "the day", "May 32nd, 2020", "99999年", "13月", "一月三十二日前天气", "in vain"]
+    "text", ["", "May I?", "the day", "May 32nd, 2020", "99999年", "13月", "一月三十二日前天气", "in vain", "2020年后", "三月前"]
 )
 def test_no_such_time(text: str) -> None:
     assert [w for w in resolve(text, NOW) if text[slice(*w.span)] == text] == []
