@@ -169,9 +169,10 @@ def happened(text: str) -> bool:
 
 def asked_tense(text: str, *, timed: bool, long_ago: bool) -> Tense:
     """`timed`: the question names a time; `long_ago`: one that is long over. Titles are blanked already."""
-    text = _ASKING.sub(" ", text)
-    words = _words(text)
     chinese = bool(_HAN.search(text))
+    if chinese or not _words(text).isdisjoint(("you", "me", "remember")):
+        text = _ASKING.sub(" ", text)
+    words = _words(text)
     before = _former(text, words, chinese) or (long_ago and _lasting(text, chinese))
     if _present(text, words, chinese):
         return "any" if before else "now"

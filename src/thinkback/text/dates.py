@@ -30,20 +30,16 @@ class When(NamedTuple):
 class Table:
     """Patterns and what they mean, a line each: (cues, pattern, how to reckon the interval).
 
-    Cues are looked for first, since most texts name no time: of each group (a|b & c|d) one must be there.
-    "0" stands for any digit.
+    Cues are looked for first, since most texts name no time: a|b, or a|b & c|d where one of each must be
+    there. "0" stands for any digit.
     """
 
     def __init__(self, *lines: tuple[str, str, Build]) -> None:
         self._lines = tuple(
-            (
-                tuple(frozenset(group.split("|")) for group in cues.split(" & ")),
-                re.compile(pattern, re.IGNORECASE),
-                build,
-            )
+            (_cues(cues, 0), _cues(cues, 1), re.compile(pattern, re.IGNORECASE), build)
             for cues, pattern, build in lines
         )
-        self._cues: frozenset[str] = frozenset().union(*(group for line in self._lines for group in line[0]))
+        self._cues = frozenset(cue for one, other, _, _ in self._lines for cue in one | other)
 
     def read(self, text: str, now: datetime, past: bool) -> list[When]:
         """Whatever the lines find, overlaps and all; `now` in UTC."""
@@ -52,8 +48,8 @@ class Table:
         if _DIGIT.search(text):
             there.add("0")
         found: list[When] = []
-        for cues, pattern, build in self._lines if there else ():
-            if any(group.isdisjoint(there) for group in cues):
+        for one, other, pattern, build in self._lines if there else ():
+            if one.isdisjoint(there) or (other and other.isdisjoint(there)):
                 continue
             for match in pattern.finditer(text):
                 try:
@@ -62,6 +58,11 @@ class Table:
                     continue
                 found.append(When(start, end, match.span()))
         return found
+
+
+def _cues(said: str, group: int) -> frozenset[str]:
+    groups = said.split(" & ")
+    return frozenset(groups[group].split("|")) if group < len(groups) else frozenset()
 
 
 _DIGIT = re.compile(r"\d")
