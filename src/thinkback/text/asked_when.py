@@ -60,14 +60,15 @@ _WHOLE = re.compile('\\A\\s*["“「](?P<inside>[^"“”「」]*)["”」]\\s*\
 _BLANK = "\ufffc"  # stands for a character of a title: no letter, no space
 _AHEAD = re.compile(
     r"\b(?:next|tomorrow|tonight|upcoming|coming|will|going to|gonna|plan(?:s|ned|ning)?|scheduled?"
-    r"|appointments?|calendar|agenda|do i have|(?:am i|are we|is \w+|i'm|we're) (?:going|doing|flying|meeting"
-    r"|seeing|having|visiting|leaving|travel+ing|starting))\b|\w'll\b"
+    r"|appointments?|calendar|agenda|due|deadline|do i have"
+    r"|(?:am i|are we|is \w+|i'm|we're) (?:going|doing|flying|meeting|seeing|having|visiting|leaving|travel+ing|starting))\b|\w'll\b"
     "|打算|计划|准备|安排|日程|即将|将要|[我们]要[去做见参开交考]|[明后下](?=[天周月年个])"
     "|有(?:什么|哪些|没有)?(?:会议|约会|考试|课|事)",
     _I,
 )
 _NAMED = Table(*loose_words.ENGLISH, *loose_words.CHINESE, *feasts.NAMED)
 _RECURRING = Table(*feasts.RECURRING, *loose_words.RECURRING)
+_WEEKDAY = re.compile(r"\b[a-z]+day\b|周|星期|礼拜", _I)
 _EVERY_WEEK = re.compile(r"(?:on \w+day(?: \w+)?|(?:over|at|on) the weekend)", _I)
 _A_YEAR = re.compile(
     r"(?:19|20)\d\d|[一二][〇零九][〇零一二三四五六七八九]{2}年|[前去今明后]年|\b(?:last|this|next|ago)\b", _I
@@ -195,7 +196,8 @@ def _range(text: str, first: _Said, last: _Said) -> _Said | None:
     if start is None or end is None:
         return None
     if start >= end:  # each leant to its own side of today
-        start = _moved(start, -1)
+        weekly = _WEEKDAY.search(text, first.lo, first.hi)
+        start = start - timedelta(days=7) if weekly else _moved(start, -1)
     lo = between.start() if between else first.lo
     return replace(first, start=start, end=end, lo=lo, hi=last.hi) if start < end else None
 

@@ -231,7 +231,8 @@ _TABLE = Table(
     ),
     (
         "19|20",
-        rf"(?:\b(?:on|since|until) )?\b{YEAR}(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep)(?P<d>\d{{1,2}})\b",
+        rf"(?:\b(?:on|since|until) )?(?<![0-9a-z_]){YEAR}(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep)"
+        r"(?P<d>\d{1,2})(?![0-9a-z_])",
         lambda m, now, past: cal.day_of(int(m["y"]), int(m["m"]), int(m["d"])),
     ),
     (

@@ -204,7 +204,7 @@ CHINESE: tuple[tuple[str, str, Build], ...] = (
 RECURRING: tuple[tuple[str, str, Build], ...] = (
     (
         "day",
-        rf"\b{WEEKDAY_EN}(?: {PART_EN})?(?= ?[,.?!;]| ?\Z)",
+        rf"\b{WEEKDAY_EN}(?: {PART_EN})?(?= ?[,.?!;]| ?\Z| (?:and|to|until) \w+day\b)",
         lambda m, now, past: cal.weekday(now, DAYS.index(m["wd"][:3].lower()), past=past),
     ),
     ("周末", "(?<![每个上下这本])周末", lambda m, now, past: weekend(now, past)),

@@ -25,6 +25,7 @@ _NAMES = "(?:April|May|June|August)"
 _TABLE: tuple[tuple[str, str, str, str], ...] = (
     # reckoned from something else than now: two years later
     ("later|earlier", "", r"(?:later|earlier)\Z", ""),
+    ("by ", r"(?i)\bby \Z", r"day\Z", ""),  # a day to be ready by
     ("every|each|per", r"(?i)\b(?:every|each|per) \Z", "", ""),
     ("每", "每[年个到逢]?的?\\Z", "", ""),
     # the verb, or a name

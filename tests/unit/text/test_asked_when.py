@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.text.when_questions import (
     HELD_OUT,
+    LAST,
     MORE,
     NO_TIMES,
     TENSES,
@@ -24,7 +25,7 @@ from thinkback.text.asked_when import Span, asked_when
 from thinkback.text.dates import When, stamp
 
 NOW = datetime(2024, 5, 15, 12, tzinfo=UTC)
-ALL = [*TIMES_EN, *TIMES_ZH, *NO_TIMES, *TENSES, *HELD_OUT, *MORE, *TRAPS]
+ALL = [*TIMES_EN, *TIMES_ZH, *NO_TIMES, *TENSES, *HELD_OUT, *MORE, *TRAPS, *LAST]
 
 
 def told(span: Span) -> str:
