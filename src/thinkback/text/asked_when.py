@@ -61,7 +61,8 @@ _BLANK = "\ufffc"  # stands for a character of a title: no letter, no space
 _AHEAD = re.compile(
     r"\b(?:next|tomorrow|tonight|upcoming|coming|will|going to|gonna|plan(?:s|ned|ning)?|scheduled?"
     r"|appointments?|calendar|agenda|due|deadline|do i have"
-    r"|(?:am i|are we|is \w+|i'm|we're) (?:going|doing|flying|meeting|seeing|having|visiting|leaving|travel+ing|starting))\b|\w'll\b"
+    r"|(?:am i|are we|is \w+|i'm|we're) (?:going|doing|flying|meeting"
+    r"|seeing|having|visiting|leaving|travel+ing|starting))\b|\w'll\b"
     "|打算|计划|准备|安排|日程|即将|将要|[我们]要[去做见参开交考]|[明后下](?=[天周月年个])"
     "|有(?:什么|哪些|没有)?(?:会议|约会|考试|课|事)",
     _I,
