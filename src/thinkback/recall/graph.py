@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from thinkback.recall.who import Reached, Who, key_of, ties_people
-from thinkback.text.chain import ANYONE, THEY, Called, Chain, Link, Step, Told
+from thinkback.text.chain import THEY, Called, Chain, Link, Step, Told
 from thinkback.text.chains import chains
+from thinkback.text.kin import INDEFINITE
 from thinkback.text.names import USER
 from thinkback.text.telling import objects_in
 from thinkback.types import SAME, Thought
@@ -99,13 +100,17 @@ class Graph:
         return words in self._who.bearers and words != USER
 
     def names(self, phrase: str) -> tuple[str, ...]:
-        """All names of whom a phrase names ("Anna", "my sister's husband", 我妹妹); none if that is nobody."""
+        """All names of whom a phrase names ("my sister's husband", 我妹妹); none if that is nobody."""
         for chain in chains(phrase, self.is_name):
             way = self.follow(chain)
             around = phrase[: chain.start] + phrase[way.end :]
             if way.reached and not way.missing and _NOTHING.fullmatch(around):
                 return tuple(dict.fromkeys(name for each in way.reached for name in self.names_of(each.key)))
         return ()
+
+    def label(self, key: str) -> str:
+        """A name to show."""
+        return self._who.label(key)
 
     def ids_about(self, key: str) -> tuple[int, ...]:
         """The thoughts about one that a chain led to."""
@@ -143,56 +148,53 @@ class Graph:
 
     def follow(self, chain: Chain, before: Sequence[Reached] = ()) -> Followed:
         """Whom a chain names; `before` are those whom a pronoun may mean."""
-        reached, open_ = self._head(chain, before)
+        reached = self._heads(chain.head, before)
+        several = len(reached) > 1 and chain.head != THEY  # of one name: unless told apart, none is meant
         end = chain.end
         for at, link in enumerate(chain.links):
-            following = self._link(link, reached, chain.head == ANYONE and at == 0)
             if isinstance(link, Told):
-                told, upto = following
-                end = max(end, link.start + upto) if told else end
-                reached = told or ([] if chain.head == ANYONE or open_ else reached)
-                open_ = False
-                continue
-            if not following[0]:
-                missing = link.word if isinstance(link, Step) else ""
-                stays = isinstance(link, Step) and reached and reached[0].key != USER and not open_
-                return Followed(tuple(reached[:_MOST]) if stays else (), missing, end)
-            reached, open_ = following[0], False
-        return Followed(tuple(reached) if len(reached) <= _MOST and not open_ else (), "", end)
+                told, upto = self._fitting(link.clause, reached if chain.head or at else None)
+                if told:
+                    reached, several, end = told, False, max(end, link.start + upto)
+                elif len(reached) != 1 or _is_loose(chain.links[at - 1 : at]):
+                    break
+            elif several:
+                break
+            elif isinstance(link, Called):
+                reached = self._called(link.name, reached)
+            else:
+                following = {other.key: other for one in reached for other in self._steps(one, link)}
+                named = isinstance((*chain.links, None)[at + 1], Called)
+                if not following and not named:
+                    return Followed(_few(one for one in reached if one.key != USER), link.word, end)
+                reached = list(following.values())
+        else:
+            return Followed(() if several else _few(reached), "", end)
+        return Followed((), "", end)
 
-    def _head(self, chain: Chain, before: Sequence[Reached]) -> tuple[list[Reached], bool]:
-        """(whom the head names, whether these are several of one name)"""
-        if chain.head == USER:
-            return [Reached(USER)], False
-        if chain.head == THEY:
-            return list(before), False
-        bearers = self._who.bearers.get(chain.head, ())
-        return [Reached(key) for key in bearers], len(bearers) > 1
+    def _heads(self, head: str, before: Sequence[Reached]) -> Sequence[Reached]:
+        if head == THEY:
+            return before
+        return [Reached(key) for key in ((USER,) if head == USER else self._who.bearers.get(head, ()))]
 
-    def _link(self, link: Link, reached: Sequence[Reached], anyone: bool) -> tuple[list[Reached], int]:
-        """(whom a link leads to, characters of the clause that told so)"""
-        if isinstance(link, Told):
-            facts, upto = self._told(link.clause)
-            by_key = {self._who.root(key_of(fact.subject)): fact.id for fact in facts}
-            if anyone:
-                reached = [Reached(key) for key in by_key if key != USER]
-            return [
-                self._onward(each, each.key, by_key[each.key]) for each in reached if each.key in by_key
-            ], upto
-        if isinstance(link, Called):
-            bearers = self._who.bearers.get(link.name, ())
-            held = [each for each in reached if each.key in bearers]
-            return held or [Reached(key) for key in bearers if len(bearers) == 1], 0
-        found: dict[str, Reached] = {}
-        for each in reached:
-            for other in self._steps(each, link):
-                found.setdefault(other.key, other)
-        return list(found.values()), 0
+    def _called(self, name: str, reached: Sequence[Reached]) -> Sequence[Reached]:
+        """Of those reached, who bears the name; else whoever alone bears it."""
+        bearers = self._who.bearers.get(name, ())
+        held = [one for one in reached if one.key in bearers]
+        return held or [Reached(key) for key in bearers if len(bearers) == 1]
+
+    def _fitting(self, clause: str, reached: Sequence[Reached] | None) -> tuple[Sequence[Reached], int]:
+        """(of those reached, or of all but the user, whom a clause fits; how much of it tells so)"""
+        facts, upto = self._told(clause)
+        by_key = {self._who.root(key_of(fact.subject)): fact.id for fact in facts}
+        whom = [Reached(key) for key in by_key if key != USER] if reached is None else reached
+        fitting = (one for one in whom if one.key in by_key)
+        return [Reached(one.key, (*one.path, (one.key, by_key[one.key]))) for one in fitting], upto
 
     def _steps(self, one: Reached, step: Step) -> Iterator[Reached]:
         if step.kin:
             for other in self._who.step(one.key, step.kin, step.person):
-                yield Reached(other.key, one.path + other.path)
+                yield Reached(other.key, one.path + other.path) if one.path else other
             return
         for relation in step.relations:
             facts = [fact for fact in self._of(one.key) if fact.relation == relation and not fact.negated]
@@ -201,9 +203,6 @@ class Graph:
                     yield Reached(self._who.root(key_of(name)), (*one.path, (name, fact.id)))
             if facts:
                 return
-
-    def _onward(self, one: Reached, key: str, id_: int) -> Reached:
-        return Reached(key, (*one.path, (self._who.label(key), id_)))
 
     def _told(self, clause: str) -> tuple[list[Fact], int]:
         """(the facts a description may be about, how much of the clause tells so)"""
@@ -261,6 +260,16 @@ class Graph:
     def _read_who(self) -> None:
         first = {subject: facts[0].id for subject, facts in self._by_subject.items()}
         self._who = Who.of(first, self._telling.values())
+
+
+def _is_loose(links: Sequence[Link]) -> bool:
+    """Whether the one meant is one of many: "the friend who lives in Oslo" may be a new one."""
+    return any(isinstance(link, Step) and link.kin in INDEFINITE for link in links)
+
+
+def _few(reached: Iterable[Reached]) -> tuple[Reached, ...]:
+    found = tuple(reached)
+    return found if len(found) <= _MOST else ()
 
 
 def _own(index: dict[str, list[Fact]], key: str) -> None:

@@ -89,15 +89,18 @@ def _mention(query: str, chain: Chain, followed: Followed, graph: Graph) -> Ment
         own = _names(each, graph, query)
         names |= dict.fromkeys(own)
         ways.append(
-            " -> ".join((phrase, *(_steps(each) or [", ".join(own)]), *("?" if followed.missing else "")))
+            " -> ".join(
+                (phrase, *(_steps(each, graph) or [", ".join(own)]), *("?" if followed.missing else ""))
+            )
         )
     return Mention(phrase, tuple(names), "; ".join(ways))
 
 
-def _steps(one: Reached) -> list[str]:
+def _steps(one: Reached, graph: Graph) -> list[str]:
     """ "Anna (thought:4)": of several thoughts in a row about one name, all at once."""
     grouped: list[tuple[str, list[str]]] = []
-    for name, id_ in one.path:
+    for key, id_ in one.path:
+        name = graph.label(key)
         if grouped and grouped[-1][0] == name:
             grouped[-1][1].append(str(Ref("thought", id_)))
         else:

@@ -17,8 +17,8 @@ from thinkback.text.kinship import (
     ROLES_ZH,
     back,
     composed,
-    contradicts,
     kin_of,
+    never_held,
     person_of,
     tiers,
 )
@@ -45,7 +45,7 @@ class Tie(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Somebody a phrase leads to, and the way there: (name, id of the thought that led to it)."""
+    """Somebody a phrase leads to, and the way there: (key or name, id of the thought that led to it)."""
 
     key: str
     path: tuple[tuple[str, int], ...] = ()
@@ -128,7 +128,7 @@ class Who:
         """Everyone who is that to the owner: as told, else as follows from what was told."""
         found = self._told(owner, kin, person) or self._back(owner, kin)
         if found or not depth:
-            return [Reached(key, ((self.label(key), id_),)) for key, id_ in found.items()]
+            return [Reached(key, ((key, id_),)) for key, id_ in found.items()]
         reached: dict[str, Reached] = {}
         for first, second in composed(person, kin):
             for middle in self.step(owner, kin_of(first), first if " " in first else "", depth - 1):
@@ -156,7 +156,8 @@ class Who:
 
     def _is_other(self, key: str, kin: str) -> bool:
         """Whether somebody cannot be that: who is known as a wife is nobody's brother."""
-        return any(contradicts(kin, tie.kin) for tie in self._to.get(key, ()))
+        never = never_held(kin)
+        return bool(never) and any(tie.kin in never for tie in self._to.get(key, ()))
 
     # --- how it is made ---
 

@@ -23,8 +23,9 @@ _PEOPLE = frozenset(_ANYBODY.split())
 _RELATIVE = frozenset(("who", "that", "which"))
 _WITHIN = frozenset(("in", "from", "at"))
 _DOING = re.compile(r"(?:work|live|study|studie|go|reside|attend)(?:s|es|ing|ed)?\Z")
-_NAMES_TOO = """will may mark rose grace hope joy faith bill art rich june april august sunny angel max gene pat
- sue dawn olive ruby amber iris lily daisy ivy jade pearl frank ray drew chase chance hunter jack rob don"""
+_NAMES_TOO = """will may mark rose grace hope joy faith bill art rich june april august sunny angel max gene
+ pat sue dawn olive ruby amber iris lily daisy ivy jade pearl frank ray drew chase chance hunter jack
+ rob don"""
 _ALSO_WORDS = frozenset(_NAMES_TOO.split())
 """Names that are words as well: in small letters, or as the first word of a query, they are words."""
 _MOST_WORDS = 4  # of a name

@@ -54,8 +54,8 @@ _BACK |= {"landlord": ("tenant",), "tenant": ("landlord",)}
 
 _OF_WOMEN = """mother sister wife girlfriend daughter aunt niece grandmother granddaughter mother-in-law
  sister-in-law daughter-in-law stepmother stepdaughter stepsister godmother goddaughter"""
-_OF_MEN = """father brother husband boyfriend son uncle nephew grandfather grandson father-in-law brother-in-law
- son-in-law stepfather stepson stepbrother godfather godson"""
+_OF_MEN = """father brother husband boyfriend son uncle nephew grandfather grandson father-in-law
+ brother-in-law son-in-law stepfather stepson stepbrother godfather godson"""
 _WOMEN = frozenset(_OF_WOMEN.split())
 _MEN = frozenset(_OF_MEN.split())
 
@@ -131,6 +131,6 @@ def composed(person: str, kin: str) -> tuple[tuple[str, str], ...]:
     return _COMPOSED.get(person) or (() if person else _COMPOSED.get(kin, ()))
 
 
-def contradicts(kin: str, held: str) -> bool:
-    """Whether nobody is both: a mother is no man's role."""
-    return (kin in _WOMEN and held in _MEN) or (kin in _MEN and held in _WOMEN)
+def never_held(kin: str) -> frozenset[str]:
+    """The roles that nobody holds who is that: who is a mother is nobody's son."""
+    return _MEN if kin in _WOMEN else _WOMEN if kin in _MEN else frozenset()
