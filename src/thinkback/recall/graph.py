@@ -108,6 +108,10 @@ class Graph:
                 return tuple(dict.fromkeys(name for each in way.reached for name in self.names_of(each.key)))
         return ()
 
+    def kept_under(self, key: str) -> tuple[str, ...]:
+        """The names that thoughts about one are kept under; one of the others if there are none."""
+        return tuple(self._who.subjects.get(key, ())) or self._who.names(key)[:1]
+
     def label(self, key: str) -> str:
         """A name to show."""
         return self._who.label(key)

@@ -32,7 +32,9 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """`expansions` are names to search with besides the query; `bridge` are thoughts that lead to them.
+    """`expansions` are the names, besides those in the query, that thoughts about those it means are kept
+    under: words to search with. `aliases` are their other names, which raw turns may use: most add nothing.
+    `bridge` are the thoughts that lead to them.
 
     `about` are the thoughts told of those mentioned, by whatever name; of the user, who has too many, none.
     """
@@ -40,6 +42,7 @@ class Understood:
     question: QuestionType
     mentions: tuple[Mention, ...] = ()
     expansions: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     bridge: tuple[int, ...] = ()
     about: tuple[int, ...] = ()
     reasons: tuple[str, ...] = ()
@@ -49,6 +52,7 @@ def understand(query: str, graph: Graph) -> Understood:
     """What a query is after, as far as its words and the graph tell; the same for the same two, always."""
     mentions: list[Mention] = []
     expansions: dict[str, None] = {}
+    aliases: dict[str, None] = {}
     bridge: dict[int, None] = {}
     about: dict[int, None] = {}
     reasons: list[str] = []
@@ -64,8 +68,11 @@ def understand(query: str, graph: Graph) -> Understood:
         covered.append(range(chain.start, followed.end))
         mention = _mention(query, chain, followed, graph)
         mentions.append(mention)
-        new = [name for name in mention.names if not _said(name, query)]
+        kept = {name for each in before for name in _kept_under(each, graph, query)}
+        unsaid = [name for name in mention.names if not _said(name, query)]
+        new = [name for name in unsaid if name in kept]
         expansions |= dict.fromkeys(new)
+        aliases |= dict.fromkeys(name for name in unsaid if name not in kept)
         bridge |= dict.fromkeys(id_ for each in followed.reached for _, id_ in each.path)
         about |= dict.fromkeys(
             id_ for each in before if each.key != USER for id_ in graph.ids_about(each.key)
@@ -75,6 +82,7 @@ def understand(query: str, graph: Graph) -> Understood:
         question=question_type(query),
         mentions=tuple(mentions),
         expansions=tuple(expansions),
+        aliases=tuple(name for name in aliases if name not in expansions),
         bridge=tuple(bridge),
         about=tuple(about),
         reasons=tuple(reasons),
@@ -112,6 +120,14 @@ def _names(one: Reached, graph: Graph, query: str) -> tuple[str, ...]:
     if one.key == USER:  # a question about the user by his name: thoughts call him the user
         return (USER,) if query.isascii() else (_USER_ZH,)
     return graph.names_of(one.key) or tuple(name for name, _ in one.path[-1:])
+
+
+def _kept_under(one: Reached, graph: Graph, query: str) -> tuple[str, ...]:
+    return (
+        graph.kept_under(one.key)
+        if one.key != USER and graph.names_of(one.key)
+        else _names(one, graph, query)
+    )
 
 
 def _said(name: str, query: str) -> bool:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from thinkback.text.kinship import (
-    HELD,
     ROLES,
     ROLES_ZH,
     back,
@@ -21,6 +20,7 @@ from thinkback.text.kinship import (
     never_held,
     person_of,
     tiers,
+    told_role,
 )
 from thinkback.text.names import USER, normalise
 from thinkback.types import SAME, Thought
@@ -30,7 +30,6 @@ _NAMING = frozenset(("is named", "goes by", "english name"))
 _PLAIN = re.compile(r"(?!(?:the|an?|my|users?|i|me|mine|myself)\b)[a-z0-9]+(?: [a-z0-9]+)*")
 _APART = re.compile(r"(.+) \((.+)\)\Z")
 _SAID_ZH = re.compile("的([\u4e00-\u9fff]{1,3}?)(?:是|叫)")
-_AGES = ("older", "younger", "maternal", "paternal")
 _DEEPEST = 2  # compositions within one another: a cousin is the child of a parent's sibling
 
 
@@ -67,7 +66,7 @@ def ties_people(thought: Thought) -> bool:
     """Whether a thought tells who is who: the only ones that `Who` reads."""
     relation = thought.relation
     if relation.startswith(_HAS):
-        return not thought.negated and relation[len(_HAS) :] in HELD
+        return not thought.negated and bool(told_role(relation[len(_HAS) :])[0])
     return relation == SAME or (
         relation in _NAMING and not thought.negated and key_of(thought.subject) == USER
     )
@@ -200,9 +199,10 @@ class Who:
 
     def _told_by(self, thought: Thought) -> Iterator[Tie]:
         """The ties of (user, has friend, (Tom, Eve)): of two Toms, to the one who is that friend."""
-        owner, kin = self.root(key_of(thought.subject)), thought.relation[len(_HAS) :]
+        owner = self.root(key_of(thought.subject))
+        kin, which = told_role(thought.relation[len(_HAS) :])
         said = _SAID_ZH.search(thought.sentence)
-        person = person_of(said[1]) if said and ROLES_ZH.get(said[1]) == kin else ""
+        person = person_of(said[1]) if said and ROLES_ZH.get(said[1]) == kin else which
         for name in thought.objects:
             key = key_of(name)
             apart = (each for each in self._apart.get(key, ()) if self._is_role(each, owner, kin))
@@ -245,9 +245,5 @@ def _role(key: str) -> _Role | None:
     owner, mark, words = key.rpartition("'s ")
     if not mark:
         return None
-    kin = ROLES_ZH.get(words) or ROLES.get(words.rpartition(" ")[2])
-    if kin is None or kin not in HELD:
-        return None
-    age = words.partition(" ")[0]
-    person = person_of(words) if words in ROLES_ZH else f"{age} {kin}" if age in _AGES else ""
-    return _Role(normalise(owner), kin, person)
+    kin, person = told_role(words)
+    return _Role(normalise(owner), kin, person) if kin else None

@@ -67,11 +67,11 @@ class Chain:
     links: tuple[Link, ...] = ()
 
 
-def english_step(word: str, age: str = "") -> Step | None:
-    """The step a word of English is; ages are "older" and "younger"."""
+def english_step(word: str, which: str = "") -> Step | None:
+    """The step a word of English is; `which` is one of the words that tell of several the one meant."""
     kin = ROLES.get(word) or (ROLES.get(word[:-1]) if word.endswith("s") else None)
     if kin is not None:
-        return Step(word, kin, f"{age} {kin}" if age and word not in PETS_EN else "")
+        return Step(word, kin, f"{which} {kin}" if which and word not in PETS_EN else "")
     return Step(word, relations=ATTRIBUTES[word]) if word in ATTRIBUTES else None
 
 

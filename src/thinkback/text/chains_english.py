@@ -9,14 +9,14 @@ import re
 from typing import NamedTuple
 
 from thinkback.text.chain import ANYONE, THEY, Called, Chain, Known, Link, Step, Told, english_step
+from thinkback.text.kinship import QUALIFIERS
 from thinkback.text.names import USER
 
 _LATIN = "A-Za-z\u00c0-\u024f"
 _WORD = re.compile(f"[{_LATIN}0-9]+(?:['’.-][{_LATIN}0-9]+)*['’]?")
 _IN_LAW = re.compile(r"(?<=\w) in law\b", re.IGNORECASE)
 _OWNERS = {"my": USER, "our": USER, "his": THEY, "her": THEY, "their": THEY}
-_AGES = {"older": "older", "elder": "older", "big": "older", "younger": "younger", "little": "younger"}
-_KINDLY = "best good old dear close new late oldest youngest only eldest"
+_KINDLY = "best good old dear close new oldest youngest only eldest"
 _FILLERS = frozenset(_KINDLY.split())
 _ANYBODY = "person one guy man woman girl boy lady someone somebody anyone people"
 _PEOPLE = frozenset(_ANYBODY.split())
@@ -122,13 +122,13 @@ class _Reading:
         return tuple(links), at
 
     def _step(self, at: int) -> tuple[Step | None, int]:
-        age = ""
+        which = ""
         for index in range(at, min(at + 3, len(self._words))):
             word = self._words[index].lower
-            if word in _AGES:
-                age = _AGES[word]
+            if word in QUALIFIERS:
+                which = QUALIFIERS[word]
             elif word not in _FILLERS:
-                step = english_step(word, age)
+                step = english_step(word, which)
                 plain = step is not None and (step.kin or index == at)  # "my old company" is another
                 return (step, index + 1) if plain else (None, at)
         return None, at

@@ -15,6 +15,12 @@ ROLES_ZH |= {"子女": "child", "儿女": "child"}
 HELD = frozenset((*ROLES.values(), *ROLES_ZH.values()))
 """Every role that a thought may be kept under: (somebody, has ROLE, name)."""
 
+QUALIFIERS = {"elder": "older", "big": "older", "little": "younger"}
+QUALIFIERS |= {
+    word: word for word in ("older", "younger", "maternal", "paternal", "former", "pen", "childhood", "late")
+}
+"""Words before a role that tell which of several is meant."""
+
 _COUPLE = ("husband", "wife", "partner", "fiance", "girlfriend", "boyfriend")
 _PETS = tuple(dict.fromkeys((*PETS_EN.values(), *PETS_ZH.values())))
 _WIDER: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -99,6 +105,17 @@ _LINES = "姑姨舅婶伯叔"  # by which side of the family an aunt or uncle is
 _ANY_LINE = frozenset(("阿姨", "叔叔"))  # said of any friend of the family
 _OWN_WORD = frozenset(("cousin", "brother-in-law", "sister-in-law", "niece", "nephew"))
 _SPELT_TWICE = {"嫂嫂": "嫂子", "弟媳": "弟妹"}
+
+
+def told_role(words: str) -> tuple[str, str]:
+    """(role, which one) of words as a thought may say it: "older sister" is a sister; empty if it is none."""
+    if words in HELD:
+        return words, ""
+    if words in ROLES_ZH:
+        return ROLES_ZH[words], person_of(words)
+    which, _, word = words.rpartition(" ")
+    kin = ROLES.get(word, "")
+    return kin, f"{which} {kin}" if kin and which in QUALIFIERS.values() else ""
 
 
 def kin_of(person: str) -> str:

@@ -28,6 +28,7 @@ from thinkback.text.question_type import QuestionType, question_type
         ("Why did I quit?", "why"),
         ("How come I left?", "why"),
         ("How do I make tea?", "how"),
+        ("About how to relax, what did you advise?", "what"),
         ("Is my sister the one who lives in Oslo?", "yes_no"),
         ("Does Anna like tea?", "yes_no"),
         ("When I was in Oslo, who did I meet?", "who"),
@@ -48,6 +49,9 @@ from thinkback.text.question_type import QuestionType, question_type
         ("怎么泡茶？", "how"),
         ("安娜喜欢喝茶吗？", "yes_no"),
         ("他是不是医生", "yes_no"),
+        ("我看过一部爱情电影，它的名字是？", "what"),
+        ("关于如何放松，你给了我什么建议？", "what"),
+        ("我不喜欢健身，对吗？", "yes_no"),
         ("我妹妹住在奥斯陆。", "none"),
     ],
 )
