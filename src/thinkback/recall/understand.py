@@ -16,9 +16,11 @@ from thinkback.text.chain import Chain
 from thinkback.text.chains import chains
 from thinkback.text.names import USER
 from thinkback.text.question_type import QuestionType, question_type
+from thinkback.text.scripts import HAN
 from thinkback.types import Ref
 
 _USER_ZH = "用户"
+_HAN = re.compile(f"[{HAN}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +120,13 @@ def _steps(one: Reached, graph: Graph) -> list[str]:
 
 def _names(one: Reached, graph: Graph, query: str) -> tuple[str, ...]:
     if one.key == USER:  # a question about the user by his name: thoughts call him the user
-        return (USER,) if query.isascii() else (_USER_ZH,)
+        return (_USER_ZH,) if _HAN.search(query) else (USER,)
     return graph.names_of(one.key) or tuple(name for name, _ in one.path[-1:])
 
 
 def _kept_under(one: Reached, graph: Graph, query: str) -> tuple[str, ...]:
-    return (
-        graph.kept_under(one.key)
-        if one.key != USER and graph.names_of(one.key)
-        else _names(one, graph, query)
-    )
+    kept = graph.kept_under(one.key) if one.key != USER else ()
+    return kept or _names(one, graph, query)
 
 
 def _said(name: str, query: str) -> bool:

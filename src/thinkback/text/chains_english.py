@@ -155,11 +155,12 @@ class _Reading:
             before = at - 1 if self._words[at - 1].lower != "the" else at - 2
             if before < 1 or self._words[before].lower != "of":
                 break
-            step = english_step(self._words[before - 1].lower)
+            which = QUALIFIERS.get(self._words[before - 2].lower, "") if before > 1 else ""
+            step = english_step(self._words[before - 1].lower, which)
             if step is None:
                 break
             steps.append(step)
-            at = before - 1
+            at = before - 2 if which else before - 1
         return at, tuple(steps), end
 
     def _place(self, first: int, end: int) -> Step | None:

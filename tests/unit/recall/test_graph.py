@@ -127,6 +127,22 @@ def test_who_is_known_as_a_woman_is_nobodys_husband() -> None:
     assert graph.names("my sister's partner") == ("Lou",)
 
 
+def test_a_role_may_tell_which_one() -> None:
+    """As a model may say it: the rules keep "has colleague"."""
+    graph = Graph.of(
+        [
+            thought(1, "Inés Salcedo", "has colleague", "Selim Erdem"),
+            thought(2, "Inés Salcedo", "has former colleague", "Marisol Echeverría"),
+            thought(3, "Inés Salcedo", "has younger sister", "Marisol Salcedo"),
+        ]
+    )
+    assert graph.names("the former colleague of Inés Salcedo") == ("Marisol Echeverría",)
+    assert graph.names("Inés Salcedo's little sister") == ("Marisol Salcedo",)
+    assert graph.names("Inés Salcedo's older sister") == ()
+    assert graph.names("Selim") == ("Selim Erdem",)
+    assert graph.names("Marisol") == ()  # there are two
+
+
 def test_a_denied_or_retired_tie_is_none() -> None:
     tie = thought(1, "user", "has sister", "Kim")
     assert Graph.of([tie]).names("my sister") == ("Kim",)

@@ -87,7 +87,14 @@ def test_nothing_is_added_where_nobody_known_is_named(query: str) -> None:
 def test_a_name_that_is_a_word_too_is_a_word_in_small_letters() -> None:
     graph = graph_of("My friend Will goes by Billy.")
     assert understand("Will it rain, and will you go?", graph).expansions == ()
-    assert understand("Where does Will live?", graph).expansions == ("Billy",)
+    assert understand("Where does Will live?", graph).aliases == ("Billy",)
+
+
+def test_other_names_are_kept_apart_from_those_that_thoughts_use() -> None:
+    graph = graph_of("My friend Katherine goes by Kat.", "Kat studies biology.")
+    asked, asked_by_alias = (understand(f"What does {name} study?", graph) for name in ("Katherine", "Kat"))
+    assert (asked.expansions, asked.aliases) == ((), ("Kat",))
+    assert (asked_by_alias.expansions, asked_by_alias.aliases) == (("Katherine",), ())
 
 
 def test_the_way_is_told_in_words_with_its_thoughts() -> None:
