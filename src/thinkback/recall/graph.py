@@ -20,6 +20,7 @@ from thinkback.text.telling import objects_in
 from thinkback.types import SAME, Thought
 
 _NOTHING = re.compile(r"(?:the )?[\s.,?!。，？！的]*", re.IGNORECASE)  # what may stand around a name
+_ARTICLES = ("a ", "an ", "the ")
 _MOST = 6  # whom a phrase may name: "my friends" of whom there are more are nobody in particular
 _DESCRIBED = 50  # thoughts that a description may fit
 
@@ -73,20 +74,17 @@ class Graph:
 
     def changed(self, added: Iterable[Thought], gone: Iterable[int]) -> Self:
         """The graph after a change of the space; this one stays as it is."""
-        new = [thought for thought in added if thought.id not in self._by_id]
         graph = type(self)()
         graph._by_id, graph._telling = dict(self._by_id), dict(self._telling)
         graph._by_subject, graph._by_object = dict(self._by_subject), dict(self._by_object)
         graph._drop(gone)
+        new = [thought for thought in added if thought.id not in graph._by_id]
         for thought in new:  # what grows must not be the older graph's own list
             _own(graph._by_subject, thought.subject)
             for name in thought.objects:
-                _own(graph._by_object, name.casefold())
+                _own(graph._by_object, _bare(name))
         graph._add(new)
-        if (
-            graph._telling.keys() == self._telling.keys()
-            and graph._by_subject.keys() == self._by_subject.keys()
-        ):
+        if graph._telling == self._telling and graph._by_subject.keys() == self._by_subject.keys():
             graph._who = self._who
         else:
             graph._read_who()
@@ -197,7 +195,10 @@ class Graph:
 
     def _steps(self, one: Reached, step: Step) -> Iterator[Reached]:
         if step.kin:
-            for other in self._who.step(one.key, step.kin, step.person):
+            held = self._who.step(one.key, step.kin, step.person)
+            for other in (
+                each for each in held if each.key != USER
+            ):  # whom a query calls me, not "Anna's brother"
                 yield Reached(other.key, one.path + other.path) if one.path else other
             return
         for relation in step.relations:
@@ -230,7 +231,7 @@ class Graph:
                 bearers = self._who.bearers.get(name.casefold(), ())
                 yield from ((other, fact.id) for other in bearers if len(bearers) == 1)
         for name in self._who.names(key):
-            for fact in self._by_object.get(name.casefold(), ()):
+            for fact in self._by_object.get(_bare(name), ()):
                 yield self._who.root(key_of(fact.subject)), fact.id
 
     # --- how it is made ---
@@ -249,7 +250,7 @@ class Graph:
             by_subject.setdefault(fact.subject, []).append(fact)
             if not fact.negated:
                 for name in fact.objects:
-                    by_object.setdefault(name.casefold(), []).append(fact)
+                    by_object.setdefault(_bare(name), []).append(fact)
 
     def _drop(self, ids: Iterable[int]) -> None:
         for id_ in ids:
@@ -258,7 +259,7 @@ class Graph:
             if fact is None:
                 continue
             _remove(self._by_subject, fact.subject, fact)
-            for name in () if fact.negated else dict.fromkeys(map(str.casefold, fact.objects)):
+            for name in () if fact.negated else dict.fromkeys(map(_bare, fact.objects)):
                 _remove(self._by_object, name, fact)
 
     def _read_who(self) -> None:
@@ -269,6 +270,12 @@ class Graph:
 def _is_loose(links: Sequence[Link]) -> bool:
     """Whether the one meant is one of many: "the friend who lives in Oslo" may be a new one."""
     return any(isinstance(link, Step) and link.kin in INDEFINITE for link in links)
+
+
+def _bare(name: str) -> str:
+    """An object as it is looked up: "a vegetarian" is found by "vegetarian"."""
+    folded = name.casefold()
+    return folded.partition(" ")[2] if folded.startswith(_ARTICLES) else folded
 
 
 def _few(reached: Iterable[Reached]) -> tuple[Reached, ...]:

@@ -124,14 +124,14 @@ class Who:
         yield from ((tie.owner, tie.id) for tie in self._to.get(key, ()))
 
     def step(self, owner: str, kin: str, person: str = "", depth: int = _DEEPEST) -> list[Reached]:
-        """Everyone who is that to the owner: as told, else as follows from what was told."""
+        """Everyone who is that to the owner, the user too: as told, else as follows from what was told."""
         found = self._told(owner, kin, person) or self._back(owner, kin)
-        if found or not depth:
-            return [Reached(key, ((key, id_),)) for key, id_ in found.items()]
-        reached: dict[str, Reached] = {}
+        reached = {key: Reached(key, ((key, id_),)) for key, id_ in found.items()}
+        if not depth or any(key != USER for key in found):
+            return list(reached.values())
         for first, second in composed(person, kin):
-            for middle in self.step(owner, kin_of(first), first if " " in first else "", depth - 1):
-                for last in self.step(middle.key, kin_of(second), "", depth - 1):
+            for middle in self.step(owner, kin_of(first), _which(first), depth - 1):
+                for last in self.step(middle.key, kin_of(second), _which(second), depth - 1):
                     if last.key != owner:
                         reached.setdefault(last.key, Reached(last.key, middle.path + last.path))
         return list(reached.values())
@@ -149,7 +149,7 @@ class Who:
 
     def _back(self, owner: str, kin: str) -> dict[str, int]:
         wanted = {each for tier in tiers(kin) for each in tier}
-        ties = (tie for tie in self._to.get(owner, ()) if tie.owner != USER)
+        ties = self._to.get(owner, ())
         fits = (tie for tie in ties if wanted & set(back(tie.kin)) and not self._is_other(tie.owner, kin))
         return {tie.owner: tie.id for tie in fits}
 
@@ -238,6 +238,10 @@ class Who:
         held = self.bearers.setdefault(name, [])
         if key not in held:
             held.append(key)
+
+
+def _which(person: str) -> str:
+    return person if " " in person else ""
 
 
 def _role(key: str) -> _Role | None:

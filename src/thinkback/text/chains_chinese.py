@@ -23,9 +23,9 @@ _KIN = _longest_first(set(ROLES_ZH))
 _LONG_KIN = _longest_first({word for word in ROLES_ZH if len(word) > 1})
 _OWNER = re.compile("(?P<me>我们?|俺|咱们?)|(?P<they>[他她它])")
 _DOING = "(?:所?(?:工作|上班|任职|就读|读书|上学|居住|生活|住|在))?"
-_STEP = re.compile(f"(?:的|家的?)?(?:(?P<kin>{_KIN})|{_DOING}的?(?P<place>{_PLACE})(?![同时期毕生里]))")
+_STEP = re.compile(f"(?:的|家的?|养的)?(?:(?P<kin>{_KIN})|{_DOING}的?(?P<place>{_PLACE})(?![同时期毕生里]))")
 _STEP_OF_NAMED = re.compile(
-    f"的(?P<kin>{_KIN})|(?P<long>{_LONG_KIN})|{_DOING}的?(?P<place>{_PLACE})(?![同时期毕生里])"
+    f"(?:的|家的|养的)(?P<kin>{_KIN})|(?P<long>{_LONG_KIN})|{_DOING}的?(?P<place>{_PLACE})(?![同时期毕生里])"
 )
 _SEGMENT = re.compile(f"[{HAN}A-Za-z\u00c0-\u024f0-9 '·.-]+")
 _VERB = re.compile("住|工作|上班|喜欢|爱|当|做|是|养|会|说|讲|过敏|来自|学|读|打|弹|玩|开|去|在|患|怕")

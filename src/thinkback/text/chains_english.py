@@ -96,10 +96,13 @@ class _Reading:
         return None
 
     def _someone(self, at: int) -> tuple[str, tuple[Link, ...], int] | None:
-        """ "the person who lives in Oslo"; "the friend who does" is the user's."""
+        """ "a friend of mine", "the person who lives in Oslo"; "the friend who does" is the user's."""
         if at + 2 >= len(self._words):
             return None
         word, following = self._words[at].lower, self._words[at + 1].lower
+        if following == "of" and self._words[at + 2].lower in ("mine", "ours"):
+            mine = english_step(word)
+            return (USER, (mine,), at + 3) if mine is not None and mine.kin else None
         if word in _PEOPLE and following in _RELATIVE:
             return ANYONE, (), at + 1
         step = english_step(word) if following in _RELATIVE or following in _WITHIN else None
@@ -113,6 +116,8 @@ class _Reading:
             if step is None:
                 break
             links.append(step)
+            if step.kin and (told := self._adjective(at, after)):
+                links.append(told)
             at = after
             if step.kin and not self._words[at - 1].owns and (count := self._name(at)):
                 links.append(Called(self._key(at, count)))
@@ -127,11 +132,19 @@ class _Reading:
             word = self._words[index].lower
             if word in QUALIFIERS:
                 which = QUALIFIERS[word]
-            elif word not in _FILLERS:
-                step = english_step(word, which)
-                plain = step is not None and (step.kin or index == at)  # "my old company" is another
+            elif step := english_step(word, which):
+                plain = step.kin or index == at  # "my old company" is another
                 return (step, index + 1) if plain else (None, at)
+            elif index > at or self._words[index].owns:
+                break
         return None, at
+
+    def _adjective(self, at: int, after: int) -> Told | None:
+        """What a word before a role tells: "my vegetarian colleague" is one who is vegetarian."""
+        word = self._words[at]
+        if after - at < 2 or word.lower in QUALIFIERS or word.lower in _FILLERS:
+            return None
+        return Told(f"is {word.text}", word.start)
 
     def _clause(self, at: int) -> Told | None:
         """What describes the one before: "who lives in Oslo", "in Oslo"."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from thinkback.text.kin import EITHER_ZH, KIN_EN, KIN_ZH, PERSON_ZH, PETS_EN, PETS_ZH
 
 ROLES: dict[str, str] = KIN_EN | PETS_EN | {"parent": "parents", "grandparent": "grandparents"}
-ROLES |= {"children": "child", "wives": "wife"}
+ROLES |= {"children": "child", "wives": "wife", "boy": "son", "girl": "daughter"}
 ROLES_ZH: dict[str, str] = KIN_ZH | PETS_ZH | {"姐妹": "sister", "兄弟姐妹": "sibling"}
 ROLES_ZH |= {"子女": "child", "儿女": "child"}
 HELD = frozenset((*ROLES.values(), *ROLES_ZH.values()))
@@ -53,7 +53,7 @@ _BACK |= dict.fromkeys(("girlfriend", "boyfriend"), ("girlfriend", "boyfriend", 
 _BACK |= dict.fromkeys(_PARENTS, _CHILDREN) | dict.fromkeys(_CHILDREN, _PARENTS)
 _BACK |= dict.fromkeys(_SIBLINGS, _SIBLINGS)
 _BACK |= dict.fromkeys(("grandmother", "grandfather", "grandparents"), ("grandson", "granddaughter"))
-_BACK |= dict.fromkeys(("grandson", "granddaughter"), ("grandmother", "grandfather"))
+_BACK |= dict.fromkeys(("grandson", "granddaughter"), ("grandmother", "grandfather", "grandparents"))
 _BACK |= dict.fromkeys(("aunt", "uncle"), ("niece", "nephew"))
 _BACK |= dict.fromkeys(("niece", "nephew"), ("aunt", "uncle"))
 _BACK |= {"landlord": ("tenant",), "tenant": ("landlord",)}
@@ -65,7 +65,10 @@ _OF_MEN = """father brother husband boyfriend son uncle nephew grandfather grand
 _WOMEN = frozenset(_OF_WOMEN.split())
 _MEN = frozenset(_OF_MEN.split())
 
+_AGES = ("older", "younger")
 _COMPOSED: dict[str, tuple[tuple[str, str], ...]] = {
+    **{kin: (("sibling", kin),) for kin in ("sister", "brother", "mother", "father", "parents")},
+    **{f"{age} {kin}": (("sibling", f"{age} {kin}"),) for kin in ("sister", "brother") for age in _AGES},
     "nephew": (("sibling", "son"),),
     "niece": (("sibling", "daughter"),),
     "brother-in-law": (("sister", "husband"), ("partner", "brother")),

@@ -185,6 +185,19 @@ def test_a_changed_graph_is_the_graph_of_the_changed_space() -> None:
     assert before.about("Bob") == ()
 
 
+def test_what_was_retired_can_come_back_in_one_change() -> None:
+    tie = thought(1, "user", "has sister", "Kim")
+    renamed = Graph.of([tie]).changed([replace(tie, objects=("Eve",))], [1])
+    assert renamed.names("my sister") == ("Eve",)
+
+
+def test_brothers_and_sisters_share_theirs_and_their_parents() -> None:
+    graph = graph_of("I have two sisters, Anna and Eve.", "My mother Ruth lives in Leeds.")
+    assert graph.names("Anna's sister") == ("Eve",)
+    assert graph.names("Eve's mother") == ("Ruth",)
+    assert graph.names("Anna's brother") == ()
+
+
 @given(st.one_of(st.text(max_size=40), st.from_regex(r"[A-Za-z ']{1,20}", fullmatch=True)))
 def test_the_short_way_to_a_key_is_the_long_way(name: str) -> None:
     assert key_of(name) == normalise(name)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.recall.knowing import graph_of, thoughts_of
-from tests.unit.recall.two_facts import CHINESE, ENGLISH, SEEN, Asked, found
+from tests.unit.recall.two_facts import CHINESE, ENGLISH, HELD_OUT, HELD_OUT_AGAIN, SEEN, Asked, found
 
 from thinkback.recall.graph import Graph
 from thinkback.recall.understand import understand
@@ -26,6 +26,9 @@ from thinkback.recall.understand import understand
         ("What does Ben do for a living?", ("user",)),
         ("Is Erik's wife well?", ("Anna",)),
         ("What did the son of my boss win?", ("Leo",)),
+        ("What does my little sister's boy like?", ("Nils",)),
+        ("Where does a friend of mine in Bergen work?", ("Bob",)),
+        ("Where did my vegetarian colleague grow up?", ("Priya",)),
         ("我妹妹的丈夫在哪里工作？", ("Erik",)),
         ("我老板的儿子会下棋吗？", ("Leo",)),
         ("我的公司在哪个城市？", ("Siemens",)),
@@ -67,6 +70,8 @@ def test_so_is_a_chinese_one(query: str, expansions: tuple[str, ...]) -> None:
         "What did the colleague who lives in Bergen say?",
         "Do people in Bergen like fish?",
         "What was my old company?",
+        "What did my Norwegian friend say?",
+        "What is on my to-do list?",
         "How many sisters do nuns have?",
         "his wife",
         "我弟弟住在哪里？",
@@ -162,3 +167,5 @@ def share(questions: tuple[Asked, ...]) -> float:
 
 def test_the_second_fact_is_near() -> None:
     assert share(SEEN) == 1.0
+    assert share(HELD_OUT) == 1.0
+    assert share(HELD_OUT_AGAIN) >= 0.75
