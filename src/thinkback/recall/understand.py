@@ -132,9 +132,13 @@ def _kept_under(one: Reached, graph: Graph, query: str) -> tuple[str, ...]:
 def _said(name: str, query: str) -> bool:
     """Whether the query has the words of a name already: "my mom" those of "user's mom"."""
     bare = name.removeprefix(f"{USER}'s ").removeprefix(f"{_USER_ZH}的")
-    if not bare.isascii():
+    if _HAN.search(bare):
         return bare in query
-    return re.search(rf"(?<![A-Za-z]){re.escape(bare)}(?![A-Za-z])", query, re.IGNORECASE) is not None
+    text, words = f" {query.casefold()} ", bare.casefold()
+    at = text.find(words)
+    while at >= 0 and (text[at - 1].isalpha() or text[at + len(words)].isalpha()):
+        at = text.find(words, at + 1)
+    return at >= 0
 
 
 def _reasons(mention: Mention, followed: Followed, new: Sequence[str]) -> Iterable[str]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from thinkback.text.chain import ANYONE, THEY, Called, Chain, Known, Link, Step, Told, english_step
 from thinkback.text.kinship import QUALIFIERS
 from thinkback.text.names import USER
+from thinkback.text.tokens import STOP_WORDS
 
 _LATIN = "A-Za-z\u00c0-\u024f"
 _WORD = re.compile(f"[{_LATIN}0-9]+(?:['’.-][{_LATIN}0-9]+)*['’]?")
@@ -34,13 +35,10 @@ _CLAUSE = 8  # words of a description
 
 class _Word(NamedTuple):
     text: str
+    lower: str
     start: int
     end: int
     owns: bool
-
-    @property
-    def lower(self) -> str:
-        return self.text.lower()
 
 
 def english_chains(text: str, known: Known) -> list[Chain]:
@@ -61,7 +59,7 @@ def english_chains(text: str, known: Known) -> list[Chain]:
 def _word(found: re.Match[str]) -> _Word:
     whole = found[0].replace("’", "'")
     bare = whole[:-2] if whole[-2:] in ("'s", "'S") else whole.removesuffix("'")
-    return _Word(bare, found.start(), found.start() + len(bare), bare != whole)
+    return _Word(bare, bare.lower(), found.start(), found.start() + len(bare), bare != whole)
 
 
 class _Reading:
@@ -192,16 +190,14 @@ class _Reading:
 
     def _name(self, at: int) -> int:
         """How many words of a known name begin here; 0 for none."""
-        for count in range(min(_MOST_WORDS, len(self._words) - at), 0, -1):
-            if self._known(self._key(at, count)) and (count > 1 or self._is_name(at)):
-                return count
-        return 0
-
-    def _is_name(self, at: int) -> bool:
+        if at >= len(self._words):
+            return 0
         word = self._words[at]
-        if word.lower not in _ALSO_WORDS or word.owns:
-            return True
-        return word.text[:1].isupper() and at > 0
+        is_word = word.lower in _ALSO_WORDS or word.lower in STOP_WORDS
+        if is_word and not word.owns and not (word.text[0].isupper() and at > 0):
+            return 0
+        counts = range(min(_MOST_WORDS, len(self._words) - at), 0, -1)
+        return next((count for count in counts if self._known(self._key(at, count))), 0)
 
     def _key(self, at: int, count: int) -> str:
         return (
