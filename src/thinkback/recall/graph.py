@@ -93,6 +93,10 @@ class Graph:
     def __len__(self) -> int:
         return len(self._by_id)
 
+    def __contains__(self, id_: int) -> bool:
+        """Whether a thought is a fact; a decision about names is none."""
+        return id_ in self._by_id
+
     def is_name(self, words: str) -> bool:
         """Whether somebody is known by these words, which are case-folded; the user's own are no name."""
         return words in self._who.bearers and words != USER
@@ -159,9 +163,9 @@ class Graph:
                 if told:
                     reached, several, end = told, False, max(end, link.start + upto)
                 elif len(reached) != 1 or _is_loose(chain.links[at - 1 : at]):
-                    break
+                    return Followed((), "", end)
             elif several:
-                break
+                return Followed((), "", end)
             elif isinstance(link, Called):
                 reached = self._called(link.name, reached)
             else:
@@ -170,9 +174,7 @@ class Graph:
                 if not following and not named:
                     return Followed(_few(one for one in reached if one.key != USER), link.word, end)
                 reached = list(following.values())
-        else:
-            return Followed(() if several else _few(reached), "", end)
-        return Followed((), "", end)
+        return Followed(() if several else _few(reached), "", end)
 
     def _heads(self, head: str, before: Sequence[Reached]) -> Sequence[Reached]:
         if head == THEY:
@@ -196,10 +198,9 @@ class Graph:
     def _steps(self, one: Reached, step: Step) -> Iterator[Reached]:
         if step.kin:
             held = self._who.step(one.key, step.kin, step.person)
-            for other in (
-                each for each in held if each.key != USER
-            ):  # whom a query calls me, not "Anna's brother"
-                yield Reached(other.key, one.path + other.path) if one.path else other
+            for other in held:
+                if other.key != USER:  # a query calls the user "me", not "Anna's brother"
+                    yield Reached(other.key, one.path + other.path) if one.path else other
             return
         for relation in step.relations:
             facts = [fact for fact in self._of(one.key) if fact.relation == relation and not fact.negated]

@@ -7,12 +7,11 @@ phrase to the name; what it found is words to search with, the thoughts that lin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from thinkback.recall.graph import Followed, Graph
 from thinkback.recall.who import Reached
-from thinkback.text.chain import Chain
 from thinkback.text.chains import chains
 from thinkback.text.names import USER
 from thinkback.text.question_type import QuestionType, question_type
@@ -52,58 +51,45 @@ class Understood:
 
 def understand(query: str, graph: Graph) -> Understood:
     """What a query is after, as far as its words and the graph tell; the same for the same two, always."""
-    mentions: list[Mention] = []
-    expansions: dict[str, None] = {}
-    aliases: dict[str, None] = {}
-    bridge: dict[int, None] = {}
-    about: dict[int, None] = {}
-    reasons: list[str] = []
-    before: Sequence[Reached] = ()
-    covered: list[range] = []
-    for chain in chains(query, graph.is_name):
-        if any(chain.start in span for span in covered):
-            continue
-        followed = graph.follow(chain, before)
-        if not followed.reached:
-            continue
-        before = followed.reached
-        covered.append(range(chain.start, followed.end))
-        mention = _mention(query, chain, followed, graph)
-        mentions.append(mention)
-        kept = {name for each in before for name in _kept_under(each, graph, query)}
-        unsaid = [name for name in mention.names if not _said(name, query)]
-        new = [name for name in unsaid if name in kept]
-        expansions |= dict.fromkeys(new)
-        aliases |= dict.fromkeys(name for name in unsaid if name not in kept)
-        bridge |= dict.fromkeys(id_ for each in followed.reached for _, id_ in each.path)
-        about |= dict.fromkeys(
-            id_ for each in before if each.key != USER for id_ in graph.ids_about(each.key)
-        )
-        reasons += _reasons(mention, followed, new)
+    ways = _ways(query, graph)
+    mentions = [_mention(query[start : way.end], way, graph, query) for start, way in ways]
+    reached = [each for _, way in ways for each in way.reached]
+    kept = {name for each in reached for name in _kept_under(each, graph, query)}
+    names = dict.fromkeys(name for mention in mentions for name in mention.names)
+    unsaid = [name for name in names if not _said(name, query)]
+    told = (id_ for each in reached if each.key != USER for id_ in graph.ids_about(each.key))
     return Understood(
         question=question_type(query),
         mentions=tuple(mentions),
-        expansions=tuple(expansions),
-        aliases=tuple(name for name in aliases if name not in expansions),
-        bridge=tuple(bridge),
-        about=tuple(about),
-        reasons=tuple(reasons),
+        expansions=tuple(name for name in unsaid if name in kept),
+        aliases=tuple(name for name in unsaid if name not in kept),
+        bridge=tuple(dict.fromkeys(id_ for each in reached for _, id_ in each.path if id_ in graph)),
+        about=tuple(dict.fromkeys(told)),
+        reasons=tuple(_reasons(mentions, [way for _, way in ways], kept.intersection(unsaid))),
     )
 
 
-def _mention(query: str, chain: Chain, followed: Followed, graph: Graph) -> Mention:
-    phrase = query[chain.start : followed.end]
+def _ways(query: str, graph: Graph) -> list[tuple[int, Followed]]:
+    """(where it starts, whom it leads to) of every phrase that names somebody; a pronoun means the last."""
+    found: list[tuple[int, Followed]] = []
+    for chain in chains(query, graph.is_name):
+        if any(chain.start in range(start, way.end) for start, way in found):
+            continue
+        way = graph.follow(chain, found[-1][1].reached if found else ())
+        if way.reached:
+            found.append((chain.start, way))
+    return found
+
+
+def _mention(phrase: str, way: Followed, graph: Graph, query: str) -> Mention:
     names: dict[str, None] = {}
-    ways: list[str] = []
-    for each in followed.reached:
+    paths: list[str] = []
+    for each in way.reached:
         own = _names(each, graph, query)
         names |= dict.fromkeys(own)
-        ways.append(
-            " -> ".join(
-                (phrase, *(_steps(each, graph) or [", ".join(own)]), *("?" if followed.missing else ""))
-            )
-        )
-    return Mention(phrase, tuple(names), "; ".join(ways))
+        steps = _steps(each, graph) or [", ".join(own)]
+        paths.append(" -> ".join((phrase, *steps, *(("?",) if way.missing else ()))))
+    return Mention(phrase, tuple(names), "; ".join(paths))
 
 
 def _steps(one: Reached, graph: Graph) -> list[str]:
@@ -141,8 +127,9 @@ def _said(name: str, query: str) -> bool:
     return at >= 0
 
 
-def _reasons(mention: Mention, followed: Followed, new: Sequence[str]) -> Iterable[str]:
-    if new:
-        yield f"{mention.path}: also searched for {', '.join(new)}"
-    if followed.missing:
-        yield f"{mention.phrase}: nothing known of a {followed.missing}"
+def _reasons(mentions: Sequence[Mention], ways: Sequence[Followed], new: Collection[str]) -> Iterator[str]:
+    for mention, way in zip(mentions, ways, strict=True):
+        if searched := [name for name in mention.names if name in new]:
+            yield f"{mention.path}: also searched for {', '.join(searched)}"
+        if way.missing:
+            yield f"{mention.phrase}: nothing known of a {way.missing}"

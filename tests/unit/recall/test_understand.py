@@ -10,6 +10,7 @@ from tests.unit.recall.two_facts import CHINESE, ENGLISH, HELD_OUT, HELD_OUT_AGA
 
 from thinkback.recall.graph import Graph
 from thinkback.recall.understand import understand
+from thinkback.types import SAME
 
 
 @pytest.mark.parametrize(
@@ -114,6 +115,16 @@ def test_the_way_is_told_in_words_with_its_thoughts() -> None:
     assert understood.about == (thoughts["Erik", "works at"].id,)
     assert understood.reasons == (f"{mention.path}: also searched for Erik",)
     assert understood.question == "where"
+
+
+def test_a_decision_about_names_is_no_bridge() -> None:
+    """It answers no question, and the index does not hold it."""
+    thoughts = thoughts_of("My brother has a daughter named Lily.", "Lily likes ponies.")
+    named = [each for each in thoughts if each.relation != SAME]
+    for query in ("What does my brother's daughter like?", "What does my niece like?"):
+        understood = understand(query, Graph.of(thoughts))
+        assert understood.expansions[-1:] == ("Lily",)
+        assert set(understood.bridge) <= {each.id for each in named}
 
 
 def test_a_step_that_leads_nowhere_leaves_whom_it_started_from() -> None:
