@@ -18,6 +18,7 @@ NOW = datetime(2024, 5, 15, 12, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("three weeks back", "2024-04-24"),
         ("yesterday", "2024-05-14"), ("last night", "2024-05-14"), ("today", "2024-05-15"), ("tonight",
             "2024-05-15"),
         ("tomorrow morning", "2024-05-16"), ("the day before yesterday", "2024-05-13"),
@@ -61,7 +62,7 @@ def test_one_expression(text: str, expected: str) -> None:
     ("text", "expected"),
     [("on Friday", "2024-05-10"), ("on Wednesday", "2024-05-08"), ("on May 6th", "2024-05-06"), ("in June",
         "2023-06"),
-     ("周五", "2024-05-10"), ("6月1日", "2023-06-01")],
+     ("周五", "2024-05-10"), ("6月1日", "2023-06-01"), ("last May", "2023-05"), ("last June", "2023-06")],
 )  # fmt: skip
 def test_leaning_to_the_past(text: str, expected: str) -> None:
     (when,) = resolve(text, NOW, past=True)
@@ -69,7 +70,19 @@ def test_leaning_to_the_past(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "May I?", "the day", "May 32nd, 2020", "99999年", "13月", "一月三十二日前天气", "in vain"]
+    "text",
+    [
+        "",
+        "May I?",
+        "the day",
+        "May 32nd, 2020",
+        "99999年",
+        "13月",
+        "一月三十二日前天气",
+        "in vain",
+        "2020年后",
+        "三月前",
+    ],
 )
 def test_no_such_time(text: str) -> None:
     assert [w for w in resolve(text, NOW) if text[slice(*w.span)] == text] == []
@@ -78,6 +91,12 @@ def test_no_such_time(text: str) -> None:
 def test_several_in_order_without_overlap() -> None:
     text = "I was in Rome in May 2019 and 昨天 in Oslo, tomorrow home."
     assert [stamp(when) for when in resolve(text, NOW)] == ["2019-05", "2024-05-14", "2024-05-16"]
+
+
+def test_a_date_in_figures_between_han_characters() -> None:
+    (when,) = resolve("我在2023.12.24那天出生", NOW)
+    assert stamp(when) == "2023-12-24"
+    assert resolve("v2023.12.24b", NOW) == []
 
 
 def test_reckoned_in_utc_and_never_without_a_zone() -> None:

@@ -1,0 +1,19 @@
+"""A query -> the phrases in it that name somebody in steps (`text.chain`), in English and in Chinese."""
+
+from __future__ import annotations
+
+import re
+
+from thinkback.text.chain import Chain, Known
+from thinkback.text.chains_chinese import chinese_chains
+from thinkback.text.chains_english import english_chains
+from thinkback.text.scripts import HAN
+
+_HAN = re.compile(f"[{HAN}]")
+_LONGEST = 300  # characters: a longer text is no question after one thing
+
+
+def chains(text: str, known: Known) -> list[Chain]:
+    """The phrases of a query that may name somebody; `known` tells which words, case-folded, are names."""
+    query = text[:_LONGEST]
+    return chinese_chains(query, known) if _HAN.search(query) else english_chains(query, known)

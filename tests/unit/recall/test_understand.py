@@ -1,0 +1,182 @@
+"""What a query is understood to be after: whom it names, what to search with besides, and why."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.recall.knowing import graph_of, thoughts_of
+from tests.unit.recall.two_facts import CHINESE, ENGLISH, HELD_OUT, HELD_OUT_AGAIN, SEEN, Asked, found
+
+from thinkback.recall.graph import Graph
+from thinkback.recall.understand import understand
+from thinkback.types import SAME
+
+
+@pytest.mark.parametrize(
+    ("query", "expansions"),
+    [
+        ("Where does my sister live?", ("Anna",)),
+        ("where does my sister's husband work?", ("Erik",)),
+        ("Where does my sister’s husband work?", ("Erik",)),
+        ("Where is my sister's husband's company based?", ("Equinor",)),
+        ("In which city is the company my brother-in-law works for?", ("Equinor",)),
+        ("What is the job of the person who lives in Bergen?", ("Bob",)),
+        ("What does the guy who works as a chef like?", ("Bob",)),
+        ("Does my sister work, and where does her husband work?", ("Anna", "Erik")),
+        ("What does Ben do for a living?", ("user",)),
+        ("Is Erik's wife well?", ("Anna",)),
+        ("What did the son of my boss win?", ("Leo",)),
+        ("What does my little sister's boy like?", ("Nils",)),
+        ("Where does a friend of mine in Bergen work?", ("Bob",)),
+        ("Where did my vegetarian colleague grow up?", ("Priya",)),
+        ("我妹妹的丈夫在哪里工作？", ("Erik",)),
+        ("我老板的儿子会下棋吗？", ("Leo",)),
+        ("我的公司在哪个城市？", ("Siemens",)),
+    ],
+)
+def test_a_query_is_searched_with_the_names_it_means(query: str, expansions: tuple[str, ...]) -> None:
+    brothers = tuple(
+        sentence for sentence in ENGLISH if "Max" not in sentence
+    )  # else a second brother-in-law
+    assert understand(query, graph_of(*brothers)).expansions == expansions
+
+
+@pytest.mark.parametrize(
+    ("query", "expansions"),
+    [
+        ("我妹妹的儿子喜欢什么？", ("小明",)),
+        ("住在奥斯陆的那个朋友是做什么的？", ("王伟",)),
+        ("请问喜欢钓鱼的人住哪儿", ("刘洋",)),
+        ("我表哥的公司怎么样？", ("腾讯",)),
+        ("高明是做什么工作的？", ("用户的男朋友",)),
+        ("我姐姐住在哪里", ("李娜",)),
+        ("我妹妹最近好吗，她的儿子呢？", ("安娜", "小明")),
+        ("What does my cousin like?", ("赵磊",)),
+    ],
+)
+def test_so_is_a_chinese_one(query: str, expansions: tuple[str, ...]) -> None:
+    assert understand(query, graph_of(*CHINESE)).expansions == expansions
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What is my brother called?",
+        "Where does Anna live?",  # the name is there already
+        "Will it rain on Friday?",
+        "What is the best sister city of Oslo?",
+        "Who lives in Bergen?",
+        "What does the person who lives in Rome do?",
+        "What did the colleague who lives in Bergen say?",
+        "Do people in Bergen like fish?",
+        "What was my old company?",
+        "What did my Norwegian friend say?",
+        "What is on my to-do list?",
+        "How many sisters do nuns have?",
+        "his wife",
+        "我弟弟住在哪里？",
+        "她的丈夫是谁？",
+        "今天天气怎么样？",
+        "住在罗马的朋友是谁？",
+        "姐妹城市是什么意思？",
+        "",
+        "?",
+    ],
+)
+def test_nothing_is_added_where_nobody_known_is_named(query: str) -> None:
+    understood = understand(query, graph_of(*ENGLISH))
+    assert understood.expansions == ()
+    assert understood.bridge == ()
+
+
+def test_a_name_that_is_a_word_too_is_a_word_in_small_letters() -> None:
+    graph = graph_of("My friend Will goes by Billy.")
+    assert understand("Will it rain, and will you go?", graph).expansions == ()
+    assert understand("Where does Will live?", graph).aliases == ("Billy",)
+
+
+def test_other_names_are_kept_apart_from_those_that_thoughts_use() -> None:
+    graph = graph_of("My friend Katherine goes by Kat.", "Kat studies biology.")
+    asked, asked_by_alias = (understand(f"What does {name} study?", graph) for name in ("Katherine", "Kat"))
+    assert (asked.expansions, asked.aliases) == ((), ("Kat",))
+    assert (asked_by_alias.expansions, asked_by_alias.aliases) == (("Katherine",), ())
+
+
+def test_the_way_is_told_in_words_with_its_thoughts() -> None:
+    thoughts = {(each.subject, each.relation): each for each in thoughts_of(*ENGLISH)}
+    sister, partner = thoughts["user", "has sister"], thoughts["Anna", "has partner"]
+    understood = understand("Where does my sister's husband work?", graph_of(*ENGLISH))
+    [mention] = understood.mentions
+    assert mention.phrase == "my sister's husband"
+    assert mention.names == ("Erik",)
+    assert mention.path == f"my sister's husband -> Anna ({sister.ref}) -> Erik ({partner.ref})"
+    assert understood.bridge == (sister.id, partner.id)
+    assert understood.about == (thoughts["Erik", "works at"].id,)
+    assert understood.reasons == (f"{mention.path}: also searched for Erik",)
+    assert understood.question == "where"
+
+
+def test_a_decision_about_names_is_no_bridge() -> None:
+    """It answers no question, and the index does not hold it."""
+    thoughts = thoughts_of("My brother has a daughter named Lily.", "Lily likes ponies.")
+    named = [each for each in thoughts if each.relation != SAME]
+    for query in ("What does my brother's daughter like?", "What does my niece like?"):
+        understood = understand(query, Graph.of(thoughts))
+        assert understood.expansions[-1:] == ("Lily",)
+        assert set(understood.bridge) <= {each.id for each in named}
+
+
+def test_a_step_that_leads_nowhere_leaves_whom_it_started_from() -> None:
+    understood = understand("Who is my sister's dentist?", graph_of(*ENGLISH))
+    assert understood.expansions == ("Anna",)
+    assert understood.mentions[0].path.endswith("-> ?")
+    assert "nothing known of a dentist" in understood.reasons[-1]
+
+
+def test_two_of_one_name_are_expanded_only_when_told_apart() -> None:
+    graph = graph_of(
+        "My cousin Tom lives in Berlin.", "My friend Tom lives in Paris.", "My friend Tom is a vet."
+    )
+    assert understand("What does Tom do?", graph).mentions == ()
+    assert understand("What does my friend Tom do?", graph).expansions == ("Tom (user's friend)",)
+    assert understand("What does Tom who lives in Paris do?", graph).expansions == ("Tom (user's friend)",)
+    assert len(understand("Where does my cousin Tom live?", graph).about) == 1
+
+
+@given(st.text(max_size=400))
+def test_any_text_is_understood_and_always_alike(query: str) -> None:
+    graph = graph_of(*ENGLISH, *CHINESE)
+    assert understand(query, graph) == understand(query, graph)
+
+
+_WORDS = "my the who of lives in Oslo sister 's husband Anna Tom works her 我 妹妹 的 丈夫 住在 人 公司"
+
+
+@given(st.lists(st.sampled_from(_WORDS.split()), max_size=30), st.sampled_from(["", " "]))
+def test_any_order_of_its_own_words_is_understood(words: list[str], mark: str) -> None:
+    query = mark.join(words)
+    graph = graph_of(*ENGLISH)
+    understood = understand(query, graph)
+    assert all(mention.phrase in query for mention in understood.mentions)
+    assert set(understood.expansions) <= {name for mention in understood.mentions for name in mention.names}
+    assert understood == understand(query, graph)
+
+
+def test_an_empty_space_adds_nothing() -> None:
+    understood = understand("Where does my sister's husband work?", Graph.of(()))
+    assert (understood.mentions, understood.expansions, understood.question) == ((), (), "where")
+
+
+def share(questions: tuple[Asked, ...]) -> float:
+    """How often the second of two facts is among what is told of whom the query names."""
+    told = {True: thoughts_of(*ENGLISH), False: thoughts_of(*CHINESE)}
+    graphs = {key: Graph.of(thoughts) for key, thoughts in told.items()}
+    hits = [found(each, graphs[each.query.isascii()], told[each.query.isascii()]) for each in questions]
+    return sum(hits) / len(hits)
+
+
+def test_the_second_fact_is_near() -> None:
+    assert share(SEEN) == 1.0
+    assert share(HELD_OUT) == 1.0
+    assert share(HELD_OUT_AGAIN) >= 0.75
