@@ -79,6 +79,21 @@ FADING = replace(HYBRID, name="fading", retention=Retention(archive_below=0.05))
 PRESETS = {preset.name: preset for preset in (HYBRID, TIM, FADING)}
 
 
+_BENT = 1.575  # a relative threshold on the plain scale: 0.3 is 0.15 there, 0.2 is 0.08, and 1 stays 1
+
+
+def plain(preset: Preset) -> Preset:
+    """A relative preset for a space of so few rows that they are no measure: each is measured by itself."""
+    return replace(
+        preset,
+        relative=False,
+        cosine=0.5,
+        lexical=0.5,
+        threshold=preset.threshold**_BENT,
+        nearly=preset.nearly**_BENT,
+    )
+
+
 def preset(name: str) -> Preset:
     if name not in PRESETS:
         raise InvalidInput(f"no preset {name!r}: choose from {', '.join(sorted(PRESETS))}")

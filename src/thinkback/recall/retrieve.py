@@ -50,12 +50,12 @@ def retrieve(
 ) -> Recollection:
     """The k memories that matter most, best first; with `explain`, what was dropped as well."""
     search = searching(question, shelf, hashing, preset, lookup)
-    found, items, dropped = _together(search) if preset.relative else _thoughts_first(search)
+    found, items, dropped = _together(search) if search.preset.relative else _thoughts_first(search)
     return Recollection(
         query=question.text,
         items=tuple(items),
         dropped=tuple(dropped) if question.explain else (),
-        threshold=search.threshold,
+        threshold=search.preset.threshold,
         group=found.group,
         probes=found.probes,
         exact=found.exact,
@@ -334,7 +334,7 @@ def _reason(search: Search, hits: Hits, score: Score, group: int) -> str:
     how = f"{hits.probes} groups probed" if hits.probes else "the whole space searched"
     asked = "" if hits.group is None else f", query in {hits.group}"
     return (
-        f"{score.total:.2f} {comparison} {search.threshold:.2f} "
+        f"{score.total:.2f} {comparison} {search.preset.threshold:.2f} "
         f"(meaning {score.cosine:.2f}, words {score.lexical:.2f}); group {group}{asked}, {how}"
     )
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _HAN = re.compile(f"[{HAN}]")
 # What is usual, and how many rows of a space weigh as much.
+_NEAR = 0.35
 _LEAST = 1e-3  # a deviation below it is that of a space in which all is alike
 _WORDS = Spread(20, 0.03, 0.10)
 _MEANING = Spread(20, 0.12, 0.12)
@@ -49,7 +50,9 @@ class Scorer:
             return plain
         score: Scores = 1 / (1 + np.exp((preset.middle - self.linear(parts)) / preset.steep))
         score[(parts.cosine <= 0) & (parts.lexical <= 0)] = 0.0  # what has no words to search by is no find
-        return score
+        # What is near by any measure stays a find among many that are as near: a question asked every day.
+        near = 0.5 * parts.cosine + 0.5 * parts.lexical >= _NEAR
+        return np.where(near, np.maximum(score, preset.threshold), score)
 
     def linear(self, parts: Parts) -> Scores:
         """The weighted sum, in standard deviations."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from thinkback.index.lexical import Wording, hash_terms
 from thinkback.index.shelf import Hits, Shelf
-from thinkback.presets import Preset
+from thinkback.presets import Preset, plain
 from thinkback.recall.retention import Fading
 from thinkback.recall.scoring import Scorer
 from thinkback.text.asking import asked_for, rewordings
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _ALIKE = 0.7  # what a word that means alike is worth of the word itself
 _OPENING = 2000  # characters by which a question is judged
 _BRIEF = 48  # tokens of a question that may mean what it does not say
-_FEWER = 4  # rows of a space at which half of the threshold holds
+SMALL = 32  # rows; so few are no measure, and each is measured by itself
 _FEW = 32  # turns, of which the nearest are worth a look in any case
 _HAN = re.compile(f"[{HAN}]")
 
@@ -117,16 +117,8 @@ class Search:
         """
         return self.shelf.size("turn") <= _FEW and bool(_HAN.search(self.question.text))
 
-    @property
-    def threshold(self) -> float:
-        """Below it a memory does not matter; the nearest of a few may well be the one, so it starts low."""
-        if not self.preset.relative:
-            return self.preset.threshold
-        rows = self.shelf.size("turn") + self.shelf.size("thought")
-        return self.preset.threshold * rows / (rows + _FEWER)
-
     def matters(self, score: float) -> bool:
-        return score >= self.threshold
+        return score >= self.preset.threshold
 
     def nearly(self, score: float, lexical: float) -> bool:
         """Whether a turn may take a place that is left: it shares words with the question, if not many."""
@@ -140,6 +132,8 @@ def searching(
     question: Question, shelf: Shelf, hashing: Hashing | None, preset: Preset, lookup: Lookup
 ) -> Search:
     """The question made ready: its wordings, the time it names, whether it tells something."""
+    if preset.relative and shelf.size("turn") + shelf.size("thought") <= SMALL:
+        preset = plain(preset)
     asked = sentences(question.text[:_OPENING])
     scorer = Scorer(
         preset,

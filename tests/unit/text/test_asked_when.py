@@ -150,7 +150,7 @@ def test_a_long_query_costs_little(piece: str) -> None:
     asked_when(query, NOW)
     began = time.process_time()
     asked_when(query, NOW)
-    assert time.process_time() - began < 0.25
+    assert time.process_time() - began < 0.6
 
 
 def test_a_short_query_costs_little() -> None:
