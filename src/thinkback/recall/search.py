@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _ALIKE = 0.7  # what a word that means alike is worth of the word itself
 _OPENING = 2000  # characters by which a question is judged
 _BRIEF = 48  # tokens of a question that may mean what it does not say
-SMALL = 32  # rows; so few are no measure, and each is measured by itself
+SMALL = 8  # rows; so few are no measure, and each is measured by itself
 _FEW = 32  # turns, of which the nearest are worth a look in any case
 _HAN = re.compile(f"[{HAN}]")
 
