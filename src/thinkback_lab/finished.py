@@ -87,7 +87,7 @@ def _read(folder: Path) -> Finished:
     results = read_json(folder) if folder.is_file() else read_results(folder)
     for key in ("dataset", "scheme", "metrics"):
         if key not in results:
-            raise LabError(f"{folder}: its results.json has no {key!r}: run it again")
+            raise LabError(f"{folder}: this is no run's result, it has no {key!r}")
     has_questions = (folder / QUESTIONS).exists()  # a timing asks no questions of a data set
     return Finished(folder.resolve().name, results, tuple(read_records(folder)) if has_questions else ())
 
