@@ -8,7 +8,7 @@ from typing import Any
 
 from thinkback_lab.compare.paired import holm, paired
 from thinkback_lab.errors import LabError
-from thinkback_lab.finished import Finished, scheme_labels
+from thinkback_lab.runs.finished import Finished, scheme_labels
 from thinkback_lab.runs.record import Record
 
 _PLACES = 4

@@ -17,7 +17,7 @@ from thinkback_lab.runs.folder import RunFolder
 from thinkback_lab.runs.record import Record, begun
 from thinkback_lab.runs.scoring import scores
 from thinkback_lab.schemes.scheme import Found, Kit, Knows, Remembers, Scheme
-from thinkback_lab.tokens import count_tokens
+from thinkback_lab.text import count_tokens
 
 KS = (1, 3, 5, 10)
 READ = 5  # memories that the reader is given: the papers recall five

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from thinkback_lab.finished import Finished
+from thinkback_lab.runs.finished import Finished
 from thinkback_lab.tables import paper
 from thinkback_lab.tables.sheet import (
     NONE,
