@@ -124,7 +124,7 @@ def test_tim_4_compares_within_the_run(tmp_path: Path) -> None:
     sizes = {"n=140": {"n": 140, "pairwise_ms": 0.5, "tim_ms": 1.0, "tim_ratio": 2.0}}
     path = tmp_path / "timing.json"
     path.write_text(
-        json.dumps({"dataset": "timing", "scheme": "thinkback", "metrics": {}, "by_category": sizes})
+        json.dumps({"dataset": "timing", "scheme": "x", "settings": {}, "metrics": {}, "by_category": sizes})
     )
     sheet = made(path)["tim-4"]
     assert ours(sheet) == [
@@ -217,3 +217,5 @@ def test_what_is_no_table_or_no_run_is_told(tmp_path: Path) -> None:
     assert "is no run's folder" in lab(tmp_path).stderr
     (tmp_path / "x.json").write_text("{}")
     assert "has no 'dataset'" in lab(tmp_path / "x.json").stderr
+    (tmp_path / "x.json").write_text('{"dataset": "gvd", "scheme": "x", "metrics": 3, "settings": {}}')
+    assert "has no 'metrics'" in lab(tmp_path / "x.json").stderr
