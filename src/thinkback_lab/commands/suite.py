@@ -47,8 +47,9 @@ def suite(
 ) -> None:
     """Every data set that is there, over several memory systems, and one report of all.
 
-    Each run has its folder under --out: run the same command again to go on after an interruption. What is
-    not there is named on standard error. The tables are written to results.md, plots to report.html.
+    Each run has its folder under --out, with a report of its own: run the same command again to go on after
+    an interruption. What is not there is named on standard error. The tables are written to results.md, plots
+    to report.html.
 
     \b
     Examples:
@@ -63,6 +64,7 @@ def suite(
             folders.append(out / slug(label))
             with progress(label) as report:
                 told.append(finish(ready, folders[-1], report))
+            write_report(folders[-1:], folders[-1] / REPORT)
         if not told:
             raise LabError("none of the data sets is there: give --data, or set THINKBACK_DATA")
         write_report(folders, out / REPORT)
