@@ -9,14 +9,13 @@ A question's `gold` names the items that hold its answer. None are named where t
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from typing import Literal
 
-_HAN = re.compile(r"[\u4e00-\u9fff]")
+from thinkback_lab.text import has_han
 
 Kind = Literal["profile", "relationship", "knowledge", "event", "dialogue"]
 SEMANTIC: tuple[Kind, ...] = ("profile", "relationship", "knowledge")
@@ -43,7 +42,7 @@ class Item:
         """The same with its speakers named: who "I" is, and who "you", is told by nothing else."""
         if not self.response:
             return self.query
-        user, assistant = ("用户：", "助手：") if _HAN.search(self.text) else ("User: ", "Assistant: ")
+        user, assistant = ("用户：", "助手：") if has_han(self.text) else ("User: ", "Assistant: ")
         return f"{user}{self.query}\n{assistant}{self.response}"
 
 

@@ -14,7 +14,7 @@ from thinkback import LLM, Message, ThinkbackError
 from thinkback_lab import prompts
 from thinkback_lab.errors import LabError
 from thinkback_lab.models import Sleep, patiently, replied
-from thinkback_lab.tokens import count_tokens
+from thinkback_lab.text import count_tokens
 
 BUDGET = 2000  # tokens of memories: with prompt and answer it fits a window of 4,096 of any tokenizer
 MAX_TOKENS = 160  # fifty words, in tokens of the thriftless kind

@@ -144,6 +144,7 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
         ),
         "share no question": finished(tmp_path / "c", [record("another", "one")]),
         "asks something else": finished(tmp_path / "d", [record("case-0", "q0")]),
+        "e keeps no questions": finished(tmp_path / "e", []),
         "is no run's folder": tmp_path,
     }
     for why, other in cases.items():

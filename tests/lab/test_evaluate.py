@@ -128,8 +128,22 @@ def test_the_suite_runs_what_is_there_names_what_is_not_and_goes_on(tmp_path: Pa
     page = (tmp_path / "all" / "results.md").read_text("utf-8")
     assert "### hit@1" in page
     assert "| gvd en |" in page
-    assert (tmp_path / "all" / "report.html").exists()
+    assert len(list((tmp_path / "all").rglob("report.html"))) == 1 + len(runs)
     assert json.loads(lab(*words).stdout)["runs"] == runs
+
+
+def test_the_suite_refuses_an_unknown_name_before_it_runs_anything(tmp_path: Path) -> None:
+    words = ["suite", "--data", FIXTURES, "--out", tmp_path / "all", "--embedder", "hashing"]
+    for unknown in (["--scheme", "bm25", "--scheme", "psychic"], ["--dataset", "gvd", "--dataset", "diary"]):
+        done = lab(*words, *unknown)
+        assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
+    assert not (tmp_path / "all").exists()
+
+
+def test_nothing_is_a_number_and_no_default() -> None:
+    done = lab("eval", "medical", "--files", "0", "--data", FIXTURES, "--embedder", "hashing")
+    assert done.exit_code == 1
+    assert "at least 1 must be drawn" in done.stderr
 
 
 def test_scenarios_can_be_put_to_any_memory_system() -> None:

@@ -15,6 +15,7 @@ from functools import cache
 import pytest
 
 from thinkback_lab.errors import LabError
+from thinkback_lab.text import sentences
 from thinkback_lab.worlds import variety
 from thinkback_lab.worlds.grammar import Traced, generate, traced
 from thinkback_lab.worlds.grammar.content import content
@@ -96,7 +97,7 @@ def test_events_are_narratives() -> None:
     for lang in LANGS:
         for each in world(lang, SEEDS[0]).world.characters:
             for event in each.events:
-                assert len(variety.sentences(event.content)) >= 6, event.content
+                assert len(sentences(event.content)) >= 6, event.content
                 if lang == "en":
                     assert len(event.content.split()) >= 60, event.content
                 else:
@@ -146,7 +147,7 @@ def test_parents_are_older_and_children_younger() -> None:
     for each in characters():
         own = int(re.sub(r"\D", "", each.profile["Age"]))
         for bond in each.relationships:
-            found = ages.search(variety.sentences(bond.description)[0])
+            found = ages.search(sentences(bond.description)[0])
             if found and bond.relationship in {"father", "mother", "父亲", "母亲"}:
                 assert int(found[1] or found[2]) >= own + 20
                 seen += 1

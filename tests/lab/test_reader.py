@@ -12,7 +12,7 @@ from thinkback.errors import BadReply, MissingExtra, ModelUnavailable, RateLimit
 from thinkback_lab import prompts
 from thinkback_lab.errors import LabError
 from thinkback_lab.reader import ModelReader, within
-from thinkback_lab.tokens import count_tokens
+from thinkback_lab.text import count_tokens
 
 
 def reader(llm: LLM, pauses: list[float] | None = None) -> ModelReader:

@@ -11,12 +11,12 @@ import pytest
 from tests.lab.finished_runs import SETTINGS, embed, finished, record, records
 
 from thinkback_lab.errors import LabError
-from thinkback_lab.finished import Finished
 from thinkback_lab.metrics.bootstrap import interval
 from thinkback_lab.report.curve import top_k
 from thinkback_lab.report.hardest import failed, hardest
 from thinkback_lab.report.page import write_report
 from thinkback_lab.report.thoughts import MOST, bands, recalled
+from thinkback_lab.runs.finished import Finished
 from thinkback_lab.schemes.scheme import Found
 
 HOSTILE = "</script></style></svg><img src=x onerror=alert(1)> & \"a\" 'b' \u202e \x00\x1b[31m \ud83d 😀 你好"

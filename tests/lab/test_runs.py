@@ -162,15 +162,36 @@ def test_a_run_file_that_was_being_written_is_no_obstacle(tmp_path: Path) -> Non
     assert len(list(read_records(tmp_path))) == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")
+def test_a_second_process_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with RunFolder(folder, {"scheme": "x"}, "") as run:
+        run.add(record(1, None))
+        with pytest.raises(LabError, match="another process is writing there"):
+            RunFolder(folder, {"scheme": "x"}, "")
+        run.add(record(2, None))
+    with RunFolder(folder, {"scheme": "x"}, "") as again:
+        assert [each.id for each in again.records] == ["q1", "q2"]
+
+
+def test_killed_before_the_first_question_it_is_no_obstacle(tmp_path: Path) -> None:
+    (tmp_path / QUESTIONS).touch()
+    with RunFolder(tmp_path, {"scheme": "x"}, ""):
+        pass
+    (tmp_path / RUN).unlink()
+    (tmp_path / QUESTIONS).write_text("somebody's own")
+    with pytest.raises(LabError, match="no run"):
+        RunFolder(tmp_path, {"scheme": "x"}, "")
+
+
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letters.txt").write_text("dear")
     with pytest.raises(LabError, match="no run"):
         RunFolder(tmp_path, {}, "")
     assert [each.name for each in tmp_path.iterdir()] == ["letters.txt"]
-    with pytest.raises(LabError):
-        RunFolder(tmp_path / "letters.txt", {}, "")
-    with pytest.raises(LabError):
-        RunFolder(tmp_path / "letters.txt" / "run", {}, "")
+    for path in (tmp_path / "letters.txt", tmp_path / "letters.txt" / "run"):
+        with pytest.raises(LabError, match="not a folder"):
+            RunFolder(path, {}, "")
 
 
 @pytest.mark.parametrize(

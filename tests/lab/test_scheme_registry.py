@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
 import pytest
 
+from thinkback_lab.cases import Item
 from thinkback_lab.errors import LabError
 from thinkback_lab.schemes import registry
 from thinkback_lab.schemes.bm25 import BM25
+from thinkback_lab.schemes.embedder import kit
 from thinkback_lab.schemes.raw import Raw
 from thinkback_lab.schemes.registry import REGISTRY, described, find
+from thinkback_lab.schemes.scheme import Found, Scheme
+from thinkback_lab.stage import Setup
+
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 MINE = """
 from __future__ import annotations
@@ -21,9 +28,13 @@ from dataclasses import dataclass
 @dataclass
 class Mine:
     kit: object
-    held: list[int] | None = None
+    held: list[str] | None = None
 
-NUMBER = 7
+    def tell(self, items):
+        self.held = [item.text for item in items]
+
+    def recall(self, question, k, at):
+        return []
 """
 
 
@@ -34,10 +45,17 @@ def mine(tmp_path: Path) -> Path:
     return path
 
 
+def recalled(scheme: Scheme, question: str) -> list[Found]:
+    memory = scheme(kit(Setup(embedder="hashing")))
+    memory.tell([Item(id="tea", query="I drink tea", at=NOON), Item(id="bus", query="A bus", at=NOON)])
+    assert hasattr(memory, "recall")
+    return list(memory.recall(question, 1, NOON))
+
+
 def test_a_name_a_module_and_a_file(mine: Path) -> None:
     assert find("raw") is Raw
-    assert find("thinkback_lab.schemes.bm25:BM25") is BM25
-    assert getattr(find(f"{mine}:Mine"), "__name__", "") == "Mine"
+    assert recalled(find("thinkback_lab.schemes.bm25:BM25"), "tea?") == recalled(BM25, "tea?") != []
+    assert recalled(find(f"{mine}:Mine"), "tea?") == []
 
 
 def test_a_file_may_have_the_name_of_a_module_that_is_loaded(tmp_path: Path) -> None:
@@ -52,7 +70,7 @@ def test_an_installed_package_brings_its_own(monkeypatch: pytest.MonkeyPatch) ->
     point = EntryPoint("theirs", "thinkback_lab.schemes.raw:Raw", registry.GROUP)
     broken = EntryPoint("broken", "thinkback_lab.schemes.raw:Rare", registry.GROUP)
     monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints([point, broken]))
-    assert find("theirs") is Raw
+    assert recalled(find("theirs"), "bus") == recalled(Raw, "bus") != []
     with pytest.raises(LabError, match=r"broken: .*Rare.* cannot be loaded"):
         find("broken")
     with pytest.raises(LabError, match="theirs"):

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from thinkback_lab import figures
 from thinkback_lab.commands import options
 from thinkback_lab.compare.runs import compare as compare_runs
 from thinkback_lab.compare.shown import differing, last_lines, table
-from thinkback_lab.finished import read_finished
+from thinkback_lab.metrics import figures
+from thinkback_lab.runs.finished import read_finished
 
 
 def compare(

@@ -26,7 +26,7 @@ def replay(
     """Tell scenarios to a database, each to a user named by its id, at their own times.
 
     \b
-    Example:
+    Examples:
       thinkback-lab replay scenarios/ --into told.db && thinkback thoughts --db told.db --user en-update-01
     """
     with options.one_line_errors(), progress("scenarios") as report:
@@ -46,7 +46,7 @@ def determinism(
     spaces and the rows of all tables are compared. Status 1 if they differ.
 
     \b
-    Example:
+    Examples:
       thinkback-lab eval determinism scenarios/ --json
     """
     with options.one_line_errors(), tempfile.TemporaryDirectory() as folder, progress("processes") as report:

@@ -63,7 +63,11 @@ def command_for(entry: Entry) -> Callable[..., None]:
     """The command of one data set: its own choices, then the options that all have."""
 
     def command(**given: Any) -> None:
-        choices = {each.name: given.pop(each.name) or each.default for each in entry.choices}
+        told = {each.name: given.pop(each.name) for each in entry.choices}
+        choices = {
+            each.name: each.default if told[each.name] in (None, []) else told[each.name]
+            for each in entry.choices
+        }
         evaluate(entry, choices, Asked(**given))
 
     hints = get_type_hints(Asked, include_extras=True)

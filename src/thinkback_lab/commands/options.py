@@ -86,7 +86,16 @@ def show_json(summary: Mapping[str, Any]) -> None:
 
 
 def show_table(grid: Table, last: str) -> None:
+    show_grid(grid)
+    sys.stdout.write(f"\n{last}\n")
+
+
+def show_grid(grid: Table, *, wide: bool = False) -> None:
+    """Fitted to the terminal; in a pipe, and where it is asked for, as wide as it needs."""
     from rich.console import Console
 
-    Console(markup=False, emoji=False, highlight=False).print(grid)
-    sys.stdout.write(f"\n{last}\n")
+    console = Console(markup=False, emoji=False, highlight=False)
+    if wide or not console.is_terminal:
+        needed = console.measure(grid, options=console.options.update(width=1000)).maximum
+        console.width = max(console.width, needed)
+    console.print(grid)

@@ -17,9 +17,11 @@ from thinkback_lab.errors import DataAbsent, LabError
 from thinkback_lab.progress import progress
 from thinkback_lab.report.markdown import matrix
 from thinkback_lab.report.page import write_report
+from thinkback_lab.runs.finished import read_finished
 from thinkback_lab.runs.folder import REPORT
 from thinkback_lab.runs.start import Named, finish, slug
 from thinkback_lab.schemes.embedder import kit
+from thinkback_lab.schemes.registry import find
 
 SCHEMES = ("none", "raw", "bm25", "dense", "memorybank", "scm", "fuzzy-original", "tim", "thinkback")
 
@@ -33,9 +35,7 @@ def suite(
     ] = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option(
-            "--dataset", metavar="NAME", help="Only this one, or a part: gvd:cn; may be repeated."
-        ),
+        typer.Option("--dataset", metavar="NAME", help="Only this one, or a part: gvd:cn; may be repeated."),
     ] = None,
     preset: options.Preset = "hybrid",
     llm: options.Llm = "none",
@@ -47,8 +47,9 @@ def suite(
 ) -> None:
     """Every data set that is there, over several memory systems, and one report of all.
 
-    Each run has its folder under --out: run the same command again to go on after an interruption. What is
-    not there is named on standard error. The tables are written to results.md, plots to report.html.
+    Each run has its folder under --out, with a report of its own: run the same command again to go on after
+    an interruption. What is not there is named on standard error. The tables are written to results.md, plots
+    to report.html.
 
     \b
     Examples:
@@ -63,10 +64,11 @@ def suite(
             folders.append(out / slug(label))
             with progress(label) as report:
                 told.append(finish(ready, folders[-1], report))
+            write_report(folders[-1:], folders[-1] / REPORT)
         if not told:
             raise LabError("none of the data sets is there: give --data, or set THINKBACK_DATA")
         write_report(folders, out / REPORT)
-        page = matrix(told)
+        page = matrix(read_finished(folders))
         (out / "results.md").write_text(page, encoding="utf-8")
     if as_json:
         options.show_json({"runs": told})
@@ -75,9 +77,15 @@ def suite(
 
 
 def _runs(asked: Asked, schemes: list[str], datasets: list[str]) -> Iterator[tuple[str, Named]]:
-    """Each run with its label; the models are loaded once, and a text is embedded once."""
+    """Each run with its label; the models are loaded once, and a text is embedded once.
+
+    What there is none of is refused before anything is run.
+    """
+    chosen = [named(dataset) for dataset in datasets]
+    for scheme in schemes:
+        find(scheme)
     parts = kit(asked.setup)
-    for entry, parts_of in map(named, datasets):
+    for entry, parts_of in chosen:
         for choices in parts_of:
             label = f"{entry.name} {entry.part(choices)}".strip()
             try:

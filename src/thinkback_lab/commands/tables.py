@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from thinkback_lab.commands import options
-from thinkback_lab.finished import read_finished
+from thinkback_lab.runs.finished import read_finished
 from thinkback_lab.tables.registry import TABLES, sheets
 from thinkback_lab.tables.sheet import Sheet, table
 
@@ -57,14 +57,10 @@ def tables(
 
 
 def _show(sheet: Sheet, *, first: bool) -> None:
-    """As wide as it needs: a row of a paper's table is one line."""
-    from rich.console import Console
-
-    grid = table(sheet)
-    narrow = Console(markup=False, emoji=False, highlight=False)
-    width = max(narrow.width, narrow.measure(grid, options=narrow.options.update(width=1000)).maximum)
+    """A row of a paper's table is one line, whatever the terminal."""
     sys.stdout.write(f"{'' if first else chr(10)}{sheet.title}  [{sheet.name}]\n\n")
-    Console(markup=False, emoji=False, highlight=False, width=width).print(grid)
+    sys.stdout.flush()
+    options.show_grid(table(sheet), wide=True)
     for line in sheet.notes:
         sys.stdout.write(f"  {line}\n")
     for line in sheet.missing:

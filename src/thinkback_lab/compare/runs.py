@@ -8,7 +8,7 @@ from typing import Any
 
 from thinkback_lab.compare.paired import holm, paired
 from thinkback_lab.errors import LabError
-from thinkback_lab.finished import Finished, scheme_labels
+from thinkback_lab.runs.finished import Finished, scheme_labels
 from thinkback_lab.runs.record import Record
 
 _PLACES = 4
@@ -45,6 +45,8 @@ def compare(runs: Sequence[Finished], metrics: Sequence[str] = (), show: int = 0
 def _check(runs: Sequence[Finished]) -> None:
     if len(runs) < 2:
         raise LabError("a comparison needs at least two runs: the baseline, then the others")
+    if without := [run.name for run in runs if not run.records]:
+        raise LabError(f"{without[0]} keeps no questions: only runs of a data set can be compared")
     others = sorted({run.data for run in runs} - {runs[0].data})
     if others:
         raise LabError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from thinkback_lab.plain import plain
+from thinkback_lab.text import plain
 
 if TYPE_CHECKING:
     from rich.table import Table

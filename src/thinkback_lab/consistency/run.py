@@ -12,9 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from time import perf_counter
-from typing import Protocol, cast
 
-from thinkback_lab.cases import Case, Dataset, Item, Question
+from thinkback_lab.cases import Case, Dataset, Question
 from thinkback_lab.consistency.wordings import MOST, wordings
 from thinkback_lab.errors import LabError
 from thinkback_lab.metrics.answers import anchored
@@ -22,7 +21,7 @@ from thinkback_lab.metrics.consistency import answers_alike, pairwise, recalls_a
 from thinkback_lab.metrics.retrieval import ranked
 from thinkback_lab.progress import Report, silent
 from thinkback_lab.runs.run import READ, Reader
-from thinkback_lab.schemes.scheme import Found, Kit, Remembers, Scheme
+from thinkback_lab.schemes.scheme import Kit, Knows, Remembers, Scheme, opened, read_of, recalled, spoken
 
 KS = (1, READ)
 
@@ -48,12 +47,6 @@ class Plan:
     @property
     def told(self) -> dict[str, object]:
         return asdict(self) | {"turns": sorted(set(self.turns))}
-
-
-class Told(Protocol):
-    """What every memory has in common; how it is asked is another matter."""
-
-    def tell(self, items: Sequence[Item]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +82,8 @@ def play(
     asked: list[Asked] = []
     for done, case in enumerate(dataset.cases):
         report(done, len(dataset.cases))
-        memory = scheme(kit)
-        try:
+        with opened(scheme, kit) as memory:
             asked += _case(case, memory, kit, plan, reader)
-        finally:
-            if close := getattr(memory, "close", None):
-                close()
     if not asked:
         longest = max((len(case.items) for case in dataset.cases), default=0)
         raise LabError(
@@ -104,7 +93,9 @@ def play(
     return asked
 
 
-def _case(case: Case, memory: Told, kit: Kit, plan: Plan, reader: Reader | None) -> Iterator[Asked]:
+def _case(
+    case: Case, memory: Remembers | Knows, kit: Kit, plan: Plan, reader: Reader | None
+) -> Iterator[Asked]:
     order = list(case.questions)
     random.Random(f"{plan.seed} {case.id}").shuffle(order)  # noqa: S311 - a sample, no secret
     told = 0
@@ -118,7 +109,7 @@ def _case(case: Case, memory: Told, kit: Kit, plan: Plan, reader: Reader | None)
         askable = [each for each in order if each.gold and known.issuperset(each.gold)]
         for question in askable[: plan.questions]:
             now = replace(question, at=case.items[turn - 1].at)
-            said = _asked(now, case.lang, memory, kit, plan.wordings, reader)
+            said = _asked(now, case, memory, kit, plan.wordings, reader)
             first = before.setdefault(question.id, said[0])
             ms = fmean(each.ms for each in said)
             scores = _scores(question, said, None if first is said[0] else first)
@@ -126,30 +117,20 @@ def _case(case: Case, memory: Told, kit: Kit, plan: Plan, reader: Reader | None)
 
 
 def _asked(
-    question: Question, lang: str, memory: Told, kit: Kit, n: int, reader: Reader | None
+    question: Question, case: Case, memory: Remembers | Knows, kit: Kit, n: int, reader: Reader | None
 ) -> list[Said]:
     """Embedded beforehand, as the runner does, so that `ms` is the memory's own."""
-    texts = wordings(question, lang, n)
+    texts = wordings(question, case.lang, n)
     kit.embedder.embed(texts)
     said = []
     for text in texts:
         started = perf_counter()
-        found = _recall(memory, replace(question, text=text))
+        found = recalled(memory, replace(question, text=text), READ)
         ms = (perf_counter() - started) * 1000
-        read = found if getattr(memory, "whole", False) else found[:READ]
-        answer = reader.answer(text, [each.text for each in read], lang) if reader else None
+        context = spoken(found[: read_of(memory, found, READ)], case.items)
+        answer = reader.answer(text, context, case.lang) if reader else None
         said.append(Said(tuple(each.sources for each in found), answer, ms))
     return said
-
-
-def _recall(memory: Told, question: Question) -> Sequence[Found]:
-    """A control of the experiment is told the gold as well, as in a run."""
-    found: Sequence[Found]
-    if knowing := getattr(memory, "recall_knowing", None):
-        found = knowing(question, READ)
-    else:
-        found = cast("Remembers", memory).recall(question.text, READ, question.at)
-    return found
 
 
 def _scores(question: Question, said: Sequence[Said], first: Said | None) -> dict[str, float]:

@@ -84,6 +84,8 @@ def load(
     folder: Path | None, corpus: str = "cmtmedqa", files: int | None = 8, seed: int | None = 0
 ) -> Dataset:
     """So many clinics' files, drawn by the seed and in their own order; all of them without a number."""
+    if files is not None and files < 1:
+        raise LabError(f"{files} files of encounters: at least 1 must be drawn")
     chinese = allowed("corpus", corpus, CORPORA) == "cmtmedqa"
     home = data_folder(folder, CMTMEDQA if chinese else MTS_DIALOG)
     encounters = list(_consultations(home) if chinese else _notes(home))

@@ -16,7 +16,7 @@ from typing import IO, Self
 from thinkback_lab.errors import LabError
 from thinkback_lab.files import read_text
 from thinkback_lab.judge.verdict import Verdict
-from thinkback_lab.runs.folder import append_line, cut_torn_line
+from thinkback_lab.runs.folder import append_line, cut_torn_line, open_alone
 
 JUDGEMENTS = "judgements.jsonl"
 
@@ -59,11 +59,14 @@ class Judgements:
         self._prompt = prompt
         self.made: dict[tuple[str, str, str], Judgement] = {}  # (case, id, judge)
         try:
-            if self._path.exists():
+            self._lines: IO[bytes] = open_alone(self._path)
+            try:
                 cut_torn_line(self._path)
-            for each in read_judgements(run):
-                self._take(each)
-            self._lines: IO[bytes] = self._path.open("ab")
+                for each in read_judgements(run):
+                    self._take(each)
+            except BaseException:
+                self._lines.close()
+                raise
         except OSError as error:
             raise LabError(f"{self._path}: {error.strerror or error}") from error
 

@@ -16,12 +16,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-_HAN = r"\u3400-\u4dbf\u4e00-\u9fff"
-_WORD = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+(?:'[^\W_{_HAN}]+)*")
-_LETTER = re.compile(rf"[^\W_{_HAN}]")
+from thinkback_lab.text import HAN
+
+_WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+(?:'[^\W_{HAN}]+)*")
+_LETTER = re.compile(rf"[^\W_{HAN}]")
 _NUMERAL = re.compile(r"[零〇一二两三四五六七八九十百千万亿]")
 _FRACTION = re.compile(r"[.,]\d")
-_LOOSE = re.compile(rf"(?<=[{_HAN}]) | (?=[{_HAN}])")
+_LOOSE = re.compile(rf"(?<=[{HAN}]) | (?=[{HAN}])")
 _FILLERS = frozenset(("a", "an", "the"))
 
 

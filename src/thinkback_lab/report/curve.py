@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from thinkback_lab.finished import Finished
 from thinkback_lab.metrics.retrieval import ranked
 from thinkback_lab.report.charts import Series
+from thinkback_lab.runs.finished import Finished
 
 MOST = 20  # where a run does not say to which rank it is scored
 

@@ -1,57 +1,46 @@
-"""Finished runs as Markdown tables: a row a data set, a column a memory system."""
+"""Many runs as Markdown: a table a figure, the best of a row bold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-SHOWN = ("hit@1", "hit@5", "recall@5", "mrr", "anchor_recall")
+from thinkback_lab.report.grid import TIME, Grid, best, grid_of, is_best
+from thinkback_lab.runs.finished import Finished
 
-
-def matrix(results: Sequence[Mapping[str, Any]]) -> str:
-    """One table a figure; the best of a row is bold."""
-    schemes = list(dict.fromkeys(each["scheme"] for each in results))
-    rows: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for each in results:
-        rows.setdefault(_label(each), {})[each["scheme"]] = each
-    tables = [_table(name, schemes, rows) for name in SHOWN]
-    return "\n".join([*filter(None, tables), _times(schemes, rows)])
-
-
-def _table(name: str, schemes: Sequence[str], rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
-    lines = []
-    for label, row in rows.items():
-        values = {scheme: row[scheme]["metrics"].get(name) for scheme in schemes if scheme in row}
-        there = [value for value in values.values() if value is not None]
-        if there:
-            count = max(each["counts"].get(name, 0) for each in row.values())
-            cells = [_cell(values.get(scheme), max(there)) for scheme in schemes]
-            lines.append(f"| {label} | {count} | {' | '.join(cells)} |")
-    return _titled(name, schemes, lines) if lines else ""
+SHOWN = {
+    "hit@1": "hit@1",
+    "hit@5": "hit@5",
+    "recall@5": "recall@5",
+    "mrr": "mrr",
+    "anchor_recall": "anchor_recall",
+    TIME: "milliseconds a question, embedding not counted",
+}
 
 
-def _times(schemes: Sequence[str], rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
-    lines = []
-    for label, row in rows.items():
-        cells = [f"{row[scheme]['ms_per_query']:.2f}" if scheme in row else "-" for scheme in schemes]
-        lines.append(f"| {label} | {max(each['n'] for each in row.values())} | {' | '.join(cells)} |")
-    return _titled("milliseconds a question, embedding not counted", schemes, lines)
+def matrix(runs: Sequence[Finished]) -> str:
+    """`n` counts the questions that have the figure: one without gold has no hit@1."""
+    grid = grid_of(runs)
+    tables = [(title, list(_rows(name, grid))) for name, title in SHOWN.items()]
+    head = f"| data set | n | {' | '.join(grid.schemes)} |\n|---|---{'|---' * len(grid.schemes)}|"
+    return "\n".join("\n".join([f"### {title}\n", head, *rows, ""]) for title, rows in tables if rows)
 
 
-def _titled(name: str, schemes: Sequence[str], lines: Sequence[str]) -> str:
-    head = f"| data set | n | {' | '.join(schemes)} |\n|---|---{'|---' * len(schemes)}|"
-    return "\n".join([f"### {name}\n", head, *lines, ""])
+def _rows(name: str, grid: Grid) -> Iterator[str]:
+    for dataset in grid.datasets:
+        values = grid.values(dataset, name)
+        if any(each is not None for each in values):
+            top = best(name, values)
+            cells = [_cell(name, each, bold=is_best(each, top)) for each in values]
+            n = max(_counted(run, name) for run in grid.row(dataset) if run is not None)
+            yield f"| {dataset} | {n} | {' | '.join(cells)} |"
 
 
-def _label(results: Mapping[str, Any]) -> str:
-    settings = results["settings"]
-    named = [settings[key] for key in ("lang", "domain", "corpus", "split", "size") if key in settings]
-    words = (" ".join(each) if isinstance(each, list) else str(each) for each in named)
-    return f"{results['dataset']} {' '.join(words)}".strip()
+def _counted(run: Finished, name: str) -> int:
+    return int(run.results["n"] if name == TIME else run.results.get("counts", {}).get(name, 0))
 
 
-def _cell(value: float | None, best: float) -> str:
-    if value is None:
+def _cell(name: str, each: float | None, *, bold: bool) -> str:
+    if each is None:
         return "-"
-    said = f"{value:.3f}".removeprefix("0")
-    return f"**{said}**" if value == best else said
+    said = f"{each:.2f}" if name == TIME else f"{each:.3f}".removeprefix("0")
+    return f"**{said}**" if bold else said

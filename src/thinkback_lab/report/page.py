@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from thinkback_lab.errors import LabError
-from thinkback_lab.finished import read_finished
 from thinkback_lab.report.several import several
 from thinkback_lab.report.single import single
+from thinkback_lab.runs.finished import read_finished
 
 if TYPE_CHECKING:
     from thinkback_lab.report.thoughts import Embed

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from thinkback_lab import figures
-from thinkback_lab.finished import Finished, scheme_labels
+from thinkback_lab.metrics import figures
 from thinkback_lab.report.charts import Bar, Series, bar_chart, line_chart
 from thinkback_lab.report.curve import top_k
+from thinkback_lab.report.grid import TIME, Grid, best, grid_of, is_best
 from thinkback_lab.report.html import (
     Html,
     contents,
@@ -22,91 +22,74 @@ from thinkback_lab.report.html import (
     text,
 )
 from thinkback_lab.report.single import again, unanswered
+from thinkback_lab.runs.finished import Finished
 
 BEST = "★"
-Cells = Mapping[tuple[str, str], Finished]  # (data set, scheme) -> run; of two alike the later one counts
 
 
 def several(runs: Sequence[Finished]) -> str:
     """The page of many runs."""
-    labels = scheme_labels(runs)
-    cells = {(run.data, label): run for run, label in zip(runs, labels, strict=True)}
-    datasets = list(dict.fromkeys(run.data for run in runs))
-    schemes = list(dict.fromkeys(labels))
-    curves = [(name, chart) for name in datasets if (chart := _curves(name, schemes, cells))]
-    parts = [("figures", "Figures", _matrices(datasets, schemes, cells))]
+    grid = grid_of(runs)
+    curves = [(name, chart) for name in grid.datasets if (chart := _curves(name, grid))]
+    parts = [("figures", "Figures", _matrices(grid))]
     if curves:
         parts.append(("curves", "Top-k retrieval", joined(_titled(name, chart) for name, chart in curves)))
-    parts.append(("bars", "Side by side", _all_bars(datasets, schemes, cells)))
-    parts.append(("time", "Time and size", _costs(datasets, schemes, cells)))
+    parts.append(("bars", "Side by side", _all_bars(grid)))
+    parts.append(("time", "Time and size", _costs(grid)))
     parts.append(("again", "Run it again", again(runs)))
-    title = f"{_counted(len(datasets), 'data set')}, {_counted(len(schemes), 'memory system')}"
-    questions = sum(int(run.results.get("n", 0)) for run in cells.values())
+    title = f"{_counted(len(grid.datasets), 'data set')}, {_counted(len(grid.schemes), 'memory system')}"
+    questions = sum(int(run.results.get("n", 0)) for run in grid.runs)
     head = joined(
         (
             Html(f"<h1>{text(title)}</h1>"),
-            paragraph(text(f"{len(cells)} runs, {questions:,} questions asked."), "lead"),
+            paragraph(text(f"{len(grid.runs)} runs, {questions:,} questions asked."), "lead"),
             contents([(name, told) for name, told, _ in parts]),
         )
     )
     return page(title, head, joined(section(name, told, inside) for name, told, inside in parts))
 
 
-def _matrices(datasets: Sequence[str], schemes: Sequence[str], cells: Cells) -> Html:
-    names = list(dict.fromkeys(name for run in cells.values() for name in run.metrics))
+def _matrices(grid: Grid) -> Html:
+    names = grid.figures
     lead = [name for name in figures.leading(names) if name in names]
     rest = [name for name in names if name not in lead and name not in figures.LESS_IS_BETTER]
     note = f"Higher is better; {BEST} and bold mark the best of a row; a dash: not run, or no such figure."
-    pieces = [paragraph(text(note), "note"), *unanswered(cells.values())]
-    pieces += [_titled(name, _matrix(name, datasets, schemes, cells)) for name in lead]
+    pieces = [paragraph(text(note), "note"), *unanswered(grid.runs)]
+    pieces += [_titled(name, _matrix(name, grid)) for name in lead]
     if rest:
-        inside = joined(_titled(name, _matrix(name, datasets, schemes, cells)) for name in rest)
+        inside = joined(_titled(name, _matrix(name, grid)) for name in rest)
         pieces.append(folded(f"{_counted(len(rest), 'more figure')}: {', '.join(rest)}", inside))
     return joined(pieces)
 
 
-def _matrix(name: str, datasets: Sequence[str], schemes: Sequence[str], cells: Cells) -> Html:
+def _matrix(name: str, grid: Grid) -> Html:
     rows = []
-    for dataset in datasets:
-        values = [_value(cells.get((dataset, scheme)), name) for scheme in schemes]
+    for dataset in grid.datasets:
+        values = grid.values(dataset, name)
         if any(value is not None for value in values):
-            rows.append((text(dataset), text(_asked(dataset, schemes, cells)), *_row(name, values)))
-    return table(("data set", "n", *schemes), rows, figures.meaning(name) or name)
+            rows.append((text(dataset), text(_asked(dataset, grid)), *_row(name, values)))
+    return table(("data set", "n", *grid.schemes), rows, figures.meaning(name) or name)
 
 
 def _row(name: str, values: Sequence[float | None]) -> list[Html]:
-    there = [round(value, 4) for value in values if value is not None]
-    best = min(there) if name in figures.LESS_IS_BETTER else max(there)
-    alone = len(set(there)) > 1  # where all are the same, none is best
+    top = best(name, values)
     return [
         Html(f'<span class="best">{text(figures.written(name, value))} {BEST}</span>')
-        if value is not None and alone and round(value, 4) == best
+        if is_best(value, top)
         else text(figures.written(name, value))
         for value in values
     ]
 
 
-def _value(run: Finished | None, name: str) -> float | None:
-    if run is None:
-        return None
-    if name == "ms_per_query":
-        told = run.results.get(name)
-        return float(told) if isinstance(told, int | float) else None
-    return run.metrics.get(name)
-
-
-def _asked(dataset: str, schemes: Sequence[str], cells: Cells) -> str:
+def _asked(dataset: str, grid: Grid) -> str:
     """How many questions; from fewest to most where the runs of a row differ."""
-    counts = sorted(
-        {int(cells[dataset, scheme].results.get("n", 0)) for scheme in schemes if (dataset, scheme) in cells}
-    )
+    counts = sorted({int(run.results.get("n", 0)) for run in grid.row(dataset) if run is not None})
     return f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,}–{counts[-1]:,}"
 
 
-def _curves(dataset: str, schemes: Sequence[str], cells: Cells) -> Html | None:
+def _curves(dataset: str, grid: Grid) -> Html | None:
     lines = []
-    for look, scheme in enumerate(schemes):
-        run = cells.get((dataset, scheme))
+    for look, (scheme, run) in enumerate(zip(grid.schemes, grid.row(dataset), strict=True)):
         told = top_k(run) if run else None
         if told:
             lines.append(Series(scheme, told[0].points, look))
@@ -131,20 +114,18 @@ def _levelled(line: Series, deepest: int) -> Series:
     return replace(line, points=line.points + rest)
 
 
-def _all_bars(datasets: Sequence[str], schemes: Sequence[str], cells: Cells) -> Html:
-    names = figures.rates(dict.fromkeys(name for run in cells.values() for name in run.metrics))
+def _all_bars(grid: Grid) -> Html:
     return joined(
-        _titled(name, chart) for name in names[:2] if (chart := _bars(name, datasets, schemes, cells))
+        _titled(name, chart) for name in figures.rates(grid.figures)[:2] if (chart := _bars(name, grid))
     )
 
 
-def _bars(name: str, datasets: Sequence[str], schemes: Sequence[str], cells: Cells) -> Html | None:
+def _bars(name: str, grid: Grid) -> Html | None:
     groups = []
-    for dataset in datasets:
+    for dataset in grid.datasets:
         bars = []
-        for look, scheme in enumerate(schemes):
-            run = cells.get((dataset, scheme))
-            value = _value(run, name)
+        cells = zip(grid.schemes, grid.row(dataset), grid.values(dataset, name), strict=True)
+        for look, (scheme, run, value) in enumerate(cells):
             if run is not None and value is not None:
                 bars.append(Bar(scheme, value, look, *run.results.get("intervals", {}).get(name, ())))
         if bars:
@@ -158,16 +139,16 @@ def _bars(name: str, datasets: Sequence[str], schemes: Sequence[str], cells: Cel
     return figure(chart, f"{name}: {figures.meaning(name)}; the thin lines are 95% intervals.")
 
 
-def _costs(datasets: Sequence[str], schemes: Sequence[str], cells: Cells) -> Html:
+def _costs(grid: Grid) -> Html:
     note = f"Lower is better; {BEST} and bold mark the lowest of a row."
-    names = [("ms_per_query", "Milliseconds a recall"), ("context_tokens", "Tokens given to the reader")]
+    names = [(TIME, "Milliseconds a recall"), ("context_tokens", "Tokens given to the reader")]
     return joined(
         (
             paragraph(text(note), "note"),
             *(
-                _titled(title, _matrix(name, datasets, schemes, cells))
+                _titled(title, _matrix(name, grid))
                 for name, title in names
-                if any(_value(run, name) is not None for run in cells.values())
+                if any(each is not None for dataset in grid.datasets for each in grid.values(dataset, name))
             ),
         )
     )

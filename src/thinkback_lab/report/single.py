@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from thinkback_lab import figures
-from thinkback_lab.finished import Finished
+from thinkback_lab.metrics import figures
 from thinkback_lab.metrics.bootstrap import interval
 from thinkback_lab.report.charts import Bar, bar_chart, histogram, line_chart, scatter
 from thinkback_lab.report.curve import top_k
@@ -25,6 +24,7 @@ from thinkback_lab.report.html import (
     text,
 )
 from thinkback_lab.report.thoughts import FEWEST, band_names, laid_out, recalled
+from thinkback_lab.runs.finished import Finished
 from thinkback_lab.runs.record import Record
 
 if TYPE_CHECKING:

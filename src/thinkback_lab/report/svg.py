@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from thinkback_lab.plain import plain
 from thinkback_lab.report.scale import Scale, shown
+from thinkback_lab.text import plain
 
 FONT = 13.0
 COLOURS = 8

@@ -1,7 +1,8 @@
 """A run's folder: `run.json` (what is run), `questions.jsonl` (a line a question), `results.json` (the end).
 
 A line is written when its question is done, so a killed run loses at most the line it was writing: that one
-has no line end, and is cut off when the run goes on. `results.json` appears whole or not at all.
+has no line end, and is cut off when the run goes on. `results.json` appears whole or not at all. Whoever
+writes into the folder holds its `questions.jsonl` locked: a second process is refused.
 """
 
 from __future__ import annotations
@@ -15,6 +16,11 @@ from typing import IO, Any, Self
 from thinkback_lab.errors import LabError
 from thinkback_lab.runs.record import Record
 
+try:
+    import fcntl
+except ImportError:  # Windows: nobody is refused there
+    fcntl = None  # type: ignore[assignment]
+
 RUN, QUESTIONS, RESULTS, REPORT = "run.json", "questions.jsonl", "results.json", "report.html"
 
 
@@ -26,13 +32,19 @@ class RunFolder:
         self.records: list[Record] = []
         try:
             path.mkdir(parents=True, exist_ok=True)
-            if (path / RUN).exists():
-                self._resume(identity)
-            elif any(each.name != _part(path / RUN).name for each in path.iterdir()):
+            if not (path / RUN).exists() and not all(map(_of_a_beginning, path.iterdir())):
                 raise LabError(f"{path} holds something that is no run: name another folder with --out")
-            else:
-                _write_whole(path / RUN, {"identity": identity, "command": command})
-            self._lines: IO[bytes] = (path / QUESTIONS).open("ab")
+            self._lines: IO[bytes] = open_alone(path / QUESTIONS)
+            try:
+                if (path / RUN).exists():
+                    self._resume(identity)
+                else:
+                    _write_whole(path / RUN, {"identity": identity, "command": command})
+            except BaseException:
+                self._lines.close()
+                raise
+        except (FileExistsError, NotADirectoryError) as error:
+            raise LabError(f"{path}: not a folder: name another with --out") from error
         except OSError as error:
             raise LabError(f"{path}: {error.strerror or error}") from error
 
@@ -65,10 +77,8 @@ class RunFolder:
                 f"{self.path} holds another run (its {', '.join(differing)} differ): "
                 "name another folder with --out, or begin anew with --fresh"
             )
-        lines = self.path / QUESTIONS
-        if lines.exists():
-            cut_torn_line(lines)
-            self.records = list(read_records(self.path))
+        cut_torn_line(self.path / QUESTIONS)
+        self.records = list(read_records(self.path))
 
 
 def read_records(path: Path) -> Iterator[Record]:
@@ -81,6 +91,18 @@ def read_records(path: Path) -> Iterator[Record]:
                 raise LabError(
                     f"{path / QUESTIONS}, line {number}: {error}: take the line out, or begin with --fresh"
                 ) from error
+
+
+def open_alone(path: Path) -> IO[bytes]:
+    """A file of lines, to append to; locked as long as it is open, and by a death unlocked."""
+    lines = path.open("ab")
+    try:
+        if fcntl is not None:
+            fcntl.flock(lines, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lines.close()
+        raise LabError(f"{path.parent}: another process is writing there: wait for its end") from None
+    return lines
 
 
 def cut_torn_line(path: Path) -> None:
@@ -128,6 +150,13 @@ def _text(path: Path) -> str:
         raise LabError(f"{path}: not UTF-8 (byte {error.start})") from error
     except OSError as error:
         raise LabError(f"{path}: {error.strerror or error}") from error
+
+
+def _of_a_beginning(path: Path) -> bool:
+    """Whether a run that was killed before it began may have left this behind."""
+    return path.name == _part(path.with_name(RUN)).name or (
+        path.name == QUESTIONS and not path.stat().st_size
+    )
 
 
 def _part(path: Path) -> Path:

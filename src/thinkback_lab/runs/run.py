@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Protocol, cast
+from typing import Protocol
 
-from thinkback_lab.cases import Case, Dataset, Question
+from thinkback_lab.cases import Case, Dataset
 from thinkback_lab.progress import Report, silent
 from thinkback_lab.runs.folder import RunFolder
 from thinkback_lab.runs.record import Record, begun
 from thinkback_lab.runs.scoring import scores
-from thinkback_lab.schemes.scheme import Found, Kit, Knows, Remembers, Scheme
-from thinkback_lab.tokens import count_tokens
+from thinkback_lab.schemes.scheme import Kit, Scheme, opened, read_of, recalled, spoken
+from thinkback_lab.text import count_tokens
 
 KS = (1, 3, 5, 10)
 READ = 5  # memories that the reader is given: the papers recall five
@@ -58,34 +58,22 @@ def run(job: Job, folder: RunFolder, report: Report = silent) -> list[Record]:
 
 def _asked(job: Job, case: Case) -> Iterator[Record]:
     """Tell one history and ask; the questions are embedded beforehand, so that `ms` is the memory's own."""
-    memory = job.scheme(job.kit)
-    try:
+    with opened(job.scheme, job.kit) as memory:
         memory.tell(case.items)
         job.kit.embedder.embed([question.text for question in case.questions])
         for question in case.questions:
             started = perf_counter()
-            found = tuple(_recall(memory, question, max(*job.ks, READ)))
+            found = tuple(recalled(memory, question, max(*job.ks, READ)))
             ms = (perf_counter() - started) * 1000
-            read = len(found) if getattr(memory, "whole", False) else min(READ, len(found))
+            read = read_of(memory, found, READ)
             tokens = count_tokens("\n".join(each.text for each in found[:read]))
             yield begun(case, question, found, read=read, context_tokens=tokens, ms=round(ms, 4))
-    finally:
-        if close := getattr(memory, "close", None):
-            close()
-
-
-def _recall(memory: Remembers | Knows, question: Question, k: int) -> Sequence[Found]:
-    """As anyone is asked; a control of the experiment (`oracle`, `wrong`) is told the gold as well."""
-    if hasattr(memory, "recall_knowing"):
-        return cast("Knows", memory).recall_knowing(question, k)
-    return memory.recall(question.text, k, question.at)
 
 
 def _finished(job: Job, case: Case, record: Record) -> Record:
     """The record answered and scored; of a memory that is read whole, only what stands first is kept."""
     if job.reader is not None:
-        spoken = {item.text: item.spoken for item in case.items}
-        context = [spoken.get(each.text, each.text) for each in record.context]
+        context = spoken(record.context, case.items)
         started = perf_counter()
         answer = job.reader.answer(record.question, context, record.lang)
         record = replace(record, answer=answer, answer_ms=round((perf_counter() - started) * 1000, 1))

@@ -15,7 +15,7 @@ from typing import Any
 from thinkback_lab.cases import Dataset
 from thinkback_lab.errors import LabError
 from thinkback_lab.progress import Report, silent
-from thinkback_lab.runs.folder import RESULTS, RUN, RunFolder, read_results
+from thinkback_lab.runs.folder import QUESTIONS, RESULTS, RUN, RunFolder, open_alone, read_results
 from thinkback_lab.runs.results import summarise
 from thinkback_lab.runs.run import Job, run
 from thinkback_lab.sample import sample
@@ -71,7 +71,8 @@ def place(named: Named, out: Path | None = None, *, fresh: bool = False, home: P
     """
     if out is not None:
         if fresh and (out / RUN).exists():
-            shutil.rmtree(out)
+            with open_alone(out / QUESTIONS):
+                shutil.rmtree(out)
         return out
     digest = sha256(json.dumps(named.identity, sort_keys=True).encode()).hexdigest()[:8]
     name = slug(f"{named.job.dataset.name}-{named.scheme}")

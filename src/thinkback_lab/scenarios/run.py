@@ -14,7 +14,7 @@ from thinkback_lab.scenarios.judge import Verdict, judge
 from thinkback_lab.scenarios.replay import Played, play, play_elsewhere
 from thinkback_lab.scenarios.triples import Matched, match
 from thinkback_lab.schemes.embedder import kit
-from thinkback_lab.schemes.scheme import Kit, Scheme
+from thinkback_lab.schemes.scheme import Kit, Scheme, opened
 from thinkback_lab.stage import Setup, Stage
 
 
@@ -62,14 +62,10 @@ def run(
 
 
 def _elsewhere(scheme: Scheme, parts: Kit, scenario: Scenario) -> Played:
-    memory = scheme(parts)
-    try:
+    with opened(scheme, parts) as memory:
         if hasattr(memory, "recall_knowing"):
             raise LabError("a scheme that is told the answers cannot be put to scenarios")
         return play_elsewhere(memory, scenario)
-    finally:
-        if close := getattr(memory, "close", None):
-            close()
 
 
 def _judged(scenario: Scenario, played: Played) -> Result:

@@ -17,13 +17,13 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import cast
 
 from thinkback import ThinkbackError
 from thinkback_lab.errors import LabError
 from thinkback_lab.schemes.bm25 import BM25
 from thinkback_lab.schemes.bounds import Oracle, Wrong
 from thinkback_lab.schemes.fuzzy_original import FuzzyOriginal
+from thinkback_lab.schemes.guarded import guarded
 from thinkback_lab.schemes.memorybank import MemoryBank
 from thinkback_lab.schemes.none import NoMemory
 from thinkback_lab.schemes.ours import Thinkback, dense, with_preset
@@ -150,7 +150,7 @@ def _attribute(module: ModuleType, name: str, spec: str) -> Scheme:
 def _checked(scheme: object, spec: str) -> Scheme:
     if not callable(scheme):
         raise LabError(f"{spec}: {type(scheme).__name__} is not callable: a scheme takes a Kit")
-    return cast("Scheme", scheme)
+    return guarded(scheme, spec)
 
 
 def _known() -> str:

@@ -17,10 +17,11 @@ A scheme is any callable that takes a `Kit` and returns such a memory; a class d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 from thinkback import LLM, Embedder
 from thinkback_lab.cases import Item, Question
@@ -74,7 +75,7 @@ class Remembers(Protocol):
 class Knows(Protocol):
     """A memory that is given the gold as well: an upper or a lower bound, no memory system.
 
-    The runner calls `recall_knowing` where a memory has it.
+    It is asked by `recall_knowing`, where a memory has it.
     """
 
     def tell(self, items: Sequence[Item]) -> None: ...
@@ -83,3 +84,32 @@ class Knows(Protocol):
 
 
 Scheme = Callable[[Kit], Remembers | Knows]
+
+
+@contextmanager
+def opened(scheme: Scheme, kit: Kit) -> Iterator[Remembers | Knows]:
+    """An empty memory of that scheme; released at the end, if it has something to release."""
+    memory = scheme(kit)
+    try:
+        yield memory
+    finally:
+        if close := getattr(memory, "close", None):
+            close()
+
+
+def recalled(memory: Remembers | Knows, question: Question, k: int) -> Sequence[Found]:
+    """As anyone is asked; a control of the experiment (`oracle`, `wrong`) is told the gold as well."""
+    if hasattr(memory, "recall_knowing"):
+        return cast("Knows", memory).recall_knowing(question, k)
+    return memory.recall(question.text, k, question.at)
+
+
+def read_of(memory: Remembers | Knows, found: Sequence[Found], most: int) -> int:
+    """How many of them a reader is given: the first `most`, or all of a memory that is read whole."""
+    return len(found) if getattr(memory, "whole", False) else min(most, len(found))
+
+
+def spoken(found: Iterable[Found], items: Iterable[Item]) -> list[str]:
+    """What a reader is given of them: a turn that came back as it was told names its speakers."""
+    named = {item.text: item.spoken for item in items}
+    return [named.get(each.text, each.text) for each in found]

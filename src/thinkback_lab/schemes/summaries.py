@@ -7,19 +7,18 @@ that share at least a third of their words with it.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from thinkback import LLM, Message
 from thinkback_lab.cases import Item
 from thinkback_lab.prompts import render
 from thinkback_lab.schemes.words import words
+from thinkback_lab.text import sentences
 
 SENTENCES = 3
 _RETOLD = 1 / 3
-_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ def summarise(items: Sequence[Item], llm: LLM | None, most: int = SENTENCES) -> 
 
 def _extracted(items: Sequence[Item], most: int) -> Summary:
     """The sentences whose words are used most in all of it, in the order they were said."""
-    told = [(sentence, item.id) for item in items for sentence in _sentences(item.text)]
+    told = [(sentence, item.id) for item in items for sentence in sentences(item.text)]
     used = Counter(word for sentence, _ in told for word in set(words(sentence)))
 
     def weight(place: int) -> float:
@@ -60,7 +59,3 @@ def _written(items: Sequence[Item], llm: LLM) -> Summary:
 
 def _share(told: set[str], held: set[str]) -> float:
     return len(told & held) / len(told) if told else 0.0
-
-
-def _sentences(text: str) -> Iterator[str]:
-    return (part.strip() for part in _END.split(text) if part.strip())

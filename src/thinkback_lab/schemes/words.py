@@ -12,7 +12,8 @@ from threading import local
 
 import snowballstemmer
 
-HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+from thinkback_lab.text import HAN, has_han
+
 _PIECE = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+")
 _here = local()  # a stemmer keeps its word while it works on it: one a thread
 
@@ -21,16 +22,12 @@ def words(text: str) -> list[str]:
     """In order, repetitions kept; of 爱吃面 爱, 吃, 面, 爱吃 and 吃面."""
     found: list[str] = []
     for piece in _PIECE.findall(text.casefold()):
-        if _is_han(piece):
+        if has_han(piece):
             found += piece
             found += (one + other for one, other in pairwise(piece))
         else:
             found.append(_stem(piece))
     return found
-
-
-def _is_han(piece: str) -> bool:
-    return bool(re.match(rf"[{HAN}]", piece))
 
 
 @lru_cache(maxsize=100_000)

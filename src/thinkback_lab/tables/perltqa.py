@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from thinkback_lab.finished import Finished
 from thinkback_lab.metrics.retrieval import ranked
+from thinkback_lab.runs.finished import Finished
 from thinkback_lab.tables import paper
 from thinkback_lab.tables.sheet import (
     NONE,

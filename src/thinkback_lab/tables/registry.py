@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from thinkback_lab.errors import LabError
-from thinkback_lab.finished import Finished
+from thinkback_lab.runs.finished import Finished
 from thinkback_lab.tables.perltqa import perltqa_3, perltqa_4, perltqa_5, perltqa_6, perltqa_7
 from thinkback_lab.tables.sheet import Sheet
 from thinkback_lab.tables.tim import tim_2, tim_3, tim_4

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from thinkback_lab.finished import Finished
-from thinkback_lab.plain import plain
+from thinkback_lab.runs.finished import Finished
+from thinkback_lab.text import plain
 
 if TYPE_CHECKING:
     from rich.table import Table

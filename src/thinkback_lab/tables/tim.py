@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from thinkback_lab.finished import Finished
+from thinkback_lab.runs.finished import Finished
 from thinkback_lab.tables import paper
 from thinkback_lab.tables.sheet import (
     NONE,
@@ -126,17 +126,13 @@ def tim_3(runs: Sequence[Finished]) -> Sheet:
             printed = paper.TIM_3.get((task, memory), (NONE,) * len(paper.TIM_3_MODELS))
             ours = [figure(by_place.get((memory, model)), task.lower(), percent=True) for model in models]
             rows.append(Row((task, memory, *printed, *ours), f"{PAPER}, {OURS}" if models else PAPER))
-    missing = () if consulted else (
-        "no consultation is among these runs: "
-        "thinkback-lab consult --scheme none|raw|thinkback --llm SPEC --out DIR makes one",
-    )  # fmt: skip
     return Sheet(
         name="tim-3",
         title="TiM table 3: simulated medical consultation, accuracy in percent",
         columns=("Accuracy", "Memory", *paper.TIM_3_MODELS, *(f"{model} ({OURS})" for model in models)),
         rows=tuple(rows),
         notes=("the paper's patients are private, so compare rows, not columns",) if models else (),
-        missing=missing,
+        missing=() if consulted else ("ours: the laboratory does not simulate consultations yet",),
         words=2,
     )
 

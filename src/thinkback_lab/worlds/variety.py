@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from thinkback_lab.text import sentences
 from thinkback_lab.worlds.world import Character, World
 
-_ENDS = re.compile(r"(?<=[.!?。！？])\s*|\n")
 _QUOTED = re.compile(r"[“\"《「][^“”\"《》「」]*[”\"》」]")
 _DATES = re.compile(
     r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|"
@@ -69,10 +69,6 @@ def measure(world: World, texts: Iterable[str]) -> Variety:
     template, most = counts.most_common(1)[0]
     total = counts.total()
     return Variety(total, len(counts), template, most / total)
-
-
-def sentences(text: str) -> list[str]:
-    return [part.strip() for part in _ENDS.split(text) if part.strip()]
 
 
 def masked(sentence: str, names: re.Pattern[str]) -> str:

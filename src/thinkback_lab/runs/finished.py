@@ -41,7 +41,7 @@ class Finished:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        told: Mapping[str, Any] = self.results.get("settings", {})
+        told: Mapping[str, Any] = self.results["settings"]
         return told
 
     @property
@@ -85,9 +85,9 @@ def scheme_labels(runs: Sequence[Finished]) -> list[str]:
 
 def _read(folder: Path) -> Finished:
     results = read_json(folder) if folder.is_file() else read_results(folder)
-    for key in ("dataset", "scheme", "metrics"):
-        if key not in results:
-            raise LabError(f"{folder}: its results.json has no {key!r}: run it again")
+    for key, kind in (("dataset", str), ("scheme", str), ("metrics", dict), ("settings", dict)):
+        if not isinstance(results.get(key), kind):
+            raise LabError(f"{folder}: this is no run's result, it has no {key!r} as a run writes them")
     has_questions = (folder / QUESTIONS).exists()  # a timing asks no questions of a data set
     return Finished(folder.resolve().name, results, tuple(read_records(folder)) if has_questions else ())
 

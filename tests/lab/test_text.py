@@ -1,0 +1,40 @@
+"""Signs, sentences and cost of a text: the laboratory's own reading, alike for every memory."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thinkback_lab.text import count_tokens, has_han, plain, sentences
+
+
+def test_han_is_told_from_other_signs() -> None:
+    assert has_han("Anna 安娜")
+    assert has_han("㐀")
+    assert not has_han("Anna, あ, 。")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("It cost 3.5. Dr. No paid!", ["It cost 3.5.", "Dr.", "No paid!"]),
+        ("我爱吃面。你呢？\n好", ["我爱吃面。", "你呢？", "好"]),
+        ("  \n ", []),
+    ],
+)
+def test_sentences_end_at_their_marks(text: str, parts: list[str]) -> None:
+    assert sentences(text) == parts
+
+
+@given(st.text(max_size=60))
+def test_sentences_lose_nothing_but_space(text: str) -> None:
+    assert "".join("".join(sentences(text)).split()) == "".join(text.split())
+
+
+def test_a_chinese_sign_costs_one_token_and_four_letters_one() -> None:
+    assert [count_tokens(text) for text in ("", "four", "fours", "四个字", "四个 ab，")] == [0, 1, 2, 3, 4]
+
+
+def test_what_cannot_be_shown_is_a_space() -> None:
+    assert plain("a\x1b[31m\u202eb\nc\ud800红") == "a [31m b\nc 红"
