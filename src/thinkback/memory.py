@@ -28,9 +28,11 @@ from thinkback.presets import HYBRID, Preset
 from thinkback.presets import preset as named_preset
 from thinkback.recall.chat import ChatStream
 from thinkback.recall.check import Checks
+from thinkback.recall.graph import Graph
 from thinkback.recall.retention import Fading
 from thinkback.recall.retrieve import retrieve
 from thinkback.recall.search import Known, Lookup, Question
+from thinkback.recall.understand import Understood, names_somebody, understand
 from thinkback.receipts import Stopwatch, counting
 from thinkback.text.refs import parse_ref
 from thinkback.think.choose import Think, generator_for, organiser_for
@@ -48,6 +50,7 @@ from thinkback.types import (
     Recollection,
     Ref,
     Said,
+    Stamp,
     Thought,
     ThoughtOver,
     Turn,
@@ -55,6 +58,7 @@ from thinkback.types import (
 from thinkback.upkeep import Progress, Upkeep
 
 RECENT_TURNS = 2
+GRAPHS = 64  # of how many users it is kept in memory who is who
 
 
 class Memory(Looking):
@@ -91,6 +95,7 @@ class Memory(Looking):
         self._worker = Worker(self._thinker.attend) if background else None
         self._checks = Checks(AnswerReader(), embedder.embed)
         self._streams: WeakSet[ChatStream] = WeakSet()
+        self._graphs: dict[str, tuple[Stamp, Graph]] = {}
         self._owns_parts = True
         self._with_us: list[object] = []
         store.adopt(embedder.name)
@@ -263,11 +268,25 @@ class Memory(Looking):
                 known, lookup = self._known(when, aware(known_at, "known_at"))
         with watch("index"):
             view = self._upkeep.fresh(self.user)
+        with watch("understand"):
+            meant = self._understood(text, view.stamp) if known is None else Understood("none")
         with watch("embed"):
             vector, terms = self._upkeep.embed(text)
         with watch("search"), view.lock:
             fading = self._fading() if when is None and known is None else None
-            question = Question(text, vector, terms, k, when, explain, known, fading, self._clock())
+            question = Question(
+                text,
+                vector,
+                terms,
+                k,
+                when,
+                explain,
+                known,
+                fading,
+                self._clock(),
+                meant.about,
+                meant.meant(text),
+            )
             found = retrieve(question, view.shelf, view.hashing, self._preset, lookup)
         if fading is not None and (recalled := [item.ref.id for item in found if item.thought]):
             # to count a recall is not worth failing it: the database may be busy, the user just erased
@@ -412,6 +431,17 @@ class Memory(Looking):
             lambda ids: self.store.thoughts(self.user, ids=ids, current=False) if ids else [],
             lambda ids: self.store.turns(self.user, ids=ids) if ids else [],
         )
+
+    def _understood(self, text: str, stamp: Stamp) -> Understood:
+        """Whom the query speaks of; who is who is read only for a phrase that may name somebody."""
+        if not names_somebody(text):
+            return Understood("none")
+        kept = self._graphs.get(self.user)
+        if kept is None or kept[0] != stamp:
+            if len(self._graphs) >= GRAPHS:
+                self._graphs.clear()
+            kept = self._graphs[self.user] = stamp, Graph.of(self.store.thoughts(self.user))
+        return understand(text, kept[1])
 
     def _fading(self) -> Fading | None:
         policy = self._preset.retention

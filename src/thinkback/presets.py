@@ -47,6 +47,7 @@ class Preset:
     after: float = 0.0  # and right after
     cosine_before: float = 0.0
     time: float = 0.0  # it began in the time that the question names
+    about: float = 0.0  # it is told of somebody whom the question speaks of
     told: float = 0.0  # taken off for saying what a statement says already
     middle: float = 0.0  # the weighted sum that scores 0.5,
     steep: float = 1.0  # and how quickly the score rises there
@@ -63,6 +64,7 @@ HYBRID = Preset(
     after=0.05,
     cosine_before=0.1,
     time=3.0,
+    about=1.0,
     told=0.7,
     middle=2.0,
     steep=1.5,

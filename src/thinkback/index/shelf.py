@@ -54,6 +54,7 @@ class Parts:
     is none. `told` is the share of a row's words that the query says already. Times are seconds since 1970.
     """
 
+    ids: Ints
     cosine: Vector
     lexical: Scores
     before: Scores
@@ -223,6 +224,7 @@ class Shelf:
         cosine_before = np.zeros(len(slots))
         cosine_before[there] = rows.arena.cosines(vector, earlier[there].astype(np.int32))
         return Parts(
+            ids=rows.ids(slots),
             cosine=cosine,
             lexical=lexical[slots],
             before=before,

@@ -24,6 +24,7 @@ from thinkback.text.forgetting import Wish, wishes
 from thinkback.text.memo import by_digest
 from thinkback.text.names import normalise
 from thinkback.text.quarantine import redacted, withheld
+from thinkback.text.scripts import HAN
 from thinkback.text.sentences import is_question, sentences
 from thinkback.text.thesaurus import alike
 from thinkback.text.tokens import terms
@@ -38,6 +39,7 @@ _REFERS = re.compile(
     r"\b(?:he|she|they|it|him|her|them|his|hers|their|its|there)\b|[他她它牠]|[那这這][边邊里裡儿兒]",
     re.IGNORECASE,
 )
+_HAN = re.compile(f"[{HAN}]")
 _SAYS_MORE = 2  # words of a turn that no recalled thought tells, for which it is worth a place
 
 
@@ -89,10 +91,11 @@ def _standing(search: Search, thoughts: Sequence[_Row], turns: Sequence[_Row]) -
     for row in thoughts:
         sources = {source.turn for source in row.memory.sources} if isinstance(row.memory, Thought) else set()
         said = turn_of.get(sources.pop()) if len(sources) == 1 else None
-        if said is not None and said.score.total > row.score.total > 0 and isinstance(said.memory, Turn):
-            if not _says_more(said.memory, [row.text], search.question.text):
-                row = row._replace(score=replace(row.score, total=said.score.total))
-        yield row
+        total = row.score.total
+        if said is not None and said.score.total > total > 0 and isinstance(said.memory, Turn):
+            more = _says_more(said.memory, [row.text], search.question.text)
+            total = total if more else said.score.total
+        yield row._replace(score=replace(row.score, total=total))
     yield from turns
 
 
@@ -294,7 +297,7 @@ class _Judge:
         tellers = [item.text for item in self.told.get(turn.id, ())]
         if tellers and not _says_more(turn, tellers, self._search.question.text):
             return f"told by {self.told[turn.id][0].ref}"
-        if thought := self._retired()(turn):
+        if not self._search.reaches_back and (thought := self._retired()(turn)):
             return f"no longer held true, see {thought}"
         if request := _forbidden(turn, self._unwanted):
             return f"to be forgotten, see {request}"
@@ -316,7 +319,7 @@ class _Judge:
         how = _reason(self._search, row.hits, row.score, row.group)
         return Candidate(
             ref=memory.ref,
-            text=memory.text if isinstance(memory, Turn) else memory.sentence,
+            text=memory.text if isinstance(memory, Turn) else _dated(memory),
             score=row.score,
             group=row.group,
             reason=f"{verdict}: {how}; {_origin(memory)}",
@@ -327,6 +330,17 @@ class _Judge:
     def _tells(self, item: Candidate) -> None:
         for source in item.thought.sources if item.thought else ():
             self.told.setdefault(source.turn, []).append(item)
+
+
+def _dated(thought: Thought) -> str:
+    """A thought in words; one held true no more says so, or a reader would take it for the present."""
+    if thought.current:
+        return thought.sentence
+    ended = thought.valid_to or thought.retired_at
+    until = f"{ended:%Y-%m-%d}" if ended else ""
+    if _HAN.search(thought.sentence):
+        return f"{thought.sentence}（已成过去，至{until}）"
+    return f"{thought.sentence} (past, until {until})"
 
 
 def _reason(search: Search, hits: Hits, score: Score, group: int) -> str:

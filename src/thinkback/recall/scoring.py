@@ -42,6 +42,7 @@ class Scorer:
     text: str
     states: bool = False  # the question tells something, and does not only ask
     within: tuple[float, float] | None = None
+    about: tuple[int, ...] = ()  # the thoughts told of those whom the question speaks of
 
     def __call__(self, parts: Parts) -> Scores:
         preset = self.preset
@@ -67,6 +68,8 @@ class Scorer:
         total += preset.cosine_before * (parts.cosine_before - meaning.mean) / meaning.deviation
         if self.states:
             total -= preset.told * parts.told
+        if self.about:
+            total += preset.about * np.isin(parts.ids, self.about)
         if self.within is not None:
             start, end = self.within
             total += preset.time * ((parts.since >= start) & (parts.since < end))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from math import inf
 from typing import TYPE_CHECKING
 
 from thinkback.index.lexical import Wording, hash_terms
@@ -17,8 +18,8 @@ from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset, plain
 from thinkback.recall.retention import Fading
 from thinkback.recall.scoring import Scorer
+from thinkback.text.asked_when import Asked, asked_when
 from thinkback.text.asking import asked_for, rewordings
-from thinkback.text.dates import resolve
 from thinkback.text.scripts import HAN
 from thinkback.text.sentences import is_question, sentences
 from thinkback.text.thesaurus import alike
@@ -58,6 +59,8 @@ class Question:
     known: Known | None = None
     fading: Fading | None = None
     now: datetime | None = None  # when it is asked
+    about: tuple[int, ...] = ()  # thoughts told of those it speaks of
+    meant: str = ""  # the same with the names of those it speaks of: "my sister" is Anna
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,9 +82,11 @@ class Search:
     lookup: Lookup
     scorer: Scorer
     wordings: Mapping[ItemKind, tuple[Wording, ...]]
+    reaches_back: bool = False  # it asks for what was so before: what is held true no more may answer it
 
     def hits(self, kind: ItemKind, limit: int, *, whenever: bool = False) -> Hits:
         """The best of what holds at the time asked for; `whenever` takes what was retired as well."""
+        whenever = whenever or (kind == "thought" and self.reaches_back)
         known = self.question.known
         as_of = None if whenever or self.question.as_of is None else self.question.as_of.timestamp()
         if known is not None and kind == "thought":
@@ -99,9 +104,12 @@ class Search:
             current_only=as_of is None and not whenever and known is None,
             only=None if known is None else self._only(known, kind, whenever=whenever),
             weights=(0.5, 0.5) if self.preset.relative else (self.preset.cosine, self.preset.lexical),
-            rank=self.scorer if self.preset.relative else None,
+            rank=self._scorer_of(kind) if self.preset.relative else None,
             within=self.scorer.within,
         )
+
+    def _scorer_of(self, kind: ItemKind) -> Scorer:
+        return replace(self.scorer, about=self.question.about) if kind == "thought" else self.scorer
 
     @staticmethod
     def _only(known: Known, kind: ItemKind, *, whenever: bool) -> Collection[int]:
@@ -134,27 +142,36 @@ def searching(
     """The question made ready: its wordings, the time it names, whether it tells something."""
     if preset.relative and shelf.size("turn") + shelf.size("thought") <= SMALL:
         preset = plain(preset)
-    asked = sentences(question.text[:_OPENING])
+    last = sentences(question.text[:_OPENING])[-1:]
+    when = Asked((), "any") if question.now is None else asked_when(question.text, question.now)
     scorer = Scorer(
         preset,
         question.text,
-        states=not any(is_question(sentence.text) for sentence in asked[-1:]),
-        within=_within(question),
+        states=not any(is_question(sentence.text) for sentence in last),
+        within=_within(when),
     )
-    return Search(question, shelf, hashing, preset, lookup, scorer, wordings_of(question))
+    reaches_back = when.tense == "before" and question.as_of is None and question.known is None
+    wordings = wordings_of(question)
+    return Search(question, shelf, hashing, preset, lookup, scorer, wordings, reaches_back)
 
 
-def _within(question: Question) -> tuple[float, float] | None:
-    """The time that a question names, in seconds since 1970."""
-    if question.now is None or not (named := resolve(question.text[:_OPENING], question.now, past=True)):
+def _within(asked: Asked) -> tuple[float, float] | None:
+    """The time that a question names, in seconds since 1970; from the first to the last if it names more."""
+    if not asked.spans:
         return None
-    return named[0].start.timestamp(), named[0].end.timestamp()
+    starts = [-inf if span.start is None else span.start.timestamp() for span in asked.spans]
+    ends = [inf if span.end is None else span.end.timestamp() for span in asked.spans]
+    return min(starts), max(ends)
 
 
 def wordings_of(question: Question) -> dict[ItemKind, tuple[Wording, ...]]:
     """By what each kind is searched: raw turns in the question's own words, thoughts in their phrases too."""
     own = tuple(_own(question))
-    return {"turn": own, "thought": (*own, *_as_a_thought(question))}
+    phrased = tuple(_as_a_thought(question.text))
+    if question.meant:
+        own = (*own, Wording(hash_terms(terms(question.meant))), _worded(asked_for(question.meant)))
+        phrased = (*phrased, *_as_a_thought(question.meant))
+    return {"turn": own, "thought": (*own, *phrased)}
 
 
 def _own(question: Question) -> Iterator[Wording]:
@@ -164,7 +181,7 @@ def _own(question: Question) -> Iterator[Wording]:
     weigh as if a rare word were missing.
     """
     yield Wording(question.terms)
-    if not _brief(question):
+    if not _brief(question.text):
         return
     if (wanted := asked_for(question.text)) != terms(question.text):
         yield _worded(wanted)
@@ -172,11 +189,11 @@ def _own(question: Question) -> Iterator[Wording]:
         yield Wording(hash_terms(()), hash_terms(like), _ALIKE)
 
 
-def _as_a_thought(question: Question) -> Iterator[Wording]:
+def _as_a_thought(text: str) -> Iterator[Wording]:
     """As a thought that answers would say it."""
-    if _brief(question):
-        told = {frozenset(terms(question.text)), frozenset(asked_for(question.text))}
-        for wanted in rewordings(question.text):
+    if _brief(text):
+        told = {frozenset(terms(text)), frozenset(asked_for(text))}
+        for wanted in rewordings(text):
             if frozenset(wanted) not in told:
                 told.add(frozenset(wanted))
                 yield _worded(wanted)
@@ -188,6 +205,6 @@ def _worded(wanted: Sequence[str]) -> Wording:
     return Wording(hash_terms(words), hash_terms(pairs))
 
 
-def _brief(question: Question) -> bool:
+def _brief(text: str) -> bool:
     """Whether it may mean what it does not say; a long text says it, and one phrase of it would hide that."""
-    return count_tokens(question.text) <= _BRIEF
+    return count_tokens(text) <= _BRIEF

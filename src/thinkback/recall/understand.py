@@ -48,6 +48,20 @@ class Understood:
     about: tuple[int, ...] = ()
     reasons: tuple[str, ...] = ()
 
+    def meant(self, query: str) -> str:
+        """The query with those names in place of the phrases that mean them; "" where no name is new."""
+        if not self.expansions:
+            return ""
+        for mention in self.mentions:
+            if names := [name for name in mention.names if name in self.expansions]:
+                query = query.replace(mention.phrase, " ".join(names), 1)
+        return query
+
+
+def names_somebody(query: str) -> bool:
+    """Whether a phrase of the query may lead to a name; only then is it worth to know who is who."""
+    return bool(chains(query, lambda words: False))
+
 
 def understand(query: str, graph: Graph) -> Understood:
     """What a query is after, as far as its words and the graph tell; the same for the same two, always."""
