@@ -43,9 +43,10 @@ class Preset:
     learned: bool  # R's columns: learned from the space, or random
     target: float  # recall@10 that probing must reach; 0 probes one group, as the paper does
     relative: bool = False  # whether parts are counted in standard deviations over the space
+    cosine_han: float = 0.0  # the weight of a cosine where the question is Chinese
     before: float = 0.0  # the same words right before, in the same talk,
-    after: float = 0.0  # and right after
-    cosine_before: float = 0.0
+    cosine_before: float = 0.0  # and the same meaning
+    thought: float = 0.0  # for being a thought; what the rules drew is a part of what was said
     time: float = 0.0  # it began in the time that the question names
     about: float = 0.0  # it is told of somebody whom the question speaks of
     told: float = 0.0  # taken off for saying what a statement says already
@@ -58,18 +59,19 @@ class Preset:
 HYBRID = Preset(
     name="hybrid",
     relative=True,
-    cosine=0.4,
+    cosine=0.8,
+    cosine_han=0.2,
     lexical=1.0,
-    before=0.4,
-    after=0.05,
-    cosine_before=0.1,
-    time=3.0,
+    before=0.5,
+    cosine_before=0.5,
+    thought=-0.7,
+    time=2.5,
     about=1.0,
     told=0.7,
     middle=2.0,
     steep=1.5,
-    threshold=0.3,
-    nearly=0.2,
+    threshold=0.2,
+    nearly=0.12,
     scan_below=100_000,
     learned=True,
     target=0.95,
@@ -81,7 +83,7 @@ FADING = replace(HYBRID, name="fading", retention=Retention(archive_below=0.05))
 PRESETS = {preset.name: preset for preset in (HYBRID, TIM, FADING)}
 
 
-_BENT = 1.575  # a relative threshold on the plain scale: 0.3 is 0.15 there, 0.2 is 0.08, and 1 stays 1
+_BENT = 1.18  # a relative threshold on the plain scale: 0.2 is 0.15 there, 0.12 is 0.08, and 1 stays 1
 
 
 def plain(preset: Preset) -> Preset:

@@ -111,14 +111,12 @@ class Rows:
     def any_retired(self) -> bool:
         return bool((self._retired_at[: len(self)] < np.inf).any())
 
-    def talk(self, slots: Slots, step: int, seconds: float) -> Ints:
-        """The slot right before (-1) or after (1) each, if it began within so many seconds of it; else -1."""
-        other = slots.astype(np.int64) + step
-        inside = (other >= 0) & (other < len(self))
-        other = np.where(inside, other, 0)
+    def before(self, slots: Slots, seconds: float) -> Ints:
+        """The slot right before each, if it began within so many seconds of it; else -1."""
+        other = np.maximum(slots.astype(np.int64) - 1, 0)
         with np.errstate(invalid="ignore"):
             near = np.abs(self._valid_from[other] - self._valid_from[slots]) <= seconds
-        return np.where(inside & near, other, -1)
+        return np.where((slots > 0) & near, other, -1)
 
     def began(self, start: float, end: float) -> Mask:
         """Of every slot, whether it holds from a time in this span on."""

@@ -50,15 +50,15 @@ class Spread(NamedTuple):
 class Parts:
     """What candidates are scored by, one array a part, a place a candidate; and the space they stand out of.
 
-    `before` and `after` are the scores of the rows right before and after one in the same talk, 0 where there
-    is none. `told` is the share of a row's words that the query says already. Times are seconds since 1970.
+    `before` and `cosine_before` are the scores of the row right before one in the same talk, nothing where
+    there is none. `told` is the share of a row's words that the query says already. Times are in seconds
+    since 1970.
     """
 
     ids: Ints
     cosine: Vector
     lexical: Scores
     before: Scores
-    after: Scores
     cosine_before: Scores
     told: Scores
     since: Scores
@@ -218,7 +218,7 @@ class Shelf:
     ) -> Parts:
         kept = lexical[: len(allowed)][allowed]
         near = cosine if exact else rows.arena.cosines(vector, _sampled(allowed))
-        earlier, later = rows.talk(slots, -1, _TALK), rows.talk(slots, 1, _TALK)
+        earlier = rows.before(slots, _TALK)
         there = np.flatnonzero(earlier >= 0)
         before = np.where(earlier >= 0, lexical[earlier], 0.0)
         cosine_before = np.zeros(len(slots))
@@ -228,7 +228,6 @@ class Shelf:
             cosine=cosine,
             lexical=lexical[slots],
             before=before,
-            after=np.where(later >= 0, lexical[later], 0.0),
             cosine_before=np.where(earlier >= 0, cosine_before, near.mean() if len(near) else 0.0),
             told=rows.lexicon.told(asked.terms, slots),
             since=rows.since(slots),

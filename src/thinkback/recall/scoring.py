@@ -42,6 +42,7 @@ class Scorer:
     text: str
     states: bool = False  # the question tells something, and does not only ask
     within: tuple[float, float] | None = None
+    thoughts: bool = False  # whether thoughts are scored, or raw turns
     about: tuple[int, ...] = ()  # the thoughts told of those whom the question speaks of
 
     def __call__(self, parts: Parts) -> Scores:
@@ -59,15 +60,17 @@ class Scorer:
         """The weighted sum, in standard deviations."""
         preset = self.preset
         words = _steadied(parts.lexicals, _WORDS)
-        usual = _MEANING_HAN if _HAN.search(self.text) else _MEANING
-        meaning = _steadied(parts.cosines, usual)
+        han = bool(_HAN.search(self.text))
+        meaning = _steadied(parts.cosines, _MEANING_HAN if han else _MEANING)
         total: Scores = preset.lexical * (parts.lexical - words.mean) / words.deviation
-        total += preset.cosine * (parts.cosine - meaning.mean) / meaning.deviation
+        weight = preset.cosine_han if han else preset.cosine
+        total += weight * (parts.cosine - meaning.mean) / meaning.deviation
         total += preset.before * parts.before / words.deviation
-        total += preset.after * parts.after / words.deviation
         total += preset.cosine_before * (parts.cosine_before - meaning.mean) / meaning.deviation
         if self.states:
             total -= preset.told * parts.told
+        if self.thoughts:
+            total += preset.thought
         if self.about:
             total += preset.about * np.isin(parts.ids, self.about)
         if self.within is not None:

@@ -109,7 +109,9 @@ class Search:
         )
 
     def _scorer_of(self, kind: ItemKind) -> Scorer:
-        return replace(self.scorer, about=self.question.about) if kind == "thought" else self.scorer
+        if kind == "turn":
+            return self.scorer
+        return replace(self.scorer, thoughts=True, about=self.question.about)
 
     @staticmethod
     def _only(known: Known, kind: ItemKind, *, whenever: bool) -> Collection[int]:
