@@ -317,7 +317,7 @@ def test_as_of_finds_what_held_then(memory: Memory, clock: FakeClock) -> None:
 def test_a_receipt_tells_the_stages(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     receipt = memory.recall("Where do I live?").receipt
-    assert set(receipt.ms) == {"index", "embed", "search"}
+    assert set(receipt.ms) == {"index", "understand", "embed", "search"}
     assert all(ms >= 0 for ms in receipt.ms.values())
     assert receipt.llm_calls == 0
 

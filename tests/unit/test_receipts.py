@@ -100,7 +100,7 @@ def test_every_call_of_a_memory_has_its_receipt(open_memory: OpenMemory) -> None
     assert (thought.llm_calls, thought.completion_tokens) == (1, 2)
     assert thought.prompt_tokens > 100
     assert set(thought.ms) == {"embed", "generate", "organise", "store"}
-    assert set(memory.recall("Where?").receipt.ms) == {"index", "embed", "search"}
+    assert set(memory.recall("Where?").receipt.ms) == {"index", "understand", "embed", "search"}
     said = memory.chat("Hi!").receipt
-    assert (said.llm_calls, set(said.ms)) == (1, {"index", "embed", "search", "answer"})
+    assert (said.llm_calls, set(said.ms)) == (1, {"index", "understand", "embed", "search", "answer"})
     assert said.completion_tokens > 0

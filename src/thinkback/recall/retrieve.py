@@ -319,13 +319,16 @@ class _Judge:
         how = _reason(self._search, row.hits, row.score, row.group)
         return Candidate(
             ref=memory.ref,
-            text=memory.text if isinstance(memory, Turn) else _dated(memory),
+            text=memory.text if isinstance(memory, Turn) else self._worded(memory),
             score=row.score,
             group=row.group,
             reason=f"{verdict}: {how}; {_origin(memory)}",
             thought=memory if isinstance(memory, Thought) else None,
             turn=memory if isinstance(memory, Turn) else None,
         )
+
+    def _worded(self, thought: Thought) -> str:
+        return _dated(thought) if self._search.reaches_back else thought.sentence
 
     def _tells(self, item: Candidate) -> None:
         for source in item.thought.sources if item.thought else ():

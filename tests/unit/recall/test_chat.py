@@ -43,7 +43,7 @@ def test_facts_are_in_the_prompt_and_the_turn_remembers_them(open_memory: OpenMe
     assert why.used == turn.recalled
     assert any("The user lives in Lyon." in line and "score" in line for line in why.lines)
     assert (answer.receipt.llm_calls, answer.receipt.completion_tokens) == (1, 4)
-    assert set(answer.receipt.ms) == {"index", "embed", "search", "answer"}
+    assert set(answer.receipt.ms) == {"index", "understand", "embed", "search", "answer"}
 
 
 def test_a_model_that_knows_nothing_is_told_so(open_memory: OpenMemory) -> None:
