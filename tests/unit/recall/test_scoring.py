@@ -1,0 +1,160 @@
+"""How parts become a score: by how far they stand out of their own space, and each in its own direction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thinkback.index.shelf import Parts, Spread
+from thinkback.presets import HYBRID, TIM
+from thinkback.recall.scoring import Scorer
+
+CALM = Spread(1000, 0.1, 0.05)
+WIDE = Spread(1000, 0.1, 0.25)
+ENGLISH = Scorer(HYBRID, "Where does she live?")
+CHINESE = Scorer(HYBRID, "她住在哪里？")
+
+share = st.floats(0.0, 1.0)
+near = st.floats(-1.0, 1.0)
+spreads = st.builds(Spread, st.integers(0, 10_000), st.floats(-0.2, 0.8), st.floats(0.0, 0.4))
+
+
+def parts(cosines: Spread = CALM, lexicals: Spread = CALM, /, **columns: Sequence[float]) -> Parts:
+    """Rows that have these columns; what is not given is the same for all, and as usual."""
+    size = max((len(column) for column in columns.values()), default=1)
+    usual = {"cosine": cosines.mean, "lexical": lexicals.mean, "cosine_before": cosines.mean, "until": inf}
+    names = ("cosine", "lexical", "before", "cosine_before", "told", "since", "until")
+    filled: dict[str, Any] = {
+        name: np.array(columns.get(name, [usual.get(name, 0.0)] * size), dtype=np.float64) for name in names
+    }
+    return Parts(ids=np.arange(1, size + 1), cosines=cosines, lexicals=lexicals, **filled)
+
+
+def gap(scorer: Scorer, rows: Parts) -> float:
+    """By how much the second of two rows scores more than the first."""
+    first, second = scorer(rows).tolist()
+    return float(second - first)
+
+
+@pytest.mark.parametrize("part", ["cosine", "lexical", "before", "cosine_before"])
+def test_what_stands_out_more_scores_more(part: str) -> None:
+    rows = parts(**{part: [0.1, 0.2, 0.3]})
+    assert (np.diff(ENGLISH(rows)) > 0.01).all()
+
+
+@pytest.mark.parametrize("part", ["cosine", "lexical"])
+def test_the_spread_of_the_space_decides_what_a_part_is_worth(part: str) -> None:
+    calm, wide = (ENGLISH(parts(spread, spread, **{part: [0.35]}))[0] for spread in (CALM, WIDE))
+    assert calm > 2 * wide
+
+
+def test_where_all_rows_are_as_near_none_stands_out() -> None:
+    near_everywhere = Spread(1000, 0.35, 0.05)
+    there = ENGLISH(parts(near_everywhere, cosine=[0.35]))[0]
+    assert ENGLISH(parts(cosine=[0.35]))[0] > 3 * there
+
+
+def test_a_small_space_leans_on_what_is_usual() -> None:
+    """Five rows of a spread say little of it; so many rows as weigh like the usual, and more, decide."""
+    scores = [ENGLISH(parts(CALM, Spread(n, 0.3, 0.3), lexical=[0.3]))[0] for n in (0, 5, 50, 500, 100_000)]
+    assert (np.diff(scores) < 0).all()
+    assert scores[0] - scores[1] < scores[0] - scores[2]
+    nobody = ENGLISH(parts(CALM, Spread(0, 0.9, 0.9), lexical=[0.3]))[0]
+    assert nobody == pytest.approx(scores[0])  # of no rows, no spread is known
+
+
+def test_a_space_in_which_all_is_alike_is_no_error() -> None:
+    scores = ENGLISH(parts(CALM, Spread(1_000_000, 0.0, 0.0), lexical=[0.0, 0.5]))
+    assert np.isfinite(scores).all()
+    assert scores[1] > scores[0]
+
+
+@given(
+    st.lists(st.tuples(near, share, share, near, share), min_size=1, max_size=6),
+    spreads,
+    spreads,
+    st.booleans(),
+)
+def test_a_score_is_from_0_to_1(
+    rows: list[tuple[float, ...]], cosines: Spread, lexicals: Spread, states: bool
+) -> None:
+    columns = dict(
+        zip(("cosine", "lexical", "before", "cosine_before", "told"), zip(*rows, strict=True), strict=True)
+    )
+    with np.errstate(over="ignore"):  # an exponential beyond all numbers is a score of 0
+        scores = replace(ENGLISH, states=states)(parts(cosines, lexicals, **columns))
+    assert ((scores >= 0) & (scores <= 1)).all()
+
+
+@given(near, near, share, share, spreads, spreads, st.sampled_from([ENGLISH, CHINESE]))
+def test_nearer_in_meaning_or_words_never_scores_less(
+    one: float, other: float, less: float, more: float, cosines: Spread, lexicals: Spread, scorer: Scorer
+) -> None:
+    low, high = sorted((one, other))
+    few, many = sorted((less, more))
+    rows = parts(cosines, lexicals, cosine=[low, high, low], lexical=[few, few, many])
+    with np.errstate(over="ignore"):
+        plain, nearer, worded = scorer(rows)
+    assert nearer >= plain
+    assert worded >= plain
+
+
+def test_what_has_no_words_to_search_by_scores_nothing() -> None:
+    rows = parts(cosine=[0.0, 0.01], lexical=[0.0, 0.0], before=[0.9, 0.9])
+    nothing, something = ENGLISH(rows)
+    assert nothing == 0 < something
+
+
+def test_chinese_has_its_own_weight_of_a_cosine() -> None:
+    rows = parts(cosine=[0.1, 0.2])
+    english, chinese = (np.diff(scorer.linear(rows))[0] for scorer in (ENGLISH, CHINESE))
+    assert english > 2 * chinese > 0
+    as_english = Scorer(replace(HYBRID, cosine_han=HYBRID.cosine), CHINESE.text)
+    assert np.diff(as_english.linear(rows))[0] == pytest.approx(english, rel=0.05)
+
+
+def test_what_began_in_the_time_asked_for_scores_more() -> None:
+    rows = parts(since=[50.0, 100.0, 199.0, 200.0])
+    before, first, last, after = replace(ENGLISH, within=(100.0, 200.0))(rows)
+    assert first == last > 2 * before
+    assert before == after == ENGLISH(rows)[0]  # nothing is taken off what began at another time
+
+
+def test_a_statement_is_not_answered_by_what_it_says() -> None:
+    rows = parts(told=[0.0, 1.0])
+    assert gap(ENGLISH, rows) == 0
+    assert gap(replace(ENGLISH, states=True), rows) < -0.02
+
+
+def test_a_thought_about_the_one_asked_after_scores_more() -> None:
+    rows = parts(lexical=[0.2, 0.2])
+    assert gap(replace(ENGLISH, about=(2, 77)), rows) > 0.05
+    assert gap(replace(ENGLISH, about=(77,)), rows) == 0
+
+
+def test_a_thought_and_a_turn_differ_by_the_preset_alone() -> None:
+    rows = parts(lexical=[0.3])
+    turn, thought = ENGLISH(rows)[0], replace(ENGLISH, thoughts=True)(rows)[0]
+    assert thought < turn
+    even = replace(HYBRID, thought=0.0)
+    assert Scorer(even, ENGLISH.text)(rows) == Scorer(even, ENGLISH.text, thoughts=True)(rows)
+
+
+def test_what_is_near_by_any_measure_stays_a_find_among_many_as_near() -> None:
+    crowd = Spread(1000, 0.8, 0.05)
+    rows = parts(crowd, crowd, cosine=[0.75, 0.3], lexical=[0.75, 0.3])
+    same, other = ENGLISH(rows)
+    assert same >= HYBRID.threshold > other
+    assert ENGLISH.linear(rows)[0] < -1  # it does not stand out, on the contrary
+
+
+def test_a_plain_preset_adds_its_parts_as_they_are() -> None:
+    rows = parts(WIDE, cosine=[0.2, -0.4], lexical=[0.9, 0.9])
+    assert Scorer(TIM, "q")(rows).tolist() == [0.2, -0.4]
