@@ -198,11 +198,16 @@ class Shelf:
         wanted = np.zeros(len(allowed), dtype=np.bool_)
         for beside in (best - 1, best + 1):
             wanted[beside[(beside >= 0) & (beside < len(allowed))]] = True
-        if within is not None:
-            wanted |= rows.began(*within)
         wanted &= allowed
         wanted[slots] = False
-        extra = np.flatnonzero(wanted).astype(np.int32)[:SHORTLIST]
+        extra = np.flatnonzero(wanted).astype(np.int32)
+        if within is not None:
+            dated = rows.began(*within) & allowed & ~wanted
+            dated[slots] = False
+            there = np.flatnonzero(dated).astype(np.int32)
+            if len(there) > SHORTLIST:  # a long time: what says the query's words comes first
+                there = there[np.argsort(-lexical[there], kind="stable")[:SHORTLIST]]
+            extra = np.concatenate([extra, there])
         return np.concatenate([slots, extra]), np.concatenate([cosine, rows.arena.cosines(vector, extra)])
 
     @staticmethod

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from thinkback.errors import InvalidInput, NotFound
 from thinkback.index import lsh
 from thinkback.index.lexical import hash_terms
-from thinkback.index.shelf import Hits, Shelf
+from thinkback.index.shelf import SHORTLIST, Hits, Parts, Rank, Shelf
 from thinkback.types import Delta, Entry, Hashing, ItemKind, Period, Stamp
 
 DIM = 24
@@ -267,3 +268,140 @@ def test_probing_groups_where_nobody_lives_finds_nothing() -> None:
     shelf = shelf_of([Entry("thought", number, vector, NONE, group=63) for number, vector in enumerate(x)])
     asked = next(query for query in x if lsh.group(hashing, query[None, :])[0] != 63)
     assert len(shelf.search("thought", asked, NONE, limit=5, hashing=hashing, scan_below=0)) == 0
+
+
+def ranked(shelf: Shelf, query: Matrix, words: list[str], rank: Rank, **options: Any) -> tuple[Hits, Parts]:
+    """What a search with a rank finds, and the parts of all candidates that the rank was given."""
+    given: list[Parts] = []
+
+    def noting(parts: Parts) -> npt.NDArray[np.float64]:
+        given.append(parts)
+        return rank(parts)
+
+    hits = shelf.search("turn", query, hash_terms(words), rank=noting, **{"limit": 5, **options})
+    (parts,) = given
+    return hits, parts
+
+
+def by_cosine(parts: Parts) -> npt.NDArray[np.float64]:
+    return parts.cosine.astype(np.float64)
+
+
+def turns(texts: list[str], minutes: list[int] | None = None, seed: int = 0) -> Shelf:
+    """Turns 1, 2, ... of these words, said so many minutes after the first day began."""
+    x = clusters(len(texts), seed)
+    rows = [
+        Entry("turn", number, x[number - 1], hash_terms(text.split()))
+        for number, text in enumerate(texts, start=1)
+    ]
+    said = [day(1) + timedelta(minutes=each) for each in minutes or []]
+    dated = [replace(period(number, "turn"), valid_from=start) for number, start in enumerate(said, start=1)]
+    return shelf_of(rows, tuple(dated))
+
+
+def test_a_rank_decides_and_its_parts_lie_beside_the_hits() -> None:
+    shelf = turns(["cat"] * 50)
+    query = shelf.vector_of("turn", 7)
+    hits, given = ranked(shelf, query, ["cat"], lambda parts: 1.0 / parts.ids)
+    assert hits.ids.tolist() == [1, 2, 3, 4, 5]
+    assert hits.score.tolist() == pytest.approx([1, 1 / 2, 1 / 3, 1 / 4, 1 / 5])
+    assert sorted(given.ids.tolist()) == list(range(1, 51))
+    assert hits.parts is not None
+    assert hits.parts.ids.tolist() == hits.ids.tolist()
+    assert hits.parts.cosine.tolist() == hits.cosine.tolist()
+    assert (hits.parts.cosines, hits.parts.lexicals) == (given.cosines, given.lexicals)
+    assert shelf.search("turn", query, hash_terms(["cat"]), limit=5).parts is None
+
+
+def test_parts_know_how_the_whole_space_lies_not_only_what_was_found() -> None:
+    texts = ["zebra" if number % 10 == 0 else "dog" for number in range(4000)]
+    shelf = turns(texts)
+    query = shelf.vector_of("turn", 9)
+    _, parts = ranked(shelf, query, ["zebra"], by_cosine)
+    cosines = np.array([shelf.vector_of("turn", number) @ query for number in range(1, 4001)])
+    assert len(parts.ids) < 1000
+    assert parts.cosines.mean == pytest.approx(cosines.mean(), abs=0.03)  # a sample of it
+    assert parts.cosines.deviation == pytest.approx(cosines.std(), abs=0.03)
+    assert parts.lexicals.n == 4000
+    assert parts.lexicals.mean == pytest.approx(parts.lexical.max() / 10, rel=0.01)
+
+
+@pytest.mark.parametrize("said", [True, False])
+def test_in_a_large_space_the_neighbours_of_a_lexical_match_are_looked_at(said: bool) -> None:
+    texts = ["dog"] * 5000
+    texts[2500] = "zebra" if said else "dog"
+    shelf = turns(texts, seed=3)
+    _, parts = ranked(shelf, -shelf.vector_of("turn", 2501), ["zebra"], by_cosine)
+    assert len(parts.ids) < 1000
+    assert set(parts.ids.tolist()).issuperset({2500, 2501, 2502}) is said
+    assert len(set(parts.ids.tolist())) == len(parts.ids)
+
+
+def test_in_a_large_space_what_began_in_the_time_asked_for_is_looked_at() -> None:
+    shelf = turns(["dog"] * 5000, list(range(5000)), seed=3)
+    query = -shelf.vector_of("turn", 2003)
+    start, end = (day(1) + timedelta(minutes=each) for each in (2000, 2005))
+    span = start.timestamp(), end.timestamp()
+    asked_for = {2001, 2002, 2003, 2004, 2005}  # turn 1 was said in minute 0; the end is not within
+    _, without = ranked(shelf, query, ["zebra"], by_cosine)
+    _, parts = ranked(shelf, query, ["zebra"], by_cosine, within=span)
+    assert not asked_for <= set(without.ids.tolist())
+    assert set(parts.ids.tolist()) - set(without.ids.tolist()) == asked_for - set(without.ids.tolist())
+    listed, _ = ranked(shelf, query, ["zebra"], by_cosine, within=span, only=[2002, 9], limit=50)
+    assert sorted(listed.ids.tolist()) == [9, 2002]  # a time does not bring in what may not be found
+
+
+def test_a_long_time_asked_for_does_not_crowd_out_neighbours_or_what_says_the_words() -> None:
+    texts = ["dog"] * 5000
+    texts[4000] = "zebra"
+    texts[3000] = "zebra dog dog dog dog dog dog dog"
+    shelf = turns(texts, list(range(5000)), seed=3)
+    span = day(1).timestamp(), day(5).timestamp()
+    _, parts = ranked(shelf, -shelf.vector_of("turn", 4001), ["zebra"], by_cosine, within=span)
+    assert {3000, 3001, 3002, 4000, 4001, 4002} <= set(parts.ids.tolist())
+    assert len(parts.ids) < 5 * SHORTLIST
+
+
+def test_the_score_right_before_counts_within_two_hours() -> None:
+    shelf = turns(["zebra lesson", "dog", "cat", "zebra", "cow"], [0, 120, 241, 300, 600])
+    _, parts = ranked(shelf, shelf.vector_of("turn", 1), ["zebra"], by_cosine)
+    place = {id_: at for at, id_ in enumerate(parts.ids.tolist())}
+    before = {id_: parts.before[at] for id_, at in place.items()}
+    assert before[2] == pytest.approx(parts.lexical[place[1]])
+    assert before[2] > 0
+    assert before[1] == 0  # nothing was said before
+    assert before[3] == 0  # two hours and a minute later
+    assert before[4] == 0  # "cat" shares nothing
+    assert before[5] == 0  # five hours later
+    assert parts.cosine_before[place[2]] == pytest.approx(1, abs=1e-5)
+    assert parts.cosine_before[place[3]] == pytest.approx(parts.cosines.mean)
+
+
+def test_what_has_no_date_has_nothing_before_it() -> None:
+    shelf = turns(["zebra", "dog"])
+    _, parts = ranked(shelf, shelf.vector_of("turn", 1), ["zebra"], by_cosine)
+    assert parts.before.tolist() == [0, 0]
+
+
+def test_told_is_the_share_of_a_rows_words_that_the_query_says() -> None:
+    shelf = turns(["my cat sat there", "my my cat slept", "dogs bark", ""])
+    query = shelf.vector_of("turn", 1)
+
+    def told(*words: str) -> dict[int, float]:
+        _, parts = ranked(shelf, query, list(words), by_cosine)
+        return dict(zip(parts.ids.tolist(), parts.told.tolist(), strict=True))
+
+    assert told("my", "cat", "my") == pytest.approx({1: 0.5, 2: 0.75, 3: 0, 4: 0})
+    assert told("zebra") == {1: 0, 2: 0, 3: 0, 4: 0}
+    again = Entry("turn", 3, clusters(1)[0], hash_terms(["cat", "food"]))
+    shelf.apply(Delta(Stamp(0, 1), (again,)))
+    assert told("dogs", "cat")[3] == pytest.approx(0.5)
+
+
+def test_told_knows_what_was_indexed_at_once_and_what_came_later() -> None:
+    shelf = turns(["my cat sat there"] * 400)
+    later = Entry("turn", 999, clusters(1)[0], hash_terms(["cat"]))
+    shelf.apply(Delta(Stamp(0, 1), (later, replace(later, id=5, terms=hash_terms(["dogs"])))))
+    _, parts = ranked(shelf, shelf.vector_of("turn", 1), ["cat"], by_cosine)
+    told = dict(zip(parts.ids.tolist(), parts.told.tolist(), strict=True))
+    assert (told[1], told[5], told[999]) == (0.25, 0, 1)
