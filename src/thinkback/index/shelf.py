@@ -35,6 +35,7 @@ SHORTLIST = 256  # rows that get an exact look, of more than `arena.EXACT_UP_TO`
 _LEXICAL = 64  # the lexical candidates: at least so many, or four times the limit
 _SEEDS = 24  # rows whose neighbours in time are looked at as well
 _SAMPLE = 512  # rows by which a space too large to compare whole is known
+_AGAIN = 0.999  # a row so near, in no other words, says the query again
 _TALK = 7200.0  # seconds: what was said within them belongs together
 
 
@@ -223,6 +224,10 @@ class Shelf:
     ) -> Parts:
         kept = lexical[: len(allowed)][allowed]
         near = cosine if exact else rows.arena.cosines(vector, _sampled(allowed))
+        told = rows.lexicon.told(asked.terms, slots)
+        again = (cosine > _AGAIN) & (told == 1)
+        if again.any():  # a question asked every day must not be the measure of what answers it
+            kept, near = kept[kept < lexical[slots[again]].min()], near[near <= _AGAIN]
         earlier = rows.before(slots, _TALK)
         there = np.flatnonzero(earlier >= 0)
         before = np.where(earlier >= 0, lexical[earlier], 0.0)
@@ -234,7 +239,7 @@ class Shelf:
             lexical=lexical[slots],
             before=before,
             cosine_before=np.where(earlier >= 0, cosine_before, near.mean() if len(near) else 0.0),
-            told=rows.lexicon.told(asked.terms, slots),
+            told=told,
             since=rows.since(slots),
             until=rows.until(slots),
             cosines=_spread(near),

@@ -77,8 +77,9 @@ def _together(search: Search) -> Outcome:
         judge = _Judge(search, turns)
         rows = sorted(_standing(search, _rows(found, thoughts), _rows(bank, turns)), key=_Row.order)
         items, dropped = judge(rows, question.k)
-        more = search.may_be_more(found, limit) or search.may_be_more(bank, limit)
-        if len(items) == question.k or not more:
+        # What was not looked at may be better than what is kept, where all before it was no find.
+        unseen = max((hits.score[-1] for hits in (found, bank) if len(hits) == limit), default=0.0)
+        if not search.matters(unseen) or (len(items) == question.k and items[-1].score.total >= unseen):
             named = [turns[id_] for id_ in judge.told if id_ in turns]
             items, dropped = _joined(search, items, dropped, question.k, judge.against, named)
             return found if len(found) else bank, items, dropped

@@ -405,3 +405,16 @@ def test_told_knows_what_was_indexed_at_once_and_what_came_later() -> None:
     _, parts = ranked(shelf, shelf.vector_of("turn", 1), ["cat"], by_cosine)
     told = dict(zip(parts.ids.tolist(), parts.told.tolist(), strict=True))
     assert (told[1], told[5], told[999]) == (0.25, 0, 1)
+
+
+@pytest.mark.parametrize("times", [1, 30])
+def test_rows_that_say_the_query_again_are_no_measure_of_the_others(times: int) -> None:
+    shelf = turns(["cat food", *["dog"] * 20])
+    query = clusters(1, seed=9)[0]
+    once = ranked(shelf, query, ["cat", "food"], by_cosine)[1]
+    again = [Entry("turn", 100 + at, query, hash_terms(["cat", "food"])) for at in range(times)]
+    shelf.apply(Delta(Stamp(0, 1), tuple(again)))
+    _, parts = ranked(shelf, query, ["cat", "food"], by_cosine, limit=60)
+    assert len(parts.ids) == 21 + times  # they are found all the same
+    assert parts.cosines == pytest.approx(once.cosines)
+    assert parts.lexicals.mean < 0.05

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
-from tests.conftest import FakeClock
+from tests.conftest import FakeClock, OpenMemory
 
 from thinkback.memory import Memory
 from thinkback.types import Recollection
@@ -247,3 +249,166 @@ def test_what_comes_along_is_redacted_too(memory: Memory) -> None:
     assert all(
         "8827" not in item.text and "8827" not in (item.turn.text if item.turn else "") for item in found
     )
+
+
+SMALL_TALK = (
+    "The weather was awful today.",
+    "Let us talk about trains.",
+    "I watered the plants this morning.",
+    "The printer is out of paper again.",
+    "Traffic was slow on the bridge.",
+    "My parrot is green.",
+    "I bought new running shoes.",
+    "The soup needed more salt.",
+    "We watched a film about whales.",
+    "I like jazz.",
+)
+ZH_SMALL_TALK = (
+    "今天天气不错。",
+    "我买了新鞋。",
+    "打印机没纸了。",
+    "昨天看了场电影。",
+    "汤有点淡。",
+    "图书馆六点关门。",
+    "桥上堵车了。",
+    "我喜欢爵士乐。",
+    "花该浇水了。",
+)
+
+
+@pytest.fixture
+def talked(memory: Memory, clock: FakeClock) -> Memory:
+    """A memory of more rows than are measured plainly, a day apart; some are thoughts, some raw turns."""
+    return _told(memory, clock, SMALL_TALK)
+
+
+def _told(memory: Memory, clock: FakeClock, sayings: Iterable[str], *, days: float = 1) -> Memory:
+    for saying in sayings:
+        memory.remember(saying)
+        clock.advance(days * 86_400)
+    memory.post_think()
+    return memory
+
+
+def _texts(found: Recollection) -> list[str]:
+    return [item.text for item in found]
+
+
+def _score(found: Recollection, words: str) -> float:
+    return max((item.score.total for item in found if words in item.text), default=0.0)
+
+
+def test_a_raw_turn_that_answers_beats_a_thought_that_does_not(talked: Memory, clock: FakeClock) -> None:
+    _told(talked, clock, ["Between us: the Novartis interview went badly, they hated my shoes."])
+    found = talked.recall("How did the Novartis interview go with my new running shoes?")
+    assert found[0].turn is not None
+    assert "Novartis" in found[0].text
+    thoughts = [item for item in found if item.thought]
+    assert thoughts  # "The user bought new running shoes." shares words too, and comes after
+    assert found[0].score.total > thoughts[0].score.total
+
+
+def test_a_thought_that_tells_all_of_its_turn_stands_for_it(talked: Memory, clock: FakeClock) -> None:
+    _told(talked, clock, ["I live in Lyon."])
+    question = "So do I live in Lyon or do I not?"
+    found = talked.recall(question, explain=True)
+    assert found[0].text == "The user lives in Lyon."
+    assert _texts(found).count("I live in Lyon.") == 0
+    (turn,) = (item for item in found.dropped if item.text == "I live in Lyon.")
+    assert turn.reason.startswith(f"told by {found[0].ref}: ")
+    assert found[0].score.total >= turn.score.total  # it scores as high as what it stands for
+
+
+def test_a_thought_that_tells_a_part_of_its_turn_does_not_stand_for_it(
+    talked: Memory, clock: FakeClock
+) -> None:
+    _told(talked, clock, ["I live in Lyon, above the bakery whose oven wakes me at four."])
+    found = talked.recall("At what hour does the bakery oven wake me?")
+    assert "wakes me at four" in found[0].text
+
+
+@pytest.mark.parametrize(
+    ("talk", "homes", "before", "now", "past"),
+    [
+        (
+            SMALL_TALK,
+            ("I live in Lyon.", "I live in Oslo."),
+            "Where did I live before?",
+            "Where do I live?",
+            "The user lives in Lyon. (past, until 2024-06-20)",
+        ),
+        (
+            ZH_SMALL_TALK,
+            ("我住在北京。", "我住在上海。"),
+            "我以前住在哪里？",
+            "我住在哪里？",
+            "用户住在北京。（已成过去，至2024-06-19）",
+        ),
+    ],
+)
+def test_what_was_so_before_is_told_as_past_and_only_if_asked_for(
+    memory: Memory,
+    clock: FakeClock,
+    talk: tuple[str, ...],
+    homes: tuple[str, str],
+    before: str,
+    now: str,
+    past: str,
+) -> None:
+    _told(memory, clock, talk)
+    _told(memory, clock, homes, days=40)
+    assert past in _texts(memory.recall(before))[:2]
+    old, new = (home.rstrip("。.")[-2:] for home in homes)
+    found = _texts(memory.recall(now))
+    assert new in found[0]
+    assert not [text for text in found if old in text or "past" in text or "已成过去" in text]
+
+
+def test_my_sisters_husband_is_found_by_his_name(open_memory: OpenMemory, clock: FakeClock) -> None:
+    scores = []
+    for chain in (["My sister is Anna.", "Anna's husband is Erik."], ["Anna is tall.", "Erik is old."]):
+        memory = _told(open_memory(":memory:"), clock, [*SMALL_TALK, *chain, "Erik works at Equinor."])
+        found = memory.recall("Where does my sister's husband work?")
+        scores.append(_score(found, "Equinor"))
+        assert _score(found, "Equinor") > _score(found, "whales")
+    known, unknown = scores
+    assert known > unknown + 0.1
+
+
+@pytest.mark.parametrize(("asked", "answer"), [("14 May 2024", "Tom"), ("13 June 2024", "Mia")])
+def test_a_date_in_the_question_lifts_what_was_said_that_day(
+    talked: Memory, clock: FakeClock, asked: str, answer: str
+) -> None:
+    clock.advance(3 * 86_400)  # it is the 14th of May
+    _told(talked, clock, ["I had lunch with Tom at the harbour."], days=30)
+    _told(talked, clock, ["I had lunch with Mia at the harbour."], days=3)
+    found = talked.recall(f"Who did I have lunch with on {asked}?")
+    assert answer in found[0].text
+    assert found[0].score.total > found[1].score.total + 0.1
+    undated = talked.recall("Who did I have lunch with?")
+    assert _score(undated, "Tom") == pytest.approx(_score(undated, "Mia"), abs=0.1)
+
+
+def test_a_question_asked_sixty_times_does_not_hide_its_answer(talked: Memory, clock: FakeClock) -> None:
+    _told(talked, clock, ["By the way, the parrot we saw at the zoo was grey with envy and quite loud."])
+    question = "What was the parrot at the zoo like?"
+    fresh = talked.recall(question, k=1)
+    assert "envy" in fresh[0].text
+    _told(talked, clock, [question] * 60)
+    found = talked.recall(question, k=1)
+    assert _texts(found) == _texts(fresh)
+    assert found[0].score.total > 0.5  # and stands out as before
+
+
+def test_a_whole_dialogue_finds_the_event_it_is_like(talked: Memory, clock: FakeClock) -> None:
+    event = "On Saturday we went to the aquarium and Lily was scared of the big octopus in the dark tank."
+    _told(talked, clock, [event])
+    dialogue = (
+        "Mum: How was school today? Lily: It was okay. We had maths and then we painted. Mum: What did you "
+        "paint? Lily: A sea with fish. The teacher wanted an octopus too, but I did not want to draw one. "
+        "Mum: Why not? They are quite clever animals, you know. Lily: They are scary, and they live where it "
+        "is dark. Mum: Then paint a starfish instead, and tomorrow we buy new brushes and some paper."
+    )
+    found = talked.recall(dialogue)
+    assert found[0].text == event
+    assert found[0].score.total > found[1].score.total + 0.1
