@@ -8,8 +8,7 @@ a random local search moves them (that of shared words stays 1: only proportions
 over the data sets of (hit@1 + hit@5) / 2 is highest. Folds are by case: no history is both learned from and
 judged. A thought and its turn stand for one item and take one place. What recall leaves out afterwards (a
 question asked before, a secret) is not left out here, so these are not the figures of `thinkback-lab eval`.
-
-Data sets are those of `thinkback-lab` that lie in the folder, and a generated world in each language.
+"Before" and "after" are fitted to the data they are judged on; only "cross-validated" is not.
 """
 
 from __future__ import annotations
@@ -48,15 +47,14 @@ from thinkback_lab.worlds.grammar import generate
 from thinkback_lab.worlds.world import Lang
 
 NAMES = ("lexical", "cosine", "cosine_han", "before", "cosine_before", "thought", "time", "about", "told")
-LEAST = np.array([1.0, 0, 0, 0, 0, -1, 0, 0, 0])
-MOST = np.array([1.0, 4, 4, 4, 4, 1, 6, 6, 6])
+LEAST, MOST = np.array([[1.0, 0, 0, 0, 0, -1, 0, 0, 0], [1, 4, 4, 4, 4, 1, 6, 6, 6]])
 STEP = np.array([0, 0.15, 0.15, 0.15, 0.15, 0.5, 0.5, 0.5, 0.5])  # how far one move goes
 START = np.array([1.0, 1, 1, 0, 0, 0, 0, 0, 0])  # not the preset: it was learned from such data
 BEFORE = np.array([getattr(HYBRID, name) for name in NAMES])
 ALONE: list[Any] = [replace(HYBRID, **dict(zip(NAMES, row, strict=True))) for row in np.eye(len(NAMES))]
 FOLDS, CHARACTERS = 3, 5  # by case; of a generated world
-
 Floats = npt.NDArray[np.float64]
+Cases = list[tuple[int, "Asked"]]  # questions, each with the number of its case
 
 
 class Asked(NamedTuple):
@@ -74,9 +72,6 @@ class Asked(NamedTuple):
         answer = np.maximum.reduceat(np.where(self.gold, best, -np.inf), questions)
         before = np.add.reduceat(~self.gold & (best >= np.repeat(answer, self.items)), questions, dtype=int)
         return np.array([np.mean(np.isfinite(answer) & (before < k)) for k in (1, 5)])
-
-
-Cases = list[tuple[int, Asked]]  # questions, each with the number of its case
 
 
 def joined(cases: Cases) -> Asked:
@@ -119,7 +114,7 @@ def questions_of(case: Case, models: Kit) -> Iterator[Asked]:
 
 
 def datasets(folder: Path, seed: int) -> Iterator[tuple[str, Dataset]]:
-    """What lies in the folder, and the generated worlds."""
+    """Those of `thinkback-lab` that lie in the folder, and a generated world in each language."""
     for entry in DATASETS.values():
         for choices in entry.parts():
             name = f"{entry.name} {entry.part(choices)}".strip()
@@ -145,7 +140,7 @@ def fitted(sets: Sequence[Cases], steps: int, seed: int) -> Floats:
         moved = random.choice(np.flatnonzero(STEP), random.integers(1, 3), replace=False)
         tried = weights.copy()
         tried[moved] += STEP[moved] * random.standard_normal(len(moved))
-        tried = np.clip(tried, LEAST, MOST)
+        np.clip(tried, LEAST, MOST, out=tried)
         if (reached := aim(tried)) >= best:  # hits are a landscape of steps: what is as good is a way on
             weights, best = tried, reached
     return weights
@@ -166,7 +161,7 @@ def crossed(sets: Mapping[str, Cases], steps: int, seed: int) -> dict[str, Float
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     home = os.environ.get("THINKBACK_DATA")
-    parser.add_argument("--data", type=Path, default=home, required=not home, help="or THINKBACK_DATA")
+    parser.add_argument("--data", type=Path, default=home, required=not home)
     parser.add_argument("--limit", type=int, default=300, help="questions of a data set")
     parser.add_argument("--steps", type=int, default=1500, help="moves that a search tries")
     parser.add_argument("--seed", type=int, default=0)
@@ -175,16 +170,16 @@ def main() -> None:
     models, sets = kit(Setup()), dict[str, Cases]()
     for name, dataset in datasets(args.data, args.seed):
         cases = choose(dataset, args.limit, args.seed).cases
-        asked = [(at, each) for at, case in enumerate(cases) for each in questions_of(case, models)]
-        print(f"{name}: {len(asked)} questions of {len(cases)} cases", file=sys.stderr)
-        sets |= {name: asked} if asked else {}
+        print(f"{name}: {len(cases)} cases", file=sys.stderr)
+        if asked := [(at, each) for at, case in enumerate(cases) for each in questions_of(case, models)]:
+            sets[name] = asked
     after = fitted(list(sets.values()), args.steps, args.seed)
     report(sets, after, crossed(sets, args.steps, args.seed), as_json=args.json)
 
 
 def report(sets: Mapping[str, Cases], after: Floats, cross: Mapping[str, Floats], *, as_json: bool) -> None:
-    before_after = [{name: joined(each).hits(way) for name, each in sets.items()} for way in (BEFORE, after)]
-    ways = {"before": before_after[0], "cross-validated": cross, "after": before_after[1]}
+    old, new = ({name: joined(each).hits(way) for name, each in sets.items()} for way in (BEFORE, after))
+    ways = {"before": old, "cross-validated": cross, "after": new}
     means = {way: round(float(np.mean(list(hits.values()))), 4) for way, hits in ways.items()}
     weights = {name: [float(BEFORE[at]), round(float(after[at]), 2)] for at, name in enumerate(NAMES)}
     if as_json:
@@ -195,9 +190,9 @@ def report(sets: Mapping[str, Cases], after: Floats, cross: Mapping[str, Floats]
     for name, cases in sets.items():
         shares = [" / ".join(f"{share:.3f}" for share in hits[name]) for hits in ways.values()]
         table.add_row(name, str(len(cases)), *shares)
-    table.add_row("mean", "", *(f"{mean:.4f}" for mean in means.values()))
+    table.add_row("mean", "", *map(str, means.values()))
     Console(width=100).print(table)
-    print("weights:", ", ".join(f"{name} {old:g} -> {new:g}" for name, (old, new) in weights.items()))
+    print("weights:", ", ".join(f"{name} {was:g} -> {now:g}" for name, (was, now) in weights.items()))
 
 
 if __name__ == "__main__":

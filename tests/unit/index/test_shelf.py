@@ -362,6 +362,17 @@ def test_a_long_time_asked_for_does_not_crowd_out_neighbours_or_what_says_the_wo
     assert len(parts.ids) < 5 * SHORTLIST
 
 
+def test_of_a_long_time_asked_for_those_that_say_the_words_are_looked_at_first() -> None:
+    shelf = turns(["dog"] * 4000 + ["zebra"] * 1000, list(range(5000)), seed=3)
+    query = -shelf.vector_of("turn", 4500)
+    span = day(1).timestamp(), day(5).timestamp()
+    found = {}
+    for within in (None, span):
+        _, parts = ranked(shelf, query, ["zebra"], by_cosine, within=within)
+        found[within] = int((parts.ids > 4000).sum())
+    assert found[span] >= found[None] + SHORTLIST
+
+
 def test_the_score_right_before_counts_within_two_hours() -> None:
     shelf = turns(["zebra lesson", "dog", "cat", "zebra", "cow"], [0, 120, 241, 300, 600])
     _, parts = ranked(shelf, shelf.vector_of("turn", 1), ["zebra"], by_cosine)
