@@ -70,8 +70,8 @@ HYBRID = Preset(
     told=0.7,
     middle=2.0,
     steep=1.5,
-    threshold=0.2,
-    nearly=0.12,
+    threshold=0.24,
+    nearly=0.15,
     scan_below=100_000,
     learned=True,
     target=0.95,
@@ -83,7 +83,7 @@ FADING = replace(HYBRID, name="fading", retention=Retention(archive_below=0.05))
 PRESETS = {preset.name: preset for preset in (HYBRID, TIM, FADING)}
 
 
-_BENT = 1.1787  # a relative threshold on the plain scale: 0.2 is 0.15 there, 0.12 is 0.08, and 1 stays 1
+_BENT = 1.3293  # a relative threshold on the plain scale: 0.24 is 0.15 there, 0.15 is 0.08, and 1 stays 1
 
 
 def plain(preset: Preset) -> Preset:
