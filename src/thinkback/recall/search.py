@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _ALIKE = 0.7  # what a word that means alike is worth of the word itself
 _OPENING = 2000  # characters by which a question is judged
 _BRIEF = 48  # tokens of a question that may mean what it does not say
-SMALL = 8  # rows; so few are no measure, and each is measured by itself
+SMALL, TINY = 32, 8  # rows; so few are no measure, and each is measured by itself
 _FEW = 32  # turns, of which the nearest are worth a look in any case
 _HAN = re.compile(f"[{HAN}]")
 
@@ -142,7 +142,7 @@ def searching(
     question: Question, shelf: Shelf, hashing: Hashing | None, preset: Preset, lookup: Lookup
 ) -> Search:
     """The question made ready: its wordings, the time it names, whether it tells something."""
-    if preset.relative and shelf.size("turn") + shelf.size("thought") <= SMALL:
+    if preset.relative and _no_measure(shelf.size("turn"), shelf.size("thought")):
         preset = plain(preset)
     last = sentences(question.text[:_OPENING])[-1:]
     when = Asked((), "any") if question.now is None else asked_when(question.text, question.now)
@@ -155,6 +155,14 @@ def searching(
     reaches_back = when.tense == "before" and question.as_of is None and question.known is None
     wordings = wordings_of(question)
     return Search(question, shelf, hashing, preset, lookup, scorer, wordings, reaches_back)
+
+
+def _no_measure(turns: int, thoughts: int) -> bool:
+    """Whether a space is too small to measure by it.
+
+    Where its turns became thoughts, these answer without one; raw turns alone need the measure sooner.
+    """
+    return turns + thoughts <= (SMALL if thoughts * 4 >= turns else TINY)
 
 
 def _within(asked: Asked) -> tuple[float, float] | None:

