@@ -3,8 +3,9 @@
 `tim` is Think-in-Memory as written (seeds 000-002): a random R, the query's own group and no other, cosine
 alone. It finds a tenth to a quarter of the true neighbours (`benchmarks/lsh_recall.py`), so it is a preset
 to compare with. The default searches a space whole while that is quick, probes as many groups of a learned R
-as its recall target needs beyond, and lets shared words count beside the embedding. `fading` is the default
-with Ebbinghaus' forgetting: what was not recalled for long ranks lower, and is archived in the end.
+as its recall target needs beyond, and weighs meaning, words and time by how far they stand out of the space
+(`recall/scoring.py`; weights chosen on open data, `benchmarks/weights.py` searches them anew). `fading` is
+the default with Ebbinghaus' forgetting: what was not recalled for long ranks lower, and is archived at last.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The thought retriever (TiM 002, 3.3): groups first, similarity inside them, then the bank if need be.
+"""The thought retriever (TiM 002, 3.3): groups first, similarity inside them; and the bank beside the space.
 
-Stage 1 picks the groups, stage 2 scores what they hold; both happen in `index.shelf`. Where fewer than k
-thoughts matter, raw turns fill up, so that what was not turned into a thought is still found. A turn whose
+Stage 1 picks the candidates, stage 2 scores them; both happen in `index.shelf`. By default thoughts and raw
+turns are ranked together (decision 0013), so that what was not turned into a thought is still found; as the
+papers do it, and in a small space of thoughts, turns only fill the places that thoughts leave. A turn whose
 thought was retired is no such find: what is no longer held true must not come back by the other door. Nor is
 one that tells what the user asked to forget (`text.forgetting`), read as a thought or not.
 """
