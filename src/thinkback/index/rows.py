@@ -126,9 +126,6 @@ class Rows:
     def since(self, slots: Slots) -> npt.NDArray[np.float64]:
         return self._valid_from[slots]
 
-    def until(self, slots: Slots) -> npt.NDArray[np.float64]:
-        return self._valid_to[slots]
-
     def vector(self, id: int) -> Vector:
         if id not in self._slot:
             raise NotFound(f"no row {id} in this index: apply the space's latest delta first")

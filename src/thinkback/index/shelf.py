@@ -3,7 +3,7 @@
 TiM 002, section 3.3: LSH-based retrieval, then similarity within the group. We deviate where the paper's way
 loses memories: a small space is compared whole, a middling one by its signs first, a large one in as many
 groups as its recall target needs; the best lexical matches always join the candidates, and all are ranked by
-a weighted sum of cosine and lexical score.
+a weighted sum of cosine and lexical score, or by a rank that is given the parts of each.
 """
 
 from __future__ import annotations
@@ -63,7 +63,6 @@ class Parts:
     cosine_before: Scores
     told: Scores
     since: Scores
-    until: Scores
     cosines: Spread
     lexicals: Spread
 
@@ -119,11 +118,12 @@ class Shelf:
         weights: tuple[float, float] = (0.5, 0.5),
         rank: Rank | None = None,
         within: tuple[float, float] | None = None,
+        told: bool = True,
     ) -> Hits:
         """The `limit` best rows by `weights` (of cosine and of lexical score); ties go to the lower id.
 
         With a `rank` its score decides; then the neighbours in time of the best lexical matches are looked at
-        too, and what began `within` these seconds.
+        too, and what began `within` these seconds. A rank that does not ask for `told` need not pay for it.
 
         Several `query_terms` are wordings of one question: of its lexical scores a row's best counts.
 
@@ -164,7 +164,7 @@ class Shelf:
         if rank is not None and len(slots):
             slots, cosine = self._joined(rows, vector, slots, cosine, lexical, allowed, within)
             said = lexical[slots]
-            parts = self._parts(rows, vector, slots, cosine, lexical, wordings[0], allowed, exact)
+            parts = self._parts(rows, vector, slots, cosine, lexical, wordings[0], allowed, exact, told)
             score = rank(parts)
         top = _top(score, rows.ids(slots), limit)
         return Hits(
@@ -221,11 +221,13 @@ class Shelf:
         asked: Wording,
         allowed: Mask,
         exact: bool,
+        telling: bool,
     ) -> Parts:
         kept = lexical[: len(allowed)][allowed]
         near = cosine if exact else rows.arena.cosines(vector, _sampled(allowed))
-        told = rows.lexicon.told(asked.terms, slots)
-        again = (cosine > _AGAIN) & (told == 1)
+        again = cosine > _AGAIN
+        told = rows.lexicon.told(asked.terms, slots) if telling or again.any() else np.zeros(len(slots))
+        again &= told == 1
         if again.any():  # a question asked every day must not be the measure of what answers it
             kept, near = kept[kept < lexical[slots[again]].min()], near[near <= _AGAIN]
         earlier = rows.before(slots, _TALK)
@@ -241,7 +243,6 @@ class Shelf:
             cosine_before=np.where(earlier >= 0, cosine_before, near.mean() if len(near) else 0.0),
             told=told,
             since=rows.since(slots),
-            until=rows.until(slots),
             cosines=_spread(near),
             lexicals=_spread(kept),
         )

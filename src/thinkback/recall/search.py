@@ -106,6 +106,7 @@ class Search:
             weights=(0.5, 0.5) if self.preset.relative else (self.preset.cosine, self.preset.lexical),
             rank=self._scorer_of(kind) if self.preset.relative else None,
             within=self.scorer.within,
+            told=self.scorer.states,
         )
 
     def _scorer_of(self, kind: ItemKind) -> Scorer:

@@ -30,7 +30,7 @@ def parts(cosines: Spread = CALM, lexicals: Spread = CALM, /, **columns: Sequenc
     """Rows that have these columns; what is not given is the same for all, and as usual."""
     size = max((len(column) for column in columns.values()), default=1)
     usual = {"cosine": cosines.mean, "lexical": lexicals.mean, "cosine_before": cosines.mean, "until": inf}
-    names = ("cosine", "lexical", "before", "cosine_before", "told", "since", "until")
+    names = ("cosine", "lexical", "before", "cosine_before", "told", "since")
     filled: dict[str, Any] = {
         name: np.array(columns.get(name, [usual.get(name, 0.0)] * size), dtype=np.float64) for name in names
     }
