@@ -30,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "models": {"errors"},
     "metrics": HANDS,
     "reader": HANDS | {"prompts", "models"},
-    "worlds": HANDS | {"prompts"},
+    "worlds": HANDS | {"prompts", "models"},
     "datasets": HANDS | {"cases", "worlds"},
     "schemes": HANDS | {"cases", "stage", "prompts"},
     "runs": ASKED,

@@ -17,9 +17,6 @@ from thinkback_lab.cli import app
 from thinkback_lab.datasets.perltqa import load
 from thinkback_lab.worlds.findings import Finding
 
-pytest.importorskip("thinkback_lab.worlds.grammar", reason="the grammar is not merged yet")
-pytest.importorskip("thinkback_lab.worlds.variety", reason="the grammar is not merged yet")
-
 
 def run(*args: object) -> Result:
     return CliRunner().invoke(app, ["generate", *map(str, args)])

@@ -12,6 +12,7 @@ import typer
 
 from thinkback_lab.commands import options
 from thinkback_lab.errors import LabError
+from thinkback_lab.models import opened
 from thinkback_lab.progress import progress
 from thinkback_lab.worlds.counts import counts
 from thinkback_lab.worlds.files import names, write
@@ -100,18 +101,12 @@ def _by_grammar(characters: int, lang: Lang, seed: int) -> World:
 
 
 def _by_llm(characters: int, lang: Lang, seed: int, llm: str, out: Path) -> tuple[World, dict[str, Any]]:
-    from thinkback import Memory
     from thinkback_lab.worlds.by_llm import Author
 
     if llm == "none":
         raise LabError("--by llm needs a model: --llm openai:MODEL or --llm local:NAME_OR_PATH")
-    with (
-        Memory.open(":memory:", llm=llm, embedder="hashing", background=False) as memory,
-        progress("steps") as report,
-    ):
-        if memory.llm is None:
-            raise LabError(f"no language model is called {llm!r}")
-        author = Author(memory.llm, out / REPLIES, report=report)
+    with opened(llm) as model, progress("steps") as report:
+        author = Author(model, out / REPLIES, report=report)
         world = author.generate(characters, lang, seed)
     _keep_review(author, out)
     made = {"llm": llm, "receipt": author.receipt.told, "review": len(author.review)}

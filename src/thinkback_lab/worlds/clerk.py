@@ -19,13 +19,13 @@ from pydantic import BaseModel, ValidationError
 from thinkback import LLM, Message, Reply, ThinkbackError
 from thinkback_lab.errors import LabError
 from thinkback_lab.files import complaint, read_text
+from thinkback_lab.models import replied
 from thinkback_lab.prompts import render
 from thinkback_lab.worlds.replies import schema as schema_of
 from thinkback_lab.worlds.world import Lang
 
 T = TypeVar("T", bound=BaseModel)
 PATIENCE = 10  # so many steps may fail in a row
-_USELESS = ("BadReply", "ModelRefused")  # thinkback's names for: it answered, but nothing of use
 
 
 class Unusable(LabError):
@@ -111,7 +111,7 @@ class Clerk:
         try:
             reply = self._llm.complete(messages, schema=schema, max_tokens=max_tokens)
         except ThinkbackError as error:
-            if type(error).__name__ in _USELESS:
+            if replied(error):
                 self.receipt.calls += 1
                 return ""
             raise LabError(f"{error} The same command goes on from here: replies are kept.") from error
