@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Literal
 
 from thinkback.ports import Store
-from thinkback.text.names import normalise
-from thinkback.text.quarantine import redacted
+from thinkback.text.people.names import normalise
+from thinkback.text.safety.quarantine import redacted
+from thinkback.text.safety.trust import quarantined, redact
 from thinkback.text.tokens import terms
-from thinkback.text.trust import quarantined, redact
 from thinkback.types import Ref, Thought, Turn
 
 Concern = Literal["duplicate", "loop", "quarantined", "stale", "unsupported"]

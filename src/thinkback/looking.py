@@ -15,8 +15,8 @@ from thinkback.errors import InvalidInput
 from thinkback.history import replay, seen
 from thinkback.ports import Clock, Store
 from thinkback.recall.why import why_answer, why_thought
-from thinkback.text.quarantine import redacted_why
 from thinkback.text.refs import parse_ref
+from thinkback.text.safety.quarantine import redacted_why
 from thinkback.think.circle import Circle
 from thinkback.times import aware
 from thinkback.types import (

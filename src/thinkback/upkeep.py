@@ -17,7 +17,7 @@ from thinkback.index.lexical import hash_terms
 from thinkback.index.shelf import Shelf
 from thinkback.ports import Embedder, Store
 from thinkback.presets import Preset
-from thinkback.text.quarantine import indexable
+from thinkback.text.safety.quarantine import indexable
 from thinkback.text.tokens import terms
 from thinkback.types import Entry, Hashing, ItemKind, Plan, Stamp, Unindexed
 

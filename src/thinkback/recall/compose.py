@@ -11,8 +11,8 @@ from datetime import datetime
 from thinkback import prompts
 from thinkback.prompts.facts import NOTHING, facts
 from thinkback.recall.check import Conflict
+from thinkback.text.safety.trust import redact
 from thinkback.text.tokens import count_tokens
-from thinkback.text.trust import redact
 from thinkback.types import Candidate, Message, Recollection, Turn
 
 FACTS_BUDGET = 1200  # tokens for recalled memories

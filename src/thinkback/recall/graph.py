@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from thinkback.recall.who import Reached, Who, key_of, ties_people
-from thinkback.text.chain import THEY, Called, Chain, Link, Step, Told
-from thinkback.text.chains import chains
-from thinkback.text.kin import INDEFINITE
-from thinkback.text.names import USER
-from thinkback.text.telling import objects_in
+from thinkback.text.people.chain import THEY, Called, Chain, Link, Step, Told
+from thinkback.text.people.chains import chains
+from thinkback.text.people.kin import INDEFINITE
+from thinkback.text.people.names import USER
+from thinkback.text.people.telling import objects_in
 from thinkback.types import SAME, Thought
 
 _NOTHING = re.compile(r"(?:the )?[\s.,?!。，？！的]*", re.IGNORECASE)  # what may stand around a name

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from thinkback.text.names import normalise
 from thinkback.text.negation import Pole, hedged, poles
+from thinkback.text.people.names import normalise
 from thinkback.text.tokens import terms
 from thinkback.types import Thought
 

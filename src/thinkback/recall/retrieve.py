@@ -20,14 +20,14 @@ from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset
 from thinkback.recall.retention import Fading
 from thinkback.recall.search import Lookup, Question, Search, searching
-from thinkback.text.asking import open_terms
 from thinkback.text.forgetting import Wish, wishes
 from thinkback.text.memo import by_digest
-from thinkback.text.names import normalise
-from thinkback.text.quarantine import redacted, withheld
-from thinkback.text.scripts import HAN
+from thinkback.text.people.names import normalise
+from thinkback.text.questions.asking import open_terms
+from thinkback.text.questions.thesaurus import alike
+from thinkback.text.safety.quarantine import redacted, withheld
+from thinkback.text.scripts import has_han
 from thinkback.text.sentences import is_question, sentences
-from thinkback.text.thesaurus import alike
 from thinkback.text.tokens import terms
 from thinkback.types import Candidate, Hashing, Recollection, Ref, Score, Source, Thought, Turn
 
@@ -40,7 +40,6 @@ _REFERS = re.compile(
     r"\b(?:he|she|they|it|him|her|them|his|hers|their|its|there)\b|[他她它牠]|[那这這][边邊里裡儿兒]",
     re.IGNORECASE,
 )
-_HAN = re.compile(f"[{HAN}]")
 _SAYS_MORE = 2  # words of a turn that no recalled thought tells, for which it is worth a place
 
 
@@ -343,7 +342,7 @@ def _dated(thought: Thought) -> str:
         return thought.sentence
     ended = thought.valid_to or thought.retired_at
     until = f"{ended:%Y-%m-%d}" if ended else ""
-    if _HAN.search(thought.sentence):
+    if has_han(thought.sentence):
         return f"{thought.sentence}（已成过去，至{until}）"
     return f"{thought.sentence} (past, until {until})"
 

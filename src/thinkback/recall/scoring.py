@@ -10,7 +10,6 @@ becomes a score from 0 to 1: the relevance threshold adapts with the space.
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,14 +17,13 @@ import numpy as np
 
 from thinkback.index.shelf import Parts, Spread
 from thinkback.presets import Preset
-from thinkback.text.scripts import HAN
+from thinkback.text.scripts import has_han
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Scores = npt.NDArray[np.float64]
 
-_HAN = re.compile(f"[{HAN}]")
 # What is usual, and how many rows of a space weigh as much.
 _NEAR = 0.35
 _LEAST = 1e-3  # a deviation below it is that of a space in which all is alike
@@ -60,7 +58,7 @@ class Scorer:
         """The weighted sum, in standard deviations."""
         preset = self.preset
         words = _steadied(parts.lexicals, _WORDS)
-        han = bool(_HAN.search(self.text))
+        han = has_han(self.text)
         meaning = _steadied(parts.cosines, _MEANING_HAN if han else _MEANING)
         total: Scores = preset.lexical * (parts.lexical - words.mean) / words.deviation
         weight = preset.cosine_han if han else preset.cosine

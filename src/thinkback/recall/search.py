@@ -1,12 +1,11 @@
 """A question and what it is put to: its wordings, the shelf, the preset, and the words behind a hit.
 
-A question is searched for as it was asked, less the words that only ask, as a thought would say the answer
-(`text.asking`), and in words that mean alike (`text.thesaurus`); of its wordings the best score counts.
+A question is searched for as it was asked, less the words that only ask, as a thought would say the answer,
+and in words that mean alike (`text.questions`); of its wordings the best score counts.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,11 +17,11 @@ from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset, plain
 from thinkback.recall.retention import Fading
 from thinkback.recall.scoring import Scorer
-from thinkback.text.asked_when import Asked, asked_when
-from thinkback.text.asking import asked_for, rewordings
-from thinkback.text.scripts import HAN
+from thinkback.text.questions.asked_when import Asked, asked_when
+from thinkback.text.questions.asking import asked_for, rewordings
+from thinkback.text.questions.thesaurus import alike
+from thinkback.text.scripts import has_han
 from thinkback.text.sentences import is_question, sentences
-from thinkback.text.thesaurus import alike
 from thinkback.text.tokens import count_tokens, terms
 from thinkback.types import Hashing, ItemKind, Thought, Turn
 
@@ -34,7 +33,6 @@ _OPENING = 2000  # characters by which a question is judged
 _BRIEF = 48  # tokens of a question that may mean what it does not say
 SMALL, TINY = 32, 8  # rows; so few are no measure, and each is measured by itself
 _FEW = 32  # turns, of which the nearest are worth a look in any case
-_HAN = re.compile(f"[{HAN}]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +124,7 @@ class Search:
 
         Neither words nor a small embedder can tell: Chinese is asked in other characters than it was told in.
         """
-        return self.shelf.size("turn") <= _FEW and bool(_HAN.search(self.question.text))
+        return self.shelf.size("turn") <= _FEW and has_han(self.question.text)
 
     def matters(self, score: float) -> bool:
         return score >= self.preset.threshold

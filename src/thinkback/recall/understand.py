@@ -6,20 +6,18 @@ phrase to the name; what it found is words to search with, the thoughts that lin
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from thinkback.recall.graph import Followed, Graph
 from thinkback.recall.who import Reached
-from thinkback.text.chains import chains
-from thinkback.text.names import USER
-from thinkback.text.question_type import QuestionType, question_type
-from thinkback.text.scripts import HAN
+from thinkback.text.people.chains import chains
+from thinkback.text.people.names import USER
+from thinkback.text.questions.question_type import QuestionType, question_type
+from thinkback.text.scripts import has_han
 from thinkback.types import Ref
 
 _USER_ZH = "用户"
-_HAN = re.compile(f"[{HAN}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +118,7 @@ def _steps(one: Reached, graph: Graph) -> list[str]:
 
 def _names(one: Reached, graph: Graph, query: str) -> tuple[str, ...]:
     if one.key == USER:  # a question about the user by his name: thoughts call him the user
-        return (_USER_ZH,) if _HAN.search(query) else (USER,)
+        return (_USER_ZH,) if has_han(query) else (USER,)
     return graph.names_of(one.key) or tuple(name for name, _ in one.path[-1:])
 
 
@@ -132,7 +130,7 @@ def _kept_under(one: Reached, graph: Graph, query: str) -> tuple[str, ...]:
 def _said(name: str, query: str) -> bool:
     """Whether the query has the words of a name already: "my mom" those of "user's mom"."""
     bare = name.removeprefix(f"{USER}'s ").removeprefix(f"{_USER_ZH}的")
-    if _HAN.search(bare):
+    if has_han(bare):
         return bare in query
     text, words = f" {query.casefold()} ", bare.casefold()
     at = text.find(words)

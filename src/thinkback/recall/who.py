@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from thinkback.text.kinship import (
+from thinkback.text.people.kinship import (
     ROLES,
     ROLES_ZH,
     back,
@@ -22,7 +22,7 @@ from thinkback.text.kinship import (
     tiers,
     told_role,
 )
-from thinkback.text.names import USER, normalise
+from thinkback.text.people.names import USER, normalise
 from thinkback.types import SAME, Thought
 
 _HAS = "has "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from thinkback.errors import NotFound
 from thinkback.history import holding
 from thinkback.ports import Store
-from thinkback.text.quarantine import redacted
+from thinkback.text.safety.quarantine import redacted
 from thinkback.types import Check, Ref, Thought, Turn, Why
 
 

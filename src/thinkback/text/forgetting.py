@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from thinkback.text.kin import KIN_EN
 from thinkback.text.memo import by_digest
+from thinkback.text.people.kin import KIN_EN
 from thinkback.text.sentences import sentences
 from thinkback.text.tokens import terms
 

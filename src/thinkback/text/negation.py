@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from thinkback.text.scripts import HAN
+from thinkback.text.scripts import has_han
 
 _I = re.IGNORECASE
-_HAN = re.compile(f"[{HAN}]")
 
 # --- denying -----------------------------------------------------------------------------------
 
@@ -34,7 +33,7 @@ _HAVE_ZH = re.compile("有(?!名|趣)")
 
 def negate(sentence: str) -> str:
     """The sentence that cannot be true together with this one: a denial, or of a denial what it denies."""
-    return _negate_zh(sentence) if _HAN.search(sentence) else _negate_en(sentence)
+    return _negate_zh(sentence) if has_han(sentence) else _negate_en(sentence)
 
 
 _HEDGED = re.compile(
@@ -130,7 +129,7 @@ class Pole:
 
 
 def _pattern(words: str) -> re.Pattern[str]:
-    parts = [word if _HAN.search(word) else rf"\b{word}\b" for word in words.split("|")]
+    parts = [word if has_han(word) else rf"\b{word}\b" for word in words.split("|")]
     return re.compile("|".join(parts), _I)
 
 
@@ -153,8 +152,8 @@ def opposite(text: str) -> str:
     for pole in poles(text):
         ends = _SCALES[pole.scale]
         words = ends[(pole.end + 1) % len(ends)].split("|")
-        chinese = bool(_HAN.search(pole.word))
-        other = next(word for word in words if bool(_HAN.search(word)) == chinese)
+        chinese = has_han(pole.word)
+        other = next(word for word in words if has_han(word) == chinese)
         return text[: pole.start] + other + text[pole.start + len(pole.word) :]
     return text
 
@@ -198,4 +197,4 @@ def swap(sentence: str) -> str:
     for pattern, other in _SWAPS:
         if pattern.search(sentence):
             return pattern.sub(other, sentence, count=1)
-    return f"并非{sentence}" if _HAN.search(sentence) else f"It is not true that {sentence}"
+    return f"并非{sentence}" if has_han(sentence) else f"It is not true that {sentence}"

@@ -6,6 +6,8 @@ spaces, but its particles stick to the word, so character bigrams serve it bette
 
 from __future__ import annotations
 
+import re
+
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
 HANGUL = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"
@@ -14,3 +16,9 @@ CJK = HAN + KANA + HANGUL
 RUN = CJK + SOUTH_EAST_ASIAN
 INDIC = "\u0900-\u0963\u0966-\u0dff"
 EMOJI = "\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
+
+_HAN = re.compile(f"[{HAN}]")
+
+
+def has_han(text: str) -> bool:
+    return _HAN.search(text) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from thinkback.text.scripts import HAN
+from thinkback.text.scripts import has_han
 
 
 class Sentence(NamedTuple):
@@ -104,7 +104,6 @@ _CHINESE_QUESTION = re.compile(
     "|几(?:岁|点|号|月|口人|时)|是不是|有没有|能不能|会不会|可不可以|要不要|好不好|(?<!不)对不对|是否"
 )
 _KNOWING = re.compile("不(?:知道|清楚|明白|记得|管)|无论")
-_HAN = re.compile(f"[{HAN}]")
 
 
 def is_question(text: str) -> bool:
@@ -113,7 +112,7 @@ def is_question(text: str) -> bool:
     if re.search(r"[?？]", stripped[-6:]):
         return True
     body = _TRAIL.sub("", stripped[-400:])
-    if _HAN.search(body):
+    if has_han(body):
         return bool(_CHINESE_QUESTION.search(body)) and not _KNOWING.search(body)
     lead = _LEAD.match(stripped)
     return bool(_ENGLISH_QUESTION.match(stripped, lead.end() if lead else 0))

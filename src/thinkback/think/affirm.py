@@ -10,8 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from thinkback.text.safety.trust import quarantined
+from thinkback.text.scripts import has_han
 from thinkback.text.sentences import is_question, sentences
-from thinkback.text.trust import quarantined
 from thinkback.types import Turn
 
 _LONGEST = 200
@@ -29,7 +30,6 @@ _NO = re.compile(
     "|(?:不是|没有|不|没|不会)(?=[，,。！!]|\\Z)",
     _I,
 )
-_HAN = re.compile("[\u4e00-\u9fff]")
 _EITHER = re.compile(r"\bor\b|还是", _I)
 _LEAD = re.compile(
     r"(?:(?:so|and|ok|okay|oh|by the way|just to (?:check|confirm)|i see|got it|great|thanks)[,:]? )*", _I
@@ -66,7 +66,7 @@ class Affirmed:
     def statement(self) -> str:
         """The question as the user would state it; empty if it is not so plain."""
         question = self.question.replace("’", "'").strip()
-        if _HAN.search(question):
+        if has_han(question):
             asked = _ASKS_ZH.fullmatch(question)
             return f"我{asked['rest']}" if asked else ""
         body = _LEAD.sub("", question.rstrip(" ?"), count=1)

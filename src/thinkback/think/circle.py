@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from thinkback.text.names import normalise
+from thinkback.text.people.names import normalise
 from thinkback.think.relations import relation_of
 from thinkback.types import SAME, Draft, Entity, Thought
 

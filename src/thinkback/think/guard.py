@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from thinkback.text.safety.trust import quarantined
 from thinkback.text.tokens import terms
-from thinkback.text.trust import quarantined
 from thinkback.think.circle import Circle
 from thinkback.think.held import EPISODIC, as_draft, merged
 from thinkback.think.proposals import Forget, Merge

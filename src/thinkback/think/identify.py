@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from thinkback.text.kin import INDEFINITE, ONE_EACH
-from thinkback.text.names import SURNAMES, USER, normalise, roles_in
-from thinkback.text.sounds import is_han, likeness, may_be_pinyin
+from thinkback.text.people.kin import INDEFINITE, ONE_EACH
+from thinkback.text.people.names import SURNAMES, USER, normalise, roles_in
+from thinkback.text.people.sounds import is_han, likeness, may_be_pinyin
 from thinkback.think.amendment import Amendment
 from thinkback.think.circle import Circle, is_role
 from thinkback.think.sentence import language_of, subject_in

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from thinkback.text.names import normalise
+from thinkback.text.people.names import normalise
 from thinkback.think.generate import Generator
 from thinkback.think.lines import unread
 from thinkback.think.llm_generator import LLMGenerator

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from thinkback.text.language import language
+from thinkback.text.safety.trust import quarantined
 from thinkback.text.sentences import is_question, sentences
 from thinkback.text.tokens import count_tokens, terms
-from thinkback.text.trust import quarantined
 from thinkback.types import Draft, Side, Turn
 
 MOST_TOKENS = 1800

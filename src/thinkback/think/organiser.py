@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from thinkback.ports import Store
-from thinkback.text.names import USER, normalise
+from thinkback.text.people.names import USER, normalise
 from thinkback.think.circle import Circle, is_role
 from thinkback.think.identify import identify
 from thinkback.think.organise import organise

@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from thinkback.errors import BadReply
 from thinkback.prompts.generate import GenerateReply, ThoughtReply
 from thinkback.text.clean import clean
-from thinkback.text.dates import When, resolve
-from thinkback.text.names import USER, normalise
+from thinkback.text.people.names import USER, normalise
+from thinkback.text.times.dates import When, resolve
 from thinkback.text.tokens import terms
 from thinkback.think.affirm import Affirmed
 from thinkback.think.lines import Line

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from thinkback.text.kin import KIN_ZH, longest_first
 from thinkback.text.language import language
+from thinkback.text.people.kin import KIN_ZH, longest_first
 from thinkback.text.sentences import sentences
 from thinkback.think.amendment import EVERYTHING, Amendment
 from thinkback.think.compare import comparable, same_object, single_respect

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from thinkback.text.kin import EITHER_ZH, KIN_EN, KIN_ZH, ONE_EACH, PETS_EN, PETS_ZH
-from thinkback.text.names import normalise
+from thinkback.text.people.kin import EITHER_ZH, KIN_EN, KIN_ZH, ONE_EACH, PETS_EN, PETS_ZH
+from thinkback.text.people.names import normalise
 from thinkback.think.vocabulary import ENTRIES, FAVOURITES_ZH, Relation, of, said
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from thinkback.errors import Conflict, NotFound
 from thinkback.ports import Clock, Store
-from thinkback.text.names import normalise
+from thinkback.text.people.names import normalise
 from thinkback.think.circle import Circle
 from thinkback.think.guard import guarded
 from thinkback.think.llm_organiser import LLMOrganiser

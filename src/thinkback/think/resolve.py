@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from thinkback.text.names import USER, normalise
 from thinkback.text.numbers import NUMBER_EN, NUMBER_ZH
+from thinkback.text.people.names import USER, normalise
 from thinkback.text.tokens import fold, stem
 from thinkback.think.relations import canonical
 

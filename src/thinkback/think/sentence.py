@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from thinkback.text.kin import EITHER_ZH, KIN_ZH, PERSON_ZH
 from thinkback.text.language import language
-from thinkback.text.names import USER
+from thinkback.text.people.kin import EITHER_ZH, KIN_ZH, PERSON_ZH
+from thinkback.text.people.names import USER
+from thinkback.text.scripts import has_han
 from thinkback.think.relations import relation_of
 
-_HAN = re.compile("[\u4e00-\u9fff]")
 _ARTICLED = re.compile(r"(?:an?|the|my|his|her|their|one|two|three)\s", re.I)
 
 
@@ -61,7 +61,7 @@ def join(objects: Sequence[str], *, lang: str, negated: bool = False) -> str:
 
 def with_article(noun: str) -> str:
     """an actor, a director; nothing before a noun that has one, or is Chinese."""
-    if _ARTICLED.match(noun) or _HAN.search(noun):
+    if _ARTICLED.match(noun) or has_han(noun):
         return noun
     return ("an " if noun[:1].lower() in "aeiou" else "a ") + noun
 

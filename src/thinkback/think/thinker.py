@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from thinkback.errors import Conflict, LeaseLost, ModelError, NotFound, RateLimited, StoreError
 from thinkback.ports import Clock, Store
 from thinkback.receipts import Stopwatch, counting
-from thinkback.text.quarantine import admitted
+from thinkback.text.safety.quarantine import admitted
 from thinkback.think.generate import Generator
 from thinkback.think.organiser import Organised, Organiser
 from thinkback.think.reorganise import Reorganiser, outgrown

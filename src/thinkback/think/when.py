@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from thinkback.text.dates import When, began, stamp
+from thinkback.text.times.dates import When, began, stamp
 from thinkback.types import Kind
 
 Validity = tuple[datetime | None, datetime | None]

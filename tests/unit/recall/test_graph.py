@@ -14,7 +14,7 @@ from tests.unit.recall.two_facts import CHINESE, ENGLISH
 
 from thinkback.recall.graph import Graph
 from thinkback.recall.who import key_of
-from thinkback.text.names import normalise
+from thinkback.text.people.names import normalise
 from thinkback.types import SAME, Thought
 
 AT = datetime(2024, 5, 1, tzinfo=UTC)

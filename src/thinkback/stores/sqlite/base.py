@@ -6,7 +6,7 @@ from typing import Any
 
 from thinkback import errors
 from thinkback.stores.sqlite.connection import Connection
-from thinkback.text.names import normalise
+from thinkback.text.people.names import normalise
 
 _EPOCHS_A_SPACE = 1 << 24
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from thinkback.text.kin import PETS_ZH
-from thinkback.text.names import USER
 from thinkback.text.numbers import number
+from thinkback.text.people.kin import PETS_ZH
+from thinkback.text.people.names import USER
 from thinkback.think.rules.chinese_openings import KIN, NOT_GIVEN
 from thinkback.think.rules.chinese_words import destination, is_dose, is_name, is_place, listed, trim
 from thinkback.think.rules.rule import Reading, Rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from thinkback.text.kin import KIN_ZH
+from thinkback.text.people.kin import KIN_ZH
 
 _SHE = """mother sister wife girlfriend daughter aunt niece grandmother granddaughter mother-in-law
  sister-in-law daughter-in-law"""

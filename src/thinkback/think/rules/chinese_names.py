@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from thinkback.text.names import SURNAMES
+from thinkback.text.people.names import SURNAMES
 
 _GIVEN = (
     "[^\\W\\da-zA-Z_我你他她它的了是在有不没也都就这那们和跟与会要去来说吧吗呢啊天年月日人个最很还"

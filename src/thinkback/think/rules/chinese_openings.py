@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from thinkback.text.kin import KIN_EN, KIN_ZH, PETS_EN, PETS_ZH, longest_first
+from thinkback.text.people.kin import KIN_EN, KIN_ZH, PETS_EN, PETS_ZH, longest_first
 from thinkback.think.rules.chinese_names import BARE_NAME
 
 KIN = KIN_ZH | PETS_ZH | KIN_EN | PETS_EN

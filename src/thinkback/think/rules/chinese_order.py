@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from thinkback.text.kin import KIN_EN, KIN_ZH, longest_first
+from thinkback.text.people.kin import KIN_EN, KIN_ZH, longest_first
 from thinkback.think.rules.chinese_names import BARE_NAME, is_bare_name
 from thinkback.think.rules.chinese_words import is_drug
 

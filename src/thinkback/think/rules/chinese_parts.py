@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from thinkback.text.kin import KIN_ZH, PETS_ZH, longest_first
 from thinkback.text.numbers import NUMBER_ZH
+from thinkback.text.people.kin import KIN_ZH, PETS_ZH, longest_first
 from thinkback.think.rules.rule import Rule
 
 KIN_WORDS = f"(?:{longest_first(KIN_ZH | PETS_ZH)})"

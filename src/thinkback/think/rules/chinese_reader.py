@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from thinkback.text.dates import When, resolve
-from thinkback.text.kin import INDEFINITE_ZH, KIN_ZH, longest_first
-from thinkback.text.names import USER
+from thinkback.text.people.kin import INDEFINITE_ZH, KIN_ZH, longest_first
+from thinkback.text.people.names import USER
 from thinkback.text.sentences import Sentence, is_question, sentences
+from thinkback.text.times.dates import When, resolve
 from thinkback.text.traditional import simplified
 from thinkback.think.rules.chinese import RULES
 from thinkback.think.rules.chinese_build import as_written, built, is_given, kin_of, owned, who_is_who

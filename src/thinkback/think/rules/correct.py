@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from thinkback.text.kin import KIN_EN, KIN_ZH, PETS_EN, PETS_ZH
-from thinkback.text.names import USER
+from thinkback.text.people.kin import KIN_EN, KIN_ZH, PETS_EN, PETS_ZH
+from thinkback.text.people.names import USER
 from thinkback.think.relations import VOCABULARY
 
 _I = re.IGNORECASE

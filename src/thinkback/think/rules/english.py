@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from thinkback.text.kin import KIN_EN, PETS_EN, longest_first
+from thinkback.text.people.kin import KIN_EN, PETS_EN, longest_first
 from thinkback.think.rules.english_attributes import ATTRIBUTES
 from thinkback.think.rules.english_events import EVENTS, base_verb
 from thinkback.think.rules.english_health import HEALTH

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from thinkback.text.kin import KIN_EN, PETS_EN
+from thinkback.text.people.kin import KIN_EN, PETS_EN
 from thinkback.think.relations import relation_of
 from thinkback.think.rules.english import base_verb
 from thinkback.think.rules.english_cut import (

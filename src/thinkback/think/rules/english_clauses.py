@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from thinkback.text.kin import KIN_EN, longest_first
+from thinkback.text.people.kin import KIN_EN, longest_first
 from thinkback.text.sentences import Sentence
 from thinkback.think.rules.english_words import NAME
 from thinkback.think.rules.rule import Clause

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from thinkback.text.names import USER
+from thinkback.text.people.names import USER
 from thinkback.text.sentences import Sentence
 from thinkback.think.rules.english_parts import DOSE
 from thinkback.think.rules.english_words import NAME, is_firm, is_job, is_medicine

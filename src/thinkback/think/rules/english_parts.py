@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from thinkback.text.kin import KIN_EN, PETS_EN, longest_first
 from thinkback.text.numbers import NUMBER_EN
+from thinkback.text.people.kin import KIN_EN, PETS_EN, longest_first
 from thinkback.think.rules.rule import Rule
 
 BE = r"(?:am|is|are)"

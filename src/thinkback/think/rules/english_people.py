@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from thinkback.text.kin import KIN_EN, PETS_EN, longest_first
-from thinkback.text.names import USER
+from thinkback.text.people.kin import KIN_EN, PETS_EN, longest_first
+from thinkback.text.people.names import USER
 from thinkback.think.rules.english_parts import KIN, MODS, PET
 from thinkback.think.rules.english_words import NAME, is_job, is_name, word_set
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from thinkback.text.kin import INDEFINITE, KIN_EN, PETS_EN
-from thinkback.text.names import USER
+from thinkback.text.people.kin import INDEFINITE, KIN_EN, PETS_EN
+from thinkback.text.people.names import USER
 from thinkback.text.sentences import Sentence
 from thinkback.think.rules.english import ATTRIBUTES, KINDRED, PREDICATES
 from thinkback.think.rules.english_build import built, kin_of

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from thinkback.text.kin import KIN_EN, PETS_EN, longest_first
+from thinkback.text.people.kin import KIN_EN, PETS_EN, longest_first
 from thinkback.think.amendment import EVERYTHING
 from thinkback.think.rules.english_parts import DOSE, MONEY, WEIGHT
 from thinkback.think.rules.english_words import NAME, is_medicine

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from thinkback.text.dates import When, resolve
+from thinkback.text.times.dates import When, resolve
 
 _AHEAD = re.compile(
     r"\b(?:will|going to|planning to|plans? to)\b|(?:'ll|\b(?:am|is|are|'m|'re|'s) (?!been)\w+ing)\b|'m"

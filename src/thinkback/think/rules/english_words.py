@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from thinkback.text.kin import KIN_EN
+from thinkback.text.people.kin import KIN_EN
 
 _I = re.IGNORECASE
 

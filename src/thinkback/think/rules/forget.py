@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from thinkback.text.forgetting import about, is_recent, noun
-from thinkback.text.kin import KIN_EN, KIN_ZH, ONE_EACH, PETS_EN, PETS_ZH
-from thinkback.text.names import USER
+from thinkback.text.people.kin import KIN_EN, KIN_ZH, ONE_EACH, PETS_EN, PETS_ZH
+from thinkback.text.people.names import USER
 from thinkback.text.tokens import terms
 from thinkback.think.amendment import EVERYTHING
 from thinkback.think.relations import VOCABULARY, canonical

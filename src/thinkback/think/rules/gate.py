@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 
+from thinkback.text.scripts import has_han
 from thinkback.text.sentences import Sentence, is_question, sentences
 from thinkback.think.rules.english_words import word_set
 
@@ -56,7 +57,6 @@ _TASK = re.compile(
 _TASK_ZH = re.compile(
     "请?(?:帮我)?(?:把.{0,20})?(?:翻译|改写|润色|续写|总结|校对|造句|写一[篇首封段个]|扮演|重复)"
 )
-_HAN = re.compile("[\u4e00-\u9fff]")
 _COMMA_ZH = re.compile("[，,；;]")
 _QUOTED = re.compile('["“「『](.{1,300}?)["”」』]')
 _TAG_ZH = re.compile("(?:对吗|是吗|对不对|是不是|对吧|是吧|没错吧|记得吗|好吗)[？?]?\\Z")
@@ -167,7 +167,7 @@ def _real(part: Sentence) -> Iterator[Sentence]:
         yield part
         return
     first = min((each for each in (doubt, heard) if each), key=lambda each: each.start(), default=None)
-    if first is None or _HAN.search(said) or _MAKE_BELIEVE.search(said):
+    if first is None or has_han(said) or _MAKE_BELIEVE.search(said):
         return
     border = next(
         (each for each in reversed([*_BORDER.finditer(said, 0, first.start())]) if each.start()), None

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from thinkback.text.dates import When
+from thinkback.text.times.dates import When
 from thinkback.types import Kind
 
 

@@ -1,0 +1,1 @@
+"""Questions: what is asked for, of which time, and in which words the answer may stand."""

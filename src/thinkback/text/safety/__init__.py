@@ -1,0 +1,1 @@
+"""Hostile text is data: orders, secrets and forged structure are found here, and kept out of recall."""
