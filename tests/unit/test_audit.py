@@ -78,7 +78,7 @@ def test_a_thought_that_came_in_by_import_is_not_recalled_either(open_memory: Op
     other.import_(lines)
     assert "4711" in repr(other.thoughts())
     found = other.recall("What do I like, a PIN?", explain=True)
-    assert "4711" not in repr(found)
+    assert "4711" not in repr((found.items, found.dropped))  # its milliseconds may well hold those digits
     assert "quarantined: pin" in " ".join(item.reason for item in found.dropped)
     assert "4711" not in repr(other.audit())
 
