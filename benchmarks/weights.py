@@ -1,14 +1,14 @@
-"""Where the default preset's weights come from: the ones that find the most on open data, cross-validated.
+"""Where the default preset's weights come from: learned on open data, judged on what was left out.
 
-    python benchmarks/weights.py --data DIR --limit 300 --steps 1500
+    python benchmarks/weights.py --data DIR --limit 400
 
 Every history is told to a memory, every question is asked, and the parts of all candidates are noted as
-`recall.scoring` gets them. What other weights would rank first can then be computed without asking again, and
-a random local search moves them (that of shared words stays 1: only proportions matter) to where the mean
-over the data sets of (hit@1 + hit@5) / 2 is highest. Folds are by case: no history is both learned from and
-judged. A thought and its turn stand for one item and take one place. What recall leaves out afterwards (a
-question asked before, a secret) is not left out here, so these are not the figures of `thinkback-lab eval`.
-"Before" and "after" are fitted to the data they are judged on; only "cross-validated" is not.
+`recall.scoring` gets them. The weights are those under which a softmax over the candidates gives the answers
+the highest probability, every data set counting alike: a convex problem with one solution. Folds are by
+case: no history is both learned from and judged. A thought and its turn stand for one item and take one
+place. What recall leaves out afterwards (a question asked before, a secret) is not left out here, so these
+are not the figures of `thinkback-lab eval`. "Shipped" and "learned" are fitted to what they are judged on;
+only "cross-validated" is not. `--without NAME` learns without a part: what it gives is the difference.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 from unittest.mock import patch
@@ -29,9 +29,11 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
+from scipy.optimize import minimize  # type: ignore[import-untyped]
 
 from thinkback.index.shelf import Parts
-from thinkback.presets import HYBRID
+from thinkback.presets import HYBRID, Weights
+from thinkback.recall import search
 from thinkback.recall.scoring import Scorer
 from thinkback_lab.cases import Case, Dataset
 from thinkback_lab.datasets import perltqa
@@ -46,42 +48,49 @@ from thinkback_lab.worlds.files import write
 from thinkback_lab.worlds.grammar import generate
 from thinkback_lab.worlds.world import Lang
 
-NAMES = ("lexical", "cosine", "cosine_han", "before", "cosine_before", "thought", "time", "about", "told")
-LEAST, MOST = np.array([[1.0, 0, 0, 0, 0, -1, 0, 0, 0], [1, 4, 4, 4, 4, 1, 6, 6, 6]])
-STEP = np.array([0, 0.15, 0.15, 0.15, 0.15, 0.5, 0.5, 0.5, 0.5])  # how far one move goes
-START = np.array([1.0, 1, 1, 0, 0, 0, 0, 0, 0])  # not the preset: it was learned from such data
-BEFORE = np.array([getattr(HYBRID, name) for name in NAMES])
-ALONE: list[Any] = [replace(HYBRID, **dict(zip(NAMES, row, strict=True))) for row in np.eye(len(NAMES))]
-FOLDS, CHARACTERS = 3, 5  # by case; of a generated world
+MANNERS = ("asks", "tells", "at length")
+OWN = (
+    "words",
+    "asked",
+    "meaning",
+    "meaning_han",
+    "before",
+    "meaning_before",
+    "after",
+    "meaning_after",
+)  # learned for each manner
+SHARED = ("told", "told_before", "length", "thought", "time", "about", "kind")
+COLUMNS = [f"{name} {manner}" for manner in MANNERS for name in OWN] + list(SHARED)
+FOLDS, CHARACTERS, MOST = 3, 12, 40  # by case; of a generated world; candidates of a question learned from
+RIDGE = 3e-3
 Floats = npt.NDArray[np.float64]
-Cases = list[tuple[int, "Asked"]]  # questions, each with the number of its case
+Bools = npt.NDArray[np.bool_]
 
 
 class Asked(NamedTuple):
-    """Questions: a row a weight, a column a candidate; those of one item lie side by side."""
+    """A question: a row a candidate, the item each belongs to, and which items answer."""
 
-    columns: Floats
-    sizes: npt.NDArray[np.int64]  # candidates of each item
-    gold: npt.NDArray[np.bool_]  # whether the item answers
-    items: npt.NDArray[np.int64]  # of each question
+    case: int
+    rows: Floats
+    item: npt.NDArray[np.int64]
+    gold: Bools
 
-    def hits(self, weights: Floats) -> Floats:
-        """The share of questions with an answer first, and among the first five; a tie counts against it."""
-        best = np.maximum.reduceat(weights @ self.columns, np.cumsum(self.sizes) - self.sizes)
-        questions = np.cumsum(self.items) - self.items
-        answer = np.maximum.reduceat(np.where(self.gold, best, -np.inf), questions)
-        before = np.add.reduceat(~self.gold & (best >= np.repeat(answer, self.items)), questions, dtype=int)
-        return np.array([np.mean(np.isfinite(answer) & (before < k)) for k in (1, 5)])
+    def rank(self, weights: Floats) -> int:
+        """How many items come before the first answer; a tie counts against it."""
+        best = np.full(len(self.gold), -np.inf)
+        np.maximum.at(best, self.item, self.rows @ weights)
+        return int((~self.gold & (best >= best[self.gold].max())).sum()) if self.gold.any() else len(best)
 
 
-def joined(cases: Cases) -> Asked:
-    """Many questions in one matrix: a try is then a handful of numpy calls."""
-    columns = zip(*(asked for _, asked in cases), strict=True)
-    return Asked(*(np.concatenate(column, axis=-1) for column in columns))
+def row(manner: str, values: Mapping[str, Floats], count: int) -> Floats:
+    """Candidates as rows: a column a weight."""
+    columns = np.zeros((count, len(COLUMNS)))
+    for name, value in values.items():
+        columns[:, COLUMNS.index(f"{name} {manner}" if name in OWN else name)] = value
+    return columns
 
 
-def questions_of(case: Case, models: Kit) -> Iterator[Asked]:
-    """The questions of one case; one put to so few rows that they are scored plainly is passed over."""
+def questions_of(number: int, case: Case, models: Kit) -> Iterator[Asked]:
     noted: list[tuple[Scorer, Parts]] = []
     score = Scorer.__call__
 
@@ -89,28 +98,31 @@ def questions_of(case: Case, models: Kit) -> Iterator[Asked]:
         noted.append((scorer, parts))
         return score(scorer, parts)
 
-    with closing(Thinkback(models)) as memory, patch.object(Scorer, "__call__", noting):
+    with (
+        closing(Thinkback(models)) as memory,
+        patch.object(Scorer, "__call__", noting),
+        patch.object(search, "_no_measure", lambda turns, thoughts: False),
+    ):
         memory.tell(case.items)
         thoughts = memory.memory.thoughts(current=False)
         turns = {thought.id: [source.turn for source in thought.sources] for thought in thoughts}
         for question in filter(lambda question: question.gold, case.questions):
             noted.clear()
             memory.recall(question.text, 5, question.at)
-            found: dict[tuple[str, ...], list[Floats]] = {}
+            items: dict[tuple[str, ...], int] = {}
+            rows, item = [], []
             for scorer, parts in noted:
-                # linear in its weights: what each is a weight of is the score by it alone
-                columns = np.stack([replace(scorer, preset=alone).linear(parts) for alone in ALONE])
+                columns = row(scorer.manner, scorer.values(parts), len(parts.ids))
                 for place, id_ in enumerate(parts.ids.tolist()):
                     told = turns.get(id_, ()) if scorer.thoughts else [id_]
                     if told:  # else it says who is who, and answers nothing
-                        found.setdefault(memory.items_of(sorted(told)), []).append(columns[:, place])
+                        rows.append(columns[place])
+                        item.append(items.setdefault(memory.items_of(sorted(told)), len(items)))
                 if not scorer.thoughts:  # thoughts, then turns; what comes after is recall looking again
                     break
-            if found:
-                gold = [not set(question.gold).isdisjoint(items) for items in found]
-                sizes = np.array([len(each) for each in found.values()])
-                columns = np.stack([column for each in found.values() for column in each], axis=1)
-                yield Asked(columns, sizes, np.array(gold), np.array([len(found)]))
+            if rows:
+                gold = np.array([not set(question.gold).isdisjoint(names) for names in items])
+                yield Asked(number, np.stack(rows), np.array(item), gold)
 
 
 def datasets(folder: Path, seed: int) -> Iterator[tuple[str, Dataset]]:
@@ -128,71 +140,143 @@ def datasets(folder: Path, seed: int) -> Iterator[tuple[str, Dataset]]:
             yield f"world {lang}", perltqa.load(Path(home), lang)
 
 
-def fitted(sets: Sequence[Cases], steps: int, seed: int) -> Floats:
-    """From words and meaning alone, small random moves of one or two weights, kept unless they find less."""
-    random, sheets = np.random.default_rng(seed), [joined(cases) for cases in sets if cases]
+@dataclass(frozen=True)
+class Sheet:
+    """Many questions, one below the other: a softmax over each is then a handful of numpy calls."""
 
-    def aim(weights: Floats) -> float:
-        return float(np.mean([sheet.hits(weights) for sheet in sheets]))
+    rows: Floats
+    starts: npt.NDArray[np.int64]
+    question: npt.NDArray[np.int64]
+    gold: Bools
+    share: Floats  # of each question in the loss
 
-    weights, best = START, aim(START)
-    for _ in range(steps):
-        moved = random.choice(np.flatnonzero(STEP), random.integers(1, 3), replace=False)
-        tried = weights.copy()
-        tried[moved] += STEP[moved] * random.standard_normal(len(moved))
-        np.clip(tried, LEAST, MOST, out=tried)
-        if (reached := aim(tried)) >= best:  # hits are a landscape of steps: what is as good is a way on
-            weights, best = tried, reached
+    @classmethod
+    def of(cls, sets: Sequence[Sequence[Asked]], start: Floats) -> Sheet:
+        rows, gold, share = [], [], []
+        for asked in filter(None, sets):
+            for each in asked:
+                answers = each.gold[each.item]
+                keep = answers.copy()
+                keep[np.argsort(-(each.rows @ start), kind="stable")[:MOST]] = True
+                if answers.any() and not answers[keep].all():
+                    rows.append(each.rows[keep])
+                    gold.append(answers[keep])
+                    share.append(1 / len(asked))
+        sizes = np.array([len(each) for each in rows])
+        return cls(
+            np.concatenate(rows),
+            np.cumsum(sizes) - sizes,
+            np.repeat(np.arange(len(sizes)), sizes),
+            np.concatenate(gold),
+            np.array(share) / sum(share),
+        )
+
+    def loss(self, weights: Floats, scaled: Floats) -> tuple[float, Floats]:
+        """Minus the log probability of an answer, with its slope."""
+        score = scaled @ weights
+        score -= np.maximum.reduceat(score, self.starts)[self.question]
+        odds = np.exp(score)
+        chance = odds / np.add.reduceat(odds, self.starts)[self.question]
+        right = np.maximum(np.add.reduceat(chance * self.gold, self.starts), 1e-12)
+        slope = (chance - chance * self.gold / right[self.question]) * self.share[self.question]
+        size = RIDGE * weights
+        return float(-self.share @ np.log(right) + size @ weights / 2), scaled.T @ slope + size
+
+
+def learned(sets: Sequence[Sequence[Asked]], without: Sequence[str]) -> Floats:
+    sheet = Sheet.of(sets, shipped())
+    spread = sheet.rows.std(axis=0)
+    used = (spread > 0) & ~np.array([name.split()[0] in without for name in COLUMNS])
+    scaled = sheet.rows[:, used] / spread[used]
+    found = minimize(sheet.loss, np.zeros(used.sum()), args=(scaled,), jac=True, method="L-BFGS-B")
+    weights = np.zeros(len(COLUMNS))
+    weights[used] = found.x / spread[used]
     return weights
 
 
-def crossed(sets: Mapping[str, Cases], steps: int, seed: int) -> dict[str, Floats]:
-    """Each data set's hits by weights that were found without the case asked about."""
-    hits = {name: np.zeros(2) for name in sets}
+def shipped() -> Floats:
+    manners = HYBRID.weights
+    assert manners is not None
+    own = {"asks": manners.asks, "tells": manners.tells, "at length": manners.at_length}
+    return np.array(
+        [getattr(own[m], n) for m in MANNERS for n in OWN] + [getattr(own["asks"], n) for n in SHARED]
+    )
+
+
+def hits(asked: Sequence[Asked], weights: Floats) -> Floats:
+    ranks = np.array([each.rank(weights) for each in asked])
+    return np.array([np.mean(ranks < k) for k in (1, 5)])
+
+
+def crossed(sets: Mapping[str, Sequence[Asked]], without: Sequence[str]) -> dict[str, Floats]:
+    """Each data set's hits by weights that were learned without the case asked about."""
+    found = {name: np.zeros(2) for name in sets}
     for fold in range(FOLDS):
-        learned = [[each for each in cases if each[0] % FOLDS != fold] for cases in sets.values()]
-        weights = fitted(learned, steps, seed + fold)
-        for name, cases in sets.items():
-            if judged := [each for each in cases if each[0] % FOLDS == fold]:
-                hits[name] += joined(judged).hits(weights) * len(judged) / len(cases)
-    return hits
+        rest = [[each for each in asked if each.case % FOLDS != fold] for asked in sets.values()]
+        weights = learned(rest, without)
+        for name, asked in sets.items():
+            if judged := [each for each in asked if each.case % FOLDS == fold]:
+                found[name] += hits(judged, weights) * len(judged) / len(asked)
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     home = os.environ.get("THINKBACK_DATA")
     parser.add_argument("--data", type=Path, default=home, required=not home)
-    parser.add_argument("--limit", type=int, default=300, help="questions of a data set")
-    parser.add_argument("--steps", type=int, default=1500, help="moves that a search tries")
+    parser.add_argument("--limit", type=int, default=400, help="questions of a data set")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--without", nargs="*", default=[], choices=[each.name for each in fields(Weights)])
+    parser.add_argument("--ablate", action="store_true", help="learn once more without each part")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    models, sets = kit(Setup()), dict[str, Cases]()
+    models, sets = kit(Setup()), dict[str, list[Asked]]()
     for name, dataset in datasets(args.data, args.seed):
         cases = choose(dataset, args.limit, args.seed).cases
         print(f"{name}: {len(cases)} cases", file=sys.stderr)
-        if asked := [(at, each) for at, case in enumerate(cases) for each in questions_of(case, models)]:
+        if asked := [each for at, case in enumerate(cases) for each in questions_of(at, case, models)]:
             sets[name] = asked
-    after = fitted(list(sets.values()), args.steps, args.seed)
-    report(sets, after, crossed(sets, args.steps, args.seed), as_json=args.json)
+    weights = learned(list(sets.values()), args.without)
+    ways = {
+        "shipped": {name: hits(asked, shipped()) for name, asked in sets.items()},
+        "cross-validated": crossed(sets, args.without),
+        "learned": {name: hits(asked, weights) for name, asked in sets.items()},
+    }
+    parts = [each.name for each in fields(Weights)] if args.ablate else []
+    report(sets, ways, weights, {part: crossed(sets, [*args.without, part]) for part in parts}, args.json)
 
 
-def report(sets: Mapping[str, Cases], after: Floats, cross: Mapping[str, Floats], *, as_json: bool) -> None:
-    old, new = ({name: joined(each).hits(way) for name, each in sets.items()} for way in (BEFORE, after))
-    ways = {"before": old, "cross-validated": cross, "after": new}
-    means = {way: round(float(np.mean(list(hits.values()))), 4) for way, hits in ways.items()}
-    weights = {name: [float(BEFORE[at]), round(float(after[at]), 2)] for at, name in enumerate(NAMES)}
+Ways = Mapping[str, Mapping[str, Floats]]
+
+
+def shown(found: Floats) -> str:
+    return " / ".join(f"{share:.3f}" for share in found)
+
+
+def report(
+    sets: Mapping[str, Sequence[Asked]], ways: Ways, weights: Floats, ablated: Ways, as_json: bool
+) -> None:
+    means = {way: np.mean(list(found.values()), axis=0) for way, found in (*ways.items(), *ablated.items())}
+    named = {
+        name: [round(float(a), 2), round(float(b), 2)]
+        for name, a, b in zip(COLUMNS, shipped(), weights, strict=True)
+    }
     if as_json:
-        told = {"hits": ways, "means": means, "weights": weights}
-        print(json.dumps(told, default=lambda hits: hits.round(4).tolist()))
+        told: dict[str, Any] = {"hits": ways, "ablated": ablated, "means": means, "weights": named}
+        print(json.dumps(told, default=lambda found: found.round(4).tolist()))
         return
+    console = Console(width=110)
     table = Table("hit@1 / hit@5", "questions", *ways)
-    for name, cases in sets.items():
-        shares = [" / ".join(f"{share:.3f}" for share in hits[name]) for hits in ways.values()]
-        table.add_row(name, str(len(cases)), *shares)
-    table.add_row("mean", "", *map(str, means.values()))
-    Console(width=100).print(table)
-    print("weights:", ", ".join(f"{name} {was:g} -> {now:g}" for name, (was, now) in weights.items()))
+    for name, asked in sets.items():
+        table.add_row(name, str(len(asked)), *(shown(found[name]) for found in ways.values()))
+    table.add_row("mean", "", *(shown(means[way]) for way in ways))
+    console.print(table)
+    if ablated:
+        less = Table("cross-validated without", "mean", *sets)
+        for part, found in ablated.items():
+            less.add_row(part, shown(means[part]), *(shown(found[name]) for name in sets))
+        Console(width=240).print(less)
+    console.print("weights, shipped and learned:", named)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 alone. It finds a tenth to a quarter of the true neighbours (`benchmarks/lsh_recall.py`), so it is a preset
 to compare with. The default searches a space whole while that is quick, probes as many groups of a learned R
 as its recall target needs beyond, and weighs meaning, words and time by how far they stand out of the space
-(`recall/scoring.py`; weights chosen on open data, `benchmarks/weights.py` searches them anew). `fading` is
+(`recall/scoring.py`), with weights learned on open data (`benchmarks/weights.py`). `fading` is
 the default with Ebbinghaus' forgetting: what was not recalled for long ranks lower, and is archived at last.
 """
 
@@ -34,41 +34,58 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What each part of a relative score is worth; words and meaning count in standard deviations."""
+
+    words: float
+    asked: float = 0.0  # the words of the clause that asks
+    meaning: float
+    meaning_han: float  # where the question is Chinese: the default embedder knows little of it
+    before: float = 0.0  # the same words right before, in the same talk,
+    meaning_before: float = 0.0  # and the same meaning
+    after: float = 0.0  # likewise right after
+    meaning_after: float = 0.0
+    told: float = 0.0  # for being what the query tells already,
+    told_before: float = 0.0  # and for being what follows that
+    length: float = 0.0  # for each time that it is e times as long: a long text says more
+    thought: float = 0.0  # for being a thought; what the rules drew is a part of what was said
+    time: float = 0.0  # it began in the time that the question names
+    about: float = 0.0  # it is told of somebody whom the question speaks of
+    kind: float = 0.0  # for being of the kind that is surely asked for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manners:
+    """The weights for a query that asks, for one that tells, and for a whole passage."""
+
+    asks: Weights
+    tells: Weights
+    at_length: Weights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
     name: str
-    cosine: float  # weights of the score's two parts
+    cosine: float  # weights of the score's two parts, each as it is
     lexical: float
     threshold: float  # below it a memory does not matter
     nearly: float  # down to it a raw turn that shares a word may take a place that is left
     scan_below: int  # spaces up to this size are searched whole, larger ones by groups
     learned: bool  # R's columns: learned from the space, or random
     target: float  # recall@10 that probing must reach; 0 probes one group, as the paper does
-    relative: bool = False  # whether parts are counted in standard deviations over the space
-    cosine_han: float = 0.0  # the weight of a cosine where the question is Chinese
-    before: float = 0.0  # the same words right before, in the same talk,
-    cosine_before: float = 0.0  # and the same meaning
-    thought: float = 0.0  # for being a thought; what the rules drew is a part of what was said
-    time: float = 0.0  # it began in the time that the question names
-    about: float = 0.0  # it is told of somebody whom the question speaks of
-    told: float = 0.0  # taken off for saying what a statement says already
+    weights: Manners | None = None  # those of a relative score, in place of the two
     middle: float = 0.0  # the weighted sum that scores 0.5,
     steep: float = 1.0  # and how quickly the score rises there
     group_by: Literal["turn", "thought"] = "turn"  # whose embedding decides a thought's group
     retention: Retention | None = None  # forgetting by time
 
 
+_LEARNED = Weights(words=1.0, meaning=0.8, meaning_han=0.2, before=0.5, meaning_before=0.5)
 HYBRID = Preset(
     name="hybrid",
-    relative=True,
-    cosine=0.8,
-    cosine_han=0.2,
-    lexical=1.0,
-    before=0.5,
-    cosine_before=0.5,
-    thought=-0.7,
-    time=2.5,
-    about=1.0,
-    told=0.7,
+    cosine=0.5,
+    lexical=0.5,
+    weights=Manners(asks=_LEARNED, tells=_LEARNED, at_length=_LEARNED),
     middle=2.0,
     steep=1.5,
     threshold=0.24,
@@ -91,9 +108,7 @@ def plain(preset: Preset) -> Preset:
     """A relative preset for a space of so few rows that they are no measure: each is measured by itself."""
     return replace(
         preset,
-        relative=False,
-        cosine=0.5,
-        lexical=0.5,
+        weights=None,
         threshold=preset.threshold**_BENT,
         nearly=preset.nearly**_BENT,
     )

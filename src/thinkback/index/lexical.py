@@ -167,8 +167,8 @@ class Lexicon:
         found = np.unique(weighed.matched()) if slots is None else slots
         return found, weighed.dense[found]
 
-    def told(self, query: Terms, slots: Slots) -> Scores:
-        """Of these slots, the share of the document's words that the query says."""
+    def told(self, query: Terms) -> Scores:
+        """Of every slot, the share of the document's words that the query says."""
         names = np.unique(query)
         starts = self._segment.offsets[self._segment.terms.searchsorted(names)].tolist()
         stops = self._segment.offsets[self._segment.terms.searchsorted(names, side="right")].tolist()
@@ -176,7 +176,12 @@ class Lexicon:
         for name, start, stop in zip(names.tolist(), starts, stops, strict=True):
             for found, tf, _ in self._postings(name, start, stop):
                 words[found] += tf
-        return words[slots] / np.maximum(self._length[slots], 1.0)
+        length = np.maximum(self._length[: self._slots], 1.0)
+        return words[: self._slots] / length
+
+    def lengths(self, slots: Slots) -> Floats:
+        """How many words each of these documents has."""
+        return self._length[slots]
 
     def weigh(self, query: Terms, if_known: Terms | None = None) -> Weighed:
         """The scores of the whole space for one query; of `if_known`, what nobody wrote takes no share."""
@@ -199,7 +204,7 @@ class Lexicon:
             idf = math.log1p((self._count - df + 0.5) / (df + 0.5))
             information += idf
             parts += [(df, idf, *posting) for posting in postings]
-        if not parts:
+        if not parts or not self._total:  # all that held a word may have been removed
             return Weighed(dense=np.zeros(self._slots), parts=())
         parts.sort(key=itemgetter(0))
         _, idfs, slots, tfs, lengths = zip(*parts, strict=True)

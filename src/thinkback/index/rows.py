@@ -111,12 +111,13 @@ class Rows:
     def any_retired(self) -> bool:
         return bool((self._retired_at[: len(self)] < np.inf).any())
 
-    def before(self, slots: Slots, seconds: float) -> Ints:
-        """The slot right before each, if it began within so many seconds of it; else -1."""
-        other = np.maximum(slots.astype(np.int64) - 1, 0)
+    def near(self, slots: Slots, step: int, seconds: float) -> Ints:
+        """The slot so many steps from each, if it began within so many seconds of it; else -1."""
+        there = slots.astype(np.int64) + step
+        other = np.clip(there, 0, len(self) - 1)
         with np.errstate(invalid="ignore"):
-            near = np.abs(self._valid_from[other] - self._valid_from[slots]) <= seconds
-        return np.where((slots > 0) & near, other, -1)
+            close = np.abs(self._valid_from[other] - self._valid_from[slots]) <= seconds
+        return np.where((other == there) & close, other, -1)
 
     def began(self, start: float, end: float) -> Mask:
         """Of every slot, whether it holds from a time in this span on."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -51,9 +51,9 @@ class Spread(NamedTuple):
 class Parts:
     """What candidates are scored by, one array a part, a place a candidate; and the space they stand out of.
 
-    `before` and `cosine_before` are the scores of the row right before one in the same talk, nothing where
-    there is none. `told` is the share of a row's words that the query says already. Times are in seconds
-    since 1970.
+    `before`, `after` and the like are scores of the rows right before and after one in the same talk, or 0.
+    `told` is the share of a row's words that the query tells already, `asked` the lexical score by what it
+    asks alone, where that is not all of it. Times are in seconds since 1970.
     """
 
     ids: Ints
@@ -61,10 +61,16 @@ class Parts:
     lexical: Scores
     before: Scores
     cosine_before: Scores
+    after: Scores
+    cosine_after: Scores
     told: Scores
+    told_before: Scores
+    asked: Scores | None
+    length: Scores  # in words
     since: Scores
     cosines: Spread
     lexicals: Spread
+    askeds: Spread
 
 
 Rank = Callable[[Parts], "Scores"]
@@ -118,12 +124,13 @@ class Shelf:
         weights: tuple[float, float] = (0.5, 0.5),
         rank: Rank | None = None,
         within: tuple[float, float] | None = None,
-        told: bool = True,
+        told: Terms | None = None,
+        asked: Terms | None = None,
     ) -> Hits:
         """The `limit` best rows by `weights` (of cosine and of lexical score); ties go to the lower id.
 
         With a `rank` its score decides; then the neighbours in time of the best lexical matches are looked at
-        too, and what began `within` these seconds. A rank that does not ask for `told` need not pay for it.
+        too, and what began `within` these seconds. `told` and `asked` are the words of the query's two parts.
 
         Several `query_terms` are wordings of one question: of its lexical scores a row's best counts.
 
@@ -164,7 +171,8 @@ class Shelf:
         if rank is not None and len(slots):
             slots, cosine = self._joined(rows, vector, slots, cosine, lexical, allowed, within)
             said = lexical[slots]
-            parts = self._parts(rows, vector, slots, cosine, lexical, wordings[0], allowed, exact, told)
+            query = wordings[0].terms
+            parts = self._parts(rows, vector, slots, cosine, lexical, query, allowed, exact, told, asked)
             score = rank(parts)
         top = _top(score, rows.ids(slots), limit)
         return Hits(
@@ -218,33 +226,46 @@ class Shelf:
         slots: Slots,
         cosine: Vector,
         lexical: Scores,
-        asked: Wording,
+        query: Terms,
         allowed: Mask,
         exact: bool,
-        telling: bool,
+        told: Terms | None,
+        asked: Terms | None,
     ) -> Parts:
         kept = lexical[: len(allowed)][allowed]
         near = cosine if exact else rows.arena.cosines(vector, _sampled(allowed))
         again = cosine > _AGAIN
-        told = rows.lexicon.told(asked.terms, slots) if telling or again.any() else np.zeros(len(slots))
-        again &= told == 1
+        if again.any():
+            again &= rows.lexicon.told(query)[slots] == 1
         if again.any():  # a question asked every day must not be the measure of what answers it
             kept, near = kept[kept < lexical[slots[again]].min()], near[near <= _AGAIN]
-        earlier = rows.before(slots, _TALK)
-        there = np.flatnonzero(earlier >= 0)
-        before = np.where(earlier >= 0, lexical[earlier], 0.0)
-        cosine_before = np.zeros(len(slots))
-        cosine_before[there] = rows.arena.cosines(vector, earlier[there].astype(np.int32))
+        earlier, later = rows.near(slots, -1, _TALK), rows.near(slots, 1, _TALK)
+        saying = np.zeros(len(lexical)) if told is None else rows.lexicon.told(told)
+        wanted = None if asked is None else rows.lexicon.weigh(asked).dense
+        usual = float(near.mean()) if len(near) else 0.0
+
+        def cosines(beside: Ints) -> Scores:
+            there = beside >= 0
+            found = np.full(len(beside), usual)
+            found[there] = rows.arena.cosines(vector, beside[there].astype(np.int32))
+            return found
+
         return Parts(
             ids=rows.ids(slots),
             cosine=cosine,
             lexical=lexical[slots],
-            before=before,
-            cosine_before=np.where(earlier >= 0, cosine_before, near.mean() if len(near) else 0.0),
-            told=told,
+            before=np.where(earlier >= 0, lexical[earlier], 0.0),
+            cosine_before=cosines(earlier),
+            after=np.where(later >= 0, lexical[later], 0.0),
+            cosine_after=cosines(later),
+            told=saying[slots],
+            told_before=np.where(earlier >= 0, saying[earlier], 0.0),
+            asked=None if wanted is None else wanted[slots],
+            length=rows.lexicon.lengths(slots).astype(np.float64),
             since=rows.since(slots),
             cosines=_spread(near),
             lexicals=_spread(kept),
+            askeds=_spread(kept if wanted is None else wanted[: len(allowed)][allowed]),
         )
 
     def vector_of(self, kind: ItemKind, id: int) -> Vector:
@@ -291,12 +312,9 @@ def _sampled(allowed: Mask) -> Slots:
 
 
 def _chosen(parts: Parts, top: Ints) -> Parts:
-    arrays = {
-        each.name: getattr(parts, each.name)[top]
-        for each in fields(parts)
-        if each.name not in ("cosines", "lexicals")
-    }
-    return replace(parts, **arrays)
+    columns = {each.name: getattr(parts, each.name) for each in fields(parts)}
+    chosen: dict[str, Any] = {name: a[top] for name, a in columns.items() if isinstance(a, np.ndarray)}
+    return replace(parts, **chosen)
 
 
 def _weighed(lexicon: Lexicon, wording: Wording) -> Scores:

@@ -52,7 +52,7 @@ def retrieve(
 ) -> Recollection:
     """The k memories that matter most, best first; with `explain`, what was dropped as well."""
     search = searching(question, shelf, hashing, preset, lookup)
-    found, items, dropped = _together(search) if search.preset.relative else _thoughts_first(search)
+    found, items, dropped = _together(search) if search.preset.weights else _thoughts_first(search)
     return Recollection(
         query=question.text,
         items=tuple(items),

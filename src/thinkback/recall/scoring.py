@@ -3,8 +3,9 @@
 A plain preset adds its parts as they are. A relative one asks first how far each part stands out of the
 space: a cosine of 0.5 says much among English sentences and nothing among Chinese ones (MiniLM knows none),
 a third of the question's words is much for a long question and little for a short one. So parts are counted
-in standard deviations over the space, which in a small space lean on what is usual, and the weighted sum
-becomes a score from 0 to 1: the relevance threshold adapts with the space.
+in standard deviations over the space, which in a small space lean on what is usual. How much each is worth
+depends on how the query is put: after a statement, what follows it in memory is wanted, not the statement
+again. The weighted sum becomes a score from 0 to 1: the relevance threshold adapts with the space.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thinkback.index.shelf import Parts, Spread
-from thinkback.presets import Preset
+from thinkback.presets import Manners, Preset, Weights
+from thinkback.text.questions.spoken import Manner
 from thinkback.text.scripts import has_han
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ _LEAST = 1e-3  # a deviation below it is that of a space in which all is alike
 _WORDS = Spread(20, 0.03, 0.10)
 _MEANING = Spread(20, 0.12, 0.12)
 _MEANING_HAN = Spread(20, 0.45, 0.15)
+_IN_PASSING = 0.2  # of a row's words, said in any query on the matter; only more than that tells it
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,43 +41,62 @@ class Scorer:
 
     preset: Preset
     text: str
-    states: bool = False  # the question tells something, and does not only ask
+    manner: Manner = "asks"
     within: tuple[float, float] | None = None
     thoughts: bool = False  # whether thoughts are scored, or raw turns
     about: tuple[int, ...] = ()  # the thoughts told of those whom the question speaks of
 
     def __call__(self, parts: Parts) -> Scores:
         preset = self.preset
-        if not preset.relative:
+        if preset.weights is None:
             plain: Scores = preset.cosine * parts.cosine + preset.lexical * parts.lexical
             return plain
-        score: Scores = 1 / (1 + np.exp((preset.middle - self.linear(parts)) / preset.steep))
+        linear = sum(self.contributions(parts).values(), np.zeros(len(parts.ids)))
+        score: Scores = 1 / (1 + np.exp((preset.middle - linear) / preset.steep))
         score[(parts.cosine <= 0) & (parts.lexical <= 0)] = 0.0  # what has no words to search by is no find
         # What is near by any measure stays a find among many that are as near: a question asked every day.
         near = 0.5 * parts.cosine + 0.5 * parts.lexical >= _NEAR
         return np.where(near, np.maximum(score, preset.threshold), score)
 
-    def linear(self, parts: Parts) -> Scores:
-        """The weighted sum, in standard deviations."""
-        preset = self.preset
+    def contributions(self, parts: Parts) -> dict[str, Scores]:
+        """What each part adds to the weighted sum; those of a preset without weights add nothing."""
+        if self.preset.weights is None:
+            return {}
+        weights = self._weights(self.preset.weights)
+        found = self.values(parts)
+        return {name: getattr(weights, name) * value for name, value in found.items()}
+
+    def values(self, parts: Parts) -> dict[str, Scores]:
+        """The parts by their weights' names, as they are weighed."""
         words = _steadied(parts.lexicals, _WORDS)
         han = has_han(self.text)
         meaning = _steadied(parts.cosines, _MEANING_HAN if han else _MEANING)
-        total: Scores = preset.lexical * (parts.lexical - words.mean) / words.deviation
-        weight = preset.cosine_han if han else preset.cosine
-        total += weight * (parts.cosine - meaning.mean) / meaning.deviation
-        total += preset.before * parts.before / words.deviation
-        total += preset.cosine_before * (parts.cosine_before - meaning.mean) / meaning.deviation
-        if self.states:
-            total -= preset.told * parts.told
+        found = {
+            "words": (parts.lexical - words.mean) / words.deviation,
+            "meaning_han" if han else "meaning": (parts.cosine - meaning.mean) / meaning.deviation,
+            "before": parts.before / words.deviation,
+            "meaning_before": (parts.cosine_before - meaning.mean) / meaning.deviation,
+            "after": parts.after / words.deviation,
+            "meaning_after": (parts.cosine_after - meaning.mean) / meaning.deviation,
+            "told": np.maximum(0.0, parts.told - _IN_PASSING),
+            "told_before": np.maximum(0.0, parts.told_before - _IN_PASSING),
+            "length": np.log1p(parts.length),
+        }
+        if self.manner == "asks":
+            asked = _steadied(parts.askeds, _WORDS)
+            said = parts.lexical if parts.asked is None else parts.asked
+            found["asked"] = (said - asked.mean) / asked.deviation
         if self.thoughts:
-            total += preset.thought
+            found["thought"] = np.ones(len(parts.ids))
         if self.about:
-            total += preset.about * np.isin(parts.ids, self.about)
+            found["about"] = np.isin(parts.ids, self.about).astype(np.float64)
         if self.within is not None:
             start, end = self.within
-            total += preset.time * ((parts.since >= start) & (parts.since < end))
-        return total
+            found["time"] = ((parts.since >= start) & (parts.since < end)).astype(np.float64)
+        return found
+
+    def _weights(self, manners: Manners) -> Weights:
+        return {"asks": manners.asks, "tells": manners.tells, "at length": manners.at_length}[self.manner]
 
 
 def _steadied(found: Spread, usual: Spread) -> Spread:

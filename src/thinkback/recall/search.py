@@ -19,18 +19,16 @@ from thinkback.recall.retention import Fading
 from thinkback.recall.scoring import Scorer
 from thinkback.text.questions.asked_when import Asked, asked_when
 from thinkback.text.questions.asking import asked_for, rewordings
+from thinkback.text.questions.spoken import Spoken, is_brief, spoken
 from thinkback.text.questions.thesaurus import alike
 from thinkback.text.scripts import has_han
-from thinkback.text.sentences import is_question, sentences
-from thinkback.text.tokens import count_tokens, terms
+from thinkback.text.tokens import terms
 from thinkback.types import Hashing, ItemKind, Thought, Turn
 
 if TYPE_CHECKING:
     from thinkback.types import Terms, Vector
 
 _ALIKE = 0.7  # what a word that means alike is worth of the word itself
-_OPENING = 2000  # characters by which a question is judged
-_BRIEF = 48  # tokens of a question that may mean what it does not say
 SMALL, TINY = 32, 8  # rows; so few are no measure, and each is measured by itself
 _FEW = 32  # turns, of which the nearest are worth a look in any case
 
@@ -80,6 +78,7 @@ class Search:
     lookup: Lookup
     scorer: Scorer
     wordings: Mapping[ItemKind, tuple[Wording, ...]]
+    spoken: Spoken
     reaches_back: bool = False  # it asks for what was so before: what is held true no more may answer it
 
     def hits(self, kind: ItemKind, limit: int, *, whenever: bool = False) -> Hits:
@@ -101,10 +100,11 @@ class Search:
             as_of=as_of,
             current_only=as_of is None and not whenever and known is None,
             only=None if known is None else self._only(known, kind, whenever=whenever),
-            weights=(0.5, 0.5) if self.preset.relative else (self.preset.cosine, self.preset.lexical),
-            rank=self._scorer_of(kind) if self.preset.relative else None,
+            weights=(self.preset.cosine, self.preset.lexical),
+            rank=self._scorer_of(kind) if self.preset.weights else None,
             within=self.scorer.within,
-            told=self.scorer.states,
+            told=_hashed(self.spoken.told),
+            asked=_hashed(self.spoken.asked) if self.spoken.told else None,
         )
 
     def _scorer_of(self, kind: ItemKind) -> Scorer:
@@ -141,19 +141,14 @@ def searching(
     question: Question, shelf: Shelf, hashing: Hashing | None, preset: Preset, lookup: Lookup
 ) -> Search:
     """The question made ready: its wordings, the time it names, whether it tells something."""
-    if preset.relative and _no_measure(shelf.size("turn"), shelf.size("thought")):
+    if preset.weights and _no_measure(shelf.size("turn"), shelf.size("thought")):
         preset = plain(preset)
-    last = sentences(question.text[:_OPENING])[-1:]
+    put = spoken(question.text)
     when = Asked((), "any") if question.now is None else asked_when(question.text, question.now)
-    scorer = Scorer(
-        preset,
-        question.text,
-        states=not any(is_question(sentence.text) for sentence in last),
-        within=_within(when),
-    )
+    scorer = Scorer(preset, question.text, put.manner, within=_within(when))
     reaches_back = when.tense == "before" and question.as_of is None and question.known is None
     wordings = wordings_of(question)
-    return Search(question, shelf, hashing, preset, lookup, scorer, wordings, reaches_back)
+    return Search(question, shelf, hashing, preset, lookup, scorer, wordings, put, reaches_back)
 
 
 def _no_measure(turns: int, thoughts: int) -> bool:
@@ -190,7 +185,7 @@ def _own(question: Question) -> Iterator[Wording]:
     weigh as if a rare word were missing.
     """
     yield Wording(question.terms)
-    if not _brief(question.text):
+    if not is_brief(question.text):
         return
     if (wanted := asked_for(question.text)) != terms(question.text):
         yield _worded(wanted)
@@ -200,7 +195,7 @@ def _own(question: Question) -> Iterator[Wording]:
 
 def _as_a_thought(text: str) -> Iterator[Wording]:
     """As a thought that answers would say it."""
-    if _brief(text):
+    if is_brief(text):
         told = {frozenset(terms(text)), frozenset(asked_for(text))}
         for wanted in rewordings(text):
             if frozenset(wanted) not in told:
@@ -214,6 +209,5 @@ def _worded(wanted: Sequence[str]) -> Wording:
     return Wording(hash_terms(words), hash_terms(pairs))
 
 
-def _brief(text: str) -> bool:
-    """Whether it may mean what it does not say; a long text says it, and one phrase of it would hide that."""
-    return count_tokens(text) <= _BRIEF
+def _hashed(words: str) -> Terms | None:
+    return hash_terms(terms(words)) if words else None

@@ -72,6 +72,14 @@ def test_scores_equal_the_naive_ones(
     assert ((scores > 0) & (scores < 1)).all()
 
 
+def test_where_all_was_removed_nothing_is_found() -> None:
+    lexicon = Lexicon()
+    lexicon.extend(list(range(400)), [hash_terms(["cat"])] * 400)
+    for slot in range(400):
+        lexicon.remove(slot)
+    assert lexicon.scores(hash_terms(["cat"]))[0].tolist() == []
+
+
 def test_a_restriction_keeps_its_order_and_has_zero_where_nothing_matches() -> None:
     lexicon = Lexicon()
     lexicon.extend([0, 1, 2], [hash_terms(text.split()) for text in ("a cat", "a dog", "a mat")])

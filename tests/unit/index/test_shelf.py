@@ -399,7 +399,7 @@ def test_told_is_the_share_of_a_rows_words_that_the_query_says() -> None:
     query = shelf.vector_of("turn", 1)
 
     def told(*words: str) -> dict[int, float]:
-        _, parts = ranked(shelf, query, list(words), by_cosine)
+        _, parts = ranked(shelf, query, ["cat"], by_cosine, told=hash_terms(words))
         return dict(zip(parts.ids.tolist(), parts.told.tolist(), strict=True))
 
     assert told("my", "cat", "my") == pytest.approx({1: 0.5, 2: 0.75, 3: 0, 4: 0})
@@ -413,7 +413,7 @@ def test_told_knows_what_was_indexed_at_once_and_what_came_later() -> None:
     shelf = turns(["my cat sat there"] * 400)
     later = Entry("turn", 999, clusters(1)[0], hash_terms(["cat"]))
     shelf.apply(Delta(Stamp(0, 1), (later, replace(later, id=5, terms=hash_terms(["dogs"])))))
-    _, parts = ranked(shelf, shelf.vector_of("turn", 1), ["cat"], by_cosine)
+    _, parts = ranked(shelf, shelf.vector_of("turn", 1), ["cat"], by_cosine, told=hash_terms(["cat"]))
     told = dict(zip(parts.ids.tolist(), parts.told.tolist(), strict=True))
     assert (told[1], told[5], told[999]) == (0.25, 0, 1)
 
