@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from math import log
+from random import Random
 
 import pytest
 from tests.conftest import OpenMemory
@@ -34,6 +35,37 @@ def test_tim_looks_into_the_querys_own_group_of_a_random_matrix_only(open_memory
     assert found.probes == 1
     assert {item.group for item in (*found.items, *found.dropped)} <= {found.group}
     assert all(item.score.total == pytest.approx(item.score.cosine) for item in found)
+
+
+def test_tim_looks_into_one_group_of_a_learned_matrix_too(open_memory: OpenMemory) -> None:
+    memory = open_memory(preset=replace(HYBRID, scan_below=0))
+    tell_of_things(memory)
+    hashing = memory.store.hashing("default")
+    assert hashing is not None
+    assert hashing.learned
+    assert hashing.probes > 1
+    found = memory.recall("What about the boat?", explain=True, preset="tim")
+    assert found.probes == 1
+    assert {item.group for item in (*found.items, *found.dropped)} == {found.group}
+
+
+def test_groups_made_while_nothing_probes_them_are_ready_for_who_does(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("thinkback.upkeep.SCAN_BELOW", 100)
+    memory = open_memory(preset="dense")
+    tell_of_things(memory)
+    hashing = memory.store.hashing("default")
+    assert hashing is not None
+    assert hashing.probes > 1
+
+
+def tell_of_things(memory: Memory) -> None:
+    things = ("boat", "parrot", "soup", "piano", "violin", "lake", "roof", "bread", "lamp", "river", "stone")
+    for number in range(300):
+        told = Random(number).sample(things, 3)
+        memory.remember(f"A {told[0]}, a {told[1]} and a {told[2]}.")
+    memory.post_think()
 
 
 def test_the_default_finds_what_tim_misses(open_memory: OpenMemory) -> None:

@@ -156,6 +156,8 @@ def searching(
     """The question made ready: its wordings, the time it names, whether it tells something."""
     if preset.relative and _no_measure(shelf.size("turn"), shelf.size("thought")):
         preset = plain(preset)
+    if not preset.target and hashing is not None and hashing.probes > 1:
+        hashing = replace(hashing, probes=1)  # as the papers do, whatever the groups were made for
     if preset.most is not None:
         question = replace(question, k=min(question.k, preset.most))
     last = sentences(question.text[:_OPENING])[-1:]
