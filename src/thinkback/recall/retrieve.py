@@ -13,13 +13,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from typing import NamedTuple
 
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset
-from thinkback.recall.rerank import Reranker, Seen, reranker
+from thinkback.recall.rerank import Reranker, reranker, seen
 from thinkback.recall.retention import Fading
 from thinkback.recall.search import Lookup, Question, Search, searching
 from thinkback.text.forgetting import Wish, wishes
@@ -93,27 +93,33 @@ def _together(search: Search) -> Outcome:
 
 
 def _scored_anew(search: Search, rerank: Reranker) -> Outcome:
-    """As a paper scores them: more candidates of both kinds than can be kept, each given a new total."""
+    """As a paper scores them: more candidates of both kinds than can be kept, each given a new total.
+
+    What is no find in any case keeps the score of the search: it must not take the place of one.
+    """
     limit = max(_SCORED_ANEW, search.question.k * _CONSIDERED)
-    found, bank = search.hits("thought", limit), search.hits("turn", limit)
-    thoughts = {each.id: each for each in search.lookup.thoughts(found.ids.tolist())}
-    turns = {each.id: each for each in search.lookup.turns(bank.ids.tolist())}
-    said = {thought.last_turn for thought in thoughts.values()} - turns.keys() - {0}
-    told_at = {turn.id: turn.at for turn in (*turns.values(), *search.lookup.turns(sorted(said)))}
-    of_thoughts, of_turns = _rows(found, thoughts), _rows(bank, turns)
-    seen = [Seen(row.memory, row.score, _told_at(row.memory, told_at)) for row in (*of_thoughts, *of_turns)]
-    totals = iter(rerank(search.question, seen))
-    of_thoughts, of_turns = ([row.scored(next(totals)) for row in rows] for rows in (of_thoughts, of_turns))
-    rows = sorted(_standing(search, of_thoughts, of_turns), key=_Row.order)
-    items, dropped = _Judge(search, turns)(rows, search.question.k)
+    while True:
+        found, bank = search.hits("thought", limit), search.hits("turn", limit)
+        thoughts = {each.id: each for each in search.lookup.thoughts(found.ids.tolist())}
+        turns = {each.id: each for each in search.lookup.turns(bank.ids.tolist())}
+        judge = _Judge(search, turns)
+        finds = {turn.ref for turn in turns.values() if not (withheld(turn) or judge.against(turn))}
+        if len(finds) >= search.question.k or len(bank) < limit:
+            break
+        limit *= _CONSIDERED
+    finds |= {thought.ref for thought in thoughts.values() if not withheld(thought)}
+    every = [*_rows(found, thoughts), *_rows(bank, turns)]
+    rows = [row for row in every if row.memory.ref in finds]
+    totals = rerank(search.question, seen([(row.memory, row.score) for row in rows], search.lookup))
+    rows = [row.scored(total) for row, total in zip(rows, totals, strict=True)]
+    standing = _standing(
+        search,
+        [row for row in rows if isinstance(row.memory, Thought)],
+        [row for row in rows if isinstance(row.memory, Turn)],
+    )
+    left = (row for row in every if row.memory.ref not in finds)
+    items, dropped = judge(sorted((*standing, *left), key=_Row.order), search.question.k)
     return found if len(found) else bank, items, dropped
-
-
-def _told_at(memory: Thought | Turn, turns: Mapping[int, datetime]) -> datetime:
-    """When it was said, a thought when it was said last; one without a source when it was noted down."""
-    if isinstance(memory, Turn):
-        return memory.at
-    return turns.get(memory.last_turn, memory.recorded_at)
 
 
 def _standing(search: Search, thoughts: Sequence[_Row], turns: Sequence[_Row]) -> Iterator[_Row]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from thinkback.errors import InvalidInput
 from thinkback.recall.rerank import fuzzy, perltqa
-from thinkback.recall.rerank.seen import Reranker, Seen
+from thinkback.recall.rerank.candidates import Reranker, Seen, seen
 
-__all__ = ["Reranker", "Seen", "reranker"]
+__all__ = ["Reranker", "Seen", "reranker", "seen"]
 
 _RERANKERS: dict[str, Reranker] = {"fuzzy": fuzzy.totals, "perltqa": perltqa.totals}
 

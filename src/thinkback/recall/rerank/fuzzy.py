@@ -28,7 +28,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from math import sqrt
 
-from thinkback.recall.rerank.seen import Seen
+from thinkback.recall.rerank.candidates import Seen
 from thinkback.recall.search import Question
 from thinkback.text.tokens import LONGEST_WORD, terms
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from typing import Literal
 
-from thinkback.recall.rerank.seen import Seen
+from thinkback.recall.rerank.candidates import Seen
 from thinkback.recall.search import Question
 from thinkback.types import Kind
 

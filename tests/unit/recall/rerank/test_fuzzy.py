@@ -175,3 +175,11 @@ def test_never_more_than_five(open_memory: OpenMemory) -> None:
     assert (len(found), len(found.dropped)) == (5, 3)
     assert found.dropped[0].reason.startswith("beyond the 5 that fuzzy recalls at most: ")
     assert len(memory.recall("green parrot", k=2)) == 2
+
+
+def test_questions_asked_every_day_do_not_crowd_out_the_answer(open_memory: OpenMemory) -> None:
+    memory = open_memory(preset="fuzzy")
+    memory.remember("The parrot of my aunt sleeps on the roof.")
+    for _ in range(200):
+        memory.remember("Where does the parrot sleep?")
+    assert [item.ref.id for item in memory.recall("Where does the parrot sleep?")] == [1]

@@ -63,3 +63,13 @@ def test_recall_goes_by_words_and_gives_nothing_to_fill_up(open_memory: OpenMemo
     assert item.score.total == pytest.approx(0.5 * 0.5 + 0.5 * sigmoid(item.score.lexical))
     assert memory.recall("鹦鹉在哪里睡觉？")[0].ref.id == 3
     assert not memory.recall("violin")
+
+
+def test_questions_asked_every_day_do_not_take_the_places_of_their_half(open_memory: OpenMemory) -> None:
+    memory = open_memory(preset="perltqa")
+    memory.remember("The parrot sleeps on the roof.")
+    for _ in range(200):
+        memory.remember("Where does the parrot sleep?")
+    found = memory.recall("Where does the parrot sleep?", k=2, explain=True)
+    assert [item.ref.id for item in found] == [1]
+    assert {item.reason.partition(":")[0] for item in found.dropped} == {"repeats the query"}

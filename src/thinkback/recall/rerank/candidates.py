@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from thinkback.recall.search import Question
+from thinkback.recall.search import Lookup, Question
 from thinkback.types import Kind, Score, Thought, Turn
 
 
@@ -29,3 +29,15 @@ class Seen(NamedTuple):
 
 Reranker = Callable[[Question, Sequence[Seen]], Sequence[float]]
 """A new total for each candidate, in their order; 0 for one that is no find."""
+
+
+def seen(rows: Sequence[tuple[Thought | Turn, Score]], lookup: Lookup) -> list[Seen]:
+    """Candidates with their times: a thought was said when its last turn was, or noted down without one."""
+    said = {memory.id: memory.at for memory, _ in rows if isinstance(memory, Turn)}
+    unread = {memory.last_turn for memory, _ in rows if isinstance(memory, Thought)} - said.keys()
+    said.update((turn.id, turn.at) for turn in lookup.turns(sorted(unread)))
+
+    def at(memory: Thought | Turn) -> datetime:
+        return memory.at if isinstance(memory, Turn) else said.get(memory.last_turn, memory.recorded_at)
+
+    return [Seen(memory, score, at(memory)) for memory, score in rows]
