@@ -34,7 +34,7 @@ def test_a_thought_is_as_old_as_its_last_turn_and_only_turns_not_read_yet_are_re
         read.extend(ids)
         return [said(id_, -id_) for id_ in ids if id_ == 7]
 
-    rows = [held(3, 7), held(2), held(), held(9), said(2, -20)]
+    rows: list[Thought | Turn] = [held(3, 7), held(2), held(), held(9), said(2, -20)]
     found = seen([(row, SCORE) for row in rows], Lookup(lambda ids: [], turns))
     # by turn 7 as read; by turn 2, which is a candidate; without a turn; its turn erased meanwhile; its own
     assert [each.at for each in found] == [minute(-7), minute(-20), NOW, NOW, minute(-20)]
