@@ -250,12 +250,14 @@ class Memory(Looking):
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         explain: bool = False,
+        preset: Preset | str | None = None,
     ) -> Recollection:
         """The few memories that matter for `query`, each with its reason; sees every turn remembered before.
 
         `as_of` asks what held at that time, `known_at` what this memory knew at that time. `explain` adds
-        what was looked at and dropped.
+        what was looked at and dropped. `preset` searches in another way, this once, in the groups there are.
         """
+        chosen = named_preset(preset) if isinstance(preset, str) else preset or self._preset
         if not isinstance(k, int) or k < 1:
             raise InvalidInput(f"k={k!r}: ask for at least one memory, by a whole number")
         text = checked_text(query, "query")
@@ -273,7 +275,7 @@ class Memory(Looking):
         with watch("embed"):
             vector, terms = self._upkeep.embed(text)
         with watch("search"), view.lock:
-            fading = self._fading() if when is None and known is None else None
+            fading = self._fading(chosen) if when is None and known is None else None
             question = Question(
                 text,
                 vector,
@@ -287,7 +289,7 @@ class Memory(Looking):
                 meant.about,
                 meant.meant(text),
             )
-            found = retrieve(question, view.shelf, view.hashing, self._preset, lookup)
+            found = retrieve(question, view.shelf, view.hashing, chosen, lookup)
         if fading is not None and (recalled := [item.ref.id for item in found if item.thought]):
             # to count a recall is not worth failing it: the database may be busy, the user just erased
             with watch("retain"), suppress(StoreUnavailable, NotFound):
@@ -443,8 +445,8 @@ class Memory(Looking):
             kept = self._graphs[self.user] = stamp, Graph.of(self.store.thoughts(self.user))
         return understand(text, kept[1])
 
-    def _fading(self) -> Fading | None:
-        policy = self._preset.retention
+    def _fading(self, preset: Preset) -> Fading | None:
+        policy = preset.retention
         recalls = partial(self.store.recalls, self.user)
         return None if policy is None else Fading(policy, self._clock(), recalls)
 

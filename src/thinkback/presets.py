@@ -1,19 +1,27 @@
-"""Named ways to search: the paper's own, kept faithful, and the default that works.
+"""Named ways to search: those of the papers, kept faithful, two plain ones, and the default that works.
 
 `tim` is Think-in-Memory as written (seeds 000-002): a random R, the query's own group and no other, cosine
 alone. It finds a tenth to a quarter of the true neighbours (`benchmarks/lsh_recall.py`), so it is a preset
-to compare with. The default searches a space whole while that is quick, probes as many groups of a learned R
-as its recall target needs beyond, and weighs meaning, words and time by how far they stand out of the space
+to compare with. `fuzzy` is seed 003 without its faults and `perltqa` seed 004; both score candidates anew
+(`recall/rerank/`). `bm25` goes by words alone, `dense` by meaning alone.
+
+The default, `hybrid`, searches a space whole while that is quick, probes as many groups of a learned R as its
+recall target needs beyond, and weighs meaning, words and time by how far they stand out of the space
 (`recall/scoring.py`), with weights learned on open data (`benchmarks/weights.py`). `fading` is
 the default with Ebbinghaus' forgetting: what was not recalled for long ranks lower, and is archived at last.
+
+Whatever the preset, what is no longer held true, what only asks, and what repeats the query is no find.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from sys import maxsize
 from typing import Literal
 
 from thinkback.errors import InvalidInput
+
+Rerank = Literal["", "fuzzy", "perltqa"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,15 +77,23 @@ class Preset:
     cosine: float  # weights of the score's two parts, each as it is
     lexical: float
     threshold: float  # below it a memory does not matter
-    nearly: float  # down to it a raw turn that shares a word may take a place that is left
+    nearly: float  # down to it a raw turn may take a place that is left; none may where it is the threshold
     scan_below: int  # spaces up to this size are searched whole, larger ones by groups
     learned: bool  # R's columns: learned from the space, or random
     target: float  # recall@10 that probing must reach; 0 probes one group, as the paper does
+    together: bool = False  # whether thoughts and raw turns are ranked together, or thoughts come first
+    rewords: bool = True  # whether a question is also searched for in other words than its own
+    rerank: Rerank = ""  # who scores the candidates anew, if anybody; then the weights only choose these
+    most: int | None = None  # so many memories and no more, whatever is asked for
     weights: Manners | None = None  # those of a relative score, in place of the two
     middle: float = 0.0  # the weighted sum that scores 0.5,
     steep: float = 1.0  # and how quickly the score rises there
     group_by: Literal["turn", "thought"] = "turn"  # whose embedding decides a thought's group
     retention: Retention | None = None  # forgetting by time
+
+    def __post_init__(self) -> None:
+        if self.rerank and self.retention is not None:
+            raise InvalidInput(f"preset {self.name!r}: {self.rerank} scores anew, so that nothing could fade")
 
 
 _LEARNED = Weights(words=1.0, meaning=0.8, meaning_han=0.2, before=0.5, meaning_before=0.5)
@@ -85,6 +101,7 @@ HYBRID = Preset(
     name="hybrid",
     cosine=0.5,
     lexical=0.5,
+    together=True,
     weights=Manners(asks=_LEARNED, tells=_LEARNED, at_length=_LEARNED),
     middle=2.0,
     steep=1.5,
@@ -98,7 +115,24 @@ TIM = Preset(
     name="tim", cosine=1.0, lexical=0.0, threshold=0.2, nearly=0.2, scan_below=0, learned=False, target=0.0
 )
 FADING = replace(HYBRID, name="fading", retention=Retention(archive_below=0.05))
-PRESETS = {preset.name: preset for preset in (HYBRID, TIM, FADING)}
+DENSE = replace(TIM, name="dense", together=True, scan_below=maxsize, learned=True, target=0.95)
+BM25 = Preset(
+    name="bm25",
+    together=True,
+    rewords=False,
+    cosine=0.0,
+    lexical=1.0,
+    threshold=0.01,  # to share a word is enough, but for one that all share
+    nearly=0.01,
+    scan_below=100_000,
+    learned=True,
+    target=0.95,
+)
+PERLTQA = replace(BM25, name="perltqa", rerank="perltqa", threshold=0.25, nearly=0.25)
+FUZZY = replace(
+    BM25, name="fuzzy", rerank="fuzzy", most=5, cosine=0.5, lexical=0.5, threshold=0.3, nearly=0.3
+)
+PRESETS = {preset.name: preset for preset in (HYBRID, FADING, TIM, FUZZY, PERLTQA, BM25, DENSE)}
 
 
 _BENT = 1.3293  # a relative threshold on the plain scale: 0.24 is 0.15 there, 0.15 is 0.08, and 1 stays 1
@@ -109,6 +143,7 @@ def plain(preset: Preset) -> Preset:
     return replace(
         preset,
         weights=None,
+        together=False,
         threshold=preset.threshold**_BENT,
         nearly=preset.nearly**_BENT,
     )

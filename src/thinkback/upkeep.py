@@ -14,7 +14,7 @@ import numpy as np
 from thinkback.errors import NotFound, Outdated
 from thinkback.index import lsh
 from thinkback.index.lexical import hash_terms
-from thinkback.index.shelf import Shelf
+from thinkback.index.shelf import SCAN_BELOW, Shelf
 from thinkback.ports import Embedder, Store
 from thinkback.presets import Preset
 from thinkback.text.safety.quarantine import indexable
@@ -135,7 +135,7 @@ class Upkeep:
         size = int(max(is_thought.sum(), len(keys) - is_thought.sum()))
         hashing = self._new_hashing(vectors[deciding], size)
         groups = lsh.group(hashing, vectors)[deciding]
-        if self._preset.target and size > self._preset.scan_below:
+        if self._preset.target and size > min(self._preset.scan_below, SCAN_BELOW):  # others may probe them
             hashing = self._calibrated(hashing, vectors, groups, is_thought)
         assigned = {key: int(group) for key, group in zip(keys, groups, strict=True)}
         return self._store.regroup(space, hashing, assigned, delta.stamp)

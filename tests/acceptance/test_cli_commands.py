@@ -112,6 +112,13 @@ def test_recall_with_the_papers_preset() -> None:
 
 
 @pytest.mark.usefixtures("told")
+@pytest.mark.parametrize("preset", ["fading", "fuzzy", "perltqa", "bm25", "dense"])
+def test_recall_with_every_other_preset(preset: str) -> None:
+    found = run("recall", "I am allergic to peanuts.", "--preset", preset, "--json").ok().json
+    assert "peanuts" in found["items"][0]["text"]
+
+
+@pytest.mark.usefixtures("told")
 def test_thoughts_by_subject_relation_and_state() -> None:
     everything = run("thoughts", "--json").ok().json
     assert refs(run("thoughts", "--relation", "lives in", "--json").ok().json) == ["thought:2"]

@@ -68,7 +68,8 @@ def ask(made: Remembers | Knows, question: str, k: int, gold: tuple[str, ...] = 
     return made.recall(question, k, LATER)
 
 
-SPECS = [*REGISTRY, "last:2", "tim:000", "tim:001", "thinkback:fading", "perltqa:plain"]
+OURS = [f"thinkback:{name}" for name in ("fading", "tim", "fuzzy", "perltqa", "bm25", "dense")]
+SPECS = [*REGISTRY, "last:2", "tim:000", "tim:001", "perltqa:plain", *OURS]
 LEARNS_BY_BEING_ASKED = ("memorybank", "thinkback:fading")
 
 
@@ -111,7 +112,9 @@ def test_an_empty_history_gives_nothing(spec: str, tools: Kit) -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", ["raw", "bm25", "dense", "thinkback", "memorybank", "scm", "tim:001", "oracle"]
+    "spec",
+    ["raw", "bm25", "dense", "thinkback", "memorybank", "scm", "tim:001", "oracle"]
+    + [f"thinkback:{name}" for name in ("fuzzy", "perltqa", "bm25")],
 )
 def test_what_was_asked_for_comes_first(spec: str, tools: Kit) -> None:
     with memory(spec, tools) as made:

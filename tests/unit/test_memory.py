@@ -278,7 +278,7 @@ def test_a_user_needs_a_name(open_memory: OpenMemory, memory: Memory, tmp_path: 
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"preset": "fancy"}, "choose from fading, hybrid, tim"),
+        ({"preset": "fancy"}, "choose from bm25, dense, fading, fuzzy, hybrid, perltqa, tim"),
         ({"embedder": "nobody"}, "nobody"),
         ({"llm": "nobody"}, "nobody"),
         ({"think": "hard"}, "auto, rules or llm"),

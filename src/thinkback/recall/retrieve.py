@@ -1,10 +1,11 @@
 """The thought retriever (TiM 002, 3.3): groups first, similarity inside them; and the bank beside the space.
 
 Stage 1 picks the candidates, stage 2 scores them; both happen in `index.shelf`. By default thoughts and raw
-turns are ranked together (decision 0013), so that what was not turned into a thought is still found; as the
-papers do it, and in a small space of thoughts, turns only fill the places that thoughts leave. A turn whose
-thought was retired is no such find: what is no longer held true must not come back by the other door. Nor is
-one that tells what the user asked to forget (`text.forgetting`), read as a thought or not.
+turns are ranked together (decision 0013), so that what was not turned into a thought is still found; in TiM,
+and in a small space of thoughts, turns only fill the places that thoughts leave. A preset may have candidates
+scored anew (`recall.rerank`). A turn whose thought was retired is no such find: what is no longer held true
+must not come back by the other door. Nor is one that tells what the user asked to forget (`text.forgetting`),
+read as a thought or not.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset
+from thinkback.recall.rerank import Reranker, reranker, seen
 from thinkback.recall.retention import Fading
 from thinkback.recall.search import Lookup, Question, Search, searching
 from thinkback.text.forgetting import Wish, wishes
@@ -32,6 +34,7 @@ from thinkback.text.tokens import terms
 from thinkback.types import Candidate, Hashing, Recollection, Ref, Score, Source, Thought, Turn
 
 _CONSIDERED = 4  # candidates looked at for each one wanted
+_SCORED_ANEW = 128  # candidates of each kind that a reranker is given
 _RETIRED = 64  # thoughts, retired ones included, by which turns are judged to be outdated
 _OPENING = 2000  # characters by which a turn is judged to only ask
 _NEARLY = 3  # places that turns below the threshold may take
@@ -52,7 +55,10 @@ def retrieve(
 ) -> Recollection:
     """The k memories that matter most, best first; with `explain`, what was dropped as well."""
     search = searching(question, shelf, hashing, preset, lookup)
-    found, items, dropped = _together(search) if search.preset.weights else _thoughts_first(search)
+    if preset.rerank:
+        found, items, dropped = _scored_anew(search, reranker(preset.rerank))
+    else:
+        found, items, dropped = _together(search) if search.preset.together else _thoughts_first(search)
     return Recollection(
         query=question.text,
         items=tuple(items),
@@ -86,6 +92,36 @@ def _together(search: Search) -> Outcome:
         limit *= _CONSIDERED
 
 
+def _scored_anew(search: Search, rerank: Reranker) -> Outcome:
+    """As a paper scores them: more candidates of both kinds than can be kept, each given a new total.
+
+    What is no find in any case keeps the score of the search: it must not take the place of one.
+    """
+    limit = max(_SCORED_ANEW, search.question.k * _CONSIDERED)
+    while True:
+        found, bank = search.hits("thought", limit), search.hits("turn", limit)
+        thoughts = {each.id: each for each in search.lookup.thoughts(found.ids.tolist())}
+        turns = {each.id: each for each in search.lookup.turns(bank.ids.tolist())}
+        judge = _Judge(search, turns)
+        finds = {turn.ref for turn in turns.values() if not (withheld(turn) or judge.against(turn))}
+        if len(finds) >= search.question.k or len(bank) < limit:
+            break
+        limit *= _CONSIDERED
+    finds |= {thought.ref for thought in thoughts.values() if not withheld(thought)}
+    every = [*_rows(found, thoughts), *_rows(bank, turns)]
+    rows = [row for row in every if row.memory.ref in finds]
+    totals = rerank(search.question, seen([(row.memory, row.score) for row in rows], search.lookup))
+    rows = [row.scored(total) for row, total in zip(rows, totals, strict=True)]
+    standing = _standing(
+        search,
+        [row for row in rows if isinstance(row.memory, Thought)],
+        [row for row in rows if isinstance(row.memory, Turn)],
+    )
+    left = (row for row in every if row.memory.ref not in finds)
+    items, dropped = judge(sorted((*standing, *left), key=_Row.order), search.question.k)
+    return found if len(found) else bank, items, dropped
+
+
 def _standing(search: Search, thoughts: Sequence[_Row], turns: Sequence[_Row]) -> Iterator[_Row]:
     """All rows, where a thought that tells all of its turn stands for it: it scores as high."""
     turn_of = {row.memory.id: row for row in turns}
@@ -96,7 +132,7 @@ def _standing(search: Search, thoughts: Sequence[_Row], turns: Sequence[_Row]) -
         if said is not None and said.score.total > total > 0 and isinstance(said.memory, Turn):
             more = _says_more(said.memory, [row.text], search.question.text)
             total = total if more else said.score.total
-        yield row._replace(score=replace(row.score, total=total))
+        yield row.scored(total)
     yield from turns
 
 
@@ -154,6 +190,8 @@ def _joined(
     First what was said right before or after one of `named`: "she" is named in the other one. Then, of few
     turns, the nearest.
     """
+    if search.strict:
+        return kept, left
     talk = [*named, *(item.turn for item in kept if item.turn)]
     beside = {id_ for turn in talk for id_ in search.shelf.beside("turn", turn.id)}
     found: dict[Ref, Candidate] = {}
@@ -246,6 +284,9 @@ class _Row(NamedTuple):
     def text(self) -> str:
         return self.memory.text if isinstance(self.memory, Turn) else self.memory.sentence
 
+    def scored(self, total: float) -> _Row:
+        return self._replace(score=replace(self.score, total=total))
+
     def order(self) -> tuple[float, bool, int]:
         """Best first; of equals the thought, then the older."""
         return -self.score.total, isinstance(self.memory, Turn), self.memory.id
@@ -284,7 +325,7 @@ class _Judge:
             faint = not self._search.matters(row.score.total)
             verdict = self._verdict(row, faint and faints < _NEARLY)
             if verdict is None and len(kept) == most:
-                verdict = f"beyond the {self._search.question.k} asked for"
+                verdict = self._search.beyond
             if verdict is None or self._search.question.explain or isinstance(row.memory, Turn):
                 candidate = self._candidate(row, verdict or ("near" if faint else "matters"), verdict is None)
                 (dropped if verdict else kept).append(candidate)

@@ -7,7 +7,7 @@ and in words that mean alike (`text.questions`); of its wordings the best score 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import inf
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from thinkback.text.questions.spoken import Spoken, is_brief, spoken
 from thinkback.text.questions.thesaurus import alike
 from thinkback.text.scripts import has_han
 from thinkback.text.tokens import terms
-from thinkback.types import Hashing, ItemKind, Thought, Turn
+from thinkback.types import Hashing, ItemKind, Kind, Thought, Turn
 
 if TYPE_CHECKING:
     from thinkback.types import Terms, Vector
@@ -57,6 +57,7 @@ class Question:
     now: datetime | None = None  # when it is asked
     about: tuple[int, ...] = ()  # thoughts told of those it speaks of
     meant: str = ""  # the same with the names of those it speaks of: "my sister" is Anna
+    kinds: Mapping[Kind, float] = field(default_factory=dict)  # P(kind | question); empty: nothing is known
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +125,19 @@ class Search:
 
         Neither words nor a small embedder can tell: Chinese is asked in other characters than it was told in.
         """
-        return self.shelf.size("turn") <= _FEW and has_han(self.question.text)
+        return not self.strict and self.shelf.size("turn") <= _FEW and has_han(self.question.text)
+
+    @property
+    def strict(self) -> bool:
+        """Whether a place stays empty rather than being given to what does not matter."""
+        return self.preset.nearly >= self.preset.threshold
+
+    @property
+    def beyond(self) -> str:
+        """What is said of a find for which there is no place."""
+        if self.question.k == self.preset.most:
+            return f"beyond the {self.preset.most} that {self.preset.name} recalls at most"
+        return f"beyond the {self.question.k} asked for"
 
     def matters(self, score: float) -> bool:
         return score >= self.preset.threshold
@@ -143,11 +156,15 @@ def searching(
     """The question made ready: its wordings, the time it names, whether it tells something."""
     if preset.weights and _no_measure(shelf.size("turn"), shelf.size("thought")):
         preset = plain(preset)
+    if not preset.target and hashing is not None and hashing.probes > 1:
+        hashing = replace(hashing, probes=1)  # as the papers do, whatever the groups were made for
+    if preset.most is not None:
+        question = replace(question, k=min(question.k, preset.most))
     put = spoken(question.text)
     when = Asked((), "any") if question.now is None else asked_when(question.text, question.now)
     scorer = Scorer(preset, question.text, put.manner, within=_within(when))
     reaches_back = when.tense == "before" and question.as_of is None and question.known is None
-    wordings = wordings_of(question)
+    wordings = wordings_of(question) if preset.rewords else _as_asked(question)
     return Search(question, shelf, hashing, preset, lookup, scorer, wordings, put, reaches_back)
 
 
@@ -176,6 +193,12 @@ def wordings_of(question: Question) -> dict[ItemKind, tuple[Wording, ...]]:
         own = (*own, Wording(hash_terms(terms(question.meant))), _worded(asked_for(question.meant)))
         phrased = (*phrased, *_as_a_thought(question.meant))
     return {"turn": own, "thought": (*own, *phrased)}
+
+
+def _as_asked(question: Question) -> dict[ItemKind, tuple[Wording, ...]]:
+    """By the question's own words, and nothing else."""
+    asked = (Wording(question.terms),)
+    return {"turn": asked, "thought": asked}
 
 
 def _own(question: Question) -> Iterator[Wording]:

@@ -52,7 +52,10 @@ Llm = Annotated[str, typer.Option("--llm", metavar="SPEC", help="openai:MODEL, l
 Embedder = Annotated[
     str, typer.Option("--embedder", metavar="SPEC", help="minilm, wordllama, hashing or openai:MODEL.")
 ]
-Preset = Annotated[str, typer.Option("--preset", help="How to search: hybrid or tim.")]
+Preset = Annotated[
+    str,
+    typer.Option("--preset", help="How to search: hybrid, fading, tim, fuzzy, perltqa, bm25 or dense."),
+]
 ThinkBy = Annotated[Think, typer.Option("--think", help="Who thinks.")]
 AsJson = Annotated[
     bool, typer.Option("--json", help="The result as JSON on standard output, all else on standard error.")

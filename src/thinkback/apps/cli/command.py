@@ -42,7 +42,9 @@ _OPTIONS: Mapping[str, Any] = {
     "preset": Annotated[
         str | None,
         typer.Option(
-            "--preset", metavar="NAME", help="How to search: hybrid or tim. [env: THINKBACK_PRESET]"
+            "--preset",
+            metavar="NAME",
+            help="How to search: hybrid, fading, tim, fuzzy, perltqa, bm25 or dense. [env: THINKBACK_PRESET]",
         ),
     ],
     "llm": Annotated[

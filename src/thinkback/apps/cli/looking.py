@@ -37,10 +37,21 @@ def recall(
     A thought says what was understood; a turn is shown as it was said, where no thought suffices.
 
     \b
+    Presets:
+      hybrid    meaning, words and time, by how far they stand out (the default)
+      fading    the same, and what was not recalled for long ranks lower
+      tim       Think-in-Memory: meaning alone, in the question's own group
+      fuzzy     40% keywords, 40% shared words, 20% time of a day; five at most
+      perltqa   words, then which kind of memory the question asks for
+      bm25      words alone
+      dense     meaning alone, everywhere
+
+    \b
     Examples:
       thinkback recall "Where do I live?"
       thinkback recall "Where did I live?" --as-of 2023-01-01 --explain
       thinkback recall "Where do I live?" --known-at 2024-06-01   what it would have said then
+      thinkback recall "Where do I live?" --preset bm25 --explain   what words alone would find
       thinkback recall "我住在哪里？" -k 1 --json
     """
     from thinkback.apps.cli import printing, values
