@@ -34,7 +34,9 @@ from scipy.optimize import minimize  # type: ignore[import-untyped]
 from thinkback.index.shelf import Parts
 from thinkback.presets import HYBRID, Weights
 from thinkback.recall import search
+from thinkback.recall.kinds import kind_of_memory
 from thinkback.recall.scoring import Scorer
+from thinkback.types import ItemKind, Ref
 from thinkback_lab.cases import Case, Dataset
 from thinkback_lab.datasets import perltqa
 from thinkback_lab.datasets.registry import DATASETS
@@ -105,14 +107,19 @@ def questions_of(number: int, case: Case, models: Kit) -> Iterator[Asked]:
     ):
         memory.tell(case.items)
         thoughts = memory.memory.thoughts(current=False)
+        kind_of = {each.ref: kind_of_memory(each) for each in (*thoughts, *memory.memory.turns())}
         turns = {thought.id: [source.turn for source in thought.sources] for thought in thoughts}
         for question in filter(lambda question: question.gold, case.questions):
             noted.clear()
             memory.recall(question.text, 5, question.at)
+            kinds = memory.memory.kinds(question.text)
             items: dict[tuple[str, ...], int] = {}
             rows, item = [], []
             for scorer, parts in noted:
-                columns = row(scorer.manner, scorer.values(parts), len(parts.ids))
+                side: ItemKind = "thought" if scorer.thoughts else "turn"
+                named = [kind_of[Ref(side, id_)] for id_ in parts.ids.tolist()]
+                likely = np.array([scorer.kind_value(kinds, kind) for kind in named])
+                columns = row(scorer.manner, {**scorer.values(parts), "kind": likely}, len(named))
                 for place, id_ in enumerate(parts.ids.tolist()):
                     told = turns.get(id_, ()) if scorer.thoughts else [id_]
                     if told:  # else it says who is who, and answers nothing

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from thinkback.memory import Memory
     from thinkback.ports import LLM, Embedder, Store
     from thinkback.presets import Preset
+    from thinkback.recall.kinds import KindModel
     from thinkback.types import Action, Answer, Message, Recollection, Reply, Thought, Turn
 
 __version__ = "0.1.0"
@@ -24,6 +25,7 @@ _HOMES = {
     "LLM": "ports",
     "Store": "ports",
     "Preset": "presets",
+    "KindModel": "recall.kinds",
     "Action": "types",
     "Answer": "types",
     "Message": "types",
@@ -39,6 +41,7 @@ __all__ = [
     "Answer",
     "AsyncMemory",
     "Embedder",
+    "KindModel",
     "Memory",
     "Message",
     "Preset",

@@ -53,6 +53,7 @@ class AsyncMemory:
     organise = _threaded(Memory.organise)
     wait = _threaded(Memory.wait)
     recall = _threaded(Memory.recall)
+    kinds = _threaded(Memory.kinds)
     chat = _threaded(Memory.chat)
     thoughts = _threaded(Memory.thoughts)
     turns = _threaded(Memory.turns)

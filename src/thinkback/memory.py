@@ -29,6 +29,7 @@ from thinkback.presets import preset as named_preset
 from thinkback.recall.chat import ChatStream
 from thinkback.recall.check import Checks
 from thinkback.recall.graph import Graph
+from thinkback.recall.kinds import classify
 from thinkback.recall.retention import Fading
 from thinkback.recall.retrieve import retrieve
 from thinkback.recall.search import Known, Lookup, Question
@@ -46,6 +47,7 @@ from thinkback.types import (
     Action,
     Answer,
     Erased,
+    Kind,
     Receipt,
     Recollection,
     Ref,
@@ -288,6 +290,7 @@ class Memory(Looking):
                 self._clock(),
                 meant.about,
                 meant.meant(text),
+                classify(text, vector, self.embedder.name) if chosen.by_kind else {},
             )
             found = retrieve(question, view.shelf, view.hashing, chosen, lookup)
         if fading is not None and (recalled := [item.ref.id for item in found if item.thought]):
@@ -295,6 +298,12 @@ class Memory(Looking):
             with watch("retain"), suppress(StoreUnavailable, NotFound):
                 self.store.note_recalls(self.user, recalled, self._clock())
         return replace(found, receipt=Receipt(ms=watch.ms))
+
+    def kinds(self, query: str) -> dict[Kind, float]:
+        """Which kind of memory a query asks for, as probabilities (PerLTQA, Eq. 1)."""
+        text = checked_text(query, "query")
+        vector, _ = self._upkeep.embed(text)
+        return classify(text, vector, self.embedder.name)
 
     def chat(self, message: str, *, session: str = "default", k: int = 5) -> Answer:
         """Recall, answer with the thoughts, remember the turn; thinking follows in the background."""

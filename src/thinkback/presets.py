@@ -91,6 +91,11 @@ class Preset:
     group_by: Literal["turn", "thought"] = "turn"  # whose embedding decides a thought's group
     retention: Retention | None = None  # forgetting by time
 
+    @property
+    def by_kind(self) -> bool:
+        """Whether it matters which kind of memory a question asks for."""
+        return self.rerank == "perltqa" or self.weights is not None
+
     def __post_init__(self) -> None:
         if self.rerank and self.retention is not None:
             raise InvalidInput(f"preset {self.name!r}: {self.rerank} scores anew, so that nothing could fade")

@@ -22,6 +22,7 @@ from thinkback_lab.commands.schemes import schemes
 from thinkback_lab.commands.suite import suite
 from thinkback_lab.commands.tables import tables
 from thinkback_lab.commands.timing import timing
+from thinkback_lab.commands.train import kinds
 from thinkback_lab.commands.triples import triples
 from thinkback_lab.datasets.registry import DATASETS
 
@@ -52,6 +53,9 @@ app.command(short_help="Let models judge the answers of runs, blind.")(judge)
 app.command(short_help="The papers' tables, filled from runs.")(tables)
 app.command(short_help="A persona world in PerLTQA's format.")(generate)
 app.command(short_help="Tell scenarios to a database.")(replay)
+training = typer.Typer(help="Make a model that thinkback ships anew, and measure it.", **_LOOK)
+app.add_typer(training, name="train")
+training.command(short_help="Which kind of memory a question asks for.")(kinds)
 
 
 @app.callback()

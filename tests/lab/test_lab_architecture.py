@@ -40,6 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "triples": PARTS | {"datasets"},
     "classification": PARTS,
     "timing": PARTS,
+    "training": PARTS | {"worlds"},
     "determinism": PARTS | {"scenarios"},
     "consistency": ASKED | {"runs"},
     # what becomes of finished runs

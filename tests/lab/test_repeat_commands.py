@@ -84,11 +84,12 @@ def test_what_cannot_be_played_is_one_line(words: tuple[str, ...]) -> None:
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("by", ["learned", "examples"])
+@pytest.mark.parametrize("by", ["learned", "shipped", "examples"])
 def test_classification_as_in_table_4(by: str, tmp_path: Path) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn belongs to the extra lab")
     out = tmp_path / "run"
-    summary = told(called("classification", "--by", by, "--out", str(out), "--json"))
+    words = ("--by", by, "--embedder", "hashing")
+    summary = told(called("classification", *words, "--out", str(out), "--json"))
     assert summary["dataset"] == "classification"
     assert summary["scheme"] == by
     assert summary["n"] == 8
@@ -96,7 +97,8 @@ def test_classification_as_in_table_4(by: str, tmp_path: Path) -> None:
     assert read_results(out) == summary
     if by == "learned":
         assert summary["metrics"]["accuracy"] >= 0.75
-    assert "semantic" in called("classification", "--by", by).stdout
+    assert ("kinds" in summary["confusion"]) == (by == "shipped")
+    assert "semantic" in called("classification", *words).stdout
 
 
 def test_a_model_is_named_where_one_is_asked_and_only_there() -> None:

@@ -18,6 +18,7 @@ def test_the_public_names() -> None:
         "Answer",
         "AsyncMemory",
         "Embedder",
+        "KindModel",
         "LLM",
         "Memory",
         "Message",

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset
+from thinkback.recall.kinds import kind_of_memory
 from thinkback.recall.rerank import Reranker, reranker, seen
 from thinkback.recall.retention import Fading
 from thinkback.recall.search import Lookup, Question, Search, searching
@@ -35,6 +36,7 @@ from thinkback.types import Candidate, Hashing, Recollection, Ref, Score, Source
 
 _CONSIDERED = 4  # candidates looked at for each one wanted
 _SCORED_ANEW = 128  # candidates of each kind that a reranker is given
+_BY_KIND = 48  # at least so many, where one of the kind asked for may stand behind many of another
 _RETIRED = 64  # thoughts, retired ones included, by which turns are judged to be outdated
 _OPENING = 2000  # characters by which a turn is judged to only ask
 _NEARLY = 3  # places that turns below the threshold may take
@@ -73,7 +75,7 @@ def retrieve(
 def _together(search: Search) -> Outcome:
     """Thoughts and raw turns on one scale: what was not turned into a thought is found all the same."""
     question = search.question
-    limit = question.k * _CONSIDERED
+    limit = max(_BY_KIND if question.kinds else 0, question.k * _CONSIDERED)
     while True:
         found, bank = search.hits("thought", limit), search.hits("turn", limit)
         if question.fading is not None:
@@ -81,7 +83,8 @@ def _together(search: Search) -> Outcome:
         thoughts = {each.id: each for each in search.lookup.thoughts(found.ids.tolist())}
         turns = {each.id: each for each in search.lookup.turns(bank.ids.tolist())}
         judge = _Judge(search, turns)
-        rows = sorted(_standing(search, _rows(found, thoughts), _rows(bank, turns)), key=_Row.order)
+        told, raw = _by_kind(search, _rows(found, thoughts)), _by_kind(search, _rows(bank, turns))
+        rows = sorted(_standing(search, told, raw), key=_Row.order)
         items, dropped = judge(rows, question.k)
         # What was not looked at may be better than what is kept, where all before it was no find.
         unseen = max((hits.score[-1] for hits in (found, bank) if len(hits) == limit), default=0.0)
@@ -120,6 +123,12 @@ def _scored_anew(search: Search, rerank: Reranker) -> Outcome:
     left = (row for row in every if row.memory.ref not in finds)
     items, dropped = judge(sorted((*standing, *left), key=_Row.order), search.question.k)
     return found if len(found) else bank, items, dropped
+
+
+def _by_kind(search: Search, rows: Iterable[_Row]) -> list[_Row]:
+    """The rows, where one of the kind that is asked for scores more."""
+    kinds, lifted = search.question.kinds, search.scorer.lifted
+    return [row.scored(lifted(row.score.total, kinds, kind_of_memory(row.memory))) for row in rows]
 
 
 def _standing(search: Search, thoughts: Sequence[_Row], turns: Sequence[_Row]) -> Iterator[_Row]:

@@ -11,6 +11,7 @@ again. The weighted sum becomes a score from 0 to 1: the relevance threshold ada
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from thinkback.index.shelf import Parts, Spread
 from thinkback.presets import Manners, Preset, Weights
 from thinkback.text.questions.spoken import Manner
 from thinkback.text.scripts import has_han
+from thinkback.types import KINDS, Kind
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -94,6 +96,20 @@ class Scorer:
             start, end = self.within
             found["time"] = ((parts.since >= start) & (parts.since < end)).astype(np.float64)
         return found
+
+    def lifted(self, total: float, kinds: Mapping[Kind, float], kind: Kind | None) -> float:
+        """A total of __call__ with what the kind of the memory adds; one of no kind gets an even share."""
+        preset = self.preset
+        if preset.weights is None or not kinds or not 0 < total < 1:
+            return total
+        by = self._weights(preset.weights).kind * self.kind_value(kinds, kind)
+        return 1 / (1 + (1 - total) / total * math.exp(-by / preset.steep))
+
+    @staticmethod
+    def kind_value(kinds: Mapping[Kind, float], kind: Kind | None) -> float:
+        """How much likelier than by chance this kind is asked for."""
+        even = 1 / len(KINDS)
+        return 0.0 if kind is None else kinds[kind] - even
 
     def _weights(self, manners: Manners) -> Weights:
         return {"asks": manners.asks, "tells": manners.tells, "at length": manners.at_length}[self.manner]

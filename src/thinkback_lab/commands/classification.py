@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from thinkback import LLM
+from thinkback import LLM, Memory
 from thinkback_lab.cases import Dataset
 from thinkback_lab.classification import Classifier, classify, split, summarise
 from thinkback_lab.commands import options
@@ -16,7 +16,8 @@ from thinkback_lab.datasets import perltqa
 from thinkback_lab.errors import LabError
 from thinkback_lab.models import opened
 from thinkback_lab.progress import progress
-from thinkback_lab.schemes.classifier import Asked, Learned, examples, half, shots
+from thinkback_lab.schemes.classifier import Asked, Learned, Shipped, examples, half, shots
+from thinkback_lab.stage import IN_MEMORY
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,12 +30,15 @@ _BY_MODEL: dict[str, Callable[[LLM], Classifier]] = {
 
 def classification(
     by: Annotated[
-        Literal["learned", "examples", "zero", "few"],
-        typer.Option("--by", help="Learned from the other questions or from our examples; a model's word."),
+        Literal["learned", "shipped", "examples", "zero", "few"],
+        typer.Option(
+            "--by", help="Learned from the other questions; thinkback's own; of our examples; a model's word."
+        ),
     ] = "learned",
     lang: Annotated[Literal["en", "zh"], typer.Option("--lang", help="English or Chinese.")] = "en",
     data: options.Data = None,
     llm: options.Llm = "none",
+    embedder: options.Embedder = "minilm",
     test: Annotated[
         float, typer.Option("--test", metavar="SHARE", min=0.001, max=0.999, help="How many are tested on.")
     ] = 0.2,
@@ -44,8 +48,9 @@ def classification(
 ) -> None:
     """Does a question ask for semantic or for episodic memory? PerLTQA's table 4.
 
-    Every way is tested on the same questions, a fifth of them; `learned` learns from the rest. A model is
-    asked plainly (zero) or with examples (few).
+    Every way is tested on the same questions, a fifth of them; `learned` learns from the rest. `shipped` is
+    the classifier in thinkback, which reads the vectors of --embedder if it knows them. A model is asked
+    plainly (zero) or with examples (few).
 
     \b
     Examples:
@@ -56,11 +61,19 @@ def classification(
         if (llm == "none") == (by in _BY_MODEL):
             raise LabError("--by zero and --by few ask the model that --llm names; the others ask none")
         learn, tested = split(perltqa.load(data, lang), test, seed)
-        model = stack.enter_context(opened(llm)) if by in _BY_MODEL else None
-        classifier = _learned(by, learn) if model is None else _BY_MODEL[by](model)
+        classifier: Classifier
+        if by in _BY_MODEL:
+            classifier = _BY_MODEL[by](stack.enter_context(opened(llm)))
+        elif by == "shipped":
+            memory = stack.enter_context(Memory.open(IN_MEMORY, embedder=embedder, background=False))
+            classifier = Shipped(memory.embedder).kinds
+        else:
+            classifier = _learned(by, learn)
         with progress("questions") as report:
             told = classify(tested, classifier, report)
         settings = {**tested.settings, "llm": llm, "test": test, "seed": seed}
+        if by == "shipped":
+            settings["embedder"] = embedder
         summary = summarise(told, classifier=by, settings=settings, dataset=tested.name)
         options.keep(summary, out)
     if as_json:

@@ -1,8 +1,9 @@
 """Memory classification (PerLTQA, Eq. 1 and table 4): does a question ask for semantic or episodic memory?
 
-Three ways: logistic regression on hashed n-grams, which stands in for the paper's BERT, trained on whatever
-questions it is given; and a language model, asked plainly or with examples. A model's word is taken for
-certain; where it says neither kind, or both, nothing is known.
+Four ways: the model that thinkback ships, which tells all five kinds; logistic regression on hashed n-grams,
+which stands in for the paper's BERT, trained on whatever questions it is given; and a language model, asked
+plainly or with examples. A model's word is taken for certain; where it says neither kind, or both, nothing is
+known.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import Any
 
-from thinkback import LLM, Message
-from thinkback_lab.cases import EPISODIC, Kind
+from thinkback import LLM, Embedder, KindModel, Message
+from thinkback_lab.cases import EPISODIC, SEMANTIC, Kind
 from thinkback_lab.errors import LabError
 from thinkback_lab.extras import extra
 from thinkback_lab.prompts import render
@@ -34,6 +35,25 @@ def examples() -> list[tuple[str, Half]]:
     """Questions written by hand, English and Chinese, the same number of each kind."""
     lines = [json.loads(line) for line in _EXAMPLES.read_text("utf-8").splitlines()]
     return [(line["question"], line["kind"]) for line in lines]
+
+
+class Shipped:
+    """What `Memory.kinds` says with this embedder."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._model = KindModel.shipped()
+
+    def kinds(self, question: str) -> Mapping[Kind, float]:
+        (vector,) = self._embedder.embed([question])
+        return self._model.classify(question, vector, self._embedder.name)
+
+    def __call__(self, question: str) -> Mapping[Half, float]:
+        likely = self.kinds(question)
+        return {
+            "episodic": sum(likely[kind] for kind in EPISODIC),
+            "semantic": sum(likely[kind] for kind in SEMANTIC),
+        }
 
 
 class Learned:

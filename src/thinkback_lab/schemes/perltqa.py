@@ -20,7 +20,7 @@ from thinkback import LLM
 from thinkback_lab.cases import Item
 from thinkback_lab.errors import LabError
 from thinkback_lab.schemes.bm25 import BM25
-from thinkback_lab.schemes.classifier import HALVES, Asked, Learned, examples, half, shots
+from thinkback_lab.schemes.classifier import HALVES, Asked, Learned, Shipped, examples, half, shots
 from thinkback_lab.schemes.scheme import Classifier, Found, Half, Kit, Scheme
 
 ALPHA = BETA = 0.5
@@ -79,9 +79,10 @@ def episodic(kit: Kit) -> OneHalf:
 
 
 def variant(argument: str) -> Scheme:
-    """`perltqa:plain` does not classify; `perltqa:zero` and `perltqa:few` do so by the run's model."""
+    """`perltqa:plain` does not classify; `shipped` does as thinkback, `zero` and `few` by the run's model."""
     variants: dict[str, Scheme] = {
         "plain": BM25,
+        "shipped": lambda kit: Classified(kit, Shipped(kit.embedder)),
         "zero": lambda kit: Classified(kit, Asked(_model(kit))),
         "few": lambda kit: Classified(kit, Asked(_model(kit), shots())),
     }

@@ -60,9 +60,10 @@ REGISTRY: dict[str, Entry] = {
     "tim": Entry(version(), "Think-in-Memory as in a paper: 002 unless 000 or 001 is said", version, "PAPER"),
     "perltqa": Entry(
         Classified,
-        "BM25, k of each kind, ranked by classification; plain: without it; zero, few: by the model",
+        "BM25, k of each kind, ranked by classification; plain: without it; shipped: by thinkback's own;"
+        " zero, few: by the model",
         variant,
-        "plain|zero|few",
+        "plain|shipped|zero|few",
     ),
     "semantic": Entry(semantic, "BM25 over profile, relationships and knowledge alone"),
     "episodic": Entry(episodic, "BM25 over events and dialogues alone"),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from thinkback.recall.kinds import kind_of_memory
 from thinkback.recall.search import Lookup, Question
 from thinkback.types import Kind, Score, Thought, Turn
 
@@ -23,8 +24,8 @@ class Seen(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """A raw turn is a piece of dialogue."""
-        return "dialogue" if isinstance(self.memory, Turn) else self.memory.kind
+        """A raw turn whose form does not tell is a piece of dialogue."""
+        return kind_of_memory(self.memory) or "dialogue"
 
 
 Reranker = Callable[[Question, Sequence[Seen]], Sequence[float]]

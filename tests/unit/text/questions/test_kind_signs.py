@@ -1,0 +1,39 @@
+"""Signs: classes of words, in both languages; what is no person's is nobody's."""
+
+from __future__ import annotations
+
+import pytest
+
+from thinkback.text.questions.kind_signs import NOBODY, signs
+from thinkback.text.tokens import fold
+
+
+def found(text: str) -> set[str]:
+    return set(signs(text, fold(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Who is my godfather?", {"me", "tie"}),
+        ("What are my uncles' names?", {"me", "tie", "trait"}),
+        ("What did you recommend?", {"past", "you", "say"}),
+        ("Where does Lena live?", {"name", "trait"}),
+        ("Is there a deadline?", {"next", NOBODY}),
+        ("How do volcanoes form?", {NOBODY}),
+        ("What's my dog called?", {"me"}),
+        ("你给我推荐过什么？", {"you", "me", "say", "past"}),
+        ("5月6号我做什么", {"then", "me"}),
+        ("我岳父对什么过敏？", {"me", "tie", "trait"}),
+        ("火山怎么形成？", {NOBODY}),
+        ("", {NOBODY}),
+    ],
+)
+def test_the_signs_of_a_text(text: str, expected: set[str]) -> None:
+    assert found(text) == expected
+
+
+def test_a_capital_at_the_start_is_no_name() -> None:
+    assert "name" not in found("Where is it?")
+    assert "name" not in found("So what did I say?")
+    assert "name" in found("where is Otto?")
