@@ -18,9 +18,11 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 from unittest.mock import patch
@@ -36,7 +38,7 @@ from thinkback.presets import HYBRID, Weights
 from thinkback.recall import search
 from thinkback.recall.kinds import kind_of_memory
 from thinkback.recall.scoring import Scorer
-from thinkback.types import ItemKind, Ref
+from thinkback.types import ItemKind, Ref, Thought, Turn
 from thinkback_lab.cases import Case, Dataset
 from thinkback_lab.datasets import perltqa
 from thinkback_lab.datasets.registry import DATASETS
@@ -107,7 +109,8 @@ def questions_of(number: int, case: Case, models: Kit) -> Iterator[Asked]:
     ):
         memory.tell(case.items)
         thoughts = memory.memory.thoughts(current=False)
-        kind_of = {each.ref: kind_of_memory(each) for each in (*thoughts, *memory.memory.turns())}
+        told_or_drawn: list[Thought | Turn] = [*thoughts, *memory.memory.turns()]
+        kind_of = {each.ref: kind_of_memory(each) for each in told_or_drawn}
         turns = {thought.id: [source.turn for source in thought.sources] for thought in thoughts}
         for question in filter(lambda question: question.gold, case.questions):
             noted.clear()
@@ -117,7 +120,7 @@ def questions_of(number: int, case: Case, models: Kit) -> Iterator[Asked]:
             rows, item = [], []
             for scorer, parts in noted:
                 side: ItemKind = "thought" if scorer.thoughts else "turn"
-                named = [kind_of[Ref(side, id_)] for id_ in parts.ids.tolist()]
+                named = [kind_of.get(Ref(side, id_)) for id_ in parts.ids.tolist()]
                 likely = np.array([scorer.kind_value(kinds, kind) for kind in named])
                 columns = row(scorer.manner, {**scorer.values(parts), "kind": likely}, len(named))
                 for place, id_ in enumerate(parts.ids.tolist()):
@@ -132,19 +135,33 @@ def questions_of(number: int, case: Case, models: Kit) -> Iterator[Asked]:
                 yield Asked(number, np.stack(rows), np.array(item), gold)
 
 
-def datasets(folder: Path, seed: int) -> Iterator[tuple[str, Dataset]]:
-    """Those of `thinkback-lab` that lie in the folder, and a generated world in each language."""
-    for entry in DATASETS.values():
-        for choices in entry.parts():
-            name = f"{entry.name} {entry.part(choices)}".strip()
-            try:
-                yield name, entry.load(folder, **choices)
-            except DataAbsent:
-                print(f"{name}: not in {folder}, left out", file=sys.stderr)
-    for lang in get_args(Lang):
-        with tempfile.TemporaryDirectory() as home:
-            write(generate(CHARACTERS, lang, seed), Path(home))
-            yield f"world {lang}", perltqa.load(Path(home), lang)
+def parts_of(folder: Path, seed: int) -> dict[str, Callable[[], Dataset]]:
+    """The data sets of `thinkback-lab`, and a generated world in each language."""
+    found: dict[str, Callable[[], Dataset]] = {
+        f"{entry.name} {entry.part(choices)}".strip(): partial(entry.load, folder, **choices)
+        for entry in DATASETS.values()
+        for choices in entry.parts()
+    }
+    return found | {f"world {lang}": partial(world, lang, seed) for lang in get_args(Lang)}
+
+
+def world(lang: Lang, seed: int) -> Dataset:
+    with tempfile.TemporaryDirectory() as home:
+        write(generate(CHARACTERS, lang, seed), Path(home))
+        return perltqa.load(Path(home), lang)
+
+
+def noted(name: str, folder: Path, limit: int, seed: int) -> list[Asked]:
+    """The questions of one data set; none where it is not in the folder."""
+    try:
+        cases = choose(parts_of(folder, seed)[name](), limit, seed).cases
+    except DataAbsent:
+        print(f"{name}: not in {folder}, left out", file=sys.stderr)
+        return []
+    models = kit(Setup())
+    asked = [each for at, case in enumerate(cases) for each in questions_of(at, case, models)]
+    print(f"{name}: {len(asked)} questions of {len(cases)} cases", file=sys.stderr)
+    return asked
 
 
 @dataclass(frozen=True)
@@ -233,16 +250,15 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=home, required=not home)
     parser.add_argument("--limit", type=int, default=400, help="questions of a data set")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2, help="data sets read at once")
     parser.add_argument("--without", nargs="*", default=[], choices=[each.name for each in fields(Weights)])
     parser.add_argument("--ablate", action="store_true", help="learn once more without each part")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    models, sets = kit(Setup()), dict[str, list[Asked]]()
-    for name, dataset in datasets(args.data, args.seed):
-        cases = choose(dataset, args.limit, args.seed).cases
-        print(f"{name}: {len(cases)} cases", file=sys.stderr)
-        if asked := [each for at, case in enumerate(cases) for each in questions_of(at, case, models)]:
-            sets[name] = asked
+    note = partial(noted, folder=args.data, limit=args.limit, seed=args.seed)
+    names = list(parts_of(args.data, args.seed))
+    with ProcessPoolExecutor(args.jobs) as pool:
+        sets = {name: asked for name, asked in zip(names, pool.map(note, names), strict=True) if asked}
     weights = learned(list(sets.values()), args.without)
     ways = {
         "shipped": {name: hits(asked, shipped()) for name, asked in sets.items()},

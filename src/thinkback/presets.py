@@ -101,13 +101,49 @@ class Preset:
             raise InvalidInput(f"preset {self.name!r}: {self.rerank} scores anew, so that nothing could fade")
 
 
-_LEARNED = Weights(words=1.0, meaning=0.8, meaning_han=0.2, before=0.5, meaning_before=0.5)
+_ASKS = Weights(  # rounded from what `benchmarks/weights.py` learned
+    words=0.75,
+    asked=0.25,
+    meaning=1.0,
+    meaning_han=0.55,
+    before=0.2,
+    meaning_before=0.6,
+    after=0.1,
+    meaning_after=0.15,
+    told=-6.0,
+    told_before=7.0,
+    length=0.4,
+    thought=-1.5,
+    time=3.3,
+    about=1.0,
+    kind=3.5,
+)
+_TELLS = replace(
+    _ASKS,
+    words=0.5,
+    meaning=1.6,
+    meaning_han=0.4,
+    before=0.65,
+    meaning_before=0.4,
+    after=0.15,
+    meaning_after=0.2,
+)
+_AT_LENGTH = replace(
+    _ASKS,
+    words=1.65,
+    meaning=1.45,
+    meaning_han=0.45,
+    before=-0.4,
+    meaning_before=0.2,
+    after=0.0,
+    meaning_after=0.25,
+)
 HYBRID = Preset(
     name="hybrid",
     cosine=0.5,
     lexical=0.5,
     together=True,
-    weights=Manners(asks=_LEARNED, tells=_LEARNED, at_length=_LEARNED),
+    weights=Manners(asks=_ASKS, tells=_TELLS, at_length=_AT_LENGTH),
     middle=2.0,
     steep=1.5,
     threshold=0.24,
