@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     Vectors = dict[str, npt.NDArray[np.float32]]
 
 KINDS = (*SEMANTIC, *EPISODIC)
-MOST_LEARNED = 4000  # questions of a language's worlds
-MOST_TESTED = 1000
+MOST_LEARNED = 3000  # questions of a language's worlds
+MOST_TESTED = 800
 UNSEEN = 1000  # added to the seed of the worlds that are tested on
 STRENGTH = 10.0  # C of the regression: chosen on another split of the hand-written questions
 BATCH = 64

@@ -72,7 +72,8 @@ def _signs_of(classes: Mapping[str, str], ties: Iterable[str]) -> dict[str, str]
     }
 
 
-_BY_WORD = _signs_of(_ENGLISH, ROLES.keys() - PETS_EN.keys())
+_TIES_EN = ROLES.keys() - PETS_EN.keys()
+_BY_WORD = _signs_of(_ENGLISH, (*_TIES_EN, *(f"{word}s" for word in _TIES_EN)))
 _BY_RUN = _signs_of(_CHINESE, ROLES_ZH.keys() - PETS_ZH.keys())
 _IN_RUN = re.compile("|".join(sorted(_BY_RUN, key=lambda word: (-len(word), word))))
 _NUMBER = re.compile(r"\d+")
@@ -93,8 +94,7 @@ def signs(text: str, folded: str) -> list[str]:
         if _NAME_ZH.search(folded):
             found["name"] = None
     for word in _WORD.findall(folded):
-        plain = word.removesuffix("'s")
-        if sign := _BY_WORD.get(plain) or _BY_WORD.get(plain.removesuffix("s")):
+        if sign := _BY_WORD.get(word) or _BY_WORD.get(word.removesuffix("'s")):
             found[sign] = None
     if _NAME.search(text):
         found["name"] = None
