@@ -144,10 +144,10 @@ HYBRID = Preset(
     lexical=0.5,
     together=True,
     weights=Manners(asks=_ASKS, tells=_TELLS, at_length=_AT_LENGTH),
-    middle=2.0,
-    steep=1.5,
-    threshold=0.24,
-    nearly=0.15,
+    middle=5.0,
+    steep=2.5,
+    threshold=0.09,
+    nearly=0.04,
     scan_below=100_000,
     learned=True,
     target=0.95,
@@ -176,7 +176,7 @@ FUZZY = replace(
 PRESETS = {preset.name: preset for preset in (HYBRID, FADING, TIM, FUZZY, PERLTQA, BM25, DENSE)}
 
 
-_BENT = 1.3293  # a relative threshold on the plain scale: 0.24 is 0.15 there, 0.15 is 0.08, and 1 stays 1
+_BENT = 0.788  # a relative threshold on the plain scale: 0.09 is 0.15 there, 0.04 is 0.08, and 1 stays 1
 
 
 def plain(preset: Preset) -> Preset:
