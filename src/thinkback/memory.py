@@ -430,6 +430,7 @@ class Memory(Looking):
         return Lookup(
             lambda ids: self.store.thoughts(self.user, ids=ids, current=False) if ids else [],
             lambda ids: self.store.turns(self.user, ids=ids) if ids else [],
+            lambda id_: self.store.journal(self.user, thought=id_),
         )
 
     def _understood(self, text: str, stamp: Stamp) -> Understood:
@@ -456,6 +457,7 @@ class Memory(Looking):
         lookup = Lookup(
             lambda ids: [past[id_] for id_ in ids if id_ in past],
             lambda ids: [turns[id_] for id_ in ids if id_ in turns],
+            lambda id_: [each for each in self.store.journal(self.user, thought=id_) if each.at <= known_at],
         )
         return Known(held, frozenset(past), frozenset(turns)), lookup
 

@@ -404,18 +404,54 @@ class Receipt:
 # --- recall ----------------------------------------------------------------------------------
 
 
+class Part(NamedTuple):
+    """What one part gives to a score: how much there is of it, and what that counts."""
+
+    name: str
+    value: float
+    weight: float
+
+    @property
+    def contribution(self) -> float:
+        return self.weight * self.value
+
+
+class Adjustment(NamedTuple):
+    """Why a score is not what its parts make it: what it was before, and after."""
+
+    why: str
+    before: float
+    after: float
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How well one candidate answers, part by part."""
+    """How well one candidate answers.
+
+    Only where a recall is explained: the contributions of the `parts` sum to `linear`, which becomes `plain`,
+    a score from 0 to 1, and the `adjustments` lead from there to the total.
+    """
 
     total: float
     cosine: float
     lexical: float
+    parts: tuple[Part, ...] = ()
+    linear: float | None = None
+    plain: float | None = None
+    adjustments: tuple[Adjustment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Until when something was so, and what is held true in its place."""
+
+    until: datetime
+    replaced_by: tuple[Thought, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One thought or raw turn that was considered, with its reason."""
+    """One thought or raw turn that was considered, with its reason; of what is `past`, the text says so."""
 
     ref: Ref
     text: str
@@ -424,6 +460,58 @@ class Candidate:
     reason: str
     thought: Thought | None = None
     turn: Turn | None = None
+    past: Past | None = None
+
+
+class Span(NamedTuple):
+    """A time that a query names: from `start` up to, not including, `end`; None is open."""
+
+    words: str
+    start: datetime | None
+    end: datetime | None
+
+
+class Searched(NamedTuple):
+    """How one kind of memory was searched: so many candidates of `rows` were compared exactly.
+
+    `probes` groups were looked into, 0 means the whole space; of the query's `group` they are the nearest.
+    """
+
+    kind: ItemKind
+    rows: int
+    candidates: int
+    probes: int
+    exact: bool
+    group: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understanding:
+    """What a query was taken for, and what was searched with: told where a recall is explained."""
+
+    question: str  # who, where, when, ... or none
+    tense: str  # whether it asks for now, before or any time
+    spans: tuple[Span, ...] = ()
+    reaches_back: bool = False  # what is held true no more may answer it
+    states: bool = False  # it tells something: what it says itself is no answer
+    names: tuple[str, ...] = ()  # also searched for,
+    aliases: tuple[str, ...] = ()  # further names of those it speaks of,
+    ways: tuple[str, ...] = ()  # how it leads to them, in words,
+    bridge: tuple[Ref, ...] = ()  # and the thoughts on the way
+    wordings: tuple[Wordings, ...] = ()
+    searched: tuple[Searched, ...] = ()
+    preset: str = ""
+    relative: bool = False  # whether parts count in standard deviations over the space
+    nearly: float = 0.0  # down to it a raw turn that shares a word may take a place that is left
+
+
+class Wordings(NamedTuple):
+    """One way a question was put: its search terms, those that count only where known, and their worth."""
+
+    kinds: tuple[ItemKind, ...]
+    terms: tuple[str, ...]
+    if_known: tuple[str, ...]
+    weight: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -437,6 +525,7 @@ class Recollection:
     group: int | None = None  # the query's own, where it was needed or asked for (`explain`)
     probes: int = 0
     exact: bool = True
+    understanding: Understanding | None = None  # if it is explained
     receipt: Receipt = Receipt()
 
     def __iter__(self) -> Iterator[Candidate]:

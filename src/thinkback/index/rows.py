@@ -107,6 +107,10 @@ class Rows:
         """The source turn of each, 0 where it is not known."""
         return self._turns[slots]
 
+    def of_turn(self, turn: int) -> list[int]:
+        """The ids of all that came of a turn."""
+        return [int(id) for id in self._ids[: len(self)][self._turns[: len(self)] == turn]]
+
     @property
     def any_retired(self) -> bool:
         return bool((self._retired_at[: len(self)] < np.inf).any())

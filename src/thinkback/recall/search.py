@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from thinkback.index.lexical import Wording, hash_terms
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset, plain
+from thinkback.recall.fate import Journal
 from thinkback.recall.retention import Fading
 from thinkback.recall.scoring import Scorer
 from thinkback.text.questions.asked_when import Asked, asked_when
@@ -67,6 +68,7 @@ class Lookup:
 
     thoughts: Callable[[Sequence[int]], Sequence[Thought]]
     turns: Callable[[Sequence[int]], Sequence[Turn]]
+    journal: Journal
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -336,14 +336,14 @@ def test_a_thought_that_tells_a_part_of_its_turn_does_not_stand_for_it(
             ("I live in Lyon.", "I live in Oslo."),
             "Where did I live before?",
             "Where do I live?",
-            "The user lives in Lyon. (past, until 2024-06-20)",
+            "The user lives in Lyon. (past, until 2024-06-20; now: The user lives in Oslo)",
         ),
         (
             ZH_SMALL_TALK,
             ("我住在北京。", "我住在上海。"),
             "我以前住在哪里？",
             "我住在哪里？",
-            "用户住在北京。（已成过去，至2024-06-19）",
+            "用户住在北京。（已成过去，至2024-06-19；现在：用户住在上海）",
         ),
     ],
 )

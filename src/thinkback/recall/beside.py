@@ -1,0 +1,61 @@
+"""Turns for the places that are left: what was said right beside a find, and, of few turns, the nearest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from thinkback.recall.search import Search
+from thinkback.text.safety.quarantine import redacted, withheld
+from thinkback.types import Candidate, Ref, Turn
+
+Against = Callable[[Turn], str | None]
+
+_OPENING = 2000  # characters by which a turn is judged to speak of somebody
+_NEARLY = 3  # places that turns below the threshold may take
+_TALK = timedelta(hours=2)  # what was said within it, in one session, belongs together
+_REFERS = re.compile(
+    r"\b(?:he|she|they|it|him|her|them|his|hers|their|its|there)\b|[他她它牠]|[那这這][边邊里裡儿兒]",
+    re.IGNORECASE,
+)
+
+
+def joined(
+    search: Search,
+    kept: list[Candidate],
+    left: list[Candidate],
+    most: int,
+    against: Against,
+    named: Sequence[Turn],
+) -> tuple[list[Candidate], list[Candidate]]:
+    """(kept, left), with turns of `left` in the places not taken yet.
+
+    First what was said right before or after one of `named`: "she" is named in the other one. Then, of few
+    turns, the nearest.
+    """
+    talk = [*named, *(item.turn for item in kept if item.turn)]
+    beside = {id_ for turn in talk for id_ in search.shelf.beside("turn", turn.id)}
+    found: dict[Ref, Candidate] = {}
+
+    def join(item: Candidate, why: str) -> None:
+        if item.turn and len(kept) + len(found) < most and not (withheld(item.turn) or against(item.turn)):
+            shown = redacted(item.turn)
+            reason = f"{why}: {item.reason.partition(': ')[2]}"
+            found.setdefault(item.ref, replace(item, turn=shown, text=shown.text, reason=reason))
+
+    for item in left:
+        if item.ref.id in beside and item.turn and any(_same_talk(item.turn, other) for other in talk):
+            join(item, "said beside it")
+    for item in left[:_NEARLY] if search.few else ():
+        if item.score.total >= search.preset.nearly / 2:
+            join(item, "near")
+    return kept + list(found.values()), [item for item in left if item.ref not in found]
+
+
+def _same_talk(one: Turn, other: Turn) -> bool:
+    """Whether the later of two turns speaks of somebody or something whom only the earlier may name."""
+    later = max(one, other, key=lambda turn: turn.id)
+    near = one.session == other.session and abs(one.at - other.at) <= _TALK
+    return near and bool(_REFERS.search(later.query[:_OPENING]))

@@ -1,0 +1,171 @@
+"""The judge: of rows, best first, those that matter, and of the others why not.
+
+A turn whose fact was retired is no find: what is no longer held true must not come back by the other door. It
+may be told as past, where a place is left (`fill_with_past`). A turn that tells what the user asked to forget
+(`text.forgetting`) is not told at all, whether it was read as a thought or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+
+from thinkback.recall.past import marked, outdated, past_thought, past_turn
+from thinkback.recall.reasons import reason
+from thinkback.recall.rows import Row, says_more
+from thinkback.recall.search import Search
+from thinkback.text.forgetting import Wish, wishes
+from thinkback.text.memo import by_digest
+from thinkback.text.people.names import normalise
+from thinkback.text.safety.quarantine import redacted, withheld
+from thinkback.text.sentences import is_question, sentences
+from thinkback.types import Candidate, Past, Ref, Thought, Turn
+
+CONSIDERED = 4  # candidates looked at for each one wanted
+_OPENING = 2000  # characters by which a turn is judged to only ask
+_NEARLY = 3  # places that turns below the threshold may take
+
+Judged = tuple[list[Candidate], list[Candidate]]  # what is kept, what is dropped
+
+
+class Judge:
+    """One question's judge. `told` are, by turn, the thoughts kept so far that tell of it."""
+
+    def __init__(self, search: Search, turns: Mapping[int, Turn], items: Sequence[Candidate] = ()) -> None:
+        self._search = search
+        self._outdated = cache(lambda: outdated(search, search.question.k * CONSIDERED))  # if a turn matters
+        self._asked = normalise(search.question.text)
+        # what the turns found so far ask to forget
+        self._unwanted = [(turn.id, wish) for turn in turns.values() for wish in wishes(turn.query)]
+        self._pasts: dict[Ref, Past | None] = {}
+        self.told: dict[int, list[Thought]] = {}
+        for item in items:
+            self._tells(item)
+
+    def __call__(self, rows: Iterable[Row], most: int) -> Judged:
+        kept: list[Candidate] = []
+        dropped: list[Candidate] = []
+        faints = 0
+        for row in rows:
+            if len(kept) == most and not self._search.question.explain:
+                break
+            faint = not self._search.matters(row.score.total)
+            verdict = self._verdict(row, faint and faints < _NEARLY)
+            if verdict is None and len(kept) == most:
+                verdict = f"beyond the {self._search.question.k} asked for"
+            if verdict is None or self._search.question.explain or isinstance(row.memory, Turn):
+                candidate = self._candidate(row, verdict or ("near" if faint else "matters"), verdict is None)
+                (dropped if verdict else kept).append(candidate)
+                if verdict is None:
+                    self._tells(candidate)
+            faints += faint and verdict is None
+        return kept, dropped
+
+    def against(self, turn: Turn) -> str | None:
+        """Why a raw turn is no find, if it is none."""
+        tellers = self.told.get(turn.id, ())
+        if tellers and not self._says_more(turn, tellers):
+            return f"told by {tellers[0].ref}"
+        facts = self._outdated()(turn)
+        if facts and not (self._search.reaches_back and self._past(turn)):
+            return f"no longer held true, see {facts[0].ref}"
+        return self._no_find(turn)
+
+    def fill_with_past(self, kept: list[Candidate], left: list[Candidate], most: int) -> Judged:
+        """(kept, left), with turns of `left` that matter, but as past, in the places that the present leaves.
+
+        Each must tell more than what was retired, or there is nothing of the present to tell.
+        """
+        question = self._search.question
+        if question.as_of is not None or question.known is not None:  # asked for what held then, and no more
+            return kept, left
+        filling: dict[Ref, Candidate] = {}
+        for item in left:
+            turn = item.turn
+            if turn is None or not self._search.matters(item.score.total):
+                continue
+            if len(kept) + len(filling) == most:
+                break
+            told = [*self._outdated()(turn), *self.told.get(turn.id, ())]
+            worth = not (kept or self.told) or self._says_more(turn, told)
+            if worth and not (withheld(turn) or self._no_find(turn)) and (past := self._past(turn)):
+                filling[item.ref] = _as_past(item, turn, past)
+        return kept + list(filling.values()), [item for item in left if item.ref not in filling]
+
+    def _no_find(self, turn: Turn) -> str | None:
+        if request := _forbidden(turn, self._unwanted):
+            return f"to be forgotten, see {request}"
+        if normalise(turn.query) == self._asked:
+            return "repeats the query"
+        return "only asks" if not turn.response and _only_asks(turn.query) else None
+
+    def _verdict(self, row: Row, nearly: bool) -> str | None:
+        """Why a row does not matter, if it does not."""
+        memory, score = row.memory, row.score
+        if not self._search.matters(score.total) and not (
+            nearly and isinstance(memory, Turn) and self._search.nearly(score.total, score.lexical)
+        ):
+            return "too far"
+        if reason := withheld(memory):
+            return reason
+        if isinstance(memory, Turn):
+            return self.against(memory)
+        back = self._search.reaches_back and not memory.current
+        return "to be forgotten" if back and not self._past(memory) else None
+
+    def _candidate(self, row: Row, verdict: str, kept: bool) -> Candidate:
+        memory = redacted(row.memory) if kept or self._search.question.explain else row.memory
+        past = self._past(row.memory) if kept and self._search.reaches_back else None
+        text = memory.text if isinstance(memory, Turn) else memory.sentence
+        return Candidate(
+            ref=memory.ref,
+            text=marked(text, past),
+            score=row.score,
+            group=row.group,
+            reason=f"{verdict}: {reason(self._search, row, memory)}",
+            thought=memory if isinstance(memory, Thought) else None,
+            turn=memory if isinstance(memory, Turn) else None,
+            past=past,
+        )
+
+    def _past(self, memory: Thought | Turn) -> Past | None:
+        """As what it may be told, if it is past and may be."""
+        if memory.ref not in self._pasts:
+            self._pasts[memory.ref] = self._found_past(memory)
+        return self._pasts[memory.ref]
+
+    def _found_past(self, memory: Thought | Turn) -> Past | None:
+        if isinstance(memory, Thought):
+            return None if memory.current else past_thought(self._search, memory)
+        facts = self._outdated()(memory)
+        return past_turn(self._search, memory, facts) if facts else None
+
+    def _says_more(self, turn: Turn, tellers: Sequence[Thought]) -> bool:
+        return says_more(turn, [thought.sentence for thought in tellers], self._search.question.text)
+
+    def _tells(self, item: Candidate) -> None:
+        if item.thought is not None:
+            for source in item.thought.sources:
+                self.told.setdefault(source.turn, []).append(item.thought)
+
+
+def _as_past(item: Candidate, turn: Turn, past: Past) -> Candidate:
+    """A raw turn told as past, without its secrets."""
+    shown = redacted(turn)
+    reason = f"past: {item.reason.partition(': ')[2]}"
+    return replace(item, turn=shown, text=marked(shown.text, past), reason=reason, past=past)
+
+
+def _forbidden(turn: Turn, unwanted: Sequence[tuple[int, Wish]]) -> Ref | None:
+    """The request to forget that a turn is, or that takes it back; what was told later may come back."""
+    for request, wish in unwanted:
+        gone = turn.id == request - 1 if wish.recent else turn.id < request and wish.covers(turn.query)
+        if gone or turn.id == request:
+            return Ref("turn", request)
+    return None
+
+
+@by_digest(4096)
+def _only_asks(text: str) -> bool:
+    return all(is_question(sentence.text) for sentence in sentences(text[:_OPENING]))
