@@ -254,7 +254,8 @@ class Memory(Looking):
         """The few memories that matter for `query`, each with its reason; sees every turn remembered before.
 
         `as_of` asks what held at that time, `known_at` what this memory knew at that time. `explain` adds
-        what was looked at and dropped.
+        what was looked at and dropped, every part of every score, and what the query was taken for:
+        `why(recollection)` tells it in words.
         """
         if not isinstance(k, int) or k < 1:
             raise InvalidInput(f"k={k!r}: ask for at least one memory, by a whole number")
@@ -286,6 +287,7 @@ class Memory(Looking):
                 self._clock(),
                 meant.about,
                 meant.meant(text),
+                meant,
             )
             found = retrieve(question, view.shelf, view.hashing, self._preset, lookup)
         if fading is not None and (recalled := [item.ref.id for item in found if item.thought]):

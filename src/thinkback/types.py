@@ -10,7 +10,7 @@ Times are aware datetimes in UTC.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -425,28 +425,43 @@ class Adjustment(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """How well one candidate answers.
+class Sum:
+    """How a score came about: the contributions of the `parts` sum to `linear`; that is bent to a score from
+    0 to 1, `bent`, and the `adjustments` lead from there to the total."""
 
-    Only where a recall is explained: the contributions of the `parts` sum to `linear`, which becomes `plain`,
-    a score from 0 to 1, and the `adjustments` lead from there to the total.
-    """
-
-    total: float
-    cosine: float
-    lexical: float
-    parts: tuple[Part, ...] = ()
-    linear: float | None = None
-    plain: float | None = None
+    parts: tuple[Part, ...]
+    linear: float
+    bent: float
     adjustments: tuple[Adjustment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
+class Score:
+    """How well one candidate answers; `sum` tells how it came about, where a recall is explained."""
+
+    total: float
+    cosine: float
+    lexical: float
+    sum: Sum | None = None
+
+    def moved(self, total: float, why: str) -> Score:
+        """The same with another total; the reason is kept where the score is explained."""
+        if total == self.total:
+            return self
+        made = self.sum
+        if made is not None:
+            steps = (*made.adjustments, Adjustment(why, self.total, total))
+            made = replace(made, adjustments=steps)
+        return Score(total, self.cosine, self.lexical, made)
+
+
+@dataclass(frozen=True, slots=True)
 class Past:
-    """Until when something was so, and what is held true in its place."""
+    """Until when something was so, what is held true in its place, and which `facts` of a raw turn it was."""
 
     until: datetime
     replaced_by: tuple[Thought, ...] = ()
+    facts: tuple[Thought, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -458,6 +473,7 @@ class Candidate:
     score: Score
     group: int
     reason: str
+    verdict: str = ""  # what the reason begins with: `matters`, or why it was dropped
     thought: Thought | None = None
     turn: Turn | None = None
     past: Past | None = None
@@ -485,6 +501,15 @@ class Searched(NamedTuple):
     group: int | None
 
 
+class Wordings(NamedTuple):
+    """One way a question was put: its search terms, those that count only where known, and their worth."""
+
+    kinds: tuple[ItemKind, ...]
+    terms: tuple[str, ...]
+    if_known: tuple[str, ...]
+    weight: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understanding:
     """What a query was taken for, and what was searched with: told where a recall is explained."""
@@ -503,15 +528,6 @@ class Understanding:
     preset: str = ""
     relative: bool = False  # whether parts count in standard deviations over the space
     nearly: float = 0.0  # down to it a raw turn that shares a word may take a place that is left
-
-
-class Wordings(NamedTuple):
-    """One way a question was put: its search terms, those that count only where known, and their worth."""
-
-    kinds: tuple[ItemKind, ...]
-    terms: tuple[str, ...]
-    if_known: tuple[str, ...]
-    weight: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -560,9 +576,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Why:
-    """The explanation of a thought, or of an answer."""
+    """The explanation of a thought, of an answer, or, without a `ref`, of a recall."""
 
-    ref: Ref
+    ref: Ref | None
     text: str
     lines: tuple[str, ...]
     sources: tuple[Turn, ...] = ()

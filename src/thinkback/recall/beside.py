@@ -42,8 +42,9 @@ def joined(
     def join(item: Candidate, why: str) -> None:
         if item.turn and len(kept) + len(found) < most and not (withheld(item.turn) or against(item.turn)):
             shown = redacted(item.turn)
-            reason = f"{why}: {item.reason.partition(': ')[2]}"
-            found.setdefault(item.ref, replace(item, turn=shown, text=shown.text, reason=reason))
+            reason = why + item.reason.removeprefix(item.verdict)
+            joining = replace(item, turn=shown, text=shown.text, reason=reason, verdict=why)
+            found.setdefault(item.ref, joining)
 
     for item in left:
         if item.ref.id in beside and item.turn and any(_same_talk(item.turn, other) for other in talk):

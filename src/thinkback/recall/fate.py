@@ -22,25 +22,59 @@ class Fate(NamedTuple):
     heir: Thought | None = None
 
 
-def fate(journal: Journal, thought: Thought) -> Fate:
-    """Follow a thought through the journal to what holds now. Each step is a later action, so it ends."""
+class _Step(NamedTuple):
+    """The action that retired a thought, and what it put in its place."""
+
+    merged: bool
+    heir: Thought
+
+
+class Fates:
+    """The fates of thoughts by one journal; each is followed once."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._known: dict[int, Fate] = {}
+
+    def __call__(self, thought: Thought) -> Fate:
+        """Follow a retired thought from heir to heir; each step is a later action, so it ends."""
+        id_, actions = thought.id, self._journal(thought.id)
+        path: list[tuple[int, bool]] = []
+        while id_ not in self._known:
+            found = _end(actions, id_)
+            if isinstance(found, Fate):
+                self._known[id_] = found
+            else:
+                path.append((id_, found.merged))
+                id_, actions = found.heir.id, self._journal(found.heir.id)
+        fate = self._known[id_]
+        for earlier, merged in reversed(path):
+            if not merged and fate.became != "forgotten":
+                fate = Fate("replaced", fate.heir)
+            self._known[earlier] = fate
+        return fate
+
+
+def _end(actions: Sequence[Action], id_: int) -> Fate | _Step:
+    """How a thought ended: for good, or in another's favour."""
+    states = [each for action in actions for each in action.after if each.id == id_]
+    if not states:
+        return Fate("forgotten")  # of an erased one nothing is left to tell
+    thought = states[-1]
     if thought.current:
         return Fate("held", thought)
-    action = _retiring(journal(thought.id), thought.id)
+    action = _retiring(actions, id_)
     if action is None or action.action not in ("supersede", "merge", "forget"):
         return Fate("forgotten")  # its own action was undone
     new = [each for each in action.changed if each.current]
     if action.action == "forget":
         if any(each.negated != thought.negated for each in (*new, *action.given)):
             return Fate("denied")
-        new = []  # what stands beside it was told anew; only what it was weighed against may replace it
-    heirs = [each for each in new or action.given if each.negated == thought.negated and each.id != thought.id]
-    if not heirs:
-        return Fate("forgotten" if action.action == "forget" else "replaced")
-    then = fate(journal, _latest(journal, heirs[-1]))
-    if then.became == "forgotten" or action.action == "merge":
-        return then
-    return Fate("replaced", then.heir)
+        new = []  # what stands beside it was told anew; only what it was weighed against replaces it
+    heirs = [each for each in new or action.given if each.negated == thought.negated and each.id != id_]
+    if heirs:
+        return _Step(action.action == "merge", heirs[-1])
+    return Fate("forgotten" if action.action == "forget" else "replaced")
 
 
 def _retiring(actions: Sequence[Action], id_: int) -> Action | None:
@@ -54,9 +88,3 @@ def _retiring(actions: Sequence[Action], id_: int) -> Action | None:
             return None
         last = by_id.get(undone.undoes or 0)
     return last
-
-
-def _latest(journal: Journal, thought: Thought) -> Thought:
-    """A thought as the journal left it last."""
-    states = [each for action in journal(thought.id) for each in action.after if each.id == thought.id]
-    return states[-1] if states else thought

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
+from thinkback.recall.fate import Fates
 from thinkback.recall.past import marked, outdated, past_thought, past_turn
 from thinkback.recall.reasons import reason
 from thinkback.recall.rows import Row, says_more
@@ -38,6 +39,7 @@ class Judge:
         self._asked = normalise(search.question.text)
         # what the turns found so far ask to forget
         self._unwanted = [(turn.id, wish) for turn in turns.values() for wish in wishes(turn.query)]
+        self._fates = Fates(search.lookup.journal)
         self._pasts: dict[Ref, Past | None] = {}
         self.told: dict[int, list[Thought]] = {}
         for item in items:
@@ -64,8 +66,9 @@ class Judge:
 
     def against(self, turn: Turn) -> str | None:
         """Why a raw turn is no find, if it is none."""
-        tellers = self.told.get(turn.id, ())
-        if tellers and not self._says_more(turn, tellers):
+        tellers = self.told.get(turn.id, [])
+        told = [thought.sentence for thought in tellers]
+        if told and not says_more(turn, told, self._search.question.text):
             return f"told by {tellers[0].ref}"
         facts = self._outdated()(turn)
         if facts and not (self._search.reaches_back and self._past(turn)):
@@ -75,11 +78,13 @@ class Judge:
     def fill_with_past(self, kept: list[Candidate], left: list[Candidate], most: int) -> Judged:
         """(kept, left), with turns of `left` that matter, but as past, in the places that the present leaves.
 
-        Each must tell more than what was retired, or there is nothing of the present to tell.
+        Each must tell more than what was retired and than the present tells, if there is any to tell.
         """
         question = self._search.question
         if question.as_of is not None or question.known is not None:  # asked for what held then, and no more
             return kept, left
+        present = [thought.sentence for thoughts in self.told.values() for thought in thoughts]
+        present += [item.text for item in kept]
         filling: dict[Ref, Candidate] = {}
         for item in left:
             turn = item.turn
@@ -87,8 +92,8 @@ class Judge:
                 continue
             if len(kept) + len(filling) == most:
                 break
-            told = [*self._outdated()(turn), *self.told.get(turn.id, ())]
-            worth = not (kept or self.told) or self._says_more(turn, told)
+            facts = [fact.sentence for fact in self._outdated()(turn)]
+            worth = not present or says_more(turn, [*facts, *present], question.text)
             if worth and not (withheld(turn) or self._no_find(turn)) and (past := self._past(turn)):
                 filling[item.ref] = _as_past(item, turn, past)
         return kept + list(filling.values()), [item for item in left if item.ref not in filling]
@@ -124,6 +129,7 @@ class Judge:
             score=row.score,
             group=row.group,
             reason=f"{verdict}: {reason(self._search, row, memory)}",
+            verdict=verdict,
             thought=memory if isinstance(memory, Thought) else None,
             turn=memory if isinstance(memory, Turn) else None,
             past=past,
@@ -137,12 +143,9 @@ class Judge:
 
     def _found_past(self, memory: Thought | Turn) -> Past | None:
         if isinstance(memory, Thought):
-            return None if memory.current else past_thought(self._search, memory)
+            return None if memory.current else past_thought(self._fates, memory)
         facts = self._outdated()(memory)
-        return past_turn(self._search, memory, facts) if facts else None
-
-    def _says_more(self, turn: Turn, tellers: Sequence[Thought]) -> bool:
-        return says_more(turn, [thought.sentence for thought in tellers], self._search.question.text)
+        return past_turn(self._search, self._fates, memory, facts) if facts else None
 
     def _tells(self, item: Candidate) -> None:
         if item.thought is not None:
@@ -153,8 +156,9 @@ class Judge:
 def _as_past(item: Candidate, turn: Turn, past: Past) -> Candidate:
     """A raw turn told as past, without its secrets."""
     shown = redacted(turn)
-    reason = f"past: {item.reason.partition(': ')[2]}"
-    return replace(item, turn=shown, text=marked(shown.text, past), reason=reason, past=past)
+    reason = f"past{item.reason.removeprefix(item.verdict)}"
+    text = marked(shown.text, past)
+    return replace(item, turn=shown, text=text, reason=reason, verdict="past", past=past)
 
 
 def _forbidden(turn: Turn, unwanted: Sequence[tuple[int, Wish]]) -> Ref | None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
-from thinkback.recall.fate import Fate, fate
+from thinkback.recall.fate import Fates
 from thinkback.recall.search import Search
 from thinkback.text.safety.quarantine import redacted, withheld
 from thinkback.text.scripts import has_han
@@ -56,45 +57,54 @@ def outdated(search: Search, limit: int) -> Outdated:
     return judge
 
 
-def past_thought(search: Search, thought: Thought) -> Past | None:
+def past_thought(fates: Fates, thought: Thought) -> Past | None:
     """As what a retired thought may be told; None if it is to be forgotten."""
-    became = fate(search.lookup.journal, thought)
-    return None if became.became == "forgotten" else _past([(thought, became)])
+    became = fates(thought)
+    return None if became.became == "forgotten" else Past(_ended(thought), _shown([became.heir]))
 
 
-def past_turn(search: Search, turn: Turn, facts: Sequence[Thought]) -> Past | None:
+def past_turn(search: Search, fates: Fates, turn: Turn, facts: Sequence[Thought]) -> Past | None:
     """As what a turn may be told that told these retired facts; None if one of its facts must not be.
 
     A question that reaches back may hear what was denied since; any other only what was replaced.
     """
     ids = search.shelf.of_turn("thought", turn.id)
     told = {thought.id: thought for thought in (*facts, *search.lookup.thoughts(ids))}
-    ends = [
-        (thought, fate(search.lookup.journal, thought)) for thought in told.values() if not thought.current
-    ]
+    gone = {id_: (thought, fates(thought)) for id_, thought in told.items() if not thought.current}
     allowed = {"held", "replaced", "denied"} if search.reaches_back else {"held", "replaced"}
-    if any(became.became not in allowed or not (search.reaches_back or _held(t)) for t, became in ends):
+    if any(became.became not in allowed for _, became in gone.values()):
         return None
-    mine = {thought.id for thought in facts}
-    return _past([(thought, became) for thought, became in ends if thought.id in mine])
+    if not search.reaches_back and not all(_held(thought) for thought, _ in gone.values()):
+        return None
+    heirs = [gone[fact.id][1].heir for fact in facts]
+    return Past(max(map(_ended, facts)), _shown(heirs), _shown(facts))
 
 
 def marked(text: str, past: Past | None) -> str:
     """A text that says if it is past, since when, and what is so now: a reader must not take it for now."""
     if past is None:
         return text
-    now = [thought.sentence.rstrip(".。 ") for thought in past.replaced_by]
-    if has_han(text):
-        return f"{text}（已成过去，至{past.until:%Y-%m-%d}{''.join(f'；现在：{each}' for each in now)}）"
-    return f"{text} (past, until {past.until:%Y-%m-%d}{''.join(f'; now: {each}' for each in now)})"
+    han = has_han(text)
+    facts, now = (_listed(thoughts, han) for thoughts in (past.facts, past.replaced_by))
+    if han:
+        return (
+            f"{text}（已成过去{facts and f'：{facts}'}，至{past.until:%Y-%m-%d}{now and f'；现在：{now}'}）"
+        )
+    return f"{text} (past{facts and f': {facts}'}, until {past.until:%Y-%m-%d}{now and f'; now: {now}'})"
 
 
-def _past(ends: Sequence[tuple[Thought, Fate]]) -> Past:
-    heirs = {became.heir.id: became.heir for _, became in ends if became.heir is not None}
-    return Past(
-        until=max(thought.valid_to or thought.retired_at or thought.recorded_at for thought, _ in ends),
-        replaced_by=tuple(redacted(heir) for heir in heirs.values() if not withheld(heir)),
-    )
+def _listed(thoughts: Sequence[Thought], han: bool) -> str:
+    return ("；" if han else "; ").join(thought.sentence.rstrip(".。 ") for thought in thoughts)
+
+
+def _shown(thoughts: Sequence[Thought | None]) -> tuple[Thought, ...]:
+    """Each once, without what is quarantined."""
+    found = {thought.id: thought for thought in thoughts if thought is not None and not withheld(thought)}
+    return tuple(redacted(thought) for thought in found.values())
+
+
+def _ended(thought: Thought) -> datetime:
+    return thought.valid_to or thought.retired_at or thought.recorded_at
 
 
 def _held(thought: Thought) -> bool:

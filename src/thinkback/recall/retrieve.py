@@ -9,6 +9,8 @@ papers do it, and in a small space of thoughts, turns only fill the places that 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset
 from thinkback.recall.beside import joined
@@ -16,9 +18,17 @@ from thinkback.recall.judge import CONSIDERED, Judge, Judged
 from thinkback.recall.retention import Fading
 from thinkback.recall.rows import ranked, rows_of
 from thinkback.recall.search import Lookup, Question, Search, searching
+from thinkback.recall.taken_for import understanding
 from thinkback.types import Candidate, Hashing, Recollection, Turn
 
-Outcome = tuple[Hits, list[Candidate], list[Candidate]]  # how it was found, what is kept, what is dropped
+
+class Outcome(NamedTuple):
+    """What is kept and what is dropped, and how both sides were searched; the bank only where it was."""
+
+    space: Hits
+    bank: Hits | None
+    kept: list[Candidate]
+    dropped: list[Candidate]
 
 
 def retrieve(
@@ -26,15 +36,18 @@ def retrieve(
 ) -> Recollection:
     """The k memories that matter most, best first; with `explain`, what was dropped as well."""
     search = searching(question, shelf, hashing, preset, lookup)
-    found, items, dropped = _together(search) if search.preset.relative else _thoughts_first(search)
+    done = _together(search) if search.preset.relative else _thoughts_first(search)
+    found = done.space if len(done.space) or done.bank is None else done.bank
+    promising = sorted(done.dropped, key=lambda item: -item.score.total) if question.explain else ()
     return Recollection(
         query=question.text,
-        items=tuple(items),
-        dropped=tuple(dropped) if question.explain else (),
+        items=tuple(done.kept),
+        dropped=tuple(promising),
         threshold=search.preset.threshold,
         group=found.group,
         probes=found.probes,
         exact=found.exact,
+        understanding=understanding(search, done.space, done.bank) if question.explain else None,
     )
 
 
@@ -49,13 +62,15 @@ def _together(search: Search) -> Outcome:
         thoughts = {each.id: each for each in search.lookup.thoughts(found.ids.tolist())}
         turns = {each.id: each for each in search.lookup.turns(bank.ids.tolist())}
         judge = Judge(search, turns)
-        rows = ranked(rows_of(found, thoughts), rows_of(bank, turns), question.text)
+        rows = ranked(
+            rows_of(search, "thought", found, thoughts), rows_of(search, "turn", bank, turns), question.text
+        )
         items, dropped = judge(rows, question.k)
         # What was not looked at may be better than what is kept, where all before it was no find.
         unseen = max((hits.score[-1] for hits in (found, bank) if len(hits) == limit), default=0.0)
         if not search.matters(unseen) or (len(items) == question.k and items[-1].score.total >= unseen):
             items, dropped = _filled(search, judge, turns, items, dropped, question.k)
-            return found if len(found) else bank, items, dropped
+            return Outcome(found, bank, items, dropped)
         limit *= CONSIDERED
 
 
@@ -67,7 +82,7 @@ def _thoughts_first(search: Search) -> Outcome:
     if question.fading is not None:
         found = _faded(question.fading, search, found)
     thoughts = {each.id: each for each in search.lookup.thoughts(found.ids.tolist())}
-    items, dropped = Judge(search, {})(rows_of(found, thoughts), question.k)
+    items, dropped = Judge(search, {})(rows_of(search, "thought", found, thoughts), question.k)
     wanted = question.k - len(items)
     limit = question.k * CONSIDERED
     bank = None
@@ -75,13 +90,13 @@ def _thoughts_first(search: Search) -> Outcome:
         bank = search.hits("turn", limit)
         turns = {each.id: each for each in search.lookup.turns(bank.ids.tolist())}
         judge = Judge(search, turns, items)
-        filling, left = judge(rows_of(bank, turns), wanted)
+        filling, left = judge(rows_of(search, "turn", bank, turns), wanted)
         if len(filling) == wanted or not search.may_be_more(bank, limit):
             filling, left = _filled(search, judge, turns, filling, left, wanted)
             items, dropped = items + filling, dropped + left
             break
         limit *= CONSIDERED
-    return found if len(found) or bank is None else bank, items, dropped
+    return Outcome(found, bank, items, dropped)
 
 
 def _filled(

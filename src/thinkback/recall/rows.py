@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from thinkback.index.shelf import Hits
+from thinkback.recall.breakdown import breakdown
+from thinkback.recall.search import Search
 from thinkback.text.questions.asking import open_terms
 from thinkback.text.questions.thesaurus import alike
 from thinkback.text.tokens import terms
-from thinkback.types import Score, Thought, Turn
+from thinkback.types import ItemKind, Score, Thought, Turn
 
 _SAYS_MORE = 2  # words of a turn that no recalled thought tells, for which it is worth a place
 
@@ -32,14 +33,20 @@ class Row(NamedTuple):
         return -self.score.total, isinstance(self.memory, Turn), self.memory.id
 
 
-def rows_of(hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]) -> list[Row]:
+def rows_of(
+    search: Search, kind: ItemKind, hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]
+) -> list[Row]:
     """Hits as rows; what was erased by another process since the shelf was read is passed over."""
     columns = (hits.ids, hits.score, hits.cosine, hits.lexical, hits.groups)
-    return [
+    rows = [
         Row(memories[id_], Score(total, cosine, lexical), group, hits)
         for id_, total, cosine, lexical, group in zip(*(each.tolist() for each in columns), strict=True)
         if id_ in memories
     ]
+    if not search.question.explain:
+        return rows
+    explained = breakdown(hits, search.scorer_of(kind))
+    return [row._replace(score=explained(row.memory.id, row.score)) for row in rows]
 
 
 def ranked(thoughts: Sequence[Row], turns: Sequence[Row], asked: str) -> list[Row]:
@@ -52,11 +59,11 @@ def _standing(thoughts: Sequence[Row], turns: Sequence[Row], asked: str) -> Iter
     for row in thoughts:
         sources = {source.turn for source in row.memory.sources} if isinstance(row.memory, Thought) else set()
         said = turn_of.get(sources.pop()) if len(sources) == 1 else None
-        total = row.score.total
-        if said is not None and said.score.total > total > 0 and isinstance(said.memory, Turn):
-            more = says_more(said.memory, [row.text], asked)
-            total = total if more else said.score.total
-        yield row._replace(score=replace(row.score, total=total))
+        score = row.score
+        if said is not None and said.score.total > score.total > 0 and isinstance(said.memory, Turn):
+            stands = not says_more(said.memory, [row.text], asked)
+            score = score.moved(said.score.total, f"stands for {said.memory.ref}") if stands else score
+        yield row._replace(score=score)
 
 
 def says_more(turn: Turn, tellers: Sequence[str], asked: str) -> bool:

@@ -10,8 +10,9 @@ becomes a score from 0 to 1: the relevance threshold adapts with the space.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from thinkback.text.scripts import has_han
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from thinkback.types import Vector
+
     Scores = npt.NDArray[np.float64]
 
 # What is usual, and how many rows of a space weigh as much.
@@ -30,6 +33,17 @@ _LEAST = 1e-3  # a deviation below it is that of a space in which all is alike
 _WORDS = Spread(20, 0.03, 0.10)
 _MEANING = Spread(20, 0.12, 0.12)
 _MEANING_HAN = Spread(20, 0.45, 0.15)
+
+
+_ONE = np.ones(1)
+
+
+class Weighed(NamedTuple):
+    """One part of a score: its value for every candidate, or one for all; and what that counts."""
+
+    name: str
+    values: Scores | Vector | npt.NDArray[np.bool_]
+    weight: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,33 +62,48 @@ class Scorer:
         if not preset.relative:
             plain: Scores = preset.cosine * parts.cosine + preset.lexical * parts.lexical
             return plain
-        score: Scores = 1 / (1 + np.exp((preset.middle - self.linear(parts)) / preset.steep))
+        score = self.bent(self.linear(parts))
         score[(parts.cosine <= 0) & (parts.lexical <= 0)] = 0.0  # what has no words to search by is no find
         # What is near by any measure stays a find among many that are as near: a question asked every day.
         near = 0.5 * parts.cosine + 0.5 * parts.lexical >= _NEAR
         return np.where(near, np.maximum(score, preset.threshold), score)
 
+    def bent(self, linear: Scores) -> Scores:
+        """The weighted sum as a score from 0 to 1."""
+        bent: Scores = 1 / (1 + np.exp((self.preset.middle - linear) / self.preset.steep))
+        return bent
+
     def linear(self, parts: Parts) -> Scores:
-        """The weighted sum, in standard deviations."""
+        """The weighted sum of all parts."""
+        total: Scores = np.zeros(len(parts.ids))
+        for _, values, weight in self.weighed(parts):
+            total += weight * values
+        return total
+
+    def weighed(self, parts: Parts) -> Iterator[Weighed]:
+        """Every part that this question is scored by, and its weight: what `linear` sums and `why` tells.
+
+        Words and meaning are in standard deviations.
+        """
         preset = self.preset
         words = _steadied(parts.lexicals, _WORDS)
         han = has_han(self.text)
         meaning = _steadied(parts.cosines, _MEANING_HAN if han else _MEANING)
-        total: Scores = preset.lexical * (parts.lexical - words.mean) / words.deviation
         weight = preset.cosine_han if han else preset.cosine
-        total += weight * (parts.cosine - meaning.mean) / meaning.deviation
-        total += preset.before * parts.before / words.deviation
-        total += preset.cosine_before * (parts.cosine_before - meaning.mean) / meaning.deviation
+        yield Weighed("words", (parts.lexical - words.mean) / words.deviation, preset.lexical)
+        yield Weighed("meaning", (parts.cosine - meaning.mean) / meaning.deviation, weight)
+        yield Weighed("words_before", parts.before / words.deviation, preset.before)
+        near_before = (parts.cosine_before - meaning.mean) / meaning.deviation
+        yield Weighed("meaning_before", near_before, preset.cosine_before)
         if self.states:
-            total -= preset.told * parts.told
+            yield Weighed("told", parts.told, -preset.told)
         if self.thoughts:
-            total += preset.thought
+            yield Weighed("thought", _ONE, preset.thought)
         if self.about:
-            total += preset.about * np.isin(parts.ids, self.about)
+            yield Weighed("about", np.isin(parts.ids, self.about), preset.about)
         if self.within is not None:
             start, end = self.within
-            total += preset.time * ((parts.since >= start) & (parts.since < end))
-        return total
+            yield Weighed("time", (parts.since >= start) & (parts.since < end), preset.time)
 
 
 def _steadied(found: Spread, usual: Spread) -> Spread:

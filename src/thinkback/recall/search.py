@@ -18,6 +18,7 @@ from thinkback.presets import Preset, plain
 from thinkback.recall.fate import Journal
 from thinkback.recall.retention import Fading
 from thinkback.recall.scoring import Scorer
+from thinkback.recall.understand import Understood
 from thinkback.text.questions.asked_when import Asked, asked_when
 from thinkback.text.questions.asking import asked_for, rewordings
 from thinkback.text.questions.thesaurus import alike
@@ -60,6 +61,7 @@ class Question:
     now: datetime | None = None  # when it is asked
     about: tuple[int, ...] = ()  # thoughts told of those it speaks of
     meant: str = ""  # the same with the names of those it speaks of: "my sister" is Anna
+    understood: Understood | None = None  # how they were found, to be explained
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,12 +106,12 @@ class Search:
             current_only=as_of is None and not whenever and known is None,
             only=None if known is None else self._only(known, kind, whenever=whenever),
             weights=(0.5, 0.5) if self.preset.relative else (self.preset.cosine, self.preset.lexical),
-            rank=self._scorer_of(kind) if self.preset.relative else None,
+            rank=self.scorer_of(kind) if self.preset.relative else None,
             within=self.scorer.within,
             told=self.scorer.states,
         )
 
-    def _scorer_of(self, kind: ItemKind) -> Scorer:
+    def scorer_of(self, kind: ItemKind) -> Scorer:
         if kind == "turn":
             return self.scorer
         return replace(self.scorer, thoughts=True, about=self.question.about)
