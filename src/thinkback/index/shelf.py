@@ -255,9 +255,9 @@ class Shelf:
         """The rows that came right before and right after one."""
         return self._rows[kind].beside(id)
 
-    def of_turn(self, kind: ItemKind, turn: int) -> list[int]:
-        """All rows that came of a turn, what is held true no more as well."""
-        return self._rows[kind].of_turn(turn)
+    def retired_of(self, kind: ItemKind, turn: int) -> list[int]:
+        """The rows that came of a turn and are held true no more."""
+        return self._rows[kind].retired_of(turn)
 
     def groups_sizes(self, kind: ItemKind) -> Ints:
         """How many rows every group holds."""

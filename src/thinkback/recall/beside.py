@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import timedelta
 
+from thinkback.recall.judge import Judge
 from thinkback.recall.search import Search
-from thinkback.text.safety.quarantine import redacted, withheld
+from thinkback.text.safety.quarantine import withheld
 from thinkback.types import Candidate, Ref, Turn
-
-Against = Callable[[Turn], str | None]
 
 _OPENING = 2000  # characters by which a turn is judged to speak of somebody
 _NEARLY = 3  # places that turns below the threshold may take
@@ -27,7 +25,7 @@ def joined(
     kept: list[Candidate],
     left: list[Candidate],
     most: int,
-    against: Against,
+    judge: Judge,
     named: Sequence[Turn],
 ) -> tuple[list[Candidate], list[Candidate]]:
     """(kept, left), with turns of `left` in the places not taken yet.
@@ -40,11 +38,9 @@ def joined(
     found: dict[Ref, Candidate] = {}
 
     def join(item: Candidate, why: str) -> None:
-        if item.turn and len(kept) + len(found) < most and not (withheld(item.turn) or against(item.turn)):
-            shown = redacted(item.turn)
-            reason = why + item.reason.removeprefix(item.verdict)
-            joining = replace(item, turn=shown, text=shown.text, reason=reason, verdict=why)
-            found.setdefault(item.ref, joining)
+        turn = item.turn
+        if turn and len(kept) + len(found) < most and not (withheld(turn) or judge.against(turn)):
+            found.setdefault(item.ref, judge.taken(item, turn, why))
 
     for item in left:
         if item.ref.id in beside and item.turn and any(_same_talk(item.turn, other) for other in talk):

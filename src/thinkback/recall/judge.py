@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from thinkback.recall.fate import Fates
-from thinkback.recall.past import marked, outdated, past_thought, past_turn
+from thinkback.recall.past import Pasts, marked, outdated
 from thinkback.recall.reasons import reason
 from thinkback.recall.rows import Row, says_more
 from thinkback.recall.search import Search
@@ -21,7 +20,7 @@ from thinkback.text.memo import by_digest
 from thinkback.text.people.names import normalise
 from thinkback.text.safety.quarantine import redacted, withheld
 from thinkback.text.sentences import is_question, sentences
-from thinkback.types import Candidate, Past, Ref, Thought, Turn
+from thinkback.types import Candidate, Ref, Thought, Turn
 
 CONSIDERED = 4  # candidates looked at for each one wanted
 _OPENING = 2000  # characters by which a turn is judged to only ask
@@ -35,12 +34,11 @@ class Judge:
 
     def __init__(self, search: Search, turns: Mapping[int, Turn], items: Sequence[Candidate] = ()) -> None:
         self._search = search
-        self._outdated = cache(lambda: outdated(search, search.question.k * CONSIDERED))  # if a turn matters
+        self._retired = cache(lambda: outdated(search, search.question.k * CONSIDERED))  # if a turn matters
         self._asked = normalise(search.question.text)
         # what the turns found so far ask to forget
         self._unwanted = [(turn.id, wish) for turn in turns.values() for wish in wishes(turn.query)]
-        self._fates = Fates(search.lookup.journal)
-        self._pasts: dict[Ref, Past | None] = {}
+        self._past = Pasts(search, self._outdated)
         self.told: dict[int, list[Thought]] = {}
         for item in items:
             self._tells(item)
@@ -70,8 +68,8 @@ class Judge:
         told = [thought.sentence for thought in tellers]
         if told and not says_more(turn, told, self._search.question.text):
             return f"told by {tellers[0].ref}"
-        facts = self._outdated()(turn)
-        if facts and not (self._search.reaches_back and self._past(turn)):
+        facts = self._outdated(turn)
+        if facts and not (self._search.reaches_back and self._past.tellable(turn)):
             return f"no longer held true, see {facts[0].ref}"
         return self._no_find(turn)
 
@@ -80,9 +78,6 @@ class Judge:
 
         Each must tell more than what was retired and than the present tells, if there is any to tell.
         """
-        question = self._search.question
-        if question.as_of is not None or question.known is not None:  # asked for what held then, and no more
-            return kept, left
         present = [thought.sentence for thoughts in self.told.values() for thought in thoughts]
         present += [item.text for item in kept]
         filling: dict[Ref, Candidate] = {}
@@ -92,11 +87,23 @@ class Judge:
                 continue
             if len(kept) + len(filling) == most:
                 break
-            facts = [fact.sentence for fact in self._outdated()(turn)]
-            worth = not present or says_more(turn, [*facts, *present], question.text)
-            if worth and not (withheld(turn) or self._no_find(turn)) and (past := self._past(turn)):
-                filling[item.ref] = _as_past(item, turn, past)
+            facts = [fact.sentence for fact in self._outdated(turn)]
+            if not facts or withheld(turn) or self._no_find(turn):
+                continue
+            worth = not present or says_more(turn, [*facts, *present], self._search.question.text)
+            if worth and self._past(turn) and self._past.tellable(turn):
+                filling[item.ref] = self.taken(item, turn, "past")
         return kept + list(filling.values()), [item for item in left if item.ref not in filling]
+
+    def taken(self, item: Candidate, turn: Turn, verdict: str) -> Candidate:
+        """A turn that was dropped, taken after all: without its secrets, and marked if it is past."""
+        shown, past = redacted(turn), self._past(turn)
+        reason = verdict + item.reason.removeprefix(item.verdict)
+        text = marked(shown.text, past)
+        return replace(item, turn=shown, text=text, reason=reason, verdict=verdict, past=past)
+
+    def _outdated(self, turn: Turn) -> Sequence[Thought]:
+        return self._retired()(turn)
 
     def _no_find(self, turn: Turn) -> str | None:
         if request := _forbidden(turn, self._unwanted):
@@ -112,8 +119,8 @@ class Judge:
             nearly and isinstance(memory, Turn) and self._search.nearly(score.total, score.lexical)
         ):
             return "too far"
-        if reason := withheld(memory):
-            return reason
+        if quarantined := withheld(memory):
+            return quarantined
         if isinstance(memory, Turn):
             return self.against(memory)
         back = self._search.reaches_back and not memory.current
@@ -121,7 +128,7 @@ class Judge:
 
     def _candidate(self, row: Row, verdict: str, kept: bool) -> Candidate:
         memory = redacted(row.memory) if kept or self._search.question.explain else row.memory
-        past = self._past(row.memory) if kept and self._search.reaches_back else None
+        past = self._past(row.memory) if kept else None
         text = memory.text if isinstance(memory, Turn) else memory.sentence
         return Candidate(
             ref=memory.ref,
@@ -135,30 +142,10 @@ class Judge:
             past=past,
         )
 
-    def _past(self, memory: Thought | Turn) -> Past | None:
-        """As what it may be told, if it is past and may be."""
-        if memory.ref not in self._pasts:
-            self._pasts[memory.ref] = self._found_past(memory)
-        return self._pasts[memory.ref]
-
-    def _found_past(self, memory: Thought | Turn) -> Past | None:
-        if isinstance(memory, Thought):
-            return None if memory.current else past_thought(self._fates, memory)
-        facts = self._outdated()(memory)
-        return past_turn(self._search, self._fates, memory, facts) if facts else None
-
     def _tells(self, item: Candidate) -> None:
         if item.thought is not None:
             for source in item.thought.sources:
                 self.told.setdefault(source.turn, []).append(item.thought)
-
-
-def _as_past(item: Candidate, turn: Turn, past: Past) -> Candidate:
-    """A raw turn told as past, without its secrets."""
-    shown = redacted(turn)
-    reason = f"past{item.reason.removeprefix(item.verdict)}"
-    text = marked(shown.text, past)
-    return replace(item, turn=shown, text=text, reason=reason, verdict="past", past=past)
 
 
 def _forbidden(turn: Turn, unwanted: Sequence[tuple[int, Wish]]) -> Ref | None:

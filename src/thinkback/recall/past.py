@@ -1,7 +1,8 @@
 """What is past: raw turns whose facts are held true no more, and how they are told so that nobody errs.
 
 A turn that would be recalled for a retired thought must not come back as if it were so now. What was replaced
-is told as past, with what took its place; what was denied, taken back or corrected is not told at all.
+is told as past, with what took its place; what was denied or corrected, only to a question that reaches back;
+what was taken back, to none.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from thinkback.recall.fate import Fates
 from thinkback.recall.search import Search
 from thinkback.text.safety.quarantine import redacted, withheld
 from thinkback.text.scripts import has_han
-from thinkback.types import Past, Source, Thought, Turn
+from thinkback.types import Past, Ref, Source, Thought, Turn
 
 Outdated = Callable[[Turn], Sequence[Thought]]
 
@@ -57,27 +58,58 @@ def outdated(search: Search, limit: int) -> Outdated:
     return judge
 
 
-def past_thought(fates: Fates, thought: Thought) -> Past | None:
-    """As what a retired thought may be told; None if it is to be forgotten."""
-    became = fates(thought)
-    return None if became.became == "forgotten" else Past(_ended(thought), _shown([became.heir]))
+class Pasts:
+    """As what memories may be told that are past, wholly or in part; each is looked up once."""
 
+    def __init__(self, search: Search, outdated: Outdated) -> None:
+        self._search = search
+        self._outdated = outdated
+        self._fates = Fates(search.lookup.journal)
+        self._known: dict[Ref, Past | None] = {}
 
-def past_turn(search: Search, fates: Fates, turn: Turn, facts: Sequence[Thought]) -> Past | None:
-    """As what a turn may be told that told these retired facts; None if one of its facts must not be.
+    def __call__(self, memory: Thought | Turn) -> Past | None:
+        """Until when it was so and what is so now; None if nothing of it is past, or all is to be forgotten.
 
-    A question that reaches back may hear what was denied since; any other only what was replaced.
-    """
-    ids = search.shelf.of_turn("thought", turn.id)
-    told = {thought.id: thought for thought in (*facts, *search.lookup.thoughts(ids))}
-    gone = {id_: (thought, fates(thought)) for id_, thought in told.items() if not thought.current}
-    allowed = {"held", "replaced", "denied"} if search.reaches_back else {"held", "replaced"}
-    if any(became.became not in allowed for _, became in gone.values()):
-        return None
-    if not search.reaches_back and not all(_held(thought) for thought, _ in gone.values()):
-        return None
-    heirs = [gone[fact.id][1].heir for fact in facts]
-    return Past(max(map(_ended, facts)), _shown(heirs), _shown(facts))
+        Who asks what held at a time, or was known then, is not told what came later.
+        """
+        if self._search.question.as_of is not None or self._search.question.known is not None:
+            return None
+        if memory.ref not in self._known:
+            self._known[memory.ref] = self._found(memory)
+        return self._known[memory.ref]
+
+    def tellable(self, turn: Turn) -> bool:
+        """Whether a turn may be told for what is past in it.
+
+        Not if a fact of it was to be forgotten; and what was denied since, or never so, only to a question
+        that reaches back.
+        """
+        back = self._search.reaches_back
+        ends = [(fact, self._fates(fact).became) for fact in self._facts(turn)]
+        return all(
+            became != "forgotten" and (back or (became != "denied" and _held(fact))) for fact, became in ends
+        )
+
+    def _found(self, memory: Thought | Turn) -> Past | None:
+        if isinstance(memory, Thought):
+            if memory.current:
+                return None
+            became, heir = self._fates(memory)
+            return None if became == "forgotten" else Past(_ended(memory), _shown([heir]))
+        ends = [(fact, self._fates(fact)) for fact in self._facts(memory)]
+        gone = [(fact, became.heir) for fact, became in ends if became.became in ("replaced", "denied")]
+        if not gone:
+            return None
+        facts, heirs = [fact for fact, _ in gone], [heir for _, heir in gone]
+        return Past(max(map(_ended, facts)), _shown(heirs), _shown(facts))
+
+    def _facts(self, turn: Turn) -> Sequence[Thought]:
+        """The retired thoughts of a turn, those first for which it would be recalled."""
+        facts = {each.id: each for each in self._outdated(turn)}
+        ids = [id_ for id_ in self._search.shelf.retired_of("thought", turn.id) if id_ not in facts]
+        if ids:
+            facts |= {each.id: each for each in self._search.lookup.thoughts(ids) if not each.current}
+        return list(facts.values())
 
 
 def marked(text: str, past: Past | None) -> str:

@@ -109,7 +109,7 @@ def _filled(
 ) -> Judged:
     """The places not taken yet go to what was said beside a find, and last to what is past."""
     named = [turns[id_] for id_ in judge.told if id_ in turns]
-    kept, left = joined(search, kept, left, most, judge.against, named)
+    kept, left = joined(search, kept, left, most, judge, named)
     return judge.fill_with_past(kept, left, most)
 
 

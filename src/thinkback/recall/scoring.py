@@ -35,14 +35,11 @@ _MEANING = Spread(20, 0.12, 0.12)
 _MEANING_HAN = Spread(20, 0.45, 0.15)
 
 
-_ONE = np.ones(1)
-
-
 class Weighed(NamedTuple):
     """One part of a score: its value for every candidate, or one for all; and what that counts."""
 
     name: str
-    values: Scores | Vector | npt.NDArray[np.bool_]
+    values: Scores | Vector | npt.NDArray[np.bool_] | float
     weight: float
 
 
@@ -75,15 +72,17 @@ class Scorer:
 
     def linear(self, parts: Parts) -> Scores:
         """The weighted sum of all parts."""
-        total: Scores = np.zeros(len(parts.ids))
-        for _, values, weight in self.weighed(parts):
+        weighed = self.weighed(parts)
+        words = next(weighed)
+        total: Scores = np.asarray(words.weight * words.values, dtype=np.float64)
+        for _, values, weight in weighed:
             total += weight * values
         return total
 
     def weighed(self, parts: Parts) -> Iterator[Weighed]:
         """Every part that this question is scored by, and its weight: what `linear` sums and `why` tells.
 
-        Words and meaning are in standard deviations.
+        Words come first; they and the meaning are in standard deviations.
         """
         preset = self.preset
         words = _steadied(parts.lexicals, _WORDS)
@@ -98,7 +97,7 @@ class Scorer:
         if self.states:
             yield Weighed("told", parts.told, -preset.told)
         if self.thoughts:
-            yield Weighed("thought", _ONE, preset.thought)
+            yield Weighed("thought", 1.0, preset.thought)
         if self.about:
             yield Weighed("about", np.isin(parts.ids, self.about), preset.about)
         if self.within is not None:

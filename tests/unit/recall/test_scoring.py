@@ -155,6 +155,37 @@ def test_what_is_near_by_any_measure_stays_a_find_among_many_as_near() -> None:
     assert ENGLISH.linear(rows)[0] < -1  # it does not stand out, on the contrary
 
 
+@pytest.mark.parametrize(
+    ("part", "weight"),
+    [
+        ("words", "lexical"),
+        ("meaning", "cosine"),
+        ("words_before", "before"),
+        ("meaning_before", "cosine_before"),
+        ("told", "told"),
+        ("thought", "thought"),
+        ("about", "about"),
+        ("time", "time"),
+    ],
+)
+def test_without_its_weight_a_part_is_what_is_missing(part: str, weight: str) -> None:
+    rows = parts(
+        cosine=[0.3, 0.2],
+        lexical=[0.2, 0.4],
+        before=[0.1, 0.0],
+        cosine_before=[0.4, 0.1],
+        told=[0.5, 1.0],
+        since=[5.0, 15.0],
+    )
+    whole = Scorer(HYBRID, "I live here.", states=True, within=(10.0, 20.0), thoughts=True, about=(2,))
+    off: dict[str, Any] = {weight: 0.0}
+    without = replace(whole, preset=replace(HYBRID, **off))
+    (weighed,) = (each for each in whole.weighed(rows) if each.name == part)
+    missing = whole.linear(rows) - without.linear(rows)
+    assert missing == pytest.approx(weighed.weight * np.broadcast_to(weighed.values, 2), abs=1e-6)
+    assert np.abs(missing).max() > 0.01
+
+
 def test_a_plain_preset_adds_its_parts_as_they_are() -> None:
     rows = parts(WIDE, cosine=[0.2, -0.4], lexical=[0.9, 0.9])
     assert Scorer(TIM, "q")(rows).tolist() == [0.2, -0.4]
