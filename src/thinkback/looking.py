@@ -15,6 +15,7 @@ from thinkback.errors import InvalidInput
 from thinkback.history import replay, seen
 from thinkback.ports import Clock, Store
 from thinkback.recall.why import why_answer, why_thought
+from thinkback.recall.why_recall import why_recall
 from thinkback.text.refs import parse_ref
 from thinkback.text.safety.quarantine import redacted_why
 from thinkback.think.circle import Circle
@@ -26,6 +27,7 @@ from thinkback.types import (
     Candidate,
     Entity,
     Failure,
+    Recollection,
     Ref,
     Stats,
     Thought,
@@ -101,8 +103,13 @@ class Looking:
         """Turns whose post-thinking was given up, with the reason; `retry_failures` tries them again."""
         return self.store.failures(self.user)
 
-    def why(self, what: Thought | Answer | Turn | Candidate | Ref | str | int) -> Why:
-        """Why a thought is held, or why an answer was given: `why("thought:7")`, `why(answer)`."""
+    def why(self, what: Thought | Answer | Turn | Candidate | Recollection | Ref | str | int) -> Why:
+        """Why a thought is held, why an answer was given, or why a recall found what it did.
+
+        `why("thought:7")`, `why(answer)`, `why(memory.recall(query, explain=True))`.
+        """
+        if isinstance(what, Recollection):
+            return why_recall(what)  # its candidates are redacted already
         if isinstance(what, Answer):
             what = what.turn
         ref = what.ref if isinstance(what, (Thought, Turn, Candidate)) else parse_ref(what, "thought")

@@ -257,7 +257,9 @@ class Memory(Looking):
         """The few memories that matter for `query`, each with its reason; sees every turn remembered before.
 
         `as_of` asks what held at that time, `known_at` what this memory knew at that time. `explain` adds
-        what was looked at and dropped. `preset` searches in another way, this once, in the groups there are.
+        what was looked at and dropped, every part of every score, and what the query was taken for:
+        `why(recollection)` tells it in words. `preset` searches in another way, this once, in the groups
+        there are.
         """
         chosen = named_preset(preset) if isinstance(preset, str) else preset or self._preset
         if not isinstance(k, int) or k < 1:
@@ -291,6 +293,7 @@ class Memory(Looking):
                 meant.about,
                 meant.meant(text),
                 classify(text, vector, self.embedder.name) if chosen.by_kind else {},
+                meant,
             )
             found = retrieve(question, view.shelf, view.hashing, chosen, lookup)
         if fading is not None and (recalled := [item.ref.id for item in found if item.thought]):
@@ -441,6 +444,7 @@ class Memory(Looking):
         return Lookup(
             lambda ids: self.store.thoughts(self.user, ids=ids, current=False) if ids else [],
             lambda ids: self.store.turns(self.user, ids=ids) if ids else [],
+            lambda id_: self.store.journal(self.user, thought=id_),
         )
 
     def _understood(self, text: str, stamp: Stamp) -> Understood:
@@ -467,6 +471,7 @@ class Memory(Looking):
         lookup = Lookup(
             lambda ids: [past[id_] for id_ in ids if id_ in past],
             lambda ids: [turns[id_] for id_ in ids if id_ in turns],
+            lambda id_: [each for each in self.store.journal(self.user, thought=id_) if each.at <= known_at],
         )
         return Known(held, frozenset(past), frozenset(turns)), lookup
 

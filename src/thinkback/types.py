@@ -10,7 +10,7 @@ Times are aware datetimes in UTC.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -404,26 +404,133 @@ class Receipt:
 # --- recall ----------------------------------------------------------------------------------
 
 
+class Part(NamedTuple):
+    """What one part gives to a score: how much there is of it, and what that counts."""
+
+    name: str
+    value: float
+    weight: float
+
+    @property
+    def contribution(self) -> float:
+        return self.weight * self.value
+
+
+class Adjustment(NamedTuple):
+    """Why a score is not what its parts make it: what it was before, and after."""
+
+    why: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """How a score came about: the contributions of the `parts` sum to `linear`; that is bent to a score from
+    0 to 1, `bent`, and the `adjustments` lead from there to the total."""
+
+    parts: tuple[Part, ...]
+    linear: float
+    bent: float
+    adjustments: tuple[Adjustment, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How well one candidate answers, part by part."""
+    """How well one candidate answers; `sum` tells how it came about, where a recall is explained."""
 
     total: float
     cosine: float
     lexical: float
+    sum: Sum | None = None
+
+    def moved(self, total: float, why: str) -> Score:
+        """The same with another total; the reason is kept where the score is explained."""
+        if total == self.total:
+            return self
+        made = self.sum
+        if made is not None:
+            steps = (*made.adjustments, Adjustment(why, self.total, total))
+            made = replace(made, adjustments=steps)
+        return Score(total, self.cosine, self.lexical, made)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Until when something was so, what is held true in its place, and which `facts` of a raw turn it was."""
+
+    until: datetime
+    replaced_by: tuple[Thought, ...] = ()
+    facts: tuple[Thought, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One thought or raw turn that was considered, with its reason."""
+    """One thought or raw turn that was considered, with its reason; of what is `past`, the text says so."""
 
     ref: Ref
     text: str
     score: Score
     group: int
     reason: str
+    verdict: str = ""  # what the reason begins with: `matters`, or why it was dropped
     thought: Thought | None = None
     turn: Turn | None = None
+    past: Past | None = None
+
+
+class Span(NamedTuple):
+    """A time that a query names: from `start` up to, not including, `end`; None is open."""
+
+    words: str
+    start: datetime | None
+    end: datetime | None
+
+
+class Searched(NamedTuple):
+    """How one kind of memory was searched: so many candidates of `rows` were compared exactly.
+
+    `probes` groups were looked into, 0 means the whole space; of the query's `group` they are the nearest.
+    """
+
+    kind: ItemKind
+    rows: int
+    candidates: int
+    probes: int
+    exact: bool
+    group: int | None
+
+
+class Wordings(NamedTuple):
+    """One way a question was put: its search terms, those that count only where known, and their worth."""
+
+    kinds: tuple[ItemKind, ...]
+    terms: tuple[str, ...]
+    if_known: tuple[str, ...]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understanding:
+    """What a query was taken for, and what was searched with: told where a recall is explained."""
+
+    question: str  # who, where, when, ... or none
+    tense: str  # whether it asks for now, before or any time
+    spans: tuple[Span, ...] = ()
+    reaches_back: bool = False  # what is held true no more may answer it
+    manner: str = "asks"  # it asks, tells, or is a whole passage ("at length")
+    told: str = ""  # the part that tells: what it says itself is no answer
+    kinds: tuple[tuple[Kind, float], ...] = ()  # which kind of memory it asks for, the likeliest first
+    names: tuple[str, ...] = ()  # also searched for,
+    aliases: tuple[str, ...] = ()  # further names of those it speaks of,
+    ways: tuple[str, ...] = ()  # how it leads to them, in words,
+    bridge: tuple[Ref, ...] = ()  # and the thoughts on the way
+    wordings: tuple[Wordings, ...] = ()
+    searched: tuple[Searched, ...] = ()
+    preset: str = ""
+    relative: bool = False  # whether parts count in standard deviations over the space
+    nearly: float = 0.0  # down to it a raw turn that shares a word may take a place that is left
+    middle: float | None = None  # the sum of parts that scores 0.5 in this space, where sums are bent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -437,6 +544,7 @@ class Recollection:
     group: int | None = None  # the query's own, where it was needed or asked for (`explain`)
     probes: int = 0
     exact: bool = True
+    understanding: Understanding | None = None  # if it is explained
     receipt: Receipt = Receipt()
 
     def __iter__(self) -> Iterator[Candidate]:
@@ -471,9 +579,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Why:
-    """The explanation of a thought, or of an answer."""
+    """The explanation of a thought, of an answer, or, without a `ref`, of a recall."""
 
-    ref: Ref
+    ref: Ref | None
     text: str
     lines: tuple[str, ...]
     sources: tuple[Turn, ...] = ()

@@ -30,7 +30,7 @@ def test_it_lists_what_is_quarantined_and_shows_no_secret() -> None:
 
 def test_recall_and_why_show_no_secret_and_export_is_complete() -> None:
     run("remember", f"My wifi password is {SECRET}, make a sign").ok()
-    for line in ("recall wifi --explain --json", "why turn:1 --json", "thoughts"):
+    for line in ("recall wifi --why --json", "recall wifi --why", "why turn:1 --json", "thoughts"):
         assert SECRET not in run(*line.split()).ok().out
     assert SECRET in run("export").ok().out
 

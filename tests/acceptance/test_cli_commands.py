@@ -81,7 +81,43 @@ def test_recall_as_json_and_what_it_dropped() -> None:
     explained = run("recall", "Where do I live?", "-k", "1", "--explain", "--json").ok().json
     assert explained["items"] == plain["items"]
     assert explained["dropped"]
-    assert "dropped (everything was scanned" in run("recall", "Where do I live?", "--explain").ok().out
+    assert plain["items"][0]["score"]["sum"]["parts"]
+
+
+@pytest.mark.usefixtures("told")
+def test_recall_tells_why_in_words() -> None:
+    for flag in ("--why", "--explain"):
+        first, *rest = run("recall", "Where do I live?", flag).ok().out.splitlines()
+        assert first == 'recall of "Where do I live?"'
+        assert "    taken for: asks where, as it is now" in rest
+        assert any(line.startswith("    1. thought:") and "lives in Paris" in line for line in rest)
+        assert any(line.startswith("  dropped ") for line in rest)
+
+
+@pytest.mark.usefixtures("told")
+def test_recall_tells_why_in_json() -> None:
+    found = run("recall", "Where do I live?", "--why", "--json").ok().json
+    for item in (*found["items"], *found["dropped"]):
+        assert item["reason"].startswith(item["verdict"])
+        made = item["score"]["sum"]
+        assert made["linear"] == pytest.approx(sum(part["contribution"] for part in made["parts"]))
+        reached = [made["bent"], *(step["after"] for step in made["adjustments"])][-1]
+        assert item["score"]["total"] == pytest.approx(reached, abs=1e-6)
+        for part in made["parts"]:
+            assert part["contribution"] == pytest.approx(part["value"] * part["weight"])
+    taken = found["understanding"]
+    assert (taken["question"], taken["tense"]) == ("where", "now")
+    assert [side["kind"] for side in taken["searched"]] == ["thought", "turn"]
+
+
+def test_recall_tells_what_is_past_and_what_is_so_now() -> None:
+    run("remember", "I live in Paris, above the bakery whose oven wakes me.", "--at", "2020-01-01").ok()
+    run("remember", "I live in Lyon.", "--at", "2022-01-01").ok()
+    *_, last = run("recall", "Which oven wakes me?", "--json").ok().json["items"]
+    assert last["past"]["until"].startswith("2022-01-01")
+    assert [each["sentence"] for each in last["past"]["facts"]] == ["The user lives in Paris."]
+    assert last["past"]["replaced_by"] == [{"ref": "thought:2", "sentence": "The user lives in Lyon."}]
+    assert "(past: The user lives in Paris, until 2022-01-01" in last["text"]
 
 
 @pytest.mark.usefixtures("told")
@@ -100,8 +136,9 @@ def test_recall_as_of_a_time() -> None:
 
 def test_recall_knows_when_nothing_is_remembered() -> None:
     done = run("recall", "Where do I live?", "--explain").ok()
-    assert "nothing is remembered about that" in done.out
-    assert done.out.endswith("nothing\n")
+    assert "  recalled 0," in done.out
+    assert done.out.endswith("  dropped 0:\n")
+    assert "nothing is remembered about that" in run("recall", "Where do I live?").ok().out
 
 
 @pytest.mark.usefixtures("told")

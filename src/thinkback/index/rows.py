@@ -107,6 +107,14 @@ class Rows:
         """The source turn of each, 0 where it is not known."""
         return self._turns[slots]
 
+    def retired_of(self, turn: int) -> list[int]:
+        """The ids of what came of a turn and is held true no more."""
+        size = len(self)
+        return [
+            int(id)
+            for id in self._ids[:size][(self._turns[:size] == turn) & (self._retired_at[:size] < np.inf)]
+        ]
+
     @property
     def any_retired(self) -> bool:
         return bool((self._retired_at[: len(self)] < np.inf).any())

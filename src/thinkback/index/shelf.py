@@ -51,7 +51,8 @@ class Spread(NamedTuple):
 class Parts:
     """What candidates are scored by, one array a part, a place a candidate; and the space they stand out of.
 
-    `before`, `after` and the like are scores of the rows right before and after one in the same talk, or 0.
+    `before`, `after` and the like are scores of the rows right before and after one in the same talk; where
+    there is none, a lexical one is 0 and a cosine no number.
     `told` is the share of a row's words that the query tells already, `asked` the lexical score by what it
     asks alone, where that is not all of it. Times are in seconds since 1970.
     """
@@ -242,11 +243,10 @@ class Shelf:
         earlier, later = rows.near(slots, -1, _TALK), rows.near(slots, 1, _TALK)
         saying = np.zeros(len(lexical)) if told is None else rows.lexicon.told(told)
         wanted = None if asked is None else rows.lexicon.weigh(asked).dense
-        usual = float(near.mean()) if len(near) else 0.0
 
         def cosines(beside: Ints) -> Scores:
             there = beside >= 0
-            found = np.full(len(beside), usual)
+            found = np.full(len(beside), np.nan)
             found[there] = rows.arena.cosines(vector, beside[there].astype(np.int32))
             return found
 
@@ -275,6 +275,10 @@ class Shelf:
     def beside(self, kind: ItemKind, id: int) -> list[int]:
         """The rows that came right before and right after one."""
         return self._rows[kind].beside(id)
+
+    def retired_of(self, kind: ItemKind, turn: int) -> list[int]:
+        """The rows that came of a turn and are held true no more."""
+        return self._rows[kind].retired_of(turn)
 
     def groups_sizes(self, kind: ItemKind) -> Ints:
         """How many rows every group holds."""

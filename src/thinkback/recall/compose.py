@@ -11,6 +11,7 @@ from datetime import datetime
 from thinkback import prompts
 from thinkback.prompts.facts import NOTHING, facts
 from thinkback.recall.check import Conflict
+from thinkback.recall.past import marked
 from thinkback.text.safety.trust import redact
 from thinkback.text.tokens import count_tokens
 from thinkback.types import Candidate, Message, Recollection, Turn
@@ -40,9 +41,16 @@ def compose_small(message: str, recollection: Recollection) -> list[Message]:
     items = [item for item in recollection if item.thought] or list(recollection)  # a turn says too much
     enough = max((item.score.total for item in items), default=0.0) * SMALL_SHARE
     best = [item for item in items if item.score.total >= enough][:SMALL_FACTS]
-    lines = [" ".join(item.text.split())[:FRAGMENT] for item in best]
+    lines = [_line(item) for item in best]
     system = prompts.load("answer_small").render(facts="\n".join(lines) or NOTHING)
     return [Message("system", system), Message("user", message)]
+
+
+def _line(item: Candidate) -> str:
+    """A memory on one line; what is cut off a long turn must not be that it is past."""
+    if item.turn is None:
+        return " ".join(item.text.split())[:FRAGMENT]
+    return marked(" ".join(item.turn.text.split())[:FRAGMENT], item.past)
 
 
 def ask_again(
@@ -83,4 +91,4 @@ def _words(item: Candidate) -> str:
         return item.text
     sides = ((turn.asker, turn.query), (turn.answerer, turn.response))
     said = " / ".join(f"{speaker}: {words}" for speaker, words in sides if words)
-    return f"on {turn.at:%Y-%m-%d} {said[:FRAGMENT]}"
+    return marked(f"on {turn.at:%Y-%m-%d} {said[:FRAGMENT]}", item.past)

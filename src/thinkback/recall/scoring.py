@@ -11,9 +11,9 @@ again. The weighted sum becomes a score from 0 to 1: the relevance threshold ada
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,19 @@ _LEAST = 1e-3  # a deviation below it is that of a space in which all is alike
 _WORDS = Spread(20, 0.03, 0.10)
 _MEANING = Spread(20, 0.12, 0.12)
 _MEANING_HAN = Spread(20, 0.45, 0.15)
+_NOISE = 2.0  # by how much more the middle lies where chance stands out by a deviation more
+_FEW = 15  # rows; fewer are no smaller space
+_OF_FEW = math.sqrt(2 * math.log(_FEW))
+_OUT = 1.5  # deviations by which a meaning stands out by more than chance
 _IN_PASSING = 0.2  # of a row's words, said in any query on the matter; only more than that tells it
+
+
+class Weighed(NamedTuple):
+    """One part of a score: its value for every candidate, and what that counts."""
+
+    name: str
+    values: Scores
+    weight: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +59,57 @@ class Scorer:
     within: tuple[float, float] | None = None
     thoughts: bool = False  # whether thoughts are scored, or raw turns
     about: tuple[int, ...] = ()  # the thoughts told of those whom the question speaks of
+    rows: int = 0  # of the space, thoughts and turns
 
     def __call__(self, parts: Parts) -> Scores:
         preset = self.preset
         if preset.weights is None:
             plain: Scores = preset.cosine * parts.cosine + preset.lexical * parts.lexical
             return plain
-        linear = sum(self.contributions(parts).values(), np.zeros(len(parts.ids)))
-        score: Scores = 1 / (1 + np.exp((preset.middle - linear) / preset.steep))
-        score[(parts.cosine <= 0) & (parts.lexical <= 0)] = 0.0  # what has no words to search by is no find
+        values = self.values(parts)
+        score = self.bent(self._sum(values, preset.weights))
+        score[self._by_chance(parts, values)] = 0.0
         # What is near by any measure stays a find among many that are as near: a question asked every day.
         near = 0.5 * parts.cosine + 0.5 * parts.lexical >= _NEAR
         return np.where(near, np.maximum(score, preset.threshold), score)
 
-    def contributions(self, parts: Parts) -> dict[str, Scores]:
-        """What each part adds to the weighted sum; those of a preset without weights add nothing."""
-        if self.preset.weights is None:
-            return {}
-        weights = self._weights(self.preset.weights)
-        found = self.values(parts)
-        return {name: getattr(weights, name) * value for name, value in found.items()}
+    def bent(self, linear: Scores) -> Scores:
+        """The weighted sum as a score from 0 to 1.
+
+        Of n rows that mean nothing the best stands out by some sqrt(2 ln n) deviations: in a large space it
+        takes more to matter.
+        """
+        bent: Scores = 1 / (1 + np.exp((self.middle - linear) / self.preset.steep))
+        return bent
+
+    @property
+    def middle(self) -> float:
+        """The weighted sum that scores 0.5 in this space."""
+        return self.preset.middle + _NOISE * (math.sqrt(2 * math.log(max(self.rows, _FEW))) - _OF_FEW)
+
+    def weighed(self, parts: Parts) -> Iterator[Weighed]:
+        """Every part that this question is scored by, and its weight: what is summed, and what `why` tells."""
+        if self.preset.weights is not None:
+            weights = self._weights(self.preset.weights)
+            for name, values in self.values(parts).items():
+                yield Weighed(name, values, getattr(weights, name))
+
+    def _sum(self, values: Mapping[str, Scores], manners: Manners) -> Scores:
+        weights = self._weights(manners)
+        total = np.zeros(len(next(iter(values.values()))))
+        for name, value in values.items():
+            total += getattr(weights, name) * value
+        return total
+
+    @staticmethod
+    def _by_chance(parts: Parts, values: Mapping[str, Scores]) -> npt.NDArray[np.bool_]:
+        """What shares no word with the query, is not near it in meaning, and has nothing else to do with it."""
+        meaning = values["meaning"] if "meaning" in values else values["meaning_han"]
+        chance = (parts.lexical <= 0) & (meaning < _OUT) & (parts.before <= 0) & (values["told_before"] <= 0)
+        for name in ("time", "about"):
+            if name in values:
+                chance &= values[name] <= 0
+        return chance | ((parts.cosine <= 0) & (parts.lexical <= 0))
 
     def values(self, parts: Parts) -> dict[str, Scores]:
         """The parts by their weights' names, as they are weighed."""
@@ -77,9 +120,9 @@ class Scorer:
             "words": (parts.lexical - words.mean) / words.deviation,
             "meaning_han" if han else "meaning": (parts.cosine - meaning.mean) / meaning.deviation,
             "before": parts.before / words.deviation,
-            "meaning_before": (parts.cosine_before - meaning.mean) / meaning.deviation,
+            "meaning_before": np.nan_to_num((parts.cosine_before - meaning.mean) / meaning.deviation),
             "after": parts.after / words.deviation,
-            "meaning_after": (parts.cosine_after - meaning.mean) / meaning.deviation,
+            "meaning_after": np.nan_to_num((parts.cosine_after - meaning.mean) / meaning.deviation),
             "told": np.maximum(0.0, parts.told - _IN_PASSING),
             "told_before": np.maximum(0.0, parts.told_before - _IN_PASSING),
             "length": np.log1p(parts.length),
@@ -97,8 +140,8 @@ class Scorer:
             found["time"] = ((parts.since >= start) & (parts.since < end)).astype(np.float64)
         return found
 
-    def lifted(self, total: float, kinds: Mapping[Kind, float], kind: Kind | None) -> float:
-        """A total of __call__ with what the kind of the memory adds; one of no kind gets an even share."""
+    def by_kind(self, total: float, kinds: Mapping[Kind, float], kind: Kind | None) -> float:
+        """A total of __call__ with what the kind of the memory adds to the weighed sum behind it."""
         preset = self.preset
         if preset.weights is None or not kinds or not 0 < total < 1:
             return total

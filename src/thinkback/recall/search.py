@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 from thinkback.index.lexical import Wording, hash_terms
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset, plain
+from thinkback.recall.fate import Journal
 from thinkback.recall.retention import Fading
 from thinkback.recall.scoring import Scorer
+from thinkback.recall.understand import Understood
 from thinkback.text.questions.asked_when import Asked, asked_when
 from thinkback.text.questions.asking import asked_for, rewordings
 from thinkback.text.questions.spoken import Spoken, is_brief, spoken
@@ -58,6 +60,7 @@ class Question:
     about: tuple[int, ...] = ()  # thoughts told of those it speaks of
     meant: str = ""  # the same with the names of those it speaks of: "my sister" is Anna
     kinds: Mapping[Kind, float] = field(default_factory=dict)  # P(kind | question); empty: nothing is known
+    understood: Understood | None = None  # how they were found, to be explained
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,6 +69,7 @@ class Lookup:
 
     thoughts: Callable[[Sequence[int]], Sequence[Thought]]
     turns: Callable[[Sequence[int]], Sequence[Turn]]
+    journal: Journal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,13 +106,13 @@ class Search:
             current_only=as_of is None and not whenever and known is None,
             only=None if known is None else self._only(known, kind, whenever=whenever),
             weights=(self.preset.cosine, self.preset.lexical),
-            rank=self._scorer_of(kind) if self.preset.weights else None,
+            rank=self.scorer_of(kind) if self.preset.weights else None,
             within=self.scorer.within,
             told=_hashed(self.spoken.told),
             asked=_hashed(self.spoken.asked) if self.spoken.told else None,
         )
 
-    def _scorer_of(self, kind: ItemKind) -> Scorer:
+    def scorer_of(self, kind: ItemKind) -> Scorer:
         if kind == "turn":
             return self.scorer
         return replace(self.scorer, thoughts=True, about=self.question.about)
@@ -162,7 +166,8 @@ def searching(
         question = replace(question, k=min(question.k, preset.most))
     put = spoken(question.text)
     when = Asked((), "any") if question.now is None else asked_when(question.text, question.now)
-    scorer = Scorer(preset, question.text, put.manner, within=_within(when))
+    rows = shelf.size("turn") + shelf.size("thought")
+    scorer = Scorer(preset, question.text, put.manner, within=_within(when), rows=rows)
     reaches_back = when.tense == "before" and question.as_of is None and question.known is None
     wordings = wordings_of(question) if preset.rewords else _as_asked(question)
     return Search(question, shelf, hashing, preset, lookup, scorer, wordings, put, reaches_back)

@@ -15,6 +15,7 @@ class Recalled:
     ref: str
     text: str
     is_thought: bool
+    past: bool = False  # it says so itself, and what is so now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,7 @@ class Verdict:
     recalled: tuple[Recalled, ...]
     missing: tuple[tuple[str, ...], ...]  # lists of `expect` of which no alternative came back
     rejected: tuple[tuple[str, str], ...]  # (reject string, the current thought that says it)
-    leaked: tuple[tuple[str, str], ...]  # the same in raw fragments: told, but does not decide
+    leaked: tuple[tuple[str, str], ...]  # the same in raw fragments not told as past: does not decide
 
     @property
     def passed(self) -> bool:
@@ -39,7 +40,7 @@ class Verdict:
 def came_back(recollection: Recollection) -> tuple[Recalled, ...]:
     """What counts of it: a thought held no more does not."""
     return tuple(
-        Recalled(str(item.ref), item.text, item.thought is not None)
+        Recalled(str(item.ref), item.text, item.thought is not None, item.past is not None)
         for item in recollection
         if item.thought is None or item.thought.current
     )
@@ -57,5 +58,5 @@ def judge(probe: Probe, recalled: tuple[Recalled, ...]) -> Verdict:
             if not any(word.casefold() in text for word in alternatives for _, text in said)
         ),
         rejected=tuple((word, item.ref) for word, item in present if item.is_thought),
-        leaked=tuple((word, item.ref) for word, item in present if not item.is_thought),
+        leaked=tuple((word, item.ref) for word, item in present if not item.is_thought and not item.past),
     )

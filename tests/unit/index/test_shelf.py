@@ -185,6 +185,13 @@ def test_a_turn_is_not_recalled_before_it_was_said() -> None:
     assert len(shelf.search("thought", x[0], NONE, limit=5)) == 0
 
 
+def test_of_a_turn_what_is_held_true_no_more_is_known() -> None:
+    dated = [replace(period(id_), turn=3) for id_ in (10, 11)]
+    dated += [replace(period(id_, retired=2), turn=turn) for id_, turn in ((12, 3), (13, 4), (14, 3))]
+    shelf = shelf_of(entries(clusters(6)), tuple(dated))
+    assert [shelf.retired_of("thought", turn) for turn in (3, 4, 5)] == [[12, 14], [13], []]
+
+
 def test_a_period_may_come_before_its_row() -> None:
     x = clusters(2)
     shelf = shelf_of([], (period(11, retired=2),))
@@ -385,7 +392,7 @@ def test_the_score_right_before_counts_within_two_hours() -> None:
     assert before[4] == 0  # "cat" shares nothing
     assert before[5] == 0  # five hours later
     assert parts.cosine_before[place[2]] == pytest.approx(1, abs=1e-5)
-    assert parts.cosine_before[place[3]] == pytest.approx(parts.cosines.mean)
+    assert np.isnan(parts.cosine_before[place[3]])
 
 
 def test_what_has_no_date_has_nothing_before_it() -> None:

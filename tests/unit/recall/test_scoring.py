@@ -15,6 +15,7 @@ from thinkback.index.shelf import Parts, Spread
 from thinkback.presets import HYBRID, TIM, Manners, Weights
 from thinkback.recall.scoring import Scorer
 from thinkback.text.questions.spoken import Manner
+from thinkback.types import KINDS
 
 CALM = Spread(1000, 0.1, 0.05)
 WIDE = Spread(1000, 0.1, 0.25)
@@ -80,7 +81,7 @@ def gap(scorer: Scorer, rows: Parts) -> float:
 
 
 def linear(scorer: Scorer, rows: Parts) -> Any:
-    return sum(scorer.contributions(rows).values())
+    return sum(part.weight * part.values for part in scorer.weighed(rows))
 
 
 @pytest.mark.parametrize(
@@ -196,12 +197,25 @@ def test_only_a_question_has_a_clause_that_asks() -> None:
 
 def test_contributions_are_a_weight_times_a_value() -> None:
     rows = parts(cosine=[0.2], length=[9.0])
-    values, added = ENGLISH.values(rows), ENGLISH.contributions(rows)
+    values = ENGLISH.values(rows)
     assert values["length"] == pytest.approx([np.log(10)])
-    assert added["length"] == pytest.approx([0.3 * np.log(10)])
     assert values["meaning"] == pytest.approx([(0.2 - 0.1) / 0.05], rel=0.1)
-    assert values.keys() == added.keys()
-    assert Scorer(TIM, "q").contributions(rows) == {}
+    named = {part.name: part for part in ENGLISH.weighed(rows)}
+    assert named["length"].weight == 0.3
+    assert values.keys() == named.keys()
+    assert list(Scorer(TIM, "q").weighed(rows)) == []
+
+
+def test_a_memory_of_the_kind_asked_for_scores_more_and_one_of_another_less() -> None:
+    weights = replace(ASKS, kind=3.0)
+    preset = replace(PRESET, weights=Manners(asks=weights, tells=weights, at_length=weights))
+    scorer, kinds = Scorer(preset, "q"), dict.fromkeys(KINDS, 0.025) | {"event": 0.9}
+    odds = {kind: scorer.by_kind(0.5, kinds, kind) for kind in KINDS}
+    assert odds["event"] == pytest.approx(1 / (1 + np.exp(-3.0 * 0.7 / 1.5)))
+    assert odds["profile"] == odds["dialogue"] < 0.5
+    assert scorer.by_kind(0.5, kinds, None) == 0.5  # it may be of any
+    assert scorer.by_kind(0.5, {}, "event") == 0.5
+    assert [scorer.by_kind(total, kinds, "event") for total in (0.0, 1.0)] == [0, 1]
 
 
 def test_a_thought_about_the_one_asked_after_scores_more() -> None:
@@ -225,6 +239,29 @@ def test_what_is_near_by_any_measure_stays_a_find_among_many_as_near() -> None:
     same, other = ENGLISH(rows)
     assert same >= HYBRID.threshold > other
     assert linear(ENGLISH, rows)[0] < -1  # it does not stand out, on the contrary
+
+
+@pytest.mark.parametrize(
+    "part", ["words", "meaning", "before", "meaning_before", "told", "length", "thought", "about", "time"]
+)
+def test_without_its_weight_a_part_is_what_is_missing(part: str) -> None:
+    rows = parts(
+        cosine=[0.3, 0.2],
+        lexical=[0.2, 0.4],
+        before=[0.1, 0.0],
+        cosine_before=[0.4, 0.1],
+        told=[0.5, 1.0],
+        length=[3.0, 9.0],
+        since=[5.0, 15.0],
+    )
+    whole = Scorer(PRESET, "I live here.", "tells", within=(10.0, 20.0), thoughts=True, about=(2,))
+    off: dict[str, Any] = {part: 0.0}
+    less = replace(TELLS, **off)
+    without = replace(whole, preset=replace(PRESET, weights=Manners(asks=ASKS, tells=less, at_length=ASKS)))
+    (weighed,) = (each for each in whole.weighed(rows) if each.name == part)
+    missing = linear(whole, rows) - linear(without, rows)
+    assert missing == pytest.approx(weighed.weight * np.broadcast_to(weighed.values, 2), abs=1e-6)
+    assert np.abs(missing).max() > 0.01
 
 
 def test_a_plain_preset_adds_its_parts_as_they_are() -> None:

@@ -12,7 +12,7 @@ from thinkback.apps.cli.options import STDIN, AsOf, KnownAt, read_stdin
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from thinkback.types import Candidate
+    from thinkback.types import Candidate, Why
 
 
 def register(app: typer.Typer) -> None:
@@ -28,8 +28,13 @@ def recall(
     k: Annotated[int, typer.Option("--k", "-k", metavar="N", help="At most so many memories.")] = 5,
     as_of: AsOf = None,
     known_at: KnownAt = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Also show what was looked at and dropped.")
+    why: Annotated[
+        bool,
+        typer.Option(
+            "--why",
+            "--explain",
+            help="Explain it: what the question was taken for, every score, and what was dropped.",
+        ),
     ] = False,
 ) -> None:
     """Find the few memories that matter for a question, each with its reason.
@@ -49,7 +54,8 @@ def recall(
     \b
     Examples:
       thinkback recall "Where do I live?"
-      thinkback recall "Where did I live?" --as-of 2023-01-01 --explain
+      thinkback recall "Where did I live?" --as-of 2023-01-01
+      thinkback recall "Where does my sister work?" --why
       thinkback recall "Where do I live?" --known-at 2024-06-01   what it would have said then
       thinkback recall "Where do I live?" --preset bm25 --explain   what words alone would find
       thinkback recall "我住在哪里？" -k 1 --json
@@ -62,24 +68,19 @@ def recall(
             k=k,
             as_of=as_of,
             known_at=known_at,
-            explain=explain or call.json,
+            explain=why or call.json,
         )
+        explained = memory.why(found) if why else None
     if call.json:
         shown = values.recollection(found)
-        printing.print_json(shown if explain else {**shown, "dropped": []})
-        return
-    if found.items:
+        printing.print_json(shown if why else {**shown, "dropped": []})
+    elif explained is not None:
+        _print_lines(explained)
+        printing.note(", ".join(f"{stage} {ms:.1f} ms" for stage, ms in found.receipt.ms.items()))
+    elif found.items:
         _print_candidates(found)
     else:
         printing.say("nothing is remembered about that")
-    if explain:
-        how = "everything was scanned" if found.exact else f"{found.probes} groups were probed"
-        spent = ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in found.receipt.ms.items())
-        printing.say(f"\ndropped ({how}; threshold {found.threshold:.2f}; {spent}):", "bold")
-        if found.dropped:
-            _print_candidates(found.dropped)
-        else:
-            printing.say("nothing")
 
 
 def why(
@@ -102,10 +103,18 @@ def why(
     if call.json:
         printing.print_json(values.why(explained))
         return
+    _print_lines(explained)
+
+
+def _print_lines(explained: Why) -> None:
+    """The first line is what is explained; the others below it, further in as they are."""
+    from thinkback.apps.cli import printing
+
     first, *rest = explained.lines
     printing.say(printing.one_line(first, limit=2000), "bold")
     for line in rest:
-        printing.say(f"  {printing.one_line(line, limit=2000)}")
+        within = " " * (len(line) - len(line.lstrip(" ")))
+        printing.say(f"  {within}{printing.one_line(line, limit=2000)}")
 
 
 def _print_candidates(items: Iterable[Candidate]) -> None:

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from thinkback import codec
-from thinkback.types import Action, Candidate, Entity, Recollection, Thought, Turn, Version, Why
+from thinkback.types import (
+    Action,
+    Candidate,
+    Entity,
+    Past,
+    Recollection,
+    Score,
+    Sum,
+    Thought,
+    Turn,
+    Understanding,
+    Version,
+    Why,
+)
 
 Json = dict[str, Any]
 
@@ -32,21 +46,64 @@ def entity(value: Entity) -> Json:
     return {"id": value.id, "name": value.name, "aliases": list(value.aliases), "decisions": decisions}
 
 
+def score(value: Score) -> Json:
+    """With its parts, where the recall is explained."""
+    return {
+        "total": value.total,
+        "cosine": value.cosine,
+        "lexical": value.lexical,
+        "sum": None if value.sum is None else made(value.sum),
+    }
+
+
+def made(value: Sum) -> Json:
+    return {
+        "parts": [{**part._asdict(), "contribution": part.contribution} for part in value.parts],
+        "linear": value.linear,
+        "bent": value.bent,
+        "adjustments": [step._asdict() for step in value.adjustments],
+    }
+
+
+def past(value: Past) -> Json:
+    told, now = (
+        [{"ref": str(each.ref), "sentence": each.sentence} for each in thoughts]
+        for thoughts in (value.facts, value.replaced_by)
+    )
+    return {"until": value.until.isoformat(), "facts": told, "replaced_by": now}
+
+
 def candidate(value: Candidate, rank: int | None = None) -> Json:
     return {
         "rank": rank,
         "ref": str(value.ref),
         "kind": kind(value),
         "text": value.text,
-        "score": asdict(value.score),
+        "score": score(value.score),
         "group": value.group,
+        "verdict": value.verdict,
         "reason": value.reason,
+        "past": None if value.past is None else past(value.past),
         "thought": None if value.thought is None else thought(value.thought),
         "turn": None if value.turn is None else turn(value.turn),
     }
 
 
+def understanding(value: Understanding) -> Json:
+    spans = [
+        {"words": span.words, "start": _time(span.start), "end": _time(span.end)} for span in value.spans
+    ]
+    return {
+        **asdict(value),
+        "spans": spans,
+        "bridge": [str(ref) for ref in value.bridge],
+        "wordings": [each._asdict() for each in value.wordings],
+        "searched": [each._asdict() for each in value.searched],
+    }
+
+
 def recollection(value: Recollection) -> Json:
+    taken = value.understanding
     return {
         "query": value.query,
         "items": [candidate(item, rank) for rank, item in enumerate(value, start=1)],
@@ -55,13 +112,14 @@ def recollection(value: Recollection) -> Json:
         "group": value.group,
         "probes": value.probes,
         "exact": value.exact,
+        "understanding": None if taken is None else understanding(taken),
         "receipt": asdict(value.receipt),
     }
 
 
 def why(value: Why) -> Json:
     return {
-        "ref": str(value.ref),
+        "ref": None if value.ref is None else str(value.ref),
         "text": value.text,
         "lines": list(value.lines),
         "sources": [turn(source) for source in value.sources],
@@ -70,6 +128,10 @@ def why(value: Why) -> Json:
         "used": [asdict(each) for each in value.used],
         "checks": [asdict(each) for each in value.checks],
     }
+
+
+def _time(value: datetime | None) -> str | None:
+    return None if value is None else value.isoformat()
 
 
 def kind(value: Candidate) -> str:

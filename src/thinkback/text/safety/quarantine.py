@@ -68,9 +68,10 @@ def redacted_why(why: Why) -> Why:
     """An explanation quotes turns: its words, and theirs, without orders and secrets."""
     sources = tuple(redacted(turn) for turn in why.sources)
     known = {value: kind for turn in why.sources for value, kind in _values(turn).items()}
+    answer = why.ref is not None and why.ref.kind == "turn"
     return replace(
         why,
-        text=sources[0].response if why.ref.kind == "turn" else trust.redact(trust.without(why.text, known)),
+        text=sources[0].response if answer else trust.redact(trust.without(why.text, known)),
         lines=tuple(trust.redact(trust.without(line, known)) for line in why.lines),
         sources=sources,
         thoughts=tuple(redacted(thought) for thought in why.thoughts),

@@ -35,13 +35,15 @@ def test_a_thought_is_as_old_as_its_last_turn_and_only_turns_not_read_yet_are_re
         return [said(id_, -id_) for id_ in ids if id_ == 7]
 
     rows: list[Thought | Turn] = [held(3, 7), held(2), held(), held(9), said(2, -20)]
-    found = seen([(row, SCORE) for row in rows], Lookup(lambda ids: [], turns))
+    found = seen([(row, SCORE) for row in rows], Lookup(lambda ids: [], turns, lambda id_: []))
     # by turn 7 as read; by turn 2, which is a candidate; without a turn; its turn erased meanwhile; its own
     assert [each.at for each in found] == [minute(-7), minute(-20), NOW, NOW, minute(-20)]
     assert set(read) & {2, 3} == set()
 
 
 def test_a_raw_turn_is_dialogue_and_a_thought_of_its_kind() -> None:
-    found = seen([(held(2), SCORE), (said(2, 0), SCORE)], Lookup(lambda ids: [], lambda ids: []))
+    found = seen(
+        [(held(2), SCORE), (said(2, 0), SCORE)], Lookup(lambda ids: [], lambda ids: [], lambda id_: [])
+    )
     assert [each.kind for each in found] == ["event", "dialogue"]
     assert [each.text for each in found] == ["The user likes tea.", "tea"]

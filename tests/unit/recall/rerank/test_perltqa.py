@@ -60,7 +60,9 @@ def test_recall_goes_by_words_and_gives_nothing_to_fill_up(open_memory: OpenMemo
         memory.remember(told)
     (item,) = memory.recall("Where does the parrot sleep?")
     assert item.ref.id == 1
-    assert item.score.total == pytest.approx(0.5 * 0.5 + 0.5 * sigmoid(item.score.lexical))
+    kinds = memory.kinds("Where does the parrot sleep?")
+    episodic = kinds["event"] + kinds["dialogue"]
+    assert item.score.total == pytest.approx(0.5 * episodic + 0.5 * sigmoid(item.score.lexical))
     assert memory.recall("鹦鹉在哪里睡觉？")[0].ref.id == 3
     assert not memory.recall("violin")
 

@@ -1,0 +1,93 @@
+"""Rows: what a search found, each hit with its memory, so that thoughts and raw turns stand on one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from thinkback.index.shelf import Hits
+from thinkback.recall.breakdown import breakdown
+from thinkback.recall.kinds import kind_of_memory
+from thinkback.recall.search import Search
+from thinkback.text.questions.asking import open_terms
+from thinkback.text.questions.thesaurus import alike
+from thinkback.text.tokens import terms
+from thinkback.types import ItemKind, Score, Thought, Turn
+
+_SAYS_MORE = 2  # words of a turn that no recalled thought tells, for which it is worth a place
+
+
+class Row(NamedTuple):
+    """One hit with its memory."""
+
+    memory: Thought | Turn
+    score: Score
+    group: int
+    hits: Hits
+
+    @property
+    def text(self) -> str:
+        return self.memory.text if isinstance(self.memory, Turn) else self.memory.sentence
+
+    def moved(self, total: float, why: str) -> Row:
+        """The same with another total."""
+        return self._replace(score=self.score.moved(total, why))
+
+    def order(self) -> tuple[float, bool, int]:
+        """Best first; of equals the thought, then the older."""
+        return -self.score.total, isinstance(self.memory, Turn), self.memory.id
+
+
+def rows_of(
+    search: Search, kind: ItemKind, hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]
+) -> list[Row]:
+    """Hits as rows; what was erased by another process since the shelf was read is passed over."""
+    columns = (hits.ids, hits.score, hits.cosine, hits.lexical, hits.groups)
+    rows = [
+        Row(memories[id_], Score(total, cosine, lexical), group, hits)
+        for id_, total, cosine, lexical, group in zip(*(each.tolist() for each in columns), strict=True)
+        if id_ in memories
+    ]
+    if not search.question.explain:
+        return rows
+    explained = breakdown(hits, search.scorer_of(kind))
+    return [row._replace(score=explained(row.memory.id, row.score)) for row in rows]
+
+
+def by_kind(search: Search, rows: Iterable[Row]) -> list[Row]:
+    """The rows, where one of the kind that is asked for scores more, and one of another less."""
+    kinds, score = search.question.kinds, search.scorer.by_kind
+    found = [(row, kind_of_memory(row.memory)) for row in rows]
+    return [
+        row.moved(score(row.score.total, kinds, kind), f"is of the kind {kind}") if kind else row
+        for row, kind in found
+    ]
+
+
+def ranked(thoughts: Sequence[Row], turns: Sequence[Row], asked: str) -> list[Row]:
+    """All rows, best first, where a thought that tells all of its turn stands for it: it scores as high."""
+    return sorted((*_standing(thoughts, turns, asked), *turns), key=Row.order)
+
+
+def _standing(thoughts: Sequence[Row], turns: Sequence[Row], asked: str) -> Iterator[Row]:
+    turn_of = {row.memory.id: row for row in turns}
+    for row in thoughts:
+        sources = {source.turn for source in row.memory.sources} if isinstance(row.memory, Thought) else set()
+        said = turn_of.get(sources.pop()) if len(sources) == 1 else None
+        score = row.score
+        if said is not None and said.score.total > score.total > 0 and isinstance(said.memory, Turn):
+            stands = not says_more(said.memory, [row.text], asked)
+            score = score.moved(said.score.total, f"stands for {said.memory.ref}") if stands else score
+        yield row._replace(score=score)
+
+
+def says_more(turn: Turn, tellers: Sequence[str], asked: str) -> bool:
+    """Whether the user said more in a turn than the tellers, thoughts in words, tell of it.
+
+    One more word is enough if the question has it too; otherwise it takes a few.
+    """
+    told = {term for text in tellers for term in (*terms(text), *alike(text))}
+    # of Chinese, characters: pairs of them change with every wording
+    more = {term for term in terms(turn.query) if term.isascii() or len(term) == 1} - told
+    wanted = set(open_terms(asked)) - told
+    return len(more) >= _SAYS_MORE or bool(more & wanted)
