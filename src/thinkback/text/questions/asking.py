@@ -51,7 +51,8 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
         "工作于",
     ),
     (
-        r"\b(?:hobb(?:y|ies)|interests?|free time|likes?|loves?|enjoys?|into)\b|爱好|兴趣|(?<!最)喜欢"
+        r"\b(?:hobb(?:y|ies)|interests?|free time|likes?|loves?|enjoys?|into)\b|爱好|兴趣|喜好|嗜好|消遣|空闲"
+        r"|闲暇|业余|有空的?时候|闲下来|(?<!最)喜欢"
         r"|(?<!最)爱[吃喝看听玩]",
         "likes loves",
         "喜欢",
@@ -64,7 +65,16 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     (r"\b(?:weigh|weight)\b|体重|多重", "weighs", "体重"),
     (r"\b(?:tall|height)\b|身高|多高", "height", "身高"),
     (r"\b(?:home ?town|come from|comes from|from)\b|老家|家乡|故乡|籍贯|哪里人|哪儿人"
-        "|哪的人", "comes from", "来自"),
+        "|哪的人|祖籍", "comes from", "来自"),
+    (r"\bnationality\b|国籍|哪国人|哪个国家的?人", "nationality", "国籍"),
+    (r"\bappearance\b|外貌|外表|长相|相貌|样貌|体貌|长什么样|长得|模样|样子", "appearance", "外貌 长相"),
+    (r"\bpersonality\b|性格|脾气|个性|性情|(?:什么样|怎样|怎么样)的(?:一个)?人|为人", "personality", "性格"),
+    (r"\beducation\b|学历|教育背景|教育程度|文化程度|受教育", "education", "学历"),
+    (r"\breligion\b|宗教|信仰|信教|信什么", "religion", "宗教 信仰"),
+    (r"\bskills?\b|特长|专长|擅长|强项|才艺|拿手", "skills", "特长"),
+    (r"\bambitions?\b|理想|梦想|志向|抱负|人生目标", "ambition", "理想 梦想"),
+    (r"\bethnicity\b|民族|哪个族", "ethnicity", "民族"),
+    (r"\bgender\b|性别", "gender", "性别"),
     (r"\b(?:conditions?|diseases?|illness(?:es)?|diagnos\w+)\b|什么病|慢性病|疾病|病史", "diagnosed", "患有"),
     (r"\b(?:medication|medicine|medicines|drug|drugs|pills?)\b|什么药|吃.{0,3}药|用药", "takes", "服用"),
     (r"\b(?:instruments?|play)\b|乐器|演奏", "plays", "演奏"),
