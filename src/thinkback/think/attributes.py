@@ -57,6 +57,14 @@ NEW: tuple[Attribute, ...] = (
     _of("experience", "工作经历", "work experience, work history, professional experience"
         ", career history, professional background", "工作经验 职业经历 从业经历 职业背景", free=True,
         single=False),
+    _of("achievements", "成就", "achievement, achievements, accomplishment, accomplishments"
+        ", greatest achievement, biggest achievement", "功绩 主要成就", free=True, single=False),
+    _of("awards", "荣誉", "award, awards, honours, honors, prizes, awards and honours, awards and honors",
+        "奖项 获奖情况 获奖经历 所获荣誉 荣誉奖项", free=True, single=False),
+    _of("role model", "榜样", "role model, role models, idol, idols, hero, heroes", "偶像 崇拜的人",
+        free=True, single=False),
+    _of("reputation", "声誉", "reputation", "口碑 名声 名誉", free=True, single=False),
+    _of("title", "头衔", "title, honorific", "称谓 称号", single=False),
     _of("chinese zodiac", "生肖", "chinese zodiac, chinese zodiac sign, zodiac animal", "属相"),
     _of("hair", "发型", "hair colour, hair color, hairstyle, hair style", "发色 头发颜色"),
     _of("eye colour", "眼睛颜色", "eye colour, eye color, colour of eyes", "瞳色"),

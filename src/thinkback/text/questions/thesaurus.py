@@ -36,7 +36,7 @@ _CONCEPTS = """
     # home and places
     住 住址 居住 城市 home live city > 搬家 搬到 定居 租房 moved apartment
     老家 家乡 故乡 籍贯 祖籍 原籍 哪里人 哪儿人 hometown native origin birthplace originally > 来自 出生 出生地 born raised
-    国籍 哪国人 哪个国家 nationality citizenship country > 中国 美国 英国 法国 德国 日本 韩国 加拿大 citizen
+    国籍 哪国人 哪个国家 护照 nationality passport citizenship country > 中国 美国 英国 法国 德国 日本 韩国 加拿大 citizen
     房租 租金 月租 rent > 押一付三 涨租
     房贷 月供 按揭 mortgage loan
     房产 房子 物业 property house > 公寓 别墅 买房
@@ -69,9 +69,9 @@ _CONCEPTS = """
     科目 哪门课 学科 subject > 数学 语文 英语 物理 化学 生物 历史 地理 政治 美术 体育 math physics chemistry history
     性格 脾气 个性 性情 为人 什么样的人 怎样的人 怎么样的人 personality temperament character traits
     > 内向 外向 开朗 乐观 温和 稳重 急躁 耐心 社恐 急性子 introvert extrovert outgoing shy patient cheerful
-    外貌 外表 长相 相貌 样貌 样子 模样 外形 体貌特征 长什么样 长得 appearance looks
+    外貌 外表 长相 相貌 样貌 样子 模样 外形 体貌特征 长什么样 长得 认出 辨认 appearance looks recognise recognize
     > 身材 身高 个子 体型 发型 头发 眼睛 脸 戴眼镜 hair eyes tall slim build glasses face
-    学历 教育 教育背景 文化程度 education educational qualification degree
+    学历 教育 教育背景 文化程度 受过教育 education educational educated qualification degree training trained
     > 本科 硕士 博士 大专 学士 高中 毕业 学位 bachelor master phd diploma graduated university
     民族 族裔 ethnicity ethnic > 汉族 满族 回族 藏族 蒙古族 壮族
     性别 男女 gender sex > 男 女 男性 女性 male female
@@ -80,6 +80,12 @@ _CONCEPTS = """
     > 佛教 基督 穆斯林 道教 天主教 伊斯兰 无神论 教堂 寺庙 christian buddhist muslim catholic hindu jewish atheist church
     害怕 怕 恐惧 胆小 afraid scared fear > 蛇 蟑螂 老鼠 打雷 怕黑 恐高 snake spider
     梦想 理想 愿望 志向 抱负 人生目标 dream goal ambition aspiration
+    成就 荣誉 奖项 获奖 得奖 成绩 了不起 自豪 骄傲 achievement accomplishment award prize honour honor proud
+    > 得过 获得 奖 冠军 won winner awarded champion medal
+    偶像 榜样 崇拜 敬佩 敬仰 idol hero admire
+    昵称 小名 外号 绰号 称呼 大名 nickname alias pet-name
+    头衔 称谓 称号 职称 title honorific
+    攒钱 存钱 储蓄 积蓄 save saving savings
     座右铭 口头禅 格言 motto catchphrase saying
     缺点 弱点 短处 不足 weakness flaw shortcoming
     擅长 特长 专长 强项 拿手 才艺 skilled skills talent talents expertise strength > 会 精通

@@ -35,7 +35,7 @@ _NO_VALUE = re.compile(
     "\\A(?:不|没|非常?重要|很重要|重要|什么|怎|如何|为了|因为|这|那|最|更|越来越|我|你|您|他|她|它|谁|哪|一样|相同)"
     "|[我你您]|吗|呢\\Z|\\A(?:很|非常|挺|特别|比较)?(?:好|棒|差|高|低|重要|一般|普通|不错|强|弱|广泛)的?\\Z"
 )
-_LOOSE = word_set("样子 身材 模样 个子 单位 出身 为人 岗位 愿望 理想 梦想")
+_LOOSE = word_set("样子 身材 模样 个子 单位 出身 为人 岗位 愿望 理想 梦想 名声 榜样")
 """Of the speaker these say too much else."""
 _LONGEST, _LONGEST_FREE = 20, 60  # characters of a value
 _EDGE = " \t。！!；;…~～"

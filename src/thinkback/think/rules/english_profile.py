@@ -49,9 +49,9 @@ _VERDICTS = word_set(
 )
 _DEGREES = word_set("very really so pretty quite too rather")
 _LOOSE = word_set(
-    "character features build looks strengths contact interest origin mobile phone skill talent"
-    " education goal weakness faith passions specialty speciality expertise alias zodiac hobby interests"
-    " sex"
+    "title reputation idol hero achievement award character features build looks strengths contact"
+    " interest origin mobile phone skill talent education goal weakness faith passions specialty"
+    " speciality expertise alias zodiac hobby interests sex"
 )
 """Of the speaker these say too much else: "my character is level 40", "my phone is dead"."""
 _LONGEST, _LONGEST_FREE = 8, 30  # words of a value

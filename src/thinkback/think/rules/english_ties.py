@@ -25,6 +25,11 @@ _BESIDE = re.compile(
 _BEFORE = re.compile(
     rf"(?<![\w'-])(?P<cut>{_OWNER} {_ROLE}(?:,| called| named)? )(?P<name>{NAME})(?=,? [a-z]|[,.!;)]|\Z)"
 )
+_LEADS = re.compile(
+    r"\A(?:(?:As|If|When|While|Although|Though|Since|Because|For|With|To|From|By|At|In|On|Of|And|But|Or|So"
+    r"|That|Then|Like|Unless|After|Before|Until|Even|Both|Also|Only|Once|Yes|No) )+"
+)
+"""Words that are capitals only because they open a sentence: "As Anna's colleague, Tom ..."."""
 _MUTUAL = {
     "sibling": "siblings twins",
     "partner": "married engaged spouses",
@@ -66,9 +71,10 @@ def tied(text: str) -> Iterator[Beside]:
         return
     for pattern in (_BESIDE, _BEFORE):
         for found in pattern.finditer(text):
-            owner = f"{USER}'s {found['mine']}" if found["mine"] else found["owner"]
+            owner = f"{USER}'s {found['mine']}" if found["mine"] else _LEADS.sub("", found["owner"])
             name = re.sub(r"'s\Z", "", found["name"])
-            if not (is_name(name) and (found["mine"] or is_name(owner))) or name == owner:
+            known = is_name(name) and not _LEADS.match(name) and (found["mine"] or is_name(owner))
+            if not known or name == owner:
                 continue
             reading = Reading("their kin", owner, f"has {KIN_EN[found['kin']]}", (name,))
             yield Beside(reading, name, found.start("cut"), found.end("cut"))
