@@ -28,18 +28,17 @@ _ASKS = re.compile(
     _I,
 )
 
-_ASKS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(asks, _I), f" {thing} ")
-    for asks, thing in (
-        (r"\bfor a living\b", "work"),
-        ("几岁|多大(?!码)(?:年纪|岁数)?|多少岁", "岁"),
-        ("多高(?!的)", "身高"),
-        ("多重(?!要)", "体重"),
-        ("是?[做干](?:什么|啥|嘛)(?:工作)?的|靠(?:什么|啥)(?:谋生|吃饭|挣钱|生活)", "职业"),
-        ("长(?:得)?(?:是)?(?:什么|啥|怎么|怎)样(?:子|的)?", "长相"),
-        ("哪[里儿的]?人(?!家|们|员|气)", "来自"),
-    )
-)
+_THINGS: dict[str, str] = {
+    "work": r"\bfor a living\b",
+    "岁": "几岁|多大(?!码)(?:年纪|岁数)?|多少岁",
+    "身高": "多高(?!的)",
+    "体重": "多重(?!要)",
+    "职业": "是?[做干](?:什么|啥|嘛)(?:工作)?的|靠(?:什么|啥)(?:谋生|吃饭|挣钱|生活)",
+    "长相": "长得?是?(?:什么|啥|怎么|怎)样(?:子|的)?",
+    "来自": "哪[里儿的]?人(?!家|们|员|气)",
+}
+_ASKS_FOR = re.compile("|".join(f"(?P<{thing}>{asks})" for thing, asks in _THINGS.items()), _I)
+"""Words that only ask, but for one thing alone, and that thing."""
 
 # what a question is after: (how it is asked, how a thought says it in English, and in Chinese)
 _TABLE: tuple[tuple[str, str, str], ...] = (
@@ -133,9 +132,8 @@ def asked_for(text: str) -> list[str]:
 
     Some of these ask for one thing alone: without it a name would be left, and all told of it would fit.
     """
-    for asks, thing in _ASKS_FOR:
-        text = asks.sub(thing, text)
-    return terms(_ASKS.sub(" ", text)) or terms(text)
+    asked = _ASKS_FOR.sub(lambda found: f" {found.lastgroup} ", text)
+    return terms(_ASKS.sub(" ", asked)) or terms(text)
 
 
 def open_terms(text: str) -> list[str]:

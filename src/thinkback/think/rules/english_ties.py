@@ -76,7 +76,8 @@ def tied(text: str) -> Iterator[Beside]:
             known = is_name(name) and not _LEADS.match(name) and (found["mine"] or is_name(owner))
             if not known or name == owner:
                 continue
-            reading = Reading("their kin", owner, f"has {KIN_EN[found['kin']]}", (name,))
+            say = f"{{s}}'s {found['mods']}{found['kin']} is {{o}}"
+            reading = Reading("their kin", owner, f"has {KIN_EN[found['kin']]}", (name,), say=say)
             yield Beside(reading, name, found.start("cut"), found.end("cut"))
     if (both := _BOTH.search(text)) and is_name(both["one"]) and is_name(both["other"]):
         kin = _WORDS[both["word"]]
