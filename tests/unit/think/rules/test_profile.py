@@ -22,6 +22,7 @@ TOLD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Karl's interests include chess and rowing.", ("Karl | likes | chess; rowing",)),
     ("Karl's contact information: karl@example.org", ("Karl | contact | karl@example.org",)),
     ("Karl's age: 41", ("Karl | is aged | 41",)),
+    ("Élodie Åberg's hobbies are rowing and chess.", ("Élodie Åberg | likes | rowing; chess",)),
     ("Karl's eye color is green.", ("Karl | eye colour | green",)),
     ("Karl's coffee brand is Moka Nera.", ("Karl | coffee brand | Moka Nera",)),
     ("Karl's lucky charm: a brass button", ("Karl | lucky charm | a brass button",)),

@@ -14,6 +14,7 @@ TIES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Lucy is Tom's sister.", ("Tom | has sister | Lucy",)),
     ("Lucy is the younger sister of Tom.", ("Tom | has sister | Lucy",)),
     ("Lucy is Tom's sister and lives in Oslo.", ("Tom | has sister | Lucy", "Lucy | lives in | Oslo")),
+    ("Łukasz Žák is Tom's brother.", ("Tom | has brother | Łukasz Žák",)),
     ("Lars is my boss's nephew.", ("user's boss | has nephew | Lars",)),
     ("Anna's husband is Erik.", ("Anna | has husband | Erik",)),
     ("Anna's son is called Nils.", ("Anna | has son | Nils",)),
