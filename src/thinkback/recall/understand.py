@@ -6,18 +6,26 @@ phrase to the name; what it found is words to search with, the thoughts that lin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from thinkback.recall.graph import Followed, Graph
 from thinkback.recall.who import Reached
 from thinkback.text.people.chains import chains
+from thinkback.text.people.kinship import ROLES, ROLES_ZH
 from thinkback.text.people.names import USER
 from thinkback.text.questions.question_type import QuestionType, question_type
 from thinkback.text.scripts import has_han
 from thinkback.types import Ref
 
 _USER_ZH = "用户"
+_LONGEST = 300  # characters: a longer text is no question after one thing
+_ROLE = "|".join(sorted(ROLES, key=len, reverse=True))
+_THEIRS = re.compile(
+    rf"\w(?:['’]s|s['’]) (?:\w+ )?(?:{_ROLE})\b|\b(?:{_ROLE}) of \w|的(?:{'|'.join(ROLES_ZH)})", re.IGNORECASE
+)
+"""Somebody's relative, whoever that is: "Tom's brother", 王强的妻子."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,7 @@ class Understood:
 
 def names_somebody(query: str) -> bool:
     """Whether a phrase of the query may lead to a name; only then is it worth to know who is who."""
-    return bool(chains(query, lambda words: False))
+    return bool(_THEIRS.search(query[:_LONGEST]) or chains(query, lambda words: False))
 
 
 def understand(query: str, graph: Graph) -> Understood:

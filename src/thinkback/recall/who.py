@@ -248,6 +248,8 @@ def _role(key: str) -> _Role | None:
     """The role that a key is: "user's older sister" is the user's, a sister, and which one."""
     owner, mark, words = key.rpartition("'s ")
     if not mark:
+        owner, mark, words = key.rpartition("的")
+    if not mark or not owner:
         return None
     kin, person = told_role(words)
     return _Role(normalise(owner), kin, person) if kin else None

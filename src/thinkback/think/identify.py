@@ -118,8 +118,10 @@ class _Reading:
 
     def _role(self, draft: Draft) -> str:
         """What the person is called by what he is: "user's older sister", if that is how it was said."""
-        plain = normalise(f"{draft.subject}'s {draft.relation.removeprefix('has ')}")
         kin = draft.relation.removeprefix("has ")
+        plain = f"{draft.subject}'s {kin}"
+        if normalise(draft.subject).startswith(USER):  # who has one key in all languages
+            plain = normalise(f"{normalise(draft.subject)}'s {kin}")
         for source in draft.sources:
             words = self._turn.said(source.side)[source.start : source.end]
             for role in roles_in(words):
@@ -128,13 +130,20 @@ class _Reading:
         return plain
 
     def _taken(self, draft: Draft, name: str) -> bool:
-        """Whether the name is another's: it is known in another role, which this turn does not name too."""
+        """Whether the name is another's: the same one has it in another role, which this turn does not name.
+
+        To Anna and to Tom one Erik may well be both a husband and a brother.
+        """
         here = {
             (normalise(each.subject), each.relation)
             for each in self._drafts
             if is_role(each) and any(normalise(o) == normalise(name) for o in each.objects)
         }
-        return any(role not in here for role in self.circle.roles_of(name))
+        owner = normalise(self.circle.name(draft.subject))
+        return any(
+            role not in here and normalise(self.circle.name(role[0])) == owner
+            for role in self.circle.roles_of(name)
+        )
 
     def _hold(self, role: str, name: str, kin: str, held: Sequence[str], sources: tuple[Source, ...]) -> None:
         """Whoever is named by the role alone is this one, unless several hold it."""

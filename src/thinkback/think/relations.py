@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from thinkback.text.people.kin import EITHER_ZH, KIN_EN, KIN_ZH, ONE_EACH, PETS_EN, PETS_ZH
 from thinkback.text.people.names import normalise
+from thinkback.think.attributes import OLD
 from thinkback.think.vocabulary import ENTRIES, FAVOURITES_ZH, Relation, of, said
 
 
@@ -24,6 +25,8 @@ def _said_zh(relation: Relation) -> tuple[str, str]:
 
 VOCABULARY: dict[str, Relation] = {relation.name: relation for relation, _ in ENTRIES}
 _FORMS: dict[str, str] = {
+    normalise(noun): each.relation for each in OLD for noun in (*each.english, *each.chinese)
+} | {
     normalise(form): relation.name
     for relation, forms in ENTRIES
     for form in (relation.name, *forms.split(","), *_said_zh(relation))

@@ -72,9 +72,9 @@ def subject_in(subject: str, lang: str) -> str:
         role = subject_in(told_apart["role"], lang)
         return f"{told_apart['name']}（{role}）" if lang == "zh" else f"{told_apart['name']} (t{role[1:]})"
     if lang == "zh":
-        role = subject.removeprefix(f"{USER}'s ")
-        if role != subject:
-            return f"用户的{_ROLES_ZH.get(role, role)}"
+        owner, mark, role = subject.rpartition("'s ")
+        if mark and (owner == USER or role in _ROLES_ZH):
+            return f"{subject_in(owner, lang)}的{_ROLES_ZH.get(role, role)}"
         return "用户" if subject == USER else subject
     if subject == USER or subject.startswith(f"{USER}'s "):
         return f"The {subject}"

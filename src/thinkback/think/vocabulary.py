@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from thinkback.think.attributes import NEW
 from thinkback.think.belongings import BELONGINGS, FORMS
 from thinkback.types import Kind
 
@@ -306,6 +307,10 @@ ENTRIES: tuple[tuple[Relation, str], ...] = (
         "has capital, capital is, capital city, 首都",
     ),
     *((of(name, "profile", True, zh), FORMS.get(name, "")) for name, zh in BELONGINGS.items()),
+    *(
+        (of(each.relation, "profile", each.single, each.zh), ", ".join((*each.english, *each.chinese)))
+        for each in NEW
+    ),
 )
 
 FAVOURITES_ZH = {

@@ -9,7 +9,7 @@ from tests.unit.recall.knowing import graph_of, thoughts_of
 from tests.unit.recall.two_facts import CHINESE, ENGLISH, HELD_OUT, HELD_OUT_AGAIN, SEEN, Asked, found
 
 from thinkback.recall.graph import Graph
-from thinkback.recall.understand import understand
+from thinkback.recall.understand import names_somebody, understand
 from thinkback.types import SAME
 
 
@@ -40,6 +40,40 @@ def test_a_query_is_searched_with_the_names_it_means(query: str, expansions: tup
         sentence for sentence in ENGLISH if "Max" not in sentence
     )  # else a second brother-in-law
     assert understand(query, graph_of(*brothers)).expansions == expansions
+
+
+TIES = (
+    "Erik works at Equinor.",
+    "Erik is Tom's brother.",
+    "Lena is Erik's mother.",
+    "Lena's hobby is fishing.",
+    "陈刚的妻子在医院工作。",
+    "林月是陈刚的妻子。",
+    "陈刚是李伟的哥哥。",
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("Where does Tom's brother work?", "Erik"),
+        ("What does the mother of Erik do in her free time?", "Lena"),
+        ("Is Tom's mother well?", "Lena"),
+        ("林月的丈夫是谁？", "陈刚"),
+        ("陈刚的老婆在哪里上班？", "林月"),
+        ("李伟的嫂子在哪里上班？", "陈刚的妻子"),
+    ],
+)
+def test_a_query_may_speak_of_the_people_of_others(query: str, name: str) -> None:
+    assert names_somebody(query)
+    assert name in understand(query, graph_of(*TIES)).expansions
+
+
+@pytest.mark.parametrize(
+    "query", ["Where does Tom work?", "王强在哪里工作？", "What's the weather like?", ""]
+)
+def test_most_queries_need_no_graph(query: str) -> None:
+    assert not names_somebody(query)
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,18 @@ def test_two_people_stay_two(memory: Memory, turns: list[str], first: str, secon
     assert held(memory, first, "lives in") != held(memory, second, "lives in")
 
 
+def test_one_person_may_be_somebody_to_several(memory: Memory) -> None:
+    tell(memory, "Erik is Anna's husband.", "Erik is Tom's brother.", "Erik lives in Oslo.")
+    assert held(memory, "Anna's husband", "lives in") == ["Oslo"]
+    assert held(memory, "Tom's brother", "lives in") == ["Oslo"]
+
+
+def test_who_somebody_is_to_another_is_said_as_it_is_spelt(memory: Memory) -> None:
+    tell(memory, "Erik is Anna's husband.", "Erik lives in Oslo.", "赵敏是王强的妈妈。", "赵敏住在成都。")
+    sentences = {thought.sentence for thought in memory.thoughts(relation="lives in")}
+    assert sentences == {"Erik (Anna's husband) lives in Oslo.", "赵敏（王强的妈妈）住在成都。"}
+
+
 def test_the_second_of_a_name_is_known_again_by_the_role(memory: Memory) -> None:
     tell(memory, "My friend Tom lives in Oslo.", "My cousin Tom called.", "My cousin Tom lives in Perth.")
     tell(memory, "My friend Tom moved to Rome.", "My cousin Tom moved to Sydney.")

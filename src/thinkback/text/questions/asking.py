@@ -28,6 +28,18 @@ _ASKS = re.compile(
     _I,
 )
 
+_THINGS: dict[str, str] = {
+    "work": r"\bfor a living\b",
+    "岁": "几岁|多大(?!码)(?:年纪|岁数)?|多少岁",
+    "身高": "多高(?!的)",
+    "体重": "多重(?!要)",
+    "职业": "是?[做干](?:什么|啥|嘛)(?:工作)?的|靠(?:什么|啥)(?:谋生|吃饭|挣钱|生活)",
+    "长相": "长得?是?(?:什么|啥|怎么|怎)样(?:子|的)?",
+    "来自": "哪[里儿的]?人(?!家|们|员|气)",
+}
+_ASKS_FOR = re.compile("|".join(f"(?P<{thing}>{asks})" for thing, asks in _THINGS.items()), _I)
+"""Words that only ask, but for one thing alone, and that thing."""
+
 # what a question is after: (how it is asked, how a thought says it in English, and in Chinese)
 _TABLE: tuple[tuple[str, str, str], ...] = (
     (
@@ -51,7 +63,8 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
         "工作于",
     ),
     (
-        r"\b(?:hobb(?:y|ies)|interests?|free time|likes?|loves?|enjoys?|into)\b|爱好|兴趣|(?<!最)喜欢"
+        r"\b(?:hobb(?:y|ies)|interests?|free time|likes?|loves?|enjoys?|into)\b|爱好|兴趣|喜好|嗜好|消遣|空闲"
+        r"|闲暇|业余|有空的?时候|闲下来|(?<!最)喜欢"
         r"|(?<!最)爱[吃喝看听玩]",
         "likes loves",
         "喜欢",
@@ -59,12 +72,25 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     (r"\bfavou?rites?\b|最喜欢|最爱", "favourite", "最喜欢"),
     (r"\bprefer(?:ence|s|red)?\b|更喜欢|偏好|偏爱", "prefers", "更喜欢"),
     (r"\b(?:allerg\w+)\b|过敏|忌口", "allergic", "过敏"),
-    (r"\b(?:how old|age)\b|多大(?!码)|几岁|年龄|岁数|年纪", "years old", "岁"),
+    (r"\b(?:how old|age)\b|多大(?!码)|几岁|多少岁|年龄|岁数|年纪", "years old", "岁"),
     (r"\b(?:birthday|birth date|born on)\b|生日|出生日期", "birthday", "生日"),
     (r"\b(?:weigh|weight)\b|体重|多重", "weighs", "体重"),
     (r"\b(?:tall|height)\b|身高|多高", "height", "身高"),
     (r"\b(?:home ?town|come from|comes from|from)\b|老家|家乡|故乡|籍贯|哪里人|哪儿人"
-        "|哪的人", "comes from", "来自"),
+        "|哪的人|祖籍", "comes from", "来自"),
+    (r"\bnationality\b|国籍|哪国人|哪个国家的?人|护照", "nationality", "国籍"),
+    (r"\bappearance\b|外貌|外表|长相|相貌|样貌|体貌|长什么样|长得|模样|样子|认出", "appearance", "外貌 长相"),
+    (r"\bpersonality\b|性格|脾气|个性|性情|(?:什么样|怎样|怎么样)的(?:一个)?人|为人", "personality", "性格"),
+    (r"\beducation\b|学历|教育背景|教育程度|文化程度|受教育", "education", "学历"),
+    (r"\breligion\b|宗教|信仰|信教|信什么", "religion", "宗教 信仰"),
+    (r"\bskills?\b|特长|专长|擅长|强项|才艺|拿手", "skills", "特长"),
+    (r"\bambitions?\b|理想|梦想|志向|抱负|人生目标", "ambition", "理想 梦想"),
+    (r"\bachievements?\b|成就|自豪|骄傲|了不起", "achievements", "成就"),
+    (r"\bawards?\b|荣誉|奖项|获奖|得奖|得过什么奖", "awards", "荣誉 奖项"),
+    (r"\brole models?\b|偶像|榜样|崇拜|敬佩|敬仰", "role model", "榜样 偶像"),
+    (r"\bnicknames?\b|昵称|小名|外号|绰号|大名", "called", "也叫 昵称"),
+    (r"\bethnicity\b|民族|哪个族", "ethnicity", "民族"),
+    (r"\bgender\b|性别", "gender", "性别"),
     (r"\b(?:conditions?|diseases?|illness(?:es)?|diagnos\w+)\b|什么病|慢性病|疾病|病史", "diagnosed", "患有"),
     (r"\b(?:medication|medicine|medicines|drug|drugs|pills?)\b|什么药|吃.{0,3}药|用药", "takes", "服用"),
     (r"\b(?:instruments?|play)\b|乐器|演奏", "plays", "演奏"),
@@ -102,8 +128,12 @@ _LONGEST = 300  # a longer text is no question after one thing
 
 
 def asked_for(text: str) -> list[str]:
-    """The terms of a question without the words that only ask; all of them if nothing else is left."""
-    return terms(_ASKS.sub(" ", text)) or terms(text)
+    """The terms of a question without the words that only ask; all of them if nothing else is left.
+
+    Some of these ask for one thing alone: without it a name would be left, and all told of it would fit.
+    """
+    asked = _ASKS_FOR.sub(lambda found: f" {found.lastgroup} ", text)
+    return terms(_ASKS.sub(" ", asked)) or terms(text)
 
 
 def open_terms(text: str) -> list[str]:

@@ -24,8 +24,10 @@ _TABLE: tuple[tuple[str, str, Cue], ...] = (
      "/which country/what country/which area/what area/which part of town", Cue("lives in", "住在")),
     ("job occupation profession career trade work works working employer company employed employment boss's",
      "for a living/line of work/working as", Cue("works as", "职业 工作于")),
-    ("hobby hobbies interest interests like likes love loves enjoy enjoys into fan enjoying watching",
-     "free time/spare time/for fun", Cue("likes loves", "喜欢")),
+    ("hobby hobbies interest interests like likes love loves enjoy enjoys into fan enjoying watching pastime"
+     " pastimes leisure",
+     "free time/spare time/for fun/off duty/day off/days off/outside work/outside of work/fond of/after work",
+     Cue("likes loves", "喜欢")),
     ("favourite favorite favourites favorites fave best", "", Cue("favourite", "最喜欢")),
     ("colour color", "", Cue("favourite colour color", "最喜欢的颜色")),
     ("prefer preference prefers preferred", "", Cue("prefers", "更喜欢")),
@@ -35,7 +37,25 @@ _TABLE: tuple[tuple[str, str, Cue], ...] = (
     ("birthday born", "birth date", Cue("birthday", "生日")),
     ("weigh weight weighs", "", Cue("weighs", "体重")),
     ("tall height", "", Cue("height", "身高")),
-    ("hometown home-town originally", "home town/come from/comes from", Cue("comes from", "来自")),
+    ("hometown home-town originally birthplace", "home town/come from/comes from", Cue("comes from", "来自")),
+    ("nationality citizenship passport", "", Cue("nationality", "国籍")),
+    ("appearance", "look like/looks like", Cue("appearance", "外貌 长相")),
+    ("personality character temperament", "kind of person/sort of person/type of person",
+     Cue("personality", "性格")),
+    ("education educational educated qualification qualifications training trained", "",
+     Cue("education", "学历")),
+    ("religion religious faith", "believe in", Cue("religion", "宗教 信仰")),
+    ("skill skills talent talents", "good at", Cue("skills", "特长")),
+    ("ambition ambitions dream dreams goal goals", "", Cue("ambition plans to", "理想 梦想")),
+    ("achievement achievements accomplishment accomplishments proud", "", Cue("achievements", "成就")),
+    ("award awards prize prizes honour honours honor honors", "", Cue("awards", "荣誉 奖项")),
+    ("idol idols hero heroes admire admires", "role model/look up to/looks up to",
+     Cue("role model", "榜样 偶像")),
+    ("nickname nicknames", "", Cue("called nickname", "昵称")),
+    ("recognise recognize", "", Cue("appearance", "外貌 长相")),
+    ("organisation organization firm institution", "", Cue("works at", "工作于")),
+    ("ethnicity ethnic", "", Cue("ethnicity", "民族")),
+    ("gender", "", Cue("gender", "性别")),
     ("condition conditions disease diseases illness illnesses diagnosis diagnosed health medical", "",
      Cue("diagnosed has", "患有")),
     ("medication medications medicine medicines drug drugs pill pills dose dosage meds prescription"
@@ -85,6 +105,8 @@ for _words, _phrases, _cue in _TABLE:
     _BY_PHRASE += [(_phrase, _cue) for _phrase in _phrases.split("/") if _phrase]
 _WORD = re.compile(r"[a-zé'-]+")
 _DOING = re.compile(r"what (?:do|does|did) [\w' ]{1,30}? do\b")
+_FROM = re.compile(r"\bwhere(?:'s| (?:is|are|was|were|am)) [\w' ]{1,30}? from\b")
+_LIKE = re.compile(r"\bwhat(?:'s| (?:is|are|was)) [\w' ]{1,30}? like(?: as a person)?\W*\Z")
 _NO_HOME = re.compile(r"\bfor a living\b")
 
 
@@ -94,6 +116,11 @@ def cues(text: str) -> tuple[list[Cue], list[str]]:
     found: dict[Cue, None] = {}
     if _DOING.search(lowered):
         found[_BY_WORD["job"][0]] = None
+    if _FROM.search(lowered):
+        found[_BY_WORD["hometown"][0]] = found[_BY_WORD["nationality"][0]] = None
+    if like := _LIKE.search(lowered):
+        found[_BY_WORD["personality"][0]] = None
+        lowered = f"{lowered[: like.start()]}{like.group().replace(' like', ' ')}"
     for phrase, cue in _BY_PHRASE:
         if phrase in lowered:
             found[cue] = None

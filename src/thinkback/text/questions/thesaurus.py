@@ -35,7 +35,8 @@ _CONCEPTS = """
     家人 亲人 亲戚 family relatives > 爸 妈 爹 娘 哥 姐 弟 妹 爷爷 奶奶 外婆 外公 姥姥 姥爷 叔 姑 舅 姨 老公 老婆 儿子 女儿
     # home and places
     住 住址 居住 城市 home live city > 搬家 搬到 定居 租房 moved apartment
-    老家 家乡 故乡 籍贯 hometown native > 来自
+    老家 家乡 故乡 籍贯 祖籍 原籍 哪里人 哪儿人 hometown native origin birthplace originally > 来自 出生 出生地 born raised
+    国籍 哪国人 哪个国家 护照 nationality passport citizenship country > 中国 美国 英国 法国 德国 日本 韩国 加拿大 citizen
     房租 租金 月租 rent > 押一付三 涨租
     房贷 月供 按揭 mortgage loan
     房产 房子 物业 property house > 公寓 别墅 买房
@@ -66,12 +67,28 @@ _CONCEPTS = """
     留学 出国 abroad overseas
     年级 几年级 班级 grade class > 一年级 二年级 三年级 四年级 五年级 六年级 初一 初二 初三 高一 高二 高三 大一 大二 大三 大四
     科目 哪门课 学科 subject > 数学 语文 英语 物理 化学 生物 历史 地理 政治 美术 体育 math physics chemistry history
-    性格 脾气 personality > 内向 外向 社恐 急性子 introvert
+    性格 脾气 个性 性情 为人 什么样的人 怎样的人 怎么样的人 personality temperament character traits
+    > 内向 外向 开朗 乐观 温和 稳重 急躁 耐心 社恐 急性子 introvert extrovert outgoing shy patient cheerful
+    外貌 外表 长相 相貌 样貌 样子 模样 外形 体貌特征 长什么样 长得 认出 辨认 appearance looks recognise recognize
+    > 身材 身高 个子 体型 发型 头发 眼睛 脸 戴眼镜 hair eyes tall slim build glasses face
+    学历 教育 教育背景 文化程度 受过教育 education educational educated qualification degree training trained
+    > 本科 硕士 博士 大专 学士 高中 毕业 学位 bachelor master phd diploma graduated university
+    民族 族裔 ethnicity ethnic > 汉族 满族 回族 藏族 蒙古族 壮族
+    性别 男女 gender sex > 男 女 男性 女性 male female
     星座 属相 zodiac sign > 属
-    信仰 宗教 religion > 佛教 基督 穆斯林
+    信仰 宗教 信教 宗教信仰 religion religious faith belief
+    > 佛教 基督 穆斯林 道教 天主教 伊斯兰 无神论 教堂 寺庙 christian buddhist muslim catholic hindu jewish atheist church
     害怕 怕 恐惧 胆小 afraid scared fear > 蛇 蟑螂 老鼠 打雷 怕黑 恐高 snake spider
-    梦想 理想 愿望 dream goal
-    擅长 特长 拿手 skilled > 会
+    梦想 理想 愿望 志向 抱负 人生目标 dream goal ambition aspiration
+    成就 荣誉 奖项 获奖 得奖 成绩 了不起 自豪 骄傲 achievement accomplishment award prize honour honor proud
+    > 得过 获得 奖 冠军 won winner awarded champion medal
+    偶像 榜样 崇拜 敬佩 敬仰 idol hero admire
+    昵称 小名 外号 绰号 称呼 大名 nickname alias pet-name
+    头衔 称谓 称号 职称 title honorific
+    攒钱 存钱 储蓄 积蓄 save saving savings
+    座右铭 口头禅 格言 motto catchphrase saying
+    缺点 弱点 短处 不足 weakness flaw shortcoming
+    擅长 特长 专长 强项 拿手 才艺 skilled skills talent talents expertise strength > 会 精通
     保险 理赔 insurance
     贷款 欠款 还款 借钱 loan debt > 房贷 车贷 花呗 月供
     花费 价格 多少钱 价钱 费用 花了 price cost paid spend > 元 块 块钱 万
@@ -87,7 +104,7 @@ _CONCEPTS = """
     早餐 早饭 breakfast
     餐厅 饭店 饭馆 restaurant
     # leisure
-    爱好 兴趣 喜好 消遣 业余 空闲 hobby hobbies interest pastime
+    爱好 兴趣 喜好 消遣 业余 空闲 闲暇 嗜好 兴趣爱好 业余时间 空闲时间 hobby hobbies interest interests pastime leisure spare
     > 喜欢 迷上 周末 平时 love enjoy 画画 摄影 钓鱼 书法 陶艺 攀岩 bouldering pottery hiking
     喜欢 爱 中意 钟爱 心仪 偏好 合心意 偏爱 like love prefer favourite favorite fan > 最爱 迷上 粉丝
     讨厌 反感 受不了 嫌 hate dislike > 腻 怕
@@ -143,7 +160,7 @@ _CONCEPTS = """
     礼物 礼品 送 gift present
     衣服 穿 clothes wear > 尺码 裙 外套
     鞋 鞋码 shoe shoes
-    电话 手机号 号码 联系方式 phone number contact
+    电话 手机号 号码 联系方式 联系 联络 phone number contact reach > 微信 邮箱 电话号码 email
     邮箱 邮件 email mail
     密码 口令 password pin
     股票 基金 投资 stock share invest > 买入 股
@@ -152,7 +169,7 @@ _CONCEPTS = """
     # time and life
     生日 过生日 出生 birthday born
     年龄 岁数 年纪 多大 几岁 age old > 岁
-    结婚 登记 领证 婚礼 办酒 已婚 婚 marry married wedding > 民政局 老公 老婆 嫁 娶 登记
+    结婚 登记 领证 婚礼 办酒 已婚 婚 婚姻 单身 成家 marry married wedding marital single > 民政局 老公 老婆 嫁 娶 登记
     离婚 分手 分开 divorce breakup > 分了
     怀孕 预产期 生孩子 pregnant due
     手术 开刀 surgery operation > 白内障

@@ -70,23 +70,25 @@ def built(rule: Rule, groups: dict[str, str], subject: str) -> Iterator[Reading]
         yield Reading(rule.name, subject, rule.also, (trim(groups["also"]),), rule.negated, rule.ended)
 
 
-def who_is_who(word: str, name: str, *, denied: bool = False) -> Reading:
+def who_is_who(word: str, name: str, *, owner: str = USER, denied: bool = False) -> Reading:
     """Who is who, in the very word that was said: 姐姐 is not 妹妹, though both are sisters."""
     said = word not in PETS_ZH and not word.isascii() and not denied
     say = f"{{s}}的{word}是{{o}}" if said else ""
-    return Reading("my kin", USER, f"has {KIN.get(word, word)}", (name,), denied, say=say)
+    rule = "my kin" if owner == USER else "their kin"
+    return Reading(rule, owner, f"has {KIN.get(word, word)}", (name,), denied, say=say)
 
 
 def owned(word: str) -> str:
     return f"{USER}'s {KIN[word]}" if word.isascii() else f"用户的{word}"
 
 
-def kin_of(subject: str) -> str:
-    """Who a subject is to the user, if it is said so: 用户的妹妹, user's friend."""
-    for owner in ("用户的", f"{USER}'s "):
-        if subject.startswith(owner):
-            return subject.removeprefix(owner)
-    return ""
+def kin_of(subject: str) -> tuple[str, str]:
+    """(whose, what) a subject is by its words: 用户的妹妹 the user's sister, 陈刚的妻子 his wife."""
+    for mark in ("的", "'s "):
+        owner, _, word = subject.rpartition(mark)
+        if owner and word in KIN:
+            return (USER if owner in ("用户", USER) else owner), word
+    return "", ""
 
 
 def is_given(name: str) -> bool:

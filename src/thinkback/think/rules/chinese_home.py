@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from thinkback.text.numbers import NUMBER_ZH
+from thinkback.think.rules.chinese_names import BARE_NAME
 from thinkback.think.rules.chinese_parts import COUNT, COUNTED, IS, KIN_WORDS, PROVINCES, rule
-from thinkback.think.rules.chinese_words import is_name
+from thinkback.think.rules.chinese_words import is_name, is_somebody
 from thinkback.think.rules.rule import Rule
+
+_SOMEBODY = f"(?:{BARE_NAME}|[A-Z][a-z]+(?: [A-Z][a-z]+)?)"
 
 RULES: tuple[Rule, ...] = (
     # who is who
     rule("is my kin", f"是我(?:的|们的)?(?P<kin>{KIN_WORDS})", "has {kin}"),
+    rule("wed him", f"嫁给了?(?P<o>{_SOMEBODY})", "has husband", accept=is_somebody, say="{s}的丈夫是{o}"),
+    rule("wed her", f"娶了?(?P<o>{_SOMEBODY})", "has wife", accept=is_somebody, say="{s}的妻子是{o}"),
     rule("kin named",
         f"(?:家)?(?:里)?(?:有|又?养了?|收养了?|领养了?|捡了|抱了|买了|生了|来了|添了|多了|新?[交谈找处换]了"
         f"|接回|抱回来?"

@@ -39,6 +39,13 @@ _ENDS_NO_NAME = re.compile(
     "[座师员工手族病型岁迷店馆院厂县市省区镇村路街州山河湖语文话病症炎鱼肉菜茶酒饭面色]\\Z"
 )
 _WHOLE = re.compile(BARE_NAME)
+_DOUBLE = "欧阳|司马|上官|诸葛|慕容|夏侯|司徒|端木|皇甫|尉迟|令狐|东方|南宫|公孙"
+FULL_NAME = (
+    f"(?:(?:{_DOUBLE}|[{SURNAMES}方石任龙白文武康史毛万雷段殷裴阮游童翁巫申关安包左樊骆祁])"
+    "[^\\W\\da-zA-Z_的是了我你他她它们]{1,2}|[\u4e00-\u9fff]{1,5}·[\u4e00-\u9fff]{1,6})"
+)
+"""A name before what only a person has (的职业, 的妻子): there more characters may stand in it."""
+_FULL = re.compile(FULL_NAME)
 
 
 def is_bare_name(words: str) -> bool:
@@ -46,3 +53,8 @@ def is_bare_name(words: str) -> bool:
     if not _WHOLE.fullmatch(words) or words[:2] in _NO_NAME or words[:1] == words[1:2] == words[2:3]:
         return False
     return not (len(words) == 3 and _ENDS_NO_NAME.search(words))
+
+
+def is_full_name(words: str) -> bool:
+    """Whether characters that stand where a person must are a name, and no common word."""
+    return bool(_FULL.fullmatch(words)) and words[:2] not in _NO_NAME

@@ -40,6 +40,8 @@ from thinkback.think.rules.chinese_order import (
     plainly,
     sent_to,
 )
+from thinkback.think.rules.chinese_profile import profiled
+from thinkback.think.rules.chinese_ties import their, tied, whose
 from thinkback.think.rules.chinese_words import is_name, is_place, trim
 from thinkback.think.rules.gate import LONGEST
 from thinkback.think.rules.rule import Clause, Reading
@@ -88,6 +90,8 @@ class Reader:
     """Whether the talk is of the world or of somebody unknown, so that a dropped subject is not the user."""
     left: str = ""
     """The relation that has just ended: 不在广州住了，现在在深圳."""
+    profile: str = ""
+    """Whose labels follow: 姓名：王芳, then 职业：教师."""
 
     def read(self, sentence: Sentence, about: str = "") -> Iterator[tuple[Clause, Reading]]:
         """What a sentence says; `about` is whom its first clause speaks of if it names nobody."""
@@ -96,7 +100,12 @@ class Reader:
         if about:
             self.elsewhere = False
         plain = sentence._replace(text=simplified(sentence.text))
-        for clause, reading in self._readings(clauses(plain)):
+        readings = list(self._readings(clauses(plain)))
+        told = profiled(plain.text, self.profile) if not readings or self.profile else None
+        if told and not readings:
+            readings = [(Clause(plain.text, *plain[1:]), reading) for reading in told.readings]
+        self.profile = told.owner if told else ""
+        for clause, reading in readings:
             yield clause, as_written(reading, plain.text, sentence.text)
 
     def _readings(self, parts: list[Clause]) -> Iterator[tuple[Clause, Reading]]:
@@ -142,22 +151,22 @@ class Reader:
         body = self._valued(body)
         timely = when is not None or bool(TIMELY.match(body))
         body = plainly(without_adverbs(body))
-        if naming := self._naming(body):
+        if naming := self._naming(body) or self._tied(body):
             yield naming
             return
         subject = SUBJECT.match(body)
-        rest = body[_end(subject) :].lstrip() if subject else body
+        rest = body[_end(subject) :].lstrip() if subject else self._opened(body)
         if subject:
             yield from self._named(subject)
-        elif ELSEWHERE.match(body):
-            self._turn_away()
-        elif ONESELF.match(body):
-            self._oneself()
         if self.elsewhere:
             return
         if not self.subject:
             yield from self._dropped(rest, when, said, timely=timely)
             return
+        if self.subject != USER and (kin := their(self.subject, rest)):
+            self._meet(kin.person)
+            rest = kin.rest
+            yield from kin.readings
         if when is None:  # 我上周去了: the time stands behind the subject as often as before it
             rest, when, said = self._time(rest)
         for reading in self._now_at(rest, timely=timely) or self._told(rest, dated=when is not None):
@@ -166,6 +175,17 @@ class Reader:
             self.people.append(f"用户的{new['kin']}")
         if self.subject == USER and ASKS_ABOUT.match(rest):
             self._turn_away()
+
+    def _opened(self, body: str) -> str:
+        """Whom a clause speaks of that opens with none of the speaker's own; what it goes on with."""
+        if owner := whose(body):
+            self._meet(owner)
+            return body[len(owner) :]
+        if ELSEWHERE.match(body):
+            self._turn_away()
+        elif ONESELF.match(body):
+            self._oneself()
+        return body
 
     def _valued(self, body: str) -> str:
         """电话换了，现在是...; 称了一下，60公斤: the value with what it is of."""
@@ -192,6 +212,14 @@ class Reader:
             return None
         self._meet(name)
         return who_is_who(kin, name)
+
+    def _tied(self, body: str) -> Reading | None:
+        """Clauses that say nothing but who is what to whom."""
+        tie = tied(body)
+        if tie is None:
+            return None
+        self._meet(tie.person)
+        return tie.reading
 
     def _now_at(self, rest: str, *, timely: bool) -> list[Reading]:
         """不在广州住了，现在在深圳: the place that follows the one just left."""
@@ -306,12 +334,12 @@ class Reader:
                 self.people.append(readings[0].objects[0])
             if rule.name == "kin counted" and readings:
                 self.counted = _KIN_WORD.findall(groups["o"])[-1]
-            kin = kin_of(subject)
+            owner, kin = kin_of(subject)
             if rule.name in ("titled", "named is") and not kin:
                 continue
             if rule.name in ("named", "titled", "named is") and kin and readings:
                 name = trim(groups["o"])
-                yield who_is_who(kin, name, denied=denied)
+                yield who_is_who(kin, name, owner=owner, denied=denied)
                 self.people = [person for person in self.people if person != subject]
                 self._meet(name)
                 self.relative = name if kin in OWN else ""

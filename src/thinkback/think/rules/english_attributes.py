@@ -82,7 +82,7 @@ ATTRIBUTES: tuple[Rule, ...] = (
         "speaks", accept=is_language),
     rule("hobby",
         r"(?:main |favou?rite |new |current )?(?:hobb(?:y|ies)|obsession|passion) (?:is|are|include|includes)"
-        r" (?P<o>.+)", "likes", split=True),
+        r" (?P<o>(?!getting |becoming |growing ).+)", "likes", split=True),
     rule("favourite",
         r"(?:current |new |absolute )?(?:all[- ]time )?(?:favou?rite|fave|fav|go-to)"
         r" (?P<what>(?!is\b)\w+(?: (?!is\b|are\b|now\b|these\b|right\b)\w+)?)"

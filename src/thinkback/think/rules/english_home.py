@@ -13,6 +13,12 @@ _MOVED = "(?:moved|relocated|shifted|emigrated|immigrated|transferred|ended up m
 
 WHO: tuple[Rule, ...] = (
     rule("is my kin", rf"is (?:my|our) {MODS}(?P<kin>{KIN}|{PET})", "has {kin}"),
+    rule("is their kin",
+        rf"is (?:(?P<o>{NAME})(?:'s|(?<=s)') |my (?P<mine>{MODS}{KIN})'s )(?P<mods>{MODS})(?P<kin>{KIN})"
+        r"(?:,? (?:and|from|in|at|since|who|by|on) .*|, .*)?", "has {kin}"),
+    rule("is kin of",
+        rf"is (?:the|an?) (?P<mods>{MODS})(?P<kin>{KIN}) (?:of|to) (?:(?P<o>{NAME})|my (?P<mine>{MODS}{KIN}))"
+        r"(?:'s)?(?:, .*)?", "has {kin}"),
     rule("kin named",
         f"{HAVE} {COUNT} {MODS}(?P<kin>{KIN}|{PET})s?(?:,| named| called| whose names? (?:is|are)"
         f"|:|,? (?:his|her|its|the) name is) (?P<o>{NAME}.*)", "has {kin}", split=True, accept=is_name),
@@ -69,5 +75,11 @@ NAMES: tuple[Rule, ...] = (
     rule("is name", rf"am (?P<o>{NAME})", "is named", accept=is_name),
     rule("renamed", rf"(?:have |has )?changed (?:my|his|her) name to (?P<o>{NAME})",
         "is named", accept=is_name),
-    rule("married to", rf"{BE} (?:married|engaged) to (?P<o>{NAME})", "has partner", accept=is_name),
+    rule("married to", rf"(?:{BE}|got|was) (?:married|engaged) to (?P<o>{NAME})", "has partner",
+        accept=is_name),
+    rule("married", rf"(?:(?:have|has) )?(?:married|wed) (?P<o>{NAME})", "has partner", accept=is_name),
+    rule("works for one",
+        r"(?:works?|is working) (?:for|under) (?P<o>(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor)\.? [A-Z][\w'-]*)",
+        "has boss", accept=is_name),
+    rule("reports to", rf"reports? to (?P<o>{NAME})", "has boss", accept=is_name),
 )  # fmt: skip

@@ -22,7 +22,9 @@ from thinkback.think.rules.english_knowledge import known
 from thinkback.think.rules.english_lead import bare, spelt_out, unled, with_subject
 from thinkback.think.rules.english_loose import loose
 from thinkback.think.rules.english_people import Cast, mentions, pet_in, places
+from thinkback.think.rules.english_profile import profiled
 from thinkback.think.rules.english_restate import restated
+from thinkback.think.rules.english_ties import several, tied
 from thinkback.think.rules.english_time import timed, times
 from thinkback.think.rules.english_words import NAME, is_name, is_plain_name
 from thinkback.think.rules.rule import Clause, Reading
@@ -65,6 +67,7 @@ _BASED = re.compile(
     rf"|who|says)\b)"
 )
 _LOOSE_PLACE = frozenset(("moved", "settled", "moved into"))
+_TIES = frozenset(("is their kin", "is kin of"))
 _PASSING = frozenset(
     ("boss", "landlord", "girlfriend", "boyfriend", "partner", "roommate", "doctor", "therapist")
 )
@@ -90,6 +93,7 @@ class Reader:
     _explicit: bool = False
     _cased: bool = False  # whether the writer uses capital letters
     _pet: str = ""  # the kind that was spoken of last: "got a puppy! named him Rex"
+    _profile: str = ""  # whose labels follow: "Name: Eva Holm", then "Occupation: welder"
 
     def __post_init__(self) -> None:
         self.cast = Cast(self.people, before=self.before)
@@ -99,10 +103,15 @@ class Reader:
         self._cased = bool(_CAPITAL.search(sentence.text))
         restatements = list(self._restated(sentence))
         self.subject = about
-        rest = _without(sentence, [clause for clause, _ in restatements])
-        readings = [*self.named(sentence), *restatements, *known(sentence)]
+        named, ties = list(self.named(sentence)), list(self._tied(sentence))
+        rest = _without(sentence, [*(clause for clause, _ in restatements), *(clause for clause, _ in ties)])
+        readings = [*named, *ties, *restatements, *known(sentence)]
         if not any(reading.kind == "knowledge" for _, reading in readings):
             readings += [*self._clauses(rest), *loose(rest)]
+        told = profiled(sentence.text, self._profile) if not readings or self._profile else None
+        if told and not readings:
+            readings = [(Clause(sentence.text, *sentence[1:]), reading) for reading in told.readings]
+        self._profile = told.owner if told else ""
         yield from sorted(
             readings, key=lambda read: read[0].start
         )  # a later word may bring an earlier up to date
@@ -157,6 +166,14 @@ class Reader:
             if mention.trade:
                 yield clause, Reading("trade", mention.name, "works as", (mention.trade,))
 
+    def _tied(self, sentence: Sentence) -> Iterator[tuple[Clause, Reading]]:
+        """Who is what to somebody who is named, beside what the sentence says."""
+        for tie in tied(sentence.text.replace("’", "'")):
+            start, end = sentence.start + tie.start, sentence.start + tie.end
+            if tie.name:
+                self.cast.meet(tie.name, tie.reading.relation.removeprefix("has "))
+            yield Clause(sentence.text[tie.start : tie.end].strip(" ,"), start, end), tie.reading
+
     def _clause(self, clause: Clause, *, opens: bool) -> Iterator[Reading]:
         body, when, said = timed(unled(clause.text), self.now)
         self.dated = when is not None
@@ -187,10 +204,10 @@ class Reader:
                 yield from self._predicate(person, body[who.end() :])
         elif owner := re.match(rf"({NAME})'s\s+", body):
             if is_name(owner[1]):
-                yield from self._attribute(owner[1], body[owner.end() :])
+                yield from self._theirs(owner[1], body[owner.end() :])
         elif figure := _THE_FIGURE.match(body):
             yield from self._attribute(USER, body[figure.end()].lower() + body[figure.end() + 1 :])
-        elif (named := re.match(rf"({NAME}) (?=[a-z])", body)) and is_name(named[1]):
+        elif (named := re.match(rf"({NAME})\s+(?=[a-z])", body)) and is_name(named[1]):
             readings = list(self._predicate(named[1], body[named.end() :]))
             if readings:
                 self._meet(named[1])
@@ -202,7 +219,7 @@ class Reader:
         if person := self.cast.whom(pronoun):
             self.subject, self._explicit = person, True
             yield from (
-                self._attribute(person, rest) if pronoun in ("his", "her") else self._predicate(person, rest)
+                self._theirs(person, rest) if pronoun in ("his", "her") else self._predicate(person, rest)
             )
         else:
             self.subject = ""
@@ -223,7 +240,9 @@ class Reader:
         after = rest[kindred.end() :]
         unnamed = f"{USER}'s {kindred['mods']}{kin}"
         if owned := re.match(r"'s\s+", after):
-            yield from self._attribute(unnamed, after[owned.end() :], relation)
+            further = after[owned.end() :]
+            kept = KINDRED.match(further)
+            yield from self._theirs(unnamed, further) if kept else self._attribute(unnamed, further, relation)
             return
         name = re.match(rf",?\s+\(?({NAME})[,)]?(?=\s|\Z)", after)
         if name and is_name(name[1]):
@@ -249,12 +268,36 @@ class Reader:
         self._meet(unnamed, kin)
         yield from self._predicate(unnamed, after.strip())
 
+    def _theirs(self, owner: str, rest: str) -> Iterator[Reading]:
+        """Anna's husband (Erik) works ..., Anna's husband is Erik, Anna's birthday is ..."""
+        if all_of_them := several(owner, late(rest)):
+            yield all_of_them
+            return
+        kindred = KINDRED.match(rest)
+        if not kindred or _VISIT.match(rest, kindred.end()):
+            yield from self._attribute(owner, rest)
+            return
+        kin, after = kindred["kin"], rest[kindred.end() :]
+        unnamed = f"{owner}'s {kindred['mods']}{kin}"
+        if owned := re.match(r"'s\s+", after):
+            yield from self._theirs(unnamed, after[owned.end() :])
+            return
+        called = re.match(rf"is (?:now |actually )?(?:called |named )?({NAME})\Z", late(after))
+        if called and is_name(called[1]) and kin in KIN_EN | PETS_EN:
+            self._meet(called[1], kin)
+            yield Reading("their kin", owner, f"has {(KIN_EN | PETS_EN)[kin]}", (called[1],))
+        elif KIN_EN.get(kin) not in INDEFINITE and kin not in PETS_EN:
+            self._meet(unnamed, kin)
+            yield from self._predicate(unnamed, after.strip())
+        else:
+            self.subject = ""
+
     def _meet(self, person: str, kin: str = "") -> None:
         self.cast.meet(person, kin)
         self.subject, self._explicit = person, True
 
     def _attribute(self, owner: str, rest: str, kin: str = "") -> Iterator[Reading]:
-        if owner.startswith(f"{USER}'s ") and not kin:
+        if "'s " in owner and not kin:
             kin = f"has {(KIN_EN | PETS_EN).get(owner.rpartition(' ')[2], '')}"
         whole = late(_NOW.sub("is", rest.strip(), count=1)) or rest
         for said in dict.fromkeys((whole, late(whole.partition(", ")[0]))):
@@ -271,7 +314,7 @@ class Reader:
                     return
                 if rule.name == "name" and kin:
                     self._meet(value, kin.removeprefix("has "))
-                    yield Reading("kin's name", USER, kin, (value,))
+                    yield Reading("kin's name", owner.rpartition("'s ")[0], kin, (value,))
                     return
                 if rule.name == "name" and value != owner:
                     yield Reading(rule.name, owner, rule.relation, (value,))
@@ -303,6 +346,15 @@ class Reader:
             if rule.name == "is my kin":
                 relation = rule.relation.format(**kin_of(match))
                 yield Reading(rule.name, USER, relation, (subject,), negated=denied)
+                return
+            if rule.name in _TIES:
+                groups = match.groupdict()
+                owner = f"{USER}'s {groups['mine']}" if groups["mine"] else groups["o"]
+                if not denied and (groups["mine"] or is_name(owner)):
+                    say = f"{{s}}'s {groups['mods']}{groups['kin']} is {{o}}"
+                    yield Reading(
+                        rule.name, owner, rule.relation.format(**kin_of(match)), (subject,), say=say
+                    )
                 return
             readings = list(built(rule, match, subject))
             if rule.name in _LOOSE_PLACE and self._cased and readings and readings[0].objects[0].islower():

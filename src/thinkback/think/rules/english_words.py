@@ -160,8 +160,11 @@ ENGAGEMENTS = word_set("meeting appointment exam test interview date go")
 PRONOUNS = word_set(_PRONOUNS)
 
 _TITLE = r"(?:(?:[Mm]r|[Mm]rs|Ms|Miss|Mx|[Dd]r|[Pp]rof|Professor|Sir|Coach|Auntie|Uncle|Aunt)\.?\s+)?"
-_SURNAME = r"(?:\s+(?:de|van|von|der|da|al|bin|le|la|del|dos|O')\s+[A-Z][\w'-]*|\s+(?!I\b)[A-Z][\w'-]*)"
-NAME = rf"{_TITLE}[A-Z][\w'-]*{_SURNAME}{{0,3}}"
+_CAPITAL = "[A-ZÀ-ÖØ-ÞĆČĎĐĘĚĞİĽŁŃŇŐŘŚŞŠŤŮŰŹŻŽ]"  # Åsa, Élodie, Łukasz
+_SURNAME = (
+    rf"(?:\s+(?:de|van|von|der|da|al|bin|le|la|del|dos|O')\s+{_CAPITAL}[\w'-]*|\s+(?!I\b){_CAPITAL}[\w'-]*)"
+)
+NAME = rf"{_TITLE}{_CAPITAL}[\w'-]*{_SURNAME}{{0,3}}"
 
 
 def is_engagement(words: str) -> bool:

@@ -17,6 +17,9 @@ from thinkback.text.tokens import terms
         ("What kind of tea do I like?", "tea like"),
         ("Do you remember how many chickens we have?", "chickens"),
         ("Denver", "Denver"),
+        ("What does Ann do for a living?", "Ann work"),  # not her name alone
+        ("小雨几岁了？", "小雨 岁"),
+        ("小雨长什么样？", "小雨 长相"),
     ],
 )
 def test_words_that_only_ask_are_left_out(question: str, same_as: str) -> None:
@@ -66,6 +69,17 @@ def test_what_is_after_nothing_we_know_is_not_reworded(text: str) -> None:
         ("How should people contact me?", "The user prefers texts to calls."),
         ("Which programming language do I use?", "The user uses Elixir."),
         ("What do I earn?", "The user's salary is 40k."),
+        ("Where's Eva from?", "Eva's nationality is Swiss."),
+        ("Where is Eva from?", "Eva comes from Bern."),
+        ("What is Eva like?", "Eva's personality is calm."),
+        ("What does Eva look like?", "Eva's appearance is tall and slim."),
+        ("What does Eva do on her days off?", "Eva likes rowing and loves chess."),
+        ("Which qualifications does Eva hold?", "Eva's education is a diploma."),
+        ("What is Eva good at?", "Eva's skills are welding and drawing."),
+        ("Whom does Eva look up to?", "Eva's role model is Marie Curie."),
+        ("王芳长什么样？", "王芳的外貌和长相是圆脸，短发。"),
+        ("王芳是个怎样的人？", "王芳的性格是开朗。"),
+        ("王芳的文化程度怎么样？", "王芳的学历是大专。"),
     ],
 )
 def test_one_hint_is_enough_to_find_a_thought(question: str, thought: str) -> None:

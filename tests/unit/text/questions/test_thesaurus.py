@@ -17,6 +17,14 @@ from thinkback.text.questions.thesaurus import alike, word_terms
         ("姥姥拿手什么菜？", "外婆"),
         ("我會什麼樂器？", "吉他"),
         ("我每週五做什么？", "friday"),
+        ("王芳的外表怎么样？", "体貌特征"),
+        ("王芳的长相如何？", "外貌"),
+        ("王芳祖籍哪里？", "老家"),
+        ("What are Eva's pastimes?", "爱好"),
+        ("王芳的个性如何？", "性格"),
+        ("Eva's faith", "religion"),
+        ("怎么联系王芳？", "电话"),
+        ("Which degree does Eva have?", "学历"),
     ],
 )
 def test_words_of_one_meaning_or_kind_are_found(question: str, word: str) -> None:
