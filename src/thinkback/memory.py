@@ -29,6 +29,7 @@ from thinkback.presets import preset as named_preset
 from thinkback.recall.chat import ChatStream
 from thinkback.recall.check import Checks
 from thinkback.recall.graph import Graph
+from thinkback.recall.pack import fitted
 from thinkback.recall.retention import Fading
 from thinkback.recall.retrieve import retrieve
 from thinkback.recall.search import Known, Lookup, Question
@@ -250,14 +251,18 @@ class Memory(Looking):
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         explain: bool = False,
+        budget: int | None = None,
     ) -> Recollection:
         """The few memories that matter for `query`, each with its reason; sees every turn remembered before.
 
         `as_of` asks what held at that time, `known_at` what this memory knew at that time. `explain` adds
-        what was looked at and dropped.
+        what was looked at and dropped. `budget` is how many tokens their texts may take together: long
+        ones are trimmed around what is asked (the `turn` of an item stays whole).
         """
         if not isinstance(k, int) or k < 1:
             raise InvalidInput(f"k={k!r}: ask for at least one memory, by a whole number")
+        if budget is not None and (not isinstance(budget, int) or budget < 1):
+            raise InvalidInput(f"budget={budget!r}: give at least one token, by a whole number")
         text = checked_text(query, "query")
         if not text.strip():
             raise InvalidInput("the query is empty: ask something")
@@ -288,6 +293,9 @@ class Memory(Looking):
                 meant.meant(text),
             )
             found = retrieve(question, view.shelf, view.hashing, self._preset, lookup)
+        if budget is not None:
+            with watch("pack"):
+                found = fitted(found, budget, explain=explain)
         if fading is not None and (recalled := [item.ref.id for item in found if item.thought]):
             # to count a recall is not worth failing it: the database may be busy, the user just erased
             with watch("retain"), suppress(StoreUnavailable, NotFound):

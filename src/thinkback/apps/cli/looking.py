@@ -26,6 +26,10 @@ def recall(
         str, typer.Argument(metavar="QUERY", help="What you want to know; - reads it from standard input.")
     ],
     k: Annotated[int, typer.Option("--k", "-k", metavar="N", help="At most so many memories.")] = 5,
+    budget: Annotated[
+        int | None,
+        typer.Option("--budget", metavar="TOKENS", min=1, help="At most so many tokens of text in all."),
+    ] = None,
     as_of: AsOf = None,
     known_at: KnownAt = None,
     explain: Annotated[
@@ -42,6 +46,7 @@ def recall(
       thinkback recall "Where did I live?" --as-of 2023-01-01 --explain
       thinkback recall "Where do I live?" --known-at 2024-06-01   what it would have said then
       thinkback recall "我住在哪里？" -k 1 --json
+      thinkback recall "What did we say of the trip?" -k 20 --budget 300   what fits into a prompt
     """
     from thinkback.apps.cli import printing, values
 
@@ -52,6 +57,7 @@ def recall(
             as_of=as_of,
             known_at=known_at,
             explain=explain or call.json,
+            budget=budget,
         )
     if call.json:
         shown = values.recollection(found)
