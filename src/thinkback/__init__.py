@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from thinkback.memory import Memory
     from thinkback.ports import LLM, Embedder, Store
     from thinkback.presets import Preset
-    from thinkback.types import Action, Answer, Message, Recollection, Reply, Thought, Turn
+    from thinkback.types import Action, Answer, Message, Recollection, Reply, Synthesis, Thought, Turn
 
 __version__ = "0.1.0"
 
@@ -29,6 +29,7 @@ _HOMES = {
     "Message": "types",
     "Recollection": "types",
     "Reply": "types",
+    "Synthesis": "types",
     "Thought": "types",
     "Turn": "types",
 }
@@ -45,6 +46,7 @@ __all__ = [
     "Recollection",
     "Reply",
     "Store",
+    "Synthesis",
     "ThinkbackError",
     "Thought",
     "Turn",

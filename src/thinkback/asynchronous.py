@@ -54,6 +54,7 @@ class AsyncMemory:
     wait = _threaded(Memory.wait)
     recall = _threaded(Memory.recall)
     chat = _threaded(Memory.chat)
+    synthesise = _threaded(Memory.synthesise)
     thoughts = _threaded(Memory.thoughts)
     turns = _threaded(Memory.turns)
     journal = _threaded(Memory.journal)

@@ -33,6 +33,7 @@ from thinkback.recall.pack import fitted
 from thinkback.recall.retention import Fading
 from thinkback.recall.retrieve import retrieve
 from thinkback.recall.search import Known, Lookup, Question
+from thinkback.recall.synthesise import synthesise
 from thinkback.recall.understand import Understood, names_somebody, understand
 from thinkback.receipts import Stopwatch, counting
 from thinkback.text.refs import parse_ref
@@ -52,6 +53,7 @@ from thinkback.types import (
     Ref,
     Said,
     Stamp,
+    Synthesis,
     Thought,
     ThoughtOver,
     Turn,
@@ -74,6 +76,7 @@ class Memory(Looking):
         llm: LLM | None = None,
         think: Think | Generator = "auto",
         preset: Preset = HYBRID,
+        integrate: bool = False,
         background: bool = True,
         clock: Clock = utc_now,
     ) -> None:
@@ -82,6 +85,7 @@ class Memory(Looking):
         self.embedder = embedder
         self.store = store
         self._preset = preset
+        self._integrate = integrate
         self._clock = clock
         self._upkeep = Upkeep(store, embedder, preset)
         metered = None if llm is None else Meter(llm)
@@ -112,13 +116,15 @@ class Memory(Looking):
         user: str = "default",
         think: Think | Generator = "auto",
         preset: Preset | str = "hybrid",
+        integrate: bool = False,
         background: bool = True,
         clock: Clock = utc_now,
     ) -> Self:
         """Open (or create) the database at `url`.
 
         `llm` and `embedder` are adapters or their names: `openai:gpt-4o-mini`, `local:smollm2`; `minilm`,
-        `wordllama`, `openai:text-embedding-3-small`. Without an `llm` everything works by rules.
+        `wordllama`, `openai:text-embedding-3-small`. Without an `llm` everything works by rules; with one,
+        `integrate` has it join what is recalled into one thought before it answers a chat: one more call.
         """
         from thinkback import models, stores
 
@@ -134,6 +140,7 @@ class Memory(Looking):
                 llm=speaks,
                 think=think,
                 preset=chosen,
+                integrate=integrate,
                 background=background,
                 clock=clock,
             )
@@ -318,9 +325,22 @@ class Memory(Looking):
         except ModelError:  # the embedder failed: nobody can answer, but what was said is kept
             self._keep(said)
             raise
-        stream = ChatStream(said, recalled, recent, self.llm, self._keep, self._checks)
+        stream = ChatStream(said, recalled, recent, self.llm, self._keep, self._checks, self._integrate)
         self._streams.add(stream)
         return stream
+
+    def synthesise(self, question: str, k: int = 5, max_words: int = 50) -> Synthesis:
+        """A short answer from what is recalled, each fact cited, or that it is not known; keeps no turn."""
+        if not isinstance(max_words, int) or max_words < 1:
+            raise InvalidInput(f"max_words={max_words!r}: allow at least one word, by a whole number")
+        found = self.recall(question, k=k)
+        watch = Stopwatch()
+        with counting() as tally, watch("synthesise"):
+            llm = None if self.llm is None else Meter(self.llm)
+            made = synthesise(llm, found.query, found, max_words)
+        ms = {**found.receipt.ms, **watch.ms}
+        receipt = Receipt(tally.calls, tally.prompt_tokens, tally.completion_tokens, ms=ms)
+        return replace(made, receipt=receipt)
 
     # --- changing one's mind ------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ def test_the_public_names() -> None:
         "Recollection",
         "Reply",
         "Store",
+        "Synthesis",
         "ThinkbackError",
         "Thought",
         "Turn",

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from thinkback import codec
-from thinkback.types import Action, Candidate, Entity, Recollection, Thought, Turn, Version, Why
+from thinkback.types import Action, Candidate, Entity, Recollection, Synthesis, Thought, Turn, Version, Why
 
 Json = dict[str, Any]
 
@@ -55,6 +55,22 @@ def recollection(value: Recollection) -> Json:
         "group": value.group,
         "probes": value.probes,
         "exact": value.exact,
+        "receipt": asdict(value.receipt),
+    }
+
+
+def synthesis(value: Synthesis) -> Json:
+    texts = {item.ref: item.text for item in value.recollection}
+    return {
+        "question": value.recollection.query,
+        "text": value.text,
+        "known": value.known,
+        "by": value.by,
+        "words": value.words,
+        "used": [
+            {"cited": number, "ref": str(ref), "text": texts[ref]} for number, ref in enumerate(value.used, 1)
+        ],
+        "note": value.note or None,
         "receipt": asdict(value.receipt),
     }
 
