@@ -71,8 +71,10 @@ def answering(question: str, recollection: Recollection, most: int) -> list[Told
     said: list[Told] = []
     kept: list[_Sentence] = []
     left = most
-    for each in ranked:
-        if each.score < NEAR * ranked[0].score or len(said) == SENTENCES:
+    near = [each for each in ranked if each.score >= NEAR * ranked[0].score]
+    for found in near:
+        each = next((other for other in near if other.tells(found)), found)
+        if len(said) == SENTENCES:
             break
         if any(each.repeats(other) for other in kept):
             continue
@@ -99,6 +101,11 @@ class _Sentence:
     def turns(self) -> frozenset[int]:
         thought = self.item.thought
         return frozenset((s.turn for s in thought.sources) if thought else (self.item.ref.id,))
+
+    def tells(self, other: _Sentence) -> bool:
+        """Whether this is a thought that says all that a raw sentence of its turn says of what is asked."""
+        drawn = self.item.thought is not None and other.item.turn is not None
+        return drawn and not self.turns.isdisjoint(other.turns) and other.answers <= self.answers
 
     def repeats(self, other: _Sentence) -> bool:
         """Whether it says no more than the other, or of the same turn no more of what is asked."""
