@@ -105,14 +105,19 @@ def fitted(found: Recollection, budget: int, *, explain: bool = False) -> Recoll
 
 
 def piece_of(item: Candidate, *, told: bool = False) -> Piece:
-    """A recalled memory; `told` says of a raw turn who said it and when."""
+    """A recalled memory; `told` says of a raw turn who said it and when.
+
+    What recall notes behind a turn's own words ("past, ...") belongs to it, and is never trimmed away.
+    """
     turn = item.turn
     if turn is None:
         sources = item.thought.sources if item.thought else ()
         turns = frozenset(source.turn for source in sources)
         place = (min(turns, default=0), item.ref.id)
         return Piece((Part(item.text),), item.score.total, place, turns, drawn=True)
-    label, joint = (f"on {turn.at:%Y-%m-%d}", " / ") if told else ("", "\n")
+    noted = item.text.removeprefix(turn.text).strip() if item.text.startswith(turn.text) else ""
+    date = f"on {turn.at:%Y-%m-%d}" if told else ""
+    label, joint = " ".join(filter(None, (date, noted))), " / " if told else "\n"
     parts = tuple(Part(words, f"{speaker}:" if told else "") for speaker, words in _sides(turn) if words)
     place = (turn.id, _LAST)
     return Piece(parts, item.score.total, place, frozenset((turn.id,)), label=label, joint=joint)

@@ -132,6 +132,14 @@ def test_one_memory_does_not_crowd_out_the_others() -> None:
     assert len(packed) == 2
 
 
+def test_what_is_noted_of_a_turn_is_never_trimmed_away() -> None:
+    turn = Turn(id=1, query="I live in Lyon. " + "It rained. " * 50, at=NOW, recorded_at=NOW)
+    text = f"{turn.text} (past, see thought:3)"
+    item = Candidate(ref=turn.ref, text=text, score=Score(1, 1, 1), group=0, reason="", turn=turn)
+    (packed,) = pack("Where do I live?", [piece_of(item, told=True)], 25)
+    assert packed.text.startswith("on 2024-05-01 (past, see thought:3) user: I live in Lyon.")
+
+
 def test_a_steady_order_is_by_age_with_thoughts_before_their_turn() -> None:
     pieces = [raw("Dogs bark.", id_=7), thought("Cats purr.", turn=7, id_=9), thought("Fish swim.", turn=2)]
     assert [each.number for each in steady(pack("q", pieces, 200))] == [2, 1, 0]
