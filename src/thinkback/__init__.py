@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from thinkback.ports import LLM, Embedder, Store
     from thinkback.presets import Preset
     from thinkback.recall.kinds import KindModel
-    from thinkback.types import Action, Answer, Message, Recollection, Reply, Thought, Turn
+    from thinkback.types import Action, Answer, Message, Recollection, Reply, Synthesis, Thought, Turn
 
 __version__ = "0.1.0"
 
@@ -31,6 +31,7 @@ _HOMES = {
     "Message": "types",
     "Recollection": "types",
     "Reply": "types",
+    "Synthesis": "types",
     "Thought": "types",
     "Turn": "types",
 }
@@ -48,6 +49,7 @@ __all__ = [
     "Recollection",
     "Reply",
     "Store",
+    "Synthesis",
     "ThinkbackError",
     "Thought",
     "Turn",

@@ -55,6 +55,7 @@ class AsyncMemory:
     recall = _threaded(Memory.recall)
     kinds = _threaded(Memory.kinds)
     chat = _threaded(Memory.chat)
+    synthesise = _threaded(Memory.synthesise)
     thoughts = _threaded(Memory.thoughts)
     turns = _threaded(Memory.turns)
     journal = _threaded(Memory.journal)

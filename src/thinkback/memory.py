@@ -30,9 +30,11 @@ from thinkback.recall.chat import ChatStream
 from thinkback.recall.check import Checks
 from thinkback.recall.graph import Graph
 from thinkback.recall.kinds import classify
+from thinkback.recall.pack import fitted
 from thinkback.recall.retention import Fading
 from thinkback.recall.retrieve import retrieve
 from thinkback.recall.search import Known, Lookup, Question
+from thinkback.recall.synthesise import synthesise
 from thinkback.recall.understand import Understood, names_somebody, understand
 from thinkback.receipts import Stopwatch, counting
 from thinkback.text.refs import parse_ref
@@ -53,6 +55,7 @@ from thinkback.types import (
     Ref,
     Said,
     Stamp,
+    Synthesis,
     Thought,
     ThoughtOver,
     Turn,
@@ -75,6 +78,7 @@ class Memory(Looking):
         llm: LLM | None = None,
         think: Think | Generator = "auto",
         preset: Preset = HYBRID,
+        integrate: bool = False,
         background: bool = True,
         clock: Clock = utc_now,
     ) -> None:
@@ -83,6 +87,7 @@ class Memory(Looking):
         self.embedder = embedder
         self.store = store
         self._preset = preset
+        self._integrate = integrate
         self._clock = clock
         self._upkeep = Upkeep(store, embedder, preset)
         metered = None if llm is None else Meter(llm)
@@ -113,13 +118,15 @@ class Memory(Looking):
         user: str = "default",
         think: Think | Generator = "auto",
         preset: Preset | str = "hybrid",
+        integrate: bool = False,
         background: bool = True,
         clock: Clock = utc_now,
     ) -> Self:
         """Open (or create) the database at `url`.
 
         `llm` and `embedder` are adapters or their names: `openai:gpt-4o-mini`, `local:smollm2`; `minilm`,
-        `wordllama`, `openai:text-embedding-3-small`. Without an `llm` everything works by rules.
+        `wordllama`, `openai:text-embedding-3-small`. Without an `llm` everything works by rules; with one,
+        `integrate` has it join what is recalled into one thought before it answers a chat: one more call.
         """
         from thinkback import models, stores
 
@@ -135,6 +142,7 @@ class Memory(Looking):
                 llm=speaks,
                 think=think,
                 preset=chosen,
+                integrate=integrate,
                 background=background,
                 clock=clock,
             )
@@ -253,17 +261,21 @@ class Memory(Looking):
         known_at: datetime | None = None,
         explain: bool = False,
         preset: Preset | str | None = None,
+        budget: int | None = None,
     ) -> Recollection:
         """The few memories that matter for `query`, each with its reason; sees every turn remembered before.
 
         `as_of` asks what held at that time, `known_at` what this memory knew at that time. `explain` adds
         what was looked at and dropped, every part of every score, and what the query was taken for:
         `why(recollection)` tells it in words. `preset` searches in another way, this once, in the groups
-        there are.
+        there are. `budget` is how many tokens their texts may take together: long ones are trimmed around
+        what is asked (the `turn` of an item stays whole).
         """
         chosen = named_preset(preset) if isinstance(preset, str) else preset or self._preset
         if not isinstance(k, int) or k < 1:
             raise InvalidInput(f"k={k!r}: ask for at least one memory, by a whole number")
+        if budget is not None and (not isinstance(budget, int) or budget < 1):
+            raise InvalidInput(f"budget={budget!r}: give at least one token, by a whole number")
         text = checked_text(query, "query")
         if not text.strip():
             raise InvalidInput("the query is empty: ask something")
@@ -296,6 +308,9 @@ class Memory(Looking):
                 meant,
             )
             found = retrieve(question, view.shelf, view.hashing, chosen, lookup)
+        if budget is not None:
+            with watch("pack"):
+                found = fitted(found, budget, explain=explain)
         if fading is not None and (recalled := [item.ref.id for item in found if item.thought]):
             # to count a recall is not worth failing it: the database may be busy, the user just erased
             with watch("retain"), suppress(StoreUnavailable, NotFound):
@@ -324,9 +339,22 @@ class Memory(Looking):
         except ModelError:  # the embedder failed: nobody can answer, but what was said is kept
             self._keep(said)
             raise
-        stream = ChatStream(said, recalled, recent, self.llm, self._keep, self._checks)
+        stream = ChatStream(said, recalled, recent, self.llm, self._keep, self._checks, self._integrate)
         self._streams.add(stream)
         return stream
+
+    def synthesise(self, question: str, k: int = 5, max_words: int = 50) -> Synthesis:
+        """A short answer from what is recalled, each fact cited, or that it is not known; keeps no turn."""
+        if not isinstance(max_words, int) or max_words < 1:
+            raise InvalidInput(f"max_words={max_words!r}: allow at least one word, by a whole number")
+        found = self.recall(question, k=k)
+        watch = Stopwatch()
+        with counting() as tally, watch("synthesise"):
+            llm = None if self.llm is None else Meter(self.llm)
+            made = synthesise(llm, found.query, found, max_words)
+        ms = {**found.receipt.ms, **watch.ms}
+        receipt = Receipt(tally.calls, tally.prompt_tokens, tally.completion_tokens, ms=ms)
+        return replace(made, receipt=receipt)
 
     # --- changing one's mind ------------------------------------------------------------------
 

@@ -127,7 +127,7 @@ _TELLS = replace(
     meaning_before=0.4,
     after=0.15,
     meaning_after=0.2,
-    told=0.0,  # learned: -6 and 7; but a few words to search by are no question either, and want what says them
+    told=0.0,  # learned: -6 and 7; but a few words to search by are no question, and want what says them
     told_before=3.0,
 )
 _AT_LENGTH = replace(

@@ -27,10 +27,13 @@ ENVIRONMENT = {
     "embedder": "THINKBACK_EMBEDDER",
     "preset": "THINKBACK_PRESET",
     "think": "THINKBACK_THINK",
+    "integrate": "THINKBACK_INTEGRATE",
     "base_url": "OPENAI_BASE_URL",
 }
 AUTO, NONE = "auto", "none"
 LOCAL_MODEL = "smollm2"
+SWITCHES = ("integrate",)
+SWITCH = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +41,7 @@ class Settings:
     """What is configured; `origins` names where a value came from, if it is not the default.
 
     `llm` is a spec such as `openai:gpt-4o-mini`, `auto` (the small local model if it is pulled) or `none`.
+    `integrate` is `true` where a model is to join what is recalled into one thought before it answers.
     """
 
     db: str
@@ -46,6 +50,7 @@ class Settings:
     embedder: str = "minilm"
     preset: str = "hybrid"
     think: str = AUTO
+    integrate: str = "false"
     base_url: str = ""
     origins: Mapping[str, str] = field(default_factory=dict)
 
@@ -132,6 +137,7 @@ def open_memory(settings: Settings, **overrides: Any) -> Memory:
 
     _make_folder(settings)
     options: dict[str, Any] = {"user": settings.user, "preset": settings.preset, "think": settings.think}
+    options["integrate"] = _switch(settings, "integrate")
     if "embedder" not in overrides:
         options["embedder"] = embedder(settings)
     if "llm" not in overrides:
@@ -155,6 +161,13 @@ def _local_model() -> str | None:
 
     pulled = any(model.name == LOCAL_MODEL for model in installed())
     return f"local:{LOCAL_MODEL}" if pulled and find_spec("xllamacpp") else None
+
+
+def _switch(settings: Settings, name: str) -> bool:
+    value = getattr(settings, name)
+    if value not in SWITCH:
+        raise InvalidInput(f"{name} = {value!r} ({settings.origin(name)}): say true or false")
+    return SWITCH[value]
 
 
 def _place(db: str) -> str:
@@ -181,6 +194,8 @@ def _read(path: Path) -> dict[str, str]:
     for key, value in data.items():
         if key not in NAMES:
             raise InvalidInput(f"{path}: no setting is called {key!r}: there are {', '.join(NAMES)}")
-        if not isinstance(value, str):
+        if isinstance(value, bool) and key in SWITCHES:
+            data[key] = str(value).lower()
+        elif not isinstance(value, str):
             raise InvalidInput(f"{path}: {key} must be text in quotes, not {value!r}")
     return {key: str(value) for key, value in data.items() if value}

@@ -1,7 +1,7 @@
 """The values that flow through thinkback: frozen, and they know no database.
 
     write:  Turn -> Draft -> Change -> Plan -> Action (the journal) and Thought (the space)
-    read:   query -> Candidate -> Recollection -> Answer
+    read:   query -> Candidate -> Recollection -> Answer, Synthesis
 
 Ids are sequence numbers within one space: order is by sequence, never by wall clock.
 Times are aware datetimes in UTC.
@@ -570,11 +570,33 @@ class Answer:
     recollection: Recollection
     receipt: Receipt = Receipt()
     warning: str = ""
+    integrated: str = ""
+    """The one thought the memories were joined into for it (TiM 000, Eq. 7), where that is on,"""
+    not_integrated: str = ""
+    """or why they were not."""
 
     @property
     def checks(self) -> tuple[Check, ...]:
         """The contradictions caught on the way to this answer."""
         return self.turn.checks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synthesis:
+    """A short answer from memories alone (PerLTQA, Eq. 4): `[1]` in its text cites the first of `used`.
+
+    `words` counts words, of Chinese characters, without the citations. Where a model was there but the rules
+    answered, `note` says why.
+    """
+
+    text: str
+    used: tuple[Ref, ...]
+    known: bool
+    by: Literal["rules", "llm"]
+    words: int
+    recollection: Recollection
+    receipt: Receipt = Receipt()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

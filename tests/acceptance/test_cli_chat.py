@@ -81,6 +81,37 @@ def test_a_model_answers_with_what_was_recalled(upstream: Upstream) -> None:
     assert run("why", "turn:2").ok().out.count("thought:1") == 1
 
 
+def test_the_integrator_shows_what_it_made_or_why_not(
+    upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("remember", "I live in Paris.").ok()
+    monkeypatch.setenv("THINKBACK_INTEGRATE", "true")
+    thought = "The user lives in Paris."
+    upstream.reply = lambda body: (
+        json.dumps({"thought": thought}) if "Join the memories" in json.dumps(body) else "In Paris."
+    )
+    done = run("chat", stdin="Where do I live?\n").ok()
+    assert "memory: In Paris.\n" in done.out
+    assert '  integrated into "The user lives in Paris."\n' in done.out
+    thought = "The user lives in Rome."
+    done = run("chat", stdin="Where do I live?\n").ok()
+    assert "  not integrated, the memories were used as they are: the thought was refused: 'Rome'" in done.out
+    shown = json.loads(run("chat", "--json", stdin="Where do I live?\n").ok().out)
+    assert (shown["integrated"], shown["answer"]) == (None, "In Paris.")
+    assert "'Rome' is in no memory" in shown["not_integrated"]
+
+
+def test_ask_is_answered_by_a_model_and_says_when_it_is_not(upstream: Upstream) -> None:
+    run("remember", "I live in Paris.").ok()
+    upstream.reply = lambda body: json.dumps({"known": True, "answer": "You live in Paris.", "used": [1]})
+    done = run("ask", "Where do I live?").ok()
+    assert done.out.startswith("You live in Paris [1].\n  [1] thought:1 ")
+    upstream.reply = lambda body: json.dumps({"known": True, "answer": "You live in Rome [7].", "used": [7]})
+    done = run("ask", "Where do I live?").ok()
+    assert "lives in Paris [1]." in done.out
+    assert "answered by rules: the answer of openai:fake cannot be used: it cites [7]" in done.err
+
+
 def test_a_model_that_fails_does_not_end_the_conversation(upstream: Upstream) -> None:
     upstream.faults.append("401")
     done = run("chat", stdin="I live in Paris.\nHello?\n").ok()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,31 @@ def test_recall_tells_what_is_past_and_what_is_so_now() -> None:
     assert [each["sentence"] for each in last["past"]["facts"]] == ["The user lives in Paris."]
     assert last["past"]["replaced_by"] == [{"ref": "thought:2", "sentence": "The user lives in Lyon."}]
     assert "(past: The user lives in Paris, until 2022-01-01" in last["text"]
+
+
+def test_recall_in_a_budget() -> None:
+    run("remember", "I live in Paris. " + "It rained there, as it always does. " * 20, "--later").ok()
+    (item,) = run("recall", "Where do I live?", "--budget", "20", "--json").ok().json["items"]
+    assert item["text"].startswith("I live in Paris.")
+    assert len(item["text"]) <= 80 < len(item["turn"]["query"])
+    assert "--budget" in run("recall", "Where do I live?", "--budget", "0").failed(2).err
+
+
+@pytest.mark.usefixtures("told")
+def test_ask_answers_briefly_and_cites() -> None:
+    turns = len(run("turns", "--json").ok().json)
+    answer, cited = run("ask", "Where do I live?", "--llm", "none").ok().out.splitlines()
+    assert answer == "The user lives in Paris [1]."
+    assert re.fullmatch(r"  \[1\] thought:\d+ The user lives in Paris\.", cited)
+    shown = run("ask", "-", "--llm", "none", "--json", stdin="我的猫叫什么名字？").ok().json
+    assert "小白" in shown["text"]
+    assert shown["known"]
+    assert shown["words"] <= 50
+    assert [each["cited"] for each in shown["used"]] == list(range(1, len(shown["used"]) + 1))
+    unknown = run("ask", "How tall is Everest?", "--llm", "none", "--json").ok().json
+    assert (unknown["text"], unknown["known"], unknown["used"]) == ("I do not know that yet.", False, [])
+    assert "max_words" in run("ask", "Where?", "--llm", "none", "--max-words", "0").failed().err
+    assert len(run("turns", "--json").ok().json) == turns
 
 
 @pytest.mark.usefixtures("told")

@@ -87,6 +87,18 @@ def test_a_file_that_is_wrong_says_what(tmp_path: Path, text: str, message: str)
     assert str(path) in str(error.value)
 
 
+def test_a_switch_is_true_or_false(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load().integrate == "false"
+    path = write(tmp_path, "integrate = true")
+    assert (load().integrate, load().origin("integrate")) == ("true", f"file {path}")
+    monkeypatch.setenv("THINKBACK_INTEGRATE", "maybe")
+    with pytest.raises(InvalidInput, match=r"integrate = 'maybe' \(env THINKBACK_INTEGRATE\)"):
+        open_memory(load(embedder="hashing", llm="none"))
+    write(tmp_path, "user = true")
+    with pytest.raises(InvalidInput, match="in quotes"):
+        load()
+
+
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     write(tmp_path, "").unlink()
     configured.config_path().mkdir()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Self
 
 from thinkback.errors import InvalidInput
@@ -14,6 +14,7 @@ from thinkback.recall.answer import from_memory
 from thinkback.recall.check import Checks
 from thinkback.recall.compose import compose, compose_small
 from thinkback.recall.consistent import Asking, Tally, consistent, unchecked
+from thinkback.recall.integrate import integrate
 from thinkback.text.clean import clean
 from thinkback.text.language import language
 from thinkback.types import Answer, Candidate, Receipt, Recollection, Said, Turn, Used
@@ -37,6 +38,7 @@ class ChatStream:
         llm: LLM | None,
         keep: Callable[[Said], Turn],
         checks: Checks,
+        integrating: bool = False,
     ) -> None:
         self.recollection = recollection
         self._said = said
@@ -47,7 +49,8 @@ class ChatStream:
         if llm is None:
             self._pieces = _from_memory(said.query, recollection)
         else:
-            self._pieces = _from_model(llm, said, recollection, recent, checks, self._tally)
+            given = _Given(said, recollection, recent, integrating)
+            self._pieces = _from_model(llm, given, checks, self._tally)
         self._spoken: list[str] = []
         self._started = time.perf_counter()
         self._answer: Answer | None = None
@@ -103,6 +106,8 @@ class ChatStream:
             recollection=self.recollection,
             receipt=self._receipt(),
             warning=tally.warning,
+            integrated=tally.integrated,
+            not_integrated=tally.not_integrated,
         )
 
     def _receipt(self) -> Receipt:
@@ -128,28 +133,35 @@ def _from_memory(query: str, recollection: Recollection) -> Generator[str, None,
     yield from_memory(query, recollection)
 
 
-def _asking(llm: LLM, said: Said, recollection: Recollection, recent: Sequence[Turn]) -> Asking:
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What an answer is made from."""
+
+    said: Said
+    recollection: Recollection
+    recent: Sequence[Turn]
+    integrating: bool
+
+
+def _asking(llm: LLM, given: _Given, tally: Tally) -> Asking:
     """A very small model is given less, and may say less."""
+    said, found = given.said, given.recollection
+    if given.integrating and found.items:
+        joined = integrate(llm, said.query, found, tally.count)
+        tally.integrated, tally.not_integrated = joined.text, joined.refused
     if llm.follows:
-        return Asking(llm, compose(said.query, recollection, recent, said.at), ANSWER)
-    return Asking(llm, compose_small(said.query, recollection), SMALL_ANSWER)
+        return Asking(llm, compose(said.query, found, given.recent, said.at, tally.integrated), ANSWER)
+    return Asking(llm, compose_small(said.query, found), SMALL_ANSWER)
 
 
-def _from_model(
-    llm: LLM,
-    said: Said,
-    recollection: Recollection,
-    recent: Sequence[Turn],
-    checks: Checks,
-    tally: Tally,
-) -> Generator[str, None, None]:
+def _from_model(llm: LLM, given: _Given, checks: Checks, tally: Tally) -> Generator[str, None, None]:
     """The model's answer: checked where something was recalled that it could contradict."""
-    asking = _asking(llm, said, recollection, recent)
-    checker = checks.of(said, recollection, recent)
+    asking = _asking(llm, given, tally)
+    checker = checks.of(given.said, given.recollection, given.recent)
     if checker is None:
         yield from unchecked(asking, tally)
     else:
-        yield from consistent(asking, checker, said.query, tally)
+        yield from consistent(asking, checker, given.said.query, tally)
 
 
 def _used(item: Candidate) -> Used:

@@ -1,32 +1,38 @@
 """What the model is given (TiM 001, Eq. 7-8): recent turns, the query, and "Fact #k: s r o" lines.
 
-A draft that contradicts a fact is asked for again with the conflict named.
+What does not change from turn to turn comes first, so that a provider's cache of prompt beginnings hits: the
+instructions, then the facts, oldest first (`pack.steady`), then the time. A draft that contradicts a fact is
+asked for again with the conflict named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from thinkback import prompts
 from thinkback.prompts.facts import NOTHING, facts
 from thinkback.recall.check import Conflict
+from thinkback.recall.pack import pack, piece_of, steady
 from thinkback.recall.past import marked
 from thinkback.text.safety.trust import redact
-from thinkback.text.tokens import count_tokens
 from thinkback.types import Candidate, Message, Recollection, Turn
 
-FACTS_BUDGET = 1200  # tokens for recalled memories
-FRAGMENT = 600  # characters of one raw turn
+FACTS_BUDGET = 1200  # tokens for recalled memories,
+FACT = 4  # of which "Fact #k: " and the line's end take so many each
+FRAGMENT = 600  # characters of one side of a recent turn
 SMALL_FACTS = 3  # memories a very small model can hold,
 SMALL_SHARE = 0.6  # and how near to the best one they must score: any other it mistakes for the answer
 
 
-def compose(message: str, recollection: Recollection, recent: Sequence[Turn], now: datetime) -> list[Message]:
-    """The system prompt with the facts, the session's recent turns, and the new message."""
-    system = prompts.load("answer").render(
-        now=f"{now:%A %Y-%m-%d %H:%M} UTC", facts=facts(_affordable(recollection))
-    )
+def compose(
+    message: str, recollection: Recollection, recent: Sequence[Turn], now: datetime, integrated: str = ""
+) -> list[Message]:
+    """The system prompt with the facts, or the one thought they were integrated into; the session's recent
+    turns; and the new message.
+    """
+    told = [integrated] if integrated else affordable(recollection)
+    system = prompts.load("answer").render(now=f"{now:%A %Y-%m-%d %H:%M} UTC", facts=facts(told))
     messages = [Message("system", system)]
     for turn in recent:
         messages.append(Message("user", _history(turn.query) or "..."))
@@ -74,21 +80,7 @@ def _history(said: str) -> str:
     return redact(said, only_secrets=True)[:FRAGMENT]
 
 
-def _affordable(recollection: Recollection) -> Iterator[str]:
-    """The memories in words, best first, as many as the budget holds."""
-    left = FACTS_BUDGET
-    for item in recollection:
-        text = _words(item)
-        left -= count_tokens(text)
-        if left < 0:
-            return
-        yield text
-
-
-def _words(item: Candidate) -> str:
-    turn = item.turn
-    if turn is None:
-        return item.text
-    sides = ((turn.asker, turn.query), (turn.answerer, turn.response))
-    said = " / ".join(f"{speaker}: {words}" for speaker, words in sides if words)
-    return marked(f"on {turn.at:%Y-%m-%d} {said[:FRAGMENT]}", item.past)
+def affordable(recollection: Recollection, budget: int = FACTS_BUDGET) -> list[str]:
+    """The memories in words, as many as the budget holds, in an order that lasts."""
+    pieces = [piece_of(item, told=True) for item in recollection]
+    return [each.text for each in steady(pack(recollection.query, pieces, budget, each=FACT))]

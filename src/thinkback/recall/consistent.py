@@ -33,6 +33,8 @@ class Tally:
     completion_tokens: int = 0
     checks: list[Check] = field(default_factory=list)
     warning: str = ""
+    integrated: str = ""
+    not_integrated: str = ""
 
     def count(self, messages: Sequence[Message], said: str, reply: Reply | None) -> None:
         """One draft more: at the price the server tells, or, where it tells none or was left, an estimate."""

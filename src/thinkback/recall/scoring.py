@@ -88,7 +88,7 @@ class Scorer:
         return self.preset.middle + _NOISE * (math.sqrt(2 * math.log(max(self.rows, _FEW))) - _OF_FEW)
 
     def weighed(self, parts: Parts) -> Iterator[Weighed]:
-        """Every part that this question is scored by, and its weight: what is summed, and what `why` tells."""
+        """Every part that this question is scored by, and its weight: what is summed and what `why` tells."""
         if self.preset.weights is not None:
             weights = self._weights(self.preset.weights)
             for name, values in self.values(parts).items():
@@ -103,7 +103,7 @@ class Scorer:
 
     @staticmethod
     def _by_chance(parts: Parts, values: Mapping[str, Scores]) -> npt.NDArray[np.bool_]:
-        """What shares no word with the query, is not near it in meaning, and has nothing else to do with it."""
+        """What shares no word with the query, is not near in meaning, and has nothing else to do with it."""
         meaning = values["meaning"] if "meaning" in values else values["meaning_han"]
         chance = (parts.lexical <= 0) & (meaning < _OUT) & (parts.before <= 0) & (values["told_before"] <= 0)
         for name in ("time", "about"):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import BaseModel
 
 from thinkback.errors import InvalidInput, NotFound
 from thinkback.prompts import Prompt, load, names
 from thinkback.prompts.facts import NOTHING, facts, numbered
 from thinkback.prompts.forget import ForgetReply
 from thinkback.prompts.generate import GenerateReply
+from thinkback.prompts.integrate import IntegrateReply
 from thinkback.prompts.merge import MergeReply
+from thinkback.prompts.synthesise import SynthesiseReply
 
 VARIABLES = {
     "answer_small": {"facts"},
@@ -19,6 +22,9 @@ VARIABLES = {
     "answer": {"now", "facts"},
     "answer_again": {"draft", "facts", "shown"},
     "answer_go_on": {"said"},
+    "integrate": {"memories", "question"},
+    "synthesise": {"memories", "question", "most"},
+    "synthesise_again": {"fault", "most"},
 }
 
 
@@ -55,7 +61,14 @@ def test_another_text_is_another_version() -> None:
 
 
 def test_every_example_in_a_prompt_is_a_reply_it_asks_for() -> None:
-    for name, reply in (("generate", GenerateReply), ("merge", MergeReply), ("forget", ForgetReply)):
+    replies: dict[str, type[BaseModel]] = {
+        "generate": GenerateReply,
+        "merge": MergeReply,
+        "forget": ForgetReply,
+        "integrate": IntegrateReply,
+        "synthesise": SynthesiseReply,
+    }
+    for name, reply in replies.items():
         examples = [line for line in load(name).text.splitlines() if line.startswith('{"')]
         assert len(examples) >= 2
         for example in examples:

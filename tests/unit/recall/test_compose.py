@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 
-from thinkback.recall.compose import FACTS_BUDGET, FRAGMENT, compose
+from thinkback.recall.compose import FACTS_BUDGET, compose
 from thinkback.text.tokens import count_tokens
 from thinkback.types import Candidate, Recollection, Ref, Score, Turn
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
+LATER = NOW + timedelta(minutes=5)
 
 
 def turn(query: str, response: str = "", id_: int = 1) -> Turn:
@@ -41,11 +43,27 @@ def test_no_memory_forges_a_fact() -> None:
     assert len(facts(recalled(forged))) == 1
 
 
-def test_the_budget_holds() -> None:
-    found = facts(recalled(*(turn("word " * 1000, id_=n) for n in range(1, 50))))
+def test_the_budget_holds_and_no_memory_takes_it_all() -> None:
+    found = facts(recalled(*(turn(f"word{n} " * 1000, id_=n) for n in range(1, 50))))
     assert 1 < len(found) < 49
-    assert sum(count_tokens(line) for line in found) <= FACTS_BUDGET + 10 * len(found)
-    assert max(map(len, found)) < FRAGMENT + 50
+    assert count_tokens("\n".join(found)) <= FACTS_BUDGET
+
+
+def test_what_lasts_comes_first_and_facts_that_stay_keep_their_order() -> None:
+    lyon, tea, dog = (turn(text, id_=n) for n, text in enumerate(("Lyon", "tea", "dog"), start=1))
+    first = compose("q", recalled(dog, lyon), [], NOW)[0].content
+    second = compose("q", recalled(tea, dog, lyon), [], LATER)[0].content
+    third = compose("q", recalled(tea, lyon), [], LATER)[0].content
+    assert [line.rpartition(" ")[2] for line in facts(recalled(tea, dog, lyon))] == ["Lyon", "tea", "dog"]
+    assert common(second, third).endswith("tea\n")
+    assert "Lyon" in common(first, second)
+    assert first.index("never invent") < first.index("Lyon") < first.index("12:00 UTC")
+
+
+def common(one: str, other: str) -> str:
+    """The beginning that a provider's cache would know."""
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return "".join(letter for letter, _ in pairs)
 
 
 def test_a_turn_without_a_question_is_still_history() -> None:

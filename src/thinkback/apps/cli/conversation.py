@@ -15,7 +15,7 @@ from thinkback.types import Ref
 if TYPE_CHECKING:
     from thinkback.memory import Memory
     from thinkback.recall.chat import ChatStream
-    from thinkback.types import Check, Recollection
+    from thinkback.types import Answer, Check, Recollection
 
 YOU, MEMORY = "you: ", "memory: "
 SHOWN = 3  # recalled memories shown below an answer
@@ -64,7 +64,7 @@ def answer(talk: Conversation, message: str) -> int | None:
     sys.stdout.write("\n")
     for line in recalled(stream.recollection):
         printing.say(f"  {line}", "dim")
-    for line in caught(stream.answer.checks):
+    for line in (*integrated(stream.answer), *caught(stream.answer.checks)):
         printing.say(f"  {line}", "dim")
     sys.stdout.flush()  # whoever reads us through a pipe is waiting for the whole answer
     return stream.answer.turn.id
@@ -76,6 +76,14 @@ def recalled(found: Recollection) -> Iterator[str]:
         yield f'recalled {item.ref} "{printing.one_line(item.text, limit=120)}": {item.reason}'
     if len(found) > SHOWN:
         yield f"recalled {len(found) - SHOWN} more"
+
+
+def integrated(answer: Answer) -> Iterator[str]:
+    """What the memories were joined into, or why they were not, where that is on."""
+    if answer.integrated:
+        yield f'integrated into "{printing.one_line(answer.integrated, limit=240)}"'
+    if answer.not_integrated:
+        yield f"not integrated, the memories were used as they are: {answer.not_integrated}"
 
 
 def caught(checks: Sequence[Check]) -> Iterator[str]:
@@ -95,6 +103,8 @@ def answer_lines_json(talk: Conversation, lines: BinaryIO) -> None:
             "recalled": [],
             "checks": [],
             "warning": None,
+            "integrated": None,
+            "not_integrated": None,
             "receipt": None,
             "error": None,
         }
@@ -105,6 +115,8 @@ def answer_lines_json(talk: Conversation, lines: BinaryIO) -> None:
             result["turn"] = str(stream.answer.turn.ref)
             result["checks"] = [asdict(check) for check in stream.answer.checks]
             result["warning"] = stream.answer.warning or None
+            result["integrated"] = stream.answer.integrated or None
+            result["not_integrated"] = stream.answer.not_integrated or None
             result["receipt"] = asdict(stream.answer.receipt)
         except GOES_ON as error:
             result["error"] = str(error)

@@ -1,4 +1,4 @@
-"""`recall`, `why`: what matters for a question, and where it comes from."""
+"""`recall`, `ask`, `why`: what matters for a question, what that answers, and where it comes from."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     command(app, "embedder", "preset")(recall)
+    command(app, "llm", "embedder", "preset")(ask)
     command(app, "embedder")(why)
 
 
@@ -26,6 +27,10 @@ def recall(
         str, typer.Argument(metavar="QUERY", help="What you want to know; - reads it from standard input.")
     ],
     k: Annotated[int, typer.Option("--k", "-k", metavar="N", help="At most so many memories.")] = 5,
+    budget: Annotated[
+        int | None,
+        typer.Option("--budget", metavar="TOKENS", min=1, help="At most so many tokens of text in all."),
+    ] = None,
     as_of: AsOf = None,
     known_at: KnownAt = None,
     why: Annotated[
@@ -59,6 +64,7 @@ def recall(
       thinkback recall "Where do I live?" --known-at 2024-06-01   what it would have said then
       thinkback recall "Where do I live?" --preset bm25 --explain   what words alone would find
       thinkback recall "我住在哪里？" -k 1 --json
+      thinkback recall "What did we say of the trip?" -k 20 --budget 300   what fits into a prompt
     """
     from thinkback.apps.cli import printing, values
 
@@ -69,6 +75,7 @@ def recall(
             as_of=as_of,
             known_at=known_at,
             explain=why or call.json,
+            budget=budget,
         )
         explained = memory.why(found) if why else None
     if call.json:
@@ -81,6 +88,41 @@ def recall(
         _print_candidates(found)
     else:
         printing.say("nothing is remembered about that")
+
+
+def ask(
+    call: Call,
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="What you want to know; - reads it from standard input.")
+    ],
+    k: Annotated[int, typer.Option("--k", "-k", metavar="N", help="Recall at most so many memories.")] = 5,
+    max_words: Annotated[
+        int, typer.Option("--max-words", metavar="N", help="Answer in at most so many (Chinese: characters).")
+    ] = 50,
+) -> None:
+    """Answer one question from memory, briefly, each fact cited; nothing is remembered of it.
+
+    A language model words the answer where one is configured, else the memories' own sentences answer. What
+    memory does not tell is said to be unknown.
+
+    \b
+    Examples:
+      thinkback ask "What does my sister do?"
+      thinkback ask "我妹妹是做什么的？" --llm none --json
+    """
+    from thinkback.apps.cli import printing, values
+
+    with call.memory(thinks=True) as memory:
+        made = memory.synthesise(read_stdin() if question == STDIN else question, k=k, max_words=max_words)
+    if made.note:
+        printing.note(f"answered by rules: {made.note}")
+    if call.json:
+        printing.print_json(values.synthesis(made))
+        return
+    printing.say(made.text)
+    texts = {item.ref: item for item in made.recollection}
+    for number, ref in enumerate(made.used, start=1):
+        printing.say(f"  [{number}] {ref} {printing.one_line(texts[ref].text)}", "dim")
 
 
 def why(

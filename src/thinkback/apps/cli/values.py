@@ -15,6 +15,7 @@ from thinkback.types import (
     Recollection,
     Score,
     Sum,
+    Synthesis,
     Thought,
     Turn,
     Understanding,
@@ -113,6 +114,22 @@ def recollection(value: Recollection) -> Json:
         "probes": value.probes,
         "exact": value.exact,
         "understanding": None if taken is None else understanding(taken),
+        "receipt": asdict(value.receipt),
+    }
+
+
+def synthesis(value: Synthesis) -> Json:
+    texts = {item.ref: item.text for item in value.recollection}
+    return {
+        "question": value.recollection.query,
+        "text": value.text,
+        "known": value.known,
+        "by": value.by,
+        "words": value.words,
+        "used": [
+            {"cited": number, "ref": str(ref), "text": texts[ref]} for number, ref in enumerate(value.used, 1)
+        ],
+        "note": value.note or None,
         "receipt": asdict(value.receipt),
     }
 

@@ -1,0 +1,87 @@
+"""With no model, memory answers in its own sentences: those that answer, and no others."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from thinkback.memory import Memory
+from thinkback.recall.answer import answering, from_memory
+from thinkback.text.trim import count_words
+from thinkback.types import Candidate, Recollection, Ref, Score, Source, Thought, Turn
+
+NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+def thought(id_: int, sentence: str, score: float, turn: int) -> Candidate:
+    held = Thought(
+        id=id_,
+        subject="user",
+        relation="r",
+        objects=("o",),
+        sentence=sentence,
+        kind="profile",
+        sources=(Source(turn, "user", "query", 0, 1),),
+        recorded_at=NOW,
+    )
+    total = Score(score, score, score)
+    return Candidate(ref=held.ref, text=sentence, score=total, group=0, reason="", thought=held)
+
+
+def turn(id_: int, query: str, score: float, response: str = "") -> Candidate:
+    said = Turn(id=id_, query=query, response=response, at=NOW, recorded_at=NOW)
+    total = Score(score, score, score)
+    return Candidate(ref=said.ref, text=said.text, score=total, group=0, reason="", turn=said)
+
+
+def found(query: str, *items: Candidate) -> Recollection:
+    return Recollection(query=query, items=items, threshold=0.2)
+
+
+def test_a_thought_answers_for_its_turn_and_the_far_is_left_out() -> None:
+    items = (
+        turn(1, "My name is Ann and I live in Paris.", 0.8),
+        thought(1, "The user lives in Paris.", 0.75, turn=1),
+        thought(2, "The user likes tea.", 0.25, turn=2),
+    )
+    told = answering("Where do I live?", found("Where do I live?", *items), 50)
+    assert [(each.ref, each.text) for each in told] == [(Ref("thought", 1), "The user lives in Paris.")]
+
+
+def test_the_sentence_that_answers_is_picked_from_a_long_turn() -> None:
+    said = "We went out. Clara bought fish because she was hungry. It rained all day long. Did you know?"
+    question = "Why did Clara buy fish?"
+    (told,) = answering(question, found(question, turn(3, said, 0.9)), 50)
+    assert told.text == "Clara bought fish because she was hungry."
+
+
+def test_a_question_is_no_answer() -> None:
+    question = "Where does Clara live?"
+    assert answering(question, found(question, turn(1, "Do you know where Clara lives?", 0.9)), 50) == []
+
+
+def test_what_does_not_matter_and_shares_no_word_is_not_known() -> None:
+    question = "How tall is Everest?"
+    assert from_memory(question, found(question, turn(1, "I like tea.", 0.1))) == "I do not know that yet."
+    assert from_memory("珠峰多高？", found("珠峰多高？")) == "这个我还不知道。"
+    assert from_memory("I like tea.", found("I like tea.")) == "Noted."
+
+
+@pytest.mark.parametrize("most", [1, 5, 12, 50])
+def test_the_limit_holds_whatever_was_said(most: int) -> None:
+    items = [turn(n, f"Clara {n} " + "walks by the sea, and " * 30, 0.9) for n in range(1, 5)]
+    told = answering("Where does Clara walk?", found("q", *items), most)
+    assert 0 < sum(count_words(each.text) for each in told) <= most
+    zh = [turn(n, f"小红{n}每天都在海边散步，" * 20, 0.9) for n in range(1, 5)]
+    told = answering("小红在哪里散步？", found("q", *zh), most)
+    assert 0 < sum(count_words(each.text) for each in told) <= most
+
+
+def test_a_chat_without_a_model_leaves_out_what_has_no_bearing(memory: Memory) -> None:
+    memory.remember("My sister Clara is a doctor.")
+    memory.remember("My sister Clara bought three fish.")
+    memory.post_think()
+    first = memory.chat("What does Clara do for a living?").text.splitlines()
+    assert first[0] == "I remember:"
+    assert "doctor" in first[1]

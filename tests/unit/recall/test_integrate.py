@@ -1,0 +1,95 @@
+"""The integrator: one thought for the memories, or the memories themselves and the reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from tests.conftest import OpenMemory
+
+from thinkback.errors import ModelUnavailable
+from thinkback.models.scripted import Line, ScriptedLLM
+from thinkback.types import Answer
+
+
+def thought(text: str) -> str:
+    return json.dumps({"thought": text})
+
+
+def asked(
+    open_memory: OpenMemory,
+    replies: Sequence[Line],
+    *,
+    question: str = "Where do I live?",
+    integrate: bool = True,
+) -> tuple[ScriptedLLM, Answer]:
+    llm = ScriptedLLM(replies)
+    memory = open_memory(think="rules", llm=llm, integrate=integrate)
+    for told in ("I live in Lyon.", "I live near my sister Anna.", "我妈妈住在北京，养了一只猫。"):
+        memory.remember(told)
+    memory.post_think()
+    return llm, memory.chat(question)
+
+
+def test_the_memories_are_joined_and_stand_for_themselves_no_more(open_memory: OpenMemory) -> None:
+    llm, answer = asked(open_memory, [thought("The user lives in Lyon, near Anna."), "You live in Lyon."])
+    assert answer.integrated == "The user lives in Lyon, near Anna."
+    assert answer.not_integrated == ""
+    given = llm.calls[1][0].content
+    assert "Fact #1: The user lives in Lyon, near Anna." in given
+    assert "Fact #2" not in given
+    assert answer.text == "You live in Lyon."
+    assert answer.receipt.llm_calls == 2
+    assert answer.receipt.completion_tokens > 4
+
+
+def test_it_is_off_unless_asked_for(open_memory: OpenMemory) -> None:
+    llm, answer = asked(open_memory, ["You live in Lyon."], integrate=False)
+    assert len(llm.calls) == 1
+    assert (answer.integrated, answer.not_integrated) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (thought("The user lives in Rome."), "the thought was refused: 'Rome' is in no memory"),
+        (thought("The user lives in Lyon since 1999."), "the number 1999 is in no memory"),
+        (thought("The user lives in Lyon with a parrot."), "'parrot' is in no memory"),
+        (thought("The user does not live in Lyon."), "denies"),
+        (thought("  "), "no memory that bears"),
+        ('{"idea": 3}', "no thought came"),
+        ("I would rather sing.", "no thought came"),
+        (ModelUnavailable("down"), "no thought came: down"),
+        (thought("x" * 5000), "no thought came"),
+    ],
+)
+def test_what_a_model_makes_up_is_refused_by_name(open_memory: OpenMemory, reply: Line, reason: str) -> None:
+    llm, answer = asked(open_memory, [reply, "You live in Lyon."])
+    assert answer.integrated == ""
+    assert reason in answer.not_integrated
+    assert "Fact #1: The user lives in Lyon." in llm.calls[1][0].content
+    assert answer.receipt.llm_calls == 2
+
+
+def test_in_chinese(open_memory: OpenMemory) -> None:
+    question = "我妈妈住在哪里？"
+    _, answer = asked(open_memory, [thought("用户的妈妈住在北京。"), "她住在北京。"], question=question)
+    assert answer.integrated == "用户的妈妈住在北京。"
+    _, answer = asked(open_memory, [thought("用户的妈妈住在罗马。"), "她住在北京。"], question=question)
+    assert answer.not_integrated == "the thought was refused: '罗马' is in no memory"
+
+
+def test_nothing_recalled_is_nothing_to_integrate(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["Hello!"])
+    answer = open_memory(think="rules", llm=llm, integrate=True).chat("Hi there")
+    assert (answer.integrated, answer.not_integrated, len(llm.calls)) == ("", "", 1)
+
+
+def test_a_very_small_model_is_not_asked(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["In Lyon."], extracts=False)
+    memory = open_memory(llm=llm, integrate=True)
+    memory.remember("I live in Lyon.")
+    answer = memory.chat("Where do I live?")
+    assert "too small" in answer.not_integrated
+    assert len(llm.calls) == 1
