@@ -97,7 +97,7 @@ def test_the_time_it_names_and_whether_it_reaches_back(talked: Memory) -> None:
 
 def test_the_kind_of_memory_asked_for_is_told(talked: Memory) -> None:
     taken = taken_for(talked, "Where does my sister work?")
-    assert [kind for kind, _ in taken.kinds][0] == "relationship"
+    assert next(kind for kind, _ in taken.kinds) == "relationship"
     lines = talked.why(talked.recall("Where does my sister work?", explain=True)).lines
     assert any(line.startswith("  kind of memory asked for: relationship ") for line in lines)
 
