@@ -12,11 +12,11 @@ from thinkback.errors import InvalidInput
 from thinkback.ports import LLM
 from thinkback.recall.answer import from_memory
 from thinkback.recall.check import Checks
-from thinkback.recall.compose import compose, compose_small
+from thinkback.recall.compose import compose_small
 from thinkback.recall.consistent import Asking, Tally, consistent, unchecked
 from thinkback.text.clean import clean
 from thinkback.text.language import language
-from thinkback.types import Answer, Candidate, Receipt, Recollection, Said, Turn, Used
+from thinkback.types import Answer, Candidate, Message, Receipt, Recollection, Said, Turn, Used
 
 ANSWER = 512  # tokens
 SMALL_ANSWER = 80  # tokens; a very small model that says more says it again and again
@@ -37,6 +37,7 @@ class ChatStream:
         llm: LLM | None,
         keep: Callable[[Said], Turn],
         checks: Checks,
+        context: Sequence[Message],
     ) -> None:
         self.recollection = recollection
         self._said = said
@@ -47,7 +48,8 @@ class ChatStream:
         if llm is None:
             self._pieces = _from_memory(said.query, recollection)
         else:
-            self._pieces = _from_model(llm, said, recollection, recent, checks, self._tally)
+            asking = _asking(llm, said, recollection, context)
+            self._pieces = _from_model(asking, said, recollection, recent, checks, self._tally)
         self._spoken: list[str] = []
         self._started = time.perf_counter()
         self._answer: Answer | None = None
@@ -128,15 +130,15 @@ def _from_memory(query: str, recollection: Recollection) -> Generator[str, None,
     yield from_memory(query, recollection)
 
 
-def _asking(llm: LLM, said: Said, recollection: Recollection, recent: Sequence[Turn]) -> Asking:
+def _asking(llm: LLM, said: Said, recollection: Recollection, context: Sequence[Message]) -> Asking:
     """A very small model is given less, and may say less."""
     if llm.follows:
-        return Asking(llm, compose(said.query, recollection, recent, said.at), ANSWER)
+        return Asking(llm, list(context), ANSWER)
     return Asking(llm, compose_small(said.query, recollection), SMALL_ANSWER)
 
 
 def _from_model(
-    llm: LLM,
+    asking: Asking,
     said: Said,
     recollection: Recollection,
     recent: Sequence[Turn],
@@ -144,7 +146,6 @@ def _from_model(
     tally: Tally,
 ) -> Generator[str, None, None]:
     """The model's answer: checked where something was recalled that it could contradict."""
-    asking = _asking(llm, said, recollection, recent)
     checker = checks.of(said, recollection, recent)
     if checker is None:
         yield from unchecked(asking, tally)

@@ -1,0 +1,177 @@
+"""What a model is given at a turn: bounded whatever the length of the conversation, the stable part first.
+
+    instructions | summary, facts, relevant history, now | the last words of both sides | the new message
+
+The four ways in which models get lost (seed 003) are met here: open questions stand before any solution,
+only what matters for the message is shown, no turn is replayed but the last two, and what is excluded or
+concluded is stated so that it need not be said again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from thinkback.prompts import load
+from thinkback.prompts.facts import facts as numbered
+from thinkback.text.safety.trust import redact
+from thinkback.text.sentences import sentences
+from thinkback.text.tokens import count_tokens, terms
+from thinkback.types import Candidate, Message, Recollection, Summary, Turn
+from thinkback.working.kind_of_talk import how_many, threshold
+from thinkback.working.show import shown
+from thinkback.working.types import Context, Part
+
+MOST_RECALLED = 5
+RECENT_TURNS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Tokens for each part; the new message and one's own instructions are not cut."""
+
+    memory: int = 560  # summary, facts and history together
+    recalled: int = 340  # facts and history
+    fragment: int = 96  # one of them
+    previous: int = 300  # the last turns
+    side: int = 150  # one side of one of them
+
+
+def narrowed(found: Recollection, summary: Summary, message: str) -> Recollection:
+    """The recalled memories that this talk wants: as many, and as near, as its strategy says."""
+    most = how_many(summary.talk, message, MOST_RECALLED)
+    least = threshold(summary.talk, message, [item.score.total for item in found])
+    kept = tuple(item for item in found if item.score.total >= least)[:most]
+    return replace(found, items=kept, threshold=max(found.threshold, least))
+
+
+def compose(
+    message: str,
+    summary: Summary,
+    recalled: Iterable[Candidate],
+    recent: Sequence[Turn],
+    now: datetime,
+    *,
+    instructions: str = "",
+    budget: Budget | None = None,
+) -> Context:
+    """All that the model is given for `message`, part by part and as messages."""
+    limits = budget or Budget()
+    spoken = _previous(recent, limits)
+    told, history = _recalled(message, recalled, {turn.id for turn in recent}, limits)
+    left = limits.memory - sum(map(count_tokens, (*told, *history)))
+    rest = "\n".join((message, *told, *history, *(each.content for each in spoken)))
+    state = shown(summary, message, rest, left)
+    standing = load("converse").text.strip()
+    if instructions.strip():
+        standing = f"{standing}\n\n{instructions.strip()}"
+    facts, then = numbered(told), "\n".join(f"- {line}" for line in history)
+    system = load("converse_state").render(
+        instructions=standing,
+        summary=state,
+        facts=facts,
+        history=f"Said earlier:\n{then}\n" if then else "",
+        now=f"{now:%A %Y-%m-%d %H:%M} UTC",
+    )
+    messages = (Message("system", system.strip()), *spoken, Message("user", message))
+    parts = (
+        _part("instructions", standing),
+        _part("summary", state),
+        _part("history", then),
+        _part("facts", facts),
+        _part("previous", "\n".join(f"{each.role}: {each.content}" for each in spoken)),
+        _part("question", message),
+    )
+    return Context(parts, messages, sum(count_tokens(each.content) for each in messages), summary.talk)
+
+
+def changes(before: Context, after: Context) -> list[str]:
+    """What came (+) and what went (-) between two contexts, line by line, part by part."""
+    lines: list[str] = []
+    for part in after.parts:
+        old, new = before.part(part.name).splitlines(), part.text.splitlines()
+        lines += [f"- {part.name}: {line}" for line in old if line.strip() and line not in new]
+        lines += [f"+ {part.name}: {line}" for line in new if line.strip() and line not in old]
+    return lines
+
+
+def _part(name: str, text: str) -> Part:
+    return Part(name, text, count_tokens(text))
+
+
+def _previous(recent: Sequence[Turn], limits: Budget) -> list[Message]:
+    """The last turns as they were said, without their secrets; an order still counts in its own talk."""
+    spoken: list[Message] = []
+    left = limits.previous
+    for turn in reversed(recent[-RECENT_TURNS:]):
+        sides = [Message("user", beginning(redact(turn.query, only_secrets=True), limits.side) or "...")]
+        if turn.response:
+            said = beginning(redact(turn.response, only_secrets=True), limits.side)
+            sides.append(Message("assistant", said))
+        cost = sum(count_tokens(side.content) for side in sides)
+        if cost > left:
+            break
+        left -= cost
+        spoken = [*sides, *spoken]
+    return spoken
+
+
+def _recalled(
+    message: str, found: Iterable[Candidate], spoken: set[int], limits: Budget
+) -> tuple[list[str], list[str]]:
+    """Thoughts as facts, raw turns as history, best first, as many as there is room for."""
+    facts: list[str] = []
+    history: list[str] = []
+    left = limits.recalled
+    for item in list(found)[:MOST_RECALLED]:
+        if item.turn is not None and item.turn.id in spoken:
+            continue
+        text = excerpt(_words(item), message, min(limits.fragment, left))
+        if not text:
+            break
+        (history if item.turn is not None else facts).append(text)
+        left -= count_tokens(text)
+    return facts, history
+
+
+def _words(item: Candidate) -> str:
+    turn = item.turn
+    if turn is None:
+        return item.text
+    sides = ((turn.asker, turn.query), (turn.answerer, turn.response))
+    said = " / ".join(f"{speaker}: {' '.join(words.split())}" for speaker, words in sides if words)
+    return f"on {turn.at:%Y-%m-%d} {redact(said)}"
+
+
+def excerpt(text: str, message: str, most: int) -> str:
+    """The sentences of a text that speak of the message, in their order, in at most `most` tokens."""
+    line = " ".join(text.split())
+    if count_tokens(line) <= most:
+        return line
+    asked = set(terms(message))
+    parts = [sentence.text for sentence in sentences(line)]
+    near = sorted(range(len(parts)), key=lambda n: (-len(asked & set(terms(parts[n]))), n))
+    chosen = sorted(_affordable(near, parts, most))
+    return " … ".join(parts[n] for n in chosen) or beginning(line, most)
+
+
+def _affordable(order: Iterable[int], parts: Sequence[str], most: int) -> Iterator[int]:
+    left = most
+    for n in order:
+        cost = count_tokens(parts[n]) + 1
+        if cost > left:
+            return
+        left -= cost
+        yield n
+
+
+def beginning(text: str, most: int) -> str:
+    """As much of a text as costs at most `most` tokens."""
+    if count_tokens(text) <= most:
+        return text
+    low, high = 0, min(len(text), most * 4)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count_tokens(text[:middle]) <= most else (low, middle - 1)
+    return text[:low]
