@@ -60,7 +60,7 @@ from thinkback.types import (
 )
 from thinkback.upkeep import Progress, Upkeep
 from thinkback.working.by_llm import SummaryReader
-from thinkback.working.context import RECENT_TURNS, compose, narrowed
+from thinkback.working.context import RECENT_TURNS, SPOKEN, compose, narrowed
 from thinkback.working.follow import Follower
 from thinkback.working.types import Context
 
@@ -349,7 +349,8 @@ class Memory(Looking):
             recalled = narrowed(recalled, summary, said.query)
             context = self._composed(said.query, summary, recalled, recent, said.at)
         messages = () if context is None else context.messages
-        stream = ChatStream(said, recalled, recent, self.llm, self._keep, self._checks, messages)
+        last = recent[-SPOKEN:]
+        stream = ChatStream(said, recalled, last, self.llm, self._keep, self._checks, messages)
         self._streams.add(stream)
         return stream
 

@@ -24,14 +24,16 @@ from thinkback.working.show import shown
 from thinkback.working.types import Context, Part
 
 MOST_RECALLED = 5
-RECENT_TURNS = 2
+SPOKEN = 2  # turns that are given as they were said
+RECENT_TURNS = 32  # turns by which the length of this talk is measured
+_AS_MANY = 16  # turns of this talk are what memory may cost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """Tokens for each part; the new message and one's own instructions are not cut."""
 
-    memory: int = 560  # summary, facts and history together
+    memory: tuple[int, int] = (360, 900)  # summary, facts and history together: at least, at most
     recalled: int = 340  # facts and history
     fragment: int = 96  # one of them
     previous: int = 300  # the last turns
@@ -59,8 +61,9 @@ def compose(
     """All that the model is given for `message`, part by part and as messages."""
     limits = budget or Budget()
     spoken = _previous(recent, limits)
-    told, history = _recalled(message, recalled, {turn.id for turn in recent}, limits)
-    left = limits.memory - sum(map(count_tokens, (*told, *history)))
+    spoken_of = {turn.id for turn in recent[-SPOKEN:]}
+    told, history = _recalled(message, recalled, spoken_of, limits)
+    left = _room(recent, limits) - sum(map(count_tokens, (*told, *history)))
     rest = "\n".join((message, *told, *history, *(each.content for each in spoken)))
     state = shown(summary, message, rest, left)
     standing = load("converse").text.strip()
@@ -96,6 +99,13 @@ def changes(before: Context, after: Context) -> list[str]:
     return lines
 
 
+def _room(recent: Sequence[Turn], limits: Budget) -> int:
+    """Tokens for memory: a talk of short turns is given a short one, so that none outgrows what was said."""
+    least, most = limits.memory
+    sides = [min(count_tokens(side), limits.side) for turn in recent for side in (turn.query, turn.response)]
+    return max(least, min(most, _AS_MANY * sum(sides) // max(1, len(recent))))
+
+
 def _part(name: str, text: str) -> Part:
     return Part(name, text, count_tokens(text))
 
@@ -104,7 +114,7 @@ def _previous(recent: Sequence[Turn], limits: Budget) -> list[Message]:
     """The last turns as they were said, without their secrets; an order still counts in its own talk."""
     spoken: list[Message] = []
     left = limits.previous
-    for turn in reversed(recent[-RECENT_TURNS:]):
+    for turn in reversed(recent[-SPOKEN:]):
         sides = [Message("user", beginning(redact(turn.query, only_secrets=True), limits.side) or "...")]
         if turn.response:
             said = beginning(redact(turn.response, only_secrets=True), limits.side)

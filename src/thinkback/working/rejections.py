@@ -81,6 +81,10 @@ _NO_OPTION = re.compile(
     r"|(?:so|very|too|just|even|always|all|well|bad|here|now)\b.*)$",
     re.I,
 )
+_PAUSE = re.compile(r"\s*(?:[,;:–—]|\s-\s)\s*")
+_CLAUSE_EN = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|gets?|costs?|can|can't|cannot|will|won't|needs?|hates?)\b", re.I
+)
 _SPLIT = re.compile(r"\s*,\s*(?:and |or )?|\s+(?:and|or|nor)\s+", re.I)
 
 _STRONG = (
@@ -121,7 +125,7 @@ def rejections(sentence: str, following: str = "") -> list[Excluded]:
 
 def _english(text: str, following: str) -> list[Excluded]:
     said, why = _parted(text)
-    found = next((match for pattern in _ENGLISH if (match := pattern.match(said))), None)
+    found = _phrase(said)
     if found is None and why:
         found = _BARE_NO.search(said)
     if found is None:
@@ -135,6 +139,10 @@ def _english(text: str, following: str) -> list[Excluded]:
     return [Excluded(name, _reason(why)) for name in good]
 
 
+def _phrase(said: str) -> re.Match[str] | None:
+    return next((match for pattern in _ENGLISH if (match := pattern.match(said))), None)
+
+
 def _parted(text: str) -> tuple[str, str]:
     """What is said, and the reason that is given for it."""
     first = _REASON_FIRST.match(text)
@@ -142,6 +150,9 @@ def _parted(text: str) -> tuple[str, str]:
         return first["said"], first["why"]
     found = _REASON.search(text)
     if found is None or not text[: found.start()].strip():
+        pause = _PAUSE.search(text)
+        if pause and _phrase(text[: pause.start()]) and _CLAUSE_EN.search(text, pause.end()):
+            return text[: pause.start()], text[pause.end() :]
         return text, ""
     return text[: found.start()].strip(), found["why"] or found["then"]
 
