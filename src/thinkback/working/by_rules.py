@@ -23,8 +23,8 @@ from thinkback.working.types import Proposal, Revision
 ANSWERED = " => "
 """Between what the user said and the beginning of the answer, in a line of what was discussed."""
 _LONGEST = 8000  # characters of one side that are read
-_GIST = 24  # tokens of an answer's beginning
-_POINT = 48  # tokens of what the user said
+GIST = 24  # tokens of an answer's beginning
+_POINT = 96  # tokens of what the user said
 _SHORT = 2  # words: less says nothing by itself
 _ASKED = 3  # questions of the assistant that are kept of one answer
 
@@ -132,7 +132,7 @@ def _discussed(turn: Turn, reading: _Reading) -> tuple[str, ...]:
     answer = next((line.text for line in _lines(turn.response) if not is_question(line.text)), "")
     if len(terms(said)) < _SHORT:
         return ()
-    return (f"{said}{ANSWERED}{one_line(answer, _GIST)}" if answer else said,)
+    return (f"{said}{ANSWERED}{one_line(answer, GIST)}" if answer else said,)
 
 
 def _settled(turn: Turn, summary: Summary) -> Iterator[str]:

@@ -19,6 +19,7 @@ from thinkback.text.safety.trust import redact
 from thinkback.text.sentences import sentences
 from thinkback.text.tokens import count_tokens, terms
 from thinkback.types import Candidate, Message, Recollection, Summary, Turn
+from thinkback.working.by_rules import GIST
 from thinkback.working.kind_of_talk import how_many, threshold
 from thinkback.working.show import shown
 from thinkback.working.types import Context, Part
@@ -33,7 +34,7 @@ _AS_MANY = 16  # turns of this talk are what memory may cost
 class Budget:
     """Tokens for each part; the new message and one's own instructions are not cut."""
 
-    memory: tuple[int, int] = (360, 900)  # summary, facts and history together: at least, at most
+    memory: tuple[int, int] = (360, 1400)  # summary, facts and history together: at least, at most
     recalled: int = 340  # facts and history
     fragment: int = 96  # one of them
     previous: int = 300  # the last turns
@@ -102,8 +103,9 @@ def changes(before: Context, after: Context) -> list[str]:
 def _room(recent: Sequence[Turn], limits: Budget) -> int:
     """Tokens for memory: a talk of short turns is given a short one, so that none outgrows what was said."""
     least, most = limits.memory
-    sides = [min(count_tokens(side), limits.side) for turn in recent for side in (turn.query, turn.response)]
-    return max(least, min(most, _AS_MANY * sum(sides) // max(1, len(recent))))
+    asked = sum(min(count_tokens(turn.query), limits.side) for turn in recent)
+    answered = sum(min(count_tokens(turn.response), GIST) for turn in recent)
+    return max(least, min(most, _AS_MANY * (asked + answered) // max(1, len(recent))))
 
 
 def _part(name: str, text: str) -> Part:

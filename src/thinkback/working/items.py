@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from thinkback.text.tokens import count_tokens, fold, terms
 
-ITEM_TOKENS = 64
+ITEM_TOKENS = 96
 _EDGE = re.compile(
     r"^[\s\"'“”‘’「」『』（）()，。,.;；:：!！、*-]+|[\s\"'“”‘’「」『』（）()，。,.;；:：!！、*-]+$"
 )

@@ -26,7 +26,7 @@ HEADINGS: dict[SummaryField, str] = {
     "constraints": "Constraints, in the user's words:",
     "needs": "Needs, in the user's words:",
     "facts": "Facts, in the user's words:",
-    "to_clarify": "Still open, ask before you solve:",
+    "to_clarify": "Still open, to be settled before a solution:",
     "discussed": "Discussed before:",
 }
 EMPTY = "The conversation has just begun."
