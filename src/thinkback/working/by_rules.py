@@ -87,24 +87,18 @@ def _lines(text: str) -> Iterator[Sentence]:
 def _sort(reading: _Reading, text: str, following: str, summary: Summary, *, is_fact: bool) -> None:
     """One sentence of the user put where it belongs; a rejection can be a requirement as well."""
     if is_question(text):
-        reading.reopened += [
-            each.option for each in summary.excluded if names(text, each.option) and cues.raises_again(text)
-        ]
+        reading.reopened += _raised(text, summary)
         reading.rest.append(text)
         return
     out = rejections(text, following)
     reading.excluded += out
-    rejected = {plain(each.option) for each in out}
-    reading.reopened += [
-        each.option
-        for each in summary.excluded
-        if plain(each.option) not in rejected and names(text, each.option) and cues.raises_again(text)
-    ]
+    if not out:
+        reading.reopened += _raised(text, summary)
     if cues.undecided(text):
         reading.put("to_clarify", text)
     elif cues.concludes(text) and not out:
         reading.put("conclusion", text)
-    if out:
+    elif out:
         if any(not each.reason for each in out) or cues.has_data(text):
             reading.rest.append(text)
     elif cues.constrains(text):
@@ -115,6 +109,13 @@ def _sort(reading: _Reading, text: str, following: str, summary: Summary, *, is_
         reading.put("facts", text)
     else:
         reading.rest.append(text)
+
+
+def _raised(text: str, summary: Summary) -> list[str]:
+    """The excluded options that a sentence brings back."""
+    if not cues.raises_again(text):
+        return []
+    return [each.option for each in summary.excluded if names(text, each.option)]
 
 
 def _topic(reading: _Reading, lines: Sequence[Sentence], summary: Summary) -> str:

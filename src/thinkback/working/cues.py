@@ -122,7 +122,12 @@ def refers_back(text: str) -> bool:
 
 def raises_again(text: str) -> bool:
     """Whether a sentence that names an excluded option brings it back, and does not only speak of it."""
-    return bool((_RAISE.search(text) or _RAISE_ZH.search(text)) and not _ABOUT_EXCLUSION.search(text))
+    return bool((_RAISE.search(text) or _RAISE_ZH.search(text)) and not about_exclusion(text))
+
+
+def about_exclusion(text: str) -> bool:
+    """Whether a sentence speaks of what was ruled out as such."""
+    return bool(_ABOUT_EXCLUSION.search(text))
 
 
 def asks_for_excluded(text: str) -> bool:

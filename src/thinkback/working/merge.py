@@ -11,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from thinkback.text.sentences import sentences
 from thinkback.text.tokens import count_tokens, terms
 from thinkback.types import Edit, Excluded, Summary, SummaryField, Turn
+from thinkback.working import cues
 from thinkback.working.edits import applied
 from thinkback.working.items import covered, names, one_line, option, plain
+from thinkback.working.rejections import rejections
 from thinkback.working.types import CONFIRMED, Proposal, Revision
 
 MOST_ITEMS: dict[SummaryField, int] = {
@@ -100,13 +103,23 @@ def guarded(proposal: Proposal, summary: Summary, turns: Sequence[Turn]) -> tupl
             item for item in proposal.to_clarify if covered(item, summary.to_clarify) < REPEATED
         ),
         excluded=tuple(each for each in proposal.excluded if grounded(each.option, user)),
-        reopened=tuple(each for each in proposal.reopened if names(user, each)),
+        reopened=tuple(each for each in proposal.reopened if _raised(user, each)),
         revisions=tuple(each for each in proposal.revisions if grounded(each.new, user)),
     )
     refused += [
         f"the user did not raise {each!r} again" for each in proposal.reopened if each not in kept.reopened
     ]
     return kept, refused
+
+
+def _raised(said: str, name: str) -> bool:
+    """Whether the user speaks of an option in a sentence that is not about its being out."""
+    for sentence in sentences(said):
+        if names(sentence.text, name) and not (
+            rejections(sentence.text) or cues.about_exclusion(sentence.text)
+        ):
+            return True
+    return False
 
 
 def _add(merging: Merging, name: SummaryField, item: str) -> None:

@@ -27,7 +27,8 @@ _REASON_FIRST = re.compile(
     r"^(?:because|since|as|given that)\s+(?P<why>[^,]{3,160}),\s*(?:so\s+)?(?P<said>.+)$", re.I
 )
 _LEAD = (
-    r"(?:(?:and|but|so|also|please|ok|okay|well|then|actually|honestly|no|unfortunately|sorry)[\s,]+){0,3}"
+    r"(?:(?:and|but|so|also|please|ok|okay|well|then|actually|honestly|no|unfortunately|sorry"
+    r"|again)[\s,:]+){0,3}"
 )
 _WHO = (
     r"(?:(?:let's|let us|i|we)(?:'ll|'d|'ve| will| would| have| can| should| must| want to| have to"
@@ -132,7 +133,7 @@ def _english(text: str, following: str) -> list[Excluded]:
         return []
     if not why and re.match(r"(?:it|they|that|this|too|because|the reason)\b", following, re.I):
         why = following.strip()
-    if found.groupdict().get("out") == "out" and not why and found["o"].split()[0].islower():
+    if found.groupdict().get("out") == "out" and not why and option(found["o"])[:1].islower():
         return []  # "the cat is out" names nothing we chose among
     names = [option(part) for part in _SPLIT.split(found["o"])]
     good = [name for name in names if name and len(name.split()) <= _WORDS and not _NO_OPTION.match(name)]
