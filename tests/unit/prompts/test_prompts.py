@@ -12,6 +12,9 @@ from thinkback.prompts.generate import GenerateReply
 from thinkback.prompts.merge import MergeReply
 
 VARIABLES = {
+    "converse": set(),
+    "converse_state": {"instructions", "summary", "facts", "history", "now"},
+    "summarise": {"instructions", "notes", "turns"},
     "answer_small": {"facts"},
     "generate": {"exchange"},
     "merge": {"thoughts"},
