@@ -234,6 +234,8 @@ class Memory(Looking):
     def post_think(self, *, limit: int | None = None, progress: Progress | None = None) -> ThoughtOver:
         """Think over what is pending now, and follow with summaries; the background does so by itself."""
         done = self._thinker.drain(self.user, limit=checked_limit(limit), progress=progress)
+        if not self.store.summaries_behind(self.user):
+            return done
         watch = Stopwatch()
         with counting() as tally, watch("summarise"):
             problems = self._follower.follow(self.user)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.upstream import Upstream
 from typer.testing import CliRunner, Result
 
 from thinkback_lab.cli import app
@@ -116,6 +117,24 @@ def test_at_least_98_percent_of_the_shards_we_ship_are_kept() -> None:
     summary = summarise(run(read_tasks(None), SETUP), {})
     assert summary["metrics"]["shards_kept"] >= 0.98
     assert summary["failures"] == []
+
+
+def test_with_a_model_it_chats_through_the_shards_and_is_told_all_at_once_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Upstream() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+        asked: list[str] = []
+
+        def reply(body: Any) -> str:
+            asked.append(body["messages"][-1]["content"])
+            return "You earn 12.6 euros." if asked[-1] == task().at_once else "I do not know."
+
+        server.reply = reply
+        (played,) = run([task()], Setup(llm="openai:fake", embedder="hashing", think="rules"))
+    assert (played.multi_turn, played.one_shot, played.lost) == (False, True, ())
+    assert asked == [*task().messages, task().at_once]
 
 
 def test_a_shard_that_is_lost_is_counted_and_told() -> None:

@@ -27,15 +27,15 @@ from thinkback.working.types import Context, Part
 MOST_RECALLED = 5
 SPOKEN = 2  # turns that are given as they were said
 RECENT_TURNS = 32  # turns by which the length of this talk is measured
-_AS_MANY = 16  # turns of this talk are what memory may cost
+_AS_MANY = 14  # turns of this talk are what memory may cost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """Tokens for each part; the new message and one's own instructions are not cut."""
 
-    memory: tuple[int, int] = (360, 1400)  # summary, facts and history together: at least, at most
-    recalled: int = 340  # facts and history
+    memory: tuple[int, int] = (300, 1400)  # summary, facts and history together: at least, at most
+    recalled: float = 0.6  # the share of it that facts and history may take
     fragment: int = 96  # one of them
     previous: int = 300  # the last turns
     side: int = 150  # one side of one of them
@@ -63,8 +63,9 @@ def compose(
     limits = budget or Budget()
     spoken = _previous(recent, limits)
     spoken_of = {turn.id for turn in recent[-SPOKEN:]}
-    told, history = _recalled(message, recalled, spoken_of, limits)
-    left = _room(recent, limits) - sum(map(count_tokens, (*told, *history)))
+    room = _room(recent, limits)
+    told, history = _recalled(message, recalled, spoken_of, limits.fragment, int(room * limits.recalled))
+    left = room - sum(map(count_tokens, (*told, *history)))
     rest = "\n".join((message, *told, *history, *(each.content for each in spoken)))
     state = shown(summary, message, rest, left)
     standing = load("converse").text.strip()
@@ -130,16 +131,15 @@ def _previous(recent: Sequence[Turn], limits: Budget) -> list[Message]:
 
 
 def _recalled(
-    message: str, found: Iterable[Candidate], spoken: set[int], limits: Budget
+    message: str, found: Iterable[Candidate], spoken: set[int], fragment: int, left: int
 ) -> tuple[list[str], list[str]]:
     """Thoughts as facts, raw turns as history, best first, as many as there is room for."""
     facts: list[str] = []
     history: list[str] = []
-    left = limits.recalled
     for item in list(found)[:MOST_RECALLED]:
         if item.turn is not None and item.turn.id in spoken:
             continue
-        text = excerpt(_words(item), message, min(limits.fragment, left))
+        text = excerpt(_words(item), message, min(fragment, left))
         if not text:
             break
         (history if item.turn is not None else facts).append(text)
