@@ -194,9 +194,9 @@ class Round:
 
     def summarise(self, turn: int) -> None:
         """Summaries of many sessions, and one of the canary's in which every text repeats it."""
-        for session in [f"about {self.canary.text}", *self.store.sessions("ann")[:6]]:
-            mine = session.startswith("about")
-            text = self.canary.text if mine else self.words(9, 200, 3000)
+        its_own = f"about {self.canary.text}"
+        for session in dict.fromkeys((its_own, *self.store.sessions("ann")[:6])):
+            text = self.canary.text if session == its_own else self.words(9, 200, 3000)
             before = Summary(session=session)
             for version in range(1, self.rng.randrange(2, 6)):
                 out = (Excluded(text, text),)

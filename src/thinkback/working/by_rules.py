@@ -15,7 +15,7 @@ from thinkback.text.sentences import Sentence, is_question, sentences
 from thinkback.text.tokens import terms
 from thinkback.types import Action, Excluded, Source, Summary, Turn
 from thinkback.working import cues
-from thinkback.working.items import names, one_line, plain
+from thinkback.working.items import Named, one_line, plain
 from thinkback.working.kind_of_talk import kind_of_talk
 from thinkback.working.rejections import rejections
 from thinkback.working.types import Proposal, Revision
@@ -115,7 +115,8 @@ def _raised(text: str, summary: Summary) -> list[str]:
     """The excluded options that a sentence brings back."""
     if not cues.raises_again(text):
         return []
-    return [each.option for each in summary.excluded if names(text, each.option)]
+    named = Named(text)
+    return [each.option for each in summary.excluded if each.option in named]
 
 
 def _topic(reading: _Reading, lines: Sequence[Sentence], summary: Summary) -> str:

@@ -38,12 +38,16 @@ def option(text: str) -> str:
     return name
 
 
-def names(text: str, name: str) -> bool:
-    """Whether the text speaks of an option by its name: all its words, or the name as it is written."""
-    wanted = set(terms(name))
-    if not wanted:
-        return bool(plain(name)) and plain(name) in plain(text)
-    return wanted <= set(terms(text))
+class Named:
+    """What a text names: an option's words, all of them, or its name as it is written."""
+
+    def __init__(self, text: str) -> None:
+        self._plain = plain(text)
+        self._terms = frozenset(terms(text))
+
+    def __contains__(self, name: str) -> bool:
+        wanted = frozenset(terms(name))
+        return wanted <= self._terms if wanted else bool(plain(name)) and plain(name) in self._plain
 
 
 def covered(item: str, others: Iterable[str]) -> float:

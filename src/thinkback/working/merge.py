@@ -16,7 +16,7 @@ from thinkback.text.tokens import count_tokens, terms
 from thinkback.types import Edit, Excluded, Summary, SummaryField, Turn
 from thinkback.working import cues
 from thinkback.working.edits import applied
-from thinkback.working.items import covered, names, one_line, option, plain
+from thinkback.working.items import Named, covered, one_line, option, plain
 from thinkback.working.rejections import rejections
 from thinkback.working.types import CONFIRMED, Proposal, Revision
 
@@ -115,7 +115,7 @@ def guarded(proposal: Proposal, summary: Summary, turns: Sequence[Turn]) -> tupl
 def _raised(said: str, name: str) -> bool:
     """Whether the user speaks of an option in a sentence that is not about its being out."""
     for sentence in sentences(said):
-        if names(sentence.text, name) and not (
+        if name in Named(sentence.text) and not (
             rejections(sentence.text) or cues.about_exclusion(sentence.text)
         ):
             return True

@@ -15,7 +15,7 @@ from thinkback.text.tokens import count_tokens, terms
 from thinkback.types import Excluded, Summary, SummaryField
 from thinkback.working import cues
 from thinkback.working.by_rules import ANSWERED
-from thinkback.working.items import names, plain
+from thinkback.working.items import Named, plain
 from thinkback.working.kind_of_talk import STRATEGIES
 from thinkback.working.types import CONFIRMED
 
@@ -93,8 +93,8 @@ def _said(item: Item) -> str:
 def _ranked(items: set[Item], summary: Summary, message: str, elsewhere: str) -> list[Item]:
     """Most wanted first; the order is the same for the same summary and message."""
     near = _nearness(items, message)
-    about = f"{message}\n{elsewhere}"
-    mentioned = {n for n, each in enumerate(summary.excluded) if names(about, each.option)}
+    about = Named(f"{message}\n{elsewhere}")
+    mentioned = {n for n, each in enumerate(summary.excluded) if each.option in about}
     if cues.asks_for_excluded(message):
         mentioned = set(range(len(summary.excluded)))
     first = [*STRATEGIES[summary.talk].first]

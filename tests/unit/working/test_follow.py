@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +15,7 @@ from tests.unit.working.test_by_llm import EMPTY
 from thinkback.errors import BadReply, Conflict, InvalidInput, ModelUnavailable, NotFound
 from thinkback.memory import Memory
 from thinkback.models.scripted import Line, ScriptedLLM
-from thinkback.types import Excluded, Summary
+from thinkback.types import Draft, Excluded, Summary, Turn
 from thinkback.working.edits import replayed
 
 
@@ -94,8 +97,6 @@ def test_the_last_update_can_be_undone_and_done_again(memory: Memory) -> None:
 
 
 def test_a_person_may_put_it_right(memory: Memory) -> None:
-    from dataclasses import replace
-
     tell(memory, "I need a desk.")
     memory.post_think()
     update = memory.revise_summary(replace(memory.summary(), needs=("A standing desk.",)), "more precise")
@@ -178,6 +179,38 @@ def test_the_problem_is_recorded_with_its_name(open_memory: OpenMemory) -> None:
     memory.summary()
     (problem,) = memory.post_think().problems
     assert problem == "the summary of session 'default': BadReply: gibberish"
+
+
+class Choking:
+    """A generator that cannot read one turn."""
+
+    name = "choking"
+
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
+        if "gravel" in turn.query:
+            raise ValueError("gravel")
+        return []
+
+
+def test_a_dead_letter_is_not_waited_for(open_memory: OpenMemory) -> None:
+    memory = open_memory(think=Choking())
+    tell(memory, "I need gravel.", "I need a desk.")
+    memory.summary()
+    memory.post_think()
+    kept = memory.store.summary(memory.user, "default")
+    assert len(memory.failures()) == 1
+    assert kept is not None
+    assert (kept.turn, kept.needs) == (2, ("I need gravel.", "I need a desk."))
+
+
+def test_two_who_follow_at_once_lose_nothing(open_memory: OpenMemory) -> None:
+    one, other = open_memory(), open_memory()
+    tell(one, "I need a desk.", "Not oak because it scratches.")
+    one.post_think()
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda memory: memory.summary(), (one, other)))
+    assert found[0] == found[1]
+    assert replayed("default", one.summary_history()) == found[0]
 
 
 def test_the_background_follows(open_memory: OpenMemory) -> None:
