@@ -11,8 +11,12 @@ ITEM_TOKENS = 96
 _EDGE = re.compile(
     r"^[\s\"'“”‘’「」『』（）()，。,.;；:：!！、*-]+|[\s\"'“”‘’「」『』（）()，。,.;；:：!！、*-]+$"
 )
-_ARTICLE = re.compile(r"^(?:the|a|an|any|any more|more|using|having|that|this|those|these|some)\s+", re.I)
-_TAIL = re.compile(r"\s+(?:anymore|any more|at all|for now|either|options?|please|again)$|[了啦吧的]$", re.I)
+_ARTICLE = re.compile(
+    r"^(?:the|a|an|any|any more|anymore|more|using|having|that|this|those|these|some)\s+", re.I
+)
+_TAIL = re.compile(
+    r"\s+(?:anymore|any more|at all|for now|now|either|options?|please|again)$|[了啦吧的]$", re.I
+)
 
 
 def one_line(text: str, most: int = ITEM_TOKENS) -> str:

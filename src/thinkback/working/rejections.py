@@ -73,14 +73,18 @@ _BARE_NO = re.compile(
     r"(?:^|[,;]\s*(?:but |and )?)(?:no|not)\s+(?P<o>[^,;]{1,50})$", re.I
 )  # only where a reason is given
 _NO_OPTION = re.compile(
-    r"^(?:i|it|that|this|these|those|them|they|he|she|we|you|him|her|me|us|one|anything|something"
+    r"^(?:i|it|that|this|these|those|them|they|he|she|we|you|one|anything|something"
     r"|everything|nothing|who|what"
     r"|there|everyone|everybody|nobody|the (?:sun|moon|power|internet|jury|word)|my \w+|mine|to\b.*"
     r"|sure\b.*|yet\b.*|problem\b.*"
     r"|idea\b.*|thanks?\b.*|worries\b.*|doubt\b.*|wonder\b.*|matter\b.*|way\b.*|need\b.*|really\b.*"
     r"|only\b.*|much\b.*"
+    r"|(?:you|him|her|me|us|them|up|sir|ma'am|doctor|right)\b.*"
     r"|(?:so|very|too|just|even|always|all|well|bad|here|now)\b.*)$",
     re.I,
+)
+_SURE_REASON = re.compile(
+    r"^[\s,;:(–—-]*(?:because|due to|it|it's|they|they're|that's|too|way too|much too)\b", re.I
 )
 _PAUSE = re.compile(r"\s*(?:[,;:–—]|\s-\s)\s*")
 _CLAUSE_EN = re.compile(
@@ -111,6 +115,7 @@ _NO_OPTION_ZH = re.compile(
     "^(?:紧|谢|担心|忘|客气|着急|急|怕|误会|难过|生气|这样|那样|这么|那么|说|我|你|您|他|她|它|这|那|了|再"
     "|太|什么|啥|管|想|脸|命|因|可能)"
 )
+_DEGREE = re.compile("那么|这么|那样|这样|太|再|如果|要是|但|可是|却|每次|一直|实在|根本|从|.*得$")
 _CLAUSE = re.compile("[，,；;：:]|——|。")
 _BECAUSE = re.compile("^(?:因为|由于|毕竟|主要是|原因是|理由是)")
 _HEAD_ZH = re.compile("^(?:那么?|还有|至于|这个|那个|用|选|买|去|任何|再|对于?)")
@@ -127,7 +132,7 @@ def rejections(sentence: str, following: str = "") -> list[Excluded]:
 def _english(text: str, following: str) -> list[Excluded]:
     said, why = _parted(text)
     found = _phrase(said)
-    if found is None and why:
+    if found is None and _SURE_REASON.search(text[len(said) :]):
         found = _BARE_NO.search(said)
     if found is None:
         return []
@@ -171,6 +176,8 @@ def _chinese(text: str, following: str) -> list[Excluded]:
         if match is None:
             continue
         for part in re.split("[、和与及或]", match["o"]):
+            if _DEGREE.match(part.strip()):
+                continue
             name = option(_HEAD_ZH.sub("", part.strip()))
             if name and len(name) <= _SIGNS and not _NO_OPTION_ZH.match(name):
                 found.append(Excluded(name, _reason(why)))
