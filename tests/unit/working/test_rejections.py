@@ -9,6 +9,79 @@ import pytest
 from thinkback.types import Excluded
 from thinkback.working.rejections import rejections
 
+REASONS = ("slow", "too slow", "its price", "太慢", "太慢了", "太贵", "太贵了")
+PHRASES = """
+I've ruled out Kafka because it is slow.
+We won't be using Kafka, since it is slow.
+Kafka doesn't work for us because it is slow.
+Kafka isn't an option because it is slow.
+Kafka is not an option because it is slow.
+Skip Kafka: too slow.
+No to Kafka because it is slow.
+I'm against Kafka because it is slow.
+Kafka is too slow, so let's drop it.
+Let's not do Kafka because it is slow.
+Let's not go with Kafka, it is slow.
+Don't consider Kafka, because it is slow.
+I'd rather avoid Kafka because it is slow.
+We decided against Kafka because it is slow.
+We rejected Kafka because it is slow.
+Kafka has been ruled out because it is slow.
+Kafka is a no because it is slow.
+We are not going with Kafka because it is slow.
+I'm not considering Kafka because it is slow.
+We're not using Kafka because it is slow.
+I do not want Kafka, because it is slow.
+Kafka is no longer an option because it is slow.
+We should exclude Kafka, because it is slow.
+Kafka was excluded because it is slow.
+Drop Kafka because it is slow.
+Please rule Kafka out, it is slow.
+We eliminated Kafka due to its price.
+Not Kafka - it is slow.
+Not Kafka, it's slow.
+no Kafka because it's slow
+Kafka is out since it is slow.
+Kafka: out, because it is slow.
+Kafka won't do because it is slow.
+We can not use Kafka because it is slow.
+Kafka is excluded (too slow).
+我不想用Kafka，因为太慢。
+Kafka太贵了，不考虑。
+Kafka太贵，排除。
+Kafka不要，因为太慢。
+不要选Kafka，因为太慢。
+不用考虑Kafka了，因为太慢。
+Kafka就不考虑了，因为太慢。
+我拒绝Kafka，因为太慢。
+Kafka被我排除了，因为太慢。
+别选Kafka，因为太慢。
+Kafka这个方案不行，因为太慢。
+Kafka不合适，因为太慢。
+先排除Kafka，因为太慢。
+Kafka不在考虑范围内，因为太慢。
+坚决不要Kafka，太慢。
+我们排除了Kafka，原因是太慢。
+不打算买Kafka，太慢。
+我不要Kafka，因为太慢
+请不要推荐Kafka，因为太慢
+Kafka排除，因为太慢。
+不选Kafka，因为太慢。
+由于太慢，Kafka被排除了。
+Kafka因为太慢被排除了。
+我不考虑Kafka因为太慢
+不能用Kafka，因为太慢。
+Kafka不行，因为太慢了。
+放弃Kafka吧，太慢了。
+"""
+
+
+@pytest.mark.parametrize("said", PHRASES.strip().split("\n"))
+def test_a_rejection_is_known_in_many_phrases(said: str) -> None:
+    (out,) = rejections(said)
+    assert out.option == "Kafka"
+    assert out.reason.removeprefix("it is ").removeprefix("it's ") in REASONS
+
 
 @pytest.mark.parametrize(
     ("said", "option", "reason"),
