@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from thinkback.text.safety.trust import redact
 from thinkback.text.tokens import count_tokens, terms
 from thinkback.types import Excluded, Summary, SummaryField
 from thinkback.working import cues
@@ -73,13 +74,13 @@ def notes(summary: Summary, budget: int) -> str:
 
 
 def every(summary: Summary) -> Iterator[Item]:
-    """All items of a summary as text."""
+    """All items of a summary as text; an order or a secret that a model or a file put in is left out."""
     for name in HEADINGS:
         held = getattr(summary, name)
         for number, item in enumerate((held,) if isinstance(held, str) else held):
             text = _out(item) if isinstance(item, Excluded) else item
             if text:
-                yield Item(name, number, text)
+                yield Item(name, number, redact(text))
 
 
 def _out(item: Excluded) -> str:
