@@ -85,6 +85,10 @@ class Follower:
             raise Conflict(
                 f"session {session!r} has turns that are not thought over: try again after post_think"
             )
+        if after.version != kept.version:
+            raise Conflict(
+                f"the summary of session {session!r} is at version {kept.version}: revise that one"
+            )
         written = replace(after, session=session, version=kept.version + 1, turn=kept.turn)
         update = self._update(written, difference(kept, written, reason), USER)
         self._store.save_summary(space, written, update, kept)
@@ -100,7 +104,7 @@ class Follower:
         return summary, turns
 
     def _settled(self, turns: Sequence[Turn]) -> Sequence[Turn]:
-        """The turns that may be written down without a model: old ones, and thoughts over if none reads."""
+        """The turns that may be written down now: old ones; all thought over, where no model reads."""
         old = max(0, len(turns) - TAIL)
         if self._reader is None:
             while old < len(turns) and turns[old].thought_at is not None:

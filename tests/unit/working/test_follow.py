@@ -104,6 +104,8 @@ def test_a_person_may_put_it_right(memory: Memory) -> None:
     assert {edit.reason for edit in update.edits} == {"more precise"}
     with pytest.raises(InvalidInput):
         memory.revise_summary(memory.summary(), " ")
+    with pytest.raises(Conflict, match="version 2"):
+        memory.revise_summary(replace(memory.summary(), version=1), "an old one")
     tell(memory, "And a lamp.")
     with pytest.raises(Conflict):
         memory.revise_summary(memory.summary(), "too early")
