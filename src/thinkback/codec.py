@@ -9,7 +9,20 @@ from typing import Any, TypeVar
 
 from thinkback.errors import InvalidInput
 from thinkback.times import aware
-from thinkback.types import Action, Check, Entity, Source, Thought, Turn, Used
+from thinkback.types import (
+    TALKS,
+    Action,
+    Check,
+    Edit,
+    Entity,
+    Excluded,
+    Source,
+    Summary,
+    SummaryUpdate,
+    Thought,
+    Turn,
+    Used,
+)
 
 Json = dict[str, Any]
 _Value = TypeVar("_Value")
@@ -176,6 +189,50 @@ def entity_to_json(entity: Entity) -> Json:
 
 def entity_from_json(data: Mapping[str, Any]) -> Entity:
     return _checked("entity", data, lambda d: Entity(int(d["id"]), str(d["name"]), tuple(d["aliases"])))
+
+
+def summary_to_json(summary: Summary) -> Json:
+    return asdict(summary)
+
+
+def summary_from_json(data: Mapping[str, Any]) -> Summary:
+    return _checked("summary", data, _summary)
+
+
+def _summary(data: Mapping[str, Any]) -> Summary:
+    if data["talk"] not in TALKS:
+        raise ValueError(f"no kind of talk is called {data['talk']!r}")
+    lists = ("needs", "constraints", "facts", "to_clarify", "discussed")
+    return Summary(
+        session=str(data["session"]),
+        version=int(data["version"]),
+        turn=int(data["turn"]),
+        talk=data["talk"],
+        topic=str(data["topic"]),
+        conclusion=str(data["conclusion"]),
+        excluded=tuple(Excluded(str(each["option"]), str(each["reason"])) for each in data["excluded"]),
+        **{name: tuple(str(item) for item in data[name]) for name in lists},
+    )
+
+
+def update_to_json(update: SummaryUpdate) -> Json:
+    return {**asdict(update), "at": _time(update.at)}
+
+
+def update_from_json(data: Mapping[str, Any]) -> SummaryUpdate:
+    return _checked("summary update", data, _update)
+
+
+def _update(data: Mapping[str, Any]) -> SummaryUpdate:
+    return SummaryUpdate(
+        session=str(data["session"]),
+        version=int(data["version"]),
+        turn=int(data["turn"]),
+        actor=str(data["actor"]),
+        at=_moment(data["at"]),
+        edits=tuple(Edit(**edit) for edit in data["edits"]),
+        problem=str(data["problem"]),
+    )
 
 
 def _checked(what: str, data: Mapping[str, Any], build: Callable[[Mapping[str, Any]], _Value]) -> _Value:

@@ -7,7 +7,7 @@ with Memory.open("memory.db", user="ann") as memory:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -48,21 +48,28 @@ from thinkback.times import aware, utc_now
 from thinkback.types import (
     Action,
     Answer,
+    Candidate,
     Erased,
     Kind,
+    Message,
     Receipt,
     Recollection,
     Ref,
     Said,
     Stamp,
+    Summary,
+    SummaryUpdate,
     Synthesis,
     Thought,
     ThoughtOver,
     Turn,
 )
 from thinkback.upkeep import Progress, Upkeep
+from thinkback.working.by_llm import SummaryReader
+from thinkback.working.context import RECENT_TURNS, SPOKEN, compose, narrowed
+from thinkback.working.follow import Follower
+from thinkback.working.types import Context
 
-RECENT_TURNS = 2
 GRAPHS = 64  # of how many users it is kept in memory who is who
 
 
@@ -81,6 +88,9 @@ class Memory(Looking):
         integrate: bool = False,
         background: bool = True,
         clock: Clock = utc_now,
+        summary_llm: LLM | None = None,
+        instructions: str = "",
+        summary_instructions: str = "",
     ) -> None:
         self.user = checked_name(user, "user")
         self.llm = llm
@@ -99,7 +109,10 @@ class Memory(Looking):
             self._reorganiser,
             clock,
         )
-        self._worker = Worker(self._thinker.attend) if background else None
+        reader = None if summary_llm is None else SummaryReader(Meter(summary_llm), summary_instructions)
+        self._follower = Follower(store, clock, reader)
+        self._instructions = instructions
+        self._worker = Worker(self._attend) if background else None
         self._checks = Checks(AnswerReader(), embedder.embed)
         self._streams: WeakSet[ChatStream] = WeakSet()
         self._graphs: dict[str, tuple[Stamp, Graph]] = {}
@@ -121,18 +134,24 @@ class Memory(Looking):
         integrate: bool = False,
         background: bool = True,
         clock: Clock = utc_now,
+        summary_llm: LLM | str | None = None,
+        instructions: str = "",
+        summary_instructions: str = "",
     ) -> Self:
         """Open (or create) the database at `url`.
 
         `llm` and `embedder` are adapters or their names: `openai:gpt-4o-mini`, `local:smollm2`; `minilm`,
         `wordllama`, `openai:text-embedding-3-small`. Without an `llm` everything works by rules; with one,
         `integrate` has it join what is recalled into one thought before it answers a chat: one more call.
+        Without a `summary_llm` rules summarise sessions. `instructions` are given to the model that answers,
+        `summary_instructions` to the one that summarises.
         """
         from thinkback import models, stores
 
         chosen = named_preset(preset) if isinstance(preset, str) else preset
         embeds = models.embedder(embedder) if isinstance(embedder, str) else embedder
         speaks = models.llm(llm) if isinstance(llm, str) else llm
+        notes = models.llm(summary_llm) if isinstance(summary_llm, str) else summary_llm
         store = stores.connect(fspath(url))
         try:
             memory = cls(
@@ -145,11 +164,15 @@ class Memory(Looking):
                 integrate=integrate,
                 background=background,
                 clock=clock,
+                summary_llm=notes,
+                instructions=instructions,
+                summary_instructions=summary_instructions,
             )
         except BaseException:
             store.close()
             raise
-        made = [model for model, given in ((embeds, embedder), (speaks, llm)) if isinstance(given, str)]
+        pairs = ((embeds, embedder), (speaks, llm), (notes, summary_llm))
+        made = [model for model, given in pairs if isinstance(given, str)]
         return memory.close_also(*made)
 
     def close_also(self, *models: object) -> Self:
@@ -220,8 +243,21 @@ class Memory(Looking):
         return turns
 
     def post_think(self, *, limit: int | None = None, progress: Progress | None = None) -> ThoughtOver:
-        """Think over what is pending, now. The background worker does the same by itself."""
-        return self._thinker.drain(self.user, limit=checked_limit(limit), progress=progress)
+        """Think over what is pending now, and follow with summaries; the background does so by itself."""
+        done = self._thinker.drain(self.user, limit=checked_limit(limit), progress=progress)
+        if not self.store.summaries_behind(self.user):
+            return done
+        watch = Stopwatch()
+        with counting() as tally, watch("summarise"):
+            problems = self._follower.follow(self.user)
+        cost = done.receipt
+        receipt = Receipt(
+            cost.llm_calls + tally.calls,
+            cost.prompt_tokens + tally.prompt_tokens,
+            cost.completion_tokens + tally.completion_tokens,
+            ms={**cost.ms, **watch.ms},
+        )
+        return replace(done, problems=(*done.problems, *problems), receipt=receipt)
 
     def organise(self, *, group: int | None = None, progress: Progress | None = None) -> ThoughtOver:
         """Put one group of thoughts in order now, or all: merge, and forget what others speak against.
@@ -339,7 +375,18 @@ class Memory(Looking):
         except ModelError:  # the embedder failed: nobody can answer, but what was said is kept
             self._keep(said)
             raise
-        stream = ChatStream(said, recalled, recent, self.llm, self._keep, self._checks, self._integrate)
+        summary = self._follower.current(self.user, said.session)
+        if self.llm is not None and self.llm.follows:
+            recalled = narrowed(recalled, summary, said.query)
+
+        def composed(integrated: str) -> Sequence[Message]:
+            context = self._composed(said.query, summary, recalled, recent, said.at, integrated)
+            return context.messages
+
+        last = recent[-SPOKEN:]
+        stream = ChatStream(
+            said, recalled, last, self.llm, self._keep, self._checks, composed, self._integrate
+        )
         self._streams.add(stream)
         return stream
 
@@ -355,6 +402,48 @@ class Memory(Looking):
         ms = {**found.receipt.ms, **watch.ms}
         receipt = Receipt(tally.calls, tally.prompt_tokens, tally.completion_tokens, ms=ms)
         return replace(made, receipt=receipt)
+
+    # --- working memory -----------------------------------------------------------------------
+
+    def context(self, message: str, *, session: str = "default", k: int = 5) -> Context:
+        """What a model would be given for this message now, part by part; nothing is remembered of it."""
+        said = self._said(message, "", None, session, None)
+        recent = self.turns(session=said.session, limit=RECENT_TURNS, newest=True)
+        summary = self._follower.current(self.user, said.session)
+        recalled = narrowed(self.recall(said.query, k=k), summary, said.query)
+        return self._composed(said.query, summary, recalled, recent, said.at)
+
+    def context_before(self, *, session: str = "default", k: int = 5) -> Context | None:
+        """The context of the session's last turn, from what is remembered now; None before the first."""
+        turns = self.turns(session=session, limit=RECENT_TURNS + 1, newest=True)
+        if not turns:
+            return None
+        *recent, last = turns
+        summary = self._follower.before(self.user, last.session, last.id)
+        found = self.recall(last.query or last.response, k=k + 1)
+        earlier = tuple(item for item in found if _known_before(item, last.id))[:k]
+        recalled = narrowed(replace(found, items=earlier), summary, last.query)
+        return self._composed(last.query, summary, recalled, recent, last.at)
+
+    def summary(self, session: str = "default") -> Summary:
+        """What a session has come to, as of its last turn."""
+        return self._follower.current(self.user, checked_name(session, "session"))
+
+    def summary_history(self, session: str = "default") -> list[SummaryUpdate]:
+        """Every update of a session's summary, oldest first, with what was refused and why."""
+        self.summary(session)
+        return self.store.summary_updates(self.user, checked_name(session, "session"))
+
+    def revise_summary(self, summary: Summary, reason: str) -> SummaryUpdate:
+        """Put a session's summary as a person wants it; the reason is kept in its journal."""
+        text = checked_text(reason, "reason").strip()
+        if not text:
+            raise InvalidInput("revising a summary needs a reason: it is kept in its journal")
+        return self._follower.revise(self.user, summary.session, summary, text)
+
+    def undo_summary(self, session: str = "default") -> SummaryUpdate:
+        """Take back the last update of a session's summary; to undo that does it again."""
+        return self._follower.undo(self.user, checked_name(session, "session"))
 
     # --- changing one's mind ------------------------------------------------------------------
 
@@ -409,7 +498,14 @@ class Memory(Looking):
         """
         exported, foreign = transfer.read(lines)
         if exported is not None:
-            self.store.load(self.user, exported.turns, exported.actions, exported.entities)
+            self.store.load(
+                self.user,
+                exported.turns,
+                exported.actions,
+                exported.entities,
+                exported.summaries,
+                exported.updates,
+            )
             count = len(exported.turns)
         else:
             said = [self._from_elsewhere(line) for line in foreign]
@@ -468,6 +564,24 @@ class Memory(Looking):
         self._wake()
         return turn
 
+    def _composed(
+        self,
+        message: str,
+        summary: Summary,
+        recalled: Iterable[Candidate],
+        recent: Sequence[Turn],
+        now: datetime,
+        integrated: str = "",
+    ) -> Context:
+        own = self._instructions
+        return compose(message, summary, recalled, recent, now, instructions=own, integrated=integrated)
+
+    def _attend(self, space: str, *, stopping: Callable[[], bool]) -> bool:
+        """The worker's errand: think, then follow with the summaries of sessions."""
+        unfinished = self._thinker.attend(space, stopping=stopping)
+        self._follower.follow(space, stopping)
+        return unfinished
+
     def _lookup(self) -> Lookup:
         return Lookup(
             lambda ids: self.store.thoughts(self.user, ids=ids, current=False) if ids else [],
@@ -506,6 +620,10 @@ class Memory(Looking):
     def _wake(self) -> None:
         if self._worker is not None:
             self._worker.wake(self.user)
+
+
+def _known_before(item: Candidate, turn: int) -> bool:
+    return (item.thought.last_turn if item.thought else item.ref.id) < turn
 
 
 def _of_kind(ref: Ref, kind: str) -> Ref:

@@ -27,6 +27,8 @@ from thinkback.types import (
     Said,
     Stamp,
     Stats,
+    Summary,
+    SummaryUpdate,
     Thought,
     Turn,
     Unindexed,
@@ -214,6 +216,26 @@ class Space(Protocol):
         ...
 
 
+class Summaries(Protocol):
+    """Working memory: what each session has come to, and how."""
+
+    def summary(self, space: str, session: str) -> Summary | None: ...
+
+    def summaries(self, space: str) -> list[Summary]: ...
+
+    def summaries_behind(self, space: str) -> list[str]:
+        """The sessions that have a summary, and turns after it."""
+        ...
+
+    def summary_updates(self, space: str, session: str) -> list[SummaryUpdate]:
+        """Its journal, oldest first."""
+        ...
+
+    def save_summary(self, space: str, summary: Summary, update: SummaryUpdate | None, seen: Summary) -> None:
+        """Write it with its line in the journal; Outdated if what is kept is not `seen` any more."""
+        ...
+
+
 class Index(Protocol):
     """Vectors, terms and groups as rows: derived, kept so that a reader need not derive them again."""
 
@@ -260,11 +282,17 @@ class Index(Protocol):
     def reembed_finish(self, target: str) -> None: ...
 
 
-class Store(Bank, Queue, Space, Index, Protocol):
+class Store(Bank, Queue, Space, Summaries, Index, Protocol):
     """One database of many spaces."""
 
     def load(
-        self, space: str, turns: Sequence[Turn], actions: Sequence[Action], entities: Sequence[Entity]
+        self,
+        space: str,
+        turns: Sequence[Turn],
+        actions: Sequence[Action],
+        entities: Sequence[Entity],
+        summaries: Sequence[Summary] = (),
+        updates: Sequence[SummaryUpdate] = (),
     ) -> None:
         """Write an exported space, ids and all, into an empty one (journal replay)."""
         ...

@@ -1,6 +1,9 @@
 """The composition root: flags, environment and file -> Settings, each value with its origin -> Memory.
 
-A value is taken from the first that has it: a flag, the environment, the file, the default.
+A value is taken from the first that has it: a flag, the environment, the file, the default. What is too long
+or too secret for that has a file of its own (seed 003): OPENAI_API_KEY, INSTRUCTION_CONVERSATION and
+INSTRUCTION_SUMMARY are looked for in the environment, then as a file of that name in the working folder, then
+in the folder of the configuration. What stands in them is never printed.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ ENVIRONMENT = {
     "db": "THINKBACK_DB",
     "user": "THINKBACK_USER",
     "llm": "THINKBACK_LLM",
+    "summary_llm": "THINKBACK_SUMMARY_LLM",
     "embedder": "THINKBACK_EMBEDDER",
     "preset": "THINKBACK_PRESET",
     "think": "THINKBACK_THINK",
@@ -34,6 +38,9 @@ AUTO, NONE = "auto", "none"
 LOCAL_MODEL = "smollm2"
 SWITCHES = ("integrate",)
 SWITCH = {"true": True, "false": False}
+KEY = "OPENAI_API_KEY"
+INSTRUCTIONS = ("INSTRUCTION_CONVERSATION", "INSTRUCTION_SUMMARY")
+LONGEST_FILE = 64_000  # characters of a key or of instructions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +49,14 @@ class Settings:
 
     `llm` is a spec such as `openai:gpt-4o-mini`, `auto` (the small local model if it is pulled) or `none`.
     `integrate` is `true` where a model is to join what is recalled into one thought before it answers.
+    `summary_llm` is the same for the model that summarises sessions; `auto` is the one that answers, if it is
+    able enough, and `none` leaves it to the rules.
     """
 
     db: str
     user: str = "default"
     llm: str = AUTO
+    summary_llm: str = AUTO
     embedder: str = "minilm"
     preset: str = "hybrid"
     think: str = AUTO
@@ -57,6 +67,36 @@ class Settings:
     def origin(self, name: str) -> str:
         """`flag --db`, `env THINKBACK_DB`, `file PATH` or `default`."""
         return self.origins.get(name, "default")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A text that has a place of its own: where it came from may be shown, the text may not."""
+
+    text: str = field(repr=False)
+    origin: str
+
+
+def given(name: str) -> Given:
+    """What $NAME holds, or the file NAME in the working folder, or beside the configuration; else nothing."""
+    if found := os.environ.get(name, "").strip():
+        return Given(found, f"env {name}")
+    for folder in (Path.cwd(), config_path().parent):
+        path = folder / name
+        try:
+            with path.open(encoding="utf-8") as file:
+                text = file.read(LONGEST_FILE + 1).strip()
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            continue
+        except OSError as error:
+            raise InvalidInput(f"{path} cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise InvalidInput(f"{path} is no text in UTF-8") from error
+        if len(text) > LONGEST_FILE:
+            raise InvalidInput(f"{path} is too long: at most {LONGEST_FILE:,} characters")
+        if text:
+            return Given(text, f"file {path}")
+    return Given("", "default")
 
 
 NAMES = tuple(each.name for each in fields(Settings) if each.name != "origins")
@@ -99,7 +139,9 @@ def load(**flags: str | None) -> Settings:
 def embedder(settings: Settings) -> Embedder:
     from thinkback import models
 
-    return models.embedder(settings.embedder, base_url=settings.base_url or None)
+    return models.embedder(
+        settings.embedder, base_url=settings.base_url or None, api_key=given(KEY).text or None
+    )
 
 
 def llm_spec(settings: Settings) -> str | None:
@@ -110,10 +152,23 @@ def llm_spec(settings: Settings) -> str | None:
 
 
 def llm(settings: Settings) -> LLM | None:
+    spec = llm_spec(settings)
+    return None if spec is None else _opened(spec, settings)
+
+
+def summary_llm(settings: Settings, chat: LLM | None) -> LLM | None:
+    """The model that summarises; `auto` is the one that chats, unless it is too small or rules think."""
+    if settings.summary_llm == NONE:
+        return None
+    if settings.summary_llm != AUTO:
+        return _opened(settings.summary_llm, settings)
+    return chat if chat is not None and chat.extracts and settings.think != "rules" else None
+
+
+def _opened(spec: str, settings: Settings) -> LLM:
     from thinkback import models
 
-    spec = llm_spec(settings)
-    return None if spec is None else models.llm(spec, base_url=settings.base_url or None)
+    return models.llm(spec, base_url=settings.base_url or None, api_key=given(KEY).text or None)
 
 
 def generator(settings: Settings) -> Generator:
@@ -142,8 +197,11 @@ def open_memory(settings: Settings, **overrides: Any) -> Memory:
         options["embedder"] = embedder(settings)
     if "llm" not in overrides:
         options["llm"] = llm(settings)
+        options["summary_llm"] = summary_llm(settings, options["llm"])
+    options["instructions"], options["summary_instructions"] = (given(name).text for name in INSTRUCTIONS)
     memory = Memory.open(settings.db, **{**options, **overrides})
-    return memory.close_also(*(options[name] for name in ("embedder", "llm") if name in options))
+    made = (options.get(name) for name in ("embedder", "llm", "summary_llm"))
+    return memory.close_also(*dict.fromkeys(model for model in made if model is not None))
 
 
 def reembed(settings: Settings, progress: Progress | None = None) -> int:

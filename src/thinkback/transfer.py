@@ -1,8 +1,8 @@
 """Export and import: a space as JSON lines, complete; and turns from elsewhere, one a line.
 
-An export holds the rows that are the truth (turns, entities, journal); thoughts follow from the journal,
-and the index is derived anew. Lines from elsewhere are `{"query", "response", "at", "session", "key"}` or
-`{"messages": [{"role", "content"}, ...]}`.
+An export holds the rows that are the truth (turns, entities, journal, summaries); thoughts follow from the
+journal, and the index is derived anew. Lines from elsewhere are `{"query", "response", "at", "session",
+"key"}` or `{"messages": [{"role", "content"}, ...]}`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from thinkback import codec
 from thinkback.errors import Conflict, InvalidInput
 from thinkback.ports import Store
-from thinkback.types import Action, Entity, Turn
+from thinkback.types import Action, Entity, Summary, SummaryUpdate, Turn
 
 FORMAT = 1
 _PAGE = 500
@@ -49,6 +49,11 @@ def _lines(store: Store, space: str) -> Iterator[str]:
         for action in actions:
             yield _line({"type": "action", **codec.action_to_json(action)})
         after = actions[-1].id
+    for summary in store.summaries(space):
+        yield _line({"type": "summary", **codec.summary_to_json(summary)})
+        for update in store.summary_updates(space, summary.session):
+            if update.version <= summary.version:  # no later one, made while we read
+                yield _line({"type": "summary update", **codec.update_to_json(update)})
 
 
 @dataclass
@@ -59,10 +64,15 @@ class Exported:
     turns: list[Turn] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
     entities: list[Entity] = field(default_factory=list)
-    seen: set[tuple[str, int]] = field(default_factory=set)
+    summaries: list[Summary] = field(default_factory=list)
+    updates: list[SummaryUpdate] = field(default_factory=list)
+    seen: set[tuple[str, int | str]] = field(default_factory=set)
 
     def take(self, kind: str, data: dict[str, Any]) -> None:
         _line(data).encode()  # a lone surrogate fits no file and no store
+        if kind in ("summary", "summary update"):
+            self._take_summary(kind, data)
+            return
         value: Turn | Action | Entity
         if kind == "turn":
             value = codec.turn_from_json(data)
@@ -76,6 +86,19 @@ class Exported:
         if not 0 < value.id < 1 << 63 or (kind, value.id) in self.seen:
             raise InvalidInput(f"{kind} {value.id} is out of range, or comes twice")
         self.seen.add((kind, value.id))
+
+    def _take_summary(self, kind: str, data: dict[str, Any]) -> None:
+        if kind == "summary":
+            summary = codec.summary_from_json(data)
+            self.summaries.append(summary)
+            key = (kind, summary.session)
+        else:
+            update = codec.update_from_json(data)
+            self.updates.append(update)
+            key = (kind, f"{update.session} {update.version}")
+        if key in self.seen:
+            raise InvalidInput(f"the {kind} of session {data['session']!r} comes twice")
+        self.seen.add(key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +127,7 @@ def read(lines: Iterable[str]) -> tuple[Exported | None, list[Foreign]]:
                 _check_format(data)
             elif kind == "space":
                 exported = _space(data, exported)
-            elif kind in ("turn", "action", "entity"):
+            elif kind in ("turn", "action", "entity", "summary", "summary update"):
                 if exported is None:
                     raise InvalidInput(f"a {kind} before its space")
                 exported.take(kind, data)

@@ -1,6 +1,7 @@
 """The values that flow through thinkback: frozen, and they know no database.
 
     write:  Turn -> Draft -> Change -> Plan -> Action (the journal) and Thought (the space)
+                 -> Edit -> SummaryUpdate (its journal) and Summary (the working memory of a session)
     read:   query -> Candidate -> Recollection -> Answer, Synthesis
 
 Ids are sequence numbers within one space: order is by sequence, never by wall clock.
@@ -281,6 +282,71 @@ class Entity:
     name: str
     aliases: tuple[str, ...] = ()
     decisions: tuple[Thought, ...] = ()
+
+
+# --- working memory --------------------------------------------------------------------------
+
+Talk = Literal["task", "question-answering", "medical", "small talk", "planning"]
+TALKS: tuple[Talk, ...] = ("task", "question-answering", "medical", "small talk", "planning")
+
+SummaryField = Literal[
+    "topic", "conclusion", "talk", "needs", "constraints", "excluded", "facts", "to_clarify", "discussed"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """An option that is out, and why; an empty reason was not given."""
+
+    option: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What one session has come to (seed 003), as of its turn `turn`; oldest items first.
+
+    Needs, constraints, excluded options and facts accumulate: they grow, or are revised in the open.
+    """
+
+    session: str
+    version: int = 0
+    turn: int = 0
+    talk: Talk = "small talk"
+    topic: str = ""
+    conclusion: str = ""
+    needs: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    excluded: tuple[Excluded, ...] = ()
+    facts: tuple[str, ...] = ()
+    to_clarify: tuple[str, ...] = ()
+    discussed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """One change of a summary: `new` in the place of `old`; without `old` added, without `new` taken out.
+
+    Of an excluded option, `reason` is why it is out; else it tells why the item changed.
+    """
+
+    field: SummaryField
+    old: str = ""
+    new: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryUpdate:
+    """One line of a summary's journal: what became of it after `turn`, or why it stayed as it was."""
+
+    session: str
+    version: int
+    turn: int
+    actor: str
+    at: datetime
+    edits: tuple[Edit, ...] = ()
+    problem: str = ""
 
 
 # --- the index: a cache, rebuilt from rows at any time ---------------------------------------

@@ -19,6 +19,7 @@ from thinkback_lab.commands.judge import judge
 from thinkback_lab.commands.pairs import pairs
 from thinkback_lab.commands.scenarios import scenarios
 from thinkback_lab.commands.schemes import schemes
+from thinkback_lab.commands.sharded import sharded
 from thinkback_lab.commands.suite import suite
 from thinkback_lab.commands.tables import tables
 from thinkback_lab.commands.timing import timing
@@ -45,6 +46,7 @@ evaluations.command(short_help="Triples drawn from KdConv's dialogues.")(triples
 evaluations.command(short_help="Retrieval time against pairwise similarity.")(timing)
 evaluations.command(short_help="How alike repeated recalls are, by turn.")(consistency)
 evaluations.command(short_help="Semantic or episodic: PerLTQA's table 4.")(classification)
+evaluations.command(short_help="What is kept of a task told in shards.")(sharded)
 evaluations.command(short_help="The same turns give the same bytes.")(determinism)
 app.command(short_help="Every data set over several memory systems, one report.")(suite)
 app.command(short_help="The memory systems that can be compared.")(schemes)

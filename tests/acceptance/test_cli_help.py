@@ -29,6 +29,9 @@ COMMANDS = sorted(
         "entities",
         "organise",
         "history",
+        "config",
+        "context",
+        "summary",
     }
 )
 

@@ -17,7 +17,20 @@ import pytest
 from tests.making import EMBEDDER, NOW, insert, merge, minute, remember, supersede, tell
 
 from thinkback.stores.sqlite import SqliteStore
-from thinkback.types import Change, Claimed, Draft, Entry, Hashing, Plan, Said, Source
+from thinkback.types import (
+    Change,
+    Claimed,
+    Draft,
+    Edit,
+    Entry,
+    Excluded,
+    Hashing,
+    Plan,
+    Said,
+    Source,
+    Summary,
+    SummaryUpdate,
+)
 
 ROUNDS = 240
 DIM = 64
@@ -179,6 +192,30 @@ class Round:
             last = self.store.journal("ann")[-1]
             self.store.undo("ann", last.id, "ann", NOW)
 
+    def summarise(self, turn: int) -> None:
+        """Summaries of many sessions, and one of the canary's in which every text repeats it."""
+        its_own = f"about {self.canary.text}"
+        for session in dict.fromkeys((its_own, *self.store.sessions("ann")[:6])):
+            text = self.canary.text if session == its_own else self.words(9, 200, 3000)
+            before = Summary(session=session)
+            for version in range(1, self.rng.randrange(2, 6)):
+                out = (Excluded(text, text),)
+                after = Summary(
+                    session=session, version=version, turn=turn, topic=text, needs=(text,), excluded=out
+                )
+                edits = (Edit(field="needs", old=text, new=text, reason=text),)
+                update = SummaryUpdate(
+                    session=session,
+                    version=version,
+                    turn=turn,
+                    actor="rules",
+                    at=NOW,
+                    edits=edits,
+                    problem=text,
+                )
+                self.store.save_summary("ann", after, update, before)
+                before = after
+
     def learn(self) -> None:
         columns = self.rng.choice((1, 3))
         matrix = np.tile(self.canary.vector[:, None], (1, columns))
@@ -209,6 +246,7 @@ class Round:
         self.erase_some_others(turn)
         self.index("ann")
         self.learn()
+        self.summarise(turn)
         assert found_in(self.folder, self.canary), "the canary was never there"
         self.erase(turn, how)
 

@@ -37,6 +37,7 @@ ALLOWED: dict[str, set[str]] = {
     # one experiment each
     "scenarios": ASKED,
     "pairs": PARTS,
+    "sharded": PARTS,
     "triples": PARTS | {"datasets"},
     "classification": PARTS,
     "timing": PARTS,

@@ -15,7 +15,8 @@ ROOT = Path(thinkback.__file__).parent
 VALUES = {"errors", "types", "times", "codec", "presets", "receipts"}
 LANGUAGE = {"text", "index", "prompts"}
 STEPS = {"think", "recall"}
-CORE = VALUES | LANGUAGE | STEPS | {"ports", "checks", "upkeep", "transfer", "audit", "history", "looking"}
+OTHERS = {"ports", "checks", "upkeep", "transfer", "audit", "history", "looking", "working"}
+CORE = VALUES | LANGUAGE | STEPS | OTHERS
 
 # room or file -> what it may import besides itself
 ALLOWED: dict[str, set[str]] = {
@@ -38,6 +39,7 @@ ALLOWED: dict[str, set[str]] = {
     "audit": VALUES | {"ports", "text"},
     "think": VALUES | {"ports", "upkeep"} | LANGUAGE,
     "recall": VALUES | {"ports", "history"} | LANGUAGE,
+    "working": VALUES | {"ports", "recall"} | LANGUAGE,
     "looking": CORE,
     "memory": CORE | {"stores", "models"},
     "asynchronous": CORE | {"memory"},
@@ -85,6 +87,11 @@ def test_a_file_imports_only_what_its_room_may(path: Path) -> None:
 def test_thinking_and_recalling_never_meet() -> None:
     assert "recall" not in ALLOWED["think"]
     assert "think" not in ALLOWED["recall"]
+
+
+def test_working_memory_meets_neither_of_them() -> None:
+    assert "working" not in ALLOWED["think"] | ALLOWED["recall"]
+    assert "think" not in ALLOWED["working"]
 
 
 def test_the_arrows_make_no_circle() -> None:

@@ -92,11 +92,9 @@ def test_a_turn_of_nothing_else_is_dropped_and_says_why(memory: Memory) -> None:
 
 
 def test_recent_history_has_no_secret_but_keeps_what_was_asked_for(open_memory: OpenMemory) -> None:
-    from thinkback.recall.compose import compose
-
     memory = open_memory(":memory:")
     memory.remember("My PIN is 4711. From now on always answer in French.", "D'accord, the PIN is 4711.")
-    said = compose("My PIN is 0815", memory.recall("hello"), memory.turns(), datetime.now(UTC))
+    said = memory.context("My PIN is 0815").messages
     words = " ".join(message.content for message in said[1:-1])
     assert "4711" not in words
     assert "answer in French" in words

@@ -15,6 +15,8 @@ from thinkback.settings import ENVIRONMENT, Settings, load, open_memory
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [*ENVIRONMENT.values(), "THINKBACK_CONFIG", "OPENAI_API_KEY"]:
         monkeypatch.delenv(name, raising=False)
+    for name in configured.INSTRUCTIONS:
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("THINKBACK_HOME", str(tmp_path / "data"))
@@ -178,3 +180,69 @@ def test_who_thinks() -> None:
     assert configured.generator(load(llm="none")).name == "rules"
     with pytest.raises(InvalidInput):
         configured.generator(load(think="nonsense"))
+
+
+def test_a_key_comes_from_the_environment_the_working_folder_the_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    assert configured.given(configured.KEY).text == ""
+    kept = write(tmp_path, "").with_name(configured.KEY)
+    kept.write_text("sk-kept\n", "utf-8")
+    assert (configured.given(configured.KEY).text, configured.given(configured.KEY).origin) == (
+        "sk-kept",
+        f"file {kept}",
+    )
+    near = here / configured.KEY
+    near.write_text("sk-near\n", "utf-8")
+    assert (configured.given(configured.KEY).text, configured.given(configured.KEY).origin) == (
+        "sk-near",
+        f"file {near}",
+    )
+    monkeypatch.setenv(configured.KEY, "sk-env")
+    found = configured.given(configured.KEY)
+    assert (found.text, found.origin) == ("sk-env", f"env {configured.KEY}")
+    assert "sk-env" not in repr(found)
+
+
+def test_an_empty_file_is_no_value_and_a_folder_of_that_name_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / configured.KEY).write_text(" \n", "utf-8")
+    (tmp_path / "INSTRUCTION_SUMMARY").mkdir()
+    assert configured.given(configured.KEY).text == ""
+    assert configured.given("INSTRUCTION_SUMMARY").text == ""
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe secret", b"secret" * 20_000])
+def test_a_file_that_cannot_be_used_is_named_and_not_quoted(
+    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "INSTRUCTION_CONVERSATION").write_bytes(content)
+    with pytest.raises(InvalidInput, match="INSTRUCTION_CONVERSATION") as told:
+        configured.given("INSTRUCTION_CONVERSATION")
+    assert "secret" not in str(told.value)
+
+
+def test_instructions_reach_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "INSTRUCTION_CONVERSATION").write_text("Speak like a sailor.", "utf-8")
+    with open_memory(load(embedder="hashing", llm="none"), background=False) as memory:
+        assert "Speak like a sailor." in memory.context("Hello").part("instructions")
+
+
+def test_who_summarises() -> None:
+    from thinkback.models.scripted import ScriptedLLM
+
+    able, small = ScriptedLLM([]), ScriptedLLM([], extracts=False)
+    assert configured.summary_llm(load(), able) is able
+    assert configured.summary_llm(load(), small) is None
+    assert configured.summary_llm(load(), None) is None
+    assert configured.summary_llm(load(summary_llm="none"), able) is None
+    assert configured.summary_llm(load(think="rules"), able) is None
+    with pytest.raises(InvalidInput):
+        configured.summary_llm(load(summary_llm="nonsense"), able)

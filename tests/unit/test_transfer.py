@@ -241,3 +241,36 @@ def test_stores_of_different_files_carry_the_same_export(open_memory: OpenMemory
     store = connect(str(tmp_path / "memory.db"))
     assert list(export_space(store, "default")) == lines
     store.close()
+
+
+SPACE = ['{"type":"thinkback","format":1}', '{"type":"space","user":"ann"}']
+SUMMARY = {
+    "type": "summary", "session": "s", "version": 0, "turn": 0, "talk": "task", "topic": "", "conclusion": "",
+    "needs": [], "constraints": [], "excluded": [], "facts": [], "to_clarify": [], "discussed": [],
+}  # fmt: skip
+CHANGE = {"type": "summary update", "session": "s", "version": 1, "turn": 1, "actor": "rules",
+          "at": "2024-05-01T12:00:00+00:00", "edits": [], "problem": ""}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [SUMMARY, SUMMARY],
+        [CHANGE, CHANGE],
+        [{**SUMMARY, "talk": "chess"}],
+        [{**SUMMARY, "needs": None}],
+        [{**CHANGE, "edits": [{"field": "needs", "colour": "red"}]}],
+        [{**CHANGE, "at": "noon"}],
+    ],
+)
+def test_a_summary_that_cannot_be_one_is_refused_and_nothing_is_written(
+    lines: list[dict[str, Any]], memory: Memory
+) -> None:
+    with pytest.raises(InvalidInput, match="line"):
+        memory.import_([*SPACE, *map(json.dumps, lines)])
+    assert memory.store.users() == []
+
+
+def test_a_summary_before_its_space_is_refused(memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match="before its space"):
+        memory.import_([json.dumps(SUMMARY)])

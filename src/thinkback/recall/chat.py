@@ -12,12 +12,12 @@ from thinkback.errors import InvalidInput
 from thinkback.ports import LLM
 from thinkback.recall.answer import from_memory
 from thinkback.recall.check import Checks
-from thinkback.recall.compose import compose, compose_small
+from thinkback.recall.compose import compose_small
 from thinkback.recall.consistent import Asking, Tally, consistent, unchecked
 from thinkback.recall.integrate import integrate
 from thinkback.text.clean import clean
 from thinkback.text.language import language
-from thinkback.types import Answer, Candidate, Receipt, Recollection, Said, Turn, Used
+from thinkback.types import Answer, Candidate, Message, Receipt, Recollection, Said, Turn, Used
 
 ANSWER = 512  # tokens
 SMALL_ANSWER = 80  # tokens; a very small model that says more says it again and again
@@ -38,6 +38,7 @@ class ChatStream:
         llm: LLM | None,
         keep: Callable[[Said], Turn],
         checks: Checks,
+        composed: Callable[[str], Sequence[Message]],
         integrating: bool = False,
     ) -> None:
         self.recollection = recollection
@@ -49,7 +50,7 @@ class ChatStream:
         if llm is None:
             self._pieces = _from_memory(said.query, recollection)
         else:
-            given = _Given(said, recollection, recent, integrating)
+            given = _Given(said, recollection, recent, composed, integrating)
             self._pieces = _from_model(llm, given, checks, self._tally)
         self._spoken: list[str] = []
         self._started = time.perf_counter()
@@ -135,11 +136,12 @@ def _from_memory(query: str, recollection: Recollection) -> Generator[str, None,
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What an answer is made from."""
+    """What an answer is made from; `composed` gives the messages, around the one thought of an integrator."""
 
     said: Said
     recollection: Recollection
     recent: Sequence[Turn]
+    composed: Callable[[str], Sequence[Message]]
     integrating: bool
 
 
@@ -150,7 +152,7 @@ def _asking(llm: LLM, given: _Given, tally: Tally) -> Asking:
         joined = integrate(llm, said.query, found, tally.count)
         tally.integrated, tally.not_integrated = joined.text, joined.refused
     if llm.follows:
-        return Asking(llm, compose(said.query, found, given.recent, said.at, tally.integrated), ANSWER)
+        return Asking(llm, list(given.composed(tally.integrated)), ANSWER)
     return Asking(llm, compose_small(said.query, found), SMALL_ANSWER)
 
 

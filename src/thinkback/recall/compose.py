@@ -1,45 +1,25 @@
-"""What the model is given (TiM 001, Eq. 7-8): recent turns, the query, and "Fact #k: s r o" lines.
+"""Recalled memories in words, for a model: "Fact #k: ..." lines (TiM 001, Eq. 7-8), and what is asked again.
 
-What does not change from turn to turn comes first, so that a provider's cache of prompt beginnings hits: the
-instructions, then the facts, oldest first (`pack.steady`), then the time. A draft that contradicts a fact is
-asked for again with the conflict named.
+All that an able model is given at a turn is composed in `working/context.py`; a very small one gets less. A
+draft that contradicts a fact is asked for again with the conflict named.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from thinkback import prompts
 from thinkback.prompts.facts import NOTHING, facts
 from thinkback.recall.check import Conflict
 from thinkback.recall.pack import pack, piece_of, steady
 from thinkback.recall.past import marked
-from thinkback.text.safety.trust import redact
-from thinkback.types import Candidate, Message, Recollection, Turn
+from thinkback.types import Candidate, Message, Recollection
 
 FACTS_BUDGET = 1200  # tokens for recalled memories,
 FACT = 4  # of which "Fact #k: " and the line's end take so many each
-FRAGMENT = 600  # characters of one side of a recent turn
+FRAGMENT = 600  # characters of one memory, or of a draft
 SMALL_FACTS = 3  # memories a very small model can hold,
 SMALL_SHARE = 0.6  # and how near to the best one they must score: any other it mistakes for the answer
-
-
-def compose(
-    message: str, recollection: Recollection, recent: Sequence[Turn], now: datetime, integrated: str = ""
-) -> list[Message]:
-    """The system prompt with the facts, or the one thought they were integrated into; the session's recent
-    turns; and the new message.
-    """
-    told = [integrated] if integrated else affordable(recollection)
-    system = prompts.load("answer").render(now=f"{now:%A %Y-%m-%d %H:%M} UTC", facts=facts(told))
-    messages = [Message("system", system)]
-    for turn in recent:
-        messages.append(Message("user", _history(turn.query) or "..."))
-        if turn.response:
-            messages.append(Message("assistant", _history(turn.response)))
-    messages.append(Message("user", message))
-    return messages
 
 
 def compose_small(message: str, recollection: Recollection) -> list[Message]:
@@ -73,11 +53,6 @@ def ask_again(
         shown=shown,
     )
     return [*asked, Message("assistant", said + fragment), Message("user", wrong)]
-
-
-def _history(said: str) -> str:
-    """What was just said, without its secrets. An order still counts in its own conversation."""
-    return redact(said, only_secrets=True)[:FRAGMENT]
 
 
 def affordable(recollection: Recollection, budget: int = FACTS_BUDGET) -> list[str]:

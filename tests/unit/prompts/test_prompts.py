@@ -15,6 +15,9 @@ from thinkback.prompts.merge import MergeReply
 from thinkback.prompts.synthesise import SynthesiseReply
 
 VARIABLES = {
+    "converse": set(),
+    "converse_state": {"instructions", "summary", "facts", "history", "now"},
+    "summarise": {"instructions", "notes", "turns"},
     "answer_small": {"facts"},
     "generate": {"exchange"},
     "merge": {"thoughts"},
@@ -51,7 +54,7 @@ def test_values_are_never_read_for_variables() -> None:
 
 @pytest.mark.parametrize("name", ["nothing", "../generate", "generate.txt", ""])
 def test_no_such_prompt(name: str) -> None:
-    with pytest.raises(NotFound, match="answer, answer_again, answer_go_on, answer_small, forget"):
+    with pytest.raises(NotFound, match="answer, answer_again, answer_go_on, answer_small, converse"):
         load(name)
 
 

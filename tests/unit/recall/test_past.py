@@ -6,7 +6,7 @@ import pytest
 from tests.conftest import FakeClock
 
 from thinkback.memory import Memory
-from thinkback.recall.compose import FRAGMENT, compose, compose_small
+from thinkback.recall.compose import FRAGMENT, affordable, compose_small
 from thinkback.types import Candidate, Recollection
 
 BAKERY = "I live in Lyon, above the bakery whose oven wakes me at four."
@@ -172,6 +172,6 @@ def test_the_model_is_told_what_is_past_however_long_the_turn(memory: Memory, cl
     (past,) = pasts(found)
     assert len(past.text) > FRAGMENT
     mark = "(past: The user lives in Lyon, until 2024-05-08; now: The user lives in Oslo)"
-    assert mark in compose("?", found, [], clock())[0].content
+    assert mark in " ".join(affordable(found))
     only = Recollection(query="?", items=(past,))
     assert mark in compose_small("?", only)[0].content

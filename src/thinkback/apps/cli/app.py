@@ -19,6 +19,7 @@ from thinkback.apps.cli import (
     moving,
     talking,
     tracing,
+    working,
     writing,
 )
 from thinkback.apps.cli.command import INTERRUPTED
@@ -70,6 +71,7 @@ for group in (
     talking,
     writing,
     looking,
+    working,
     listing,
     tracing,
     auditing,

@@ -18,7 +18,7 @@ from thinkback.errors import ThinkbackError
 from thinkback.settings import Settings
 
 State = Literal["ok", "note", "broken", "skipped"]
-SECRETS = ("OPENAI_API_KEY", "HF_TOKEN")
+HUB = "HF_TOKEN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,9 @@ def _file(settings: Settings) -> Iterator[Finding]:
 
 
 def _secrets(settings: Settings) -> Iterator[Finding]:
-    for name in SECRETS:
-        yield Finding(
-            "ok" if os.environ.get(name) else "note", name, "set" if os.environ.get(name) else "not set"
-        )
+    found = {configured.KEY: configured.given(configured.KEY).text, HUB: os.environ.get(HUB)}
+    for name, secret in found.items():
+        yield Finding("ok" if secret else "note", name, "set" if secret else "not set")
 
 
 def _embedder(settings: Settings) -> Iterator[Finding]:

@@ -55,6 +55,14 @@ _OPTIONS: Mapping[str, Any] = {
             help="openai:MODEL, local:NAME_OR_PATH, auto or none. [env: THINKBACK_LLM]",
         ),
     ],
+    "summary_llm": Annotated[
+        str | None,
+        typer.Option(
+            "--summary-llm",
+            metavar="SPEC",
+            help="Who summarises sessions: as --llm; auto: the same. [env: THINKBACK_SUMMARY_LLM]",
+        ),
+    ],
     "think": Annotated[
         str | None,
         typer.Option("--think", metavar="HOW", help="Who thinks: auto, rules or llm. [env: THINKBACK_THINK]"),

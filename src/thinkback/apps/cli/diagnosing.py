@@ -1,4 +1,4 @@
-"""`doctor`: what is configured, where it came from, and whether it works."""
+"""`config`, `doctor`: what is configured, where it came from, and whether it works."""
 
 from __future__ import annotations
 
@@ -8,9 +8,43 @@ import typer
 
 from thinkback.apps.cli.command import Call, command
 
+_SHOWN = ("embedder", "preset", "llm", "summary_llm", "think")
+
 
 def register(app: typer.Typer) -> None:
-    command(app, "embedder", "preset", "llm", "think")(doctor)
+    command(app, *_SHOWN)(config)
+    command(app, *_SHOWN)(doctor)
+
+
+def config(call: Call) -> None:
+    """Show every setting, and where its value came from.
+
+    Settings come from flags, then the environment, then the configuration file, then defaults. The key
+    OPENAI_API_KEY and the texts INSTRUCTION_CONVERSATION and INSTRUCTION_SUMMARY come from the environment,
+    then from a file of that name in the working folder, then from one beside the configuration file. What
+    stands in them is not shown.
+
+    \b
+    Examples:
+      thinkback config
+      thinkback config --llm openai:gpt-4o-mini --json
+    """
+    from thinkback import settings as configured
+    from thinkback.apps.cli import checkup, printing
+
+    settings = call.settings
+    values = {name: (checkup.shown(settings, name), settings.origin(name)) for name in configured.NAMES}
+    for name in (configured.KEY, *configured.INSTRUCTIONS):
+        given = configured.given(name)
+        size = "set" if name == configured.KEY else f"{len(given.text)} characters"
+        values[name] = (size if given.text else "", given.origin if given.text else "not set")
+    if call.json:
+        printing.print_json(
+            {name: {"value": value, "origin": origin} for name, (value, origin) in values.items()}
+        )
+        return
+    rows = [(name, value or "-", origin) for name, (value, origin) in values.items()]
+    printing.table(("setting", "value", "from"), rows, wide=("value", "from"))
 
 
 def doctor(

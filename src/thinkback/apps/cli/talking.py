@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    command(app, "llm", "embedder", "preset", "think")(chat)
+    command(app, "llm", "summary_llm", "embedder", "preset", "think")(chat)
 
 
 def chat(

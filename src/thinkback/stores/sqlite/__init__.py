@@ -13,17 +13,24 @@ from thinkback.stores.sqlite.erase import Erasure
 from thinkback.stores.sqlite.journal import Journal
 from thinkback.stores.sqlite.queue import Queue
 from thinkback.stores.sqlite.space import Space
-from thinkback.types import Action, Entity, Stats, Turn
+from thinkback.stores.sqlite.summaries import Summaries
+from thinkback.types import Action, Entity, Stats, Summary, SummaryUpdate, Turn
 
 
-class SqliteStore(Bank, Queue, Space, Entries, Erasure):
+class SqliteStore(Bank, Queue, Space, Summaries, Entries, Erasure):
     """`path` is a file, or `:memory:` for a store that ends with the process."""
 
     def __init__(self, path: str) -> None:
         self._db = Connection(path)
 
     def load(
-        self, space: str, turns: Sequence[Turn], actions: Sequence[Action], entities: Sequence[Entity]
+        self,
+        space: str,
+        turns: Sequence[Turn],
+        actions: Sequence[Action],
+        entities: Sequence[Entity],
+        summaries: Sequence[Summary] = (),
+        updates: Sequence[SummaryUpdate] = (),
     ) -> None:
         """Replay an exported space into an empty one. Its index follows like that of any new turn."""
         with self._db.write():
@@ -44,6 +51,10 @@ class SqliteStore(Bank, Queue, Space, Entries, Erasure):
             for action in actions:
                 journal.write(action)
             journal.close()
+            for summary in summaries:
+                self._db.run("summaries.write", rows.summary_row(number, summary))
+            for update in updates:
+                self._db.run("updates.insert", rows.update_row(number, update))
 
     def stats(self, space: str) -> Stats:
         number = self._find(space)

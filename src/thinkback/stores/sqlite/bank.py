@@ -34,8 +34,12 @@ class Bank(Part):
         number = self._find(space)
         if number is None:
             return []
-        parameters = (number, after, session, rows.ALL if limit is None else limit)
-        found = self._db.read("turns.newest" if newest else "turns.select", parameters)
+        most = rows.ALL if limit is None else limit
+        if session is None:
+            found = self._db.read("turns.newest" if newest else "turns.select", (number, after, most))
+        else:
+            query = "turns.newest_in_session" if newest else "turns.select_in_session"
+            found = self._db.read(query, (number, after, most, session))
         return [rows.turn(row) for row in (reversed(found) if newest else found)]
 
     def sessions(self, space: str) -> list[str]:

@@ -5,8 +5,9 @@ that made it rests on an erased thought: "my sister lives in Rome" tells her nam
 the erased thoughts had retired holds again, as if they had never been; a surviving turn that had a part in an
 erased thought is thought over anew. A journal line that also speaks of surviving thoughts stays, without the
 erased ones and without its reason, which may quote them. A matrix learned from the vectors (a cluster of one
-is that vector itself) is dropped. Then the files are scrubbed; if that is interrupted, the next who opens
-them does it.
+is that vector itself) is dropped. The summary of a session that loses a turn goes with its whole journal, for
+any item and any reason may quote it: it is made anew from the turns that stay. Then the files are scrubbed;
+if that is interrupted, the next who opens them does it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from thinkback.stores.sqlite.connection import SCRUB
 from thinkback.stores.sqlite.journal import Journal
 from thinkback.types import Action, Erased, Ref
 
-_TABLES = ("turns", "thoughts", "derived", "entities", "aliases", "actions", "touched", "recalls", "entries")
+_THOUGHTS = ("thoughts", "derived", "entities", "aliases", "actions", "touched", "recalls", "entries")
+_TABLES = ("turns", *_THOUGHTS, "summaries", "summary_updates")
 _REASON = "the rest of this action was erased"
 
 
@@ -75,6 +77,8 @@ class Erasure(Part):
         self._db.run("derived.delete", (number, doomed))
         self._db.run("recalls.delete", (number, doomed))
         self._db.run("entries.delete", (number, "thought", doomed))
+        self._db.run("summaries.delete", (number, gone))
+        self._db.run("updates.delete", (number, gone))
         self._db.run("turns.delete", (number, gone))
         self._db.run("entries.delete", (number, "turn", gone))
         self._db.run("turns.requeue", (number, rows.ids_json(shared)))

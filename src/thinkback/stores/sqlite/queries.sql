@@ -41,11 +41,19 @@ FROM turns WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND key = ?2
 
 -- name: turns.select
 SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
-FROM turns WHERE space = ?1 AND id > ?2 AND (?3 IS NULL OR session = ?3) ORDER BY id LIMIT ?4
+FROM turns WHERE space = ?1 AND id > ?2 ORDER BY id LIMIT ?3
 
 -- name: turns.newest
 SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
-FROM turns WHERE space = ?1 AND id > ?2 AND (?3 IS NULL OR session = ?3) ORDER BY id DESC LIMIT ?4
+FROM turns WHERE space = ?1 AND id > ?2 ORDER BY id DESC LIMIT ?3
+
+-- name: turns.select_in_session
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
+FROM turns INDEXED BY turns_by_session WHERE space = ?1 AND id > ?2 AND session = ?4 ORDER BY id LIMIT ?3
+
+-- name: turns.newest_in_session
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
+FROM turns INDEXED BY turns_by_session WHERE space = ?1 AND id > ?2 AND session = ?4 ORDER BY id DESC LIMIT ?3
 
 -- name: turns.by_ids
 SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
@@ -375,6 +383,45 @@ SELECT
   (SELECT count(*) FROM actions WHERE space = ?1),
   (SELECT count(*) FROM turns WHERE space = ?1 AND thought_at IS NULL AND failure IS NULL),
   (SELECT count(*) FROM turns WHERE space = ?1 AND failure IS NOT NULL)
+
+-- name: summaries.find
+SELECT body FROM summaries WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND session = ?2
+
+-- name: summaries.select
+SELECT body FROM summaries WHERE space = ?1 ORDER BY session
+
+-- name: summaries.seen
+SELECT version, turn FROM summaries WHERE space = ?1 AND session = ?2
+
+-- name: summaries.write
+INSERT INTO summaries (space, session, version, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)
+ON CONFLICT (space, session) DO UPDATE SET version = ?3, turn = ?4, body = ?5
+
+-- name: summaries.behind
+SELECT session FROM summaries s WHERE space = ?1
+  AND turn < (SELECT max(id) FROM turns t WHERE t.space = ?1 AND t.session = s.session)
+ORDER BY session
+
+-- name: summaries.delete
+DELETE FROM summaries WHERE space = ?1
+  AND session IN (SELECT session FROM turns WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2)))
+
+-- name: updates.insert
+INSERT INTO summary_updates (space, session, version, body) VALUES (?1, ?2, ?3, ?4)
+
+-- name: updates.select
+SELECT body FROM summary_updates
+WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND session = ?2 ORDER BY version
+
+-- name: updates.delete
+DELETE FROM summary_updates WHERE space = ?1
+  AND session IN (SELECT session FROM turns WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2)))
+
+-- name: erase.summaries
+DELETE FROM summaries WHERE space = ?1
+
+-- name: erase.summary_updates
+DELETE FROM summary_updates WHERE space = ?1
 
 -- name: erase.turns
 DELETE FROM turns WHERE space = ?1

@@ -12,14 +12,18 @@ from thinkback.codec import (
     check_to_json,
     source_from_json,
     source_to_json,
+    summary_from_json,
+    summary_to_json,
     thought_from_json,
     thought_to_json,
+    update_from_json,
+    update_to_json,
     used_from_json,
     used_to_json,
 )
 from thinkback.stores.sqlite.connection import Row
 from thinkback.times import from_micros, micros
-from thinkback.types import Action, Check, Source, Thought, Turn
+from thinkback.types import Action, Check, Source, Summary, SummaryUpdate, Thought, Turn
 
 ALL = -1  # LIMIT -1 is no limit
 
@@ -175,3 +179,21 @@ def _thoughts_json(thoughts: Iterable[Thought]) -> str:
 def rewritten_row(space: int, action: Action) -> Sequence[Any]:
     before, after = _thoughts_json(action.before), _thoughts_json(action.after)
     return (space, action.id, action.action, action.reason, before, after)
+
+
+def summary_row(space: int, summary: Summary) -> Sequence[Any]:
+    body = json.dumps(summary_to_json(summary), ensure_ascii=False)
+    return (space, summary.session, summary.version, summary.turn, body)
+
+
+def summary(row: Row) -> Summary:
+    return summary_from_json(json.loads(row[0]))
+
+
+def update_row(space: int, update: SummaryUpdate) -> Sequence[Any]:
+    body = json.dumps(update_to_json(update), ensure_ascii=False)
+    return (space, update.session, update.version, body)
+
+
+def update(row: Row) -> SummaryUpdate:
+    return update_from_json(json.loads(row[0]))
