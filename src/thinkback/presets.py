@@ -127,8 +127,8 @@ _TELLS = replace(
     meaning_before=0.4,
     after=0.15,
     meaning_after=0.2,
-    told=0.0,  # learned: -6 and 7; but a few words to search by are no question, and want what says them
-    told_before=3.0,
+    told=-3.0,  # learned: -6 and 7; but who searches by a sentence wants what says it
+    told_before=5.0,
 )
 _AT_LENGTH = replace(
     _ASKS,

@@ -17,6 +17,13 @@ Manner = Literal["asks", "tells", "at length"]
 
 _BRIEF = 48  # tokens; a longer text is a passage, and one clause of it would hide the rest
 _ENOUGH, _ENOUGH_HAN = 2, 4  # terms by which a clause can be searched for; of Chinese, pairs count as well
+_BARE, _BARE_HAN = 4, 11  # terms of a few words to search by
+_ENDS = re.compile(r"[.。!！?？…]\s*\Z")
+_WANTS = re.compile(
+    r"(?:please |now |and |ok(?:ay)?,? |so )*(?:tell|show|remind|give|find|list|describe|explain|summari[sz]e)\b"
+    "|(?:请|麻烦|帮我)*(?:告诉|说说|讲讲|介绍|列出|提醒|找出?|查)",
+    re.IGNORECASE,
+)
 _CLAUSE = re.compile(r"[，,。；;！!？?\n]+|(?<=\.)\s+")
 
 
@@ -32,6 +39,8 @@ def spoken(query: str) -> Spoken:
     """How a query is put, and its parts; a plain question tells nothing, a statement asks nothing."""
     if not is_brief(query):
         return Spoken("at length")
+    if _bare(query) or _WANTS.match(query.strip()):
+        return Spoken("asks", asked=query)
     if not any(is_question(sentence.text) for sentence in sentences(query)[-1:]):
         return Spoken("tells", told=query)
     clauses = [clause for clause in _CLAUSE.split(query) if clause.strip()]
@@ -40,6 +49,11 @@ def spoken(query: str) -> Spoken:
     while last > 0 and len(terms(" ".join(clauses[last:]))) < enough:
         last -= 1
     return Spoken("asks", told=" ".join(clauses[: max(last, 0)]), asked=" ".join(clauses[max(last, 0) :]))
+
+
+def _bare(query: str) -> bool:
+    """Whether it is but a few words to search by: no sentence, so it tells nothing."""
+    return not _ENDS.search(query) and len(terms(query)) <= (_BARE_HAN if has_han(query) else _BARE)
 
 
 def is_brief(query: str) -> bool:
