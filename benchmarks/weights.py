@@ -53,7 +53,7 @@ from thinkback_lab.worlds.grammar import generate
 from thinkback_lab.worlds.world import Lang
 
 MANNERS = ("asks", "tells", "at length")
-OWN = (
+OWN = (  # learned for each manner
     "words",
     "asked",
     "meaning",
@@ -62,8 +62,10 @@ OWN = (
     "meaning_before",
     "after",
     "meaning_after",
-)  # learned for each manner
-SHARED = ("told", "told_before", "length", "thought", "time", "about", "kind")
+    "told",
+    "told_before",
+)
+SHARED = ("length", "thought", "time", "about", "kind")
 COLUMNS = [f"{name} {manner}" for manner in MANNERS for name in OWN] + list(SHARED)
 FOLDS, CHARACTERS, MOST = 3, 12, 40  # by case; of a generated world; candidates of a question learned from
 RIDGE = 3e-3
@@ -105,7 +107,7 @@ def questions_of(number: int, case: Case, models: Kit) -> Iterator[Asked]:
     with (
         closing(Thinkback(models)) as memory,
         patch.object(Scorer, "__call__", noting),
-        patch.object(search, "_no_measure", lambda turns, thoughts: False),
+        patch.object(search, "_no_measure", lambda rows: False),
     ):
         memory.tell(case.items)
         thoughts = memory.memory.thoughts(current=False)

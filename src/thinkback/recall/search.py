@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from thinkback.types import Terms, Vector
 
 _ALIKE = 0.7  # what a word that means alike is worth of the word itself
-SMALL, TINY = 32, 8  # rows; so few are no measure, and each is measured by itself
+TINY = 8  # rows; so few are no measure, and each is measured by itself
 _FEW = 32  # turns, of which the nearest are worth a look in any case
 
 
@@ -158,7 +158,8 @@ def searching(
     question: Question, shelf: Shelf, hashing: Hashing | None, preset: Preset, lookup: Lookup
 ) -> Search:
     """The question made ready: its wordings, the time it names, whether it tells something."""
-    if preset.weights and _no_measure(shelf.size("turn"), shelf.size("thought")):
+    rows = shelf.size("turn") + shelf.size("thought")
+    if preset.weights and _no_measure(rows):
         preset = plain(preset)
     if not preset.target and hashing is not None and hashing.probes > 1:
         hashing = replace(hashing, probes=1)  # as the papers do, whatever the groups were made for
@@ -166,19 +167,15 @@ def searching(
         question = replace(question, k=min(question.k, preset.most))
     put = spoken(question.text)
     when = Asked((), "any") if question.now is None else asked_when(question.text, question.now)
-    rows = shelf.size("turn") + shelf.size("thought")
     scorer = Scorer(preset, question.text, put.manner, within=_within(when), rows=rows)
     reaches_back = when.tense == "before" and question.as_of is None and question.known is None
     wordings = wordings_of(question) if preset.rewords else _as_asked(question)
     return Search(question, shelf, hashing, preset, lookup, scorer, wordings, put, reaches_back)
 
 
-def _no_measure(turns: int, thoughts: int) -> bool:
-    """Whether a space is too small to measure by it.
-
-    Where its turns became thoughts, these answer without one; raw turns alone need the measure sooner.
-    """
-    return turns + thoughts <= (SMALL if thoughts * 4 >= turns else TINY)
+def _no_measure(rows: int) -> bool:
+    """Whether a space is too small to measure by it."""
+    return rows <= TINY
 
 
 def _within(asked: Asked) -> tuple[float, float] | None:

@@ -20,7 +20,8 @@ _ENOUGH, _ENOUGH_HAN = 2, 4  # terms by which a clause can be searched for; of C
 _BARE, _BARE_HAN = 4, 11  # terms of a few words to search by
 _ENDS = re.compile(r"[.。!！?？…]\s*\Z")
 _WANTS = re.compile(
-    r"(?:please |now |and |ok(?:ay)?,? |so )*(?:tell|show|remind|give|find|list|describe|explain|summari[sz]e)\b"
+    r"(?:please |now |and |ok(?:ay)?,? |so )*"
+    r"(?:tell|show|remind|give|find|list|describe|explain|summari[sz]e)\b"
     "|(?:请|麻烦|帮我)*(?:告诉|说说|讲讲|介绍|列出|提醒|找出?|查)",
     re.IGNORECASE,
 )
