@@ -36,8 +36,9 @@ from scipy.optimize import minimize  # type: ignore[import-untyped]
 from thinkback.index.shelf import Parts
 from thinkback.presets import HYBRID, Weights
 from thinkback.recall import search
-from thinkback.recall.kinds import kind_of_memory
 from thinkback.recall.scoring import Scorer
+from thinkback.recall.search import Question
+from thinkback.recall.signs import signs
 from thinkback.types import ItemKind, Ref, Thought, Turn
 from thinkback_lab.cases import Case, Dataset
 from thinkback_lab.datasets import perltqa
@@ -65,8 +66,10 @@ OWN = (  # learned for each manner
     "told",
     "told_before",
 )
-SHARED = ("length", "thought", "time", "about", "kind")
+SHARED = ("length", "thought", "time", "about", "kind", "answers")
 COLUMNS = [f"{name} {manner}" for manner in MANNERS for name in OWN] + list(SHARED)
+SIGNS = ("kind", "answers")  # what is known of a memory once it is read
+NO_VECTOR, NO_TERMS = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.uint32)
 FOLDS, CHARACTERS, MOST = 3, 12, 40  # by case; of a generated world; candidates of a question learned from
 RIDGE = 3e-3
 Floats = npt.NDArray[np.float64]
@@ -112,19 +115,21 @@ def questions_of(number: int, case: Case, models: Kit) -> Iterator[Asked]:
         memory.tell(case.items)
         thoughts = memory.memory.thoughts(current=False)
         told_or_drawn: list[Thought | Turn] = [*thoughts, *memory.memory.turns()]
-        kind_of = {each.ref: kind_of_memory(each) for each in told_or_drawn}
+        every = {each.ref: each for each in told_or_drawn}
         turns = {thought.id: [source.turn for source in thought.sources] for thought in thoughts}
         for question in filter(lambda question: question.gold, case.questions):
             noted.clear()
             memory.recall(question.text, 5, question.at)
             kinds = memory.memory.kinds(question.text)
+            tell = signs(Question(question.text, NO_VECTOR, NO_TERMS, 5, kinds=kinds))
             items: dict[tuple[str, ...], int] = {}
             rows, item = [], []
             for scorer, parts in noted:
                 side: ItemKind = "thought" if scorer.thoughts else "turn"
-                named = [kind_of.get(Ref(side, id_)) for id_ in parts.ids.tolist()]
-                likely = np.array([scorer.kind_value(kinds, kind) for kind in named])
-                columns = row(scorer.manner, {**scorer.values(parts), "kind": likely}, len(named))
+                refs = [Ref(side, id_) for id_ in parts.ids.tolist()]
+                told_by = [tell(every[ref]) if ref in every else {} for ref in refs]
+                read = {name: np.array([each.get(name, 0.0) for each in told_by]) for name in SIGNS}
+                columns = row(scorer.manner, {**scorer.values(parts), **read}, len(refs))
                 for place, id_ in enumerate(parts.ids.tolist()):
                     told = turns.get(id_, ()) if scorer.thoughts else [id_]
                     if told:  # else it says who is who, and answers nothing

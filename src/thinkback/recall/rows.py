@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from thinkback.index.shelf import Hits
 from thinkback.recall.breakdown import breakdown
-from thinkback.recall.kinds import kind_of_memory
 from thinkback.recall.search import Search
+from thinkback.recall.signs import in_words, signs
 from thinkback.text.questions.asking import open_terms
 from thinkback.text.questions.thesaurus import alike
 from thinkback.text.tokens import terms
@@ -54,14 +54,11 @@ def rows_of(
     return [row._replace(score=explained(row.memory.id, row.score)) for row in rows]
 
 
-def by_kind(search: Search, rows: Iterable[Row]) -> list[Row]:
-    """The rows, where one of the kind that is asked for scores more, and one of another less."""
-    kinds, score = search.question.kinds, search.scorer.by_kind
-    found = [(row, kind_of_memory(row.memory)) for row in rows]
-    return [
-        row.moved(score(row.score.total, kinds, kind), f"is of the kind {kind}") if kind else row
-        for row, kind in found
-    ]
+def read(search: Search, rows: Iterable[Row]) -> list[Row]:
+    """The rows with what only their words tell counted in."""
+    tell, lifted = signs(search.question), search.scorer.lifted
+    found = [(row, tell(row.memory)) for row in rows]
+    return [row.moved(lifted(row.score.total, told), in_words(told)) if told else row for row, told in found]
 
 
 def ranked(thoughts: Sequence[Row], turns: Sequence[Row], asked: str) -> list[Row]:

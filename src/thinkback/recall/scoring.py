@@ -21,7 +21,6 @@ from thinkback.index.shelf import Parts, Spread
 from thinkback.presets import Manners, Preset, Weights
 from thinkback.text.questions.spoken import Manner
 from thinkback.text.scripts import has_han
-from thinkback.types import KINDS, Kind
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -140,19 +139,14 @@ class Scorer:
             found["time"] = ((parts.since >= start) & (parts.since < end)).astype(np.float64)
         return found
 
-    def by_kind(self, total: float, kinds: Mapping[Kind, float], kind: Kind | None) -> float:
-        """A total of __call__ with what the kind of the memory adds to the weighed sum behind it."""
+    def lifted(self, total: float, signs: Mapping[str, float]) -> float:
+        """A total of __call__ with what is known of a memory once it is read (`recall/signs.py`)."""
         preset = self.preset
-        if preset.weights is None or not kinds or not 0 < total < 1:
+        if preset.weights is None or not 0 < total < 1:
             return total
-        by = self._weights(preset.weights).kind * self.kind_value(kinds, kind)
+        weights = self._weights(preset.weights)
+        by = math.fsum(getattr(weights, name) * value for name, value in signs.items())
         return 1 / (1 + (1 - total) / total * math.exp(-by / preset.steep))
-
-    @staticmethod
-    def kind_value(kinds: Mapping[Kind, float], kind: Kind | None) -> float:
-        """How much likelier than by chance this kind is asked for."""
-        even = 1 / len(KINDS)
-        return 0.0 if kind is None else kinds[kind] - even
 
     def _weights(self, manners: Manners) -> Weights:
         return {"asks": manners.asks, "tells": manners.tells, "at length": manners.at_length}[self.manner]

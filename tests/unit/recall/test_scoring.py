@@ -15,7 +15,6 @@ from thinkback.index.shelf import Parts, Spread
 from thinkback.presets import HYBRID, TIM, Manners, Weights
 from thinkback.recall.scoring import Scorer
 from thinkback.text.questions.spoken import Manner
-from thinkback.types import KINDS
 
 CALM = Spread(1000, 0.1, 0.05)
 WIDE = Spread(1000, 0.1, 0.25)
@@ -206,16 +205,15 @@ def test_contributions_are_a_weight_times_a_value() -> None:
     assert list(Scorer(TIM, "q").weighed(rows)) == []
 
 
-def test_a_memory_of_the_kind_asked_for_scores_more_and_one_of_another_less() -> None:
-    weights = replace(ASKS, kind=3.0)
-    preset = replace(PRESET, weights=Manners(asks=weights, tells=weights, at_length=weights))
-    scorer, kinds = Scorer(preset, "q"), dict.fromkeys(KINDS, 0.025) | {"event": 0.9}
-    odds = {kind: scorer.by_kind(0.5, kinds, kind) for kind in KINDS}
-    assert odds["event"] == pytest.approx(1 / (1 + np.exp(-3.0 * 0.7 / 1.5)))
-    assert odds["profile"] == odds["dialogue"] < 0.5
-    assert scorer.by_kind(0.5, kinds, None) == 0.5  # it may be of any
-    assert scorer.by_kind(0.5, {}, "event") == 0.5
-    assert [scorer.by_kind(total, kinds, "event") for total in (0.0, 1.0)] == [0, 1]
+def test_what_is_known_once_it_is_read_moves_the_sum_behind_a_total() -> None:
+    weights = replace(ASKS, kind=3.0, answers=0.5)
+    scorer = Scorer(replace(PRESET, weights=Manners(asks=weights, tells=weights, at_length=weights)), "q")
+    assert scorer.lifted(0.5, {"kind": 0.7}) == pytest.approx(1 / (1 + np.exp(-3.0 * 0.7 / 1.5)))
+    assert scorer.lifted(0.5, {"kind": -0.2}) < 0.5 < scorer.lifted(0.5, {"answers": 1.0})
+    assert scorer.lifted(0.5, {"kind": -0.2, "answers": 1.0}) == pytest.approx(1 / (1 + np.exp(0.1 / 1.5)))
+    assert scorer.lifted(0.5, {}) == 0.5
+    assert [scorer.lifted(total, {"kind": 0.7}) for total in (0.0, 1.0)] == [0, 1]
+    assert Scorer(TIM, "q").lifted(0.5, {"kind": 0.7}) == 0.5
 
 
 def test_a_thought_about_the_one_asked_after_scores_more() -> None:
