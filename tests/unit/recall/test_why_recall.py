@@ -46,7 +46,7 @@ def test_every_candidate_has_a_line_and_below_it_its_score(talked: Memory) -> No
     assert f"{found[0].score.total:.3f} reaches {found.threshold:.3f}" in lines[first]
     assert found[0].score.sum is not None
     assert lines[first + 1].strip().startswith(f"{found[0].score.sum.linear:.2f} = +")
-    assert "for being a thought (1.00 x -2.2)" in lines[first + 1]
+    assert "for being a thought (1.00 x -1)" in lines[first + 1]
     told = next(line for line in lines if "turn:44 " in line)
     assert ": told by thought:5; raw turn, group " in told
 
