@@ -1,0 +1,153 @@
+"""One consultation played: visits over months, turn by turn, through the interface that every scheme has.
+
+A turn is what the patient said and what the doctor answered; it is told to the memory when the doctor has
+spoken, so that at his next move he has the patient's last words and what the scheme recalls, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from thinkback_lab.cases import Item
+from thinkback_lab.consult.context import Context, Desk
+from thinkback_lab.consult.doctor import Decision, DoctorSide, Sheet, sheet_of
+from thinkback_lab.consult.guide import Guide
+from thinkback_lab.consult.patient import PatientSide
+from thinkback_lab.consult.reading import read
+from thinkback_lab.consult.record import Finding, Patient
+from thinkback_lab.consult.retrieval import retrieve
+
+MakeDoctor = Callable[[Sheet], DoctorSide]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The patient's words (`told`: the findings in them), the doctor's, and the contexts he had looked at.
+
+    `repeated`: the doctor now asks for what he had been told; `rejected`: a model's replies that were not true
+    to the record and not said.
+    """
+
+    patient: str
+    doctor: str
+    told: tuple[str, ...]
+    contexts: tuple[Context, ...]
+    repeated: bool = False
+    rejected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One item looked for in two wordings when the visit is over: the sentences read each time."""
+
+    item: str
+    by_question: tuple[str, ...]
+    by_name: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A visit that is over."""
+
+    number: int
+    turns: tuple[Turn, ...]
+    decision: Decision
+    probes: tuple[Probe, ...]
+
+
+@dataclass(slots=True)
+class Told:
+    """What the doctor was told of each item so far, the newest last."""
+
+    versions: dict[str, list[Finding]] = field(default_factory=dict)
+
+    def add(self, findings: Sequence[Finding]) -> None:
+        for each in findings:
+            of_item = self.versions.setdefault(each.item, [])
+            if each not in of_item:
+                of_item.append(each)
+
+    def all_of(self, findings: Sequence[Finding]) -> bool:
+        return bool(findings) and all(
+            each.item in self.versions and each is self.versions[each.item][-1] for each in findings
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Who plays: the doctor is made anew for every visit, and brings nothing but what the desk holds."""
+
+    guide: Guide
+    doctor: MakeDoctor
+    patient: PatientSide
+
+
+def play(patient: Patient, number: int, desk: Desk, told: Told, room: Room) -> Played:
+    """One visit (counted from 0); the desk and what was told go on to the next."""
+    sheet = sheet_of(patient, number)
+    turns = tuple(_turns(patient, number, sheet, desk, told, room))
+    decision = turns[-1][1]
+    assert isinstance(decision, Decision)  # noqa: S101 - the last turn is the one that ended
+    probes = tuple(_probe(item, sheet, desk, room.guide) for item in sheet.wanted if item in told.versions)
+    return Played(number, tuple(turn for turn, _ in turns), decision, probes)
+
+
+def retell(patient: Patient, played: Played, desk: Desk, told: Told) -> None:
+    """A visit that was played before, so that an interrupted consultation can go on."""
+    current = patient.current(played.number)
+    for place, turn in enumerate(played.turns):
+        told.add([current[item] for item in turn.told])
+        desk.tell(_item(patient, played.number, place, turn.patient, turn.doctor))
+
+
+def _turns(
+    patient: Patient, number: int, sheet: Sheet, desk: Desk, told: Told, room: Room
+) -> Iterator[tuple[Turn, object]]:
+    visit, current = patient.visits[number], patient.current(number)
+    doctor = room.doctor(sheet)
+    said, rejected = visit.opening, ()
+    now: tuple[Finding, ...] = tuple(each for each in visit.findings if each.volunteered)
+    place = 0
+    while True:
+        told.add(now)
+        desk.contexts = []
+        move = doctor.move(said, desk)
+        found = () if isinstance(move, Decision) else retrieve(move.text, current.values(), room.guide, sheet.lang)
+        yield (
+            Turn(
+                said,
+                move.text,
+                tuple(each.item for each in now),
+                tuple(desk.contexts),
+                told.all_of(found),
+                rejected,
+            ),
+            move,
+        )
+        desk.tell(_item(patient, number, place, said, move.text))
+        if isinstance(move, Decision):
+            return
+        reply = room.patient.reply(move.text, found, patient)
+        said, rejected, now = reply.text, reply.rejected, found
+        place += 1
+
+
+def _probe(item: str, sheet: Sheet, desk: Desk, guide: Guide) -> Probe:
+    def looked(question: str) -> tuple[str, ...]:
+        lines = desk.recall(question, sheet.at).lines
+        return read(lines, item, guide, sheet.lang, today=sheet.at.date(), within=sheet.wanted[item])
+
+    asking = guide.asking(item, sheet.lang)
+    return Probe(item, looked(asking.ask), looked(asking.item))
+
+
+def _item(patient: Patient, number: int, place: int, said: str, answered: str) -> Item:
+    return Item(
+        id=f"{patient.id}/{number + 1}/{place + 1}",
+        query=said,
+        response=answered,
+        at=patient.visits[number].at + timedelta(minutes=place),
+        session=f"visit-{number + 1}",
+    )
