@@ -1,8 +1,9 @@
-"""What a scheme brings to the doctor's desk: its memories, dated, best first, within the same number of tokens.
+"""What a scheme brings to the doctor's desk: its memories, dated, best first, within the same number of
+tokens.
 
 Every scheme is told the same way (the patient speaks, the doctor answers) and asked the same way; what it
-returns is put into lines here, alike for all. A raw turn names its speakers. A memory that does not fit whole is
-cut at the end of a sentence, so that no half of a value is read.
+returns is put into lines here, alike for all. A raw turn names its speakers. A memory that does not fit whole
+is cut at the end of a sentence, so that no half of a value is read.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from thinkback_lab.prompts import one_line
 from thinkback_lab.schemes.scheme import Found, Knows, Remembers, recalled
 from thinkback_lab.text import count_tokens, sentences
 
-BUDGET = 120  # tokens of memories at a turn
+BUDGET = 160  # tokens of memories for one question
 ASKED = 20  # memories asked of a scheme: more than fit
 PATIENT = {"en": "Patient: ", "zh": "患者："}
 DOCTOR = {"en": " Doctor: ", "zh": " 医生："}

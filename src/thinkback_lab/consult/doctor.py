@@ -1,8 +1,8 @@
-"""The doctor without a model (TiM 000, Eq. 9; 001, Eq. 13): walks the key elements, asks what it does not know.
+"""The doctor without a model (TiM 000, Eq. 9; 001, Eq. 13): walks the key elements, asks what is not known.
 
-For each element it has the scheme compose a context, and looks there, and in the patient's last words, whether
-it knows it; it keeps nothing in its own head, not from one question to the next. At the end it looks again for
-every element, names what it found, and decides by its guide.
+For each element it has the scheme compose a context, and looks there, and in the patient's last words,
+whether it knows it; it keeps nothing in its own head, not from one question to the next. At the end it looks
+again for every element, names what it found, and decides by its guide.
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ from thinkback_lab.consult.record import Lang, Patient
 
 CLOSES = timedelta(hours=3)  # a visit's day as its memories are asked: after all that was said in it
 _END = {
-    "en": ("This looks like {}.", "I cannot tell what it is yet.", "I suggest {}.", "I suggest no treatment yet."),
+    "en": (
+        "This looks like {}.",
+        "I cannot tell what it is yet.",
+        "I suggest {}.",
+        "I suggest no treatment yet.",
+    ),
     "zh": ("这看来是{}。", "现在还不能判断是什么病。", "建议{}。", "暂不治疗。"),
 }
 
@@ -75,9 +80,7 @@ class ScriptedDoctor:
         sheet = self._sheet
         context = desk.recall(self._guide.asking(item, sheet.lang).ask, sheet.at)
         lines = [Line(sheet.at.date(), reply), *context.lines]
-        return read(
-            lines, item, self._guide, sheet.lang, today=sheet.at.date(), within=sheet.wanted[item]
-        )
+        return read(lines, item, self._guide, sheet.lang, today=sheet.at.date(), within=sheet.wanted[item])
 
     def _decided(self, reply: str, desk: Desk) -> Decision:
         lang = self._sheet.lang

@@ -1,5 +1,7 @@
-"""What a doctor without a model knows of medicine: how to ask for an item, by which words its answer is known,
-which findings speak for which diagnosis, and which treatment fits whom. It knows no patient.
+"""What a doctor without a model knows of medicine, and of no patient.
+
+How to ask for an item, by which words its answer is known, which findings speak for which diagnosis, and
+which treatment fits whom.
 
 An item that is not in the guide is asked for by its name.
 """
@@ -33,7 +35,7 @@ class Topic(Strict):
 
 
 class Plan(Strict):
-    """A treatment; not for whom a finding of the named topics has one of the words, nor for who refused it."""
+    """A treatment; not for whom a finding of the named topics has one of the words, or who refused it."""
 
     en: Text
     zh: Text
@@ -65,7 +67,8 @@ class Guide:
     def key(self, item: str, lang: Lang) -> str | None:
         folded = item.casefold()
         return next(
-            (key for key, topic in self.topics.items() if getattr(topic, lang).item.casefold() == folded), None
+            (key for key, topic in self.topics.items() if getattr(topic, lang).item.casefold() == folded),
+            None,
         )
 
     def place(self, item: str, lang: Lang) -> int:

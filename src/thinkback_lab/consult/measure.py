@@ -1,12 +1,12 @@
 """The automatic evaluation from the record (the second use of the retrieval-augmented module, TiM 000, 3.4).
 
-    diagnosis, treatment   1 where the decision names the record's, and nothing that is to be avoided
-    coverage               share of the visit's key elements that were asked for, or rightly stated
-    order                  share of the pairs of examinations asked for in the correct order
-    repeated               questions for what the patient had told already
-    forgotten              key elements told, of which the memory brings nothing, or not the result
-    contradicted           the doctor's statements of what the patient told otherwise (table 5)
-    consistency            key elements told, of which two recalls in other words tell the same (figures 3, 4)
+diagnosis, treatment   1 where the decision names the record's, and nothing that is to be avoided
+coverage               share of the visit's key elements that were asked for, or rightly stated
+order                  share of the pairs of examinations asked for in the correct order
+repeated               questions for what the patient had told already
+forgotten              key elements told, of which the memory brings nothing, or not the result
+contradicted           the doctor's statements of what the patient told otherwise (table 5)
+consistency            key elements told, of which two recalls in other words tell the same (figures 3, 4)
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from thinkback_lab.consult.record import Patient, Visit
 Scores = dict[str, float]
 
 
-def measure(patient: Patient, played: Played, told: Told, asked: Sequence[str], known: int) -> Scores:
-    """One visit's figures; `asked` are the items asked for, in order, and `known` of them were told before."""
+def measure(patient: Patient, played: Played, told: Told) -> Scores:
+    """One visit's figures, when it is over."""
     visit = patient.visits[played.number]
+    asked = [item for turn in played.turns for item in turn.asked]
     versions = told.versions
     verdicts = {
         item: judge(played.decision.findings.get(item, ()), versions[item])
@@ -40,7 +41,7 @@ def measure(patient: Patient, played: Played, told: Told, asked: Sequence[str], 
         "treatment": float(visit.treatment.right(played.decision.treatment)),
         "coverage": fmean(item in covered for item in visit.items),
         "repeated": float(sum(turn.repeated for turn in played.turns)),
-        "known": float(known),
+        "questions": float(sum(bool(turn.asked) for turn in played.turns)),
         "forgotten": float(recalled.count("forgotten")),
         "told": float(len(recalled)),
         "contradicted": float(list(verdicts.values()).count("contradicted")),
@@ -60,4 +61,3 @@ def in_order(asked: Sequence[str], visit: Visit) -> float | None:
     there = [group[item] for item in dict.fromkeys(asked) if item in group]
     pairs = [(one, other) for one, other in combinations(there, 2) if one != other]
     return fmean(one < other for one, other in pairs) if pairs else None
-

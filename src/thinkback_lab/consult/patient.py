@@ -1,7 +1,7 @@
 """The patient without a model (TiM 000, Eq. 8; 001, Eq. 12): lazy, and true to the record.
 
-It answers what it was asked, in the record's own words for the patient, and nothing else: what the record does
-not hold, it does not know.
+It answers what it was asked, in the record's own words for the patient, and nothing else: what the record
+does not hold, it does not know.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Reply:
 
 
 class PatientSide(Protocol):
-    """R_pat = Agent(Q_doc, Role_pat, Prompt_pat): `found` is what the retrieval-augmented module added to Q_doc."""
+    """R_pat = Agent(Q_doc, Role_pat, Prompt_pat); the retrieval-augmented module adds `found` to Q_doc."""
 
     def reply(self, question: str, found: Sequence[Finding], patient: Patient) -> Reply: ...
 

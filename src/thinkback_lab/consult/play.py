@@ -6,7 +6,7 @@ spoken, so that at his next move he has the patient's last words and what the sc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ from thinkback_lab.cases import Item
 from thinkback_lab.consult.context import Context, Desk
 from thinkback_lab.consult.doctor import Decision, DoctorSide, Sheet, sheet_of
 from thinkback_lab.consult.guide import Guide
-from thinkback_lab.consult.patient import PatientSide
+from thinkback_lab.consult.patient import PatientSide, Reply
 from thinkback_lab.consult.reading import read
 from thinkback_lab.consult.record import Finding, Patient
 from thinkback_lab.consult.retrieval import retrieve
@@ -26,14 +26,15 @@ MakeDoctor = Callable[[Sheet], DoctorSide]
 class Turn:
     """The patient's words (`told`: the findings in them), the doctor's, and the contexts he had looked at.
 
-    `repeated`: the doctor now asks for what he had been told; `rejected`: a model's replies that were not true
-    to the record and not said.
+    `asked` are the items he now asks for, `repeated`: he had been told all of them; `rejected`: a model's
+    replies that were not true to the record and not said.
     """
 
     patient: str
     doctor: str
     told: tuple[str, ...]
     contexts: tuple[Context, ...]
+    asked: tuple[str, ...] = ()
     repeated: bool = False
     rejected: tuple[str, ...] = ()
 
@@ -87,51 +88,41 @@ class Room:
 def play(patient: Patient, number: int, desk: Desk, told: Told, room: Room) -> Played:
     """One visit (counted from 0); the desk and what was told go on to the next."""
     sheet = sheet_of(patient, number)
-    turns = tuple(_turns(patient, number, sheet, desk, told, room))
-    decision = turns[-1][1]
-    assert isinstance(decision, Decision)  # noqa: S101 - the last turn is the one that ended
-    probes = tuple(_probe(item, sheet, desk, room.guide) for item in sheet.wanted if item in told.versions)
-    return Played(number, tuple(turn for turn, _ in turns), decision, probes)
+    doctor = room.doctor(sheet)
+    visit, current = patient.visits[number], patient.current(number)
+    said = Reply(visit.opening)
+    now: tuple[Finding, ...] = tuple(each for each in visit.findings if each.volunteered)
+    turns: list[Turn] = []
+    while True:
+        told.add(now)
+        desk.contexts = []
+        move = doctor.move(said.text, desk)
+        ended = isinstance(move, Decision)
+        found = () if ended else retrieve(move.text, current.values(), room.guide, sheet.lang)
+        turns.append(
+            Turn(
+                patient=said.text,
+                doctor=move.text,
+                told=_items(now),
+                contexts=tuple(desk.contexts),
+                asked=_items(found),
+                repeated=told.all_of(found),
+                rejected=said.rejected,
+            )
+        )
+        desk.tell(_item(patient, number, len(turns), said.text, move.text))
+        if isinstance(move, Decision):
+            probes = (_probe(item, sheet, desk, room.guide) for item in visit.items if item in told.versions)
+            return Played(number, tuple(turns), move, tuple(probes))
+        said, now = room.patient.reply(move.text, found, patient), found
 
 
 def retell(patient: Patient, played: Played, desk: Desk, told: Told) -> None:
     """A visit that was played before, so that an interrupted consultation can go on."""
     current = patient.current(played.number)
-    for place, turn in enumerate(played.turns):
+    for place, turn in enumerate(played.turns, start=1):
         told.add([current[item] for item in turn.told])
         desk.tell(_item(patient, played.number, place, turn.patient, turn.doctor))
-
-
-def _turns(
-    patient: Patient, number: int, sheet: Sheet, desk: Desk, told: Told, room: Room
-) -> Iterator[tuple[Turn, object]]:
-    visit, current = patient.visits[number], patient.current(number)
-    doctor = room.doctor(sheet)
-    said, rejected = visit.opening, ()
-    now: tuple[Finding, ...] = tuple(each for each in visit.findings if each.volunteered)
-    place = 0
-    while True:
-        told.add(now)
-        desk.contexts = []
-        move = doctor.move(said, desk)
-        found = () if isinstance(move, Decision) else retrieve(move.text, current.values(), room.guide, sheet.lang)
-        yield (
-            Turn(
-                said,
-                move.text,
-                tuple(each.item for each in now),
-                tuple(desk.contexts),
-                told.all_of(found),
-                rejected,
-            ),
-            move,
-        )
-        desk.tell(_item(patient, number, place, said, move.text))
-        if isinstance(move, Decision):
-            return
-        reply = room.patient.reply(move.text, found, patient)
-        said, rejected, now = reply.text, reply.rejected, found
-        place += 1
 
 
 def _probe(item: str, sheet: Sheet, desk: Desk, guide: Guide) -> Probe:
@@ -145,9 +136,13 @@ def _probe(item: str, sheet: Sheet, desk: Desk, guide: Guide) -> Probe:
 
 def _item(patient: Patient, number: int, place: int, said: str, answered: str) -> Item:
     return Item(
-        id=f"{patient.id}/{number + 1}/{place + 1}",
+        id=f"{patient.id}/{number + 1}/{place}",
         query=said,
         response=answered,
         at=patient.visits[number].at + timedelta(minutes=place),
         session=f"visit-{number + 1}",
     )
+
+
+def _items(findings: Sequence[Finding]) -> tuple[str, ...]:
+    return tuple(each.item for each in findings)

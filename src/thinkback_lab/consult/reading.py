@@ -1,4 +1,4 @@
-"""How a doctor without a model reads: from the lines on the desk, and from nothing else, what is known of an item.
+"""How a doctor without a model reads what is known of an item: from the lines on the desk, and nothing else.
 
 Where several lines tell something of an item, those of the newest day count.
 A result that is bound to a time is known only as long as that.
@@ -27,7 +27,9 @@ def read(
     for line in lines:
         on = line.on or date.min
         if within is None or (today - on).days <= within:
-            known.setdefault(on, []).extend(each for each in line.told(lang) if guide.states(each, item, lang))
+            known.setdefault(on, []).extend(
+                each for each in line.told(lang) if guide.states(each, item, lang)
+            )
     newest = max((on for on, said in known.items() if said), default=None)
     return () if newest is None else tuple(dict.fromkeys(known[newest]))
 
@@ -49,15 +51,17 @@ def judge(stated: Sequence[str], told: Sequence[Finding]) -> Verdict:
 
 def alike(one: Sequence[str], other: Sequence[str], told: Sequence[Finding]) -> bool:
     """Whether two recalls of an item tell the same of it; what is not recalled is alike to nothing."""
-    return bool(one and other) and (set(one) == set(other) or judge(one, told) == judge(other, told) != "forgotten")
+    return bool(one and other) and (
+        set(one) == set(other) or judge(one, told) == judge(other, told) != "forgotten"
+    )
 
 
 def _says(statement: str, finding: Finding) -> bool:
     if finding.denied:
         return denies(statement)
-    return finding.held_by(statement) and denies(statement) == _denied(finding)
+    return finding.held_by(statement) and (_denied(finding) or not denies(statement))
 
 
 def _denied(finding: Finding) -> bool:
-    """Whether the patient's own sentence with the result is a denial ("I can't sleep")."""
+    """Whether the patient's own sentence with the result has a denial ("I can't sleep")."""
     return denies(next((part for part in sentences(finding.says) if finding.held_by(part)), finding.says))

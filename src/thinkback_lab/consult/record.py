@@ -1,10 +1,11 @@
-"""A virtual patient's medical record in the form of TiM's table 6, checked: what is true of one fictional person.
+"""A virtual patient's medical record in the form of TiM's table 6: what is true of one fictional person.
 
     Patient -> Visit -> Finding (category, item, result, constraint; and how the patient says it)
 
-A visit has its initial query, the key elements that confirm its diagnosis, the correct order of examinations,
-the treatment and the key elements of the plan. Where we add to table 6: a patient comes several times, `needs`
-names what was told at an earlier visit and still bears on this one, and each finding has the patient's words.
+A visit has its initial query, the key elements that confirm its diagnosis, the correct order of
+examinations, the treatment and the key elements of the plan. Where we add to table 6: a patient comes several
+times, `needs` names what was told at an earlier visit and still bears on this one, and each finding has the
+patient's words.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Lang = Literal["en", "zh"]
 Text = Annotated[str, Field(min_length=1)]
 FIRST_DAY = datetime(2024, 3, 4, 9, tzinfo=UTC)
 _NUMBER = re.compile(r"\d+(?:[.,/]\d+)*")
-_NOTHING = frozenset(("none", "negative", "无", "阴性"))
+_NOTHING = frozenset(("none", "无"))
 
 
 class Strict(BaseModel):
@@ -34,8 +35,8 @@ class Strict(BaseModel):
 class Finding(Strict):
     """One row of table 6. `within` is its time constraint: for so many days the result may be relied on.
 
-    `says` is the answer in the patient's own words; `volunteered`: told at the beginning, unasked. `key` are the
-    words of the result that a right statement of it has, all of them; "gave up|no longer": one of these.
+    `says` is the answer in the patient's own words; `volunteered`: told at the beginning, unasked. `key` are
+    the words of the result that a right statement of it has, all of them; "gave up|no longer": one of these.
     """
 
     category: Text

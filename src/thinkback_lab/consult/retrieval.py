@@ -18,15 +18,18 @@ MOST = 2  # findings a question may bring: the patient is lazy
 
 def retrieve(question: str, findings: Iterable[Finding], guide: Guide, lang: Lang) -> tuple[Finding, ...]:
     """The findings that a question asks for, the best fitting first; none where the record has none."""
-    fits = [(each, _fit(question, each.item, guide, lang)) for each in findings]
+    every = tuple(findings)
+    if exact := tuple(each for each in every if guide.asking(each.item, lang).ask == question):
+        return exact
+    fits = [(each, _fit(question, each.item, guide, lang)) for each in every]
     there = [(each, fit) for each, fit in fits if fit]
     widest = [(each, fit) for each, fit in there if not any(fit < other for _, other in there)]
-    exact = [each for each, _ in widest if guide.asking(each.item, lang).ask == question]
-    ranked = sorted(widest, key=lambda pair: -len(pair[1]))
-    return tuple(exact or [each for each, _ in ranked])[:MOST]
+    return tuple(each for each, _ in sorted(widest, key=lambda pair: -len(pair[1])))[:MOST]
 
 
 def _fit(question: str, item: str, guide: Guide, lang: Lang) -> frozenset[str]:
     """The words by which the question asks for the item: those of the longest cue it has."""
     cues = (item, *guide.asking(item, lang).cues)
-    return max((frozenset(words(cue)) for cue in cues if mentions(question, cue)), key=len, default=frozenset())
+    return max(
+        (frozenset(words(cue)) for cue in cues if mentions(question, cue)), key=len, default=frozenset()
+    )

@@ -1,4 +1,4 @@
-"""Sentences of a consultation without a model: what they mention, whether they deny, which values they say."""
+"""Sentences of a consultation without a model: what they mention, whether they deny, what values they say."""
 
 from __future__ import annotations
 
