@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,7 +15,7 @@ import typer
 from thinkback_lab import prompts
 from thinkback_lab.commands import options
 from thinkback_lab.consult.context import BUDGET
-from thinkback_lab.consult.doctor import ScriptedDoctor
+from thinkback_lab.consult.doctor import ScriptedDoctor, sheet_of
 from thinkback_lab.consult.guide import guide
 from thinkback_lab.consult.ledger import VISITS, Ledger
 from thinkback_lab.consult.llm_doctor import PROMPTS, ModelDoctor
@@ -76,6 +77,12 @@ def consult(
         Literal["en", "zh"] | None, typer.Option("--lang", help="Only records in this language.")
     ] = None,
     limit: options.Limit = None,
+    rounds: Annotated[
+        int | None,
+        typer.Option(
+            "--rounds", metavar="N", min=1, help="A doctor played by a model may ask so many questions."
+        ),
+    ] = None,
     budget: Annotated[
         int,
         typer.Option(
@@ -105,8 +112,8 @@ def consult(
     \b
     Examples:
       thinkback-lab consult --out runs/consult
-      thinkback-lab consult --scheme none --scheme raw --doctor llm --llm local:qwen-coder-1.5b --think rules \\
-        --only p01.en --only p02.en --out runs/consult-qwen --json
+      thinkback-lab consult --doctor llm --llm local:qwen-coder-1.5b --think rules --scheme none \\
+        --scheme raw --limit 6 --rounds 8 --out runs/qwen --json
       thinkback-lab consult --as doctor --only p03.en --scheme thinkback --out runs/mine
     """
     with options.one_line_errors():
@@ -115,10 +122,12 @@ def consult(
         schemes = {name: find(name) for name in names}
         cast = Cast("person" if side == "doctor" else doctor, "person" if side == "patient" else patient)
         parts = kit(options.setup_of(llm, embedder, preset, think))
-        job = Job(chosen, schemes, parts, _room(cast, parts), budget)
-        settings = {**parts.setup.told, "doctor": cast.doctor, "patient": cast.patient, "budget": budget}
+        job = Job(chosen, schemes, parts, _room(cast, parts, rounds), budget)
+        settings: dict[str, object] = {**parts.setup.told, "budget": budget, "rounds": rounds}
+        settings |= {"doctor": cast.doctor, "patient": cast.patient}
         if "llm" in (cast.doctor, cast.patient):
             settings["prompts"] = prompts.version(*PROMPTS)
+            sys.stderr.write(f"at most {_calls(job, cast):,} calls of the model for its parts\n")
         results = _finished(job, settings, out, fresh=fresh, quiet=side is not None)
     if as_json:
         options.show_json(results)
@@ -127,7 +136,9 @@ def consult(
         options.show_table(table(results), f"{results['n']} visits; kept in {out}, see {REPORT} there")
 
 
-def _finished(job: Job, settings: dict[str, Any], out: Path, *, fresh: bool, quiet: bool) -> dict[str, Any]:
+def _finished(
+    job: Job, settings: Mapping[str, object], out: Path, *, fresh: bool, quiet: bool
+) -> dict[str, Any]:
     """Begin the run or go on with it, and write all that is made of it."""
     if fresh and (out / RUN).exists():
         with open_alone(out / VISITS):
@@ -155,7 +166,19 @@ def _one(chosen: list[Any], scheme: list[str] | None) -> list[str]:
     return scheme or ["thinkback"]
 
 
-def _room(cast: Cast, parts: Kit) -> Room:
+def _calls(job: Job, cast: Cast) -> int:
+    """A call a question and one to decide; of the patient up to two a question. Retries are not counted."""
+    sheets = [
+        sheet_of(patient, number, job.room.rounds)
+        for patient in job.patients
+        for number in range(len(patient.visits))
+    ]
+    doctor = sum(sheet.most + 1 for sheet in sheets) if cast.doctor == "llm" else 0
+    patient = sum(2 * sheet.most for sheet in sheets) if cast.patient == "llm" else 0
+    return len(job.schemes) * (doctor + patient)
+
+
+def _room(cast: Cast, parts: Kit, rounds: int | None) -> Room:
     known = guide()
     model = parts.llm
     if model is None and "llm" in (cast.doctor, cast.patient):
@@ -168,7 +191,7 @@ def _room(cast: Cast, parts: Kit) -> Room:
     if model is not None:
         makers["llm"] = lambda sheet: ModelDoctor(sheet, known, model)
         sides["llm"] = ModelPatient(model)
-    return Room(known, makers[cast.doctor], sides[cast.patient])
+    return Room(known, makers[cast.doctor], sides[cast.patient], rounds)
 
 
 def _say(line: str) -> None:

@@ -38,7 +38,7 @@ class Sheet:
     gender: str
     at: datetime
     wanted: Mapping[str, int | None]  # item -> for how many days its result may be relied on
-    most: int  # questions that may be asked
+    most: int  # questions that a model may ask; the walk of a script ends by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def ended(diagnosis: str, treatment: str, lang: Lang) -> str:
     )
 
 
-def sheet_of(patient: Patient, number: int) -> Sheet:
+def sheet_of(patient: Patient, number: int, rounds: int | None = None) -> Sheet:
     """A visit (counted from 0) without its results."""
     visit, current = patient.visits[number], patient.current(number)
     return Sheet(
@@ -113,5 +113,5 @@ def sheet_of(patient: Patient, number: int) -> Sheet:
         gender=patient.gender,
         at=visit.at + CLOSES,
         wanted={item: current[item].within for item in visit.items},
-        most=max(2 * visit.rounds, len(visit.items)),
+        most=rounds or max(2 * visit.rounds, len(visit.items)),
     )

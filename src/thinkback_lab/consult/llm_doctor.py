@@ -1,7 +1,7 @@
-"""The doctor played by a model: Q_doc / END = Agent(R_pat, T_med, Role, Prompt) (TiM 000, Eq. 9; 001, Eq. 13).
+"""The doctor, a model: Q_doc / END = Agent(R_pat, T_med, Role, Prompt) (TiM 000, Eq. 9; 001, Eq. 13).
 
-T_med is what the scheme recalls for the patient's last words. A visit costs a call a question and one for the
-decision, plus one that says that it is time; at the last question allowed, the decision is asked for at once.
+T_med is what the scheme recalls for the patient's last words. A visit costs a call a question, one that says
+that it is time (none, where no more questions are allowed), and one for the decision.
 """
 
 from __future__ import annotations

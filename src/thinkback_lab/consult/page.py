@@ -1,4 +1,4 @@
-"""The report of a consultation run: TiM's table 3, figures 3 and 4, what was repeated, cases as in table 5."""
+"""The report of a run: table 3, figures 3 and 4 of TiM, what was repeated, and cases like table 5's."""
 
 from __future__ import annotations
 

@@ -83,11 +83,12 @@ class Room:
     guide: Guide
     doctor: MakeDoctor
     patient: PatientSide
+    rounds: int | None = None  # questions that a doctor may ask at most, where it is not left to the record
 
 
 def play(patient: Patient, number: int, desk: Desk, told: Told, room: Room) -> Played:
     """One visit (counted from 0); the desk and what was told go on to the next."""
-    sheet = sheet_of(patient, number)
+    sheet = sheet_of(patient, number, room.rounds)
     doctor = room.doctor(sheet)
     visit, current = patient.visits[number], patient.current(number)
     said = Reply(visit.opening)
