@@ -29,7 +29,7 @@ P02 = patients(only=["p02.en"])[0]
 HBA1C = P02.current(0)["HbA1c"]
 END = {
     "findings": ["The HbA1c is 9.1%.", "He is thirsty."],
-    "diagnosis": "Type 2 diabetes",
+    "diagnosis": "Type 2 diabetes.",
     "treatment": "Metformin",
 }
 
@@ -148,3 +148,14 @@ def test_a_part_for_a_model_needs_one(tmp_path: Path) -> None:
     done = lab(*WORDS, "--doctor", "llm", "--out", tmp_path / "run")
     assert done.exit_code == 1
     assert "give --llm" in done.stderr
+
+
+def test_a_doctor_who_asks_nothing_is_measured_too(upstream: Upstream, tmp_path: Path) -> None:
+    upstream.reply = lambda body: (
+        json.dumps(END) if "Decide now" in body["messages"][-1]["content"] else asks("")
+    )
+    done = lab("--only", "p03.en", *WORDS[2:], *MODELS, "--out", tmp_path / "run")
+    assert done.exit_code == 0, done.output
+    row = done.stdout.splitlines()[1].split()
+    assert row[:3] == ["raw", "0.000", "0.000"]
+    assert (tmp_path / "run" / "report.html").is_file()

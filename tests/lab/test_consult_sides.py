@@ -51,6 +51,7 @@ def asked(question: str, visit: int = 0) -> list[str]:
         ("What was the HbA1c?", ["HbA1c"]),
         ("Is your mother healthy?", ["Family history"]),
         ("What did the chest X-ray show?", []),
+        ("What are your symptoms?", ["Thirst", "Frequent urination"]),
         ("Do you like jazz?", []),
     ],
 )

@@ -59,7 +59,7 @@ class ModelDoctor:
     def _decided(self, reply: str, context: Context) -> Decision:
         said = self._asked(self._prompt("end", reply, context), Conclusion, END_TOKENS)
         lang = self._sheet.lang
-        diagnosis, treatment = prompts.one_line(said.diagnosis), prompts.one_line(said.treatment)
+        diagnosis, treatment = _plain(said.diagnosis), _plain(said.treatment)
         findings = {
             item: tuple(each for each in said.findings if self._guide.states(each, item, lang))
             for item in self._sheet.wanted
@@ -88,3 +88,8 @@ class ModelDoctor:
             reply=prompts.one_line(reply),
             **more,
         )
+
+
+def _plain(name: str) -> str:
+    """On one line, and without a mark at its end: it becomes part of a sentence."""
+    return prompts.one_line(name).rstrip(".。 ")

@@ -48,8 +48,9 @@ def measure(patient: Patient, played: Played, told: Told) -> Scores:
         "rejected": float(sum(len(turn.rejected) for turn in played.turns)),
         "rounds": float(len(played.turns) - 1),
         "context_tokens": fmean(tokens) if tokens else 0.0,
-        "consistency": fmean(alike(probe.by_question, probe.by_name, said) for probe, said in probes),
     }
+    if probes:  # a doctor may end before anything of the record was told
+        scores["consistency"] = fmean(alike(probe.by_question, probe.by_name, said) for probe, said in probes)
     if (order := in_order(asked, visit)) is not None:
         scores["order"] = order
     return scores

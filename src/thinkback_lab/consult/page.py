@@ -132,6 +132,8 @@ def _consistency(schemes: Mapping[str, Any]) -> Html:
         for look, (name, told) in enumerate(schemes.items())
         if told["by_turn"]
     ]
+    if not lines:
+        return paragraph(text("Nothing of any record was told that could be looked for again."))
     told = "; ".join(f"{line.name} ends at {line.points[-1][1]:.3f}" for line in lines)
     bars = bar_chart(groups, x_label="consistency score", told="Consistency by length of dialogue.", top=1.0)
     curve = line_chart(lines, x_label="turns so far", y_label="consistency", told=told)

@@ -90,7 +90,10 @@ def play(patient: Patient, number: int, desk: Desk, told: Told, room: Room) -> P
     """One visit (counted from 0); the desk and what was told go on to the next."""
     sheet = sheet_of(patient, number, room.rounds)
     doctor = room.doctor(sheet)
-    visit, current = patient.visits[number], patient.current(number)
+    visit = patient.visits[number]
+    record = {
+        each.item: each for each in (*visit.findings, *patient.current(number).values())
+    }.values()  # today's come first
     said = Reply(visit.opening)
     now: tuple[Finding, ...] = tuple(each for each in visit.findings if each.volunteered)
     turns: list[Turn] = []
@@ -99,7 +102,7 @@ def play(patient: Patient, number: int, desk: Desk, told: Told, room: Room) -> P
         desk.contexts = []
         move = doctor.move(said.text, desk)
         ended = isinstance(move, Decision)
-        found = () if ended else retrieve(move.text, current.values(), room.guide, sheet.lang)
+        found = () if ended else retrieve(move.text, record, room.guide, sheet.lang)
         turns.append(
             Turn(
                 patient=said.text,

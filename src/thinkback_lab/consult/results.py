@@ -88,7 +88,8 @@ def _grouped(entries: Sequence[Entry], key: Callable[[Entry], str]) -> dict[str,
 def _consistency(entries: Sequence[Entry], key: Callable[[Entry], str]) -> dict[str, Any]:
     """The consistency score of every group, findings counted alike whatever visit they were looked for at."""
     groups: dict[str, list[Entry]] = {}
-    for entry in sorted(entries, key=lambda each: each.turn):
+    looked = [entry for entry in entries if "consistency" in entry.scores]
+    for entry in sorted(looked, key=lambda each: each.turn):
         groups.setdefault(key(entry), []).append(entry)
     return {
         name: {"n": len(group), "consistency": round(fmean(_values(group, "consistency")), 4)}
@@ -109,13 +110,14 @@ def table(results: Mapping[str, Any]) -> Table:
         means, totals = told["metrics"], told["totals"]
         grid.add_row(
             name,
-            *(
-                f"{means[key]:.3f}" if key in means else "-"
-                for key in ("diagnosis", "treatment", "coverage", "order")
-            ),
+            *(_written(means, key) for key in ("diagnosis", "treatment", "coverage", "order")),
             *(str(totals[key]) for key in ("repeated", "forgotten", "contradicted")),
-            f"{means['consistency']:.3f}",
+            _written(means, "consistency"),
             f"{means['rounds']:.1f}",
             f"{means['context_tokens']:.1f}",
         )
     return grid
+
+
+def _written(means: Mapping[str, float], name: str) -> str:
+    return f"{means[name]:.3f}" if name in means else "-"

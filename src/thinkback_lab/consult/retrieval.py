@@ -1,7 +1,8 @@
 """The retrieval-augmented module (TiM 000, 3.4): what of a patient's record the doctor's question asks for.
 
 The intent is understood by words: an item is asked for where the question has all words of its name or of one
-of its cues. Of two items the one that fits by more words stands for both: "blood pressure" is no "blood".
+of its cues. Of two items the one that fits by more words stands for both: "blood pressure" is no "blood". A
+question for no item may be one for a category ("What are your symptoms?"): then its first findings are told.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ MOST = 2  # findings a question may bring: the patient is lazy
 
 
 def retrieve(question: str, findings: Iterable[Finding], guide: Guide, lang: Lang) -> tuple[Finding, ...]:
-    """The findings that a question asks for, the best fitting first; none where the record has none."""
+    """Of these findings, best first, those that a question asks for; none where the record has none."""
     every = tuple(findings)
     if exact := tuple(each for each in every if guide.asking(each.item, lang).ask == question):
         return exact
     fits = [(each, _fit(question, each.item, guide, lang)) for each in every]
     there = [(each, fit) for each, fit in fits if fit]
     widest = [(each, fit) for each, fit in there if not any(fit < other for _, other in there)]
+    if not widest:
+        return tuple(each for each in every if mentions(question, each.category))[:MOST]
     return tuple(each for each, _ in sorted(widest, key=lambda pair: -len(pair[1])))[:MOST]
 
 
