@@ -22,7 +22,7 @@ from thinkback_lab.consult.llm_doctor import PROMPTS, ModelDoctor
 from thinkback_lab.consult.llm_patient import ModelPatient
 from thinkback_lab.consult.load import PATIENTS, patients
 from thinkback_lab.consult.page import write_page
-from thinkback_lab.consult.patient import RulePatient
+from thinkback_lab.consult.patient import PatientSide, RulePatient
 from thinkback_lab.consult.person import PersonDoctor, PersonPatient
 from thinkback_lab.consult.play import MakeDoctor, Room
 from thinkback_lab.consult.results import summarise, table
@@ -118,7 +118,8 @@ def consult(
     """
     with options.one_line_errors():
         chosen = patients(folder, lang=lang, only=only or (), limit=limit)
-        names = _one(chosen, scheme) if side else list(dict.fromkeys(scheme or SCHEMES))
+        chosen = chosen[:1] if side else chosen
+        names = _one(scheme) if side else list(dict.fromkeys(scheme or SCHEMES))
         schemes = {name: find(name) for name in names}
         cast = Cast("person" if side == "doctor" else doctor, "person" if side == "patient" else patient)
         parts = kit(options.setup_of(llm, embedder, preset, think))
@@ -158,9 +159,8 @@ def _finished(
     return results
 
 
-def _one(chosen: list[Any], scheme: list[str] | None) -> list[str]:
-    """A person plays with one patient and one memory system."""
-    del chosen[1:]
+def _one(scheme: list[str] | None) -> list[str]:
+    """A person plays with one memory system."""
     if scheme and len(scheme) > 1:
         raise LabError("--as: a person plays with one memory system: name one --scheme")
     return scheme or ["thinkback"]
@@ -187,7 +187,7 @@ def _room(cast: Cast, parts: Kit, rounds: int | None) -> Room:
         "scripted": lambda sheet: ScriptedDoctor(sheet, known),
         "person": lambda sheet: PersonDoctor(sheet, known, _say, _hear),
     }
-    sides: dict[str, Any] = {"rules": RulePatient(), "person": PersonPatient(_say, _hear)}
+    sides: dict[str, PatientSide] = {"rules": RulePatient(), "person": PersonPatient(_say, _hear)}
     if model is not None:
         makers["llm"] = lambda sheet: ModelDoctor(sheet, known, model)
         sides["llm"] = ModelPatient(model)

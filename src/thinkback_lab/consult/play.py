@@ -91,9 +91,8 @@ def play(patient: Patient, number: int, desk: Desk, told: Told, room: Room) -> P
     sheet = sheet_of(patient, number, room.rounds)
     doctor = room.doctor(sheet)
     visit = patient.visits[number]
-    record = {
-        each.item: each for each in (*visit.findings, *patient.current(number).values())
-    }.values()  # today's come first
+    today = {each.item: each for each in visit.findings}
+    record = (today | patient.current(number)).values()  # in this order: "your symptoms" are today's
     said = Reply(visit.opening)
     now: tuple[Finding, ...] = tuple(each for each in visit.findings if each.volunteered)
     turns: list[Turn] = []
