@@ -48,11 +48,11 @@ class Cast:
 
 def consult(
     folder: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             "--patients", metavar="DIR", help="Records, a YAML file each; else the laboratory's own."
         ),
-    ] = PATIENTS,
+    ] = None,
     scheme: Annotated[
         list[str] | None,
         typer.Option(
@@ -117,7 +117,7 @@ def consult(
       thinkback-lab consult --as doctor --only p03.en --scheme thinkback --out runs/mine
     """
     with options.one_line_errors():
-        chosen = patients(folder, lang=lang, only=only or (), limit=limit)
+        chosen = patients(folder or PATIENTS, lang=lang, only=only or (), limit=limit)
         chosen = chosen[:1] if side else chosen
         names = _one(scheme) if side else list(dict.fromkeys(scheme or SCHEMES))
         schemes = {name: find(name) for name in names}
