@@ -18,7 +18,7 @@ from thinkback_lab.prompts import one_line
 from thinkback_lab.schemes.scheme import Found, Knows, Remembers, recalled
 from thinkback_lab.text import count_tokens, sentences
 
-BUDGET = 160  # tokens of memories for one question
+BUDGET = 120  # tokens of memories for one question
 ASKED = 20  # memories asked of a scheme: more than fit
 PATIENT = {"en": "Patient: ", "zh": "患者："}
 DOCTOR = {"en": " Doctor: ", "zh": " 医生："}
