@@ -84,7 +84,7 @@ def test_a_person_is_the_patient(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_ours_repeats_far_less_than_no_memory_and_raw_text_at_the_same_budget(tmp_path: Path) -> None:
-    """On every patient. The aim is half of raw text's and no contradiction: docs/consult.md tells how near."""
+    """The aim is half of raw text and no contradiction: docs/consult.md tells how near."""
     done = lab(
         "--scheme", "none", "--scheme", "raw", "--scheme", "thinkback", "--out", tmp_path / "run", "--json"
     )
