@@ -12,6 +12,7 @@ import typer
 from thinkback_lab.commands.classification import classification
 from thinkback_lab.commands.compare import compare
 from thinkback_lab.commands.consistency import consistency
+from thinkback_lab.commands.consult import consult
 from thinkback_lab.commands.determinism import determinism, replay
 from thinkback_lab.commands.evaluate import command_for
 from thinkback_lab.commands.generate import generate
@@ -53,6 +54,7 @@ app.command(short_help="The memory systems that can be compared.")(schemes)
 app.command(short_help="Runs side by side, with paired tests.")(compare)
 app.command(short_help="Let models judge the answers of runs, blind.")(judge)
 app.command(short_help="The papers' tables, filled from runs.")(tables)
+app.command(short_help="Fictional patients, a doctor, and a memory.")(consult)
 app.command(short_help="A persona world in PerLTQA's format.")(generate)
 app.command(short_help="Tell scenarios to a database.")(replay)
 training = typer.Typer(help="Make a model that thinkback ships anew, and measure it.", **_LOOK)

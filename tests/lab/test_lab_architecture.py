@@ -49,12 +49,14 @@ ALLOWED: dict[str, set[str]] = {
     "report": PARTS | {"schemes", "runs"},
     "compare": PARTS | {"runs"},
     "tables": PARTS | {"runs"},
+    # an experiment with a report of its own
+    "consult": ASKED | {"runs", "report"},
 }
 ALLOWED["commands"] = set(ALLOWED)
 ALLOWED["cli"] = {"commands", "datasets"}
 ALLOWED["cli_docs"] = {"cli"}
 
-EXTRA = {"bm25s", "sklearn", "scipy"}  # of the extra `lab`: imported where used, by `extras.extra`
+EXTRA = {"bm25s", "sklearn", "scipy", "yaml"}  # of the extra `lab`: imported where used, by `extras.extra`
 
 
 def modules() -> list[Path]:

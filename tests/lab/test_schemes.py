@@ -245,6 +245,21 @@ def test_memorybank_keeps_what_is_recalled_above_its_equals(tools: Kit) -> None:
         assert [found.sources for found in ask(made, "Who fed the horses?", 1)] == [("old",)]
 
 
+def test_summary_sums_up_the_sessions_that_are_over_and_gives_this_one_as_it_is(tools: Kit) -> None:
+    told = [
+        item("ferry", 0, "The ferry to Bergen was late.", session="one"),
+        item("yes", 0, "Yes.", session="one"),
+        item("now", 3, "I'm back.", "Welcome!", session="two"),
+    ]
+    with memory("summary:1", tools, told) as made:
+        found = ask(made, "Anything?", 1)
+        assert [each.text for each in found] == ["The ferry to Bergen was late.", "I'm back.\nWelcome!"]
+        assert found[0].sources == ("ferry",)
+    with pytest.raises(LabError, match="summary:6"):
+        find("summary:none")
+    assert ask(find("summary")(tools), "Anything?", 1) == []
+
+
 def test_a_days_summary_counts_through_what_it_retells_only(tools: Kit) -> None:
     told = [item(str(number), 0, text) for number, text in enumerate(
         ["The ferry to Bergen was late.", "Ok.", "We took the ferry to Bergen with Ada.", "Soup with Ada.",

@@ -39,7 +39,7 @@ class RunFolder:
                 if (path / RUN).exists():
                     self._resume(identity)
                 else:
-                    _write_whole(path / RUN, {"identity": identity, "command": command})
+                    write_whole(path / RUN, {"identity": identity, "command": command})
             except BaseException:
                 self._lines.close()
                 raise
@@ -130,7 +130,7 @@ def read_results(path: Path) -> dict[str, Any]:
 
 def write_results(path: Path, results: Mapping[str, Any]) -> None:
     """The figures of a run, all of them or none."""
-    _write_whole(path / RESULTS, results)
+    write_whole(path / RESULTS, results)
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -164,7 +164,7 @@ def _part(path: Path) -> Path:
     return path.with_suffix(".part")
 
 
-def _write_whole(path: Path, told: Mapping[str, Any]) -> None:
+def write_whole(path: Path, told: Mapping[str, Any]) -> None:
     part = _part(path)
     with part.open("w", encoding="utf-8", errors="backslashreplace") as file:
         file.write(json.dumps(told, ensure_ascii=False, indent=2) + "\n")

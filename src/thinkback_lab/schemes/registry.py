@@ -31,6 +31,7 @@ from thinkback_lab.schemes.perltqa import Classified, episodic, semantic, varian
 from thinkback_lab.schemes.raw import Raw
 from thinkback_lab.schemes.scheme import Scheme
 from thinkback_lab.schemes.scm import SCM
+from thinkback_lab.schemes.summary import summary
 from thinkback_lab.schemes.tim import version
 from thinkback_lab.schemes.whole import LAST, Newest, last
 
@@ -55,6 +56,9 @@ REGISTRY: dict[str, Entry] = {
     "full": Entry(Newest, "the full context, given whole"),
     "last": Entry(last(), f"the last turns ({LAST} of them), given whole", last, "N"),
     "memorybank": Entry(MemoryBank, "SiliconFriend: turns, daily summaries, Ebbinghaus' retention"),
+    "summary": Entry(
+        summary(), "a summary of each session that is over, then the turns of this one", summary, "N"
+    ),
     "scm": Entry(SCM, "Self-Controlled Memory: a controller, relevance and recency, the last turn always"),
     "fuzzy-original": Entry(FuzzyOriginal, "seed 003 as described, its faults kept"),
     "tim": Entry(version(), "Think-in-Memory as in a paper: 002 unless 000 or 001 is said", version, "PAPER"),
