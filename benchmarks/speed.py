@@ -3,7 +3,8 @@
     python benchmarks/speed.py [--json] [--embedder minilm] [--thoughts 10000] [--appends 4000]
 
 remember: p99 of `Memory.remember` over p99 of a bare durable SQLite append of the same bytes, taken in turns.
-recall:   p50 of `Memory.recall` at 10,000 thoughts over p50 of embedding the query alone, taken in turns.
+recall:   p50 of `Memory.recall` at 10,000 thoughts and as many turns, half of which no thought was drawn from,
+          over p50 of embedding the query alone, taken in turns.
 turns:    1,000 turns imported, as a share of the embedder's own speed on the same texts.
 package:  CPU seconds of `import thinkback` beyond a bare interpreter.
 """
@@ -29,6 +30,7 @@ import numpy as np
 from thinkback import Memory, models
 from thinkback.types import Draft, Source, Turn
 
+UNTHOUGHT = "…"
 NAMES = ("Anna", "Ben", "Chen", "Dana", "Emil", "Fatima", "Goro", "Hana", "Ivan", "Julia", "Karim", "Lena")
 PLACES = ("Paris", "Lyon", "Berlin", "Kyoto", "Oslo", "Lima", "Cairo", "Porto", "Austin", "Quito", "Delhi")
 THINGS = ("tea", "chess", "jazz", "hiking", "pottery", "sailing", "poetry", "football", "cooking", "maps")
@@ -52,11 +54,16 @@ def turns_said(count: int, seed: int) -> list[str]:
 
 
 class Verbatim:
-    """A generator that takes every line of a turn as a thought: only the store and the index are measured."""
+    """A generator that takes every line of a turn as a thought: only the store and the index are measured.
+
+    Of a turn that ends in an ellipsis it thinks nothing.
+    """
 
     name = "benchmark"
 
     def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
+        if turn.query.endswith(UNTHOUGHT):
+            return []
         source = Source(turn.id, turn.asker, "query", 0, len(turn.query))
         return [
             Draft(
@@ -107,8 +114,8 @@ def recall(folder: Path, embedder: str, thoughts: int) -> dict[str, float]:
     with Memory.open(
         str(folder / "recall.db"), embedder=embedder, think=Verbatim(), background=False
     ) as memory:
-        for text in turns_said(thoughts // 2, seed=2):
-            memory.remember(text)
+        for number, text in enumerate(turns_said(thoughts, seed=2)):
+            memory.remember(text + UNTHOUGHT if number % 2 else text)
         memory.post_think()
         asked = [f"Who likes {thing} in {place}?" for thing in THINGS for place in PLACES][:200]
         for query in asked[:5]:
@@ -118,10 +125,11 @@ def recall(folder: Path, embedder: str, thoughts: int) -> dict[str, float]:
         for query in asked:
             alone.append(timed(memory.embedder.embed, [query]))
             whole.append(timed(memory.recall, query))
-        held = memory.stats().thoughts
+        held, kept_turns = memory.stats().thoughts, memory.stats().turns
         kept = recall_at_10(memory, asked)
     return {
         "recall_thoughts": held,
+        "recall_turns": kept_turns,
         "recall_at_10": kept,
         "recall_p50_ms": percentile(whole, 50),
         "embed_p50_ms": percentile(alone, 50),
@@ -199,7 +207,7 @@ def main() -> None:
         return
     wanted = {
         "remember_p99_ratio": "at most 2",
-        "recall_p50_ratio": "at most 1.25",
+        "recall_p50_ratio": "at most 2",
         "import_share": "at least 0.60",
         "import_cpu_s": "below 0.2",
     }
