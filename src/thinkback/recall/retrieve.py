@@ -73,7 +73,7 @@ def _together(search: Search) -> Outcome:
         judge = Judge(search, turns)
         told = by_kind(search, rows_of(search, "thought", found, thoughts))
         raw = by_kind(search, rows_of(search, "turn", bank, turns))
-        rows = ranked(told, raw, question.text)
+        rows = ranked(told, raw, search.open_terms)
         items, dropped = judge(rows, question.k)
         # What was not looked at may be better than what is kept, where all before it was no find.
         unseen = max((hits.score[-1] for hits in (found, bank) if len(hits) == limit), default=0.0)
@@ -107,7 +107,7 @@ def _scored_anew(search: Search, rerank: Reranker) -> Outcome:
     told = [row for row in rows if isinstance(row.memory, Thought)]
     raw = [row for row in rows if isinstance(row.memory, Turn)]
     left = (row for row in every if row.memory.ref not in finds)
-    standing = ranked(told, raw, search.question.text)
+    standing = ranked(told, raw, search.open_terms)
     kept, dropped = judge(sorted((*standing, *left), key=Row.order), search.question.k)
     return Outcome(found, bank, kept, dropped)
 
