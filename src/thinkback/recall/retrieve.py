@@ -1,9 +1,8 @@
 """The thought retriever (TiM 002, 3.3): groups first, similarity inside them; and the bank beside the space.
 
 Stage 1 picks the candidates, stage 2 scores them; both happen in `index.shelf`. By default thoughts and raw
-turns are ranked together (decision 0013), so that what was not turned into a thought is still found; in TiM,
-and in a small space of thoughts, turns only fill the places that thoughts leave. A preset may have candidates
-scored anew (`recall.rerank`).
+turns are ranked together (decision 0013), so that what was not turned into a thought is still found; in TiM
+turns only fill the places that thoughts leave. A preset may have candidates scored anew (`recall.rerank`).
 
     search -> rows -> judge -> beside -> past
 """
