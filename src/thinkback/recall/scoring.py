@@ -105,11 +105,12 @@ class Scorer:
     def _by_chance(parts: Parts, values: Mapping[str, Scores]) -> npt.NDArray[np.bool_]:
         """What shares no word with the query, is not near in meaning, and has nothing else to do with it."""
         meaning = values["meaning"] if "meaning" in values else values["meaning_han"]
-        chance = (parts.lexical <= 0) & (meaning < _OUT) & (parts.before <= 0) & (values["told_before"] <= 0)
-        for name in ("time", "about"):
+        chance = (meaning < _OUT) & (parts.before <= 0) & (values["told_before"] <= 0)
+        chance = (parts.lexical <= 0) & (chance | (parts.cosine <= 0))
+        for name in ("time", "about"):  # who asks for a day alone wants what was said then, whatever it was
             if name in values:
                 chance &= values[name] <= 0
-        return chance | ((parts.cosine <= 0) & (parts.lexical <= 0))
+        return chance
 
     def values(self, parts: Parts) -> dict[str, Scores]:
         """The parts by their weights' names, as they are weighed."""

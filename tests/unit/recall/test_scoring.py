@@ -173,6 +173,13 @@ def test_what_began_in_the_time_asked_for_scores_more() -> None:
     assert before == after == ENGLISH(rows)[0]  # nothing is taken off what began at another time
 
 
+def test_what_was_said_in_the_time_asked_for_is_no_chance_however_far() -> None:
+    scorer = replace(ENGLISH, within=(100.0, 200.0))
+    then, other = scorer(parts(lexical=[0, 0], cosine=[-0.1, -0.1], since=[150, 250]))
+    assert then > 0
+    assert other == 0
+
+
 def test_a_statement_is_not_answered_by_what_it_says() -> None:
     rows = parts(told=[0.0, 1.0])
     asked, told = gap(ENGLISH, rows), gap(replace(ENGLISH, manner="tells"), rows)
