@@ -19,7 +19,7 @@ from thinkback.recall.fate import Journal
 from thinkback.recall.retention import Fading
 from thinkback.recall.scoring import Scorer
 from thinkback.recall.understand import Understood
-from thinkback.text.questions.asked_when import Asked, asked_when
+from thinkback.text.questions.asked_when import Asked, Untimed, asked_when, untimed
 from thinkback.text.questions.asking import asked_for, open_terms, rewordings
 from thinkback.text.questions.spoken import Spoken, is_brief, spoken
 from thinkback.text.questions.thesaurus import alike
@@ -129,7 +129,7 @@ class Search:
             current_only=allowing.current_only,
             only=allowing.only,
             weights=(self.preset.cosine, self.preset.lexical),
-            rank=self.scorer_of(kind) if self.preset.weights else None,
+            rank=self.scorer_of(kind) if self.preset.weights or self.scorer.within else None,
             within=self.scorer.within,
             told=_hashed(self.spoken.told),
             asked=_hashed(self.spoken.asked) if self.spoken.told else None,
@@ -196,6 +196,7 @@ def searching(
     question: Question, shelf: Shelf, hashing: Hashing | None, preset: Preset, lookup: Lookup
 ) -> Search:
     """The question made ready: its wordings, the time it names, whether it tells something."""
+    timed = preset.weights is not None
     if preset.weights and _no_measure(shelf.size("turn"), shelf.size("thought")):
         preset = plain(preset)
     if not preset.target and hashing is not None and hashing.probes > 1:
@@ -205,9 +206,11 @@ def searching(
     put = spoken(question.text)
     when = Asked((), "any") if question.now is None else asked_when(question.text, question.now)
     rows = shelf.size("turn") + shelf.size("thought")
-    scorer = Scorer(preset, question.text, put.manner, within=_within(when), rows=rows)
+    within = _within(when) if timed else None
+    wanted = untimed(question.text, when) if within else Untimed(question.text)
+    scorer = Scorer(preset, question.text, put.manner, within=within, anything=wanted.anything, rows=rows)
     reaches_back = when.tense == "before" and question.as_of is None and question.known is None
-    wordings = wordings_of(question) if preset.rewords else _as_asked(question)
+    wordings = wordings_of(replace(question, text=wanted.text)) if preset.rewords else _as_asked(question)
     return Search(
         question,
         shelf,
@@ -261,7 +264,7 @@ def _own(question: Question) -> Iterator[Wording]:
     Of Chinese every two neighbours are a term, and many pairs are no word: a pair that nobody wrote must not
     weigh as if a rare word were missing.
     """
-    yield Wording(question.terms)
+    yield Wording(hash_terms(terms(question.text)))
     if not is_brief(question.text):
         return
     if (wanted := asked_for(question.text)) != terms(question.text):

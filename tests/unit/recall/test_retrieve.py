@@ -46,9 +46,9 @@ def test_every_item_tells_why(memory: Memory) -> None:
     score = item.score
     assert score.sum is not None
     assert score.sum.linear == pytest.approx(0.5 * score.cosine + 0.5 * score.lexical)
-    assert [(step.why, step.after) for step in score.sum.adjustments] == [
-        ("stands for turn:1", pytest.approx(score.total))
-    ]
+    (step,) = score.sum.adjustments
+    assert step.why == "stands for turn:1"
+    assert step.after == pytest.approx(score.total)
     assert item.reason.startswith(f"matters: {score.total:.2f} >= 0.15 (meaning {score.cosine:.2f}, words ")
     assert f"group {item.group}" in item.reason
     assert "said by user in turn:1" in item.reason
@@ -390,6 +390,20 @@ def test_a_date_in_the_question_lifts_what_was_said_that_day(
     assert found[0].score.total > found[1].score.total + 0.1
     undated = talked.recall("Who did I have lunch with?")
     assert _score(undated, "Tom") == pytest.approx(_score(undated, "Mia"), abs=0.1)
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_who_asks_for_a_day_alone_gets_what_was_said_that_day(
+    memory: Memory, clock: FakeClock, small: bool
+) -> None:
+    _told(memory, clock, ("Yesterday I told you of a parrot.", *(() if small else SMALL_TALK)))
+    _told(memory, clock, ["Ada sold the blue piano."])
+    found = memory.recall("What did I tell you yesterday?", explain=True)
+    assert "piano" in found[0].text
+    assert not any("parrot" in text for text in _texts(found))
+    lines = "\n".join(memory.why(found).lines)
+    assert "in the time asked for" in lines
+    assert memory.recall("What did I tell you last year?").items == ()
 
 
 def test_a_question_asked_sixty_times_does_not_hide_its_answer(talked: Memory, clock: FakeClock) -> None:
