@@ -219,6 +219,16 @@ def test_of_few_turns_the_nearest_is_worth_a_look_in_chinese(
     assert [item.reason.partition(":")[0] for item in recalled] == found
 
 
+@pytest.mark.parametrize(("turns", "found"), [(1, 1), (5, 0)])
+def test_of_few_turns_that_are_all_as_near_none_is_worth_a_look(
+    memory: Memory, turns: int, found: int
+) -> None:
+    for _ in range(turns):
+        memory.remember("楼梯都下不去了。")
+    memory.remember("My train was late.")
+    assert len(memory.recall("雨具丢哪儿了？")) == found
+
+
 @pytest.mark.parametrize(
     ("first", "then", "asked", "told"),
     [
