@@ -287,8 +287,7 @@ class Shelf:
     ) -> set[int]:
         """Those of these rows that a search with the same limits may return."""
         rows = self._rows[kind]
-        kept = rows.ids()[rows.allowed(as_of=as_of, current_only=current_only, only=only)]
-        return set(ids).intersection(kept.tolist())
+        return rows.among(ids, rows.allowed(as_of=as_of, current_only=current_only, only=only))
 
     def retired_of(self, kind: ItemKind, turn: int) -> list[int]:
         """The rows that came of a turn and are held true no more."""
