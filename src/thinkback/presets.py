@@ -189,7 +189,7 @@ def plain(preset: Preset) -> Preset:
     return replace(
         preset,
         weights=None,
-        together=False,
+        together=preset.retention is None,  # a turn does not fade, and must not stand before what does
         threshold=preset.threshold**_BENT,
         nearly=preset.nearly**_BENT,
     )

@@ -92,6 +92,10 @@ class Rows:
             keep &= listed
         return keep
 
+    def among(self, ids: Collection[int], allowed: Mask) -> set[int]:
+        """Those of these ids that are here and allowed."""
+        return {id for id in ids if id in self._slot and allowed[self._slot[id]]}
+
     def ids(self, slots: Slots | None = None) -> Ints:
         """The ids of these slots, or all in the order they came."""
         return self._ids[: len(self)].copy() if slots is None else self._ids[slots]

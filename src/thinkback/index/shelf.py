@@ -276,6 +276,19 @@ class Shelf:
         """The rows that came right before and right after one."""
         return self._rows[kind].beside(id)
 
+    def holding(
+        self,
+        kind: ItemKind,
+        ids: Collection[int],
+        *,
+        as_of: float | None = None,
+        current_only: bool = True,
+        only: Collection[int] | None = None,
+    ) -> set[int]:
+        """Those of these rows that a search with the same limits may return."""
+        rows = self._rows[kind]
+        return rows.among(ids, rows.allowed(as_of=as_of, current_only=current_only, only=only))
+
     def retired_of(self, kind: ItemKind, turn: int) -> list[int]:
         """The rows that came of a turn and are held true no more."""
         return self._rows[kind].retired_of(turn)

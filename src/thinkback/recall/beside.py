@@ -13,6 +13,7 @@ from thinkback.types import Candidate, Ref, Turn
 
 _OPENING = 2000  # characters by which a turn is judged to speak of somebody
 _NEARLY = 3  # places that turns below the threshold may take
+_STANDS_OUT = 1.25  # times the score of the nearest that takes none of them
 _TALK = timedelta(hours=2)  # what was said within it, in one session, belongs together
 _REFERS = re.compile(
     r"\b(?:he|she|they|it|him|her|them|his|hers|their|its|there)\b|[他她它牠]|[那这這][边邊里裡儿兒]",
@@ -47,8 +48,10 @@ def joined(
     for item in left:
         if item.ref.id in beside and item.turn and any(_same_talk(item.turn, other) for other in talk):
             join(item, "said beside it")
+    # where the next is as near, none of them is the one
+    others = _STANDS_OUT * max((item.score.total for item in left[_NEARLY:]), default=0.0)
     for item in left[:_NEARLY] if search.few else ():
-        if item.score.total >= search.preset.nearly / 2:
+        if item.score.total >= max(search.preset.nearly / 2, others):
             join(item, "near")
     return kept + list(found.values()), [item for item in left if item.ref not in found]
 

@@ -8,7 +8,6 @@ what was taken back, to none.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from thinkback.recall.fate import Fates
@@ -31,13 +30,13 @@ def outdated(search: Search, limit: int) -> Outdated:
     if not search.shelf.any_retired("thought"):
         return lambda turn: ()
     known = search.hits("thought", max(_RETIRED, limit), whenever=True)
-    held = replace(search, reaches_back=False).hits("thought", max(_RETIRED, limit))
-    gone = set(known.ids.tolist()) - set(held.ids.tolist())
+    ids = known.ids.tolist()
+    gone = set(ids) - search.holding("thought", ids)
     if not gone:
         return lambda turn: ()
-    thoughts = search.lookup.thoughts(known.ids.tolist())
+    thoughts = search.lookup.thoughts(ids)
     kept = {source for thought in thoughts if thought.id not in gone for source in thought.sources}
-    columns = zip(known.ids.tolist(), known.score, known.lexical, strict=True)
+    columns = zip(ids, known.score, known.lexical, strict=True)
     mattering = {id_ for id_, score, lexical in columns if search.nearly(score, lexical)}
     retired: dict[int, list[tuple[Thought, Source]]] = {}
     for thought in thoughts:

@@ -1,9 +1,8 @@
 """The thought retriever (TiM 002, 3.3): groups first, similarity inside them; and the bank beside the space.
 
 Stage 1 picks the candidates, stage 2 scores them; both happen in `index.shelf`. By default thoughts and raw
-turns are ranked together (decision 0013), so that what was not turned into a thought is still found; in TiM,
-and in a small space of thoughts, turns only fill the places that thoughts leave. A preset may have candidates
-scored anew (`recall.rerank`).
+turns are ranked together (decision 0013), so that what was not turned into a thought is still found; in TiM
+turns only fill the places that thoughts leave. A preset may have candidates scored anew (`recall.rerank`).
 
     search -> rows -> judge -> beside -> past
 """
@@ -73,7 +72,7 @@ def _together(search: Search) -> Outcome:
         judge = Judge(search, turns)
         told = read(search, rows_of(search, "thought", found, thoughts))
         raw = read(search, rows_of(search, "turn", bank, turns))
-        rows = ranked(told, raw, question.text)
+        rows = ranked(told, raw, search.open_terms)
         items, dropped = judge(rows, question.k)
         # What was not looked at may be better than what is kept, where all before it was no find.
         unseen = max((hits.score[-1] for hits in (found, bank) if len(hits) == limit), default=0.0)
@@ -107,7 +106,7 @@ def _scored_anew(search: Search, rerank: Reranker) -> Outcome:
     told = [row for row in rows if isinstance(row.memory, Thought)]
     raw = [row for row in rows if isinstance(row.memory, Turn)]
     left = (row for row in every if row.memory.ref not in finds)
-    standing = ranked(told, raw, search.question.text)
+    standing = ranked(told, raw, search.open_terms)
     kept, dropped = judge(sorted((*standing, *left), key=Row.order), search.question.k)
     return Outcome(found, bank, kept, dropped)
 

@@ -9,7 +9,6 @@ from thinkback.index.shelf import Hits
 from thinkback.recall.breakdown import breakdown
 from thinkback.recall.search import Search
 from thinkback.recall.signs import in_words, signs
-from thinkback.text.questions.asking import open_terms
 from thinkback.text.questions.thesaurus import alike
 from thinkback.text.tokens import terms
 from thinkback.types import ItemKind, Score, Thought, Turn
@@ -61,12 +60,12 @@ def read(search: Search, rows: Iterable[Row]) -> list[Row]:
     return [row.moved(lifted(row.score.total, told), in_words(told)) if told else row for row, told in found]
 
 
-def ranked(thoughts: Sequence[Row], turns: Sequence[Row], asked: str) -> list[Row]:
+def ranked(thoughts: Sequence[Row], turns: Sequence[Row], asked: frozenset[str]) -> list[Row]:
     """All rows, best first, where a thought that tells all of its turn stands for it: it scores as high."""
     return sorted((*_standing(thoughts, turns, asked), *turns), key=Row.order)
 
 
-def _standing(thoughts: Sequence[Row], turns: Sequence[Row], asked: str) -> Iterator[Row]:
+def _standing(thoughts: Sequence[Row], turns: Sequence[Row], asked: frozenset[str]) -> Iterator[Row]:
     turn_of = {row.memory.id: row for row in turns}
     for row in thoughts:
         sources = {source.turn for source in row.memory.sources} if isinstance(row.memory, Thought) else set()
@@ -78,13 +77,12 @@ def _standing(thoughts: Sequence[Row], turns: Sequence[Row], asked: str) -> Iter
         yield row._replace(score=score)
 
 
-def says_more(turn: Turn, tellers: Sequence[str], asked: str) -> bool:
+def says_more(turn: Turn, tellers: Sequence[str], asked: frozenset[str]) -> bool:
     """Whether the user said more in a turn than the tellers, thoughts in words, tell of it.
 
-    One more word is enough if the question has it too; otherwise it takes a few.
+    One more word is enough if it is `asked` for (`Search.open_terms`); otherwise it takes a few.
     """
     told = {term for text in tellers for term in (*terms(text), *alike(text))}
     # of Chinese, characters: pairs of them change with every wording
     more = {term for term in terms(turn.query) if term.isascii() or len(term) == 1} - told
-    wanted = set(open_terms(asked)) - told
-    return len(more) >= _SAYS_MORE or bool(more & wanted)
+    return len(more) >= _SAYS_MORE or not more.isdisjoint(asked)

@@ -37,6 +37,7 @@ _NOISE = 2.0  # by how much more the middle lies where chance stands out by a de
 _FEW = 15  # rows; fewer are no smaller space
 _OF_FEW = math.sqrt(2 * math.log(_FEW))
 _OUT = 1.5  # deviations by which a meaning stands out by more than chance
+_IN_TIME = 0.1  # what the time asked for is worth on the plain scale: not enough to matter by itself
 _IN_PASSING = 0.2  # of a row's words, said in any query on the matter; only more than that tells it
 
 
@@ -56,6 +57,7 @@ class Scorer:
     text: str
     manner: Manner = "asks"
     within: tuple[float, float] | None = None
+    anything: bool = False  # whether all of that time is wanted, whatever it was
     thoughts: bool = False  # whether thoughts are scored, or raw turns
     about: tuple[int, ...] = ()  # the thoughts told of those whom the question speaks of
     rows: int = 0  # of the space, thoughts and turns
@@ -64,13 +66,27 @@ class Scorer:
         preset = self.preset
         if preset.weights is None:
             plain: Scores = preset.cosine * parts.cosine + preset.lexical * parts.lexical
-            return plain
+            return (
+                plain
+                if self.within is None
+                else self._all_then(plain + _IN_TIME * self._timely(parts), parts)
+            )
         values = self.values(parts)
         score = self.bent(self._sum(values, preset.weights))
         score[self._by_chance(parts, values)] = 0.0
         # What is near by any measure stays a find among many that are as near: a question asked every day.
         near = 0.5 * parts.cosine + 0.5 * parts.lexical >= _NEAR
-        return np.where(near, np.maximum(score, preset.threshold), score)
+        return self._all_then(np.where(near, np.maximum(score, preset.threshold), score), parts)
+
+    def _all_then(self, score: Scores, parts: Parts) -> Scores:
+        """The score; where all of a time is wanted, that matters, and of the rest what says its name.
+
+        What has no vector is not meant to be found.
+        """
+        if not self.anything:
+            return score
+        then = (self._timely(parts) > 0) & (parts.cosine != 0)
+        return np.where(then, np.maximum(score, self.preset.threshold), score * (parts.lexical > 0))
 
     def bent(self, linear: Scores) -> Scores:
         """The weighted sum as a score from 0 to 1.
@@ -87,11 +103,13 @@ class Scorer:
         return self.preset.middle + _NOISE * (math.sqrt(2 * math.log(max(self.rows, _FEW))) - _OF_FEW)
 
     def weighed(self, parts: Parts) -> Iterator[Weighed]:
-        """Every part that this question is scored by, and its weight: what is summed and what `why` tells."""
+        """Every part that is summed, with its weight, as `why` tells it; of a plain sum those beyond two."""
         if self.preset.weights is not None:
             weights = self._weights(self.preset.weights)
             for name, values in self.values(parts).items():
                 yield Weighed(name, values, getattr(weights, name))
+        elif self.within is not None:
+            yield Weighed("time", self._timely(parts), _IN_TIME)
 
     def _sum(self, values: Mapping[str, Scores], manners: Manners) -> Scores:
         weights = self._weights(manners)
@@ -104,11 +122,12 @@ class Scorer:
     def _by_chance(parts: Parts, values: Mapping[str, Scores]) -> npt.NDArray[np.bool_]:
         """What shares no word with the query, is not near in meaning, and has nothing else to do with it."""
         meaning = values["meaning"] if "meaning" in values else values["meaning_han"]
-        chance = (parts.lexical <= 0) & (meaning < _OUT) & (parts.before <= 0) & (values["told_before"] <= 0)
-        for name in ("time", "about"):
+        chance = (meaning < _OUT) & (parts.before <= 0) & (values["told_before"] <= 0)
+        chance = (parts.lexical <= 0) & (chance | (parts.cosine <= 0))
+        for name in ("time", "about"):  # who asks for a day alone wants what was said then, whatever it was
             if name in values:
                 chance &= values[name] <= 0
-        return chance | ((parts.cosine <= 0) & (parts.lexical <= 0))
+        return chance
 
     def values(self, parts: Parts) -> dict[str, Scores]:
         """The parts by their weights' names, as they are weighed."""
@@ -135,9 +154,13 @@ class Scorer:
         if self.about:
             found["about"] = np.isin(parts.ids, self.about).astype(np.float64)
         if self.within is not None:
-            start, end = self.within
-            found["time"] = ((parts.since >= start) & (parts.since < end)).astype(np.float64)
+            found["time"] = self._timely(parts)
         return found
+
+    def _timely(self, parts: Parts) -> Scores:
+        """1 for what began in the time that is asked for, 0 for the rest."""
+        start, end = self.within or (math.inf, -math.inf)
+        return ((parts.since >= start) & (parts.since < end)).astype(np.float64)
 
     def lifted(self, total: float, signs: Mapping[str, float]) -> float:
         """A total of __call__ with what is known of a memory once it is read (`recall/signs.py`)."""

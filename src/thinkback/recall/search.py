@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from thinkback.index.lexical import Wording, hash_terms
 from thinkback.index.shelf import Hits, Shelf
@@ -19,8 +19,8 @@ from thinkback.recall.fate import Journal
 from thinkback.recall.retention import Fading
 from thinkback.recall.scoring import Scorer
 from thinkback.recall.understand import Understood
-from thinkback.text.questions.asked_when import Asked, asked_when
-from thinkback.text.questions.asking import asked_for, rewordings
+from thinkback.text.questions.asked_when import Asked, Untimed, asked_when, untimed
+from thinkback.text.questions.asking import asked_for, open_terms, rewordings
 from thinkback.text.questions.spoken import Spoken, is_brief, spoken
 from thinkback.text.questions.thesaurus import alike
 from thinkback.text.scripts import has_han
@@ -71,6 +71,32 @@ class Lookup:
     turns: Callable[[Sequence[int]], Sequence[Turn]]
     journal: Journal
 
+    def once(self) -> Lookup:
+        """The same for one question, which may ask for a memory again and again: each is read once."""
+        return replace(self, thoughts=_once(self.thoughts), turns=_once(self.turns))
+
+
+Read = TypeVar("Read", Thought, Turn)
+
+
+def _once(read: Callable[[Sequence[int]], Sequence[Read]]) -> Callable[[Sequence[int]], Sequence[Read]]:
+    found: dict[int, Read] = {}
+
+    def look(ids: Sequence[int]) -> Sequence[Read]:
+        if missing := [id_ for id_ in ids if id_ not in found]:
+            found.update((each.id, each) for each in read(missing))
+        return [found[id_] for id_ in sorted(ids) if id_ in found]
+
+    return look
+
+
+class _Allowing(NamedTuple):
+    """Which rows a search may return: what holds at a time, is not retired, is one of these ids."""
+
+    as_of: float | None
+    current_only: bool
+    only: Collection[int] | None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
@@ -84,15 +110,12 @@ class Search:
     scorer: Scorer
     wordings: Mapping[ItemKind, tuple[Wording, ...]]
     spoken: Spoken
+    open_terms: frozenset[str]  # words of the question that stand for no relation
     reaches_back: bool = False  # it asks for what was so before: what is held true no more may answer it
 
     def hits(self, kind: ItemKind, limit: int, *, whenever: bool = False) -> Hits:
         """The best of what holds at the time asked for; `whenever` takes what was retired as well."""
-        whenever = whenever or (kind == "thought" and self.reaches_back)
-        known = self.question.known
-        as_of = None if whenever or self.question.as_of is None else self.question.as_of.timestamp()
-        if known is not None and kind == "thought":
-            as_of = None  # what held then is already chosen, by the intervals as they were known
+        allowing = self._allowing(kind, whenever=whenever or (kind == "thought" and self.reaches_back))
         scan_below = self.preset.scan_below
         # Where words have no weight they must not propose candidates either: TiM looks into groups alone.
         return self.shelf.search(
@@ -102,15 +125,30 @@ class Search:
             limit=limit,
             hashing=self.hashing if self.question.explain or self.shelf.size(kind) > scan_below else None,
             scan_below=scan_below,
-            as_of=as_of,
-            current_only=as_of is None and not whenever and known is None,
-            only=None if known is None else self._only(known, kind, whenever=whenever),
+            as_of=allowing.as_of,
+            current_only=allowing.current_only,
+            only=allowing.only,
             weights=(self.preset.cosine, self.preset.lexical),
-            rank=self.scorer_of(kind) if self.preset.weights else None,
+            rank=self.scorer_of(kind) if self.preset.weights or self.scorer.within else None,
             within=self.scorer.within,
             told=_hashed(self.spoken.told),
             asked=_hashed(self.spoken.asked) if self.spoken.told else None,
         )
+
+    def holding(self, kind: ItemKind, ids: Sequence[int]) -> set[int]:
+        """Those of these rows that hold at the time asked for, even if the question reaches back."""
+        allowing = self._allowing(kind, whenever=False)
+        return self.shelf.holding(
+            kind, ids, as_of=allowing.as_of, current_only=allowing.current_only, only=allowing.only
+        )
+
+    def _allowing(self, kind: ItemKind, *, whenever: bool) -> _Allowing:
+        known = self.question.known
+        as_of = None if whenever or self.question.as_of is None else self.question.as_of.timestamp()
+        if known is not None and kind == "thought":
+            as_of = None  # what held then is already chosen, by the intervals as they were known
+        current_only = as_of is None and not whenever and known is None
+        return _Allowing(as_of, current_only, None if known is None else self._only(known, kind, whenever))
 
     def scorer_of(self, kind: ItemKind) -> Scorer:
         if kind == "turn":
@@ -118,7 +156,7 @@ class Search:
         return replace(self.scorer, thoughts=True, about=self.question.about)
 
     @staticmethod
-    def _only(known: Known, kind: ItemKind, *, whenever: bool) -> Collection[int]:
+    def _only(known: Known, kind: ItemKind, whenever: bool) -> Collection[int]:
         if kind == "turn":
             return known.turns
         return known.ever if whenever else known.held
@@ -158,6 +196,7 @@ def searching(
     question: Question, shelf: Shelf, hashing: Hashing | None, preset: Preset, lookup: Lookup
 ) -> Search:
     """The question made ready: its wordings, the time it names, whether it tells something."""
+    timed = preset.weights is not None
     rows = shelf.size("turn") + shelf.size("thought")
     if preset.weights and _no_measure(rows):
         preset = plain(preset)
@@ -167,10 +206,23 @@ def searching(
         question = replace(question, k=min(question.k, preset.most))
     put = spoken(question.text)
     when = Asked((), "any") if question.now is None else asked_when(question.text, question.now)
-    scorer = Scorer(preset, question.text, put.manner, within=_within(when), rows=rows)
+    within = _within(when) if timed else None
+    wanted = untimed(question.text, when) if within else Untimed(question.text)
+    scorer = Scorer(preset, question.text, put.manner, within=within, anything=wanted.anything, rows=rows)
     reaches_back = when.tense == "before" and question.as_of is None and question.known is None
-    wordings = wordings_of(question) if preset.rewords else _as_asked(question)
-    return Search(question, shelf, hashing, preset, lookup, scorer, wordings, put, reaches_back)
+    wordings = wordings_of(replace(question, text=wanted.text)) if preset.rewords else _as_asked(question)
+    return Search(
+        question,
+        shelf,
+        hashing,
+        preset,
+        lookup.once(),
+        scorer,
+        wordings,
+        put,
+        frozenset(open_terms(question.text)),
+        reaches_back,
+    )
 
 
 def _no_measure(rows: int) -> bool:
@@ -209,7 +261,7 @@ def _own(question: Question) -> Iterator[Wording]:
     Of Chinese every two neighbours are a term, and many pairs are no word: a pair that nobody wrote must not
     weigh as if a rare word were missing.
     """
-    yield Wording(question.terms)
+    yield Wording(hash_terms(terms(question.text)))
     if not is_brief(question.text):
         return
     if (wanted := asked_for(question.text)) != terms(question.text):

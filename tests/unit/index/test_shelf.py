@@ -164,7 +164,10 @@ def test_retired_unlisted_and_untimely_rows_are_filtered(probing: bool) -> None:
             current_only=current,
             only=only,
         )
-        return [int(id) for id in hits.ids]
+        found = [int(id) for id in hits.ids]
+        when = None if as_of is None else day(as_of).timestamp()
+        assert shelf.holding("thought", range(20), as_of=when, current_only=current, only=only) == set(found)
+        return found
 
     assert ids() == [11, 12, 13, 14]
     assert ids(current=False) == [10, 11, 12, 13, 14]

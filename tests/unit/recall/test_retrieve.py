@@ -15,19 +15,18 @@ def reasons(found: Recollection) -> dict[str, str]:
     return {str(item.ref): item.reason for item in found.dropped}
 
 
-def test_thoughts_come_before_turns_each_best_first(memory: Memory) -> None:
+def test_of_few_memories_the_best_comes_first_thought_or_turn(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     memory.remember("My sister lives in Rome.")
     memory.post_think()
     memory.remember("We all live in a yellow submarine, live, live.")
     found = memory.recall("Who does live where, and where do I live?")
-    kinds = [item.ref.kind for item in found]
-    assert kinds == sorted(kinds)  # thought < turn
-    assert set(kinds) == {"thought", "turn"}
-    for kind in set(kinds):
-        scores = [item.score.total for item in found if item.ref.kind == kind]
-        assert scores == sorted(scores, reverse=True)
-        assert min(scores) >= found.threshold
+    assert {item.ref.kind for item in found} == {"thought", "turn"}
+    scores = [item.score.total for item in found]
+    assert scores == sorted(scores, reverse=True)
+    assert min(scores) >= found.threshold
+    assert memory.recall("Who does live in a submarine?", k=1)[0].ref.kind == "turn"
+    assert memory.recall("Where does my sister live?", k=1)[0].ref.kind == "thought"
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -43,9 +42,13 @@ def test_no_more_than_k(memory: Memory, k: int) -> None:
 def test_every_item_tells_why(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     memory.post_think()
-    (item,) = memory.recall("Where do I live?")
+    (item,) = memory.recall("Where do I live?", explain=True)
     score = item.score
-    assert score.total == pytest.approx(0.5 * score.cosine + 0.5 * score.lexical)
+    assert score.sum is not None
+    assert score.sum.linear == pytest.approx(0.5 * score.cosine + 0.5 * score.lexical)
+    (step,) = score.sum.adjustments
+    assert step.why == "stands for turn:1"
+    assert step.after == pytest.approx(score.total)
     assert item.reason.startswith(f"matters: {score.total:.2f} >= 0.15 (meaning {score.cosine:.2f}, words ")
     assert f"group {item.group}" in item.reason
     assert "said by user in turn:1" in item.reason
@@ -104,8 +107,8 @@ def test_a_turn_that_says_more_than_its_thought_is_offered_too(
     memory.remember(told)
     memory.post_think()
     found = memory.recall(asked)
-    assert [item.ref.kind for item in found] == ["thought", "turn"]
-    assert answer in found[-1].text
+    assert {item.ref.kind for item in found} == {"thought", "turn"}
+    assert answer in next(item.text for item in found if item.turn)
 
 
 @pytest.mark.parametrize(
@@ -214,6 +217,16 @@ def test_of_few_turns_the_nearest_is_worth_a_look_in_chinese(
         memory.remember(f"My train number {number} was late.")
     recalled = [item for item in memory.recall("雨具丢哪儿了？") if item.ref.id == 1]
     assert [item.reason.partition(":")[0] for item in recalled] == found
+
+
+@pytest.mark.parametrize(("turns", "found"), [(1, 1), (5, 0)])
+def test_of_few_turns_that_are_all_as_near_none_is_worth_a_look(
+    memory: Memory, turns: int, found: int
+) -> None:
+    for _ in range(turns):
+        memory.remember("楼梯都下不去了。")
+    memory.remember("My train was late.")
+    assert len(memory.recall("雨具丢哪儿了？")) == found
 
 
 @pytest.mark.parametrize(
@@ -387,6 +400,20 @@ def test_a_date_in_the_question_lifts_what_was_said_that_day(
     assert found[0].score.total > found[1].score.total + 0.1
     undated = talked.recall("Who did I have lunch with?")
     assert _score(undated, "Tom") == pytest.approx(_score(undated, "Mia"), abs=0.1)
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_who_asks_for_a_day_alone_gets_what_was_said_that_day(
+    memory: Memory, clock: FakeClock, small: bool
+) -> None:
+    _told(memory, clock, ("Yesterday I told you of a parrot.", *(() if small else SMALL_TALK)))
+    _told(memory, clock, ["Ada sold the blue piano."])
+    found = memory.recall("What did I tell you yesterday?", explain=True)
+    assert "piano" in found[0].text
+    assert not any("parrot" in text for text in _texts(found))
+    lines = "\n".join(memory.why(found).lines)
+    assert "in the time asked for" in lines
+    assert memory.recall("What did I tell you last year?").items == ()
 
 
 def test_a_question_asked_sixty_times_does_not_hide_its_answer(talked: Memory, clock: FakeClock) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinkback.index.shelf import Parts, Spread
-from thinkback.presets import HYBRID, TIM, Manners, Weights
+from thinkback.presets import HYBRID, TIM, Manners, Preset, Weights, plain
 from thinkback.recall.scoring import Scorer
 from thinkback.text.questions.spoken import Manner
 
@@ -170,6 +170,30 @@ def test_what_began_in_the_time_asked_for_scores_more() -> None:
     before, first, last, after = replace(ENGLISH, within=(100.0, 200.0))(rows)
     assert first == last > 2 * before
     assert before == after == ENGLISH(rows)[0]  # nothing is taken off what began at another time
+
+
+def test_what_was_said_in_the_time_asked_for_is_no_chance_however_far() -> None:
+    scorer = replace(ENGLISH, within=(100.0, 200.0))
+    then, other = scorer(parts(lexical=[0, 0], cosine=[-0.1, -0.1], since=[150, 250]))
+    assert then > 0
+    assert other == 0
+
+
+@pytest.mark.parametrize("preset", [PRESET, plain(PRESET)])
+def test_who_asks_for_all_of_a_time_gets_it(preset: Preset) -> None:
+    scorer = Scorer(preset, "What was said then?", within=(100.0, 200.0), anything=True)
+    scores = scorer(parts(lexical=[0, 0, 0, 0.9], cosine=[-0.1, 0.9, 0, 0.9], since=[150, 250, 150, 250]))
+    assert scores[0] == preset.threshold
+    assert scores[1] == 0
+    assert scores[2] < preset.threshold  # without a vector: not meant to be found
+    assert scores[3] > preset.threshold  # it says what the time is called
+
+
+def test_on_the_plain_scale_time_counts_but_does_not_suffice() -> None:
+    scorer = Scorer(plain(PRESET), "What did she paint then?", within=(100.0, 200.0))
+    then, other, nothing = scorer(parts(lexical=[0.2, 0.2, 0], cosine=[0, 0, 0], since=[150, 250, 150]))
+    assert then > other > 0
+    assert nothing < scorer.preset.threshold
 
 
 def test_a_statement_is_not_answered_by_what_it_says() -> None:

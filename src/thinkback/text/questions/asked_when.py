@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from thinkback.text.questions.asked_tense import Tense, asked_tense, happened
 from thinkback.text.times import feasts, loose_words
@@ -95,6 +96,44 @@ _TAIL = re.compile(
 )
 _RELATIONS = ("unit", "before", "until", "after", "since", "on", "about")
 _UNIT_DAYS = {"day": 1, "night": 1, "week": 7, "month": 31, "year": 366}
+
+
+_FROM_NOW = re.compile(
+    r"\b(?:last|this|past|previous|next|ago|yesterday|today|tonight|tomorrow|week|night|morning|evening|day)s?\b"
+    "|[昨今前明]天|[昨今]晚|[上这本下]个?(?:周末?|星期|礼拜)",
+    _I,
+)
+
+
+_ANYTHING = re.compile(
+    r"\b(?:what|which|did|do|does|done|doing|have|has|had|was|were|is|are|i|we|you|me|us|my|our|tell|told|say|said"
+    r"|talk(?:ed|ing)?|mention(?:ed)?|happen(?:s|ed|ing)?|go|went|going|on|about|of|the|in|to|at|over|during|can"
+    r"|could|remember|remind|any|some|every|things?|anything|everything|stuff|new|up|all|there)\b|'s"
+    "|什么|发生|哪些|哪|事情|事儿|告诉|提到|提过|记得|聊天|[我你您们咱都了过的是在有和跟说做干聊讲谈啥事吗呢呀还]",
+    _I,
+)
+
+
+class Untimed(NamedTuple):
+    """What a query asks for besides a time; `anything` that was then, if nothing else."""
+
+    text: str
+    anything: bool = False
+
+
+def untimed(query: str, asked: Asked) -> Untimed:
+    """The query without words that mean another day whenever they are said.
+
+    "Yesterday" in an old memory is not the yesterday that is asked for; "May" and "summer" may well be.
+    """
+    rest = query
+    lasting = [_FROM_NOW.sub(" ", span.words) for span in asked.spans]
+    for span, words in zip(asked.spans, lasting, strict=True):
+        query = query.replace(span.words, words, 1)
+        rest = rest.replace(span.words, " ", 1)
+    if asked.spans and not re.search(r"\w", _ANYTHING.sub(" ", rest)):
+        return Untimed(" ".join(lasting), anything=True)
+    return Untimed(query)
 
 
 def asked_when(query: str, now: datetime) -> Asked:

@@ -104,7 +104,10 @@ for _words, _phrases, _cue in _TABLE:
         _BY_WORD[_word] = (*_BY_WORD.get(_word, ()), _cue)
     _BY_PHRASE += [(_phrase, _cue) for _phrase in _phrases.split("/") if _phrase]
 _WORD = re.compile(r"[a-zé'-]+")
-_DOING = re.compile(r"what (?:do|does|did) [\w' ]{1,30}? do\b")
+# "what did we do last autumn" asks for no trade
+_DOING = re.compile(
+    r"what (?:(?:do|does) [\w' ]{1,30}? do\b|did [\w' ]{1,30}? do (?:before|previously|for|as|back then)\b)"
+)
 _FROM = re.compile(r"\bwhere(?:'s| (?:is|are|was|were|am)) [\w' ]{1,30}? from\b")
 _LIKE = re.compile(r"\bwhat(?:'s| (?:is|are|was)) [\w' ]{1,30}? like(?: as a person)?\W*\Z")
 _NO_HOME = re.compile(r"\bfor a living\b")

@@ -21,7 +21,7 @@ from tests.unit.text.questions.when_questions import (
 )
 
 from thinkback.errors import InvalidInput
-from thinkback.text.questions.asked_when import Span, asked_when
+from thinkback.text.questions.asked_when import Span, asked_when, untimed
 from thinkback.text.times.dates import When, stamp
 
 NOW = datetime(2024, 5, 15, 12, tzinfo=UTC)
@@ -158,3 +158,35 @@ def test_a_short_query_costs_little() -> None:
     for query, _, _ in ALL:
         asked_when(query, NOW)
     assert (time.process_time() - began) / len(ALL) < 0.001  # five times what it takes on two busy cores
+
+
+@pytest.mark.parametrize(
+    ("query", "rest"),
+    [
+        ("What did I paint yesterday?", "What did I paint  ?"),
+        ("What did Ann say last summer?", "What did Ann say   summer?"),
+        ("Where was I on May 6th?", "Where was I on May 6th?"),
+        ("我昨天买了什么？", "我 买了什么？"),
+        ("What do I like?", "What do I like?"),
+        ("What did I do?", "What did I do?"),
+    ],
+)
+def test_words_that_mean_another_day_each_day_are_no_words_to_search_by(query: str, rest: str) -> None:
+    text, anything = untimed(query, asked_when(query, NOW))
+    assert text.split() == rest.split()
+    assert not anything
+
+
+@pytest.mark.parametrize(
+    ("query", "rest"),
+    [
+        ("What did I tell you yesterday?", ""),
+        ("What happened last week?", ""),
+        ("上周发生了什么事？", ""),
+        ("What did we do last summer?", "summer"),
+    ],
+)
+def test_who_asks_for_nothing_but_a_time_asks_for_anything_then(query: str, rest: str) -> None:
+    text, anything = untimed(query, asked_when(query, NOW))
+    assert text.split() == rest.split()
+    assert anything

@@ -89,3 +89,8 @@ def test_one_hint_is_enough_to_find_a_thought(question: str, thought: str) -> No
 
 def test_for_a_living_asks_for_no_home() -> None:
     assert all("live" not in wanted for wanted in rewordings("What does Ann do for a living?"))
+
+
+def test_what_somebody_did_one_day_is_no_trade() -> None:
+    assert not any("work" in wanted for wanted in rewordings("What did we do last autumn?"))
+    assert any("work" in wanted for wanted in rewordings("What did Ann do before she retired?"))

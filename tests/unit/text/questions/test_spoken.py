@@ -42,6 +42,21 @@ def test_a_statement_asks_nothing() -> None:
     assert spoken("我搬到了奥斯陆。") == Spoken("tells", told="我搬到了奥斯陆。")
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["green tea", "sister job", "car broke down", "my passport number", "Dr. Patel", "绿茶", "妹妹 工作"],
+)
+def test_a_few_words_to_search_by_ask_for_what_says_them(words: str) -> None:
+    assert spoken(words) == Spoken("asks", asked=words)
+
+
+@pytest.mark.parametrize(
+    "said", ["I like tea", "My dog limps.", "so it was", "我想买面包", "天气晴朗，出去玩", "Thanks!"]
+)
+def test_a_short_statement_is_no_list_of_words(said: str) -> None:
+    assert spoken(said) == Spoken("tells", told=said)
+
+
 def test_a_passage_is_searched_for_as_a_whole() -> None:
     long = "We talked about the garden and the weather. " * 12 + "What was it?"
     assert spoken(long) == Spoken("at length")
