@@ -22,6 +22,7 @@ from thinkback.apps.tui.conversation import ERROR, MEMORY, NOTE, OPENED, YOU, Co
 from thinkback.apps.tui.entry import Entry
 from thinkback.apps.tui.screens import Help, Sessions
 from thinkback.apps.tui.side import Side, told
+from thinkback.checks import checked_name
 from thinkback.memory import Memory
 from thinkback.types import Answer, Stats, Turn
 
@@ -57,7 +58,7 @@ class TerminalApp(App[None]):
 
     def __init__(self, memory: Memory, session: str | None = None, k: int = 5) -> None:
         super().__init__()
-        self.talk = Talk(memory, session or new_session(), k)
+        self.talk = Talk(memory, checked_name(session or new_session(), "session"), k)
         self.theme = DARK
         self.thinking = False
         self._answer: Said | None = None  # the one that is coming
@@ -117,6 +118,7 @@ class TerminalApp(App[None]):
         self.talk = replace(self.talk, session=session)
         self._tokens, self._spent, self._trouble = None, "", ""
         self._show_state()
+        self.query_one(Side).show_recalled(None)
         self._read_turns(self.talk)
         self._watch()
 
@@ -139,9 +141,9 @@ class TerminalApp(App[None]):
     @on(Entry.Sent)
     def _send(self, event: Entry.Sent) -> None:
         if self.answering or self._leaving.is_set():
+            self.query_one(Entry).give_back(event.text)
             self.notify("One answer at a time: this one is still coming. Esc stops it.", title="Please wait")
             return
-        self.query_one(Entry).clear()
         conversation = self.query_one(Conversation)
         conversation.say(YOU, event.text)
         self._answer = conversation.say(MEMORY)
@@ -197,10 +199,9 @@ class TerminalApp(App[None]):
             self.query_one(Conversation).say(NOTE, "\n".join(notes))
 
     def _say_error(self, event: bridge.Ended) -> None:
-        entry = self.query_one(Entry)
         end = "What you said is kept." if event.kept else "It is not kept: send it again."
-        if not event.kept and not entry.text:
-            entry.text = event.said
+        if not event.kept:
+            self.query_one(Entry).give_back(event.said)
         self.query_one(Conversation).say(ERROR, f"{event.error}\n{end}")
 
     # --- what memory makes of it ----------------------------------------------------------------

@@ -45,8 +45,8 @@ class Conversation(VerticalScroll):
     def say(self, speaker: str, text: str = "") -> Said:
         said = Said(speaker, text)
         self.mount(said)
-        if len(self.children) > SHOWN:
-            self.children[0].remove()
+        for old in self.children[:-SHOWN]:
+            old.remove()
         return said
 
     def show(self, turns: Sequence[Turn], more: bool) -> None:

@@ -22,6 +22,8 @@ class Entry(TextArea):
     ]
 
     class Sent(Message):
+        """This is to be answered; who cannot do so now gives it back."""
+
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
@@ -30,13 +32,21 @@ class Entry(TextArea):
         super().__init__(id="entry", placeholder="Say something; Enter sends it", highlight_cursor_line=False)
 
     async def _on_key(self, event: events.Key) -> None:
-        if event.key != "enter":
+        """Both kinds of Enter in the order of the keys around them; a binding's action may come later."""
+        if event.key != "enter" and event.key not in NEW_LINE:
             await super()._on_key(event)
             return
         event.stop()
         event.prevent_default()
-        if self.text.strip():
+        if event.key != "enter":
+            self.action_new_line()
+        elif self.text.strip():
             self.post_message(self.Sent(self.text))
+            self.clear()  # at once: the next key belongs to the next message
+
+    def give_back(self, text: str) -> None:
+        """What could not be sent, before what was typed since."""
+        self.insert(text if not self.text else f"{text}\n", (0, 0))
 
     def action_new_line(self) -> None:
         self.insert("\n")

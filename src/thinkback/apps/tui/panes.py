@@ -14,6 +14,7 @@ from textual.widgets import Button, OptionList, Static
 from textual.widgets.option_list import Option
 
 from thinkback.apps.tui import words
+from thinkback.apps.tui.bridge import MOST_THOUGHTS
 from thinkback.types import Action, Recollection, Ref, Summary, Thought
 
 
@@ -71,9 +72,10 @@ class Items(OptionList):
 class RecalledPane(Items):
     nothing = "Nothing was recalled for the last answer."
 
-    def show(self, found: Recollection) -> None:
-        options = [Option(words.recalled(item, number)) for number, item in enumerate(found, 1)]
-        self.fill(options, [item.ref for item in found])
+    def show(self, found: Recollection | None) -> None:
+        items = found.items if found else ()
+        options = [Option(words.recalled(item, number)) for number, item in enumerate(items, 1)]
+        self.fill(options, [item.ref for item in items])
 
 
 class ThoughtsPane(Items):
@@ -89,6 +91,10 @@ class ThoughtsPane(Items):
             for thought in held:
                 options.append(Option(words.thought(thought)))
                 refs.append(thought.ref)
+        if sum(len(held) for _, held in groups) >= MOST_THOUGHTS:
+            more = f"Only {MOST_THOUGHTS} are shown; `thinkback thoughts` lists all."
+            options.append(Option(Text(more, "dim"), disabled=True))
+            refs.append(None)
         self.fill(options, refs)
 
 

@@ -24,13 +24,13 @@ from thinkback.apps.tui.entry import Entry
 from thinkback.apps.tui.side import TABS, Side
 from thinkback.memory import Memory
 
-BEFORE = ("My name is Ann and I live in Paris.", "My sister Clara is a doctor.", "I moved to Lyon.")
+BEFORE = ("I live in Paris.", "I moved to Lyon.", "My sister Clara is a doctor.")
 TOLD = (
     "I need a laptop for travel.",
     "It must weigh at most 1.2 kg.",
     "Not a Macbook, because I need Linux.",
     "预算不超过八千元。",
-    "Where do I live?",
+    "What does my sister do?",
 )
 PATIENCE_S = 60.0
 _FONT = re.compile(r"@font-face \{[^}]*\}\s*")

@@ -55,7 +55,7 @@ class Side(Vertical):
         now = self.query_one(TabbedContent).active
         self.show_tab(TABS[(TABS.index(now) + 1) % len(TABS)])
 
-    def show_recalled(self, found: Recollection) -> None:
+    def show_recalled(self, found: Recollection | None) -> None:
         self.query_one(RecalledPane).show(found)
 
     def look(self, talk: Talk) -> None:
