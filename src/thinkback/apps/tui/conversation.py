@@ -42,6 +42,10 @@ class Conversation(VerticalScroll):
     def on_mount(self) -> None:
         self.anchor()
 
+    def on_resize(self) -> None:
+        """Textual moves an anchored pane without drawing its scrollbar anew."""
+        self.call_after_refresh(self.vertical_scrollbar.refresh)
+
     def say(self, speaker: str, text: str = "") -> Said:
         said = Said(speaker, text)
         self.mount(said)
