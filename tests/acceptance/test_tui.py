@@ -26,7 +26,7 @@ from thinkback.apps.tui.entry import Entry
 from thinkback.apps.tui.panes import JournalPane, RecalledPane, ThoughtsPane
 from thinkback.apps.tui.screens import Explained, Help, Sessions
 from thinkback.apps.tui.screenshots import PICTURES, write
-from thinkback.apps.tui.side import TABS, Side
+from thinkback.apps.tui.side import TABS
 from thinkback.errors import ModelUnavailable, StoreUnavailable
 from thinkback.memory import Memory
 from thinkback.models.scripted import ScriptedLLM
@@ -85,11 +85,16 @@ async def calm(app: TerminalApp, pilot: Pilot[None]) -> None:
     await shows(pilot, "ready")
 
 
+async def answered(app: TerminalApp, pilot: Pilot[None], message: str) -> None:
+    await until(pilot, lambda: ("you", message) in said(app), "the message")
+    await calm(app, pilot)
+
+
 async def say(app: TerminalApp, pilot: Pilot[None], *messages: str) -> None:
     for message in messages:
-        app.query_one(Entry).focus().insert(message)
+        app.entry.focus().insert(message)
         await pilot.press("enter")
-        await calm(app, pilot)
+        await answered(app, pilot, message)
 
 
 def screen(app: Any) -> str:
@@ -130,7 +135,7 @@ class Held(ScriptedLLM):
 def test_a_whole_conversation_and_opened_again(opened: Open) -> None:
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         await pilot.press(*"I need a laptop", "enter")
-        await calm(app, pilot)
+        await answered(app, pilot, "I need a laptop")
         await say(app, pilot, "It must weigh at most 1.2 kg.", "Not a Macbook because I need Linux.")
         for line in ("Needs", "! It must weigh at most 1.2 kg.", "x Macbook (I need Linux)", "context "):
             await shows(pilot, line)
@@ -190,21 +195,20 @@ def test_everything_has_its_place_at_80_by_24_and_when_resized(opened: Open) -> 
 
 def test_a_message_of_several_lines_and_in_chinese(opened: Open) -> None:
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
-        entry = app.query_one(Entry)
+        entry = app.entry
         await pilot.press("a", "shift+enter", "b", "ctrl+j", "c", "alt+enter", "d")
         assert entry.text == "a\nb\nc\nd"
         entry.clear()
         await pilot.press("enter")
         assert not app.answering, "nothing is sent where nothing is typed"
         await pilot.press(*"预算不超过八千元", "enter")
-        await calm(app, pilot)
+        await answered(app, pilot, "预算不超过八千元")
         await shows(pilot, "记下了。")
         await shows(pilot, "! 预算不超过八千元")
         app.post_message(Paste("我养了一只猫，\n名字叫小白。"))
         await until(pilot, lambda: "小白" in entry.text, "the paste")
         await pilot.press("enter")
-        await calm(app, pilot)
-        assert said(app)[2] == ("you", "我养了一只猫，\n名字叫小白。")
+        await answered(app, pilot, "我养了一只猫，\n名字叫小白。")
 
     memory = opened()
     drive(memory, talk, size=(80, 24))
@@ -228,9 +232,9 @@ def test_tab_moves_and_keys_open_help_and_change_the_light(opened: Open) -> None
         for word in ("Shift+Enter", "Ctrl+J", "Marks:"):
             await shows(pilot, word)
         await pilot.press("escape")
-        app.query_one(Entry).focus()
+        app.entry.focus()
         await pilot.press("q", "question_mark")
-        assert app.query_one(Entry).text == "q?", "in the message these are letters"
+        assert app.entry.text == "q?", "in the message these are letters"
         app.query_one("#conversation").focus()
         await pilot.press("q")
         await until(pilot, lambda: app._exit, "the end")
@@ -247,7 +251,7 @@ def test_an_action_is_undone_from_the_journal(opened: Open, way: str) -> None:
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         await calm(app, pilot)
         if way == "key":
-            app.query_one(Side).show_tab(TABS[3])
+            app.side.show_tab(TABS[3])
             app.query_one(JournalPane).focus()
             await shows(pilot, "supersede")
             await pilot.press("home", "u")
@@ -270,7 +274,7 @@ def test_a_thought_and_a_recalled_memory_tell_why(opened: Open) -> None:
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         await say(app, pilot, "I live in Paris.", "Where do I live?")
         for tab, pane in ((TABS[2], ThoughtsPane), (TABS[1], RecalledPane)):
-            app.query_one(Side).show_tab(tab)
+            app.side.show_tab(tab)
             app.query_one(pane).focus()
             await shows(pilot, "The user lives in Paris.")
             await pilot.press("home", "enter")
@@ -335,11 +339,12 @@ def test_an_answer_streams_and_typing_goes_on_meanwhile(opened: Open) -> None:
         await until(pilot, lambda: ("memory", "Paris") in said(app), "the first word")
         await shows(pilot, "answering")
         await pilot.press(*"next", "enter")
-        await until(pilot, lambda: app.query_one(Entry).text == "next", "what cannot be sent yet")
+        await until(pilot, lambda: app.entry.text == "next", "what cannot be sent yet")
         model.go.set()
         await until(pilot, lambda: ("memory", "Paris is lovely in spring.") in said(app), "the rest")
+        await until(pilot, lambda: not app.answering, "the end of it")
         await pilot.press("enter")
-        await calm(app, pilot)
+        await answered(app, pilot, "next")
         await shows(pilot, "(sent ")
 
     drive(memory, talk)
@@ -437,7 +442,7 @@ def test_what_cannot_be_kept_goes_back_to_be_sent_again(
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         text = "This is longer than twenty characters."
         await say(app, pilot, text)
-        assert app.query_one(Entry).text == text
+        assert app.entry.text == text
         await shows(pilot, "not kept")
 
     memory = opened()
@@ -459,7 +464,7 @@ def test_what_memory_cannot_do_now_is_told(opened: Open, monkeypatch: pytest.Mon
 
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         await say(app, pilot, "I live in Paris.")
-        app.query_one(Side).show_tab(TABS[3])
+        app.side.show_tab(TABS[3])
         app.query_one(JournalPane).focus()
         await shows(pilot, "insert")
         await pilot.press("home", "u")
@@ -476,7 +481,7 @@ def test_what_memory_cannot_do_now_is_told(opened: Open, monkeypatch: pytest.Mon
         await say(app, pilot, "Hello?")
         assert said(app)[-1] == ("error", "the embedder is away\nWhat you said is kept.")
         monkeypatch.setattr(memory, "wait", failing(StoreUnavailable("the database is locked")))
-        app.query_one(Entry).insert("Hello again?")
+        app.entry.insert("Hello again?")
         await pilot.press("enter")
         await shows(pilot, "! thinking failed, it is tried again: the database is locked")
 
@@ -493,9 +498,10 @@ def test_a_long_conversation_opens_at_its_end_and_stays_light(opened: Open) -> N
         assert said(app)[0] == ("you", "line 20")
         await shows(pilot, "to be thought over later")
         for number in range(60, 75):
-            app.query_one(Entry).insert(f"line {number}")
+            app.entry.insert(f"line {number}")
             await pilot.press("enter")
-            await until(pilot, lambda: not app.answering, "the answer")
+            told = ("you", f"line {number}")
+            await until(pilot, lambda told=told: told in said(app) and not app.answering, "the answer")  # type: ignore[misc]
         await until(pilot, lambda: len(app.query(Said)) <= SHOWN, "the oldest to go")
         assert said(app)[-2] == ("you", "line 74")
 

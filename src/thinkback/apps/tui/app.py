@@ -60,6 +60,13 @@ class TerminalApp(App[None]):
         super().__init__()
         self.talk = Talk(memory, checked_name(session or new_session(), "session"), k)
         self.theme = DARK
+        # Held by name: what comes late, when the screen is gone already, finds them all the same.
+        self.top = Static(id="top", markup=False)
+        self.conversation = Conversation(id="conversation")
+        self.side = Side(self.talk)
+        self.entry = Entry()
+        self.state = Static(id="state", markup=False)
+        self.counts = Static(id="counts", markup=False)
         self.thinking = False
         self._answer: Said | None = None  # the one that is coming
         self._stop = Event()
@@ -72,19 +79,19 @@ class TerminalApp(App[None]):
     # --- what there is to see -------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
-        yield Static(id="top", markup=False)
+        yield self.top
         with Horizontal(id="main"):
-            yield Conversation(id="conversation")
-            yield Side(self.talk)
-        yield Entry()
+            yield self.conversation
+            yield self.side
+        yield self.entry
         with Horizontal(id="status"):
-            yield Static(id="state", markup=False)
-            yield Static(id="counts", markup=False)
+            yield self.state
+            yield self.counts
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self._open(self.talk.session)
-        self.query_one(Entry).focus()
+        self.entry.focus()
 
     @property
     def answering(self) -> bool:
@@ -93,9 +100,7 @@ class TerminalApp(App[None]):
     def _show_state(self) -> None:
         model = self.talk.memory.llm
         who = model.name if model else "no language model: memory answers"
-        self.query_one("#top", Static).update(
-            one_line(f"thinkback · {self.talk.memory.user} · {self.talk.session} · {who}")
-        )
+        self.top.update(one_line(f"thinkback · {self.talk.memory.user} · {self.talk.session} · {who}"))
         if self._leaving.is_set():
             state = "… leaving: what you said is being kept"
         elif self.answering:
@@ -106,11 +111,11 @@ class TerminalApp(App[None]):
             state = f"! {self._trouble}"
         else:
             state = "✓ ready"
-        self.query_one("#state", Static).update(one_line(state))
+        self.state.update(one_line(state))
         counts = [] if self._tokens is None else [f"context {self._tokens:,} tokens{self._spent}"]
         if self._stats:
             counts.append(f"{self._stats.thoughts:,} thoughts")
-        self.query_one("#counts", Static).update(" · ".join(counts))
+        self.counts.update(" · ".join(counts))
 
     # --- one conversation -----------------------------------------------------------------------
 
@@ -118,7 +123,7 @@ class TerminalApp(App[None]):
         self.talk = replace(self.talk, session=session)
         self._tokens, self._spent, self._trouble = None, "", ""
         self._show_state()
-        self.query_one(Side).show_recalled(None)
+        self.side.show_recalled(None)
         self._read_turns(self.talk)
         self._watch()
 
@@ -133,21 +138,19 @@ class TerminalApp(App[None]):
     def _show_turns(self, talk: Talk, turns: list[Turn]) -> None:
         if talk.session != self.talk.session:
             return
-        conversation = self.query_one(Conversation)
-        conversation.show(turns[-OPENED:], more=len(turns) > OPENED)
+        self.conversation.show(turns[-OPENED:], more=len(turns) > OPENED)
         if not turns:
-            conversation.say(NOTE, WELCOME)
+            self.conversation.say(NOTE, WELCOME)
 
     @on(Entry.Sent)
     def _send(self, event: Entry.Sent) -> None:
         if self.answering or self._leaving.is_set():
-            self.query_one(Entry).give_back(event.text)
+            self.entry.give_back(event.text)
             self.notify("One answer at a time: this one is still coming. Esc stops it.", title="Please wait")
             return
-        conversation = self.query_one(Conversation)
-        conversation.say(YOU, event.text)
-        self._answer = conversation.say(MEMORY)
-        conversation.anchor()
+        self.conversation.say(YOU, event.text)
+        self._answer = self.conversation.say(MEMORY)
+        self.conversation.anchor()
         self._trouble = ""
         self._stop.clear()
         self._show_state()
@@ -167,7 +170,7 @@ class TerminalApp(App[None]):
 
     @on(bridge.Recalled)
     def _recalled(self, event: bridge.Recalled) -> None:
-        self.query_one(Side).show_recalled(event.found)
+        self.side.show_recalled(event.found)
 
     @on(bridge.Piece)
     def _piece(self, event: bridge.Piece) -> None:
@@ -196,13 +199,13 @@ class TerminalApp(App[None]):
         if stopped:
             notes.append("Stopped; what was said so far is kept.")
         if notes:
-            self.query_one(Conversation).say(NOTE, "\n".join(notes))
+            self.conversation.say(NOTE, "\n".join(notes))
 
     def _say_error(self, event: bridge.Ended) -> None:
         end = "What you said is kept." if event.kept else "It is not kept: send it again."
         if not event.kept:
-            self.query_one(Entry).give_back(event.said)
-        self.query_one(Conversation).say(ERROR, f"{event.error}\n{end}")
+            self.entry.give_back(event.said)
+        self.conversation.say(ERROR, f"{event.error}\n{end}")
 
     # --- what memory makes of it ----------------------------------------------------------------
 
@@ -210,7 +213,7 @@ class TerminalApp(App[None]):
         """Show what there is now, and again when the background has thought."""
         self.thinking = True
         self._show_state()
-        self.query_one(Side).look(self.talk)
+        self.side.look(self.talk)
         self._await()
 
     @work(thread=True, group="await", exclusive=True)
@@ -237,7 +240,7 @@ class TerminalApp(App[None]):
         if event.pending:
             self.set_timer(AGAIN_S, self._await)
         self._show_state()
-        self.query_one(Side).look(self.talk)
+        self.side.look(self.talk)
 
     @on(Side.Looked)
     def _looked(self, event: Side.Looked) -> None:
@@ -254,7 +257,7 @@ class TerminalApp(App[None]):
         self.theme = DARK if self.theme == LIGHT else LIGHT
 
     def action_next_tab(self) -> None:
-        self.query_one(Side).next_tab()
+        self.side.next_tab()
 
     def action_new(self) -> None:
         self._chose(Place("", ""))
@@ -270,7 +273,7 @@ class TerminalApp(App[None]):
             self.notify("An answer is still coming here. Esc stops it.", title="Please wait")
             return
         self._open(place.session or new_session())
-        self.query_one(Entry).focus()
+        self.entry.focus()
 
     def action_stop(self) -> None:
         self._stop.set()

@@ -24,14 +24,19 @@ class SummaryPane(Vertical):
     class Undo(Message):
         """The last update of the summary is to be taken back."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._text = Static(markup=False)
+        self._undo = Button("Undo last update", id="undo-summary", compact=True)
+
     def compose(self) -> ComposeResult:
         with VerticalScroll():
-            yield Static(id="summary", markup=False)
-        yield Button("Undo last update", id="undo-summary", compact=True)
+            yield self._text
+        yield self._undo
 
     def show(self, summary: Summary) -> None:
-        self.query_one("#summary", Static).update(words.summary(summary))
-        self.query_one("#undo-summary", Button).disabled = summary.version == 0
+        self._text.update(words.summary(summary))
+        self._undo.disabled = summary.version == 0
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         event.stop()

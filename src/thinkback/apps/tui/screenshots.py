@@ -20,8 +20,7 @@ from rich.cells import cell_len
 from textual.pilot import Pilot
 
 from thinkback.apps.tui.app import DARK, LIGHT, TerminalApp
-from thinkback.apps.tui.entry import Entry
-from thinkback.apps.tui.side import TABS, Side
+from thinkback.apps.tui.side import TABS
 from thinkback.memory import Memory
 
 BEFORE = ("I live in Paris.", "I moved to Lyon.", "My sister Clara is a doctor.")
@@ -61,16 +60,16 @@ async def draw(memory: Memory) -> list[tuple[str, str]]:
     app.animation_level = "none"
     drawn: list[tuple[str, str]] = []
     async with app.run_test(size=PICTURES[0].size) as pilot:
-        app.query_one(Entry).cursor_blink = False
+        app.entry.cursor_blink = False
         await _calm(app, pilot)
         for told in TOLD:
-            app.query_one(Entry).insert(told)
+            app.entry.insert(told)
             await pilot.press("enter")
             await _calm(app, pilot)
         for picture in PICTURES:
             app.theme = picture.theme
             await pilot.resize_terminal(*picture.size)
-            app.query_one(Side).show_tab(picture.tab)
+            app.side.show_tab(picture.tab)
             await pilot.pause(0.2)
             drawn.append((picture.name, tidy(app.export_screenshot(title="thinkback tui"))))
     return drawn
@@ -92,9 +91,8 @@ def tidy(svg: str) -> str:
 async def _calm(app: TerminalApp, pilot: Pilot[None]) -> None:
     """Until the answer is there and thought over."""
     async with asyncio.timeout(PATIENCE_S):
-        while app.answering or app.thinking:
+        while app.answering or app.thinking or not all(worker.is_finished for worker in app.workers):
             await pilot.pause(0.02)
-    await app.workers.wait_for_complete()
 
 
 def write(folder: Path, embedder: str) -> Iterator[Path]:

@@ -36,17 +36,21 @@ class Side(Vertical):
     def __init__(self, talk: Talk) -> None:
         super().__init__(id="side")
         self._talk = talk
+        self.summary = SummaryPane()
+        self.recalled = RecalledPane()
+        self.thoughts = ThoughtsPane()
+        self.journal = JournalPane()
 
     def compose(self) -> ComposeResult:
         with TabbedContent(initial=TABS[0]):
             with TabPane("Summary", id=TABS[0]):
-                yield SummaryPane()
+                yield self.summary
             with TabPane("Recalled", id=TABS[1]):
-                yield RecalledPane()
+                yield self.recalled
             with TabPane("Thoughts", id=TABS[2]):
-                yield ThoughtsPane()
+                yield self.thoughts
             with TabPane("Journal", id=TABS[3]):
-                yield JournalPane()
+                yield self.journal
 
     def show_tab(self, name: str) -> None:
         self.query_one(TabbedContent).active = name
@@ -56,7 +60,7 @@ class Side(Vertical):
         self.show_tab(TABS[(TABS.index(now) + 1) % len(TABS)])
 
     def show_recalled(self, found: Recollection | None) -> None:
-        self.query_one(RecalledPane).show(found)
+        self.recalled.show(found)
 
     def look(self, talk: Talk) -> None:
         """Show what there is now of this conversation."""
@@ -73,9 +77,9 @@ class Side(Vertical):
 
     def _show(self, talk: Talk, view: View) -> None:
         if talk == self._talk:
-            self.query_one(SummaryPane).show(view.summary)
-            self.query_one(ThoughtsPane).show(view.groups)
-            self.query_one(JournalPane).show(view.actions)
+            self.summary.show(view.summary)
+            self.thoughts.show(view.groups)
+            self.journal.show(view.actions)
             self.post_message(self.Looked(view.stats))
 
     # --- why is this here? ----------------------------------------------------------------------
