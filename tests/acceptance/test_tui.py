@@ -20,8 +20,9 @@ from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
+from thinkback.apps.tui import conversation
 from thinkback.apps.tui.app import TerminalApp
-from thinkback.apps.tui.conversation import SHOWN, Said
+from thinkback.apps.tui.conversation import Said
 from thinkback.apps.tui.entry import Entry
 from thinkback.apps.tui.panes import JournalPane, RecalledPane, ThoughtsPane
 from thinkback.apps.tui.screens import Explained, Help, Sessions
@@ -488,7 +489,10 @@ def test_what_memory_cannot_do_now_is_told(opened: Open, monkeypatch: pytest.Mon
     drive(memory, talk)
 
 
-def test_a_long_conversation_opens_at_its_end_and_stays_light(opened: Open) -> None:
+def test_a_long_conversation_opens_at_its_end_and_stays_light(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversation, "SHOWN", 2 * conversation.OPENED)
     memory = opened(background=False)
     for number in range(60):
         memory.remember(f"line {number}", f"answer {number}", session="talk")
@@ -497,13 +501,13 @@ def test_a_long_conversation_opens_at_its_end_and_stays_light(opened: Open) -> N
         await shows(pilot, "answer 59")
         assert said(app)[0] == ("you", "line 20")
         await shows(pilot, "to be thought over later")
-        for number in range(60, 75):
+        for number in range(60, 63):
             app.entry.insert(f"line {number}")
             await pilot.press("enter")
             told = ("you", f"line {number}")
             await until(pilot, lambda told=told: told in said(app) and not app.answering, "the answer")  # type: ignore[misc]
-        await until(pilot, lambda: len(app.query(Said)) <= SHOWN, "the oldest to go")
-        assert said(app)[-2] == ("you", "line 74")
+        await until(pilot, lambda: len(app.query(Said)) <= conversation.SHOWN, "the oldest to go")
+        assert said(app)[-2] == ("you", "line 62")
 
     drive(memory, talk)
 
