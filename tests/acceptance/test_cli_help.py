@@ -32,6 +32,7 @@ COMMANDS = sorted(
         "config",
         "context",
         "summary",
+        "tui",
     }
 )
 

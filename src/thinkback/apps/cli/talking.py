@@ -1,4 +1,4 @@
-"""`chat`: talking to a memory, line by line or on a terminal."""
+"""`chat`, `tui`: talking to a memory, line by line, on a terminal, or in an app that shows what it thinks."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from thinkback.apps.cli.command import Call, command
+from thinkback.errors import InvalidInput
 
 if TYPE_CHECKING:
     from thinkback.memory import Memory
 
 
 def register(app: typer.Typer) -> None:
-    command(app, "llm", "summary_llm", "embedder", "preset", "think")(chat)
+    for function in (chat, tui):
+        command(app, "llm", "summary_llm", "embedder", "preset", "think")(function)
 
 
-def chat(
-    call: Call,
-    session: Annotated[
-        str | None,
-        typer.Option(
-            "--session", metavar="NAME", help="Go on with this conversation; else a new one begins."
-        ),
-    ] = None,
-    k: Annotated[
-        int, typer.Option("--k", "-k", metavar="N", min=1, help="Recall at most so many memories an answer.")
-    ] = 5,
-    wait: Annotated[
-        float,
-        typer.Option(
-            "--wait", metavar="SECONDS", min=0, help="At the end, think on for at most so many seconds."
-        ),
-    ] = 20.0,
-) -> None:
+Session = Annotated[
+    str | None,
+    typer.Option("--session", metavar="NAME", help="Go on with this conversation; else a new one begins."),
+]
+Most = Annotated[
+    int, typer.Option("--k", "-k", metavar="N", min=1, help="Recall at most so many memories an answer.")
+]
+Wait = Annotated[
+    float,
+    typer.Option(
+        "--wait", metavar="SECONDS", min=0, help="At the end, think on for at most so many seconds."
+    ),
+]
+
+
+def chat(call: Call, session: Session = None, k: Most = 5, wait: Wait = 20.0) -> None:
     """Talk to a model that remembers; without a model, memory itself answers.
 
     On a terminal: type, and /help shows what else there is. Otherwise each line of standard input is a
@@ -61,6 +61,30 @@ def chat(
         else:
             conversation.answer_lines(talk, sys.stdin.buffer)
         _finish(memory, wait)
+
+
+def tui(call: Call, session: Session = None, k: Most = 5, wait: Wait = 20.0) -> None:
+    """Talk in an app on the terminal; beside the conversation it shows what memory makes of it.
+
+    The session's summary, what was recalled and why, thoughts by group, and the journal with undo. F1 shows
+    the keys; works from 80x24, with a mouse or without. It needs: pip install 'thinkback[tui]'
+
+    \b
+    Examples:
+      thinkback tui
+      thinkback tui --session trip --llm openai:gpt-4o-mini
+    """
+    from thinkback.apps.tui import load
+
+    app = load()
+    if call.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InvalidInput("the app draws on a terminal; `thinkback chat` reads and writes lines, or JSON")
+    with call.memory(thinks=True, background=True) as memory:
+        running = app(memory, session, k)
+        running.run()
+        _finish(memory, wait)
+    if running.return_code:
+        raise typer.Exit(running.return_code)
 
 
 def _finish(memory: Memory, seconds: float) -> None:
