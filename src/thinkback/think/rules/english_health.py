@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from thinkback.think.rules.english_parts import BE, DOSE, HAVE, WEIGHT, rule
-from thinkback.think.rules.english_words import MARITAL, is_condition, is_language, is_medicine, is_symptom
+from thinkback.think.rules.english_words import (
+    MARITAL,
+    is_absent,
+    is_condition,
+    is_language,
+    is_medicine,
+    is_symptom,
+    is_treatment,
+)
 from thinkback.think.rules.rule import Rule
 
 _ABOUT = "(?:about |around |almost |roughly |nearly |just |only |exactly )?"
@@ -13,6 +21,14 @@ _ON = (
     "|has been (?:taking|on|put on|prescribed|given)|(?:have |has )?started(?: on| taking)?"
     "|(?:was|got) (?:put on|prescribed|given|started on)|have to take|has to take|went on|inject|injects"
     "|(?:have been|has been|was|got) (?:switched|moved) to)"
+)
+_FOR = (
+    r"(?: (?:for|against|because of|before|after|on \w+days?|at (?:night|bedtime|breakfast|lunch|dinner|\d|noon)"
+    r"|in the (?:morning|evening|afternoon|night)s?)(?: .+)?)?"
+)
+_WILL_NOT = (
+    "(?:refuses?(?: to (?:have|take|use|start))?|(?:do|does) not want(?: to (?:have|take|use|start))?"
+    "|will (?:not|never) (?:have|take|accept|use|agree to))"
 )
 _HURT = "(?:bad|dodgy|busted|torn|broken|fractured|sprained|slipped|herniated|frozen|trick|bum|weak)"
 _PART = (
@@ -46,6 +62,14 @@ HEALTH: tuple[Rule, ...] = (
     rule("diagnosed as", rf"(?:(?:was|have been|has been|got|{BE}|have just been) diagnosed with"
         rf"|suffers? from)"
         r" (?P<o>.+)", "has condition", split=True),
+    rule("no condition", rf"{HAVE} no (?:known )?(?P<o>.+)", "has condition", split=True, negated=True,
+        accept=is_absent),
+    rule("had condition then", r"(?:have |has )?had (?:an? )?(?P<o>.+)", "had condition", dated=True,
+        kind="event", accept=is_condition),
+    rule("had condition", r"(?:have |has )?had (?:an? )?(?P<o>.+?)(?: in the \w+)?", "had condition", split=True,
+        accept=is_condition),
+    rule("measured", rf"(?:{HAVE}|{BE} (?:having|running)|runs?) (?:an? )?(?P<o>(?:[a-z]+ )?(?:fever|temperature)"
+        r"(?:,| of| at)? \d[\d.]*(?: ?(?:°[CF]?|degrees|C|F))?)", "has condition"),
     rule("condition", rf"{HAVE} (?:an? )?(?P<o>.+)", "has condition", split=True, accept=is_condition),
     rule("feels", rf"(?:{BE} (?:experiencing|having|suffering from|getting)|experiences?|gets?"
         r"|(?:have|has) been (?:experiencing|having|suffering from|getting)|have|has|suffers? from)"
@@ -53,7 +77,12 @@ HEALTH: tuple[Rule, ...] = (
     rule("hurt", rf"(?:{HAVE}|got) (?P<o>an? {_HURT} {_PART})", "has condition"),
     rule("takes dose", rf"{_ON} (?:an? |my |the )?(?P<o>(?:[\w-]+ ){{1,2}}?{DOSE})(?:[\s,].*)?", "takes"),
     rule("takes dose of", rf"{_ON} (?P<o>{DOSE} (?:of )?[\w-]+)(?:[\s,].*)?", "takes"),
-    rule("takes", rf"{_ON} (?P<o>.+)", "takes", split=True, accept=is_medicine),
+    rule("takes instead", rf"{_ON} (?P<o>.+?)(?: now)?,? instead of (?:an? |the |my )?(?P<than>.+)", "takes",
+        split=True, accept=is_medicine),
+    rule("takes", rf"{_ON} (?P<o>.+?){_FOR}", "takes", split=True, accept=is_medicine),
+    rule("no more", r"no more (?P<o>.+)", "takes", negated=True, ended=True, accept=is_medicine),
+    rule("refuses", rf"{_WILL_NOT} (?:an? |the |any |more |this |that )*(?P<o>.+)", "refuses", split=True,
+        accept=is_treatment),
     rule("came off", r"(?:came off|am off|is off|went off|have stopped|has stopped|stopped"
         r"|have come off|has come off) (?P<o>.+)", "takes", negated=True, ended=True, accept=is_medicine),
     rule("speaks",
