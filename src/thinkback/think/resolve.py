@@ -50,8 +50,8 @@ def respect(relation: str, name: str) -> str:
     """In which respect an object of a many-valued relation holds one value; empty for most.
 
     "3 chickens" and "5 chickens" count the same, "metformin 500 mg" and "1000 mg" dose the same, what is
-    measured ("fever, 38.6") has one value, "window seats" and "aisle seats" are preferred for the same: the newer takes the
-    place of the older.
+    measured ("fever, 38.6") has one value, "window seats" and "aisle seats" are preferred for the same: the
+    newer takes the place of the older.
     """
     words = fold(name).strip()
     if relation == "has":

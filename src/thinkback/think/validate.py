@@ -135,7 +135,11 @@ def _outvoted(relation: Relation, draft: Draft, above: tuple[Held, ...]) -> bool
 
 
 def _episode(draft: Draft, held: tuple[Held, ...]) -> Verdict:
-    """What happened stands by itself; only the very same happening is a duplicate."""
+    """What happened stands by itself; only the very same happening is a duplicate, and "never" is refuted."""
+    held, denied = _deny(draft, held)
+    if denied:
+        reason = f"{turn_of(draft)} affirms, against {' and '.join(denied)}"
+        return Verdict((*held, Held(draft)), "forget", reason)
     for item in held:
         same_time = (item.draft.valid_from, item.draft.valid_to) == (draft.valid_from, draft.valid_to)
         if same_time and not item.draft.negated and not without(draft, keys([item.draft.objects])).objects:

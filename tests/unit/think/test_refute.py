@@ -11,38 +11,44 @@ from thinkback.think.organise import organise
 from thinkback.think.refute import contradicted
 from thinkback.think.resolve import key_of
 from thinkback.think.rules import RuleGenerator
-from thinkback.types import Thought, Turn
+from thinkback.types import Draft, Thought, Turn
 
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
 
 
-def held(*texts: str) -> list[str]:
-    """What is current after these turns, by rules."""
-    thoughts: list[Thought] = []
-    for number, text in enumerate(texts, 1):
-        at = AT + timedelta(days=30 * number)
+class Space:
+    """The least store: turns are read by rules and organised, what is retired is dropped."""
+
+    def __init__(self, *texts: str) -> None:
+        self.thoughts: list[Thought] = []
+        for number, text in enumerate(texts, 1):
+            self.told(text, number, AT + timedelta(days=30 * number))
+
+    def existing(self, subject: str, relation: str) -> list[Thought]:
+        wanted = key_of(subject, relation)
+        return [each for each in self.thoughts if key_of(each.subject, each.relation) == wanted]
+
+    def told(self, text: str, number: int, at: datetime) -> None:
         drafts = RuleGenerator().generate(Turn(query=text, at=at, id=number, recorded_at=at))
-
-        def existing(subject: str, relation: str) -> list[Thought]:
-            wanted = key_of(subject, relation)
-            return [each for each in thoughts if key_of(each.subject, each.relation) == wanted]
-
-        for change in organise(drafts, existing, at=at):
-            thoughts = [each for each in thoughts if each.id not in change.retire]
-            thoughts += [_kept(draft, len(thoughts) + 100 * number + i) for i, draft in enumerate(change.add)]
-    return [each.sentence for each in thoughts]
+        for change in organise(drafts, self.existing, at=at):
+            self.thoughts = [each for each in self.thoughts if each.id not in change.retire]
+            self.thoughts += [kept(draft, 100 * number + len(self.thoughts)) for draft in change.add]
 
 
-def _kept(draft: object, id_: int) -> Thought:
-    from dataclasses import fields
+def kept(draft: Draft, id_: int) -> Thought:
+    values = {name: getattr(draft, name) for name in Draft.__dataclass_fields__}
+    return Thought(**values, id=id_, recorded_at=AT)
 
-    values = {each.name: getattr(draft, each.name) for each in fields(Thought) if hasattr(draft, each.name)}
-    return Thought(**{**values, "id": id_, "recorded_at": AT})
+
+def held(*texts: str) -> list[str]:
+    """What is current after these turns."""
+    return [each.sentence for each in Space(*texts).thoughts]
 
 
 GONE = (
     (("I have no drug allergies.", "I'm allergic to codeine."), ["The user is allergic to codeine."]),
-    (("I'm not allergic to anything.", "It turns out I'm allergic to bees."), ["The user is allergic to bees."]),
+    (("I'm not allergic to anything.", "It turns out I'm allergic to bees."),
+     ["The user is allergic to bees."]),
     (("没有药物过敏。", "这才知道我对头孢过敏。"), ["用户对头孢过敏。"]),
     (("I take bisoprolol 5 mg.", "I stopped bisoprolol."), ["The user no longer takes bisoprolol."]),
     (("I no longer take metformin.", "I take metformin 500 mg."), ["The user takes metformin 500 mg."]),
@@ -55,6 +61,9 @@ GONE = (
      ["The user has coronary heart disease."]),
     (("I never had a stroke.", "My son reminded me that I had a small stroke."),
      ["The user had small stroke."]),
+    (("I never had a stroke.", "I had a stroke in 2012."), ["The user had stroke (2012)."]),
+    (("I have never had any heart disease.", "I was diagnosed with coronary heart disease."),
+     ["The user has coronary heart disease."]),
     (("I have a fever, 38.9.", "I have a fever, 37.8."), ["The user has fever, 37.8."]),
 )  # fmt: skip
 
@@ -86,4 +95,4 @@ def test_a_denial_is_not_merged_with_what_is_had() -> None:
 
 def test_only_opposites_contradict() -> None:
     (draft,) = RuleGenerator().generate(Turn(query="I take ramipril.", at=AT, id=1, recorded_at=AT))
-    assert contradicted(draft, as_draft(_kept(draft, 1))) == {"ramipril"}
+    assert contradicted(draft, as_draft(kept(draft, 1))) == {"ramipril"}

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from thinkback.text.numbers import NUMBER_ZH
 from thinkback.think.rules.chinese_parts import AMOUNT, IS, rule
-from thinkback.think.rules.chinese_words import is_allergen, is_condition, is_dosed, is_drug, is_thing, is_treatment
+from thinkback.think.rules.chinese_words import (
+    is_allergen,
+    is_condition,
+    is_dosed,
+    is_drug,
+    is_thing,
+    is_treatment,
+)
 from thinkback.think.rules.rule import Rule
 
 _NUMBERED = (

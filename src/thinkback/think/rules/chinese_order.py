@@ -96,10 +96,22 @@ def changed_thing(text: str) -> str:
 
 def plainly(text: str) -> str:
     """A clause with the user first and the value last."""
+    text = _of_health(text)
     if first := _VALUE_FIRST.fullmatch(text):
         return f"我{first['what']}是{first['o']}"
     if tall := _TALL.fullmatch(text):
         return f"{tall['who']}身高{tall['o']}"
+    if left := _LEFT_HAND.search(text):
+        return f"{text[: left.start()]}是左撇子"
+    if how := _MEASURED.match(text) or _SENT_ME.match(text):
+        return f"我{text[how.end() :]}"
+    if (now := _MEASURES_NOW.fullmatch(text)) and now["what"] and now["o"]:
+        return f"我{now['what']}是{now['o']}"
+    return text
+
+
+def _of_health(text: str) -> str:
+    """没有药物过敏, 没在吃药, 不想做手术, 布洛芬停了: with a verb that the table knows, and its object."""
     if none := _NO_ALLERGY.fullmatch(text):
         return f"{none['who']}对任何{_KINDS.get(none['kind'] or '', '东西')}不过敏"
     if none := _NO_MEDICINE.fullmatch(text):
@@ -108,12 +120,6 @@ def plainly(text: str) -> str:
         return f"{unwilling['who']}拒绝{unwilling['o']}"
     if (stopped := _STOPPED.fullmatch(text)) and is_drug(stopped["o"]):
         return f"停了{stopped['o']}"
-    if left := _LEFT_HAND.search(text):
-        return f"{text[: left.start()]}是左撇子"
-    if how := _MEASURED.match(text) or _SENT_ME.match(text):
-        return f"我{text[how.end() :]}"
-    if (now := _MEASURES_NOW.fullmatch(text)) and now["what"] and now["o"]:
-        return f"我{now['what']}是{now['o']}"
     return text
 
 

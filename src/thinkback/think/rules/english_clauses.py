@@ -37,7 +37,8 @@ _SPLIT = re.compile(
     r"|[,;]\s*(?=(?i:shoe size|blood type|blood group|ring size)\b)"
     r"|(?<!the one)\s+(?=(?i:who|who's)\s+(?!knows))"
     r"|(?<!\b[Mm]e)\s+(?i:and|but|so|because|although|though|while|cos|cuz|coz|as|since|where|plus|&)\s+"
-        r"(?i:(?:it )?turns out\s+(?:that\s+)?|also\s+|then\s+|now\s+|currently\s+|yeah\s+|actually\s+|honestly\s+|as of \w+\s+|these"
+        r"(?i:(?:it )?turns out\s+(?:that\s+)?"
+        r"|also\s+|then\s+|now\s+|currently\s+|yeah\s+|actually\s+|honestly\s+|as of \w+\s+|these"
         r" days\s+)*"
         rf"(?={_SUBJECT}(?!\s+\w+\Z)|{_NAMED}|{_VERB}\s+\w)"
 )  # fmt: skip

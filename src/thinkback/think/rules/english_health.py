@@ -23,13 +23,11 @@ _ON = (
     "|(?:have been|has been|was|got) (?:switched|moved) to)"
 )
 _FOR = (
-    r"(?: (?:for|against|because of|before|after|on \w+days?|at (?:night|bedtime|breakfast|lunch|dinner|\d|noon)"
-    r"|in the (?:morning|evening|afternoon|night)s?)(?: .+)?)?"
+    r"(?: (?:for|against|because of|before|after|on \w+days?|at (?:night|bedtime|breakfast|lunch|dinner|noon"
+    r"|\d)|in the (?:morning|evening|afternoon|night)s?)(?: .+)?)?"
 )
-_WILL_NOT = (
-    "(?:refuses?(?: to (?:have|take|use|start))?|(?:do|does) not want(?: to (?:have|take|use|start))?"
-    "|will (?:not|never) (?:have|take|accept|use|agree to))"
-)
+_TO_HAVE = "(?: to (?:have|take|use|start|swallow|inject))?(?: an?| the| any| more| this| that)*"
+_WILL_NOT = "(?:(?:do|does) not want|will (?:not|never) (?:have|take|accept|use|agree to))"
 _HURT = "(?:bad|dodgy|busted|torn|broken|fractured|sprained|slipped|herniated|frozen|trick|bum|weak)"
 _PART = (
     "(?:back|knee|shoulder|hip|ankle|wrist|elbow|neck|disc|toe|foot|rib|tendon|ligament|meniscus|heart"
@@ -64,12 +62,12 @@ HEALTH: tuple[Rule, ...] = (
         r" (?P<o>.+)", "has condition", split=True),
     rule("no condition", rf"{HAVE} no (?:known )?(?P<o>.+)", "has condition", split=True, negated=True,
         accept=is_absent),
-    rule("had condition then", r"(?:have |has )?had (?:an? )?(?P<o>.+)", "had condition", dated=True,
+    rule("had condition then", r"(?:have |has )?had (?:an? |any )?(?P<o>.+)", "had condition", dated=True,
         kind="event", accept=is_condition),
-    rule("had condition", r"(?:have |has )?had (?:an? )?(?P<o>.+?)(?: in the \w+)?", "had condition", split=True,
-        accept=is_condition),
-    rule("measured", rf"(?:{HAVE}|{BE} (?:having|running)|runs?) (?:an? )?(?P<o>(?:[a-z]+ )?(?:fever|temperature)"
-        r"(?:,| of| at)? \d[\d.]*(?: ?(?:°[CF]?|degrees|C|F))?)", "has condition"),
+    rule("had condition", r"(?:have |has )?had (?:an? |any )?(?P<o>.+?)(?: in the \w+)?", "had condition",
+        split=True, accept=is_condition),
+    rule("measured", rf"(?:{HAVE}|{BE} (?:having|running)|runs?) (?:an? )?(?P<o>(?:[a-z]+ )?(?:fever"
+        r"|temperature)(?:,| of| at)? \d[\d.]*(?: ?(?:°[CF]?|degrees|C|F))?)", "has condition"),
     rule("condition", rf"{HAVE} (?:an? )?(?P<o>.+)", "has condition", split=True, accept=is_condition),
     rule("feels", rf"(?:{BE} (?:experiencing|having|suffering from|getting)|experiences?|gets?"
         r"|(?:have|has) been (?:experiencing|having|suffering from|getting)|have|has|suffers? from)"
@@ -81,8 +79,9 @@ HEALTH: tuple[Rule, ...] = (
         split=True, accept=is_medicine),
     rule("takes", rf"{_ON} (?P<o>.+?){_FOR}", "takes", split=True, accept=is_medicine),
     rule("no more", r"no more (?P<o>.+)", "takes", negated=True, ended=True, accept=is_medicine),
-    rule("refuses", rf"{_WILL_NOT} (?:an? |the |any |more |this |that )*(?P<o>.+)", "refuses", split=True,
-        accept=is_treatment),
+    rule("refuses", rf"refuses?{_TO_HAVE} (?P<o>.+)", "refuses", split=True, accept=is_treatment,
+        say="{s} refuses {o}"),
+    rule("will not", rf"{_WILL_NOT}{_TO_HAVE} (?P<o>.+)", "refuses", split=True, accept=is_treatment),
     rule("came off", r"(?:came off|am off|is off|went off|have stopped|has stopped|stopped"
         r"|have come off|has come off) (?P<o>.+)", "takes", negated=True, ended=True, accept=is_medicine),
     rule("speaks",

@@ -11,8 +11,8 @@ import re
 _I = re.IGNORECASE
 _LEAD = re.compile(
     "(?:(?:well|so|and|but|oh|hi|hey|hello|hi there|actually|in fact|by the way|btw|also|yes|yeah"
-    "|yep|no(?! more )|nope|sure|ok|okay|honestly|to be honest|tbh|ngl|currently|now|nowadays|these days|right now"
-    "|as for me|you know|fyi|for the record|i mean|sorry|correction|update|good news|guess what"
+    "|yep|no(?! more )|nope|sure|ok|okay|honestly|to be honest|tbh|ngl|currently|now|nowadays|these days"
+    "|right now|as for me|you know|fyi|for the record|i mean|sorry|correction|update|good news|guess what"
     "|unfortunately|luckily|sadly|anyway|personally|because|then|lately|recently|of late|morning"
     "|good morning|evening|good evening|big news|quick update|news|fun fact|finally|oops|my bad|my mistake"
     "|weirdly|surprisingly|funny enough|long story short|anyways|meanwhile|at last|hobbies\\?|wait no|wait"

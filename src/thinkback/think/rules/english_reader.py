@@ -34,7 +34,7 @@ _PARENT = re.compile(
 )
 _NOT_THAT = re.compile(
     r"(?:,|\s)\s*(?:and |but )?not (?P<o>(?!only|just|sure|a |really|too|very|any|ever|yet|at|in"
-    r"|with)[^,;.]{1,40})\Z",
+    r"|with|have |take |want |accept |use |agree )[^,;.]{1,40})\Z",
     re.I,
 )
 _NOW = re.compile(

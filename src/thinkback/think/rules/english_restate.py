@@ -157,8 +157,9 @@ _WORDINGS: tuple[_Wording, ...] = (
          r" allerg(?:y|ies)\b", "I am not allergic to any {b}", _I),
     _row("allerg", rf"(?:{_I_HAVE}(?:got )?|\A(?:no,? )?)no (?:known )?allerg(?:y|ies) to (?:any )?"
          r"(?P<b>drug|medicine|medication|food)s?\b", "I am not allergic to any {b}", _I),
-    _row("allerg", rf"(?:{_I_HAVE}(?:got )?no (?:known )?|\A(?:no,? )?no (?:known )?|\bI(?:'m| am) not allergic to )"
-         r"(?P<b>allerg(?:y|ies)|anything)(?=[.,;!]|\Z| (?:at all|so far|that I know of))",
+    _row("allerg", rf"(?:{_I_HAVE}(?:got )?no (?:known )?|\A(?:no,? )?no (?:known )?"
+         r"|\bI(?:'m| am) not allergic to )(?P<b>allerg(?:y|ies)|anything)"
+         r"(?=[.,;!]|\Z| (?:at all|so far|that I know of))",
          "I am not allergic to any substance", _I),
     _row(" no ", r"\bI(?:'m| am)? (?:currently |now )?(?:take|taking|on|use) no (?:regular )?"
          r"(?P<b>medicine|medication|tablet|pill)s?\b", "I do not take any {b}", _I),

@@ -96,7 +96,8 @@ _CONDITIONS = """diabetes asthma hypertension cancer adhd add depression anxiety
  alopecia apnea apnoea astigmatism preeclampsia thalassemia stroke strokes ulcer ulcers"""
 CONDITIONS = word_set(_CONDITIONS)
 _CONDITION_ENDS = re.compile(
-    r"(?:disease|syndrome|disorder|heart attack|heart failure|fibrillation|blood pressure|cholesterol|cancer|itis|diabetes|apnea|apnoea|deficiency"
+    r"(?:disease|syndrome|disorder|heart attack|heart failure|fibrillation"
+    r"|blood pressure|cholesterol|cancer|itis|diabetes|apnea|apnoea|deficiency"
     r"|intolerance|allergy|phobia|neuropathy|hernia|murmur|osis|thyroid|reflux)\Z"
 )
 _MEDICINES = """insulin metformin aspirin ibuprofen paracetamol warfarin antidepressants antibiotics
@@ -112,7 +113,8 @@ _MEDICINE_ENDS = re.compile(
     r"|glutide|thyroxine|xaban|gatran|grel|oquine|tropium|fenac|coxib|oxicam|naproxen|cycline|floxacin|parin"
     r"|thiazide|semide|dronate|dronic acid|folic acid|solone|asone|tadine|rizine|pentin|gabalin|triptyline"
     r"|pramine|azapine|idone|peridol|tidine|moterol|meterol|phylline|furantoin|methoprim|flozin|glitazone|afil|sulosin"
-    r"|zosin|steride|trexate|thioprine|salazine|colchicine|codeine|morphine|tramadol|(?:iron|water|salt|\w+ing) tablets?"
+    r"|zosin|steride|trexate|thioprine|salazine|colchicine|codeine|morphine|tramadol"
+    r"|(?:iron|water|salt|\w+ing) tablets?"
     r"|any (?:medicine|medication|tablet|pill|drug)s?"
     r"|profen|codone|dipine|triptan|setron|lukast|vitamin [a-k]\d*|vitamins?|supplements?|blood"
     r" thinners?|inhaler"

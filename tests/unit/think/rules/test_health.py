@@ -40,6 +40,7 @@ FACTS: tuple[tuple[str, str], ...] = (
     ("She's had asthma since 2011, my sister.", ""),
     ("My mother has had glaucoma for six years.", "has condition | glaucoma"),
     ("I have had two operations since 2011.", ""),
+    ("I've had a bad cough for three weeks.", "has condition | bad cough"),
     # what is measured stays
     ("I have a fever, 39.4.", "has condition | fever, 39.4"),
     ("I have a temperature of 38.1 degrees.", "has condition | temperature of 38.1 degrees"),
@@ -128,8 +129,10 @@ def test_no_more_of_a_medicine_ends_it() -> None:
 
 
 def test_a_refusal_is_said_as_one() -> None:
-    (english,), (chinese,) = read("I refuse chemotherapy."), read("我不想做化疗了。")
-    assert (english.sentence, chinese.sentence) == (
-        "The user does not want chemotherapy.",
-        "用户不想做化疗。",
-    )
+    said = {
+        "I refuse to take statins.": "The user refuses statins.",
+        "I will not have an operation.": "The user does not want operation.",
+        "I don't want to have dialysis.": "The user does not want dialysis.",
+        "我不想做化疗了。": "用户不想做化疗。",
+    }
+    assert [[draft.sentence for draft in read(text)] for text in said] == [[each] for each in said.values()]
