@@ -99,5 +99,5 @@ RULES: tuple[Rule, ...] = (
     rule("on drug", "(?:只|在|得|要|需要|长期|坚持)*(?:改?吃|服用?|打|改?用|喝|开了|给我开了)(?:着"
         "|了)?(?P<o>.{2,14}?)(?:减肥|降压|降糖|止痛|助眠)?", "takes", split=True,
         accept=is_drug),
-    rule("takes drug", "(?:在)?服用(?P<o>.{2,12})", "takes", accept=is_thing),
+    rule("takes drug", "(?:在)?服用(?P<o>(?!即可).{2,12})", "takes", accept=is_thing),
 )  # fmt: skip

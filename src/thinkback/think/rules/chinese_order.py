@@ -44,8 +44,9 @@ _MEASURES_NOW = re.compile(
     "(?:了|啦)?(?:(?:是|有|才|只有)?(?P<o>\\d.*))?"
 )
 _NO_ALLERGY = re.compile(
-    "(?P<who>[^没无，,]{0,8}?)(?:没有?|无)(?:任何|什么|已知的?|过)*(?P<kind>药物?|食物|东西)?的?过敏(?:史|的东西)?(?:了|的)?"
+    "(?P<who>[^没无对，,]{0,8}?)(?:之前|以前|过去|目前|现在|从来|一直|并|也|都)*(?:没有?|无)(?:任何|什么|已知的?|过)*(?P<kind>药物?|食物|东西)?的?过敏(?:史|的东西)?(?:了|的)?"
 )
+_NO_SUCH_ALLERGY = re.compile("(?P<to>[^，,]{0,6}?对[^，,]{1,12}?)并?没有?过敏(?:史|反应)?(?:了|的)?")
 _NO_MEDICINE = re.compile(
     "(?P<who>[^没不什，,]{0,8}?)(?:没有?在(?:吃|服用?|用)(?:任何|什么)?药物?|[没不](?:吃|服用?|用)(?:任何|什么)药物?"
     "|什么药都?[没不](?:吃|服用?|用))(?:了|的)?"
@@ -114,6 +115,8 @@ def _of_health(text: str) -> str:
     """没有药物过敏, 没在吃药, 不想做手术, 布洛芬停了: with a verb that the table knows, and its object."""
     if none := _NO_ALLERGY.fullmatch(text):
         return f"{none['who']}对任何{_KINDS.get(none['kind'] or '', '东西')}不过敏"
+    if none := _NO_SUCH_ALLERGY.fullmatch(text):
+        return f"{none['to']}不过敏"
     if none := _NO_MEDICINE.fullmatch(text):
         return f"{none['who']}不服用任何药物"
     if (unwilling := _UNWILLING.fullmatch(text)) and is_treatment(unwilling["o"]):

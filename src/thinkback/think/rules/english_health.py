@@ -26,6 +26,7 @@ _FOR = (
     r"(?: (?:for|against|because of|before|after|on \w+days?|at (?:night|bedtime|breakfast|lunch|dinner|noon"
     r"|\d)|in the (?:morning|evening|afternoon|night)s?)(?: .+)?)?"
 )
+_HAD = "(?:have |has )?had(?: an?| any| the| both)?"
 _TO_HAVE = "(?: to (?:have|take|use|start|swallow|inject))?(?: an?| the| any| more| this| that)*"
 _WILL_NOT = "(?:(?:do|does) not want|will (?:not|never) (?:have|take|accept|use|agree to))"
 _HURT = "(?:bad|dodgy|busted|torn|broken|fractured|sprained|slipped|herniated|frozen|trick|bum|weak)"
@@ -62,10 +63,10 @@ HEALTH: tuple[Rule, ...] = (
         r" (?P<o>.+)", "has condition", split=True),
     rule("no condition", rf"{HAVE} no (?:known )?(?P<o>.+)", "has condition", split=True, negated=True,
         accept=is_absent),
-    rule("had condition then", r"(?:have |has )?had (?:an? |any )?(?P<o>.+)", "had condition", dated=True,
-        kind="event", accept=is_condition),
-    rule("had condition", r"(?:have |has )?had (?:an? |any )?(?P<o>.+?)(?: in the \w+)?", "had condition",
-        split=True, accept=is_condition),
+    rule("had condition then", rf"{_HAD} (?P<o>.+)", "had condition", dated=True, kind="event",
+        accept=is_condition),
+    rule("had condition", rf"{_HAD} (?P<o>.+?)(?: in the \w+)?", "had condition", split=True,
+        accept=is_condition),
     rule("measured", rf"(?:{HAVE}|{BE} (?:having|running)|runs?) (?:an? )?(?P<o>(?:[a-z]+ )?(?:fever"
         r"|temperature)(?:,| of| at)? \d[\d.]*(?: ?(?:°[CF]?|degrees|C|F))?)", "has condition"),
     rule("condition", rf"{HAVE} (?:an? )?(?P<o>.+)", "has condition", split=True, accept=is_condition),

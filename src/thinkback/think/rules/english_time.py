@@ -22,8 +22,8 @@ _HABIT = re.compile(
     r"(?:e?s)?\b"
 )
 _LASTING = re.compile(
-    r"\b(?P<have>have|has|'ve|'s) had (?P<o>[\w' -]{2,40}?)(?=,? (?:since|for (?:[\w-]+ ){1,3}?(?:years"
-    r"|months|weeks|decades))\b)",
+    r"\b(?P<have>have|has|'ve|'s) had (?P<o>[\w' -]{2,40}?)(?=,? (?:since|for (?:ages"
+    r"|a (?:long )?(?:time|while)|(?:[\w-]+ ){1,3}?(?:years|months|weeks|decades)))\b)",
     re.I,
 )
 _SINCE = re.compile(r"\bsince\s*\Z", re.I)

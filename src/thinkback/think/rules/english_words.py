@@ -210,8 +210,8 @@ def is_language(words: str) -> bool:
 
 def is_condition(words: str) -> bool:
     lowered = words.lower()
-    if lowered.startswith("no "):
-        return False  # "no kidney disease" is the denial of one
+    if lowered.startswith("no ") or " with " in lowered:
+        return False  # "no kidney disease" is the denial of one, "a sister with diabetes" is a person
     return (lowered.split()[-1] in CONDITIONS or bool(_CONDITION_ENDS.search(lowered))) and len(
         words.split()
     ) <= 4

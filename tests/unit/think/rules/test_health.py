@@ -29,6 +29,8 @@ FACTS: tuple[tuple[str, str], ...] = (
     ("I'm not allergic to anything.", "not is allergic to | any substance"),
     ("我没有食物过敏。", "not is allergic to | 任何食物"),
     ("没有药物过敏史。", "not is allergic to | 任何药物"),
+    ("我之前没有过敏史。", "not is allergic to | 任何东西"),
+    ("我对这种药并没有过敏。", "not is allergic to | 这种药"),
     ("It turns out I'm allergic to shellfish.", "is allergic to | shellfish"),
     ("They gave me latex gloves and it turns out I'm allergic to latex.", "is allergic to | latex"),
     ("The clinic found that I'm allergic to ibuprofen and aspirin.", "is allergic to | ibuprofen; aspirin"),
@@ -40,6 +42,8 @@ FACTS: tuple[tuple[str, str], ...] = (
     ("She's had asthma since 2011, my sister.", ""),
     ("My mother has had glaucoma for six years.", "has condition | glaucoma"),
     ("I have had two operations since 2011.", ""),
+    ("I've had gout for a long time.", "has condition | gout"),
+    ("My uncle had a sister with epilepsy.", ""),
     ("I've had a bad cough for three weeks.", "has condition | bad cough"),
     # what is measured stays
     ("I have a fever, 39.4.", "has condition | fever, 39.4"),
