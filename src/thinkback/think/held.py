@@ -61,6 +61,11 @@ def resaid(draft: Draft) -> Draft:
     return replace(draft, sentence=sentence)
 
 
+def says_no(item: str) -> bool:
+    """Whether an object denies itself: "no pets"."""
+    return item.lower().startswith("no ")
+
+
 def without(draft: Draft, gone: set[str]) -> Draft:
     left = tuple(item for item in draft.objects if object_key(item) not in gone)
     return draft if left == draft.objects else replace(draft, objects=left)

@@ -22,10 +22,12 @@ from thinkback.think.held import (
     keys,
     merged,
     resaid,
+    says_no,
     shares,
     turn_of,
     without,
 )
+from thinkback.think.refute import contradicted
 from thinkback.think.relations import relation_of
 from thinkback.think.resolve import object_key, respect
 from thinkback.think.sentence import compose, language_of
@@ -133,7 +135,11 @@ def _outvoted(relation: Relation, draft: Draft, above: tuple[Held, ...]) -> bool
 
 
 def _episode(draft: Draft, held: tuple[Held, ...]) -> Verdict:
-    """What happened stands by itself; only the very same happening is a duplicate."""
+    """What happened stands by itself; only the very same happening is a duplicate, and "never" is refuted."""
+    held, denied = _deny(draft, held)
+    if denied:
+        reason = f"{turn_of(draft)} affirms, against {' and '.join(denied)}"
+        return Verdict((*held, Held(draft)), "forget", reason)
     for item in held:
         same_time = (item.draft.valid_from, item.draft.valid_to) == (draft.valid_from, draft.valid_to)
         if same_time and not item.draft.negated and not without(draft, keys([item.draft.objects])).objects:
@@ -155,11 +161,12 @@ def _deny(draft: Draft, held: tuple[Held, ...]) -> tuple[tuple[Held, ...], list[
     denials: list[str] = []
     for item in held:
         opposite = item.draft.negated != draft.negated and item.draft.kind not in EPISODIC
-        if not opposite or not shares(draft, keys([item.draft.objects])):
+        gone = contradicted(draft, item.draft) if opposite else set()
+        if not gone:
             rest.append(item)
             continue
         denials.append(f'"{item.draft.sentence}"')
-        remainder = without(item.draft, keys([draft.objects]))
+        remainder = without(item.draft, gone)
         if remainder.objects:
             rest.append(Held(resaid(replace(remainder, valid_from=None))))
     return tuple(rest), denials
@@ -251,9 +258,9 @@ def _outdated(relation: Relation, draft: Draft, held: tuple[Held, ...]) -> tuple
 def _mergeable(draft: Draft, held: Draft) -> bool:
     """An open-ended fact joins another from now on; one that names its time joins only its like.
 
-    Who is who is decided name by name, and so undone.
+    Who is who is decided name by name, and so undone. "no pets" and "a car" are told in two sentences.
     """
-    if draft.relation == SAME:
+    if draft.relation == SAME or len({says_no(item) for item in (*draft.objects, *held.objects)}) > 1:
         return False
     same_start = draft.valid_from is None or held.valid_from == draft.valid_from
     return same_start and held.valid_to == draft.valid_to and held.kind not in EPISODIC

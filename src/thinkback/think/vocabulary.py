@@ -231,6 +231,30 @@ ENTRIES: tuple[tuple[Relation, str], ...] = (
         "diagnosis, disease, suffers from, has disease, is diagnosed with, 病史, 患有, 病情, 病",
     ),
     (
+        said(
+            "had condition",
+            "profile",
+            False,
+            "{s} had {o}",
+            "{s} never had {o}",
+            "{s}得过{o}",
+            "{s}没有得过{o}",
+        ),
+        "medical history, past illness, 得过, 患过",
+    ),
+    (
+        said(
+            "refuses",
+            "profile",
+            False,
+            "{s} does not want {o}",
+            "{s} no longer refuses {o}",
+            "{s}不想{o}",
+            "{s}不再拒绝{o}",
+        ),
+        "refuse, rejects, does not want, declines, 拒绝",
+    ),
+    (
         said("is", "profile", False, "{s} is {o}", "{s} is not {o}", "{s}是{o}", "{s}不是{o}"),
         "is a, be, am, 是",
     ),

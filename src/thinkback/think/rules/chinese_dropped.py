@@ -34,6 +34,8 @@ _ALWAYS = frozenset(
         "earns",
         "speaks it",
         "prescribed",
+        "not allergic",
+        "refuses",
     )
 )
 """Rules that may be read without any subject: what one does, said by who does it."""
@@ -45,7 +47,7 @@ _TIMELY = _ALWAYS | frozenset(
 """Those that may be read so where a time or "now" ties them to the speaker's life."""
 _NEW = re.compile("的?新(?:的)?(?:家的?)?(?:手机|电话|号|邮箱|地址|住址)|手机号")
 """What has a new value is the speaker's, and so is a mobile number: a museum has none."""
-_TAKEN_BACK = ("quit", "takes", "gave", "stopped")
+_TAKEN_BACK = ("quit", "takes", "gave", "stopped", "not allergic")
 
 
 def of_the_user(reading: Reading, said: str, *, timely: bool) -> bool:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from thinkback.text.numbers import NUMBER_ZH
 from thinkback.think.rules.chinese_parts import AMOUNT, IS, rule
-from thinkback.think.rules.chinese_words import is_allergen, is_condition, is_dosed, is_drug, is_thing
+from thinkback.think.rules.chinese_words import (
+    is_allergen,
+    is_condition,
+    is_dosed,
+    is_drug,
+    is_thing,
+    is_treatment,
+)
 from thinkback.think.rules.rule import Rule
 
 _NUMBERED = (
@@ -81,13 +88,16 @@ RULES: tuple[Rule, ...] = (
     rule("takes so much", f"(?:在|得|要|需要|坚持)?(?:服用?|吃|打)(?P<o>(?P<drug>.{{2,10}}?)，?(?:每天|一天"
         f"|每次|每日|每晚"
         f"|一次)+(?:吃|服用?)?(?P<amount>{_DOSE}))", "takes", accept=is_drug),
+    rule("takes weighed", f"(?:只|在|得|要|需要|坚持|改)*(?:吃|服用?|打|用)(?:着|了|的是)?"
+        f"(?P<o>(?P<drug>[^，每一只]{{2,10}}?)(?P<amount>{_DOSE}))", "takes"),
+    rule("refuses", "拒绝(?P<o>.+)", "refuses", accept=is_treatment),
     rule("stopped drug", "(?:(?:医生|大夫)?(?:让我|叫我))?(?:停|不用吃|停用|停掉)了?(?P<o>.{2,10})", "takes",
         negated=True, ended=True, split=True, accept=is_drug),
     rule("prescribed", "(?:医生|大夫)(?:又|刚)?(?:给我|让我|叫我)(?:每天|一天)?(?:开了?|吃"
         "|换成?了?)(?P<o>.{2,14})", "takes",
         accept=is_drug),
-    rule("on drug", "(?:在|得|要|需要|长期|坚持)?(?:改?吃|服用?|打|改?用|喝|开了|给我开了)(?:着"
+    rule("on drug", "(?:只|在|得|要|需要|长期|坚持)*(?:改?吃|服用?|打|改?用|喝|开了|给我开了)(?:着"
         "|了)?(?P<o>.{2,14}?)(?:减肥|降压|降糖|止痛|助眠)?", "takes", split=True,
         accept=is_drug),
-    rule("takes drug", "(?:在)?服用(?P<o>.{2,12})", "takes", accept=is_thing),
+    rule("takes drug", "(?:在)?服用(?P<o>(?!即可).{2,12})", "takes", accept=is_thing),
 )  # fmt: skip

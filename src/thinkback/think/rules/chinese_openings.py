@@ -7,6 +7,14 @@ import re
 from thinkback.text.people.kin import KIN_EN, KIN_ZH, PETS_EN, PETS_ZH, longest_first
 from thinkback.think.rules.chinese_names import BARE_NAME
 
+FOUND_ZH = (
+    "(?:医院|医生|大夫|门诊|急诊|化验|检查|体检|皮试|过敏原?(?:测试|检测))(?:的?(?:报告|结果))?(?:都|也)?"
+    "(?:说|告诉我|发现|查出来?|显示|确认)(?=我对[^，,]{1,20}过敏)"
+)
+"""Whose word on an allergy is no hearsay."""
+_LEARNT = re.compile(
+    f"{FOUND_ZH}|(?:这|今天|昨天|最近|后来|现在|刚刚?)?(?:才|刚|又|终于)(?:知道|发现|得知|想起来?|明白)(?=[我俺])"
+)
 KIN = KIN_ZH | PETS_ZH | KIN_EN | PETS_EN
 _LEAD = re.compile(
     "(?:你好|您好|嗨|哈喽|嗯|对(?=[，,！!])|是的|好的|哦|噢|啊|哎呀?|唉|嘿|哈+|嘻嘻|呜呜|唔|诶|对了"
@@ -28,6 +36,7 @@ _AFTER = re.compile(
 """吃药以后我的血压...: what came before tells nothing of it."""
 _ADVERB = re.compile(
     "(?:[前这近][两几些]天|前阵子|前段时间|上回|上次|那天|现在|如今|眼下|目前|这阵子|这段时间|最近|近来"
+    "|(?:[早午晚三]?[饭餐]|睡觉?)[前后]"
     "|每个月|每月|每天|天天|每周|每晚|早上|晚上|周末|已经"
     "|早就|一直|平时|平常"
     "|也|还|都|真的|非常|很|特别|超级|超|其实|就(?![职读业诊医任])|刚刚|刚|终于|可|倒是?|个人|本来|自己|又"
@@ -140,6 +149,8 @@ ASKS_ABOUT = re.compile(
 def without_lead(text: str) -> str:
     found = _LEAD.match(text)
     rest = text[found.end() :] if found else text
+    learnt = _LEARNT.match(rest)
+    rest = rest[learnt.end() :] if learnt else rest
     after = _AFTER.match(rest)
     return rest[after.end() :] if after else rest
 

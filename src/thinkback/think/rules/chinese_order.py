@@ -10,7 +10,7 @@ import re
 
 from thinkback.text.people.kin import KIN_EN, KIN_ZH, longest_first
 from thinkback.think.rules.chinese_names import BARE_NAME, is_bare_name
-from thinkback.think.rules.chinese_words import is_drug
+from thinkback.think.rules.chinese_words import is_drug, is_treatment
 
 _NOW = "(?:现在|目前|如今|眼下)"
 _VALUE_FIRST = re.compile(
@@ -43,6 +43,18 @@ _MEASURES_NOW = re.compile(
     f"|个)?(?P<what>(?:空腹|餐后)?(?:{_MEASURES}))?"
     "(?:了|啦)?(?:(?:是|有|才|只有)?(?P<o>\\d.*))?"
 )
+_NO_ALLERGY = re.compile(
+    "(?P<who>[^没无对，,]{0,8}?)(?:之前|以前|过去|目前|现在|从来|一直|并|也|都)*(?:没有?|无)(?:任何|什么|已知的?|过)*(?P<kind>药物?|食物|东西)?的?过敏(?:史|的东西)?(?:了|的)?"
+)
+_NO_SUCH_ALLERGY = re.compile("(?P<to>[^，,]{0,6}?对[^，,]{1,12}?)并?没有?过敏(?:史|反应)?(?:了|的)?")
+_NO_MEDICINE = re.compile(
+    "(?P<who>[^没不什，,]{0,8}?)(?:没有?在(?:吃|服用?|用)(?:任何|什么)?药物?|[没不](?:吃|服用?|用)(?:任何|什么)药物?"
+    "|什么药都?[没不](?:吃|服用?|用))(?:了|的)?"
+)
+_UNWILLING = re.compile(
+    "(?P<who>[^不拒，,]{0,6}?)(?:不想|不愿意?|不肯|拒绝)(?:再)?(?P<o>(?:做|打|吃|用|接受|服用|装|输|住).{1,10}?)(?:了|啦)?"
+)
+_STOPPED = re.compile("(?P<o>[^，,停我]{2,10}?)(?:我|已经|早就?|刚|都|就)*停(?:掉|用)?了")
 _UNITS = "(?:毫克|微克|毫升|单位|片|粒|颗|mg)"
 _VALUE = re.compile(
     "(?:是|有|居然|竟然|才|只有|变成|到了?|显示|已经|每天|一天|每次|每晚|吃|服用?|用的)*"
@@ -69,6 +81,7 @@ CHANGES = re.compile(
     "|地址|座位号?"
     "|房间号?|航班|车牌)(?:号码?)?(?:了|啦)?\\Z"
 )
+_KINDS = {"药": "药物", "药物": "药物", "食物": "食物"}
 _THINGS = {"号": "电话", "号码": "电话", "座位": "座位号", "房间": "房间号", "航班": "航班号"}
 
 
@@ -84,6 +97,7 @@ def changed_thing(text: str) -> str:
 
 def plainly(text: str) -> str:
     """A clause with the user first and the value last."""
+    text = _of_health(text)
     if first := _VALUE_FIRST.fullmatch(text):
         return f"我{first['what']}是{first['o']}"
     if tall := _TALL.fullmatch(text):
@@ -94,6 +108,21 @@ def plainly(text: str) -> str:
         return f"我{text[how.end() :]}"
     if (now := _MEASURES_NOW.fullmatch(text)) and now["what"] and now["o"]:
         return f"我{now['what']}是{now['o']}"
+    return text
+
+
+def _of_health(text: str) -> str:
+    """没有药物过敏, 没在吃药, 不想做手术, 布洛芬停了: with a verb that the table knows, and its object."""
+    if none := _NO_ALLERGY.fullmatch(text):
+        return f"{none['who']}对任何{_KINDS.get(none['kind'] or '', '东西')}不过敏"
+    if none := _NO_SUCH_ALLERGY.fullmatch(text):
+        return f"{none['to']}不过敏"
+    if none := _NO_MEDICINE.fullmatch(text):
+        return f"{none['who']}不服用任何药物"
+    if (unwilling := _UNWILLING.fullmatch(text)) and is_treatment(unwilling["o"]):
+        return f"{unwilling['who']}拒绝{unwilling['o']}"
+    if (stopped := _STOPPED.fullmatch(text)) and is_drug(stopped["o"]):
+        return f"停了{stopped['o']}"
     return text
 
 

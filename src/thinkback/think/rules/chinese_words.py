@@ -35,7 +35,8 @@ _NO_CONDITION = re.compile("^[有得患们都没还就是]|过(?!敏)|[的我你
 _DRUG = re.compile(
     "(?:[\u4e00-\u9fff]{1,6}(?:地平|他汀|沙坦|洛尔|普利|霉素|西林|洛芬|匹林|双胍|嘌醇|拉唑|咪唑|他啶|格列."
     "|曲林|司特钠?|鲁肽|替丁|唑仑|西泮|西汀|沙星|洛韦|列净"
-    "|米松|他定|酚)|胰岛素|维生素 ?[A-EK]?\\d*"
+    "|米松|他定|酚|沙班|格雷|溴铵|蝶呤|氯喹|环素|奈德|状腺素)|胰岛素|头孢[\u4e00-\u9fff]{0,4}|铁剂"
+    "|胰岛素|维生素 ?[A-EK]?\\d*"
     "|[A-Za-z]{2,12}(?:formin|pril|sartan|statin|olol|dipine|prazole|cillin|mycin|oxetine|traline|azepam"
     "|profen"
     "|thyroxine|farin|rizine|tadine|lukast|buterol|pentin|glutide|tonin|parin|ziatide)"
@@ -43,6 +44,9 @@ _DRUG = re.compile(
     "|adderall|accutane"
     "|vitamin ?[a-ek]?\\d*|omega-?3|probiotics)"
     "|维[A-EK]|钙片|鱼油|叶酸|益生菌|[\u4e00-\u9fff]{1,6}(?:药|胶囊|颗粒|冲剂|口服液|丸))"
+)
+_TREATMENT = re.compile(
+    "(?:手术|化疗|放疗|透析|打针|胰岛素|输血|输液|激素|抗生素|住院|疫苗|支架|起搏器|胃镜|肠镜|穿刺|治疗|[吃服用]药)\\Z"
 )
 _WEIGHED = ("毫克", "微克", "mg", "MG")
 _NO_DRUG = re.compile("剂量|结果|大约|一共|每|血|糖|酸|蛋白|含量|[我你他她是有了]")
@@ -153,6 +157,11 @@ def is_language(words: str) -> bool:
 
 def is_drug(words: str) -> bool:
     return bool(_DRUG.match(words)) and words not in ("吃药", "服药", "用药", "中药", "西药")
+
+
+def is_treatment(words: str) -> bool:
+    """What a patient may refuse, with its verb: 做手术, 打胰岛素."""
+    return bool(_TREATMENT.search(words)) or is_drug(words[1:])
 
 
 def is_dose(drug: str, amount: str) -> bool:

@@ -33,10 +33,12 @@ _SPLIT = re.compile(
     r"|\s+and\s+(?:about |around )?(?=\d[\d.,' ]*\s?(?:cm|m|metres?|meters?|feet|foot|ft)\b[\w\s]* tall\b)"
     r"|\s+and\s+(?=(?:about |around )?\d[\d.,]*\s?(?:kg|kilos?|lbs?|pounds)\b)"
     r"|\s*\)[\s,]*"
+    r"|[,;]\s*(?:and |but )?(?=no more [a-z])"
     r"|[,;]\s*(?=(?i:shoe size|blood type|blood group|ring size)\b)"
     r"|(?<!the one)\s+(?=(?i:who|who's)\s+(?!knows))"
     r"|(?<!\b[Mm]e)\s+(?i:and|but|so|because|although|though|while|cos|cuz|coz|as|since|where|plus|&)\s+"
-        r"(?i:also\s+|then\s+|now\s+|currently\s+|yeah\s+|actually\s+|honestly\s+|as of \w+\s+|these"
+        r"(?i:(?:it )?turns out\s+(?:that\s+)?"
+        r"|also\s+|then\s+|now\s+|currently\s+|yeah\s+|actually\s+|honestly\s+|as of \w+\s+|these"
         r" days\s+)*"
         rf"(?={_SUBJECT}(?!\s+\w+\Z)|{_NAMED}|{_VERB}\s+\w)"
 )  # fmt: skip
@@ -49,7 +51,7 @@ _ADVERB = re.compile(
     re.I,
 )
 _NEGATION = re.compile(
-    r"(?P<aux>am|is|are|have|has)?\s*(?P<neg>(?:do|does) not|no longer|never|not)\s+"
+    r"(?!(?:do|does) not want )(?P<aux>am|is|are|have|has)?\s*(?P<neg>(?:do|does) not|no longer|never|not)\s+"
     r"(?:(?P<be>am|is|are)\s+)?(?:really |actually |even |particularly )?(?P<rest>.+)",
     re.S,
 )

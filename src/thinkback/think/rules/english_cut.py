@@ -18,7 +18,8 @@ _TAIL = re.compile(
     _I | re.S,
 )
 _LATE_ADVERB = re.compile(
-    r"[,\s]+(?:now|nowadays|currently|these days|right now|at the moment|at present|too|also|as well|a lot"
+    r"[,\s]+(?:now|only|(?:at|on) (?:the )?weekends?"
+    r"|nowadays|currently|these days|right now|at the moment|at present|too|also|as well|a lot"
     r"|very much|so much|again|though|actually|lately|recently|anymore|any more|any longer|already|together"
     "|most of all|the most|more than anything|every (?:single |other )?(?:day|morning|evening|night|week"
     "|weekend"

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from thinkback.think.rules.english_parts import BE, DOSE, HAVE, WEIGHT, rule
-from thinkback.think.rules.english_words import MARITAL, is_condition, is_language, is_medicine, is_symptom
+from thinkback.think.rules.english_words import (
+    MARITAL,
+    is_absent,
+    is_condition,
+    is_language,
+    is_medicine,
+    is_symptom,
+    is_treatment,
+)
 from thinkback.think.rules.rule import Rule
 
 _ABOUT = "(?:about |around |almost |roughly |nearly |just |only |exactly )?"
@@ -14,6 +22,13 @@ _ON = (
     "|(?:was|got) (?:put on|prescribed|given|started on)|have to take|has to take|went on|inject|injects"
     "|(?:have been|has been|was|got) (?:switched|moved) to)"
 )
+_FOR = (
+    r"(?: (?:for|against|because of|before|after|on \w+days?|at (?:night|bedtime|breakfast|lunch|dinner|noon"
+    r"|\d)|in the (?:morning|evening|afternoon|night)s?)(?: .+)?)?"
+)
+_HAD = "(?:have |has )?had(?: an?| any| the| both)?"
+_TO_HAVE = "(?: to (?:have|take|use|start|swallow|inject))?(?: an?| the| any| more| this| that)*"
+_WILL_NOT = "(?:(?:do|does) not want|will (?:not|never) (?:have|take|accept|use|agree to))"
 _HURT = "(?:bad|dodgy|busted|torn|broken|fractured|sprained|slipped|herniated|frozen|trick|bum|weak)"
 _PART = (
     "(?:back|knee|shoulder|hip|ankle|wrist|elbow|neck|disc|toe|foot|rib|tendon|ligament|meniscus|heart"
@@ -46,6 +61,14 @@ HEALTH: tuple[Rule, ...] = (
     rule("diagnosed as", rf"(?:(?:was|have been|has been|got|{BE}|have just been) diagnosed with"
         rf"|suffers? from)"
         r" (?P<o>.+)", "has condition", split=True),
+    rule("no condition", rf"{HAVE} no (?:known )?(?P<o>.+)", "has condition", split=True, negated=True,
+        accept=is_absent),
+    rule("had condition then", rf"{_HAD} (?P<o>.+)", "had condition", dated=True, kind="event",
+        accept=is_condition),
+    rule("had condition", rf"{_HAD} (?P<o>.+?)(?: in the \w+)?", "had condition", split=True,
+        accept=is_condition),
+    rule("measured", rf"(?:{HAVE}|{BE} (?:having|running)|runs?) (?:an? )?(?P<o>(?:[a-z]+ )?(?:fever"
+        r"|temperature)(?:,| of| at)? \d[\d.]*(?: ?(?:°[CF]?|degrees|C|F))?)", "has condition"),
     rule("condition", rf"{HAVE} (?:an? )?(?P<o>.+)", "has condition", split=True, accept=is_condition),
     rule("feels", rf"(?:{BE} (?:experiencing|having|suffering from|getting)|experiences?|gets?"
         r"|(?:have|has) been (?:experiencing|having|suffering from|getting)|have|has|suffers? from)"
@@ -53,7 +76,13 @@ HEALTH: tuple[Rule, ...] = (
     rule("hurt", rf"(?:{HAVE}|got) (?P<o>an? {_HURT} {_PART})", "has condition"),
     rule("takes dose", rf"{_ON} (?:an? |my |the )?(?P<o>(?:[\w-]+ ){{1,2}}?{DOSE})(?:[\s,].*)?", "takes"),
     rule("takes dose of", rf"{_ON} (?P<o>{DOSE} (?:of )?[\w-]+)(?:[\s,].*)?", "takes"),
-    rule("takes", rf"{_ON} (?P<o>.+)", "takes", split=True, accept=is_medicine),
+    rule("takes instead", rf"{_ON} (?P<o>.+?)(?: now)?,? instead of (?:an? |the |my )?(?P<than>.+)", "takes",
+        split=True, accept=is_medicine),
+    rule("takes", rf"{_ON} (?P<o>.+?){_FOR}", "takes", split=True, accept=is_medicine),
+    rule("no more", r"no more (?P<o>.+)", "takes", negated=True, ended=True, accept=is_medicine),
+    rule("refuses", rf"refuses?{_TO_HAVE} (?P<o>.+)", "refuses", split=True, accept=is_treatment,
+        say="{s} refuses {o}"),
+    rule("will not", rf"{_WILL_NOT}{_TO_HAVE} (?P<o>.+)", "refuses", split=True, accept=is_treatment),
     rule("came off", r"(?:came off|am off|is off|went off|have stopped|has stopped|stopped"
         r"|have come off|has come off) (?P<o>.+)", "takes", negated=True, ended=True, accept=is_medicine),
     rule("speaks",

@@ -11,8 +11,8 @@ import re
 _I = re.IGNORECASE
 _LEAD = re.compile(
     "(?:(?:well|so|and|but|oh|hi|hey|hello|hi there|actually|in fact|by the way|btw|also|yes|yeah"
-    "|yep|no|nope|sure|ok|okay|honestly|to be honest|tbh|ngl|currently|now|nowadays|these days|right now"
-    "|as for me|you know|fyi|for the record|i mean|sorry|correction|update|good news|guess what"
+    "|yep|no(?! more )|nope|sure|ok|okay|honestly|to be honest|tbh|ngl|currently|now|nowadays|these days"
+    "|right now|as for me|you know|fyi|for the record|i mean|sorry|correction|update|good news|guess what"
     "|unfortunately|luckily|sadly|anyway|personally|because|then|lately|recently|of late|morning"
     "|good morning|evening|good evening|big news|quick update|news|fun fact|finally|oops|my bad|my mistake"
     "|weirdly|surprisingly|funny enough|long story short|anyways|meanwhile|at last|hobbies\\?|wait no|wait"
@@ -68,6 +68,20 @@ _TOPIC = re.compile(
     r"|commute|dose|boss|manager|favou?rite)\b)",
     _I,
 )
+FOUND = (
+    r"(?:the|my|our) (?:[\w-]+ )?(?:doctors?|hospital|clinic|gp|nurse|allergist|specialist|consultant|lab"
+    r"|(?:blood |skin )?tests?|results) (?:have |has )?(?:say|says|said|told me|found|found out|showed?|shows"
+    r"|confirmed?|discovered)(?: that)? (?=I(?:'m| am) (?:\w+ )?allergic\b)"
+)
+"""Whose word on an allergy is no hearsay."""
+_LEARNT = re.compile(
+    r"(?:I(?:'ve| have)? (?:(?:just|now|only|since) )*(?:remember|remembered|realised|realized|learnt|learned"
+    r"|discovered|found out)(?: (?:just|only))?(?: (?:now|today|yesterday|recently))?(?: that)?"
+    r"|(?:my [\w-]+|[A-Z][\w-]+) (?:just )?reminded me(?: that)?) (?=I(?:'m| am|'ve| have| had)\b)"
+    rf"|{FOUND}",
+    _I,
+)
+"""How one came to know what one says of oneself."""
 _SAYING = re.compile(
     r"(?:never thought|can't believe) I'd (?:ever )?(?:say|admit|do) (?:this|that|it),?(?: but)?\s+", _I
 )
@@ -104,7 +118,8 @@ def unled(text: str) -> str:
     """A clause without greetings and hedges; when it was so, and on what occasion, still opens it."""
     lead = None if _ME_AND.match(text) else _LEAD.match(text)
     body = _ME_AND.sub("we ", text[lead.end() :] if lead else text, count=1)
-    return _SAYING.sub("", body, count=1) if _SAYING.match(body) else body
+    body = _SAYING.sub("", body, count=1) if _SAYING.match(body) else body
+    return _LEARNT.sub("", body, count=1) if _LEARNT.match(body) else body
 
 
 def bare(text: str) -> str:

@@ -16,7 +16,10 @@ COUNT = rf"(?:an?|{NUMBER_EN}|no|some|several|many)"
 KIN = rf"(?:{longest_first(KIN_EN)})"
 PET = rf"(?:{longest_first(PETS_EN)})"
 WEIGHT = r"(?:kgs?|kilos?|kilograms?|lbs?|pounds?|stones?)"
-DOSE = r"\d[\d.,]*\s?(?:mg|mcg|µg|ug|g|ml|iu|units?|puffs?|tablets?|pills?)\b"
+DOSE = (
+    r"\d[\d.,]*\s?(?:mg|mcg|µg|ug|g|ml|iu|units?|puffs?|tablets?|pills?|capsules?|drops?"
+    r"|(?:milli|micro)?gram(?:me)?s?|millilit(?:er|re)s?)\b"
+)
 MONEY = (
     r"(?:[$€£¥]\s?\d[\d.,]*\s?[kK]?|\d[\d.,]*\s?[kK]?\s?(?:dollars|euros?|pounds|yen|yuan|bucks|quid"
     r"|francs|rupees"

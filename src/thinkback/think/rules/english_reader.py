@@ -25,7 +25,7 @@ from thinkback.think.rules.english_people import Cast, mentions, pet_in, places
 from thinkback.think.rules.english_profile import profiled
 from thinkback.think.rules.english_restate import restated
 from thinkback.think.rules.english_ties import several, tied
-from thinkback.think.rules.english_time import timed, times
+from thinkback.think.rules.english_time import lasting, timed, times
 from thinkback.think.rules.english_words import NAME, is_name, is_plain_name
 from thinkback.think.rules.rule import Clause, Reading
 
@@ -34,7 +34,7 @@ _PARENT = re.compile(
 )
 _NOT_THAT = re.compile(
     r"(?:,|\s)\s*(?:and |but )?not (?P<o>(?!only|just|sure|a |really|too|very|any|ever|yet|at|in"
-    r"|with)[^,;.]{1,40})\Z",
+    r"|with|have |take |want |accept |use |agree )[^,;.]{1,40})\Z",
     re.I,
 )
 _NOW = re.compile(
@@ -175,8 +175,8 @@ class Reader:
             yield Clause(sentence.text[tie.start : tie.end].strip(" ,"), start, end), tie.reading
 
     def _clause(self, clause: Clause, *, opens: bool) -> Iterator[Reading]:
-        body, when, said = timed(unled(clause.text), self.now)
-        self.dated = when is not None
+        body, when, said = timed(lasting(unled(clause.text)), self.now)
+        self.dated = when is not None and not said.startswith("since ")  # when it began, not when it was
         body = spelt_out(bare(body))
         if called := _CALL_ME.match(body):
             if is_name(called["o"]):

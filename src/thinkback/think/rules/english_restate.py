@@ -152,6 +152,17 @@ _WORDINGS: tuple[_Wording, ...] = (
     _row("old |previous ", rf"\bmy (?:old|previous) (?:number|e-?mail|address)\b[^.;]{{0,40}}?[,;] "
          rf"(?:please )?(?:use|call|text|write to) {_CONTACT}", "{contact} {b}", _I),
     _row("@", rf"(?P<b>{_EMAIL}) is (?:now )?my {_NEW}{_X}{_END}", "my email is {b}"),
+    # none at all: "I have no drug allergies", "I take no medicine"
+    _row("allerg", rf"(?:{_I_HAVE}(?:got )?|\A(?:no,? )?)no (?:known )?(?P<b>drug|medicine|medication|food)"
+         r" allerg(?:y|ies)\b", "I am not allergic to any {b}", _I),
+    _row("allerg", rf"(?:{_I_HAVE}(?:got )?|\A(?:no,? )?)no (?:known )?allerg(?:y|ies) to (?:any )?"
+         r"(?P<b>drug|medicine|medication|food)s?\b", "I am not allergic to any {b}", _I),
+    _row("allerg", rf"(?:{_I_HAVE}(?:got )?no (?:known )?|\A(?:no,? )?no (?:known )?"
+         r"|\bI(?:'m| am) not allergic to )(?P<b>allerg(?:y|ies)|anything)"
+         r"(?=[.,;!]|\Z| (?:at all|so far|that I know of))",
+         "I am not allergic to any substance", _I),
+    _row(" no ", r"\bI(?:'m| am)? (?:currently |now )?(?:take|taking|on|use) no (?:regular )?"
+         r"(?P<b>medicine|medication|tablet|pill)s?\b", "I do not take any {b}", _I),
     # readings and rooms
     _row(" raise to | rise to ", rf"{_I_HAVE}[a-z ]{{0,20}}?(?:pay )?(?:raise|rise) to (?P<b>{MONEY})",
          "my salary is {b}"),
@@ -198,7 +209,7 @@ _IS_NEW = re.compile(
 _A_ROLE = re.compile(rf"(?:\w+ ){{0,2}}(?:{longest_first(KIN_EN | PETS_EN)})s?\Z")
 _HINT = re.compile(
     r"\b(?:my|our|me|myself|we|I|I'd|I'm|new|latest|today's|from now on|scales?|the rent|[Nn]o longer|use"
-    r"|room|seat)\b",
+    r"|room|seat|allerg(?:y|ies))\b",
     _I,
 )
 

@@ -93,10 +93,11 @@ _CONDITIONS = """diabetes asthma hypertension cancer adhd add depression anxiety
  tinnitus vertigo prediabetes endometriosis pcos ibs gerd copd lupus crohn's rosacea fibromyalgia sciatica
  osteoporosis glaucoma cataracts dyslexia narcolepsy anorexia bulimia leukaemia leukemia shingles covid reflux
  hemophilia haemophilia parkinson's alzheimer's ms me/cfs angina arrhythmia afib autism dyspraxia vitiligo
- alopecia apnea apnoea astigmatism preeclampsia thalassemia"""
+ alopecia apnea apnoea astigmatism preeclampsia thalassemia stroke strokes ulcer ulcers"""
 CONDITIONS = word_set(_CONDITIONS)
 _CONDITION_ENDS = re.compile(
-    r"(?:disease|syndrome|disorder|blood pressure|cholesterol|cancer|itis|diabetes|apnea|apnoea|deficiency"
+    r"(?:disease|syndrome|disorder|heart attack|heart failure|fibrillation"
+    r"|blood pressure|cholesterol|cancer|itis|diabetes|apnea|apnoea|deficiency"
     r"|intolerance|allergy|phobia|neuropathy|hernia|murmur|osis|thyroid|reflux)\Z"
 )
 _MEDICINES = """insulin metformin aspirin ibuprofen paracetamol warfarin antidepressants antibiotics
@@ -109,7 +110,12 @@ _MEDICINES = """insulin metformin aspirin ibuprofen paracetamol warfarin antidep
 MEDICINES = word_set(_MEDICINES)
 _MEDICINE_ENDS = re.compile(
     r"(?:statin|pril|sartan|olol|azole|prazole|cillin|mycin|oxetine|pine|zepam|zolam|formin|gliptin"
-    r"|glutide|thyroxine"
+    r"|glutide|thyroxine|xaban|gatran|grel|oquine|tropium|fenac|coxib|oxicam|naproxen|cycline|floxacin|parin"
+    r"|thiazide|semide|dronate|dronic acid|folic acid|solone|asone|tadine|rizine|pentin|gabalin|triptyline"
+    r"|pramine|azapine|idone|peridol|tidine|moterol|meterol|phylline|furantoin|methoprim|flozin|glitazone|afil|sulosin"
+    r"|zosin|steride|trexate|thioprine|salazine|colchicine|codeine|morphine|tramadol"
+    r"|(?:iron|water|salt|\w+ing) tablets?"
+    r"|any (?:medicine|medication|tablet|pill|drug)s?"
     r"|profen|codone|dipine|triptan|setron|lukast|vitamin [a-k]\d*|vitamins?|supplements?|blood"
     r" thinners?|inhaler"
     r"|beta[- ]blockers?|painkillers?|the pill|medication)\Z"
@@ -204,6 +210,8 @@ def is_language(words: str) -> bool:
 
 def is_condition(words: str) -> bool:
     lowered = words.lower()
+    if lowered.startswith("no ") or " with " in lowered:
+        return False  # "no kidney disease" is the denial of one, "a sister with diabetes" is a person
     return (lowered.split()[-1] in CONDITIONS or bool(_CONDITION_ENDS.search(lowered))) and len(
         words.split()
     ) <= 4
@@ -285,4 +293,23 @@ _SYMPTOMS = word_set(
 def is_symptom(words: str) -> bool:
     """What one feels of an illness, or the illness."""
     last = (words.lower().split() or [""])[-1]
-    return len(words.split()) <= 5 and (last in _SYMPTOMS or is_condition(words))
+    known = last in _SYMPTOMS and not words.lower().startswith("no ")
+    return len(words.split()) <= 5 and (known or is_condition(words))
+
+
+def is_absent(words: str) -> bool:
+    """One of the things that are denied together: in "no fever and a cough" the cough is not."""
+    return is_symptom(words) and not words.lower().startswith(("a ", "an ", "some ", "the "))
+
+
+_TREATMENTS = word_set(
+    """operation operations surgery injection injections chemotherapy chemo radiotherapy dialysis transfusion
+ transfusions infusion infusions vaccine vaccination jab jabs tablets pills treatment inhaler inhalers stent
+ pacemaker biopsy colonoscopy gastroscopy endoscopy catheter anaesthetic antidepressants"""
+)
+
+
+def is_treatment(words: str) -> bool:
+    """What a patient may refuse."""
+    last = (words.lower().split() or [""])[-1]
+    return len(words.split()) <= 4 and (last in _TREATMENTS or is_medicine(words))

@@ -7,6 +7,8 @@ from collections.abc import Container, Iterator
 
 from thinkback.text.scripts import has_han
 from thinkback.text.sentences import Sentence, is_question, sentences
+from thinkback.think.rules.chinese_openings import FOUND_ZH
+from thinkback.think.rules.english_lead import FOUND
 from thinkback.think.rules.english_words import word_set
 
 LONGEST = 400
@@ -17,11 +19,11 @@ _UNREAL = re.compile(
     r"\b(?:if|unless|suppos(?:e|ing)|imagin(?:e|ing)|pretend(?:ing)?|would|wouldn't|could|might|maybe|perhaps"
     r"|wish(?:es|ed)?|hop(?:e|es|ing)|as though|in case|what if|let's say|hypothetically|in theory"
     r"|thinking (?:of|about)|considering|dream(?:t|ed|ing|s)? (?:of|about|that)|i'd|not sure|i guess)\b"
-    r"|\bwants?(?:ed)? to\b|\bwanna\b",
+    r"|(?<!not )(?<!n't )\bwants?(?:ed)? to\b|\bwanna\b",
     _I,
 )
 _UNREAL_ZH = re.compile(
-    "如果|要是|假如|假设|假使|倘若|万一|的话|希望|但愿|想要|真想|好想|想(?:去|当|买|学|吃|做|成为"
+    "如果|要是|假如|假设|假使|倘若|万一|的话|希望|但愿|想要|真想|好想|(?<![不没])想(?:去|当|买|学|吃|做|成为"
     "|养|有|换|找|要)"
     "|可能|也许|或许|大概(?![\\d一二两三四五六七八九十])|说不定|幻想|梦见|梦到|想象|打比方|比如说?我"
     "|讲个.{0,4}笑话|冷笑话|歌词|台词|剧本|小说里"
@@ -147,7 +149,9 @@ _SAYING = re.compile(
     r"|it matters|you're (?:wondering|curious|interested))\b[\w ]{0,20}?(?=[,.!)]|\Z|\s(?:my|I|I'm)\b)"
     r"|\bin case (?:you|it)[\w ]{0,25}?(?=[,.!)]|\Z)"
     r"|\bI(?:'d| would) (?:call [\w' -]{2,40}? my\b|say (?=(?:I|I'm|my)\b))"
-    r"|\b(?:the|my) (?:bathroom )?scales? (?:says?|said)(?= \d)",
+    r"|\b(?:the|my) (?:bathroom )?scales? (?:says?|said)(?= \d)"
+    rf"|\b{FOUND}"
+    f"|{FOUND_ZH}",
     _I,
 )
 
