@@ -25,6 +25,7 @@ COMMANDS = sorted(
         "journal",
         "users",
         "demo",
+        "ask",
         "audit",
         "entities",
         "organise",

@@ -22,7 +22,6 @@ VARIABLES = {
     "generate": {"exchange"},
     "merge": {"thoughts"},
     "forget": {"thoughts"},
-    "answer": {"now", "facts"},
     "answer_again": {"draft", "facts", "shown"},
     "answer_go_on": {"said"},
     "integrate": {"memories", "question"},
@@ -45,7 +44,7 @@ def test_rendering_puts_every_value_in(name: str) -> None:
 
 def test_missing_and_unknown_variables_are_errors() -> None:
     with pytest.raises(InvalidInput, match=r"missing variables \['facts'\], unknown variables \['fact'\]"):
-        load("answer").render(now="now", fact="x")
+        load("answer_small").render(fact="x")
 
 
 def test_values_are_never_read_for_variables() -> None:
@@ -54,7 +53,7 @@ def test_values_are_never_read_for_variables() -> None:
 
 @pytest.mark.parametrize("name", ["nothing", "../generate", "generate.txt", ""])
 def test_no_such_prompt(name: str) -> None:
-    with pytest.raises(NotFound, match="answer, answer_again, answer_go_on, answer_small, converse"):
+    with pytest.raises(NotFound, match="answer_again, answer_go_on, answer_small, converse"):
         load(name)
 
 
