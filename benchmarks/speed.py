@@ -3,7 +3,7 @@
     python benchmarks/speed.py [--json] [--embedder minilm] [--thoughts 10000] [--appends 4000]
 
 remember: p99 of `Memory.remember` over p99 of a bare durable SQLite append of the same bytes, taken in turns.
-recall:   p50 of `Memory.recall` at 10,000 thoughts and as many turns, half of which no thought was drawn from,
+recall:   p50 of `Memory.recall` at 10,000 thoughts and as many turns, of half of which nothing was thought,
           over p50 of embedding the query alone, taken in turns.
 turns:    1,000 turns imported, as a share of the embedder's own speed on the same texts.
 package:  CPU seconds of `import thinkback` beyond a bare interpreter.
