@@ -12,8 +12,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from thinkback.recall.past import marked
 from thinkback.text.language import language
 from thinkback.text.numbers import NUMBER_EN, NUMBER_ZH
+from thinkback.text.questions.asked_tense import asked_tense
 from thinkback.text.questions.asking import asked_for, rewordings
 from thinkback.text.questions.question_type import QuestionType, question_type
 from thinkback.text.sentences import is_question
@@ -31,7 +33,8 @@ NEAR = 0.6  # of the best sentence's score, which another one needs to be said a
 LOOKED_AT = 20_000  # characters of a raw turn
 _LONG = 60  # tokens of a sentence; a longer one is cut at its clauses
 _THOUGHT = 1.2  # what being a thought's sentence counts,
-_FITTING = 1.3  # and what saying the kind of thing asked for does
+_FITTING = 1.3  # what saying the kind of thing asked for does,
+_PAST = 0.5  # and what being past does, or present where the past is asked for
 _MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
 _TIME = rf"{_MONTH}|\w+day|yesterday|today|tomorrow|year|month|week|ago|since"
 _FITS: dict[QuestionType, re.Pattern[str]] = {
@@ -122,9 +125,10 @@ def _sentences(question: str, recollection: Recollection) -> Iterator[_Sentence]
     wordings = [frozenset(each) for each in rewordings(question)]
     every = asked.union(*wordings)
     fits = _FITS.get(question_type(question))
+    before = asked_tense(question, timed=False, long_ago=False) == "before"
     for item in recollection:
         matters = item.score.total >= recollection.threshold
-        for text in _said(item):
+        for text, past in _said(item):
             words = frozenset(terms(text))
             match = _share(words, asked)
             if wordings:
@@ -132,7 +136,7 @@ def _sentences(question: str, recollection: Recollection) -> Iterator[_Sentence]
             if not matters and not match:
                 continue
             fitting = fits is not None and fits.search(text) is not None
-            score = item.score.total * (0.5 + 0.5 * match)
+            score = item.score.total * (0.5 + 0.5 * match) * (1 if past == before else _PAST)
             score *= (_THOUGHT if item.thought else 1) * (_FITTING if fitting else 1)
             answers = words & every | ({"?"} if fitting else set())
             yield _Sentence(item, text, score, words, answers)
@@ -142,15 +146,20 @@ def _share(words: frozenset[str], wanted: frozenset[str]) -> float:
     return len(words & wanted) / len(wanted) if wanted else 0.0
 
 
-def _said(item: Candidate) -> Iterator[str]:
-    """What a memory states, sentence by sentence; what only asks answers nothing."""
-    if item.turn is None:
-        yield " ".join(item.text.split())
+def _said(item: Candidate) -> Iterator[tuple[str, bool]]:
+    """What a memory states, sentence by sentence, and whether it is past; what only asks answers nothing."""
+    turn = item.turn
+    if turn is None:
+        yield " ".join(item.text.split()), item.past is not None
         return
-    for side in (item.turn.query, item.turn.response):
-        for sentence in chunks(side[:LOOKED_AT], lambda text: count_tokens(text) <= _LONG):
+    told = [source for fact in (item.past.facts if item.past else ()) for source in fact.sources]
+    for side in ("query", "response"):
+        gone = [each for each in told if each.turn == turn.id and each.side == side]
+        for sentence in chunks(turn.said(side)[:LOOKED_AT], lambda text: count_tokens(text) <= _LONG):
             if not is_question(sentence.text):
-                yield " ".join(sentence.text.split())
+                past = any(each.start < sentence.end and sentence.start < each.end for each in gone)
+                text = " ".join(sentence.text.split())
+                yield marked(text, item.past) if past else text, past
 
 
 def _words(message: str) -> tuple[str, str, str]:

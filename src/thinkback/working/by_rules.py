@@ -60,7 +60,8 @@ def read(
         is_fact = any(line.start <= start < line.end for start in told)
         _sort(reading, line.text, following, summary, is_fact=is_fact)
     asked = [line.text for line in _lines(turn.response) if is_question(line.text)]
-    own = [line.text for line in lines if is_question(line.text)] if not turn.response else []
+    answered = turn.response or turn.recalled  # without a model memory answers, and keeps no response
+    own = [line.text for line in lines if is_question(line.text)] if not answered else []
     return Proposal(
         talk=kind_of_talk(turn.query, summary.talk),
         topic=_topic(reading, lines, summary),

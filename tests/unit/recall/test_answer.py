@@ -85,3 +85,14 @@ def test_a_chat_without_a_model_leaves_out_what_has_no_bearing(memory: Memory) -
     first = memory.chat("What does Clara do for a living?").text.splitlines()
     assert first[0] == "I remember:"
     assert "doctor" in first[1]
+
+
+def test_what_is_past_is_not_told_as_if_it_were_so(memory: Memory) -> None:
+    for said in ("My name is Ann and I live in Paris.", "I moved to Lyon."):
+        memory.remember(said, "I see.")
+        memory.post_think()
+    now = from_memory("Where do I live?", memory.recall("Where do I live?"))
+    assert "Lyon" in now
+    assert "I live in Paris." not in now
+    before = from_memory("Where did I live before?", memory.recall("Where did I live before?"))
+    assert "The user lives in Paris. (past, until " in before
