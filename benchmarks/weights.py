@@ -110,7 +110,7 @@ def questions_of(number: int, case: Case, models: Kit) -> Iterator[Asked]:
     with (
         closing(Thinkback(models)) as memory,
         patch.object(Scorer, "__call__", noting),
-        patch.object(search, "_no_measure", lambda turns, thoughts: False),
+        patch.object(search, "_no_measure", lambda rows: False),
     ):
         memory.tell(case.items)
         thoughts = memory.memory.thoughts(current=False)

@@ -138,9 +138,9 @@ class Scorer:
             "words": (parts.lexical - words.mean) / words.deviation,
             "meaning_han" if han else "meaning": (parts.cosine - meaning.mean) / meaning.deviation,
             "before": parts.before / words.deviation,
-            "meaning_before": np.nan_to_num((parts.cosine_before - meaning.mean) / meaning.deviation),
+            "meaning_before": _for_it((parts.cosine_before - meaning.mean) / meaning.deviation),
             "after": parts.after / words.deviation,
-            "meaning_after": np.nan_to_num((parts.cosine_after - meaning.mean) / meaning.deviation),
+            "meaning_after": _for_it((parts.cosine_after - meaning.mean) / meaning.deviation),
             "told": np.maximum(0.0, parts.told - _IN_PASSING),
             "told_before": np.maximum(0.0, parts.told_before - _IN_PASSING),
             "length": np.log1p(parts.length),
@@ -173,6 +173,11 @@ class Scorer:
 
     def _weights(self, manners: Manners) -> Weights:
         return {"asks": manners.asks, "tells": manners.tells, "at length": manners.at_length}[self.manner]
+
+
+def _for_it(beside: Scores) -> Scores:
+    """What stands beside a row speaks for it, or says nothing: another matter is no reason against it."""
+    return np.maximum(np.nan_to_num(beside), 0.0)
 
 
 def _steadied(found: Spread, usual: Spread) -> Spread:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from thinkback.types import Terms, Vector
 
 _ALIKE = 0.7  # what a word that means alike is worth of the word itself
-SMALL, TINY = 32, 8  # rows; so few are no measure, and each is measured by itself
+TINY = 8  # rows; so few are no measure, and each is measured by itself
 _FEW = 32  # turns, of which the nearest are worth a look in any case
 
 
@@ -198,7 +198,7 @@ def searching(
     """The question made ready: its wordings, the time it names, whether it tells something."""
     timed = preset.weights is not None
     rows = shelf.size("turn") + shelf.size("thought")
-    if preset.weights and _no_measure(shelf.size("turn"), shelf.size("thought")):
+    if preset.weights and _no_measure(rows):
         preset = plain(preset)
     if not preset.target and hashing is not None and hashing.probes > 1:
         hashing = replace(hashing, probes=1)  # as the papers do, whatever the groups were made for
@@ -225,12 +225,9 @@ def searching(
     )
 
 
-def _no_measure(turns: int, thoughts: int) -> bool:
-    """Whether a space is too small to measure by it.
-
-    Where its turns became thoughts, these answer without one; raw turns alone need the measure sooner.
-    """
-    return turns + thoughts <= (SMALL if thoughts * 4 >= turns else TINY)
+def _no_measure(rows: int) -> bool:
+    """Whether a space is too small to measure by it."""
+    return rows <= TINY
 
 
 def _within(asked: Asked) -> tuple[float, float] | None:
