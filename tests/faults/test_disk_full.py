@@ -124,11 +124,11 @@ def test_an_erasure_on_a_full_disk_is_finished_when_there_is_space(small_disk: P
     store = SqliteStore(str(path))
     store.adopt(EMBEDDER)
     tell(store, "ann", "a secret " * 1000)
-    for n in range(20):
+    for n in range(12):
         tell(store, "ann", f"filler {n} " * 100)
     fill(small_disk)
     try:
-        turns = iter(range(1, 20))
+        turns = iter(range(1, 12))
         with pytest.raises(DiskFull):
             repeat(lambda: assert_erased(store, next(turns)))
     finally:

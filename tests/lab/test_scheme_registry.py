@@ -93,7 +93,7 @@ def test_every_name_is_described_with_its_argument() -> None:
         ("last:few", "whole number"),
         ("last:0", "whole number"),
         ("tim:003", "000, 001, 002"),
-        ("perltqa:half", "plain, zero, few"),
+        ("perltqa:half", "plain, shipped, zero, few"),
         ("no.such.module:Name", "there is no module no; there are none"),
         ("thinkback_lab.schemes.raw:Rare", "it has .*Raw"),
         ("thinkback_lab.schemes.memorybank:WEIGHT", "float is not callable"),

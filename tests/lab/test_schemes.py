@@ -166,9 +166,10 @@ def test_a_missing_library_names_its_install_command(tools: Kit, monkeypatch: py
 
 def test_a_thought_counts_through_the_turn_it_was_drawn_from(tools: Kit) -> None:
     with memory("thinkback", tools) as made:
-        (found,) = ask(made, "我的猫叫什么？", 1)
-        assert found.sources == ("cat",)
-        assert found.text != ITEMS[4].text  # a thought, not the turn
+        raw = {item.text for item in ITEMS}
+        found = [each for asked in QUESTIONS for each in ask(made, asked, 5) if each.text not in raw]
+        assert found  # thoughts, not turns
+        assert all(each.sources for each in found)
 
 
 def test_thinkback_answers_as_of_the_time_it_is_asked(tools: Kit) -> None:

@@ -33,7 +33,8 @@ def test_what_held_and_what_was_known_are_two_questions(memory: Memory, clock: F
         return [thought.object for thought in memory.thoughts(relation="lives in", **when)]
 
     def recalled(**when: Any) -> str:
-        return memory.recall("Where do I live?", k=1, **when)[0].text.split(" (")[0].rstrip(".")
+        thoughts = [item for item in memory.recall("Where do I live?", **when) if item.thought]
+        return thoughts[0].text.split(" (")[0].rstrip(".")
 
     assert places() == ["Lyon"]
     assert places(as_of=day(5, 20)) == ["Paris"]
