@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from thinkback.recall.past import marked
 from thinkback.text.language import language
-from thinkback.text.numbers import NUMBER_EN, NUMBER_ZH
+from thinkback.text.questions.answers import Holds, answers
 from thinkback.text.questions.asked_tense import asked_tense
 from thinkback.text.questions.asking import asked_for, rewordings
 from thinkback.text.questions.question_type import QuestionType, question_type
@@ -35,12 +35,7 @@ _LONG = 60  # tokens of a sentence; a longer one is cut at its clauses
 _THOUGHT = 1.2  # what being a thought's sentence counts,
 _FITTING = 1.3  # what saying the kind of thing asked for does,
 _PAST = 0.5  # and what being past does, or present where the past is asked for
-_MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
-_TIME = rf"{_MONTH}|\w+day|yesterday|today|tomorrow|year|month|week|ago|since"
-_FITS: dict[QuestionType, re.Pattern[str]] = {
-    "when": re.compile(rf"\d|\b(?:{_TIME})\b|[年月日号周]|[昨今明]天", re.IGNORECASE),
-    "how_many": re.compile(rf"\d|\b(?!an?\b){NUMBER_EN}\b|{NUMBER_ZH}", re.IGNORECASE),
-    "why": re.compile(r"\b(?:because|since|due|so that|as|reason)\b|因为|由于|为了|所以", re.IGNORECASE),
+_FITS: dict[QuestionType, re.Pattern[str]] = {  # looser forms than recall goes by (`text.questions.answers`)
     "where": re.compile(r"\b(?:in|at|to|from|near|on)\b|[在到去往]", re.IGNORECASE),
     "who": re.compile(r"\w [A-Z]|叫|[爸妈哥姐弟妹爷奶叔姨舅姑]"),
 }
@@ -124,7 +119,7 @@ def _sentences(question: str, recollection: Recollection) -> Iterator[_Sentence]
     asked = frozenset(asked_for(question))
     wordings = [frozenset(each) for each in rewordings(question)]
     every = asked.union(*wordings)
-    fits = _FITS.get(question_type(question))
+    fits = answers(question) or _fits(question)
     before = asked_tense(question, timed=False, long_ago=False) == "before"
     for item in recollection:
         matters = item.score.total >= recollection.threshold
@@ -135,11 +130,16 @@ def _sentences(question: str, recollection: Recollection) -> Iterator[_Sentence]
                 match = (match + max(_share(words, each) for each in wordings)) / 2
             if not matters and not match:
                 continue
-            fitting = fits is not None and fits.search(text) is not None
+            fitting = fits is not None and fits(text)
             score = item.score.total * (0.5 + 0.5 * match) * (1 if past == before else _PAST)
             score *= (_THOUGHT if item.thought else 1) * (_FITTING if fitting else 1)
-            answers = words & every | ({"?"} if fitting else set())
-            yield _Sentence(item, text, score, words, answers)
+            said = words & every | ({"?"} if fitting else set())
+            yield _Sentence(item, text, score, words, said)
+
+
+def _fits(question: str) -> Holds | None:
+    form = _FITS.get(question_type(question))
+    return None if form is None else lambda text: form.search(text) is not None
 
 
 def _share(words: frozenset[str], wanted: frozenset[str]) -> float:

@@ -66,11 +66,9 @@ class Scorer:
         preset = self.preset
         if preset.weights is None:
             plain: Scores = preset.cosine * parts.cosine + preset.lexical * parts.lexical
-            return (
-                plain
-                if self.within is None
-                else self._all_then(plain + _IN_TIME * self._timely(parts), parts)
-            )
+            if self.within is not None:
+                plain = self._all_then(plain + _IN_TIME * self._timely(parts), parts)
+            return plain
         values = self.values(parts)
         score = self.bent(self._sum(values, preset.weights))
         score[self._by_chance(parts, values)] = 0.0
