@@ -36,19 +36,17 @@ def test_the_other_ways_to_start_it() -> None:
         assert done.stdout.startswith("thinkback 0.")
 
 
-def test_help_is_quick() -> None:
-    """In CPU seconds, for the machine may be busy; no model, table or array library is loaded for it."""
+def test_help_loads_no_heavy_library() -> None:
+    """No model, table or array library: with one, help would take a second."""
     code = (
-        "import sys, time; from thinkback.apps.cli import main; sys.argv = ['thinkback', '--help']\n"
+        "import sys; from thinkback.apps.cli import main; sys.argv = ['thinkback', '--help']\n"
         "try: main()\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'rich', 'onnxruntime', 'sqlite3', 'pydantic', 'openai'} & set(sys.modules)\n"
-        "print(time.process_time(), heavy, file=sys.stderr)"
+        "print(sorted(heavy), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    spent, heavy = done.stderr.split(" ", 1)
-    assert heavy.strip() == "set()"
-    assert float(spent) < 0.4
+    assert done.stderr.strip() == "[]"
     assert "recall" in done.stdout
 
 

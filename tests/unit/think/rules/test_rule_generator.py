@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.timing import LINEAR, growth
 
 from thinkback.think.amendment import Amendment
 from thinkback.think.rules import RuleGenerator
@@ -128,17 +128,8 @@ def test_near_sentences_never_break_a_rule(words: list[str]) -> None:
          " - ", "if "],
 )  # fmt: skip
 def test_long_adversarial_text_stays_linear(unit: str) -> None:
-    text = unit * (100_000 // len(unit))
-    started = time.perf_counter()
-    RuleGenerator().generate(turn(text, text))
-    assert time.perf_counter() - started < 20
+    def generate(size: int) -> None:
+        text = unit * (size // len(unit))
+        RuleGenerator().generate(turn(text, text))
 
-
-def test_a_plain_turn_costs_less_than_three_milliseconds() -> None:
-    plain = turn("My sister Anna moved to Berlin last month and I like tea, coffee and jazz.", "How lovely!")
-    generator = RuleGenerator()
-    generator.generate(plain)
-    started = time.perf_counter()
-    for _ in range(50):
-        generator.generate(plain)
-    assert (time.perf_counter() - started) / 50 < 0.003 * 5  # five times the target: shared machines stutter
+    assert growth(generate, 50_000) < LINEAR

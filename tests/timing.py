@@ -1,0 +1,25 @@
+"""Time in tests, never in seconds of one machine: how much longer eight times the work takes, in one run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+LEAST = 0.01  # what takes less is quick enough, and a clock tells little of it
+LINEAR = 24.0  # eight times the work: 8 when linear, 64 when square; threefold for a busy machine
+
+
+def spent(work: Callable[[], object], tries: int = 3) -> float:
+    """CPU seconds of this thread, the best of a few tries."""
+    best = float("inf")
+    for _ in range(tries):
+        started = time.thread_time()
+        work()
+        best = min(best, time.thread_time() - started)
+    return best
+
+
+def growth(work: Callable[[int], object], size: int) -> float:
+    """How many times longer `work(size)` takes than `work(size // 8)`."""
+    work(size // 8)
+    return spent(lambda: work(size)) / max(spent(lambda: work(size // 8)), LEAST)
