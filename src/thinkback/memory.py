@@ -188,6 +188,14 @@ class Memory(Looking):
         other._wake()
         return other
 
+    @property
+    def tenant(self) -> str:
+        return self.store.tenant
+
+    def for_tenant(self, tenant: str) -> Self:
+        """The memories of another tenant in the same database; they live as long as this one."""
+        raise NotImplementedError(tenant)
+
     def close(self) -> None:
         """End the background work after the turn in hand, and release the database. Nothing is lost."""
         if not self._owns_parts:

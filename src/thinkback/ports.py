@@ -19,6 +19,7 @@ from thinkback.types import (
     Failure,
     Hashing,
     ItemKind,
+    Key,
     Kind,
     Message,
     Plan,
@@ -282,8 +283,42 @@ class Index(Protocol):
     def reembed_finish(self, target: str) -> None: ...
 
 
-class Store(Bank, Queue, Space, Summaries, Index, Protocol):
-    """One database of many spaces."""
+class Keys(Protocol):
+    """Who may ask a server, of every tenant."""
+
+    def add_key(self, key: Key) -> None:
+        """Conflict if its id is taken."""
+        ...
+
+    def key(self, id_: str) -> Key | None: ...
+
+    def keys(self, tenant: str | None = None) -> list[Key]:
+        """In the order they were made; revoked ones too."""
+        ...
+
+    def revoke_key(self, id_: str, now: datetime) -> Key:
+        """NotFound if there is none; revoking again changes nothing."""
+        ...
+
+
+class Store(Bank, Queue, Space, Summaries, Index, Keys, Protocol):
+    """One database of many spaces, seen by one tenant: no other's space is found by any method.
+
+    Only keys, embedders and upkeep of the whole file (`check`, `reembed_*`, `waiting`) know of all tenants.
+    """
+
+    @property
+    def tenant(self) -> str:
+        """Whose spaces these are; empty for the library and the command line."""
+        ...
+
+    def of_tenant(self, tenant: str) -> Store:
+        """The same database as another tenant sees it; it lives as long as this one."""
+        ...
+
+    def waiting(self, now: datetime) -> list[tuple[str, str]]:
+        """(tenant, space) of what has turns to think over that nobody holds now, longest waiting first."""
+        ...
 
     def load(
         self,

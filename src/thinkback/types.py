@@ -438,6 +438,30 @@ class Delta:
     periods: tuple[Period, ...] = ()
 
 
+# --- who may ask -----------------------------------------------------------------------------
+
+KeyScope = Literal["read", "write", "admin"]
+SCOPES: tuple[KeyScope, ...] = ("read", "write", "admin")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """A key of the server as it is kept: bound to a tenant; of its secret only a hash is known.
+
+    Bound to a `user` too, it speaks for that one alone.
+    """
+
+    id: str
+    tenant: str
+    scopes: frozenset[KeyScope]
+    digest: bytes = field(repr=False)
+    label: str = ""
+    user: str | None = None
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+
 # --- models ----------------------------------------------------------------------------------
 
 

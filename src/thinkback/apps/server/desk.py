@@ -1,0 +1,71 @@
+"""Where blocking work is done for the event loop: in a few threads, within its time or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+from thinkback.apps.server.faults import busy
+
+THREADS = min(32, 4 * (os.cpu_count() or 1))
+WAITING = 512
+
+_Result = TypeVar("_Result")
+
+
+class TooSlow(Exception):
+    """The work was not done within its time; it goes on, and nobody waits for it."""
+
+
+class Desk:
+    """A bounded queue before a few threads."""
+
+    def __init__(self, threads: int = THREADS, waiting: int = WAITING) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="thinkback-desk")
+        self._waiting = waiting
+        self._in_hand = 0
+
+    @property
+    def in_hand(self) -> int:
+        """How much is being done or waits for it."""
+        return self._in_hand
+
+    async def do(self, work: Callable[[], _Result]) -> _Result:
+        """Its result, however long it takes. If the caller is cancelled the work goes on to its end."""
+        if self._in_hand >= self._waiting:
+            raise busy("too much is waiting to be done here: try again in a moment")
+        return await asyncio.shield(asyncio.wrap_future(self._submit(work)))
+
+    async def within(self, seconds: float, work: Callable[[], _Result]) -> _Result:
+        """Its result, or TooSlow when the time is over or the queue is full: then nobody waits."""
+        if self._in_hand >= self._waiting:
+            raise TooSlow
+        asked = asyncio.wrap_future(self._submit(work))
+        done, _ = await asyncio.wait((asked,), timeout=seconds)
+        if not done:
+            asked.add_done_callback(_unheard)
+            raise TooSlow
+        return asked.result()
+
+    def close(self) -> None:
+        """After the work in hand."""
+        self._pool.shutdown(wait=True)
+
+    def _submit(self, work: Callable[[], _Result]) -> Future[_Result]:
+        self._in_hand += 1
+        loop = asyncio.get_running_loop()
+        future = self._pool.submit(work)
+        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._done))
+        return future
+
+    def _done(self) -> None:
+        self._in_hand -= 1
+
+
+def _unheard(asked: asyncio.Future[_Result]) -> None:
+    """Take the error of work that nobody waits for, so that it is not reported as forgotten."""
+    if not asked.cancelled():
+        asked.exception()
