@@ -17,7 +17,7 @@ _Result = TypeVar("_Result")
 
 
 class TooSlow(Exception):
-    """The work was not done within its time; it goes on, and nobody waits for it."""
+    """The work was not done within its time: if it was begun it goes on, and nobody waits for it."""
 
 
 class Desk:
@@ -40,13 +40,18 @@ class Desk:
         return await asyncio.shield(asyncio.wrap_future(self._submit(work)))
 
     async def within(self, seconds: float, work: Callable[[], _Result]) -> _Result:
-        """Its result, or TooSlow when the time is over or the queue is full: then nobody waits."""
+        """Its result, or TooSlow when the time is over or the queue is full: then nobody waits.
+
+        What was not begun by then never is: under load no thread works for nobody.
+        """
         if self._in_hand >= self._waiting:
             raise TooSlow
-        asked = asyncio.wrap_future(self._submit(work))
+        future = self._submit(work)
+        asked = asyncio.wrap_future(future)
         done, _ = await asyncio.wait((asked,), timeout=seconds)
         if not done:
             asked.add_done_callback(_unheard)
+            future.cancel()
             raise TooSlow
         return asked.result()
 

@@ -1,0 +1,181 @@
+"""What memory costs a chat: the server against a bare pass-through of the same stack, in one run.
+
+python -m benchmarks.proxy [--embedder wordllama] [--embedder minilm] [--clients 64] [--json]
+
+Everything is a process of its own on this machine: the upstream, the bare pass-through, the server (which
+answers in one process and thinks in another), the clients. Rounds alternate between the two, so a busy machine
+is busy for both. Reach: p50 at most 3 ms and the embedder's time more; at 64 clients 60% of the bare throughput
+with the fastest embedder, and no less than the embedder's own limit divided by 1.3 with the default one; the
+first token of a stream at most 15 ms later.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+import typer
+from benchmarks.proxy.load import QUESTIONS, Measured, run
+from benchmarks.proxy.processes import HERE, Cost, children, free_port, ready, running, stages
+from rich.console import Console
+from rich.table import Table
+
+from thinkback import Memory
+
+TOLD = [
+    ("I live in Lyon, close to the old town.", "A lovely place."),
+    ("My sister Anna works as a nurse in Berlin.", "That is hard work."),
+    ("I am allergic to peanuts, so no satay for me.", "Noted."),
+    ("We adopted a dog called Bruno in May.", "Congratulations!"),
+    ("I started a new job at the harbour last week.", "How is it going?"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table: times in ms, rates in requests a second, CPU in ms a request."""
+
+    embedder: str
+    answer: str
+    clients: int
+    bare_p50: float
+    ours_p50: float
+    embed: float
+    first_added: float
+    bare_rate: float
+    ours_rate: float
+    bare_cpu: float
+    ours_cpu: float
+    memory: dict[str, float]
+    stages: dict[str, float]
+    wrong: int
+
+    @property
+    def added(self) -> float:
+        return self.ours_p50 - self.bare_p50
+
+
+def seed(db: str, embedder: str, users: int, turns: int) -> float:
+    """Fill the database; the embedder's own time for one question, in ms."""
+    with Memory.open(db, embedder=embedder, background=False) as memory:
+        for number in range(users):
+            user = memory.for_user(f"u{number}")
+            for turn in range(turns):
+                query, response = TOLD[turn % len(TOLD)]
+                user.remember(f"{query} ({turn})" if turn >= len(TOLD) else query, response)
+            user.post_think()
+        times = []
+        for turn in range(200):
+            began = time.perf_counter()
+            memory.embedder.embed([f"{QUESTIONS[turn % len(QUESTIONS)]} {turn}"])
+            times.append(time.perf_counter() - began)
+        return sorted(times)[len(times) // 2] * 1000
+
+
+def alternating(ports: tuple[int, int], clients: int, seconds: float, stream: bool) -> list[Measured]:
+    """Both, turn by turn: bare, ours, ours, bare."""
+    out = [Measured(), Measured()]
+    for which in (0, 1, 1, 0):
+        out[which] += asyncio.run(run(ports[which], clients, seconds / 2, stream=stream))
+    return out
+
+
+def measure(
+    name: str,
+    embed: float,
+    bare: tuple[int, int],
+    ours: tuple[int, int],
+    clients: int,
+    seconds: float,
+    stream: bool,
+) -> Row:
+    """`bare` and `ours` are (pid, port)."""
+    cost_bare, cost_ours = Cost([bare[0]]), Cost(children(ours[0]))
+    before = Counter(stages(ours[1]))
+    one, other = alternating((bare[1], ours[1]), clients, seconds, stream)
+    took = Counter(stages(ours[1]))
+    took.subtract(before)
+    asked = len(other.whole)
+    return Row(
+        embedder=name,
+        answer="stream" if stream else "plain",
+        clients=clients,
+        bare_p50=one.p50(one.whole),
+        ours_p50=other.p50(other.whole),
+        embed=embed,
+        first_added=other.p50(other.first) - one.p50(one.first),
+        bare_rate=one.rate,
+        ours_rate=other.rate,
+        bare_cpu=cost_bare.spent() / len(one.whole) * 1000,
+        ours_cpu=cost_ours.spent() / asked * 1000,
+        memory={kind: count / asked for kind, count in sorted(other.memory.items())},
+        stages={stage: spent / asked * 1000 for stage, spent in took.items()},
+        wrong=one.wrong + other.wrong,
+    )
+
+
+def show(console: Console, rows: list[Row]) -> None:
+    table = Table(
+        "embedder", "answer", "clients", "p50 bare", "p50 ours", "added", "embedder", "first byte added"
+    )
+    for column in ("bare/s", "ours/s", "share", "CPU bare", "CPU ours", "memory", "wrong"):
+        table.add_column(column)
+    for row in rows:
+        times = (row.bare_p50, row.ours_p50, row.added, row.embed, row.first_added)
+        table.add_row(
+            row.embedder,
+            row.answer,
+            str(row.clients),
+            *(f"{ms:.2f}" for ms in times),
+            f"{row.bare_rate:.0f}",
+            f"{row.ours_rate:.0f}",
+            f"{row.ours_rate / row.bare_rate:.0%}",
+            f"{row.bare_cpu:.2f}",
+            f"{row.ours_cpu:.2f}",
+            ", ".join(f"{kind} {share:.0%}" for kind, share in row.memory.items()),
+            str(row.wrong),
+        )
+    console.print(table)
+    for row in rows:
+        by_stage = ", ".join(f"{stage} {ms:.2f}" for stage, ms in row.stages.items())
+        console.print(f"{row.embedder} {row.answer} {row.clients}: ms by stage: {by_stage}")
+
+
+def main(
+    embedder: Annotated[list[str], typer.Option(help="Which embedders.")] = ["wordllama", "minilm"],  # noqa: B006
+    clients: Annotated[list[int], typer.Option(help="How many at once.")] = [1, 16, 64],  # noqa: B006
+    seconds: Annotated[float, typer.Option(help="For each of the two, a row.")] = 6.0,
+    turns: Annotated[int, typer.Option(help="That each user told before.")] = 30,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
+    """What memory costs a chat, beside a bare pass-through."""
+    console = Console(width=180, stderr=as_json)
+    rows: list[Row] = []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running(str(HERE / "upstream.py")) as (_, upstream),
+        running(str(HERE / "bare.py"), f"http://127.0.0.1:{upstream}/v1") as bare,
+    ):
+        for name in embedder:
+            db, port = f"{folder}/{name}.db", free_port()
+            embed = seed(db, name, max(clients), turns)
+            console.print(f"{name}: alone it embeds {1000 / embed:.0f} questions a second")
+            given = ("--db", db, "--embedder", name, "--llm", "none", "--port", str(port))
+            upstream_url = f"http://127.0.0.1:{upstream}/v1"
+            with running("-m", "thinkback", "serve", *given, "--upstream", upstream_url, port=port) as ours:
+                ready(port)
+                for number in clients:
+                    for stream in (False, True):
+                        rows.append(measure(name, embed, bare, ours, number, seconds, stream))
+    show(console, rows)
+    if as_json:
+        print(json.dumps([asdict(row) for row in rows], indent=1))
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,83 @@
+"""Servers as processes of their own, and what they use."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+@dataclass
+class Cost:
+    """What some processes used so far, in CPU seconds."""
+
+    pids: list[int]
+
+    def __post_init__(self) -> None:
+        self.began = self._now()
+
+    def spent(self) -> float:
+        return self._now() - self.began
+
+    def _now(self) -> float:
+        ticks = 0
+        for pid in self.pids:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def running(*command: str, port: int | None = None) -> Iterator[tuple[int, int]]:
+    """(pid, port) of a server; one that is not given a port prints it."""
+    out = subprocess.PIPE if port is None else subprocess.DEVNULL
+    process = subprocess.Popen([sys.executable, *command], stdout=out, stderr=subprocess.DEVNULL, text=True)
+    try:
+        yield process.pid, port or int(process.stdout.readline() if process.stdout else 0)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def ready(port: int) -> None:
+    until = time.monotonic() + 60
+    while True:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/ready", timeout=1):
+                return
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.1)
+
+
+def children(pid: int) -> list[int]:
+    done = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+    )
+    return [int(line) for line in done.stdout.split()]
+
+
+def stages(port: int) -> dict[str, float]:
+    """Seconds spent so far in each stage of the proxy, as /metrics tells."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+        text = answer.read().decode()
+    found = re.findall(r'thinkback_proxy_stage_seconds_sum\{[^}]*stage="(\w+)"[^}]*\} ([\d.e+-]+)', text)
+    return {stage: float(value) for stage, value in found}
