@@ -2,9 +2,9 @@
 
 python -m benchmarks.proxy [--embedder wordllama] [--embedder minilm] [--clients 64] [--json]
 
-Everything is a process of its own on this machine: the upstream, the bare pass-through, the server (which
-answers in one process and thinks in another), the clients. Rounds alternate between the two, so a busy machine
-is busy for both. Reach: p50 at most 3 ms and the embedder's time more; at 64 clients 60% of the bare throughput
+Everything is a process of its own on this machine: the upstream, the bare pass-through, the server (it
+answers in one process, thinks in another), the clients. Rounds alternate between the two, so a busy machine
+is busy for both. Reach: p50 at most 3 ms and the embedder's time more; at 64 clients 60% of the bare rate
 with the fastest embedder, and no less than the embedder's own limit divided by 1.3 with the default one; the
 first token of a stream at most 15 ms later.
 """

@@ -1,0 +1,52 @@
+"""Errors as a client sees them: the status, a message that helps, and OpenAI's shape."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from thinkback import errors
+from thinkback.apps.server.faults import Refused, busy, forbidden, told
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (errors.InvalidInput("k=0"), 422, "invalid_input"),
+        (errors.NotFound("no thought:7"), 404, "not_found"),
+        (errors.LeaseLost("gone"), 409, "conflict"),
+        (errors.StoreUnavailable("locked"), 503, "store_unavailable"),
+        (errors.DiskFull("full"), 507, "disk_full"),
+        (errors.CorruptStore("damaged"), 500, "store_error"),
+        (errors.RateLimited("wait", 3), 429, "rate_limited"),
+        (errors.ModelTimeout("slow"), 504, "model_timeout"),
+        (errors.BadReply("empty"), 502, "model_error"),
+        (errors.MissingExtra("x", "server"), 501, "missing_extra"),
+        (errors.ThinkbackError("odd"), 500, "error"),
+        (forbidden("not yours"), 403, "forbidden"),
+        (busy("later", 2.6), 503, "busy"),
+    ],
+)
+def test_each_error_has_its_status(error: errors.ThinkbackError, status: int, code: str) -> None:
+    answer = told(error)
+    body = json.loads(bytes(answer.body))
+    assert answer.status_code == status
+    assert body["error"]["code"] == code
+    assert body["error"]["message"] == body["detail"] == str(error)
+    assert body["error"]["type"] == ("server_error" if status >= 500 else "invalid_request_error")
+
+
+def test_who_is_sent_away_is_told_when_to_come_back() -> None:
+    assert told(busy("later", 2.6)).headers["Retry-After"] == "3"
+    assert told(busy("later", 0.1)).headers["Retry-After"] == "1"
+
+
+def test_every_error_of_the_tree_has_an_answer() -> None:
+    def tree(kind: type[errors.ThinkbackError]) -> list[type[errors.ThinkbackError]]:
+        return [kind, *(below for child in kind.__subclasses__() for below in tree(child))]
+
+    special = {errors.MissingExtra, Refused}
+    assert all(
+        told(kind("x")).status_code >= 400 for kind in tree(errors.ThinkbackError) if kind not in special
+    )
