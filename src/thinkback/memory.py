@@ -21,6 +21,7 @@ from thinkback import transfer
 from thinkback.checks import checked_limit, checked_name, checked_tenant, checked_text
 from thinkback.errors import InvalidInput, ModelError, NotFound, StoreUnavailable
 from thinkback.history import replay, seen
+from thinkback.index.views import CACHE_BYTES
 from thinkback.looking import Looking, moment
 from thinkback.models.meter import Meter
 from thinkback.parts import Parts, shared
@@ -86,6 +87,7 @@ class Memory(Looking):
         summary_llm: LLM | None = None,
         instructions: str = "",
         summary_instructions: str = "",
+        cache_bytes: int = CACHE_BYTES,
     ) -> None:
         self.user = checked_name(user, "user")
         self.llm = llm
@@ -101,6 +103,7 @@ class Memory(Looking):
             llm=llm,
             summary_llm=summary_llm,
             summary_instructions=summary_instructions,
+            cache_bytes=cache_bytes,
         )
         self._compose(Parts(store, of_all))
         self._instructions = instructions
@@ -128,6 +131,7 @@ class Memory(Looking):
         summary_llm: LLM | str | None = None,
         instructions: str = "",
         summary_instructions: str = "",
+        cache_bytes: int = CACHE_BYTES,
     ) -> Self:
         """Open (or create) the database at `url`.
 
@@ -135,7 +139,8 @@ class Memory(Looking):
         `wordllama`, `openai:text-embedding-3-small`. Without an `llm` everything works by rules; with one,
         `integrate` has it join what is recalled into one thought before it answers a chat: one more call.
         Without a `summary_llm` rules summarise sessions. `instructions` are given to the model that answers,
-        `summary_instructions` to the one that summarises.
+        `summary_instructions` to the one that summarises. Spaces that are read stay in memory up to
+        `cache_bytes` together: those of least recent use are read again when they are asked for.
         """
         from thinkback import models, stores
 
@@ -158,6 +163,7 @@ class Memory(Looking):
                 summary_llm=notes,
                 instructions=instructions,
                 summary_instructions=summary_instructions,
+                cache_bytes=cache_bytes,
             )
         except BaseException:
             store.close()

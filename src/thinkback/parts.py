@@ -48,6 +48,7 @@ def shared(
     llm: LLM | None,
     summary_llm: LLM | None,
     summary_instructions: str,
+    cache_bytes: int,
 ) -> Shared:
     metered = None if llm is None else Meter(llm)
     notes = None if summary_llm is None else SummaryReader(Meter(summary_llm), summary_instructions)
@@ -58,7 +59,7 @@ def shared(
         generator_for(think, metered),
         organiser_for(think, metered),
         notes,
-        Views(),
+        Views(cache_bytes),
         Lru(GRAPH_THOUGHTS),
     )
 
@@ -73,6 +74,11 @@ class Parts:
         self.reorganiser = Reorganiser(store, self.upkeep, shared.organiser, shared.clock)
         self.thinker = Thinker(store, self.upkeep, shared.generator, self.reorganiser, shared.clock)
         self.follower = Follower(store, shared.clock, shared.summary_reader)
+
+    @property
+    def views(self) -> Views:
+        """The spaces in memory, of all tenants."""
+        return self._shared.views
 
     def of_tenant(self, tenant: str) -> Parts:
         return Parts(self.store.of_tenant(tenant), self._shared)

@@ -38,7 +38,7 @@ class Upkeep:
         self._store = store
         self._embedder = embedder
         self._preset = preset
-        self._views = views or Views()
+        self._views = Views() if views is None else views
 
     def view(self, space: str) -> View:
         """The space as last committed by anyone."""

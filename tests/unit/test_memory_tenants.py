@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,49 @@ def test_a_conversion_converts_and_groups_the_spaces_of_every_tenant(
         assert hashing.matrix.shape[0] == 64
         assert {len(entry.vector) for entry in memory.store.delta("default", Stamp()).entries} == {64}
         assert "Lyon" in memory.recall("Where do I live?", k=1)[0].text
+
+
+# --- what is kept in memory is bounded --------------------------------------------------------------
+
+
+def test_recall_is_right_after_its_space_was_let_go_of(open_memory: OpenMemory) -> None:
+    tight, roomy = open_memory(cache_bytes=1), open_memory()
+    towns = {("", "ann"): "Lyon", ("acme", "ann"): "Oslo", ("acme", "bob"): "Rome", ("umbra", "ann"): "Bern"}
+    for (tenant, user), town in towns.items():
+        mine = tight.for_tenant(tenant).for_user(user)
+        mine.remember(f"My sister Mia lives in {town}.")
+        mine.remember("I like tea.")
+        mine.post_think()
+    for _ in range(2):
+        for (tenant, user), town in towns.items():
+            found = tight.for_tenant(tenant).for_user(user).recall("Where does my sister live?")
+            assert town in found[0].text
+            expected = roomy.for_tenant(tenant).for_user(user).recall("Where does my sister live?")
+            assert [(item.ref, item.score) for item in found] == [(item.ref, item.score) for item in expected]
+            assert len(tight._parts.views) == 1
+    assert len(roomy._parts.views) == len(towns)
+
+
+def test_threads_recall_right_while_views_come_and_go(open_memory: OpenMemory) -> None:
+    root = open_memory(cache_bytes=1)
+    people = {(tenant, user): f"{user}{tenant}ville" for tenant in ("", "acme") for user in ("ann", "bob")}
+    for (tenant, user), town in people.items():
+        root.for_tenant(tenant).for_user(user).remember(f"I live in {town}.")
+
+    def ask(place: tuple[str, str]) -> set[str]:
+        mine = root.for_tenant(place[0]).for_user(place[1])
+        return {item.text for _ in range(25) for item in mine.recall("Where do I live?")}
+
+    with ThreadPoolExecutor(4) as pool:
+        found = dict(zip(people, pool.map(ask, people), strict=True))
+    assert found == {place: {f"I live in {town}."} for place, town in people.items()}
+
+
+def test_a_graph_is_read_again_when_the_space_has_changed(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    memory.remember("My sister Mia lives in Rome.")
+    memory.post_think()
+    assert "Rome" in memory.recall("Where does my sister live?", k=1)[0].text
+    memory.remember("My sister Mia lives in Bern.")
+    memory.post_think()
+    assert "Bern" in memory.recall("Where does my sister live?", k=1)[0].text

@@ -12,7 +12,7 @@ from thinkback.index.lru import Lru
 from thinkback.index.shelf import Shelf
 from thinkback.types import Hashing, Place, Stamp
 
-MOST_BYTES = 512 << 20
+CACHE_BYTES = 512 << 20
 VIEW_BYTES = 12 << 10  # of a view in which nothing is, measured
 
 
@@ -35,7 +35,7 @@ class View:
 class Views:
     """The views of a database, one for all its tenants."""
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, most_bytes: int = CACHE_BYTES) -> None:
         self._kept = Lru[Place, View](most_bytes)
         self._lock = threading.Lock()
 
