@@ -16,7 +16,7 @@ from datetime import datetime
 
 from thinkback.checks import checked_name, checked_tenant, checked_text
 from thinkback.errors import InvalidInput
-from thinkback.types import SCOPES, Key, KeyScope
+from thinkback.types import SCOPES, Key
 
 SECRET_BYTES = 32
 LONGEST = 128  # characters of a key; ours have 59
@@ -27,7 +27,7 @@ _FORM = re.compile(r"tb_([0-9a-f]{12})_[A-Za-z0-9_-]{32,}", re.ASCII)
 
 def make(
     tenant: str,
-    scopes: Iterable[KeyScope],
+    scopes: Iterable[str],
     now: datetime,
     *,
     user: str | None = None,
@@ -35,9 +35,9 @@ def make(
     expires_at: datetime | None = None,
 ) -> tuple[str, Key]:
     """A new key: the text to hand over, which is kept nowhere, and what a store keeps of it."""
-    allowed = frozenset(scopes)
-    if not allowed or not allowed <= set(SCOPES):
-        raise InvalidInput(f"scopes={', '.join(sorted(allowed))!r}: choose of {', '.join(SCOPES)}")
+    wanted = set(scopes)
+    if not wanted or not wanted <= set(SCOPES):
+        raise InvalidInput(f"scope {', '.join(sorted(wanted)) or 'none'}: choose of {', '.join(SCOPES)}")
     if expires_at is not None and expires_at <= now:
         raise InvalidInput("a key that has expired already opens nothing: give a later time")
     if len(label) > MAX_LABEL:
@@ -47,7 +47,7 @@ def make(
     key = Key(
         id=id_,
         tenant=checked_tenant(tenant),
-        scopes=allowed,
+        scopes=frozenset(scope for scope in SCOPES if scope in wanted),
         digest=digest(text),
         label=checked_text(label, "label").strip(),
         user=None if user is None else checked_name(user, "user"),
@@ -62,6 +62,17 @@ def digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
+def id_of(text: str) -> str:
+    """The id of a key, given as the whole of it or as the id alone: what leaked can be named by itself."""
+    form = _FORM.fullmatch(text.strip()[: LONGEST + 1])
+    return form[1] if form else text.strip()
+
+
+def open_now(key: Key, now: datetime) -> bool:
+    """Whether it is neither revoked nor expired."""
+    return key.revoked_at is None and (key.expires_at is None or now < key.expires_at)
+
+
 def verify(text: object, find: Callable[[str], Key | None], now: datetime) -> Key | None:
     """The key that `text` is, if it is a good one now. Whatever else comes in is no key, and no error.
 
@@ -71,11 +82,7 @@ def verify(text: object, find: Callable[[str], Key | None], now: datetime) -> Ke
     form = _FORM.fullmatch(said) if len(said) <= LONGEST else None
     key = find(form[1]) if form else None
     right = hmac.compare_digest(digest(said), _NOBODYS if key is None else key.digest)
-    return key if key is not None and right and _open(key, now) else None
-
-
-def _open(key: Key, now: datetime) -> bool:
-    return key.revoked_at is None and (key.expires_at is None or now < key.expires_at)
+    return key if key is not None and right and open_now(key, now) else None
 
 
 _NOBODYS = digest("")  # not of the form of a key

@@ -123,6 +123,7 @@ class Memory(Looking):
         llm: LLM | str | None = None,
         embedder: Embedder | str = "minilm",
         user: str = "default",
+        tenant: str = "",
         think: Think | Generator = "auto",
         preset: Preset | str = "hybrid",
         integrate: bool = False,
@@ -133,7 +134,7 @@ class Memory(Looking):
         summary_instructions: str = "",
         cache_bytes: int = CACHE_BYTES,
     ) -> Self:
-        """Open (or create) the database at `url`.
+        """Open (or create) the database at `url`, for a user (of a tenant, where a server shares it out).
 
         `llm` and `embedder` are adapters or their names: `openai:gpt-4o-mini`, `local:smollm2`; `minilm`,
         `wordllama`, `openai:text-embedding-3-small`. Without an `llm` everything works by rules; with one,
@@ -148,10 +149,11 @@ class Memory(Looking):
         embeds = models.embedder(embedder) if isinstance(embedder, str) else embedder
         speaks = models.llm(llm) if isinstance(llm, str) else llm
         notes = models.llm(summary_llm) if isinstance(summary_llm, str) else summary_llm
+        whose = checked_tenant(tenant)
         store = stores.connect(fspath(url))
         try:
             memory = cls(
-                store,
+                store.of_tenant(whose),
                 embeds,
                 user=user,
                 llm=speaks,
@@ -170,10 +172,10 @@ class Memory(Looking):
             raise
         pairs = ((embeds, embedder), (speaks, llm), (notes, summary_llm))
         made = [model for model, given in pairs if isinstance(given, str)]
-        return memory.close_also(*made)
+        return memory.close_also(store, *made)
 
     def close_also(self, *models: object) -> Self:
-        """Close these adapters (their connections, their weights) when this memory closes."""
+        """Close these, too (their connections, their weights), when this memory closes."""
         self._with_us += models
         return self
 
