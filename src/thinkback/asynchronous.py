@@ -42,6 +42,9 @@ class AsyncMemory:
     def for_user(self, user: str) -> Self:
         return type(self)(self.memory.for_user(user))
 
+    def for_tenant(self, tenant: str) -> Self:
+        return type(self)(self.memory.for_tenant(tenant))
+
     def close_also(self, *models: object) -> Self:
         self.memory.close_also(*models)
         return self

@@ -26,6 +26,11 @@ def checked_name(value: object, what: str) -> str:
     return name
 
 
+def checked_tenant(value: object) -> str:
+    """Whose memories: a name, or nothing for those of the library and the command line."""
+    return "" if value == "" else checked_name(value, "tenant")
+
+
 def checked_limit(value: object) -> int | None:
     """How many at most: None is all of them."""
     if value is not None and (not isinstance(value, int) or value < 0):

@@ -18,17 +18,18 @@ from typing import Any, Self
 from weakref import WeakSet
 
 from thinkback import transfer
-from thinkback.checks import checked_limit, checked_name, checked_text
+from thinkback.checks import checked_limit, checked_name, checked_tenant, checked_text
 from thinkback.errors import InvalidInput, ModelError, NotFound, StoreUnavailable
 from thinkback.history import replay, seen
+from thinkback.index.views import CACHE_BYTES
 from thinkback.looking import Looking, moment
 from thinkback.models.meter import Meter
+from thinkback.parts import Parts, shared
 from thinkback.ports import LLM, Clock, Embedder, Store
 from thinkback.presets import HYBRID, Preset
 from thinkback.presets import preset as named_preset
 from thinkback.recall.chat import ChatStream
 from thinkback.recall.check import Checks
-from thinkback.recall.graph import Graph
 from thinkback.recall.kinds import classify
 from thinkback.recall.pack import fitted
 from thinkback.recall.retention import Fading
@@ -38,11 +39,9 @@ from thinkback.recall.synthesise import synthesise
 from thinkback.recall.understand import Understood, names_somebody, understand
 from thinkback.receipts import Stopwatch, counting
 from thinkback.text.refs import parse_ref
-from thinkback.think.choose import Think, generator_for, organiser_for
+from thinkback.think.choose import Think
 from thinkback.think.generate import Generator
 from thinkback.think.reading import AnswerReader
-from thinkback.think.reorganise import Reorganiser
-from thinkback.think.thinker import Thinker
 from thinkback.think.worker import Worker
 from thinkback.times import aware, utc_now
 from thinkback.types import (
@@ -52,6 +51,7 @@ from thinkback.types import (
     Erased,
     Kind,
     Message,
+    Place,
     Receipt,
     Recollection,
     Ref,
@@ -65,12 +65,8 @@ from thinkback.types import (
     Turn,
 )
 from thinkback.upkeep import Progress, Upkeep
-from thinkback.working.by_llm import SummaryReader
 from thinkback.working.context import RECENT_TURNS, SPOKEN, compose, narrowed
-from thinkback.working.follow import Follower
 from thinkback.working.types import Context
-
-GRAPHS = 64  # of how many users it is kept in memory who is who
 
 
 class Memory(Looking):
@@ -91,31 +87,29 @@ class Memory(Looking):
         summary_llm: LLM | None = None,
         instructions: str = "",
         summary_instructions: str = "",
+        cache_bytes: int = CACHE_BYTES,
     ) -> None:
         self.user = checked_name(user, "user")
         self.llm = llm
         self.embedder = embedder
-        self.store = store
         self._preset = preset
         self._integrate = integrate
         self._clock = clock
-        self._upkeep = Upkeep(store, embedder, preset)
-        metered = None if llm is None else Meter(llm)
-        self._reorganiser = Reorganiser(store, self._upkeep, organiser_for(think, metered), clock)
-        self._thinker = Thinker(
-            store,
-            self._upkeep,
-            generator_for(think, metered),
-            self._reorganiser,
+        of_all = shared(
+            embedder,
+            preset,
             clock,
+            think=think,
+            llm=llm,
+            summary_llm=summary_llm,
+            summary_instructions=summary_instructions,
+            cache_bytes=cache_bytes,
         )
-        reader = None if summary_llm is None else SummaryReader(Meter(summary_llm), summary_instructions)
-        self._follower = Follower(store, clock, reader)
+        self._compose(Parts(store, of_all))
         self._instructions = instructions
         self._worker = Worker(self._attend) if background else None
         self._checks = Checks(AnswerReader(), embedder.embed)
         self._streams: WeakSet[ChatStream] = WeakSet()
-        self._graphs: dict[str, tuple[Stamp, Graph]] = {}
         self._owns_parts = True
         self._with_us: list[object] = []
         store.adopt(embedder.name)
@@ -129,6 +123,7 @@ class Memory(Looking):
         llm: LLM | str | None = None,
         embedder: Embedder | str = "minilm",
         user: str = "default",
+        tenant: str = "",
         think: Think | Generator = "auto",
         preset: Preset | str = "hybrid",
         integrate: bool = False,
@@ -137,14 +132,16 @@ class Memory(Looking):
         summary_llm: LLM | str | None = None,
         instructions: str = "",
         summary_instructions: str = "",
+        cache_bytes: int = CACHE_BYTES,
     ) -> Self:
-        """Open (or create) the database at `url`.
+        """Open (or create) the database at `url`, for a user (of a tenant, where a server shares it out).
 
         `llm` and `embedder` are adapters or their names: `openai:gpt-4o-mini`, `local:smollm2`; `minilm`,
         `wordllama`, `openai:text-embedding-3-small`. Without an `llm` everything works by rules; with one,
         `integrate` has it join what is recalled into one thought before it answers a chat: one more call.
         Without a `summary_llm` rules summarise sessions. `instructions` are given to the model that answers,
-        `summary_instructions` to the one that summarises.
+        `summary_instructions` to the one that summarises. Spaces that are read stay in memory up to
+        `cache_bytes` together: those of least recent use are read again when they are asked for.
         """
         from thinkback import models, stores
 
@@ -152,10 +149,11 @@ class Memory(Looking):
         embeds = models.embedder(embedder) if isinstance(embedder, str) else embedder
         speaks = models.llm(llm) if isinstance(llm, str) else llm
         notes = models.llm(summary_llm) if isinstance(summary_llm, str) else summary_llm
+        whose = checked_tenant(tenant)
         store = stores.connect(fspath(url))
         try:
             memory = cls(
-                store,
+                store.of_tenant(whose),
                 embeds,
                 user=user,
                 llm=speaks,
@@ -167,16 +165,17 @@ class Memory(Looking):
                 summary_llm=notes,
                 instructions=instructions,
                 summary_instructions=summary_instructions,
+                cache_bytes=cache_bytes,
             )
         except BaseException:
             store.close()
             raise
         pairs = ((embeds, embedder), (speaks, llm), (notes, summary_llm))
         made = [model for model, given in pairs if isinstance(given, str)]
-        return memory.close_also(*made)
+        return memory.close_also(store, *made)
 
     def close_also(self, *models: object) -> Self:
-        """Close these adapters (their connections, their weights) when this memory closes."""
+        """Close these, too (their connections, their weights), when this memory closes."""
         self._with_us += models
         return self
 
@@ -190,11 +189,16 @@ class Memory(Looking):
 
     @property
     def tenant(self) -> str:
+        """Whose memories these are; empty for the library and the command line."""
         return self.store.tenant
 
     def for_tenant(self, tenant: str) -> Self:
         """The memories of another tenant in the same database; they live as long as this one."""
-        raise NotImplementedError(tenant)
+        other = copy(self)
+        other._compose(self._parts.of_tenant(checked_tenant(tenant)))
+        other._owns_parts = False
+        other._wake()
+        return other
 
     def close(self) -> None:
         """End the background work after the turn in hand, and release the database. Nothing is lost."""
@@ -584,11 +588,19 @@ class Memory(Looking):
         own = self._instructions
         return compose(message, summary, recalled, recent, now, instructions=own, integrated=integrated)
 
-    def _attend(self, space: str, *, stopping: Callable[[], bool]) -> bool:
-        """The worker's errand: think, then follow with the summaries of sessions."""
-        unfinished = self._thinker.attend(space, stopping=stopping)
-        self._follower.follow(space, stopping)
-        return unfinished
+    def _compose(self, parts: Parts) -> None:
+        self._parts = parts
+        self.store = parts.store
+        self._upkeep = parts.upkeep
+        self._thinker = parts.thinker
+        self._reorganiser = parts.reorganiser
+        self._follower = parts.follower
+
+    def _attend(self, place: Place, *, stopping: Callable[[], bool]) -> bool:
+        """One worker thinks for all tenants: it is given the parts of the one whose space it is."""
+        tenant, space = place
+        parts = self._parts if tenant == self.tenant else self._parts.of_tenant(tenant)
+        return parts.attend(space, stopping=stopping)
 
     def _lookup(self) -> Lookup:
         return Lookup(
@@ -601,12 +613,7 @@ class Memory(Looking):
         """Whom the query speaks of; who is who is read only for a phrase that may name somebody."""
         if not names_somebody(text):
             return Understood("none")
-        kept = self._graphs.get(self.user)
-        if kept is None or kept[0] != stamp:
-            if len(self._graphs) >= GRAPHS:
-                self._graphs.clear()
-            kept = self._graphs[self.user] = stamp, Graph.of(self.store.thoughts(self.user))
-        return understand(text, kept[1])
+        return understand(text, self._parts.graph(self.user, stamp))
 
     def _fading(self, preset: Preset) -> Fading | None:
         policy = preset.retention
@@ -627,7 +634,7 @@ class Memory(Looking):
 
     def _wake(self) -> None:
         if self._worker is not None:
-            self._worker.wake(self.user)
+            self._worker.wake((self.tenant, self.user))
 
 
 def _known_before(item: Candidate, turn: int) -> bool:

@@ -22,6 +22,7 @@ from thinkback.types import (
     Key,
     Kind,
     Message,
+    Place,
     Plan,
     Recalled,
     Reply,
@@ -274,11 +275,11 @@ class Index(Protocol):
         """Mark the database as on its way to `target`; how many entries are still to be converted."""
         ...
 
-    def reembed_next(self, target: str, limit: int) -> list[tuple[str, Unindexed]]:
-        """The next (space, item) whose vector is not yet `target`'s."""
+    def reembed_next(self, target: str, limit: int) -> list[tuple[Place, Unindexed]]:
+        """The next (place, item), of every tenant, whose vector is not yet `target`'s."""
         ...
 
-    def reembed_write(self, target: str, entries: Sequence[tuple[str, Entry]]) -> None: ...
+    def reembed_write(self, target: str, entries: Sequence[tuple[Place, Entry]]) -> None: ...
 
     def reembed_finish(self, target: str) -> None: ...
 
@@ -304,7 +305,8 @@ class Keys(Protocol):
 class Store(Bank, Queue, Space, Summaries, Index, Keys, Protocol):
     """One database of many spaces, seen by one tenant: no other's space is found by any method.
 
-    Only keys, embedders and upkeep of the whole file (`check`, `reembed_*`, `waiting`) know of all tenants.
+    Only keys, embedders and upkeep of the whole file (`check`, `reembed_*`, `spaces`, `waiting`,
+    `erase_tenant`) know of all tenants.
     """
 
     @property
@@ -316,8 +318,12 @@ class Store(Bank, Queue, Space, Summaries, Index, Keys, Protocol):
         """The same database as another tenant sees it; it lives as long as this one."""
         ...
 
-    def waiting(self, now: datetime) -> list[tuple[str, str]]:
-        """(tenant, space) of what has turns to think over that nobody holds now, longest waiting first."""
+    def spaces(self) -> list[Place]:
+        """Every space of every tenant."""
+        ...
+
+    def waiting(self, now: datetime) -> list[Place]:
+        """The places with turns to think over that nobody holds now, longest waiting first."""
         ...
 
     def load(
@@ -330,6 +336,10 @@ class Store(Bank, Queue, Space, Summaries, Index, Keys, Protocol):
         updates: Sequence[SummaryUpdate] = (),
     ) -> None:
         """Write an exported space, ids and all, into an empty one (journal replay)."""
+        ...
+
+    def erase_tenant(self, tenant: str, now: datetime) -> Erased:
+        """Physically delete all spaces and all keys of a tenant; NotFound if it has neither."""
         ...
 
     def stats(self, space: str) -> Stats: ...

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 ENVIRONMENT = {
     "db": "THINKBACK_DB",
+    "tenant": "THINKBACK_TENANT",
     "user": "THINKBACK_USER",
     "llm": "THINKBACK_LLM",
     "summary_llm": "THINKBACK_SUMMARY_LLM",
@@ -47,6 +48,7 @@ LONGEST_FILE = 64_000  # characters of a key or of instructions
 class Settings:
     """What is configured; `origins` names where a value came from, if it is not the default.
 
+    `tenant` is whose memories are meant in a database that a server shares out; empty: the library's own.
     `llm` is a spec such as `openai:gpt-4o-mini`, `auto` (the small local model if it is pulled) or `none`.
     `integrate` is `true` where a model is to join what is recalled into one thought before it answers.
     `summary_llm` is the same for the model that summarises sessions; `auto` is the one that answers, if it is
@@ -54,6 +56,7 @@ class Settings:
     """
 
     db: str
+    tenant: str = ""
     user: str = "default"
     llm: str = AUTO
     summary_llm: str = AUTO
@@ -179,7 +182,7 @@ def generator(settings: Settings) -> Generator:
 
 
 def open_store(settings: Settings) -> Store:
-    """The database alone. The folder of the default database is made on demand, for its owner only."""
+    """The database alone, of all tenants. The default one's folder is made on demand, for its owner only."""
     from thinkback import stores
 
     _make_folder(settings)
@@ -191,7 +194,9 @@ def open_memory(settings: Settings, **overrides: Any) -> Memory:
     from thinkback.memory import Memory
 
     _make_folder(settings)
-    options: dict[str, Any] = {"user": settings.user, "preset": settings.preset, "think": settings.think}
+    options: dict[str, Any] = {
+        name: getattr(settings, name) for name in ("tenant", "user", "preset", "think")
+    }
     options["integrate"] = _switch(settings, "integrate")
     if "embedder" not in overrides:
         options["embedder"] = embedder(settings)

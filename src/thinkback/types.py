@@ -438,6 +438,9 @@ class Delta:
     periods: tuple[Period, ...] = ()
 
 
+Place = tuple[str, str]
+"""Where a space is in a database of many tenants: (tenant, space)."""
+
 # --- who may ask -----------------------------------------------------------------------------
 
 KeyScope = Literal["read", "write", "admin"]

@@ -5,7 +5,6 @@ All of it can be killed at any moment and done again: rows are the truth, the in
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from thinkback.errors import NotFound, Outdated
 from thinkback.index import lsh
 from thinkback.index.lexical import hash_terms
 from thinkback.index.shelf import SCAN_BELOW, Shelf
+from thinkback.index.views import View, Views
 from thinkback.ports import Embedder, Store
 from thinkback.presets import Preset
 from thinkback.text.safety.quarantine import indexable
@@ -31,25 +31,14 @@ _CALIBRATION_QUERIES = 200
 Progress = Callable[[int, int], None]  # done, total
 
 
-class View:
-    """One space as it is read: everything in memory, and R. Searched under its lock."""
-
-    def __init__(self) -> None:
-        self.lock = threading.RLock()
-        self.shelf = Shelf()
-        self.stamp = Stamp()
-        self.hashing: Hashing | None = None
-
-
 class Upkeep:
-    """Keeps the index of every space in step with its rows."""
+    """Keeps the index of every space of a tenant in step with its rows."""
 
-    def __init__(self, store: Store, embedder: Embedder, preset: Preset) -> None:
+    def __init__(self, store: Store, embedder: Embedder, preset: Preset, views: Views | None = None) -> None:
         self._store = store
         self._embedder = embedder
         self._preset = preset
-        self._views: dict[str, View] = {}
-        self._lock = threading.Lock()
+        self._views = Views() if views is None else views
 
     def view(self, space: str) -> View:
         """The space as last committed by anyone."""
@@ -64,9 +53,11 @@ class Upkeep:
         return self._synced(space, stamp)
 
     def _synced(self, space: str, stamp: Stamp) -> View:
-        with self._lock:
-            view = self._views.get(space) or self._views.setdefault(space, View())
+        place = (self._store.tenant, space)
+        view = self._views.of(place)
         with view.lock:
+            if stamp == view.stamp:
+                return view
             while stamp != view.stamp:  # again, if R was exchanged between two reads
                 delta = self._store.delta(space, view.stamp)
                 if delta.stamp.epoch != view.stamp.epoch:
@@ -76,6 +67,7 @@ class Upkeep:
                 view.shelf.apply(delta)
                 view.stamp = delta.stamp
                 stamp = self._store.stamp(space)
+            self._views.weigh(place, view)
         return view
 
     def embed(self, text: str) -> tuple[Vector, Terms]:
@@ -141,23 +133,24 @@ class Upkeep:
         return self._store.regroup(space, hashing, assigned, delta.stamp)
 
     def reembed(self, progress: Progress | None = None) -> int:
-        """Convert every vector of the database to this embedder; what was done stays done if it stops."""
+        """Convert every vector of the database, of all tenants; what was done stays done if it stops."""
         target = self._embedder.name
         total = self._store.reembed_begin(target)
         done = 0
         while batch := self._store.reembed_next(target, BATCH):
             vectors = self._embedded(_texts([item for _, item in batch]))
             converted = [
-                (space, Entry(item.kind, item.id, vector, hash_terms(())))
-                for (space, item), vector in zip(batch, vectors, strict=True)
+                (place, Entry(item.kind, item.id, vector, hash_terms(())))
+                for (place, item), vector in zip(batch, vectors, strict=True)
             ]
             self._store.reembed_write(target, converted)
             done += len(batch)
             if progress:
                 progress(done, total)
         self._store.reembed_finish(target)
-        for space in self._store.users():
-            self.regroup(space)
+        for tenant, space in self._store.spaces():
+            owner = Upkeep(self._store.of_tenant(tenant), self._embedder, self._preset, self._views)
+            owner.regroup(space)
         return done
 
     def _entries(self, space: str, items: Sequence[Unindexed]) -> tuple[list[Entry], int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,15 @@ from thinkback.apps import cli_docs
 from thinkback.apps.cli.app import app
 
 ROOT: Any = typer.main.get_command(app)
+
+
+def commands(group: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        path = f"{above}{name}"
+        yield from commands(command, f"{path} ") if hasattr(command, "commands") else [(path, command)]
+
+
+FOUND = dict(commands(ROOT))
 COMMANDS = sorted(
     {"chat", "remember", "recall", "thoughts", "turns", "why", "forget", "undo", "erase", "think"}
     | {
@@ -34,24 +44,27 @@ COMMANDS = sorted(
         "context",
         "summary",
         "tui",
+        "keys create",
+        "keys list",
+        "keys revoke",
     }
 )
 
 
 def test_every_command_is_there_and_no_other() -> None:
-    assert sorted(ROOT.commands) == COMMANDS
+    assert sorted(FOUND) == COMMANDS
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_explains_itself(name: str) -> None:
-    command = ROOT.commands[name]
+    command = FOUND[name]
     assert f"thinkback {name}" in command.help.split("Examples:")[1]
     assert len(command.help.split("\n")[0]) > 20
     for parameter in command.params:
         assert parameter.help, f"{name} {parameter.name} has no help"
     names = {option for parameter in command.params for option in parameter.opts}
-    assert {"--db", "--user", "--json"} <= names
-    out = run(name, "--help").ok().out
+    assert {"--db", "--tenant", "--user", "--json"} <= names
+    out = run(*name.split(), "--help").ok().out
     assert out.startswith(f"Usage: thinkback {name} ")
 
 

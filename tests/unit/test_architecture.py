@@ -15,7 +15,7 @@ ROOT = Path(thinkback.__file__).parent
 VALUES = {"errors", "types", "times", "codec", "presets", "receipts"}
 LANGUAGE = {"text", "index", "prompts"}
 STEPS = {"think", "recall"}
-OTHERS = {"ports", "checks", "upkeep", "transfer", "audit", "history", "looking", "working"}
+OTHERS = {"ports", "checks", "keys", "upkeep", "transfer", "audit", "history", "looking", "working"}
 CORE = VALUES | LANGUAGE | STEPS | OTHERS
 
 # room or file -> what it may import besides itself
@@ -33,6 +33,7 @@ ALLOWED: dict[str, set[str]] = {
     "checks": {"errors", "text"},
     "stores": {"errors", "types", "times", "codec", "ports", "text", "index"},
     "models": {"errors", "types", "receipts", "ports", "text", "index"},
+    "keys": {"errors", "types", "checks"},
     "upkeep": VALUES | {"ports", "text", "index"},
     "transfer": VALUES | {"ports"},
     "history": {"types"},
@@ -41,7 +42,8 @@ ALLOWED: dict[str, set[str]] = {
     "recall": VALUES | {"ports", "history"} | LANGUAGE,
     "working": VALUES | {"ports", "recall"} | LANGUAGE,
     "looking": CORE,
-    "memory": CORE | {"stores", "models"},
+    "parts": CORE - {"looking"} | {"models"},
+    "memory": CORE | {"parts", "stores", "models"},
     "asynchronous": CORE | {"memory"},
     "settings": CORE | {"memory", "stores", "models"},
     "apps": CORE | {"memory", "asynchronous", "settings", "models", "apps"},

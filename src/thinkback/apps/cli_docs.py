@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +25,18 @@ def text() -> str:
 
     from thinkback.apps.cli.app import app
 
-    root: Any = typer.main.get_command(app)
-    top = root.context_class(root, info_name="thinkback", terminal_width=WIDTH, max_content_width=WIDTH)
-    parts = [HEADER, _block("thinkback", root.get_help(top))]
-    for name in root.list_commands(top):
-        command = root.get_command(top, name)
-        within = command.context_class(
-            command, info_name=name, parent=top, terminal_width=WIDTH, max_content_width=WIDTH
-        )
-        parts.append(_block(f"thinkback {name}", command.get_help(within)))
-    return "\n".join(parts)
+    return "\n".join((HEADER, *_blocks(typer.main.get_command(app), "thinkback", None)))
 
 
-def _block(title: str, help_: str) -> str:
-    lines = "\n".join(line.rstrip() for line in help_.strip().splitlines())
-    return f"## {title}\n\n```text\n{lines}\n```\n"
+def _blocks(command: Any, name: str, above: Any) -> Iterator[str]:
+    """The help of a command, and of every command under it."""
+    within = command.context_class(
+        command, info_name=name, parent=above, terminal_width=WIDTH, max_content_width=WIDTH
+    )
+    lines = "\n".join(line.rstrip() for line in command.get_help(within).strip().splitlines())
+    yield f"## {within.command_path}\n\n```text\n{lines}\n```\n"
+    for each in command.list_commands(within) if hasattr(command, "list_commands") else ():
+        yield from _blocks(command.get_command(within, each), each, within)
 
 
 def main() -> None:

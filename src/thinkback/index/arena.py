@@ -54,6 +54,13 @@ class Arena:
     def dim(self) -> int:
         return int(self._matrix.shape[1])
 
+    @property
+    def nbytes(self) -> int:
+        """Of what was ever touched: room at the end has no memory yet."""
+        row = self.dim * self._matrix.itemsize + len(self._bits) * self._bits.itemsize
+        columns = (self._slot_at, self._position, self._group, self._start, self._count, self._room)
+        return self._end * row + sum(column.nbytes for column in columns)
+
     def put(self, slots: Sequence[int], vectors: Vector, groups: Sequence[int]) -> None:
         """Place one vector a slot; a slot that has one already gets the new one. Slots must be distinct."""
         self._expect(vectors, groups)

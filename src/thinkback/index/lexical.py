@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 K1 = 1.2
 B = 0.75
 _TAIL = 2048  # documents; a longer tail costs memory, not query time, so it may grow with the segment
+_TERM_BYTES, _POSTING_BYTES = 560, 24  # what one takes in the tail, measured: objects, not numbers
 
 
 def hash_terms(terms: Iterable[str]) -> Terms:
@@ -108,6 +109,14 @@ class Lexicon:
 
     def __len__(self) -> int:
         return self._count
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory the postings take."""
+        segment = self._segment
+        columns = (segment.terms, segment.offsets, segment.slots, segment.tf, segment.length, self._length)
+        tail = len(self._tail) * _TERM_BYTES + sum(map(len, self._tail_docs.values())) * _POSTING_BYTES
+        return sum(column.nbytes for column in columns) + tail
 
     def add(self, slot: int, terms: Terms) -> None:
         """Index a document; one already at this slot is replaced."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     Slots = npt.NDArray[np.int32]
     Mask = npt.NDArray[np.bool_]
 
+_SLOT_BYTES = 120  # what an id takes in a dictionary, measured
+
 
 class Rows:
     """One writer at a time; readers only between writes."""
@@ -44,6 +46,19 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self._slot)
+
+    @property
+    def nbytes(self) -> int:
+        columns = (
+            self._ids,
+            self._turns,
+            self._valid_from,
+            self._valid_to,
+            self._recorded_at,
+            self._retired_at,
+        )
+        own = sum(column.nbytes for column in columns) + len(self._slot) * _SLOT_BYTES
+        return own + self.arena.nbytes + self.lexicon.nbytes
 
     def put(self, entries: Iterable[Entry]) -> None:
         """Add rows; an id that is here already is replaced."""

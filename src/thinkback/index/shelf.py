@@ -104,6 +104,11 @@ class Shelf:
         self._rows: dict[ItemKind, Rows] = {"turn": Rows(), "thought": Rows()}
         self._hashing: tuple[Hashing, Vector] | None = None
 
+    @property
+    def nbytes(self) -> int:
+        """About how much memory it takes."""
+        return sum(rows.nbytes for rows in self._rows.values())
+
     def apply(self, delta: Delta) -> None:
         """Take in what changed. A new epoch is the caller's cue to build a new shelf."""
         for kind, rows in self._rows.items():

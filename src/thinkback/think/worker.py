@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Hashable
+from typing import Generic, Protocol, TypeVar
 
 IDLE_S = 0.2  # work waits until writing has paused for so long: it is never in the way of an answer
 PATIENCE_S = 5.0  # but no longer than this, for a busy server never pauses
 AGAIN_S = 5.0  # until what must wait (a failed model, another's lease, a locked database) is looked at again
 
 
-class Think(Protocol):
+_Space = TypeVar("_Space", bound=Hashable)
+_Space_contra = TypeVar("_Space_contra", bound=Hashable, contravariant=True)
+
+
+class Think(Protocol[_Space_contra]):
     """Thinks a space over until all is done or `stopping()`; True if something had to be left for later."""
 
-    def __call__(self, space: str, *, stopping: Callable[[], bool]) -> bool: ...
+    def __call__(self, space: _Space_contra, /, *, stopping: Callable[[], bool]) -> bool: ...
 
 
-class Worker:
-    """Thinks over every space that is woken, once writing has paused; what it leaves stays pending."""
+class Worker(Generic[_Space]):
+    """Thinks over every space that is woken, once writing has paused; what it leaves stays pending.
+
+    A space is whatever names it: the worker only hands it on.
+    """
 
     def __init__(
         self,
-        think: Think,
+        think: Think[_Space],
         *,
         idle_s: float = IDLE_S,
         patience_s: float = PATIENCE_S,
@@ -33,15 +40,15 @@ class Worker:
         self._idle_s = idle_s
         self._patience_s = patience_s
         self._again_s = again_s
-        self._wanted: dict[str, float] = {}  # space -> since when; in that order
-        self._later: dict[str, float] = {}  # space -> when to look again
+        self._wanted: dict[_Space, float] = {}  # space -> since when; in that order
+        self._later: dict[_Space, float] = {}  # space -> when to look again
         self._changed = threading.Condition()
         self._stopping = False
         self._busy = False
         self._thread: threading.Thread | None = None
         self._error: Exception | None = None
 
-    def wake(self, space: str) -> None:
+    def wake(self, space: _Space) -> None:
         with self._changed:
             if self._stopping:
                 return
@@ -87,7 +94,7 @@ class Worker:
                 self._busy = False
                 self._changed.notify_all()
 
-    def _next(self) -> str | None:
+    def _next(self) -> _Space | None:
         with self._changed:
             while not self._stopping:
                 now = time.monotonic()

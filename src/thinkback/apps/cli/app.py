@@ -13,6 +13,7 @@ from thinkback.apps.cli import (
     changing,
     demonstrating,
     diagnosing,
+    keying,
     listing,
     looking,
     modelling,
@@ -78,6 +79,7 @@ for group in (
     changing,
     moving,
     modelling,
+    keying,
     diagnosing,
     demonstrating,
 ):

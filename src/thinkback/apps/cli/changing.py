@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,7 @@ from thinkback.apps.cli.command import Call, command
 from thinkback.apps.cli.options import Yes, confirm
 
 if TYPE_CHECKING:
-    from thinkback.types import Action
+    from thinkback.types import Action, Erased
 
 
 def register(app: typer.Typer) -> None:
@@ -65,21 +66,24 @@ def erase(
     everything: Annotated[bool, typer.Option("--all", help="All that is known of the user.")] = False,
     yes: Yes = False,
 ) -> None:
-    """Delete for good: a turn, a session or a user, with everything derived from it. No byte stays.
+    """Delete for good: a turn, a session, a user or a tenant, with everything derived from it. No byte stays.
 
-    This cannot be undone. To stop believing something, use `thinkback forget`.
+    This cannot be undone. To stop believing something, use `thinkback forget`. `--tenant` alone erases that
+    tenant wholly, its users and its keys; with another option it says whose turn, session or user is meant.
 
     \b
     Examples:
       thinkback erase --turn 3
       thinkback erase --session travel --yes
       thinkback erase --user ann --all
+      thinkback erase --tenant acme
     """
-    from thinkback.apps.cli import printing
-
     settings = call.settings
     if turn is None and session is None and not everything:
-        raise typer.BadParameter("say what: --turn, --session or --all", param_hint="erase")
+        if not call.flags["tenant"] or call.flags["user"] is not None:
+            raise typer.BadParameter("say what: --turn, --session or --all", param_hint="erase")
+        _erase_tenant(call, call.flags["tenant"], yes=yes)
+        return
     named = " and ".join(
         [f"turn {turn}"] * (turn is not None)
         + [f"the session {session!r}"] * (session is not None)
@@ -88,6 +92,22 @@ def erase(
     confirm(f"Erase {named} of user {settings.user!r} for good?", yes=yes)
     with call.memory() as memory:
         gone = memory.erase(turn=turn, session=session, user=settings.user if everything else None)
+    _print_erased(call, gone)
+
+
+def _erase_tenant(call: Call, tenant: str, *, yes: bool) -> None:
+    from thinkback.settings import open_store
+    from thinkback.times import utc_now
+
+    confirm(f"Erase the tenant {tenant!r} with all its users and keys for good?", yes=yes)
+    with closing(open_store(call.settings)) as store:
+        gone = store.erase_tenant(tenant, utc_now())
+    _print_erased(call, gone)
+
+
+def _print_erased(call: Call, gone: Erased) -> None:
+    from thinkback.apps.cli import printing
+
     if call.json:
         printing.print_json({**asdict(gone), "quoted_in": list(gone.quoted_in)})
         return

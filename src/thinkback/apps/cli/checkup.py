@@ -96,12 +96,13 @@ def _database(settings: Settings) -> Iterator[Finding]:
         if not problems:
             yield Finding("ok", "database", "opens, its schema is known, its integrity check is clean")
         yield from _written_by(settings, store.embedder())
-        for user in store.users():
-            stats = store.stats(user)
+        mine = store.of_tenant(settings.tenant)
+        for user in mine.users():
+            stats = mine.stats(user)
             yield Finding("ok", f"user {user}", f"{stats.turns} turns, {stats.thoughts} thoughts")
             if stats.pending:
                 yield Finding("note", f"user {user}", f"{stats.pending} to be thought over: thinkback think")
-            for failure in store.failures(user):
+            for failure in mine.failures(user):
                 yield Finding("note", f"user {user}", f"turn:{failure.turn} was given up: {failure.reason}")
     finally:
         store.close()

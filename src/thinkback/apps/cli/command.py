@@ -27,6 +27,10 @@ _OPTIONS: Mapping[str, Any] = {
         str | None,
         typer.Option("--db", metavar="FILE", help="The database. [env: THINKBACK_DB]", show_default=False),
     ],
+    "tenant": Annotated[
+        str | None,
+        typer.Option("--tenant", metavar="NAME", help="Of which tenant of a server. [env: THINKBACK_TENANT]"),
+    ],
     "user": Annotated[
         str | None,
         typer.Option("--user", metavar="NAME", help="Whose memory it is. [env: THINKBACK_USER]"),
@@ -102,8 +106,8 @@ class Call:
 def command(
     app: typer.Typer, *options: str, name: str | None = None
 ) -> Callable[[Callable[Concatenate[Call, _Params], None]], Callable[Concatenate[Call, _Params], None]]:
-    """Register `function(call, ...)`, with --db, --user, --json and the common `options` it names."""
-    common = ("db", "user", *options, "json")
+    """Register `function(call, ...)`: --db, --tenant, --user, --json and the common `options` it names."""
+    common = ("db", "tenant", "user", *options, "json")
 
     def register(
         function: Callable[Concatenate[Call, _Params], None],

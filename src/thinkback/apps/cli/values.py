@@ -8,9 +8,11 @@ from typing import Any
 
 from thinkback import codec
 from thinkback.types import (
+    SCOPES,
     Action,
     Candidate,
     Entity,
+    Key,
     Past,
     Recollection,
     Score,
@@ -36,6 +38,20 @@ def turn(value: Turn) -> Json:
 
 def action(value: Action) -> Json:
     return {"ref": str(value.ref), **codec.action_to_json(value)}
+
+
+def key(value: Key) -> Json:
+    """What may be told of a key: neither its secret, which nobody has, nor the digest of it."""
+    return {
+        "id": value.id,
+        "tenant": value.tenant,
+        "user": value.user,
+        "scopes": [scope for scope in SCOPES if scope in value.scopes],
+        "label": value.label,
+        "created_at": _time(value.created_at),
+        "expires_at": _time(value.expires_at),
+        "revoked_at": _time(value.revoked_at),
+    }
 
 
 def version(value: Version) -> Json:

@@ -30,7 +30,10 @@ class Bank(Part):
         newest: bool = False,
     ) -> list[Turn]:
         if ids is not None:
-            return [rows.turn(row) for row in self._db.read("turns.of_user", (space, rows.ids_json(ids)))]
+            return [
+                rows.turn(row)
+                for row in self._db.read("turns.of_user", (*self._place(space), rows.ids_json(ids)))
+            ]
         number = self._find(space)
         if number is None:
             return []
@@ -47,7 +50,7 @@ class Bank(Part):
         return [] if number is None else [row[0] for row in self._db.read("turns.sessions", (number,))]
 
     def _insert(self, space: str, item: Said, now: datetime) -> Turn:
-        number, id_ = self._db.run("space.next_turn", (space,)).fetchone()
+        number, id_ = self._db.run("space.next_turn", self._place(space)).fetchone()
         turn = Turn(id=id_, recorded_at=now, **{name: getattr(item, name) for name in _SAID})
         self._db.run("turns.insert", rows.turn_row(number, turn))
         return turn
@@ -56,7 +59,7 @@ class Bank(Part):
         """The turn this key made before; the same key with other words is a mistake that must not pass."""
         if item.key is None:
             return None
-        row = self._db.run("turns.by_key", (space, item.key)).fetchone()
+        row = self._db.run("turns.by_key", (*self._place(space), item.key)).fetchone()
         if row is None:
             return None
         turn = rows.turn(row)

@@ -1,4 +1,4 @@
-"""What every part of the SQLite store shares: the connection and how a space is found."""
+"""What every part of the SQLite store shares: the connection, whose spaces it sees, and how one is found."""
 
 from __future__ import annotations
 
@@ -17,15 +17,22 @@ def epoch_of(number: int, epoch: int) -> int:
 
 
 class Part:
-    """Holds the connection; the store is the sum of its parts."""
+    """Holds the connection and the tenant; the store is the sum of its parts.
+
+    A space is found by tenant and name together, and only here are they joined: everything else goes by the
+    number of the space or by `_place`.
+    """
 
     _db: Connection
-    _adopted: str | None = None
+    _tenant: str
     alias = staticmethod(normalise)
+
+    def _place(self, space: str) -> tuple[str, str]:
+        return (self._tenant, space)
 
     def _find(self, space: str) -> int | None:
         """The number of a space, None for a user we have not met."""
-        rows = self._db.read("space.find", (space,))
+        rows = self._db.read("space.find", self._place(space))
         return rows[0][0] if rows else None
 
     def _require(self, space: str, epoch: int | None = None) -> int:
@@ -33,7 +40,7 @@ class Part:
 
         With `epoch`: Outdated if the space has another by now, for then its groups, too, are others.
         """
-        row: tuple[Any, ...] | None = self._db.run("space.stamp", (space,)).fetchone()
+        row: tuple[Any, ...] | None = self._db.run("space.stamp", self._place(space)).fetchone()
         if row is None:
             raise errors.NotFound(f"no memories of user {space!r}")
         number, current, *_ = row
@@ -44,7 +51,8 @@ class Part:
     def _require_embedder(self) -> None:
         """Inside a write transaction: another process may have converted the database meanwhile."""
         row = self._db.run("meta.get", ("embedder",)).fetchone()
-        if self._adopted is not None and (row is None or row[0] != self._adopted):
+        adopted = self._db.adopted
+        if adopted is not None and (row is None or row[0] != adopted):
             raise errors.EmbedderMismatch(
-                f"{self._db.path} was converted from the embedder {self._adopted!r} to another: open it anew"
+                f"{self._db.path} was converted from the embedder {adopted!r} to another: open it anew"
             )

@@ -44,6 +44,7 @@ class Connection:
     def __init__(self, path: str) -> None:
         self.path = path
         self.in_memory = path == ":memory:"
+        self.adopted: str | None = None  # the embedder that everybody on this connection writes with
         self._write_lock = threading.RLock()
         self._read_lock = self._write_lock if self.in_memory else threading.RLock()
         self._commits = 0

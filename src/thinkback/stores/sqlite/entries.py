@@ -12,7 +12,7 @@ from thinkback.stores.sqlite import rows
 from thinkback.stores.sqlite.base import Part, epoch_of
 from thinkback.stores.sqlite.connection import Connection
 from thinkback.times import from_micros
-from thinkback.types import Delta, Entry, Hashing, ItemKind, Period, Source, Stamp, Turn, Unindexed
+from thinkback.types import Delta, Entry, Hashing, ItemKind, Period, Place, Source, Stamp, Turn, Unindexed
 
 
 def write_entry(db: Connection, space: int, entry: Entry, version: int) -> None:
@@ -45,7 +45,7 @@ class Entries(Part):
                 write_entry(self._db, number, entry, advanced[0])
 
     def stamp(self, space: str) -> Stamp:
-        found = self._db.read("space.stamp", (space,))
+        found = self._db.read("space.stamp", self._place(space))
         if not found:
             return Stamp()
         number, epoch, version, behind = found[0]
@@ -85,7 +85,7 @@ class Entries(Part):
     ) -> bool:
         with self._db.write():
             number = self._require(space)
-            id_, epoch, version, _ = self._db.run("space.stamp", (space,)).fetchone()
+            id_, epoch, version, _ = self._db.run("space.stamp", self._place(space)).fetchone()
             if Stamp(epoch_of(id_, epoch), version) != seen:
                 return False
             matrix = np.ascontiguousarray(hashing.matrix, dtype="<f4")
@@ -111,7 +111,7 @@ class Entries(Part):
             )
         current = self.embedder()
         if current == embedder:
-            self._adopted = embedder
+            self._db.adopted = embedder
             return
         if current is not None and self._db.read("entries.exist")[0][0]:
             raise errors.EmbedderMismatch(
@@ -120,37 +120,39 @@ class Entries(Part):
             )
         with self._db.write():
             self._db.run("meta.set", ("embedder", embedder))
-        self._adopted = embedder
+        self._db.adopted = embedder
 
     def reembed_begin(self, target: str) -> int:
         with self._db.write():
             self._db.run("meta.set", ("reembedding", target))
         return int(self._db.read("entries.not_by", (target,))[0][0])
 
-    def reembed_next(self, target: str, limit: int) -> list[tuple[str, Unindexed]]:
-        wanted: dict[tuple[str, int, ItemKind], list[int]] = defaultdict(list)
-        for name, number, kind, id_ in self._db.read("entries.next_not_by", (target, limit)):
-            wanted[name, number, kind].append(id_)
-        found: list[tuple[str, Unindexed]] = []
-        for (name, number, kind), ids in wanted.items():
+    def reembed_next(self, target: str, limit: int) -> list[tuple[Place, Unindexed]]:
+        wanted: dict[tuple[Place, int, ItemKind], list[int]] = defaultdict(list)
+        for tenant, name, number, kind, id_ in self._db.read("entries.next_not_by", (target, limit)):
+            wanted[(tenant, name), number, kind].append(id_)
+        found: list[tuple[Place, Unindexed]] = []
+        for (place, number, kind), ids in wanted.items():
             if kind == "turn":
                 turns: list[Turn] = [
                     rows.turn(row) for row in self._db.read("turns.by_ids", (number, rows.ids_json(ids)))
                 ]
-                found += [(name, Unindexed("turn", turn.id, turn.text, turn.id)) for turn in turns]
+                found += [(place, Unindexed("turn", turn.id, turn.text, turn.id)) for turn in turns]
             else:
                 thoughts = [
                     rows.thought(row)
                     for row in self._db.read("thoughts.by_ids", (number, rows.ids_json(ids)))
                 ]
-                found += [(name, Unindexed("thought", t.id, t.searched, _first(t.sources))) for t in thoughts]
+                found += [
+                    (place, Unindexed("thought", t.id, t.searched, _first(t.sources))) for t in thoughts
+                ]
         return found
 
-    def reembed_write(self, target: str, entries: Sequence[tuple[str, Entry]]) -> None:
+    def reembed_write(self, target: str, entries: Sequence[tuple[Place, Entry]]) -> None:
         with self._db.write():
-            for space, entry in entries:
+            for place, entry in entries:
                 vector = entry.vector.astype("<f4").tobytes()
-                self._db.run("entries.convert", (space, entry.kind, entry.id, target, vector))
+                self._db.run("entries.convert", (*place, entry.kind, entry.id, target, vector))
 
     def reembed_finish(self, target: str) -> None:
         """Groups belong to the old vectors: they are made anew by the next reader that needs them."""
@@ -162,7 +164,7 @@ class Entries(Part):
             self._db.run("epochs.advance_all")
             self._db.run("meta.set", ("embedder", target))
             self._db.run("meta.delete", ("reembedding",))
-        self._adopted = target
+        self._db.adopted = target
 
 
 def _text(query: str, response: str) -> str:

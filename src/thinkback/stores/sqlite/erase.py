@@ -45,6 +45,23 @@ class Erasure(Part):
         self._db.scrub()
         return erased
 
+    def erase_tenant(self, tenant: str, now: datetime) -> Erased:
+        if self._db.must_scrub():
+            self._db.scrub()
+        with self._db.write():
+            spaces = self._db.run("space.of_tenant", (tenant,)).fetchall()
+            keys = self._db.run("keys.delete_of_tenant", (tenant,)).rowcount
+            if not spaces and not keys:
+                raise errors.NotFound(f"no memories and no keys of tenant {tenant!r}")
+            gone = [self._erase_space(number) for (number,) in spaces]
+            self._db.run("meta.set", (SCRUB, "pending"))
+        self._db.scrub()
+        return Erased(
+            turns=sum(each.turns for each in gone),
+            thoughts=sum(each.thoughts for each in gone),
+            actions=sum(each.actions for each in gone),
+        )
+
     def _chosen(self, number: int, session: str | None, turn: int | None) -> set[int]:
         if turn is not None:
             found = self._db.run("turns.by_ids", (number, rows.ids_json([turn]))).fetchall()

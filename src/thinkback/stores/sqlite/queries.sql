@@ -1,17 +1,24 @@
 -- Statements of the SQLite store, by name. Numbered parameters; no value is ever pasted into SQL.
 
 -- name: space.find
-SELECT id FROM spaces WHERE name = ?1
+SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2
 
 -- name: space.names
-SELECT name FROM spaces ORDER BY name
+SELECT name FROM spaces WHERE tenant = ?1 ORDER BY name
+
+-- name: space.places
+SELECT tenant, name FROM spaces ORDER BY tenant, name
+
+-- name: space.of_tenant
+SELECT id FROM spaces WHERE tenant = ?1 ORDER BY id
 
 -- name: space.stamp
-SELECT id, epoch, version, last_turn > indexed_turn OR last_thought > indexed_thought FROM spaces WHERE name = ?1
+SELECT id, epoch, version, last_turn > indexed_turn OR last_thought > indexed_thought
+FROM spaces WHERE tenant = ?1 AND name = ?2
 
 -- name: space.next_turn
-INSERT INTO spaces (name, last_turn) VALUES (?1, 1)
-ON CONFLICT (name) DO UPDATE SET last_turn = last_turn + 1
+INSERT INTO spaces (tenant, name, last_turn) VALUES (?1, ?2, 1)
+ON CONFLICT (tenant, name) DO UPDATE SET last_turn = last_turn + 1
 RETURNING id, last_turn
 
 -- name: space.begin_change
@@ -25,7 +32,8 @@ UPDATE spaces SET last_thought = ?2, last_action = ?3, last_entity = ?4, indexed
 UPDATE spaces SET epoch = epoch + 1, version = version + 1 WHERE id = ?1
 
 -- name: space.load
-INSERT INTO spaces (name, last_turn, last_thought, last_action, last_entity) VALUES (?1, ?2, ?3, ?4, ?5)
+INSERT INTO spaces (tenant, name, last_turn, last_thought, last_action, last_entity)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 RETURNING id
 
 -- name: space.delete
@@ -37,7 +45,7 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
 
 -- name: turns.by_key
 SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
-FROM turns WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND key = ?2
+FROM turns WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND key = ?3
 
 -- name: turns.select
 SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
@@ -61,7 +69,8 @@ FROM turns WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2)) ORDER BY
 
 -- name: turns.of_user
 SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
-FROM turns WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
+FROM turns WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2)
+  AND id IN (SELECT value FROM json_each(?3)) ORDER BY id
 
 -- name: turns.sessions
 SELECT session FROM turns WHERE space = ?1 GROUP BY session ORDER BY min(id)
@@ -86,15 +95,23 @@ UPDATE turns SET thought_at = NULL, lease = NULL, lease_until = NULL, attempts =
 WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2))
 
 -- name: queue.head
+SELECT turns.space FROM spaces
+JOIN turns ON turns.space = spaces.id AND turns.id = (
+  SELECT min(id) FROM turns WHERE space = spaces.id AND thought_at IS NULL AND failure IS NULL
+)
+WHERE spaces.tenant = ?1 AND spaces.name = ?2 AND (turns.lease_until IS NULL OR turns.lease_until <= ?3)
+  AND NOT EXISTS (SELECT 1 FROM turns live WHERE live.space = spaces.id AND live.lease IS NOT NULL AND live.lease_until > ?3)
+
+-- name: queue.waiting
 WITH heads AS (
   SELECT space, min(id) AS id FROM turns WHERE thought_at IS NULL AND failure IS NULL GROUP BY space
 )
-SELECT turns.space, spaces.name FROM heads
+SELECT spaces.tenant, spaces.name FROM heads
 JOIN turns ON turns.space = heads.space AND turns.id = heads.id
 JOIN spaces ON spaces.id = turns.space
-WHERE (?1 IS NULL OR spaces.name = ?1) AND (turns.lease_until IS NULL OR turns.lease_until <= ?2)
+WHERE (?1 IS NULL OR spaces.tenant = ?1) AND (turns.lease_until IS NULL OR turns.lease_until <= ?2)
   AND NOT EXISTS (SELECT 1 FROM turns live WHERE live.space = heads.space AND live.lease IS NOT NULL AND live.lease_until > ?2)
-ORDER BY turns.recorded_at, turns.space LIMIT 1
+ORDER BY turns.recorded_at, turns.space LIMIT ?3
 
 -- name: queue.claim
 UPDATE turns SET lease = ?2, lease_until = ?3, attempts = attempts + 1
@@ -116,7 +133,11 @@ UPDATE turns SET lease = NULL, lease_until = ?4 WHERE space = ?1 AND id = ?2 AND
 UPDATE turns SET lease = NULL, lease_until = NULL, failure = ?4 WHERE space = ?1 AND id = ?2 AND lease = ?3
 
 -- name: queue.pending
-SELECT count(*) FROM turns WHERE thought_at IS NULL AND failure IS NULL AND (?1 IS NULL OR space = ?1)
+SELECT count(*) FROM turns WHERE space = ?1 AND thought_at IS NULL AND failure IS NULL
+
+-- name: queue.pending_of_tenant
+SELECT count(*) FROM turns
+WHERE space IN (SELECT id FROM spaces WHERE tenant = ?1) AND thought_at IS NULL AND failure IS NULL
 
 -- name: queue.failures
 SELECT id, attempts, failure FROM turns WHERE space = ?1 AND failure IS NOT NULL ORDER BY id
@@ -172,7 +193,8 @@ FROM thoughts WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2)) ORDER
 -- name: thoughts.of_user
 SELECT id, subject, relation, objects, sentence, kind, negated,
        valid_from, valid_to, recorded_at, retired_at, sources
-FROM thoughts WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
+FROM thoughts WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2)
+  AND id IN (SELECT value FROM json_each(?3)) ORDER BY id
 
 -- name: thoughts.delete
 DELETE FROM thoughts WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2))
@@ -225,7 +247,7 @@ ON CONFLICT (space, thought) DO UPDATE SET times = times + 1, last = max(last, e
 
 -- name: recalls.of
 SELECT thought, times, last FROM recalls
-WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND thought IN (SELECT value FROM json_each(?2))
+WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND thought IN (SELECT value FROM json_each(?3))
 
 -- name: recalls.delete
 DELETE FROM recalls WHERE space = ?1 AND thought IN (SELECT value FROM json_each(?2))
@@ -338,12 +360,12 @@ SELECT EXISTS (SELECT 1 FROM entries)
 SELECT count(*) FROM entries WHERE embedder <> ?1
 
 -- name: entries.next_not_by
-SELECT s.name, e.space, e.kind, e.id FROM entries e JOIN spaces s ON s.id = e.space
+SELECT s.tenant, s.name, e.space, e.kind, e.id FROM entries e JOIN spaces s ON s.id = e.space
 WHERE e.embedder <> ?1 ORDER BY e.space, e.kind, e.id LIMIT ?2
 
 -- name: entries.convert
-UPDATE entries SET embedder = ?4, vector = ?5, grp = 0
-WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND kind = ?2 AND id = ?3
+UPDATE entries SET embedder = ?5, vector = ?6, grp = 0
+WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND kind = ?3 AND id = ?4
 
 -- name: hashings.find
 SELECT columns, seed, learned, probes, size, matrix FROM hashings WHERE space = ?1
@@ -385,7 +407,7 @@ SELECT
   (SELECT count(*) FROM turns WHERE space = ?1 AND failure IS NOT NULL)
 
 -- name: summaries.find
-SELECT body FROM summaries WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND session = ?2
+SELECT body FROM summaries WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND session = ?3
 
 -- name: summaries.select
 SELECT body FROM summaries WHERE space = ?1 ORDER BY session
@@ -411,7 +433,7 @@ INSERT INTO summary_updates (space, session, version, body) VALUES (?1, ?2, ?3, 
 
 -- name: updates.select
 SELECT body FROM summary_updates
-WHERE space = (SELECT id FROM spaces WHERE name = ?1) AND session = ?2 ORDER BY version
+WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND session = ?3 ORDER BY version
 
 -- name: updates.delete
 DELETE FROM summary_updates WHERE space = ?1
@@ -449,3 +471,22 @@ DELETE FROM recalls WHERE space = ?1
 
 -- name: erase.entries
 DELETE FROM entries WHERE space = ?1
+
+-- name: keys.insert
+INSERT INTO keys (id, tenant, scopes, digest, label, user, created_at, expires_at, revoked_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+ON CONFLICT (id) DO NOTHING
+
+-- name: keys.find
+SELECT id, tenant, scopes, digest, label, user, created_at, expires_at, revoked_at FROM keys WHERE id = ?1
+
+-- name: keys.select
+SELECT id, tenant, scopes, digest, label, user, created_at, expires_at, revoked_at FROM keys
+WHERE ?1 IS NULL OR tenant = ?1 ORDER BY number
+
+-- name: keys.revoke
+UPDATE keys SET revoked_at = coalesce(revoked_at, ?2) WHERE id = ?1
+RETURNING id, tenant, scopes, digest, label, user, created_at, expires_at, revoked_at
+
+-- name: keys.delete_of_tenant
+DELETE FROM keys WHERE tenant = ?1

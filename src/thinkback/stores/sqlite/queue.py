@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from thinkback.stores.sqlite import rows
 from thinkback.stores.sqlite.base import Part
 from thinkback.times import micros
-from thinkback.types import Claimed, Failure
+from thinkback.types import Claimed, Failure, Place
 
 
 class Queue(Part):
@@ -17,10 +17,11 @@ class Queue(Part):
         if self.pending(space) == 0:
             return []
         with self._db.write():
-            head = self._db.run("queue.head", (space, micros(now))).fetchone()
-            if head is None:
+            name = self._longest_waiting(now) if space is None else space
+            head = self._db.run("queue.head", (self._tenant, name, micros(now))).fetchone()
+            if name is None or head is None:
                 return []
-            number, name = head
+            number = head[0]
             lease = secrets.token_hex(8)
             until = micros(now + timedelta(seconds=lease_s))
             taken = self._db.run("queue.claim", (number, lease, until, limit)).fetchall()
@@ -36,10 +37,13 @@ class Queue(Part):
                 self._db.run("queue.release", (number, turn, lease, micros(retry_at)))
 
     def pending(self, space: str | None) -> int:
-        number = None if space is None else self._find(space)
-        if space is not None and number is None:
-            return 0
-        return int(self._db.read("queue.pending", (number,))[0][0])
+        if space is None:
+            return int(self._db.read("queue.pending_of_tenant", (self._tenant,))[0][0])
+        return int(self._db.read("queue.pending", (self._find(space),))[0][0])
+
+    def waiting(self, now: datetime) -> list[Place]:
+        found = self._db.read("queue.waiting", (None, micros(now), rows.ALL))
+        return [(tenant, name) for tenant, name in found]
 
     def failures(self, space: str) -> list[Failure]:
         number = self._find(space)
@@ -48,3 +52,8 @@ class Queue(Part):
     def retry_failures(self, space: str) -> int:
         with self._db.write():
             return self._db.run("queue.retry", (self._require(space),)).rowcount
+
+    def _longest_waiting(self, now: datetime) -> str | None:
+        """The space of this tenant whose oldest turn has waited longest and may be taken now."""
+        found = self._db.run("queue.waiting", (self._tenant, micros(now), 1)).fetchone()
+        return None if found is None else found[1]

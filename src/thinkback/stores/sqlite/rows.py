@@ -23,7 +23,7 @@ from thinkback.codec import (
 )
 from thinkback.stores.sqlite.connection import Row
 from thinkback.times import from_micros, micros
-from thinkback.types import Action, Check, Source, Summary, SummaryUpdate, Thought, Turn
+from thinkback.types import Action, Check, Key, Source, Summary, SummaryUpdate, Thought, Turn
 
 ALL = -1  # LIMIT -1 is no limit
 
@@ -179,6 +179,35 @@ def _thoughts_json(thoughts: Iterable[Thought]) -> str:
 def rewritten_row(space: int, action: Action) -> Sequence[Any]:
     before, after = _thoughts_json(action.before), _thoughts_json(action.after)
     return (space, action.id, action.action, action.reason, before, after)
+
+
+def key_row(key: Key) -> Sequence[Any]:
+    return (
+        key.id,
+        key.tenant,
+        json.dumps(sorted(key.scopes)),
+        key.digest,
+        key.label,
+        key.user,
+        micros(key.created_at),
+        to_micros(key.expires_at),
+        to_micros(key.revoked_at),
+    )
+
+
+def key(row: Row) -> Key:
+    id_, tenant, scopes, digest, label, user, created_at, expires_at, revoked_at = row
+    return Key(
+        id=id_,
+        tenant=tenant,
+        scopes=frozenset(json.loads(scopes)),
+        digest=digest,
+        label=label,
+        user=user,
+        created_at=from_micros(created_at),
+        expires_at=to_time(expires_at),
+        revoked_at=to_time(revoked_at),
+    )
 
 
 def summary_row(space: int, summary: Summary) -> Sequence[Any]:

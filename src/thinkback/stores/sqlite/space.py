@@ -18,7 +18,7 @@ from thinkback.types import Action, Change, Draft, Entity, Entry, Kind, Plan, Re
 
 class Space(Part):
     def users(self) -> list[str]:
-        return [row[0] for row in self._db.read("space.names")]
+        return [row[0] for row in self._db.read("space.names", (self._tenant,))]
 
     def thoughts(
         self,
@@ -34,9 +34,8 @@ class Space(Part):
         limit: int | None = None,
     ) -> list[Thought]:
         if ids is not None:
-            return [
-                rows.thought(row) for row in self._db.read("thoughts.of_user", (space, rows.ids_json(ids)))
-            ]
+            wanted = (*self._place(space), rows.ids_json(ids))
+            return [rows.thought(row) for row in self._db.read("thoughts.of_user", wanted)]
         number = self._find(space)
         if number is None:
             return []
@@ -69,7 +68,7 @@ class Space(Part):
             self._db.run_many("recalls.note", [(number, id_, micros(now)) for id_ in thoughts])
 
     def recalls(self, space: str, thoughts: Sequence[int]) -> dict[int, Recalled]:
-        found = self._db.read("recalls.of", (space, rows.ids_json(thoughts)))
+        found = self._db.read("recalls.of", (*self._place(space), rows.ids_json(thoughts)))
         return {id_: Recalled(times, from_micros(last)) for id_, times, last in found}
 
     def journal(

@@ -10,7 +10,7 @@ from thinkback.types import Summary, SummaryUpdate
 
 class Summaries(Part):
     def summary(self, space: str, session: str) -> Summary | None:
-        found = self._db.read("summaries.find", (space, session))
+        found = self._db.read("summaries.find", (*self._place(space), session))
         return rows.summary(found[0]) if found else None
 
     def summaries(self, space: str) -> list[Summary]:
@@ -26,7 +26,8 @@ class Summaries(Part):
         return [] if number is None else [row[0] for row in self._db.read("summaries.behind", (number,))]
 
     def summary_updates(self, space: str, session: str) -> list[SummaryUpdate]:
-        return [rows.update(row) for row in self._db.read("updates.select", (space, session))]
+        found = self._db.read("updates.select", (*self._place(space), session))
+        return [rows.update(row) for row in found]
 
     def save_summary(self, space: str, summary: Summary, update: SummaryUpdate | None, seen: Summary) -> None:
         with self._db.write():
