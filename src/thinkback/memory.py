@@ -21,6 +21,7 @@ from thinkback import transfer
 from thinkback.checks import checked_limit, checked_name, checked_text
 from thinkback.errors import InvalidInput, ModelError, NotFound, StoreUnavailable
 from thinkback.history import replay, seen
+from thinkback.kept import Kept
 from thinkback.looking import Looking, moment
 from thinkback.models.meter import Meter
 from thinkback.ports import LLM, Clock, Embedder, Store
@@ -56,7 +57,6 @@ from thinkback.types import (
     Recollection,
     Ref,
     Said,
-    Stamp,
     Summary,
     SummaryUpdate,
     Synthesis,
@@ -64,13 +64,11 @@ from thinkback.types import (
     ThoughtOver,
     Turn,
 )
-from thinkback.upkeep import Progress, Upkeep
+from thinkback.upkeep import Progress, Upkeep, View
 from thinkback.working.by_llm import SummaryReader
 from thinkback.working.context import RECENT_TURNS, SPOKEN, compose, narrowed
 from thinkback.working.follow import Follower
 from thinkback.working.types import Context
-
-GRAPHS = 64  # of how many users it is kept in memory who is who
 
 
 class Memory(Looking):
@@ -115,7 +113,6 @@ class Memory(Looking):
         self._worker = Worker(self._attend) if background else None
         self._checks = Checks(AnswerReader(), embedder.embed)
         self._streams: WeakSet[ChatStream] = WeakSet()
-        self._graphs: dict[str, tuple[Stamp, Graph]] = {}
         self._owns_parts = True
         self._with_us: list[object] = []
         store.adopt(embedder.name)
@@ -323,18 +320,19 @@ class Memory(Looking):
         text = checked_text(query, "query")
         if not text.strip():
             raise InvalidInput("the query is empty: ask something")
-        when, lookup, known = moment(as_of, "as_of"), self._lookup(), None
+        when, then = moment(as_of, "as_of"), None
         watch = Stopwatch()
         if known_at is not None:
             with watch("replay"):
-                known, lookup = self._known(when, aware(known_at, "known_at"))
+                then = self._known(when, aware(known_at, "known_at"))
         with watch("index"):
             view = self._upkeep.fresh(self.user)
         with watch("understand"):
-            meant = self._understood(text, view.stamp) if known is None else Understood("none")
+            meant = self._understood(text, view) if then is None else Understood("none")
         with watch("embed"):
             vector, terms = self._upkeep.embed(text)
         with watch("search"), view.lock:
+            known, lookup = then or (None, self._lookup(view.kept))
             fading = self._fading(chosen) if when is None and known is None else None
             question = Question(
                 text,
@@ -483,7 +481,9 @@ class Memory(Looking):
         if sum(choice is not None for choice in (user, session, turn)) != 1:
             raise InvalidInput("erase exactly one of user=, session= or turn=")
         if user is not None:
-            return self.store.erase(checked_name(user, "user"), now=self._clock())
+            gone = self.store.erase(checked_name(user, "user"), now=self._clock())
+            self._upkeep.drop(user)
+            return gone
         if session is not None:
             erased = self.store.erase(self.user, session=checked_name(session, "session"), now=self._clock())
         elif turn is not None:
@@ -590,23 +590,29 @@ class Memory(Looking):
         self._follower.follow(space, stopping)
         return unfinished
 
-    def _lookup(self) -> Lookup:
+    def _lookup(self, kept: Kept) -> Lookup:
+        def thoughts(ids: Sequence[int]) -> Sequence[Thought]:
+            return self.store.thoughts(self.user, ids=ids, current=False)
+
+        def turns(ids: Sequence[int]) -> Sequence[Turn]:
+            return self.store.turns(self.user, ids=ids)
+
         return Lookup(
-            lambda ids: self.store.thoughts(self.user, ids=ids, current=False) if ids else [],
-            lambda ids: self.store.turns(self.user, ids=ids) if ids else [],
+            lambda ids: kept.thoughts(ids, thoughts),
+            lambda ids: kept.turns(ids, turns),
             lambda id_: self.store.journal(self.user, thought=id_),
+            kept.ends,
         )
 
-    def _understood(self, text: str, stamp: Stamp) -> Understood:
+    def _understood(self, text: str, view: View) -> Understood:
         """Whom the query speaks of; who is who is read only for a phrase that may name somebody."""
         if not names_somebody(text):
             return Understood("none")
-        kept = self._graphs.get(self.user)
-        if kept is None or kept[0] != stamp:
-            if len(self._graphs) >= GRAPHS:
-                self._graphs.clear()
-            kept = self._graphs[self.user] = stamp, Graph.of(self.store.thoughts(self.user))
-        return understand(text, kept[1])
+        with view.lock:
+            if view.kept.who is None:
+                view.kept.who = Graph.of(self.store.thoughts(self.user))
+            graph: Graph = view.kept.who
+        return understand(text, graph)
 
     def _fading(self, preset: Preset) -> Fading | None:
         policy = preset.retention

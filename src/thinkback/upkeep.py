@@ -15,6 +15,7 @@ from thinkback.errors import NotFound, Outdated
 from thinkback.index import lsh
 from thinkback.index.lexical import hash_terms
 from thinkback.index.shelf import SCAN_BELOW, Shelf
+from thinkback.kept import Kept
 from thinkback.ports import Embedder, Store
 from thinkback.presets import Preset
 from thinkback.text.safety.quarantine import indexable
@@ -37,6 +38,7 @@ class View:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.shelf = Shelf()
+        self.kept = Kept()
         self.stamp = Stamp()
         self.hashing: Hashing | None = None
 
@@ -71,12 +73,18 @@ class Upkeep:
                 delta = self._store.delta(space, view.stamp)
                 if delta.stamp.epoch != view.stamp.epoch:
                     self._store.adopt(self._embedder.name)  # another process may have re-embedded
-                    view.shelf = Shelf()
+                    view.shelf, view.kept = Shelf(), Kept()
                     view.hashing = self._store.hashing(space)
                 view.shelf.apply(delta)
+                view.kept.follow(delta)
                 view.stamp = delta.stamp
                 stamp = self._store.stamp(space)
         return view
+
+    def drop(self, space: str) -> None:
+        """Let go of all that is in memory of a space."""
+        with self._lock:
+            self._views.pop(space, None)
 
     def embed(self, text: str) -> tuple[Vector, Terms]:
         return self._embedder.embed([text])[0], hash_terms(terms(text))

@@ -15,7 +15,7 @@ ROOT = Path(thinkback.__file__).parent
 VALUES = {"errors", "types", "times", "codec", "presets", "receipts"}
 LANGUAGE = {"text", "index", "prompts"}
 STEPS = {"think", "recall"}
-OTHERS = {"ports", "checks", "upkeep", "transfer", "audit", "history", "looking", "working"}
+OTHERS = {"ports", "checks", "kept", "upkeep", "transfer", "audit", "history", "looking", "working"}
 CORE = VALUES | LANGUAGE | STEPS | OTHERS
 
 # room or file -> what it may import besides itself
@@ -33,7 +33,8 @@ ALLOWED: dict[str, set[str]] = {
     "checks": {"errors", "text"},
     "stores": {"errors", "types", "times", "codec", "ports", "text", "index"},
     "models": {"errors", "types", "receipts", "ports", "text", "index"},
-    "upkeep": VALUES | {"ports", "text", "index"},
+    "kept": {"types"},
+    "upkeep": VALUES | {"ports", "kept", "text", "index"},
     "transfer": VALUES | {"ports"},
     "history": {"types"},
     "audit": VALUES | {"ports", "text"},

@@ -63,7 +63,7 @@ class Pasts:
     def __init__(self, search: Search, outdated: Outdated) -> None:
         self._search = search
         self._outdated = outdated
-        self._fates = Fates(search.lookup.journal)
+        self._fates = Fates(search.lookup.journal, search.lookup.ends)
         self._known: dict[Ref, Past | None] = {}
 
     def __call__(self, memory: Thought | Turn) -> Past | None:

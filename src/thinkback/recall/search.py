@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from thinkback.index.lexical import Wording, hash_terms
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset, plain
-from thinkback.recall.fate import Journal
+from thinkback.recall.fate import Ends, Journal
 from thinkback.recall.retention import Fading
 from thinkback.recall.scoring import Scorer
 from thinkback.recall.understand import Understood
@@ -70,6 +70,7 @@ class Lookup:
     thoughts: Callable[[Sequence[int]], Sequence[Thought]]
     turns: Callable[[Sequence[int]], Sequence[Turn]]
     journal: Journal
+    ends: Ends | None = None  # what is known of their ends from earlier questions, to be added to
 
     def once(self) -> Lookup:
         """The same for one question, which may ask for a memory again and again: each is read once."""
