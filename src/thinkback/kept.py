@@ -1,8 +1,8 @@
 """What was read of a space's rows, kept until a delta tells that they changed: recalls read the same again.
 
 A delta names every thought that an action touched, a new epoch comes with every erasure, and of a turn only
-`thought_at` ever changes in between: so nothing here outlives what it was read from. It belongs to one view of
-one space, is used under that view's lock, and goes with it.
+`thought_at` ever changes in between: so nothing here outlives what it was read from. It belongs to one view
+of one space, is used under that view's lock, and goes with it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from thinkback.types import Delta, Thought, Turn
 
 MOST = 2048  # rows of a kind; what was read first goes first
 
+_READINGS = 8 * MOST
+
 Read = TypeVar("Read", Thought, Turn)
+Value = TypeVar("Value")
 
 
 class Kept:
@@ -25,6 +28,7 @@ class Kept:
         self._turns: dict[int, Turn] = {}
         self.ends: dict[int, Any] = {}  # by thought: how it ended, as its journal tells
         self.who: Any = None  # who is who, as all thoughts tell
+        self._readings: dict[tuple[Callable[[str], Any], str], Any] = {}
 
     def follow(self, delta: Delta) -> None:
         """Let go of whatever a change of the space may have changed."""
@@ -45,6 +49,16 @@ class Kept:
 
     def turns(self, ids: Sequence[int], read: Callable[[Sequence[int]], Sequence[Turn]]) -> list[Turn]:
         return _found(self._turns, ids, read)
+
+    def reading(self, function: Callable[[str], Value], text: str) -> Value:
+        """What a function of the text alone makes of a text of this space."""
+        key = function, text
+        if key not in self._readings:
+            if len(self._readings) >= _READINGS:
+                self._readings.clear()
+            self._readings[key] = function(text)
+        value: Value = self._readings[key]
+        return value
 
 
 def _found(

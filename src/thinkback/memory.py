@@ -602,6 +602,7 @@ class Memory(Looking):
             lambda ids: kept.turns(ids, turns),
             lambda id_: self.store.journal(self.user, thought=id_),
             kept.ends,
+            kept.reading,
         )
 
     def _understood(self, text: str, view: View) -> Understood:

@@ -43,8 +43,6 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 def test_a_reader_that_kept_rows_sees_what_a_new_one_sees(memory: Memory, tmp_path: Path) -> None:
     """After every change that another makes to the same file."""
     with opened(tmp_path) as writer:
-        held = next(each for each in writer.thoughts() if "Cairo" in each.sentence)
-        replaced = [each for each in writer.journal() if each.action == "supersede"][-1]
         changes: Sequence[Callable[[], object]] = (
             lambda: writer.remember("I moved to Quito.", "Nice."),
             writer.post_think,
@@ -58,7 +56,6 @@ def test_a_reader_that_kept_rows_sees_what_a_new_one_sees(memory: Memory, tmp_pa
             lambda: writer.erase(user="default"),
             lambda: told(writer),
         )
-        assert held.current and replaced.before
         seen = set()
         for change in changes:
             change()

@@ -66,7 +66,7 @@ class Judge:
         """Why a raw turn is no find, if it is none."""
         tellers = self.told.get(turn.id, [])
         told = [thought.sentence for thought in tellers]
-        if told and not says_more(turn, told, self._search.open_terms):
+        if told and not says_more(self._search, turn, told):
             return f"told by {tellers[0].ref}"
         facts = self._outdated(turn)
         if facts and not (self._search.reaches_back and self._past.tellable(turn)):
@@ -90,7 +90,7 @@ class Judge:
             facts = [fact.sentence for fact in self._outdated(turn)]
             if not facts or withheld(turn) or self._no_find(turn):
                 continue
-            worth = not present or says_more(turn, [*facts, *present], self._search.open_terms)
+            worth = not present or says_more(self._search, turn, [*facts, *present])
             if worth and self._past(turn) and self._past.tellable(turn):
                 filling[item.ref] = self.taken(item, turn, "past")
         return kept + list(filling.values()), [item for item in left if item.ref not in filling]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from thinkback.index.lexical import Wording, hash_terms
 from thinkback.index.shelf import Hits, Shelf
@@ -63,6 +63,19 @@ class Question:
     understood: Understood | None = None  # how they were found, to be explained
 
 
+Value = TypeVar("Value")
+
+
+class Reading(Protocol):
+    """What a function makes of a text; where texts are read again and again, it may know that already."""
+
+    def __call__(self, function: Callable[[str], Value], text: str, /) -> Value: ...
+
+
+def _anew(function: Callable[[str], Value], text: str) -> Value:
+    return function(text)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Lookup:
     """Where the words of a hit are read."""
@@ -71,6 +84,7 @@ class Lookup:
     turns: Callable[[Sequence[int]], Sequence[Turn]]
     journal: Journal
     ends: Ends | None = None  # what is known of their ends from earlier questions, to be added to
+    reading: Reading = _anew
 
     def once(self) -> Lookup:
         """The same for one question, which may ask for a memory again and again: each is read once."""
