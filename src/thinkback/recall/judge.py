@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 
 from thinkback.recall.past import Pasts, marked, outdated
 from thinkback.recall.reasons import reason
@@ -34,7 +33,7 @@ class Judge:
 
     def __init__(self, search: Search, turns: Mapping[int, Turn], items: Sequence[Candidate] = ()) -> None:
         self._search = search
-        self._retired = cache(lambda: outdated(search, search.question.k * CONSIDERED))  # if a turn matters
+        self._outdated = outdated(search, search.question.k * CONSIDERED)
         self._asked = normalise(search.question.text)
         # what the turns found so far ask to forget
         self._unwanted = [(turn.id, wish) for turn in turns.values() for wish in wishes(turn.query)]
@@ -101,9 +100,6 @@ class Judge:
         reason = verdict + item.reason.removeprefix(item.verdict)
         text = marked(shown.text, past)
         return replace(item, turn=shown, text=text, reason=reason, verdict=verdict, past=past)
-
-    def _outdated(self, turn: Turn) -> Sequence[Thought]:
-        return self._retired()(turn)
 
     def _no_find(self, turn: Turn) -> str | None:
         if request := _forbidden(turn, self._unwanted):

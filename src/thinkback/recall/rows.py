@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from thinkback.index.shelf import Hits
 from thinkback.recall.breakdown import breakdown
 from thinkback.recall.search import Search
-from thinkback.recall.signs import signs
+from thinkback.recall.signs import Signs, signs
 from thinkback.text.questions.thesaurus import alike
 from thinkback.text.tokens import terms
 from thinkback.types import ItemKind, Score, Thought, Turn
@@ -31,7 +30,8 @@ class Row(NamedTuple):
 
     def moved(self, total: float, why: str) -> Row:
         """The same with another total."""
-        return Row(self.memory, self.score.moved(total, why), self.group, self.hits)
+        score = self.score.moved(total, why)
+        return self if score is self.score else Row(self.memory, score, self.group, self.hits)
 
     def order(self) -> tuple[float, bool, int]:
         """Best first; of equals the thought, then the older."""
@@ -56,11 +56,14 @@ def rows_of(
 
 def read(search: Search, rows: Iterable[Row]) -> list[Row]:
     """The rows with what only their words tell counted in."""
-    tell, lifting = signs(search), cache(lambda told: search.scorer.lifting(told.told))
+    tell = signs(search)
+    liftings: dict[Signs, Callable[[float], float]] = {}
     found = []
     for row in rows:
         told = tell(row.memory)
-        found.append(row.moved(lifting(told)(row.score.total), told.words) if told.told else row)
+        if told not in liftings:
+            liftings[told] = search.scorer.lifting(told.told)
+        found.append(row.moved(liftings[told](row.score.total), told.words))
     return found
 
 
@@ -75,11 +78,11 @@ def _standing(search: Search, thoughts: Sequence[Row], turns: Sequence[Row]) -> 
         memory, total = row.memory, row.score.total
         sources = {source.turn for source in memory.sources} if isinstance(memory, Thought) else set()
         said = turn_of.get(sources.pop()) if len(sources) == 1 else None
-        if said is not None and said.score.total > total > 0 and isinstance(said.memory, Turn):
-            if not says_more(search, said.memory, [row.text]):
-                yield row.moved(said.score.total, f"stands for {said.memory.ref}")
-                continue
-        yield row
+        turn = said.memory if said is not None and said.score.total > total > 0 else None
+        if isinstance(turn, Turn) and said is not None and not says_more(search, turn, [row.text]):
+            yield row.moved(said.score.total, f"stands for {turn.ref}")
+        else:
+            yield row
 
 
 def says_more(search: Search, turn: Turn, tellers: Sequence[str]) -> bool:

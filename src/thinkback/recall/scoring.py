@@ -161,7 +161,7 @@ class Scorer:
         return ((parts.since >= start) & (parts.since < end)).astype(np.float64)
 
     def lifting(self, signs: Mapping[str, float]) -> Callable[[float], float]:
-        """A total of __call__ -> the same with what is known of a memory once it is read (`recall/signs.py`)."""
+        """A total -> the same with what is known of a memory once it is read (`recall/signs.py`)."""
         preset = self.preset
         if preset.weights is None or not signs:
             return lambda total: total
@@ -179,7 +179,7 @@ class Scorer:
 
 def _for_it(beside: Scores) -> Scores:
     """What stands beside a row speaks for it, or says nothing: another matter is no reason against it."""
-    return np.maximum(np.nan_to_num(beside), 0.0)
+    return np.fmax(beside, 0.0)
 
 
 def _steadied(found: Spread, usual: Spread) -> Spread:

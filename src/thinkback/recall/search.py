@@ -127,6 +127,11 @@ class Search:
     spoken: Spoken
     open_terms: frozenset[str]  # words of the question that stand for no relation
     reaches_back: bool = False  # it asks for what was so before: what is held true no more may answer it
+    few: bool = False
+    """Whether a Chinese question is put to so few turns that the nearest may well be the one.
+
+    Neither words nor a small embedder can tell: Chinese is asked in other characters than it was told in.
+    """
 
     def hits(self, kind: ItemKind, limit: int, *, whenever: bool = False) -> Hits:
         """The best of what holds at the time asked for; `whenever` takes what was retired as well."""
@@ -177,17 +182,9 @@ class Search:
         return known.ever if whenever else known.held
 
     @property
-    def few(self) -> bool:
-        """Whether a Chinese question is put to so few turns that the nearest may well be the one.
-
-        Neither words nor a small embedder can tell: Chinese is asked in other characters than it was told in.
-        """
-        return not self.strict and self.shelf.size("turn") <= _FEW and has_han(self.question.text)
-
-    @property
     def strict(self) -> bool:
         """Whether a place stays empty rather than being given to what does not matter."""
-        return self.preset.nearly >= self.preset.threshold
+        return _strict(self.preset)
 
     @property
     def beyond(self) -> str:
@@ -237,7 +234,12 @@ def searching(
         put,
         frozenset(open_terms(question.text)),
         reaches_back,
+        not _strict(preset) and shelf.size("turn") <= _FEW and has_han(question.text),
     )
+
+
+def _strict(preset: Preset) -> bool:
+    return preset.nearly >= preset.threshold
 
 
 def _no_measure(rows: int) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 
 from thinkback.recall.search import Search
 from thinkback.text.kind_of import kind_of
@@ -25,14 +24,18 @@ def signs(search: Search) -> Callable[[Thought | Turn], Signs]:
     """How much likelier than by chance a memory's kind is asked for, and 1 if it may hold the answer."""
     kinds, holds, reading = search.question.kinds, answers(search.question.text), search.lookup.reading
 
-    @cache
+    known: dict[tuple[Kind | None, bool], Signs] = {}
+
     def made(kind: Kind | None, answering: bool) -> Signs:
+        if (kind, answering) in known:
+            return known[kind, answering]
         found = {}
         if kinds and kind:
             found["kind"] = kinds[kind] - 1 / len(KINDS)
         if answering:
             found["answers"] = 1.0
-        return Signs(found, _in_words(found))
+        known[kind, answering] = Signs(found, _in_words(found))
+        return known[kind, answering]
 
     def told(memory: Thought | Turn) -> Signs:
         if isinstance(memory, Thought):
