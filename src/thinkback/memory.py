@@ -21,7 +21,8 @@ from thinkback import transfer
 from thinkback.checks import checked_limit, checked_name, checked_tenant, checked_text
 from thinkback.errors import InvalidInput, ModelError, NotFound, StoreUnavailable
 from thinkback.history import replay, seen
-from thinkback.index.views import CACHE_BYTES
+from thinkback.index.kept import Kept
+from thinkback.index.views import CACHE_BYTES, View
 from thinkback.looking import Looking, moment
 from thinkback.models.meter import Meter
 from thinkback.parts import Parts, shared
@@ -30,6 +31,7 @@ from thinkback.presets import HYBRID, Preset
 from thinkback.presets import preset as named_preset
 from thinkback.recall.chat import ChatStream
 from thinkback.recall.check import Checks
+from thinkback.recall.graph import Graph
 from thinkback.recall.kinds import classify
 from thinkback.recall.pack import fitted
 from thinkback.recall.retention import Fading
@@ -56,7 +58,6 @@ from thinkback.types import (
     Recollection,
     Ref,
     Said,
-    Stamp,
     Summary,
     SummaryUpdate,
     Synthesis,
@@ -327,18 +328,19 @@ class Memory(Looking):
         text = checked_text(query, "query")
         if not text.strip():
             raise InvalidInput("the query is empty: ask something")
-        when, lookup, known = moment(as_of, "as_of"), self._lookup(), None
+        when, then = moment(as_of, "as_of"), None
         watch = Stopwatch()
         if known_at is not None:
             with watch("replay"):
-                known, lookup = self._known(when, aware(known_at, "known_at"))
+                then = self._known(when, aware(known_at, "known_at"))
         with watch("index"):
             view = self._upkeep.fresh(self.user)
         with watch("understand"):
-            meant = self._understood(text, view.stamp) if known is None else Understood("none")
+            meant = self._understood(text, view) if then is None else Understood("none")
         with watch("embed"):
             vector, terms = self._upkeep.embed(text)
         with watch("search"), view.lock:
+            known, lookup = then or (None, self._lookup(view.kept))
             fading = self._fading(chosen) if when is None and known is None else None
             question = Question(
                 text,
@@ -487,7 +489,9 @@ class Memory(Looking):
         if sum(choice is not None for choice in (user, session, turn)) != 1:
             raise InvalidInput("erase exactly one of user=, session= or turn=")
         if user is not None:
-            return self.store.erase(checked_name(user, "user"), now=self._clock())
+            gone = self.store.erase(checked_name(user, "user"), now=self._clock())
+            self._upkeep.drop(user)
+            return gone
         if session is not None:
             erased = self.store.erase(self.user, session=checked_name(session, "session"), now=self._clock())
         elif turn is not None:
@@ -602,18 +606,30 @@ class Memory(Looking):
         parts = self._parts if tenant == self.tenant else self._parts.of_tenant(tenant)
         return parts.attend(space, stopping=stopping)
 
-    def _lookup(self) -> Lookup:
+    def _lookup(self, kept: Kept) -> Lookup:
+        def thoughts(ids: Sequence[int]) -> Sequence[Thought]:
+            return self.store.thoughts(self.user, ids=ids, current=False)
+
+        def turns(ids: Sequence[int]) -> Sequence[Turn]:
+            return self.store.turns(self.user, ids=ids)
+
         return Lookup(
-            lambda ids: self.store.thoughts(self.user, ids=ids, current=False) if ids else [],
-            lambda ids: self.store.turns(self.user, ids=ids) if ids else [],
+            lambda ids: kept.thoughts(ids, thoughts),
+            lambda ids: kept.turns(ids, turns),
             lambda id_: self.store.journal(self.user, thought=id_),
+            kept.ends,
+            kept.reading,
         )
 
-    def _understood(self, text: str, stamp: Stamp) -> Understood:
+    def _understood(self, text: str, view: View) -> Understood:
         """Whom the query speaks of; who is who is read only for a phrase that may name somebody."""
         if not names_somebody(text):
             return Understood("none")
-        return understand(text, self._parts.graph(self.user, stamp))
+        with view.lock:
+            if view.kept.who is None:
+                view.kept.who = Graph.of(self.store.thoughts(self.user))
+            graph: Graph = view.kept.who
+        return understand(text, graph)
 
     def _fading(self, preset: Preset) -> Fading | None:
         policy = preset.retention

@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from thinkback.index.lru import Lru
 from thinkback.index.views import Views
 from thinkback.models.meter import Meter
 from thinkback.ports import LLM, Clock, Embedder, Store
 from thinkback.presets import Preset
-from thinkback.recall.graph import Graph
 from thinkback.think.choose import Think, generator_for, organiser_for
 from thinkback.think.generate import Generator
 from thinkback.think.llm_organiser import LLMOrganiser
 from thinkback.think.reorganise import Reorganiser
 from thinkback.think.thinker import Thinker
-from thinkback.types import Place, Stamp
 from thinkback.upkeep import Upkeep
 from thinkback.working.by_llm import SummaryReader
 from thinkback.working.follow import Follower
-
-GRAPH_THOUGHTS = 250_000  # of how many thoughts, all users together, it is kept in memory who is who
-_GRAPH = 16  # what a graph of no thought weighs, in thoughts
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +30,6 @@ class Shared:
     organiser: LLMOrganiser | None
     summary_reader: SummaryReader | None
     views: Views
-    graphs: Lru[Place, tuple[Stamp, Graph]]
 
 
 def shared(
@@ -60,7 +53,6 @@ def shared(
         organiser_for(think, metered),
         notes,
         Views(cache_bytes),
-        Lru(GRAPH_THOUGHTS),
     )
 
 
@@ -88,13 +80,3 @@ class Parts:
         unfinished = self.thinker.attend(space, stopping=stopping)
         self.follower.follow(space, stopping)
         return unfinished
-
-    def graph(self, space: str, stamp: Stamp) -> Graph:
-        """Who is who in a space as of `stamp`."""
-        place = (self.store.tenant, space)
-        kept = self._shared.graphs.get(place)
-        if kept is None or kept[0] != stamp:
-            thoughts = self.store.thoughts(space)
-            kept = stamp, Graph.of(thoughts)
-            self._shared.graphs.put(place, kept, _GRAPH + len(thoughts))
-        return kept[1]

@@ -12,6 +12,7 @@ import numpy as np
 
 from thinkback.errors import NotFound, Outdated
 from thinkback.index import lsh
+from thinkback.index.kept import Kept
 from thinkback.index.lexical import hash_terms
 from thinkback.index.shelf import SCAN_BELOW, Shelf
 from thinkback.index.views import View, Views
@@ -62,13 +63,18 @@ class Upkeep:
                 delta = self._store.delta(space, view.stamp)
                 if delta.stamp.epoch != view.stamp.epoch:
                     self._store.adopt(self._embedder.name)  # another process may have re-embedded
-                    view.shelf = Shelf()
+                    view.shelf, view.kept = Shelf(), Kept()
                     view.hashing = self._store.hashing(space)
                 view.shelf.apply(delta)
+                view.kept.follow(delta)
                 view.stamp = delta.stamp
                 stamp = self._store.stamp(space)
             self._views.weigh(place, view)
         return view
+
+    def drop(self, space: str) -> None:
+        """Let go of all that is in memory of a space."""
+        self._views.drop((self._store.tenant, space))
 
     def embed(self, text: str) -> tuple[Vector, Terms]:
         return self._embedder.embed([text])[0], hash_terms(terms(text))

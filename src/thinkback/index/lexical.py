@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import zlib
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,6 +36,7 @@ K1 = 1.2
 B = 0.75
 _TAIL = 2048  # documents; a longer tail costs memory, not query time, so it may grow with the segment
 _TERM_BYTES, _POSTING_BYTES = 560, 24  # what one takes in the tail, measured: objects, not numbers
+_KEPT = 1 << 20  # postings of terms that are kept as they were asked for
 
 
 def hash_terms(terms: Iterable[str]) -> Terms:
@@ -74,6 +75,22 @@ class _Posting:
     length: array[float]
 
 
+class _Held(NamedTuple):
+    """Documents that hold a term: how often, and what that is worth in a document of such a length."""
+
+    slots: Slots
+    tf: Floats
+    worth: Floats
+
+
+class _Known(NamedTuple):
+    """All that a query needs of a term: how many documents hold it, its idf, and those documents."""
+
+    df: int
+    idf: float
+    held: tuple[_Held, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Weighed:
     """A query's score of every slot, and which slots have one."""
@@ -106,6 +123,8 @@ class Lexicon:
         self._slots = 0
         self._count = 0
         self._total = 0
+        self._known: dict[int, _Known] = {}  # terms as they were asked for, until a document comes or goes
+        self._kept = 0
 
     def __len__(self) -> int:
         return self._count
@@ -154,6 +173,7 @@ class Lexicon:
         """Forget the document at this slot, if there is one."""
         if slot >= self._slots or not self._present[slot]:
             return
+        self._known, self._kept = {}, 0
         self._present[slot] = False
         self._count -= 1
         self._total -= int(self._length[slot])
@@ -178,13 +198,10 @@ class Lexicon:
 
     def told(self, query: Terms) -> Scores:
         """Of every slot, the share of the document's words that the query says."""
-        names = np.unique(query)
-        starts = self._segment.offsets[self._segment.terms.searchsorted(names)].tolist()
-        stops = self._segment.offsets[self._segment.terms.searchsorted(names, side="right")].tolist()
         words = np.zeros(max(self._slots, 1), dtype=np.float64)
-        for name, start, stop in zip(names.tolist(), starts, stops, strict=True):
-            for found, tf, _ in self._postings(name, start, stop):
-                words[found] += tf
+        for known in self._terms(set(query.tolist())):
+            for held in known.held:
+                words[held.slots] += held.tf
         length = np.maximum(self._length[: self._slots], 1.0)
         return words[: self._slots] / length
 
@@ -196,36 +213,47 @@ class Lexicon:
         """The scores of the whole space for one query; of `if_known`, what nobody wrote takes no share."""
         always = set(query.tolist())
         names = sorted(always if if_known is None else always.union(if_known.tolist()))
-        wanted = np.array(names, dtype=np.uint32)
-        starts = self._segment.offsets[self._segment.terms.searchsorted(wanted)].tolist()
-        stops = self._segment.offsets[self._segment.terms.searchsorted(wanted, side="right")].tolist()
-        parts: list[tuple[int, float, Slots, Floats, Floats]] = []
+        parts: list[tuple[int, float, _Held]] = []
         information = 0.0
-        for name, start, stop in zip(names, starts, stops, strict=True):
-            if start == stop and name not in always and name not in self._tail:
+        for name, known in zip(names, self._terms(names), strict=True):
+            if not known.df and name not in always:
                 continue
-            postings = self._postings(name, start, stop)
-            df = 0
-            for posting in postings:
-                df += len(posting[0])
-            if not df and name not in always:
-                continue
-            idf = math.log1p((self._count - df + 0.5) / (df + 0.5))
-            information += idf
-            parts += [(df, idf, *posting) for posting in postings]
+            information += known.idf
+            parts += [(known.df, known.idf, held) for held in known.held]
         if not parts or not self._total:  # all that held a word may have been removed
             return Weighed(dense=np.zeros(self._slots), parts=())
         parts.sort(key=itemgetter(0))
-        _, idfs, slots, tfs, lengths = zip(*parts, strict=True)
-        tf, norm = np.concatenate(tfs), np.concatenate(lengths)
-        norm *= K1 * B * self._count / self._total
-        norm += K1 * (1 - B)
-        norm += tf
-        tf /= norm
-        share = np.array(idfs, dtype=np.float32) / np.float32(information)
-        tf *= share.repeat([len(part) for part in slots])
-        dense: Scores = np.bincount(np.concatenate(slots), tf, self._slots).astype(np.float64, copy=False)
+        slots = tuple(held.slots for _, _, held in parts)
+        share = np.array([idf for _, idf, _ in parts], dtype=np.float32) / np.float32(information)
+        worth = np.concatenate([held.worth for _, _, held in parts])
+        worth *= share.repeat([len(part) for part in slots])
+        dense: Scores = np.bincount(np.concatenate(slots), worth, self._slots).astype(np.float64, copy=False)
         return Weighed(dense=dense, parts=slots)
+
+    def _terms(self, names: Collection[int]) -> list[_Known]:
+        """What there is of these terms; kept, for searches ask for the same ones again and again."""
+        missing = [name for name in names if name not in self._known]
+        if missing:
+            if self._kept > _KEPT:
+                self._known, self._kept, missing = {}, 0, list(names)
+            wanted = np.array(missing, dtype=np.uint32)
+            starts = self._segment.offsets[self._segment.terms.searchsorted(wanted)].tolist()
+            stops = self._segment.offsets[self._segment.terms.searchsorted(wanted, side="right")].tolist()
+            for name, start, stop in zip(missing, starts, stops, strict=True):
+                self._known[name] = known = self._look_up(name, start, stop)
+                self._kept += 1 + known.df
+        return [self._known[name] for name in names]
+
+    def _look_up(self, name: int, start: int, stop: int) -> _Known:
+        """A term whose postings in the segment are at start:stop."""
+        held = []
+        for slots, tf, length in self._postings(name, start, stop):
+            norm = length * np.float32(K1 * B * self._count / max(self._total, 1))
+            norm += K1 * (1 - B)
+            norm += tf
+            held.append(_Held(slots, tf, tf / norm))
+        df = sum(len(each.slots) for each in held)
+        return _Known(df, math.log1p((self._count - df + 0.5) / (df + 0.5)), tuple(held))
 
     def _postings(self, name: int, start: int, stop: int) -> list[tuple[Slots, Floats, Floats]]:
         """A term's live postings: in the segment, at start:stop, and in the tail."""
@@ -244,6 +272,7 @@ class Lexicon:
 
     def _claim(self, slot: int, length: int) -> None:
         self.remove(slot)
+        self._known, self._kept = {}, 0
         self._length = grown(self._length, slot + 1)
         self._present = grown(self._present, slot + 1)
         self._stale = grown(self._stale, slot + 1)

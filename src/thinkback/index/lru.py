@@ -36,6 +36,11 @@ class Lru(Generic[_Key, _Value]):
             self._kept.move_to_end(key)
             return kept[0]
 
+    def drop(self, key: _Key) -> None:
+        with self._lock:
+            if (kept := self._kept.pop(key, None)) is not None:
+                self._weight -= kept[1]
+
     def put(self, key: _Key, value: _Value, weight: int) -> None:
         """Keep it as the last one used. It stays even if it alone is too heavy: else it were never kept."""
         with self._lock:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 _SLOT_BYTES = 120  # what an id takes in a dictionary, measured
+_SMALL = 2000  # rows, for all of which something may be worked out beforehand
 
 
 class Rows:
@@ -43,6 +44,7 @@ class Rows:
         self._recorded_at = np.zeros(0)
         self._retired_at = np.zeros(0)
         self._waiting: dict[int, Period] = {}  # told when before they were told what
+        self._near: dict[tuple[int, float], Ints] = {}  # of all slots of a small space, until a row comes
 
     def __len__(self) -> int:
         return len(self._slot)
@@ -65,6 +67,7 @@ class Rows:
         last = {entry.id: entry for entry in entries}
         if not last:
             return
+        self._near = {}
         vectors = np.stack([entry.vector for entry in last.values()]).astype(np.float32, copy=False)
         fresh = [id for id in last if id not in self._slot]
         slot_of = {id: slot for slot, id in enumerate(fresh, start=len(self._slot))}
@@ -89,6 +92,7 @@ class Rows:
             if slot is None:
                 self._waiting[period.id] = period
                 continue
+            self._near = {}
             self._turns[slot] = period.turn
             self._valid_from[slot] = _seconds(period.valid_from, -np.inf)
             self._valid_to[slot] = _seconds(period.valid_to, np.inf)
@@ -134,13 +138,27 @@ class Rows:
             for id in self._ids[:size][(self._turns[:size] == turn) & (self._retired_at[:size] < np.inf)]
         ]
 
+    def retired(self) -> list[int]:
+        """The ids of what is held true no more."""
+        size = len(self)
+        ids: list[int] = self._ids[:size][self._retired_at[:size] < np.inf].tolist()
+        return ids
+
     @property
     def any_retired(self) -> bool:
         return bool((self._retired_at[: len(self)] < np.inf).any())
 
     def near(self, slots: Slots, step: int, seconds: float) -> Ints:
         """The slot so many steps from each, if it began within so many seconds of it; else -1."""
-        there = slots.astype(np.int64) + step
+        if len(self) > _SMALL:
+            return self._stepped(slots.astype(np.int64), step, seconds)
+        known = self._near.get((step, seconds))
+        if known is None:
+            known = self._near[step, seconds] = self._stepped(np.arange(len(self)), step, seconds)
+        return known[slots]
+
+    def _stepped(self, slots: Ints, step: int, seconds: float) -> Ints:
+        there = slots + step
         other = np.clip(there, 0, len(self) - 1)
         with np.errstate(invalid="ignore"):
             close = np.abs(self._valid_from[other] - self._valid_from[slots]) <= seconds

@@ -302,6 +302,10 @@ class Shelf:
         """How many rows every group holds."""
         return self._rows[kind].arena.sizes()
 
+    def retired(self, kind: ItemKind) -> list[int]:
+        """The rows that are held true no more."""
+        return self._rows[kind].retired()
+
     def any_retired(self, kind: ItemKind) -> bool:
         """Whether a row is held true no more."""
         return self._rows[kind].any_retired
@@ -324,7 +328,11 @@ class Shelf:
 def _spread(values: Scores | Vector) -> Spread:
     if not len(values):
         return Spread(0, 0.0, 0.0)
-    return Spread(len(values), float(values.mean()), float(values.std()))
+    # as ndarray.mean and .std have it, without what they do for arrays of every kind
+    n = len(values)
+    mean = np.add.reduce(values) / values.dtype.type(n)
+    apart = values - mean
+    return Spread(n, float(mean), float(np.sqrt(np.add.reduce(apart * apart) / values.dtype.type(n))))
 
 
 def _sampled(allowed: Mask) -> Slots:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 
+from thinkback.index.kept import Kept
 from thinkback.index.lru import Lru
 from thinkback.index.shelf import Shelf
 from thinkback.types import Hashing, Place, Stamp
@@ -22,6 +23,7 @@ class View:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.shelf = Shelf()
+        self.kept = Kept()
         self.stamp = Stamp()
         self.hashing: Hashing | None = None
 
@@ -29,7 +31,7 @@ class View:
     def nbytes(self) -> int:
         """About how much memory it takes."""
         matrix = 0 if self.hashing is None else 2 * self.hashing.matrix.nbytes  # the shelf has its transpose
-        return VIEW_BYTES + matrix + self.shelf.nbytes
+        return VIEW_BYTES + matrix + self.shelf.nbytes + self.kept.nbytes
 
 
 class Views:
@@ -54,6 +56,10 @@ class Views:
                 view = View()
                 self._kept.put(place, view, view.nbytes)
             return view
+
+    def drop(self, place: Place) -> None:
+        """Let go of all that is in memory of a space."""
+        self._kept.drop(place)
 
     def weigh(self, place: Place, view: View) -> None:
         """Take note of a view that has grown; others may have to go for it."""

@@ -6,7 +6,7 @@ no question may bring it up again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from typing import Literal, NamedTuple
 
 from thinkback.types import Action, Thought
@@ -22,31 +22,36 @@ class Fate(NamedTuple):
     heir: Thought | None = None
 
 
-class _Step(NamedTuple):
-    """The action that retired a thought, and what it put in its place."""
+class Step(NamedTuple):
+    """The action that retired a thought was in another's favour."""
 
     merged: bool
-    heir: Thought
+    heir: int
+
+
+Ends = MutableMapping[int, Fate | Step]
+"""How thoughts ended, by their own journal alone: each stands until an action touches the thought."""
 
 
 class Fates:
     """The fates of thoughts by one journal; each is followed once."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, ends: Ends | None = None) -> None:
         self._journal = journal
+        self._ends: Ends = {} if ends is None else ends
         self._known: dict[int, Fate] = {}
 
     def __call__(self, thought: Thought) -> Fate:
         """Follow a retired thought from heir to heir; each step is a later action, so it ends."""
-        id_, actions = thought.id, self._journal(thought.id)
+        id_ = thought.id
         path: list[tuple[int, bool]] = []
         while id_ not in self._known:
-            found = _end(actions, id_)
+            found = self._end(id_)
             if isinstance(found, Fate):
                 self._known[id_] = found
             else:
                 path.append((id_, found.merged))
-                id_, actions = found.heir.id, self._journal(found.heir.id)
+                id_ = found.heir
         fate = self._known[id_]
         for earlier, merged in reversed(path):
             if not merged and fate.became != "forgotten":
@@ -54,8 +59,13 @@ class Fates:
             self._known[earlier] = fate
         return fate
 
+    def _end(self, id_: int) -> Fate | Step:
+        if id_ not in self._ends:
+            self._ends[id_] = _end(self._journal(id_), id_)
+        return self._ends[id_]
 
-def _end(actions: Sequence[Action], id_: int) -> Fate | _Step:
+
+def _end(actions: Sequence[Action], id_: int) -> Fate | Step:
     """How a thought ended: for good, or in another's favour."""
     states = [each for action in actions for each in action.after if each.id == id_]
     if not states:
@@ -73,7 +83,7 @@ def _end(actions: Sequence[Action], id_: int) -> Fate | _Step:
         new = []  # what stands beside it was told anew; only what it was weighed against replaces it
     heirs = [each for each in new or action.given if each.negated == thought.negated and each.id != id_]
     if heirs:
-        return _Step(action.action == "merge", heirs[-1])
+        return Step(action.action == "merge", heirs[-1].id)
     return Fate("forgotten" if action.action == "forget" else "replaced")
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 
 from thinkback.recall.past import Pasts, marked, outdated
 from thinkback.recall.reasons import reason
@@ -34,7 +33,7 @@ class Judge:
 
     def __init__(self, search: Search, turns: Mapping[int, Turn], items: Sequence[Candidate] = ()) -> None:
         self._search = search
-        self._retired = cache(lambda: outdated(search, search.question.k * CONSIDERED))  # if a turn matters
+        self._outdated = outdated(search, search.question.k * CONSIDERED)
         self._asked = normalise(search.question.text)
         # what the turns found so far ask to forget
         self._unwanted = [(turn.id, wish) for turn in turns.values() for wish in wishes(turn.query)]
@@ -66,7 +65,7 @@ class Judge:
         """Why a raw turn is no find, if it is none."""
         tellers = self.told.get(turn.id, [])
         told = [thought.sentence for thought in tellers]
-        if told and not says_more(turn, told, self._search.open_terms):
+        if told and not says_more(self._search, turn, told):
             return f"told by {tellers[0].ref}"
         facts = self._outdated(turn)
         if facts and not (self._search.reaches_back and self._past.tellable(turn)):
@@ -90,7 +89,7 @@ class Judge:
             facts = [fact.sentence for fact in self._outdated(turn)]
             if not facts or withheld(turn) or self._no_find(turn):
                 continue
-            worth = not present or says_more(turn, [*facts, *present], self._search.open_terms)
+            worth = not present or says_more(self._search, turn, [*facts, *present])
             if worth and self._past(turn) and self._past.tellable(turn):
                 filling[item.ref] = self.taken(item, turn, "past")
         return kept + list(filling.values()), [item for item in left if item.ref not in filling]
@@ -101,9 +100,6 @@ class Judge:
         reason = verdict + item.reason.removeprefix(item.verdict)
         text = marked(shown.text, past)
         return replace(item, turn=shown, text=text, reason=reason, verdict=verdict, past=past)
-
-    def _outdated(self, turn: Turn) -> Sequence[Thought]:
-        return self._retired()(turn)
 
     def _no_find(self, turn: Turn) -> str | None:
         if request := _forbidden(turn, self._unwanted):

@@ -7,7 +7,7 @@ what was taken back, to none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 
 from thinkback.recall.fate import Fates
@@ -19,6 +19,7 @@ from thinkback.types import Past, Ref, Source, Thought, Turn
 Outdated = Callable[[Turn], Sequence[Thought]]
 
 _RETIRED = 64  # thoughts, retired ones included, by which turns are judged to be outdated
+_FEW = 256  # retired thoughts, each of which is worth a look before there is a search
 
 
 def outdated(search: Search, limit: int) -> Outdated:
@@ -29,28 +30,50 @@ def outdated(search: Search, limit: int) -> Outdated:
     """
     if not search.shelf.any_retired("thought"):
         return lambda turn: ()
+    sources = _sources_of_retired(search)
+    found: list[Outdated] = []  # searched for at the first turn that needs it
+
+    def judge(turn: Turn) -> Sequence[Thought]:
+        if sources is not None and turn.id not in sources:
+            return ()
+        if not found:
+            found.append(_searched(search, limit))
+        return found[0](turn)
+
+    return judge
+
+
+def _sources_of_retired(search: Search) -> Collection[int] | None:
+    """The turns of which something is held true no more; None where that takes longer than to search."""
+    if search.question.known is not None:
+        return None  # what was retired then is not what is retired now
+    ids = search.shelf.retired("thought")
+    if len(ids) > _FEW:
+        return None
+    return {source.turn for thought in search.lookup.thoughts(ids) for source in thought.sources}
+
+
+def _searched(search: Search, limit: int) -> Outdated:
     known = search.hits("thought", max(_RETIRED, limit), whenever=True)
     ids = known.ids.tolist()
     gone = set(ids) - search.holding("thought", ids)
     if not gone:
         return lambda turn: ()
-    thoughts = search.lookup.thoughts(ids)
-    kept = {source for thought in thoughts if thought.id not in gone for source in thought.sources}
-    columns = zip(ids, known.score, known.lexical, strict=True)
-    mattering = {id_ for id_, score, lexical in columns if search.nearly(score, lexical)}
-    retired: dict[int, list[tuple[Thought, Source]]] = {}
-    for thought in thoughts:
+    told: dict[int, list[tuple[Thought, Source]]] = {}
+    for thought in search.lookup.thoughts(ids):
         for source in thought.sources:
-            if thought.id in gone and not thought.current and source not in kept:
-                retired.setdefault(source.turn, []).append((thought, source))
+            told.setdefault(source.turn, []).append((thought, source))
+    scores = dict(zip(ids, zip(known.score.tolist(), known.lexical.tolist(), strict=True), strict=True))
 
     def judge(turn: Turn) -> Sequence[Thought]:
         words = turn.query
-        facts = retired.get(turn.id, ())
+        here = told.get(turn.id, ())
+        kept = [source for thought, source in here if thought.id not in gone]
+        facts = [each for each in here if each[0].id in gone and not each[0].current and each[1] not in kept]
         for thought, source in facts:
             if source.side == "query":
                 words = words[: source.start] + " " * (source.end - source.start) + words[source.end :]
-            if thought.id in mattering or not words.strip():
+            if search.nearly(*scores[thought.id]) or not words.strip():
                 return [thought, *(each for each, _ in facts if each is not thought)]
         return ()
 
@@ -63,7 +86,7 @@ class Pasts:
     def __init__(self, search: Search, outdated: Outdated) -> None:
         self._search = search
         self._outdated = outdated
-        self._fates = Fates(search.lookup.journal)
+        self._fates = Fates(search.lookup.journal, search.lookup.ends)
         self._known: dict[Ref, Past | None] = {}
 
     def __call__(self, memory: Thought | Turn) -> Past | None:

@@ -72,7 +72,7 @@ def _together(search: Search) -> Outcome:
         judge = Judge(search, turns)
         told = read(search, rows_of(search, "thought", found, thoughts))
         raw = read(search, rows_of(search, "turn", bank, turns))
-        rows = ranked(told, raw, search.open_terms)
+        rows = ranked(search, told, raw)
         items, dropped = judge(rows, question.k)
         # What was not looked at may be better than what is kept, where all before it was no find.
         unseen = max((hits.score[-1] for hits in (found, bank) if len(hits) == limit), default=0.0)
@@ -106,7 +106,7 @@ def _scored_anew(search: Search, rerank: Reranker) -> Outcome:
     told = [row for row in rows if isinstance(row.memory, Thought)]
     raw = [row for row in rows if isinstance(row.memory, Turn)]
     left = (row for row in every if row.memory.ref not in finds)
-    standing = ranked(told, raw, search.open_terms)
+    standing = ranked(search, told, raw)
     kept, dropped = judge(sorted((*standing, *left), key=Row.order), search.question.k)
     return Outcome(found, bank, kept, dropped)
 

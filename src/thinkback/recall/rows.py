@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from thinkback.index.shelf import Hits
 from thinkback.recall.breakdown import breakdown
 from thinkback.recall.search import Search
-from thinkback.recall.signs import in_words, signs
+from thinkback.recall.signs import Signs, signs
 from thinkback.text.questions.thesaurus import alike
 from thinkback.text.tokens import terms
 from thinkback.types import ItemKind, Score, Thought, Turn
@@ -30,7 +30,8 @@ class Row(NamedTuple):
 
     def moved(self, total: float, why: str) -> Row:
         """The same with another total."""
-        return self._replace(score=self.score.moved(total, why))
+        score = self.score.moved(total, why)
+        return self if score is self.score else Row(self.memory, score, self.group, self.hits)
 
     def order(self) -> tuple[float, bool, int]:
         """Best first; of equals the thought, then the older."""
@@ -55,34 +56,50 @@ def rows_of(
 
 def read(search: Search, rows: Iterable[Row]) -> list[Row]:
     """The rows with what only their words tell counted in."""
-    tell, lifted = signs(search.question), search.scorer.lifted
-    found = [(row, tell(row.memory)) for row in rows]
-    return [row.moved(lifted(row.score.total, told), in_words(told)) if told else row for row, told in found]
+    tell = signs(search)
+    liftings: dict[Signs, Callable[[float], float]] = {}
+    found = []
+    for row in rows:
+        told = tell(row.memory)
+        if told not in liftings:
+            liftings[told] = search.scorer.lifting(told.told)
+        found.append(row.moved(liftings[told](row.score.total), told.words))
+    return found
 
 
-def ranked(thoughts: Sequence[Row], turns: Sequence[Row], asked: frozenset[str]) -> list[Row]:
+def ranked(search: Search, thoughts: Sequence[Row], turns: Sequence[Row]) -> list[Row]:
     """All rows, best first, where a thought that tells all of its turn stands for it: it scores as high."""
-    return sorted((*_standing(thoughts, turns, asked), *turns), key=Row.order)
+    return sorted((*_standing(search, thoughts, turns), *turns), key=Row.order)
 
 
-def _standing(thoughts: Sequence[Row], turns: Sequence[Row], asked: frozenset[str]) -> Iterator[Row]:
+def _standing(search: Search, thoughts: Sequence[Row], turns: Sequence[Row]) -> Iterator[Row]:
     turn_of = {row.memory.id: row for row in turns}
     for row in thoughts:
-        sources = {source.turn for source in row.memory.sources} if isinstance(row.memory, Thought) else set()
+        memory, total = row.memory, row.score.total
+        sources = {source.turn for source in memory.sources} if isinstance(memory, Thought) else set()
         said = turn_of.get(sources.pop()) if len(sources) == 1 else None
-        score = row.score
-        if said is not None and said.score.total > score.total > 0 and isinstance(said.memory, Turn):
-            stands = not says_more(said.memory, [row.text], asked)
-            score = score.moved(said.score.total, f"stands for {said.memory.ref}") if stands else score
-        yield row._replace(score=score)
+        turn = said.memory if said is not None and said.score.total > total > 0 else None
+        if isinstance(turn, Turn) and said is not None and not says_more(search, turn, [row.text]):
+            yield row.moved(said.score.total, f"stands for {turn.ref}")
+        else:
+            yield row
 
 
-def says_more(turn: Turn, tellers: Sequence[str], asked: frozenset[str]) -> bool:
+def says_more(search: Search, turn: Turn, tellers: Sequence[str]) -> bool:
     """Whether the user said more in a turn than the tellers, thoughts in words, tell of it.
 
-    One more word is enough if it is `asked` for (`Search.open_terms`); otherwise it takes a few.
+    One more word is enough if it is asked for (`Search.open_terms`); otherwise it takes a few.
     """
-    told = {term for text in tellers for term in (*terms(text), *alike(text))}
-    # of Chinese, characters: pairs of them change with every wording
-    more = {term for term in terms(turn.query) if term.isascii() or len(term) == 1} - told
-    return len(more) >= _SAYS_MORE or not more.isdisjoint(asked)
+    reading = search.lookup.reading
+    more = reading(_said, turn.query).difference(*(reading(_told, text) for text in tellers))
+    return len(more) >= _SAYS_MORE or not more.isdisjoint(search.open_terms)
+
+
+def _told(text: str) -> frozenset[str]:
+    """The terms that a text tells, in its own words or in others."""
+    return frozenset((*terms(text), *alike(text)))
+
+
+def _said(text: str) -> frozenset[str]:
+    """The terms that a text says; of Chinese, characters: pairs of them change with every wording."""
+    return frozenset(term for term in terms(text) if term.isascii() or len(term) == 1)

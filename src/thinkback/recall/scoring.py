@@ -11,7 +11,7 @@ again. The weighted sum becomes a score from 0 to 1: the relevance threshold ada
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -160,14 +160,18 @@ class Scorer:
         start, end = self.within or (math.inf, -math.inf)
         return ((parts.since >= start) & (parts.since < end)).astype(np.float64)
 
-    def lifted(self, total: float, signs: Mapping[str, float]) -> float:
-        """A total of __call__ with what is known of a memory once it is read (`recall/signs.py`)."""
+    def lifting(self, signs: Mapping[str, float]) -> Callable[[float], float]:
+        """A total -> the same with what is known of a memory once it is read (`recall/signs.py`)."""
         preset = self.preset
-        if preset.weights is None or not 0 < total < 1:
-            return total
+        if preset.weights is None or not signs:
+            return lambda total: total
         weights = self._weights(preset.weights)
         by = math.fsum(getattr(weights, name) * value for name, value in signs.items())
-        return 1 / (1 + (1 - total) / total * math.exp(-by / preset.steep))
+        odds = math.exp(-by / preset.steep)
+        return lambda total: 1 / (1 + (1 - total) / total * odds) if 0 < total < 1 else total
+
+    def lifted(self, total: float, signs: Mapping[str, float]) -> float:
+        return self.lifting(signs)(total)
 
     def _weights(self, manners: Manners) -> Weights:
         return {"asks": manners.asks, "tells": manners.tells, "at length": manners.at_length}[self.manner]
@@ -175,7 +179,7 @@ class Scorer:
 
 def _for_it(beside: Scores) -> Scores:
     """What stands beside a row speaks for it, or says nothing: another matter is no reason against it."""
-    return np.maximum(np.nan_to_num(beside), 0.0)
+    return np.fmax(beside, 0.0)
 
 
 def _steadied(found: Spread, usual: Spread) -> Spread:

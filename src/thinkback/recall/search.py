@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from thinkback.index.lexical import Wording, hash_terms
 from thinkback.index.shelf import Hits, Shelf
 from thinkback.presets import Preset, plain
-from thinkback.recall.fate import Journal
+from thinkback.recall.fate import Ends, Journal
 from thinkback.recall.retention import Fading
 from thinkback.recall.scoring import Scorer
 from thinkback.recall.understand import Understood
@@ -63,6 +63,19 @@ class Question:
     understood: Understood | None = None  # how they were found, to be explained
 
 
+Value = TypeVar("Value")
+
+
+class Reading(Protocol):
+    """What a function makes of a text; where texts are read again and again, it may know that already."""
+
+    def __call__(self, function: Callable[[str], Value], text: str, /) -> Value: ...
+
+
+def _anew(function: Callable[[str], Value], text: str) -> Value:
+    return function(text)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Lookup:
     """Where the words of a hit are read."""
@@ -70,6 +83,8 @@ class Lookup:
     thoughts: Callable[[Sequence[int]], Sequence[Thought]]
     turns: Callable[[Sequence[int]], Sequence[Turn]]
     journal: Journal
+    ends: Ends | None = None  # what is known of their ends from earlier questions, to be added to
+    reading: Reading = _anew
 
     def once(self) -> Lookup:
         """The same for one question, which may ask for a memory again and again: each is read once."""
@@ -112,6 +127,11 @@ class Search:
     spoken: Spoken
     open_terms: frozenset[str]  # words of the question that stand for no relation
     reaches_back: bool = False  # it asks for what was so before: what is held true no more may answer it
+    few: bool = False
+    """Whether a Chinese question is put to so few turns that the nearest may well be the one.
+
+    Neither words nor a small embedder can tell: Chinese is asked in other characters than it was told in.
+    """
 
     def hits(self, kind: ItemKind, limit: int, *, whenever: bool = False) -> Hits:
         """The best of what holds at the time asked for; `whenever` takes what was retired as well."""
@@ -162,17 +182,9 @@ class Search:
         return known.ever if whenever else known.held
 
     @property
-    def few(self) -> bool:
-        """Whether a Chinese question is put to so few turns that the nearest may well be the one.
-
-        Neither words nor a small embedder can tell: Chinese is asked in other characters than it was told in.
-        """
-        return not self.strict and self.shelf.size("turn") <= _FEW and has_han(self.question.text)
-
-    @property
     def strict(self) -> bool:
         """Whether a place stays empty rather than being given to what does not matter."""
-        return self.preset.nearly >= self.preset.threshold
+        return _strict(self.preset)
 
     @property
     def beyond(self) -> str:
@@ -222,7 +234,12 @@ def searching(
         put,
         frozenset(open_terms(question.text)),
         reaches_back,
+        not _strict(preset) and shelf.size("turn") <= _FEW and has_han(question.text),
     )
+
+
+def _strict(preset: Preset) -> bool:
+    return preset.nearly >= preset.threshold
 
 
 def _no_measure(rows: int) -> bool:

@@ -3,32 +3,50 @@ whether it could hold the answer, by its form."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-from thinkback.recall.kinds import kind_of_memory
-from thinkback.recall.search import Question
+from thinkback.recall.search import Search
+from thinkback.text.kind_of import kind_of
 from thinkback.text.questions.answers import answers
-from thinkback.types import KINDS, Thought, Turn
-
-Signs = dict[str, float]  # by the names of their weights
+from thinkback.types import KINDS, Kind, Thought, Turn
 
 
-def signs(question: Question) -> Callable[[Thought | Turn], Signs]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Signs:
+    """What is told of many memories alike: one object for all of them, so that it is weighed once."""
+
+    told: Mapping[str, float]  # by the names of their weights
+    words: str
+
+
+def signs(search: Search) -> Callable[[Thought | Turn], Signs]:
     """How much likelier than by chance a memory's kind is asked for, and 1 if it may hold the answer."""
-    kinds, holds = question.kinds, answers(question.text)
+    kinds, holds, reading = search.question.kinds, answers(search.question.text), search.lookup.reading
+
+    known: dict[tuple[Kind | None, bool], Signs] = {}
+
+    def made(kind: Kind | None, answering: bool) -> Signs:
+        if (kind, answering) in known:
+            return known[kind, answering]
+        found = {}
+        if kinds and kind:
+            found["kind"] = kinds[kind] - 1 / len(KINDS)
+        if answering:
+            found["answers"] = 1.0
+        known[kind, answering] = Signs(found, _in_words(found))
+        return known[kind, answering]
 
     def told(memory: Thought | Turn) -> Signs:
-        found: Signs = {}
-        if kinds and (kind := kind_of_memory(memory)):
-            found["kind"] = kinds[kind] - 1 / len(KINDS)
-        if holds is not None and holds(memory.text if isinstance(memory, Turn) else memory.sentence):
-            found["answers"] = 1.0
-        return found
+        if isinstance(memory, Thought):
+            return made(memory.kind, holds is not None and reading(holds, memory.sentence))
+        kind = reading(kind_of, memory.query) if kinds and not memory.response else None
+        return made(kind, holds is not None and reading(holds, memory.text))
 
     return told
 
 
-def in_words(found: Signs) -> str:
+def _in_words(found: Mapping[str, float]) -> str:
     told = []
     if "kind" in found:
         told.append("of the kind asked for" if found["kind"] > 0 else "of another kind than asked for")
