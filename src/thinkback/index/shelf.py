@@ -103,6 +103,7 @@ class Shelf:
     def __init__(self) -> None:
         self._rows: dict[ItemKind, Rows] = {"turn": Rows(), "thought": Rows()}
         self._hashing: tuple[Hashing, Vector] | None = None
+        self._worded: tuple[Lexicon, Sequence[Wording], Scores] | None = None
 
     @property
     def nbytes(self) -> int:
@@ -111,6 +112,7 @@ class Shelf:
 
     def apply(self, delta: Delta) -> None:
         """Take in what changed. A new epoch is the caller's cue to build a new shelf."""
+        self._worded = None
         for kind, rows in self._rows.items():
             rows.put(entry for entry in delta.entries if entry.kind == kind)
             rows.date(period for period in delta.periods if period.kind == kind)
@@ -132,11 +134,13 @@ class Shelf:
         within: tuple[float, float] | None = None,
         told: Terms | None = None,
         asked: Terms | None = None,
+        explain: bool = True,
     ) -> Hits:
         """The `limit` best rows by `weights` (of cosine and of lexical score); ties go to the lower id.
 
         With a `rank` its score decides; then the neighbours in time of the best lexical matches are looked at
-        too, and what began `within` these seconds. `told` and `asked` are the words of the query's two parts.
+        too, and what began `within` these seconds. `told` and `asked` are the words of the query's two parts;
+        `explain` keeps the parts that the rank was given.
 
         Several `query_terms` are wordings of one question: of its lexical scores a row's best counts.
 
@@ -149,9 +153,7 @@ class Shelf:
         if len(rows) and vector.shape != (rows.arena.dim,):
             raise InvalidInput(f"a query of shape {vector.shape} in a space of {rows.arena.dim} dimensions")
         wordings = [Wording(query_terms)] if isinstance(query_terms, np.ndarray) else query_terms
-        lexical = _weighed(rows.lexicon, wordings[0])
-        for wording in wordings[1:]:
-            np.maximum(lexical, _weighed(rows.lexicon, wording), out=lexical)
+        lexical = self._lexical(rows.lexicon, wordings)
         allowed = rows.allowed(as_of=as_of, current_only=current_only, only=only)
         whole = hashing is None or len(rows) <= scan_below
         probes = np.zeros(0, dtype=np.int64)
@@ -192,8 +194,18 @@ class Shelf:
             probes=0 if whole else len(probes),
             exact=exact,
             candidates=len(slots),
-            parts=None if parts is None else _chosen(parts, top),
+            parts=_chosen(parts, top) if explain and parts is not None else None,
         )
+
+    def _lexical(self, lexicon: Lexicon, wordings: Sequence[Wording]) -> Scores:
+        """Every row's best lexical score; kept for the next search, which may be for the same question."""
+        kept = self._worded
+        if kept is None or kept[0] is not lexicon or kept[1] is not wordings:
+            best = _weighed(lexicon, wordings[0])
+            for wording in wordings[1:]:
+                np.maximum(best, _weighed(lexicon, wording), out=best)
+            kept = self._worded = lexicon, wordings, best
+        return kept[2]
 
     @staticmethod
     def _joined(
@@ -246,11 +258,12 @@ class Shelf:
         if again.any():  # a question asked every day must not be the measure of what answers it
             kept, near = kept[kept < lexical[slots[again]].min()], near[near <= _AGAIN]
         earlier, later = rows.near(slots, -1, _TALK), rows.near(slots, 1, _TALK)
-        saying = np.zeros(len(lexical)) if told is None else rows.lexicon.told(told)
+        saying = None if told is None else rows.lexicon.told(told)
         wanted = None if asked is None else rows.lexicon.weigh(asked).dense
 
-        def cosines(beside: Ints) -> Scores:
-            there = beside >= 0
+        before, after = earlier >= 0, later >= 0
+
+        def cosines(beside: Ints, there: Mask) -> Scores:
             found = np.full(len(beside), np.nan)
             found[there] = rows.arena.cosines(vector, beside[there].astype(np.int32))
             return found
@@ -259,12 +272,12 @@ class Shelf:
             ids=rows.ids(slots),
             cosine=cosine,
             lexical=lexical[slots],
-            before=np.where(earlier >= 0, lexical[earlier], 0.0),
-            cosine_before=cosines(earlier),
-            after=np.where(later >= 0, lexical[later], 0.0),
-            cosine_after=cosines(later),
-            told=saying[slots],
-            told_before=np.where(earlier >= 0, saying[earlier], 0.0),
+            before=np.where(before, lexical[earlier], 0.0),
+            cosine_before=cosines(earlier, before),
+            after=np.where(after, lexical[later], 0.0),
+            cosine_after=cosines(later, after),
+            told=np.zeros(len(slots)) if saying is None else saying[slots],
+            told_before=np.zeros(len(slots)) if saying is None else np.where(before, saying[earlier], 0.0),
             asked=None if wanted is None else wanted[slots],
             length=rows.lexicon.lengths(slots).astype(np.float64),
             since=rows.since(slots),

@@ -36,7 +36,8 @@ class Judge:
         self._outdated = outdated(search, search.question.k * CONSIDERED)
         self._asked = normalise(search.question.text)
         # what the turns found so far ask to forget
-        self._unwanted = [(turn.id, wish) for turn in turns.values() for wish in wishes(turn.query)]
+        reading = search.lookup.reading
+        self._unwanted = [(turn.id, wish) for turn in turns.values() for wish in reading(wishes, turn.query)]
         self._past = Pasts(search, self._outdated)
         self.told: dict[int, list[Thought]] = {}
         for item in items:
@@ -106,7 +107,8 @@ class Judge:
             return f"to be forgotten, see {request}"
         if normalise(turn.query) == self._asked:
             return "repeats the query"
-        return "only asks" if not turn.response and _only_asks(turn.query) else None
+        only_asks = not turn.response and self._search.lookup.reading(_only_asks, turn.query)
+        return "only asks" if only_asks else None
 
     def _verdict(self, row: Row, nearly: bool) -> str | None:
         """Why a row does not matter, if it does not."""

@@ -17,7 +17,7 @@ from thinkback.recall.beside import joined
 from thinkback.recall.judge import CONSIDERED, Judge, Judged
 from thinkback.recall.rerank import Reranker, reranker, seen
 from thinkback.recall.retention import Fading
-from thinkback.recall.rows import Row, ranked, read, rows_of
+from thinkback.recall.rows import Row, ranked, read_rows, rows_of
 from thinkback.recall.search import Lookup, Question, Search, searching
 from thinkback.recall.taken_for import understanding
 from thinkback.text.safety.quarantine import withheld
@@ -70,8 +70,8 @@ def _together(search: Search) -> Outcome:
         thoughts = {each.id: each for each in search.lookup.thoughts(found.ids.tolist())}
         turns = {each.id: each for each in search.lookup.turns(bank.ids.tolist())}
         judge = Judge(search, turns)
-        told = read(search, rows_of(search, "thought", found, thoughts))
-        raw = read(search, rows_of(search, "turn", bank, turns))
+        told = read_rows(search, "thought", found, thoughts)
+        raw = read_rows(search, "turn", bank, turns)
         rows = ranked(search, told, raw)
         items, dropped = judge(rows, question.k)
         # What was not looked at may be better than what is kept, where all before it was no find.

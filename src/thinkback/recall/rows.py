@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from thinkback.index.shelf import Hits
@@ -42,10 +42,9 @@ def rows_of(
     search: Search, kind: ItemKind, hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]
 ) -> list[Row]:
     """Hits as rows; what was erased by another process since the shelf was read is passed over."""
-    columns = (hits.ids, hits.score, hits.cosine, hits.lexical, hits.groups)
     rows = [
         Row(memories[id_], Score(total, cosine, lexical), group, hits)
-        for id_, total, cosine, lexical, group in zip(*(each.tolist() for each in columns), strict=True)
+        for id_, total, cosine, lexical, group in _columns(hits)
         if id_ in memories
     ]
     if not search.question.explain:
@@ -54,17 +53,32 @@ def rows_of(
     return [row._replace(score=explained(row.memory.id, row.score)) for row in rows]
 
 
-def read(search: Search, rows: Iterable[Row]) -> list[Row]:
-    """The rows with what only their words tell counted in."""
+def read_rows(
+    search: Search, kind: ItemKind, hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]
+) -> list[Row]:
+    """The same with what only their words tell counted in."""
     tell = signs(search)
     liftings: dict[Signs, Callable[[float], float]] = {}
-    found = []
-    for row in rows:
-        told = tell(row.memory)
+
+    def lifted(memory: Thought | Turn, total: float) -> tuple[float, str]:
+        told = tell(memory)
         if told not in liftings:
             liftings[told] = search.scorer.lifting(told.told)
-        found.append(row.moved(liftings[told](row.score.total), told.words))
-    return found
+        return liftings[told](total), told.words
+
+    if search.question.explain:
+        rows = rows_of(search, kind, hits, memories)
+        return [row.moved(*lifted(row.memory, row.score.total)) for row in rows]
+    return [  # of a score that is not explained only the last state counts
+        Row(memory, Score(lifted(memory, total)[0], cosine, lexical), group, hits)
+        for id_, total, cosine, lexical, group in _columns(hits)
+        if (memory := memories.get(id_)) is not None
+    ]
+
+
+def _columns(hits: Hits) -> Iterator[tuple[int, float, float, float, int]]:
+    columns = (hits.ids, hits.score, hits.cosine, hits.lexical, hits.groups)
+    return zip(*(each.tolist() for each in columns), strict=True)
 
 
 def ranked(search: Search, thoughts: Sequence[Row], turns: Sequence[Row]) -> list[Row]:
@@ -76,8 +90,8 @@ def _standing(search: Search, thoughts: Sequence[Row], turns: Sequence[Row]) -> 
     turn_of = {row.memory.id: row for row in turns}
     for row in thoughts:
         memory, total = row.memory, row.score.total
-        sources = {source.turn for source in memory.sources} if isinstance(memory, Thought) else set()
-        said = turn_of.get(sources.pop()) if len(sources) == 1 else None
+        sources = {source.turn for source in memory.sources} if isinstance(memory, Thought) else ()
+        said = turn_of.get(next(iter(sources))) if len(sources) == 1 else None
         turn = said.memory if said is not None and said.score.total > total > 0 else None
         if isinstance(turn, Turn) and said is not None and not says_more(search, turn, [row.text]):
             yield row.moved(said.score.total, f"stands for {turn.ref}")

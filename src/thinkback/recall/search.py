@@ -153,6 +153,7 @@ class Search:
             within=self.scorer.within,
             told=_hashed(self.spoken.told),
             asked=_hashed(self.spoken.asked) if self.spoken.told else None,
+            explain=self.question.explain,
         )
 
     def holding(self, kind: ItemKind, ids: Sequence[int]) -> set[int]:
