@@ -1,0 +1,71 @@
+"""How a response leaves: with the headers every response has, and only while the client reads."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from collections.abc import Callable
+
+from starlette.types import Message, Send
+from starlette.types import Scope as AsgiScope
+
+_REQUEST_ID = re.compile(rb"[!-~]{1,64}")
+_EXPOSED = b"X-Request-Id, Retry-After, Mcp-Session-Id"
+_EVERY = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+
+
+class Stalled(ConnectionError):
+    """The client has stopped reading; the response ends here."""
+
+
+class Answer:
+    """`send` for the rooms. What a room says of caching or of its request's id stays."""
+
+    def __init__(self, send: Send, scope: AsgiScope, request_id: bytes, stall_s: float) -> None:
+        self._send = send
+        self._cut: Callable[[], None] | None = scope["state"].get("cut")
+        self._stall_s = stall_s
+        self.request_id = request_id
+        self.vary = False  # by origin
+        self.origin: str | None = None  # of the page that is to be answered
+        self.started = False
+        self.complete = False
+        self.stalled = False
+
+    async def __call__(self, message: Message) -> None:
+        if self.stalled:
+            raise Stalled
+        if message["type"] == "http.response.start":
+            self.started = True
+            message = {**message, "headers": self._headers(message.get("headers", ()))}
+        elif not message.get("more_body", False):
+            self.complete = True
+        try:
+            async with asyncio.timeout(self._stall_s):
+                await self._send(message)
+        except TimeoutError:
+            self.stalled = True
+            if self._cut is not None:
+                self._cut()
+            raise Stalled from None
+
+    def _headers(self, said: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        headers = list(said)
+        names = {name.lower() for name, _ in headers}
+        headers += [header for header in _EVERY if header[0] not in names]
+        if b"x-request-id" not in names:
+            headers.append((b"x-request-id", self.request_id))
+        if self.vary:
+            headers.append((b"vary", b"Origin"))
+        if self.origin is not None:
+            headers.append((b"access-control-allow-origin", self.origin.encode("latin-1")))
+            headers.append((b"access-control-expose-headers", _EXPOSED))
+        return headers
+
+
+def request_id(given: list[bytes] | None) -> bytes:
+    """The client's own if it is short and printable, else a new one."""
+    if given and _REQUEST_ID.fullmatch(given[0]):
+        return given[0]
+    return secrets.token_hex(8).encode()
