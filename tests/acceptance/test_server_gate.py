@@ -122,8 +122,8 @@ def sample() -> FastAPI:
     def turn(request: Request) -> str:
         return caller_of(request.scope).tenant
 
-    @app.get("/v1/memory/audit")
-    def audit() -> str:
+    @app.get("/v1/memory/users")
+    def users() -> str:
         return "well"
 
     @app.get("/health")

@@ -32,11 +32,11 @@ RULES: tuple[tuple[str, str, Need], ...] = (
     ("*", "/mcp/**", "any"),  # the tools ask `require`
     # questions too long for an address
     ("POST", "/v1/memory/recall", "read"),
-    ("POST", "/v1/memory/search", "read"),
-    ("POST", "/v1/memory/why", "read"),
+    ("POST", "/v1/memory/ask", "read"),
+    ("POST", "/v1/memory/context", "read"),
+    ("POST", "/v1/memory/kinds", "read"),
     ("POST", "/search", "read"),
-    # what looks at a tenant's whole house, or empties it
-    ("*", "/v1/memory/audit", "admin"),
+    # what is about all users of a tenant
     ("*", "/v1/memory/users/**", "admin"),
     ("POST", "/reset", "admin"),
     # whatever else: to look is to read, the rest is to write

@@ -6,13 +6,16 @@ import asyncio
 import re
 import secrets
 from collections.abc import Callable
+from typing import Any
 
 from starlette.types import Message, Send
-from starlette.types import Scope as AsgiScope
 
 _REQUEST_ID = re.compile(rb"[!-~]{1,64}")
 _EXPOSED = b"X-Request-Id, Retry-After, Mcp-Session-Id"
 _EVERY = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+
+
+NOTICE_S = 0.5  # for a room to notice by itself that the client has gone
 
 
 class Stalled(ConnectionError):
@@ -22,11 +25,11 @@ class Stalled(ConnectionError):
 class Answer:
     """`send` for the rooms. What a room says of caching or of its request's id stays."""
 
-    def __init__(self, send: Send, scope: AsgiScope, request_id: bytes, stall_s: float) -> None:
+    def __init__(self, send: Send, state: dict[str, Any], stall_s: float) -> None:
         self._send = send
-        self._cut: Callable[[], None] | None = scope["state"].get("cut")
+        self._cut: Callable[[], None] | None = state.get("cut")
         self._stall_s = stall_s
-        self.request_id = request_id
+        self._request_id: str = state["request_id"]
         self.vary = False  # by origin
         self.origin: str | None = None  # of the page that is to be answered
         self.started = False
@@ -48,14 +51,18 @@ class Answer:
             self.stalled = True
             if self._cut is not None:
                 self._cut()
-            raise Stalled from None
+        if self.stalled:
+            await asyncio.sleep(
+                NOTICE_S
+            )  # a room that watches for the client's going is cancelled by itself here
+            raise Stalled
 
     def _headers(self, said: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         headers = list(said)
         names = {name.lower() for name, _ in headers}
         headers += [header for header in _EVERY if header[0] not in names]
         if b"x-request-id" not in names:
-            headers.append((b"x-request-id", self.request_id))
+            headers.append((b"x-request-id", self._request_id.encode()))
         if self.vary:
             headers.append((b"vary", b"Origin"))
         if self.origin is not None:
@@ -64,8 +71,8 @@ class Answer:
         return headers
 
 
-def request_id(given: list[bytes] | None) -> bytes:
+def request_id(given: list[bytes] | None) -> str:
     """The client's own if it is short and printable, else a new one."""
     if given and _REQUEST_ID.fullmatch(given[0]):
-        return given[0]
-    return secrets.token_hex(8).encode()
+        return given[0].decode()
+    return secrets.token_hex(8)

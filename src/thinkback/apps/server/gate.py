@@ -20,7 +20,7 @@ from starlette.types import Scope as AsgiScope
 
 from thinkback.apps.server import credentials
 from thinkback.apps.server.access import Access, Need, require
-from thinkback.apps.server.answering import Answer, request_id
+from thinkback.apps.server.answering import Answer, Stalled, request_id
 from thinkback.apps.server.caller import Caller
 from thinkback.apps.server.credentials import Keys, Knowing
 from thinkback.apps.server.desk import Desk
@@ -80,21 +80,21 @@ class Gate:
         for name, value in scope["headers"]:
             head.setdefault(name, []).append(value)
         state = scope.setdefault("state", {})
-        answer = Answer(send, scope, request_id(head.get(b"x-request-id")), self._options.stall_s)
-        state["request_id"] = answer.request_id.decode()
+        if "request_id" not in state:  # the watch around us may have given one
+            state["request_id"] = request_id(head.get(b"x-request-id"))
+        answer = Answer(send, state, self._options.stall_s)
         try:
             await self._serve(scope, head, receive, answer)
-        except ClientGone:
-            return
+        except (ClientGone, Stalled):
+            pass
         except Exception as error:
-            if answer.stalled:
-                self._telemetry.count("thinkback_clients_cut_total", reason="stalled")
-                return
-            response = self._told(error, answer)
+            response = self._told(error, state["request_id"])
             if not answer.started:
                 await response(scope, receive, answer)
+        if answer.stalled:
+            self._telemetry.count("thinkback_clients_cut_total", reason="stalled")
 
-    def _told(self, error: Exception, answer: Answer) -> Response:
+    def _told(self, error: Exception, request: str) -> Response:
         if isinstance(error, ThinkbackError):
             if isinstance(error, Refused):
                 self._telemetry.count("thinkback_requests_refused_total", reason=error.code)
@@ -102,7 +102,7 @@ class Gate:
         where = " < ".join(
             f"{at.name}:{at.lineno}" for at in reversed(traceback.extract_tb(error.__traceback__)[-4:])
         )
-        _log.error("request %s failed: %s at %s", answer.request_id.decode(), type(error).__name__, where)
+        _log.error("request %s failed: %s at %s", request, type(error).__name__, where)
         return fault(
             500, "something went wrong here; the server's log has it by the request's id", "internal"
         )

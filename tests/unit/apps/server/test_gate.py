@@ -137,11 +137,11 @@ def test_a_query_is_no_place_for_a_key(desk: Desk, ring: Ring) -> None:
         ("GET", "/docs", 200),
         ("POST", "/memories", 403),
         ("DELETE", "/v1/memory/turns/1", 403),
-        ("GET", "/v1/memory/audit", 403),
+        ("GET", "/v1/memory/users", 403),
         ("GET", "/nowhere", 404),
         ("GET", "/v1/chat/completions", 405),
         ("GET", "/memories/\n", 404),
-        ("GET", "/v1/memory/audit\n", 404),
+        ("GET", "/v1/memory/users\n", 404),
     ],
 )
 def test_what_a_reader_may(desk: Desk, ring: Ring, method: str, path: str, status: int) -> None:
@@ -468,9 +468,7 @@ def test_a_client_that_does_not_read_ends_the_response(desk: Desk) -> None:
 
     async def endless(scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await send({"type": "http.response.start", "status": 200, "headers": []})
-            while True:
-                await send({"type": "http.response.body", "body": b"x", "more_body": True})
+            await endless_body(send)
         finally:
             ended.append("room")
 
@@ -492,6 +490,54 @@ def test_a_client_that_does_not_read_ends_the_response(desk: Desk) -> None:
 
     asyncio.run(unread())
     assert ended == ["connection", "room"]
+
+
+def test_a_room_that_watches_for_the_clients_going_ends_by_itself(desk: Desk) -> None:
+    ended: list[str] = []
+
+    async def watching(scope: Scope, receive: Receive, send: Send) -> None:
+        streaming = asyncio.ensure_future(endless_body(send))
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        ended.append("noticed")
+        streaming.cancel()
+
+    async def unread() -> None:
+        gone = asyncio.Event()
+
+        async def send(message: Message) -> None:
+            await asyncio.Event().wait()
+
+        async def receive() -> Message:
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        telemetry = Counting()
+        scope = scope_of("GET", "/memories", [(b"host", b"localhost")])
+        scope["state"]["cut"] = gone.set
+        options = Options(stall_s=0.02)
+        await gated(desk, Ring(), app=watching, options=options, telemetry=telemetry)(scope, receive, send)
+        assert telemetry.counted == [("thinkback_clients_cut_total", {"reason": "stalled"})]
+
+    asyncio.run(unread())
+    assert ended == ["noticed"]
+
+
+async def endless_body(send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    while True:
+        await send({"type": "http.response.body", "body": b"x", "more_body": True})
+
+
+def test_the_watch_around_the_gate_may_give_the_requests_id(desk: Desk) -> None:
+    gate = gated(desk, Ring())
+
+    async def watched(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["state"]["request_id"] = "watched"
+        await gate(scope, receive, send)
+
+    heard = asyncio.run(ask(watched, "GET", "/memories", headers=[(b"x-request-id", b"mine")]))
+    assert (heard.header("x-request-id"), heard.json()["request_id"]) == ("watched", "watched")
 
 
 def test_a_websocket_is_not_let_in(desk: Desk) -> None:
