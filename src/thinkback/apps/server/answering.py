@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from starlette.types import Message, Send
 
@@ -22,18 +21,30 @@ class Stalled(ConnectionError):
     """The client has stopped reading; the response ends here."""
 
 
+class Connection(Protocol):
+    """What `protocol` tells of a client, so that only who does not read costs a timer."""
+
+    @property
+    def full(self) -> bool:
+        """Whether what was sent waits to be read."""
+        ...
+
+    def cut(self) -> None:
+        """End it now, with whatever has not been read."""
+        ...
+
+
 class Answer:
     """`send` for the rooms. What a room says of caching or of its request's id stays."""
 
     def __init__(self, send: Send, state: dict[str, Any], stall_s: float) -> None:
         self._send = send
-        self._cut: Callable[[], None] | None = state.get("cut")
+        self._connection: Connection | None = state.get("connection")
         self._stall_s = stall_s
         self._request_id: str = state["request_id"]
         self.vary = False  # by origin
         self.origin: str | None = None  # of the page that is to be answered
         self.started = False
-        self.complete = False
         self.stalled = False
 
     async def __call__(self, message: Message) -> None:
@@ -42,20 +53,22 @@ class Answer:
         if message["type"] == "http.response.start":
             self.started = True
             message = {**message, "headers": self._headers(message.get("headers", ()))}
-        elif not message.get("more_body", False):
-            self.complete = True
+        if self._connection is not None and not self._connection.full:
+            await self._send(message)
+        else:
+            await self._send_in_time(message)
+
+    async def _send_in_time(self, message: Message) -> None:
         try:
             async with asyncio.timeout(self._stall_s):
                 await self._send(message)
+            return
         except TimeoutError:
             self.stalled = True
-            if self._cut is not None:
-                self._cut()
-        if self.stalled:
-            await asyncio.sleep(
-                NOTICE_S
-            )  # a room that watches for the client's going is cancelled by itself here
-            raise Stalled
+        if self._connection is not None:
+            self._connection.cut()
+        await asyncio.sleep(NOTICE_S)  # a room that watches for the client's going ends by itself meanwhile
+        raise Stalled
 
     def _headers(self, said: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         headers = list(said)

@@ -89,9 +89,11 @@ class Depth:
 
     def feed(self, piece: bytes) -> bool:
         """Whether it is still within the limit."""
-        piece = (self._backslash + piece).replace(b"\\\\", b"")
-        self._backslash = b"\\" if piece.endswith(b"\\") else b""
-        runs = piece.replace(b'\\"', b"").split(b'"')
+        if self._backslash or b"\\" in piece:
+            piece = (self._backslash + piece).replace(b"\\\\", b"")
+            self._backslash = b"\\" if piece.endswith(b"\\") else b""
+            piece = piece.replace(b'\\"', b"")
+        runs = piece.split(b'"')
         outside = b"".join(runs[self._in_string :: 2]).translate(None, _NOT_BRACKETS)
         self._in_string ^= len(runs) % 2 == 0
         if not outside:

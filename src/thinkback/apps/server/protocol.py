@@ -91,7 +91,7 @@ class Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._receiving, self._has_head, self._head_bytes, self._late = True, False, 0, False
-        self.scope["state"]["cut"] = self.cut
+        self.scope["state"]["connection"] = self
 
     def on_headers_complete(self) -> None:
         if len(self.headers) > HEADERS or len(self.url) > HEAD_BYTES:
@@ -109,6 +109,11 @@ class Protocol(HttpToolsProtocol):
         self._stop("_lingering")
         if self.transport.get_write_buffer_size():
             self._lingering = self.loop.call_later(self.stall_s, self._cut_if_unread)
+
+    @property
+    def full(self) -> bool:
+        """Whether what was sent waits to be read."""
+        return self.flow.write_paused
 
     def cut(self) -> None:
         """End the connection now, with whatever has not been read."""

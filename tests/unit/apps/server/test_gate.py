@@ -8,6 +8,7 @@ import json
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
 
 import pytest
 from starlette.types import Message, Receive, Scope, Send
@@ -485,7 +486,7 @@ def test_a_client_that_does_not_read_ends_the_response(desk: Desk) -> None:
             raise AssertionError
 
         scope = scope_of("GET", "/memories", [(b"host", b"localhost")])
-        scope["state"]["cut"] = lambda: ended.append("connection")
+        scope["state"]["connection"] = Unread(lambda: ended.append("connection"))
         await gated(desk, Ring(), app=endless, options=Options(stall_s=0.02))(scope, receive, send)
 
     asyncio.run(unread())
@@ -514,13 +515,21 @@ def test_a_room_that_watches_for_the_clients_going_ends_by_itself(desk: Desk) ->
 
         telemetry = Counting()
         scope = scope_of("GET", "/memories", [(b"host", b"localhost")])
-        scope["state"]["cut"] = gone.set
+        scope["state"]["connection"] = Unread(gone.set)
         options = Options(stall_s=0.02)
         await gated(desk, Ring(), app=watching, options=options, telemetry=telemetry)(scope, receive, send)
         assert telemetry.counted == [("thinkback_clients_cut_total", {"reason": "stalled"})]
 
     asyncio.run(unread())
     assert ended == ["noticed"]
+
+
+@dataclass
+class Unread:
+    """A connection whose client does not read."""
+
+    cut: Callable[[], None]
+    full: bool = True
 
 
 async def endless_body(send: Send) -> None:
