@@ -10,7 +10,10 @@ from typing import Any, Protocol
 from starlette.types import Message, Send
 
 _REQUEST_ID = re.compile(rb"[!-~]{1,64}")
-_EXPOSED = b"X-Request-Id, Retry-After, Mcp-Session-Id"
+_EXPOSED = (
+    b"X-Request-Id, Retry-After, Mcp-Session-Id,"
+    b" X-Thinkback-Memory, X-Thinkback-Recalled, X-Thinkback-Turn, X-Thinkback-Request"
+)
 _EVERY = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
 

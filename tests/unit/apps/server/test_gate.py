@@ -234,6 +234,24 @@ def test_a_database_that_fails_is_told_and_asked_again(desk: Desk, ring: Ring) -
     assert asked(gate, "GET", "/memories", key="tb-all").status == 200
 
 
+def test_while_the_database_fails_who_was_let_in_stays_in_for_a_moment(desk: Desk, ring: Ring) -> None:
+    clock = Clock()
+    gate = gated(desk, ring, clock=clock)
+    assert asked(gate, "GET", "/memories", key="tb-all").status == 200
+    assert asked(gate, "GET", "/memories", key="tb-wrong").status == 401
+    ring.fails = StoreUnavailable("the database is locked")
+    clock.now += credentials.KNOWN_S
+    statuses = []
+    while clock.now <= 1000 + credentials.TRUSTED_S:
+        statuses.append(asked(gate, "GET", "/memories", key="tb-all").status)
+        clock.now += credentials.KNOWN_S
+    assert set(statuses) == {200}
+    assert ring.asked > len(statuses), "it is asked again all the while"
+    assert asked(gate, "GET", "/memories", key="tb-all").status == 503
+    assert asked(gate, "GET", "/memories", key="tb-wrong").status == 503
+    assert asked(gate, "GET", "/memories", key="tb-read").status == 503
+
+
 def test_requests_that_come_before_the_first_look_are_not_let_in(desk: Desk, ring: Ring) -> None:
     async def at_once() -> set[int]:
         gate = gated(desk, ring)
