@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ from fastapi.routing import iter_route_contexts
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message
 
-from thinkback.apps.server.access import Access
+from thinkback.apps.server.access import Access, Need
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -120,47 +120,83 @@ def filled(path: str, values: dict[str, str]) -> str:
     return re.sub(r"\{(\w+)(?::\w+)?\}", lambda found: values.get(found[1], "1"), path)
 
 
+JSON = b"application/json"
+
+ASKS: dict[tuple[str, str], tuple[str, bytes, bytes]] = {
+    ("POST", "/mcp"): ("", b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}', JSON),
+    ("POST", "/v1/chat/completions"): ("", b'{"messages": [{"role": "user", "content": "sings?"}]}', JSON),
+    ("POST", "/v1/completions"): ("", b'{"prompt": "sings?"}', JSON),
+    ("POST", "/v1/embeddings"): ("", b'{"input": "sings?"}', JSON),
+    ("POST", "/v1/memory/turns"): ("", b'{"query": "hello"}', JSON),
+    ("POST", "/v1/memory/recall"): ("", b'{"query": "who sings?"}', JSON),
+    ("POST", "/v1/memory/ask"): ("", b'{"question": "who sings?"}', JSON),
+    ("POST", "/v1/memory/context"): ("", b'{"message": "who sings?"}', JSON),
+    ("POST", "/v1/memory/kinds"): ("", b'{"query": "who sings?"}', JSON),
+    ("POST", "/v1/memory/erase"): ("", b'{"turn": 1}', JSON),
+    ("POST", "/v1/memory/import"): ("", b'{"query": "hello"}', b"application/x-ndjson"),
+    ("PUT", "/v1/memory/summary"): ("", b'{"summary": {"version": 0}, "reason": "x"}', JSON),
+    ("DELETE", "/v1/memory/thoughts/{id}"): ("?reason=x", b"", b""),
+    ("GET", "/v1/memory/history"): ("?subject=canary", b"", b""),
+    ("GET", "/memories"): ("?user_id=default", b"", b""),
+    ("DELETE", "/memories"): ("?user_id=default", b"", b""),
+    ("POST", "/memories"): ("", b'{"messages": "hello", "user_id": "default"}', JSON),
+    ("POST", "/search"): ("", b'{"query": "who sings?", "user_id": "default"}', JSON),
+    ("PUT", "/memories/{memory_id}"): ("", b'{"text": "x"}', JSON),
+}
+"""A request each route understands, so that a refusal is one for the key and not for the form."""
+
+
 @dataclass(frozen=True)
 class Doors:
-    """The credentials to try: a wrong one, and good ones of the tenant `owner` and of another."""
+    """The credentials to try: a wrong one, and good ones of the tenant that has the canary and of another."""
 
     wrong: str
     reader: str  # may read, and is of the tenant the ids belong to
     stranger: str  # may do all, in another tenant
     ids: dict[str, str]
     canary: bytes  # stands in what the tenant has
-    body: Callable[[str, str], bytes] = lambda method, path: b"{}"
 
 
-async def prove_doors(app: ASGIApp, routes: Iterable[tuple[str, str]], doors: Doors) -> dict[str, int]:
+Seen = dict[str, int]
+
+
+async def prove_doors(app: ASGIApp, routes: Iterable[tuple[str, str]], doors: Doors) -> Seen:
     """No key, a wrong one: 401. A reader: 403 where more is asked. A stranger: 404, or nothing of ours."""
-    access = Access()
-    seen = {"401": 0, "403": 0, "stranger": 0, "open": 0}
+    seen = {"401": 0, "403": 0, "404": 0, "stranger": 0, "open": 0}
     for method, template in routes:
-        path = filled(template, doors.ids)
-        need = access.need(method, path)
+        need = Access().need(method, filled(template, doors.ids))
         assert need is not None, f"{method} {template} has no rule in access.py"
-        body = b"" if method in ("GET", "HEAD", "DELETE") else doors.body(method, template)
-        told = f"{method} {template} ({need})"
         if need in ("nothing", "operator"):
             seen["open"] += 1
-            continue
-        for key in (None, doors.wrong):
-            heard = await ask(app, method, path, key=key, body=body)
-            assert heard.status == 401, f"{told} with {key}: {heard.status}"
-            seen["401"] += 1
-        heard = await ask(app, method, path, key=doors.reader, body=body)
-        if need in ("write", "admin"):
-            assert heard.status == 403, f"{told} as a reader: {heard.status}"
-            seen["403"] += 1
         else:
-            assert heard.status not in (401, 403), (
-                f"{told} as a reader: the room asks for more than the table"
-            )
-        heard = await ask(app, method, path, key=doors.stranger, body=body)
-        assert heard.status < 500, f"{told} as a stranger: {heard.status}"
-        assert doors.canary not in heard.body, f"{told} tells a stranger"
-        if "{" in template and need != "any":
-            assert heard.status in (403, 404), f"{told} as a stranger: {heard.status}"
-        seen["stranger"] += 1
+            await _prove_door(app, method, template, need, doors, seen)
     return seen
+
+
+async def _prove_door(app: ASGIApp, method: str, template: str, need: Need, doors: Doors, seen: Seen) -> None:
+    query, body, kind = ASKS.get((method, template), ("", b"", b""))
+    path = filled(template, doors.ids) + query
+    headers = [(b"content-type", kind)] if kind else []
+    told = f"{method} {template} ({need})"
+
+    async def status(key: str | None) -> tuple[int, bytes]:
+        heard = await ask(app, method, path, key=key, body=body, headers=headers)
+        return heard.status, heard.body
+
+    for key in (None, doors.wrong):
+        assert (await status(key))[0] == 401, f"{told} with {key}"
+        seen["401"] += 1
+    as_reader, _ = await status(doors.reader)
+    if need in ("write", "admin"):
+        assert as_reader == 403, f"{told} as a reader: {as_reader}"
+        seen["403"] += 1
+    else:
+        assert as_reader not in (401, 403), f"{told}: the room asks a reader for more than the table"
+    as_stranger, found = await status(doors.stranger)
+    assert doors.canary not in found, f"{told} tells a stranger"
+    assert as_stranger not in (400, 415, 422), f"{told}: put a request it understands in ASKS ({found!r})"
+    assert as_stranger < 500 or as_stranger == 501, f"{told} as a stranger: {as_stranger}"
+    if "{" in template and need != "any":
+        assert as_stranger in (403, 404), f"{told} as a stranger: {as_stranger}"
+    seen["404"] += as_stranger == 404
+    seen["stranger"] += 1
