@@ -178,12 +178,19 @@ def test_the_proof_finds_a_room_that_asks_no_tenant(desk: Desk) -> None:
 # --- slow and greedy clients ---
 
 QUICK = Options(request_s=0.3, stall_s=0.3, body_bytes=1 << 20)
+PATIENT = Options(body_bytes=1 << 20)  # where nobody is to be cut: a busy machine is slow as well
 HEAD = b"POST /memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
 @pytest.fixture
 def port(desk: Desk) -> Iterator[int]:
     with served(gated(desk, Ring(), options=QUICK), QUICK) as port:
+        yield port
+
+
+@pytest.fixture
+def patient(desk: Desk) -> Iterator[int]:
+    with served(gated(desk, Ring(), options=PATIENT), PATIENT) as port:
         yield port
 
 
@@ -247,15 +254,16 @@ def test_many_slow_clients_leave_room_for_others(port: int) -> None:
     try:
         for client in slow:
             client.sendall(b"GET /health HT")
-        assert is_well(port)
+        assert any(is_well(port) for _ in range(5))
         assert all(said_back(client).startswith(b"HTTP/1.1 408") for client in slow)
     finally:
         for client in slow:
             client.close()
 
 
-def test_a_connection_is_kept_for_requests_that_are_whole(port: int) -> None:
-    with connected(port) as client:
+def test_a_connection_is_kept_for_requests_that_are_whole(desk: Desk) -> None:
+    options = Options(request_s=1.0)
+    with served(gated(desk, Ring(), options=options), options) as port, connected(port) as client:
         for _ in range(4):
             client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             heard = b""
@@ -263,11 +271,11 @@ def test_a_connection_is_kept_for_requests_that_are_whole(port: int) -> None:
                 piece = client.recv(65536)
                 assert piece, "the connection was ended"
                 heard += piece
-            time.sleep(QUICK.request_s / 2)
+            time.sleep(options.request_s / 2)
 
 
-def test_pipelined_requests_are_answered_in_turn(port: int) -> None:
-    with connected(port) as client:
+def test_pipelined_requests_are_answered_in_turn(patient: int) -> None:
+    with connected(patient) as client:
         body = b"{}"
         one = HEAD + b"Content-Length: 2\r\n\r\n" + body
         client.sendall(one * 3 + one.replace(b"Host", b"Connection: close\r\nHost"))
@@ -292,11 +300,11 @@ def test_pipelined_requests_are_answered_in_turn(port: int) -> None:
         (HEAD + b"Content-Length: 2000\r\n\r\n" + b"{}" * 1000, b"200"),
     ],
 )
-def test_requests_of_odd_shape(port: int, request_: bytes, status: bytes) -> None:
-    with connected(port) as client:
+def test_requests_of_odd_shape(patient: int, request_: bytes, status: bytes) -> None:
+    with connected(patient) as client:
         threading.Thread(target=send_all, args=(client, request_), daemon=True).start()
         assert client.recv(65536).startswith(b"HTTP/1.1 " + status)
-    assert is_well(port)
+    assert is_well(patient)
 
 
 def send_all(client: socket.socket, data: bytes) -> None:
@@ -306,8 +314,8 @@ def send_all(client: socket.socket, data: bytes) -> None:
         return  # the server has seen enough
 
 
-def test_a_body_too_large_is_refused_while_it_arrives(port: int) -> None:
-    with connected(port) as client:
+def test_a_body_too_large_is_refused_while_it_arrives(patient: int) -> None:
+    with connected(patient) as client:
         client.sendall(HEAD + b"Transfer-Encoding: chunked\r\n\r\n")
         chunk = b"10000\r\n" + b" " * 65536 + b"\r\n"
         threading.Thread(target=send_all, args=(client, chunk * 20), daemon=True).start()
@@ -346,20 +354,20 @@ def test_a_whole_response_that_nobody_reads_does_not_keep_its_connection(desk: D
 
     async def room(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b"x" * (16 << 20), "more_body": False})
+        await send({"type": "http.response.body", "body": b"x" * (32 << 20), "more_body": False})
         sent.set()
 
     with served(gated(desk, Ring(), app=room, options=QUICK), QUICK) as port, connected(port) as client:
         client.sendall(b"GET /memories HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert sent.wait(20)
         time.sleep(3 * QUICK.stall_s)
-        assert len(said_back(client)) < 16 << 20
+        assert len(said_back(client)) < 32 << 20
 
 
 def test_a_key_that_is_revoked_stops(desk: Desk) -> None:
     ring = Ring()
     ring.add(KEY)
-    gate = Gate(mirror, options=QUICK, keys=ring, desk=desk, telemetry=Counting())  # by the real clock
+    gate = Gate(mirror, options=PATIENT, keys=ring, desk=desk, telemetry=Counting())  # by the real clock
     request = (
         f"GET /memories HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {KEY}\r\nConnection: close\r\n\r\n".encode()
     )
@@ -369,7 +377,7 @@ def test_a_key_that_is_revoked_stops(desk: Desk) -> None:
             client.sendall(request)
             return said_back(client)[9:12]
 
-    with served(gate, QUICK) as port:
+    with served(gate, PATIENT) as port:
         assert status(port) == b"200"
         ring.keys.clear()
         deadline = time.monotonic() + 20
@@ -386,7 +394,7 @@ def test_forwarded_headers_of_anybody_are_not_believed(desk: Desk) -> None:
         clients.append(scope["client"][0])
         await mirror(scope, receive, send)
 
-    with served(gated(desk, Ring(), app=room, options=QUICK), QUICK) as port, connected(port) as client:
+    with served(gated(desk, Ring(), app=room, options=PATIENT), PATIENT) as port, connected(port) as client:
         client.sendall(
             b"GET /memories HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 9.9.9.9\r\n"
             b"X-Forwarded-Host: evil.example\r\nConnection: close\r\n\r\n"
