@@ -1,0 +1,59 @@
+"""One table tells what each route asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from thinkback.apps.server.access import Access, require
+from thinkback.apps.server.caller import Caller
+from thinkback.apps.server.faults import Refused
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "need"),
+    [
+        ("GET", "/health", "nothing"),
+        ("HEAD", "/ready", "nothing"),
+        ("POST", "/health", None),
+        ("GET", "/healthy", None),
+        ("GET", "/metrics", "operator"),
+        ("POST", "/v1/chat/completions", "any"),
+        ("GET", "/v1/models", "any"),
+        ("GET", "/v1/models/org/name", "any"),
+        ("DELETE", "/v1/models/x", None),
+        ("DELETE", "/mcp", "any"),
+        ("GET", "/v1/memory/thoughts/7/why", "read"),
+        ("POST", "/v1/memory/recall", "read"),
+        ("POST", "/v1/memory/recall/", "read"),
+        ("DELETE", "/v1/memory/recall", "write"),
+        ("POST", "/v1/memory/turns", "write"),
+        ("BREW", "/v1/memory/turns", "write"),
+        ("GET", "/v1/memory/audit", "read"),
+        ("GET", "/v1/memory/users", "admin"),
+        ("GET", "/v1/memoryx", None),
+        ("GET", "/memories/1/history", "read"),
+        ("DELETE", "/memories", "write"),
+        ("POST", "/search", "read"),
+        ("GET", "/", None),
+        ("GET", "", None),
+    ],
+)
+def test_what_a_request_asks_of_its_key(method: str, path: str, need: str | None) -> None:
+    assert Access().need(method, path) == need
+
+
+def test_the_first_rule_that_fits_decides_and_a_name_is_one_part() -> None:
+    access = Access((("GET", "/a/{id}/b", "admin"), ("*", "/a/**", "read")))
+    assert access.need("GET", "/a/1/b") == "admin"
+    assert access.need("GET", "/a/1/2/b") == "read"
+    assert access.need("GET", "/a/./b") == "admin"
+    assert access.methods("/a/1/b") == ["*", "GET"]
+    assert access.methods("/c") == []
+
+
+def test_a_scope_is_required_by_its_own_name() -> None:
+    reader = Caller(scopes=frozenset({"read"}))
+    require(reader, "read")
+    with pytest.raises(Refused, match="write") as refused:
+        require(reader, "write")
+    assert refused.value.status == 403
