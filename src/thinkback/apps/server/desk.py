@@ -39,14 +39,19 @@ class Desk:
             raise busy("too much is waiting to be done here: try again in a moment")
         return await asyncio.shield(asyncio.wrap_future(self._submit(work)))
 
-    async def within(self, seconds: float, work: Callable[[], _Result]) -> _Result:
-        """Its result, or TooSlow when the time is over or the queue is full: then nobody waits."""
-        if self._in_hand >= self._waiting:
+    async def within(
+        self, seconds: float, work: Callable[[], _Result], *, surely: bool = False
+    ) -> _Result:
+        """Its result, or TooSlow when the time is over: then nobody waits, and it goes on to its end.
+
+        A full queue is TooSlow as well, and the work is not begun: unless it must `surely` be done.
+        """
+        if self._in_hand >= self._waiting and not surely:
             raise TooSlow
         asked = asyncio.wrap_future(self._submit(work))
+        asked.add_done_callback(_unheard)  # whoever waits may be cancelled too
         done, _ = await asyncio.wait((asked,), timeout=seconds)
         if not done:
-            asked.add_done_callback(_unheard)
             raise TooSlow
         return asked.result()
 
