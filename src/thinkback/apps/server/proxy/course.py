@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from dataclasses import replace
 
 from starlette.types import Receive, Scope, Send
 
 from thinkback.apps.server import faults
-from thinkback.apps.server.faults import Refused
 from thinkback.apps.server.proxy import splice
 from thinkback.apps.server.proxy.departure import Departure, Gone
 from thinkback.apps.server.proxy.exchange import Exchange
@@ -20,6 +18,7 @@ from thinkback.apps.server.proxy.remembering import Remembering
 from thinkback.apps.server.proxy.splice import Body
 from thinkback.apps.server.proxy.upstream import Incoming, Outgoing, Upstream
 from thinkback.apps.server.telemetry import Telemetry
+from thinkback.errors import ThinkbackError
 
 STAGES = "thinkback_proxy_stage_seconds"
 UNREACHED = Heard("", "unreached")
@@ -50,7 +49,7 @@ class Course:
                 await self._there_and_back(request, body, scope, receive, send)
         except Gone:
             await self._broken_off()
-        except asyncio.CancelledError:
+        except BaseException:  # the server stops, or this is a mistake of ours: the turn is kept all the same
             await self._broken_off()
             raise
 
@@ -62,23 +61,28 @@ class Course:
             self._found = await self._recalling.before(talk.memory, talk.asked)
         try:
             answer = await self._asked(request, body)
-        except Refused as error:
-            told = await self._keep(UNREACHED)
-            error.headers.update(self._told(told))
-            await faults.told(error)(scope, receive, send)
+        except ThinkbackError as error:
+            response = faults.told(error)
+            response.headers.update(await self._keep(UNREACHED))
+            await response(scope, receive, send)
             return
         self._by_memory = answer.by_memory
         self._relay = Relay(answer, send, self._told({}), self._keep)
         await self._relay.run()
 
     async def _asked(self, request: Outgoing, body: Body) -> Incoming:
-        found = self._found
+        talk, found = self._exchange, self._found
         spliced = splice.with_memories(body, found.block) if found.block else None
+        asked = replace(
+            request,
+            body=request.body if spliced is None else spliced,
+            memory=talk.memory if talk.reads else None,
+            text=talk.asked.text,
+            found=found.recollection,
+        )
         began = time.perf_counter()
         try:
-            return await self._upstream.send(
-                replace(request, body=request.body if spliced is None else spliced, recalled=found.items)
-            )
+            return await self._upstream.send(asked)
         finally:
             self._telemetry.observe(STAGES, time.perf_counter() - began, stage="upstream")
 

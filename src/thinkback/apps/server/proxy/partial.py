@@ -8,8 +8,8 @@ import re
 from thinkback.apps.server.proxy import spans
 
 _PATHS = (("message", "content"), ("text",))
-_HALF = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
-_HALF_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
+_INNER = re.compile(r'(?:[^"\\]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
+_HALF_PAIR = re.compile("[\ud800-\udbff]")
 
 
 def partial_text(text: str) -> str:
@@ -52,25 +52,7 @@ def _enter(text: str, at: int, name: str) -> int:
 
 
 def _string(text: str, at: int) -> str:
-    """The string at `at`, as far as it goes."""
-    try:
-        return str(spans.value(text, at)[0])
-    except ValueError:
-        pass
-    raw = text[at + 1 :]
-    half = _HALF.search(raw[-6:])
-    if half and not _escaped(raw, len(raw[:-6]) + half.start()):
-        raw = raw[: len(raw[:-6]) + half.start()]
-    pair = _HALF_PAIR.search(raw[-6:])
-    if pair:
-        raw = raw[:-6]
-    try:
-        return str(json.loads(f'"{raw}"', strict=False))
-    except ValueError:  # it broke inside, not at its end
-        return ""
-
-
-def _escaped(raw: str, at: int) -> bool:
-    """Whether the backslash at `at` is itself escaped: an odd number of them stands before it."""
-    before = len(raw[:at]) - len(raw[:at].rstrip("\\"))
-    return before % 2 == 1
+    """The string at `at`, as far as it is one."""
+    inner = _INNER.match(text, at + 1)
+    said = str(json.loads(f'"{inner[0]}"', strict=False)) if inner else ""
+    return said[:-1] if _HALF_PAIR.match(said[-1:]) else said

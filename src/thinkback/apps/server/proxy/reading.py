@@ -59,16 +59,15 @@ class Whole:
         return False
 
     def heard(self, whole: bool) -> Heard:
-        text = self._raw.decode(errors="replace")
-        if whole and not self._over:
-            try:
-                answer = json.loads(text)
-            except (ValueError, RecursionError):
-                return _broken(text, "malformed")
-            said = Said()
-            said.hear(answer, "message")
-            return said.heard(done=True)
-        return _broken(text, "malformed")
+        said = Said()
+        try:
+            if whole and not self._over:
+                said.hear(json.loads(self._raw), "message")
+                return said.heard(done=True)
+        except (ValueError, RecursionError):
+            pass
+        text = partial_text(self._raw.decode(errors="replace").removesuffix("\ufffd"))
+        return Heard(text, "cut" if text.strip() else "malformed")
 
 
 class Streamed:
@@ -195,12 +194,6 @@ def reading(status: int, headers: Mapping[bytes, bytes]) -> Reading:
     return (
         Inflated(inner) if headers.get(b"content-encoding", b"").lower() in (b"gzip", b"deflate") else inner
     )
-
-
-def _broken(text: str, otherwise: Outcome) -> Heard:
-    """As far as it goes."""
-    said = partial_text(text)
-    return Heard(said, "cut" if said.strip() else otherwise)
 
 
 def _first(choices: object) -> Mapping[str, Any] | None:

@@ -13,7 +13,7 @@ from thinkback.apps.server.services import Services
 from thinkback.memory import Memory
 from thinkback.prompts import load
 from thinkback.prompts.facts import facts
-from thinkback.types import Candidate, Turn
+from thinkback.types import Candidate, Recollection, Turn
 from thinkback.working.context import Worded, worded
 
 _BESIDE = 2  # times as many memories are looked for where the client may send half of them itself
@@ -21,11 +21,15 @@ _BESIDE = 2  # times as many memories are looked for where the client may send h
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The memories a chat is given and how they are told; or why there are none."""
+    """The memories a chat is given and how they are told; or why there are none.
+
+    `recollection` is all that was found, also what the client knows itself; None if nothing was looked for.
+    """
 
     items: tuple[Candidate, ...] = ()
     block: str = ""
     skipped: str = ""
+    recollection: Recollection | None = None
 
     @property
     def told(self) -> str:
@@ -72,9 +76,8 @@ class Recalling:
         items = unsent(asked, found.items, _sources(memory, found.items) if asked.goes_on else {})
         told = worded(asked.text, items[:most], self._options.recalled_tokens)
         self._telemetry.observe("thinkback_proxy_cpu_seconds", time.thread_time() - began, stage="recall")
-        if not told:
-            return Found()
-        return Found(tuple(each.item for each in told), _block(told))
+        items = [each.item for each in told]
+        return Found(tuple(items), _block(told) if told else "", recollection=found)
 
 
 def _block(told: Sequence[Worded]) -> str:

@@ -75,6 +75,8 @@ async def _chunks(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, Non
         async for chunk in response.content.iter_any():
             yield chunk
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        if rest := response.content._read_nowait(-1):  # what came before the break, and was not taken yet
+            yield rest
         raise Broken(type(error).__name__) from None
     finally:
         response.close()

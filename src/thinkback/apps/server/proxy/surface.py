@@ -10,7 +10,6 @@ from starlette.types import Receive, Scope, Send
 
 from thinkback.apps.server import faults
 from thinkback.apps.server.caller import caller_of
-from thinkback.apps.server.faults import Refused
 from thinkback.apps.server.proxy import asked as asking
 from thinkback.apps.server.proxy import splice
 from thinkback.apps.server.proxy.course import STAGES, Course
@@ -57,7 +56,7 @@ class Passing:
             async with Departure(receive):
                 try:
                     answer = await self.upstream.send(request)
-                except Refused as error:
+                except ThinkbackError as error:
                     await faults.told(error)(scope, receive, send)
                 else:
                     await Relay(answer, send, {}, None).run()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from thinkback.apps.server.faults import Refused
 from thinkback.memory import Memory
-from thinkback.types import Candidate
+from thinkback.types import Recollection
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -21,8 +21,8 @@ class Broken(Exception):
 class Outgoing:
     """A request on its way. `path` is ours, below `/v1`; no client names the host.
 
-    Memory that answers for itself does so from `memory` (None: it may not be read), `text` and `recalled`
-    (None: nothing was looked for yet).
+    Memory that answers for itself is given the `text` that asks, the `memory` it may read, and what was
+    found there already.
     """
 
     method: str
@@ -31,7 +31,7 @@ class Outgoing:
     body: bytes = b""
     memory: Memory | None = None
     text: str = ""
-    recalled: tuple[Candidate, ...] | None = None
+    found: Recollection | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ class Incoming:
     status: int
     headers: Headers
     chunks: AsyncGenerator[bytes, None]
-    by_memory: bool = field(default=False)
+    by_memory: bool = False
 
 
 class Upstream(Protocol):
     async def send(self, request: Outgoing) -> Incoming:
-        """The answer when it begins; Refused if there will be none. Whoever ends its chunks ends it."""
+        """The answer when it begins; ThinkbackError if there is none. Whoever closes its chunks ends it."""
         ...
 
     async def close(self) -> None: ...
