@@ -7,9 +7,14 @@ import re
 from typing import Any, NamedTuple
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-_DECODER = json.JSONDecoder(
-    parse_int=str, parse_float=str
-)  # a number of any length is nobody's business here
+
+
+def _unread(_: str) -> int:
+    """A number, of any length: nobody looks at it here."""
+    return 0
+
+
+_DECODER = json.JSONDecoder(parse_int=_unread, parse_float=_unread)
 
 
 class Member(NamedTuple):

@@ -174,9 +174,11 @@ def test_how_a_stream_ended(raw: bytes, whole: bool, text: str, outcome: Outcome
     assert heard([raw], whole=whole) == Heard(text, outcome)
 
 
-@given(CUTS, st.sampled_from([gzip.compress, zlib.compress]))
-def test_a_compressed_answer_is_read_from_a_copy(places: list[int], compress: Any) -> None:
-    kind = b"gzip" if compress is gzip.compress else b"deflate"
+@given(CUTS, st.sampled_from([b"gzip", b"deflate"]))
+def test_a_compressed_answer_is_read_from_a_copy(places: list[int], kind: bytes) -> None:
+    def compress(raw: bytes) -> bytes:
+        return gzip.compress(raw) if kind == b"gzip" else zlib.compress(raw)
+
     packed = compress(answer({"content": "hi"}))
     assert heard(cut(packed, places), {**JSON, b"content-encoding": kind}) == Heard("hi", "answered")
     packed = compress(stream(delta("hi"), "[DONE]"))
