@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from thinkback.checks import MAX_TEXT
-
 END = b"[DONE]"
 _LINE = re.compile(rb"\r\n|\n|\r")
+LONGEST = 8 << 20  # bytes of one event
 _SHORT = 64  # the end mark is short, and so is all that may stand before it on its line
 
 
@@ -48,7 +47,7 @@ class Events:
     def _hold(self, piece: bytes) -> None:
         self._line.append(piece)
         self._held += len(piece)
-        if self._held > MAX_TEXT:
+        if self._held > LONGEST:
             self._deaf = True
             self._line.clear()
             self._data.clear()

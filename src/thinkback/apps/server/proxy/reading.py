@@ -15,7 +15,9 @@ from typing import Any, Literal, Protocol
 from thinkback.apps.server.proxy.asked import text_of
 from thinkback.apps.server.proxy.events import Events
 from thinkback.apps.server.proxy.partial import partial_text
-from thinkback.checks import MAX_TEXT
+
+RAW = 8 << 20  # bytes of an answer that are read at most,
+TEXT = 1 << 18  # and characters of it that are kept: to index them takes half a second
 
 Outcome = Literal[
     "answered",  # in full
@@ -53,7 +55,7 @@ class Whole:
         self._over = False
 
     def feed(self, chunk: bytes) -> bool:
-        room = MAX_TEXT - len(self._raw)
+        room = RAW - len(self._raw)
         self._over = self._over or len(chunk) > room
         self._raw += chunk[:room] if self._over else chunk
         return False
@@ -67,7 +69,7 @@ class Whole:
         except (ValueError, RecursionError):
             pass
         text = partial_text(self._raw.decode(errors="replace").removesuffix("\ufffd"))
-        return Heard(text, "cut" if text.strip() else "malformed")
+        return Heard(text[:TEXT], "cut" if text.strip() else "malformed")
 
 
 class Streamed:
@@ -115,7 +117,7 @@ class Inflated:
     def __init__(self, inner: Reading) -> None:
         self._inner = inner
         self._inflate = zlib.decompressobj(wbits=47)  # gzip or zlib, as the header says
-        self._left = MAX_TEXT
+        self._left = RAW
         self._broken = False
 
     def feed(self, chunk: bytes) -> bool:
@@ -140,7 +142,7 @@ class Said:
         self.malformed = False
         self.finished = False
         self._texts: list[str] = []
-        self._room = MAX_TEXT
+        self._room = TEXT
         self._over = False
         self._refused = self._tools = self._error = self._chosen = False
 

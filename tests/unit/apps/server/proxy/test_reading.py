@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.timing import LINEAR, growth
 
+from thinkback.apps.server.proxy import events as events_module
 from thinkback.apps.server.proxy import reading as reading_module
 from thinkback.apps.server.proxy.partial import partial_text
 from thinkback.apps.server.proxy.reading import Heard, Outcome, reading
@@ -192,17 +193,14 @@ def test_what_is_not_what_its_header_says_is_not_read() -> None:
 
 
 def test_reading_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (reading_module, reading_module.__dict__["Events"].__init__.__globals__):
-        if isinstance(module, dict):
-            monkeypatch.setitem(module, "MAX_TEXT", 100)
-        else:
-            monkeypatch.setattr(module, "MAX_TEXT", 100)
+    monkeypatch.setattr(reading_module, "RAW", 100)
+    monkeypatch.setattr(reading_module, "TEXT", 90)
+    monkeypatch.setattr(events_module, "LONGEST", 100)
     long = "x" * 150
     assert heard([answer({"content": long})], JSON).outcome == "cut"
-    assert 0 < len(heard([answer({"content": long})], JSON).text) < 100
-    assert heard([stream(delta("y" * 30), delta("y" * 30), delta("y" * 60), finish(), "[DONE]")]) == Heard(
-        "y" * 100, "cut"
-    )
+    assert 0 < len(heard([answer({"content": long})], JSON).text) < 90
+    pieces = stream(delta("y" * 30), delta("y" * 30), delta("y" * 60), finish(), "[DONE]")
+    assert heard([pieces]) == Heard("y" * 90, "cut")
     assert heard([stream(delta("y"), delta(long), finish(), "[DONE]")[:80], b"z" * 200]).text == "y"
     bomb = zlib.compress(answer({"content": long * 1000}))
     assert len(heard([bomb], {**JSON, b"content-encoding": b"deflate"}).text) < 100
