@@ -17,6 +17,7 @@ from thinkback.types import Candidate, Turn
 class Asked:
     """`said` are the texts the client sends, in order; `digest` is of all up to the user's last words."""
 
+    operation: str = "chat"
     text: str = ""
     session: str = "default"
     digest: str = ""
@@ -61,6 +62,7 @@ def completion(body: Body) -> Asked | None:
         return None
     text = clean(prompt)
     return Asked(
+        operation="text_completion",
         text=text,
         session=f"prompt-{digest(text)[:12]}",
         digest=digest(text),

@@ -44,9 +44,12 @@ class Course:
         self._kept = False
 
     async def run(self, request: Outgoing, body: Body, scope: Scope, receive: Receive, send: Send) -> None:
+        asked = self._exchange.asked
+        told = {"gen_ai.operation.name": asked.operation, "gen_ai.request.model": asked.model}
         try:
-            async with Departure(receive):
-                await self._there_and_back(request, body, scope, receive, send)
+            with self._telemetry.span(f"{asked.operation} {asked.model}", told):
+                async with Departure(receive):
+                    await self._there_and_back(request, body, scope, receive, send)
         except Gone:
             await self._broken_off()
         except BaseException:  # the server stops, or this is a mistake of ours: the turn is kept all the same

@@ -9,7 +9,14 @@ from starlette.datastructures import Headers as Given
 from thinkback.apps.server.caller import Caller
 from thinkback.apps.server.proxy.upstream import Headers
 
-PASSED = ("content-type", "accept", "openai-organization", "openai-project", "openai-beta")
+PASSED = (
+    "content-type",
+    "content-encoding",
+    "accept",
+    "openai-organization",
+    "openai-project",
+    "openai-beta",
+)
 
 _OF_ONE_CONNECTION = {
     *(b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection"),

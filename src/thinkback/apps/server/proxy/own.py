@@ -21,7 +21,7 @@ class Own(ABC):
     async def send(self, request: Outgoing) -> Incoming:
         if request.path == "/models":
             return forms.whole(forms.models(self._name))
-        if request.method == "GET":
+        if request.method != "POST":
             if request.path != f"/models/{self._name}":
                 raise Refused(404, f"no such model here: there is {self._name!r}", "model_not_found")
             return forms.whole(forms.model(self._name))

@@ -53,7 +53,8 @@ class Recalling:
             return self._skipped("busy")
         began = time.perf_counter()
         try:
-            found = await self._desk.within(self._options.recall_s, lambda: self._work(memory, asked))
+            with self._telemetry.span("search_memory", {"gen_ai.operation.name": "search_memory"}):
+                found = await self._desk.within(self._options.recall_s, lambda: self._work(memory, asked))
         except TooSlow:
             self._breaker.failed()
             return self._skipped("slow")

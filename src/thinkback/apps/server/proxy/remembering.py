@@ -77,7 +77,8 @@ class Remembering:
                 observe("thinkback_proxy_cpu_seconds", time.thread_time() - cpu, stage="remember")
 
         try:
-            turn = await self._desk.within(self._options.remember_s, work, surely=True)
+            with self._telemetry.span("create_memory", {"gen_ai.operation.name": "create_memory"}):
+                turn = await self._desk.within(self._options.remember_s, work, surely=True)
         except TooSlow:
             self._telemetry.count("thinkback_turns_late_total")
             return Kept("late")

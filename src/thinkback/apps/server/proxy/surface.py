@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from urllib.parse import quote
 
 from starlette.datastructures import Headers
 from starlette.routing import BaseRoute, Route
@@ -22,7 +23,7 @@ from thinkback.apps.server.proxy.remembering import Remembering
 from thinkback.apps.server.proxy.splice import Body
 from thinkback.apps.server.proxy.upstream import Outgoing, Upstream
 from thinkback.apps.server.services import Services
-from thinkback.errors import ThinkbackError
+from thinkback.errors import NotFound, ThinkbackError
 
 
 def routes(services: Services, upstream: Upstream) -> list[BaseRoute]:
@@ -49,13 +50,13 @@ class Passing:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         raw = await whole_body(receive)
         if raw is not None:
-            await self.through(self.request(scope, raw), scope, receive, send)
+            await self.through(raw, scope, receive, send)
 
-    async def through(self, request: Outgoing, scope: Scope, receive: Receive, send: Send) -> None:
+    async def through(self, raw: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             async with Departure(receive):
                 try:
-                    answer = await self.upstream.send(request)
+                    answer = await self.upstream.send(self.request(scope, raw))
                 except ThinkbackError as error:
                     await faults.told(error)(scope, receive, send)
                 else:
@@ -64,11 +65,12 @@ class Passing:
             pass
 
     def request(self, scope: Scope, raw: bytes) -> Outgoing:
-        """As it goes to the upstream; the path is the one of the route, the host is nobody's to choose."""
+        """As it goes to the upstream: below its base URL, by the path of our route and no other."""
+        path = scope["path"].removeprefix("/v1")
+        if not {".", ".."}.isdisjoint(path.split("/")):
+            raise NotFound("no model has such a name")
         headers = outgoing(Headers(scope=scope), caller_of(scope), self.services.options.upstream_key)
-        return Outgoing(
-            method=scope["method"], path=scope["path"].removeprefix("/v1"), headers=headers, body=raw
-        )
+        return Outgoing(method=scope["method"], path=quote(path), headers=headers, body=raw)
 
 
 class Asking:
@@ -84,7 +86,7 @@ class Asking:
         raw = await whole_body(receive)
         if raw is None:
             return
-        services, request = self._passing.services, self._passing.request(scope, raw)
+        services = self._passing.services
         began = time.perf_counter()
         body = splice.read(raw)
         try:
@@ -94,10 +96,10 @@ class Asking:
             return
         services.telemetry.observe(STAGES, time.perf_counter() - began, stage="parse")
         if body is None or talk is None:
-            await self._passing.through(request, scope, receive, send)
+            await self._passing.through(raw, scope, receive, send)
             return
         course = Course(self._passing.upstream, self._recalling, self._remembering, services.telemetry, talk)
-        await course.run(request, body, scope, receive, send)
+        await course.run(self._passing.request(scope, raw), body, scope, receive, send)
 
     def _exchange(self, scope: Scope, body: Body) -> Exchange | None:
         services = self._passing.services
