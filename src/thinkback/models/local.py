@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
 
-from thinkback.errors import BadReply, MissingExtra, ModelError, ModelRefused, ModelUnavailable
+from thinkback.errors import BadReply, MissingExtra, ModelRefused, ModelUnavailable
 from thinkback.models import folder as shelf
 from thinkback.models.chat import plain
 from thinkback.models.masking import forms
@@ -88,52 +89,67 @@ class LocalLLM:
         request |= {"stream": True, "stream_options": {"include_usage": True}}
         if forbid:
             request["logit_bias"] = [[form, False] for form in forms(forbid)]
-        pieces: SimpleQueue[str | BaseException | None] = SimpleQueue()
+        spoken: list[str] = []
         usage: dict[str, Any] = {}
-        enough = Event()
-
-        def heard(event: dict[str, Any]) -> bool:
-            try:
+        with closing(self._events(request)) as events:
+            for event in events:
                 usage.update(event.get("usage") or {})
-                if text := self._choice(event).get("delta", {}).get("content"):
-                    pieces.put(text)
-            except ModelError as fault:  # an exception must not cross the C++ frames below
-                pieces.put(fault)
-                return True
-            return enough.is_set()
-
-        def work() -> None:
-            try:
-                self._run(request, heard)
-                pieces.put(None)
-            except BaseException as fault:
-                pieces.put(fault)
-
-        worker = Thread(target=work, name="thinkback-local-llm", daemon=True)
-        worker.start()
-        try:
-            text = yield from self._drain(pieces)
-        finally:
-            enough.set()
-            worker.join()
+                if piece := self._choice(event).get("delta", {}).get("content"):
+                    spoken.append(piece)
+                    yield piece
+        text = "".join(spoken)
+        if not text.strip():
+            raise BadReply(f"The model {self.name!r} gave an empty answer. Rephrase, or raise max_tokens.")
         return _reply(text, usage)
+
+    def respond(
+        self, request: Mapping[str, Any], *, bare: bool = False
+    ) -> Generator[dict[str, Any], None, None]:
+        """OpenAI's request as it is, answered in OpenAI's objects: one, or with `stream` one a piece.
+
+        A `bare` one completes a prompt instead of a chat. Dropping the iterator stops the model.
+        """
+        if not request.get("stream"):
+            yield self._named(self._run(dict(request), bare=bare))
+            return
+        with closing(self._events(dict(request), bare)) as events:
+            yield from map(self._named, events)
 
     def close(self) -> None:
         """Free the model's memory; the next question loads it again."""
         with self._lock:
             self._server = None
 
-    def _drain(self, pieces: SimpleQueue[str | BaseException | None]) -> Generator[str, None, str]:
-        spoken: list[str] = []
-        while (piece := pieces.get()) is not None:
-            if isinstance(piece, BaseException):
-                raise piece
-            spoken.append(piece)
-            yield piece
-        text = "".join(spoken)
-        if not text.strip():
-            raise BadReply(f"The model {self.name!r} gave an empty answer. Rephrase, or raise max_tokens.")
-        return text
+    def _events(self, request: dict[str, Any], bare: bool = False) -> Generator[dict[str, Any], None, None]:
+        """The model works in a thread of its own, until it is done or nobody listens any more."""
+        events: SimpleQueue[dict[str, Any] | BaseException | None] = SimpleQueue()
+        enough = Event()
+
+        def heard(event: dict[str, Any]) -> bool:
+            events.put(event)
+            return enough.is_set()
+
+        def work() -> None:
+            try:
+                self._run(request, heard, bare)
+                events.put(None)
+            except BaseException as fault:
+                events.put(fault)
+
+        worker = Thread(target=work, name="thinkback-local-llm", daemon=True)
+        worker.start()
+        try:
+            while (event := events.get()) is not None:
+                if isinstance(event, BaseException):
+                    raise event
+                yield event
+        finally:
+            enough.set()
+            worker.join()
+
+    def _named(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """By our name: its own tells where on this machine its file is."""
+        return answer | {"model": self.name} if "model" in answer else answer
 
     def _request(self, messages: Sequence[Message], max_tokens: int, temperature: float) -> dict[str, Any]:
         return {
@@ -144,16 +160,16 @@ class LocalLLM:
         }
 
     def _run(
-        self, request: dict[str, Any], heard: Callable[[dict[str, Any]], bool] | None = None
+        self,
+        request: dict[str, Any],
+        heard: Callable[[dict[str, Any]], bool] | None = None,
+        bare: bool = False,
     ) -> dict[str, Any]:
         with self._lock:
             server = self._server = self._server or self._load()
+            handle = server.handle_completions if bare else server.handle_chat_completions
             try:
-                answer = (
-                    server.handle_chat_completions(request, heard)
-                    if heard
-                    else server.handle_chat_completions(request)
-                )
+                answer = handle(request, heard) if heard else handle(request)
             except (RuntimeError, ValueError) as fault:
                 raise ModelRefused(
                     f"The model {self.name!r} could not take the request: {fault}. Simplify its schema."

@@ -95,12 +95,12 @@ class ChatStream:
             return
         self._pieces.close()
         text = "".join(self._spoken)
-        used = tuple(_used(item) for item in self.recollection)
+        recalled = tuple(used(item) for item in self.recollection)
         # Without a model this is memory speaking of itself, and must not be remembered as news.
         tally = self._tally
         response = "" if self._llm is None else clean(text.removesuffix(tally.warning).rstrip("\n"))
         checks = tuple(tally.checks)
-        turn = self._keep(replace(self._said, response=response, recalled=used, checks=checks))
+        turn = self._keep(replace(self._said, response=response, recalled=recalled, checks=checks))
         self._answer = Answer(
             text=text,
             turn=turn,
@@ -166,7 +166,8 @@ def _from_model(llm: LLM, given: _Given, checks: Checks, tally: Tally) -> Genera
         yield from consistent(asking, checker, given.said.query, tally)
 
 
-def _used(item: Candidate) -> Used:
+def used(item: Candidate) -> Used:
+    """What is kept of a recalled memory with the turn it was recalled for."""
     score = item.score
     return Used(
         "thought" if item.thought else "turn",

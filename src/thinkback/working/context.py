@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from thinkback.prompts import load
 from thinkback.prompts.facts import facts as numbered
@@ -139,11 +140,25 @@ def _previous(recent: Sequence[Turn], limits: Budget) -> list[Message]:
 def _recalled(
     message: str, found: Iterable[Candidate], spoken: set[int], room: int
 ) -> tuple[list[str], list[str]]:
-    """Thoughts as facts, raw turns as history, what fits, in an order that lasts from turn to turn."""
+    """Thoughts as facts, raw turns as history."""
     items = [item for item in found if item.turn is None or item.turn.id not in spoken][:MOST_RECALLED]
+    told = worded(message, items, room)
+    facts = [each.text for each in told if each.item.turn is None]
+    return facts, [each.text for each in told if each.item.turn is not None]
+
+
+class Worded(NamedTuple):
+    """A recalled memory, and the words in which a model is told it."""
+
+    item: Candidate
+    text: str
+
+
+def worded(message: str, items: Sequence[Candidate], room: int) -> list[Worded]:
+    """What fits into so many tokens, each on one line, in an order that lasts from turn to turn."""
     fits = steady(pack(message, [piece_of(item, told=True) for item in items], room, each=FACT))
-    facts = [each.text for each in fits if each.piece.drawn]
-    return facts, [redact(" ".join(each.text.split())) for each in fits if not each.piece.drawn]
+    texts = (each.text if each.piece.drawn else redact(" ".join(each.text.split())) for each in fits)
+    return [Worded(items[each.number], text) for each, text in zip(fits, texts, strict=True)]
 
 
 def beginning(text: str, most: int) -> str:

@@ -25,6 +25,7 @@ VARIABLES = {
     "answer_again": {"draft", "facts", "shown"},
     "answer_go_on": {"said"},
     "integrate": {"memories", "question"},
+    "proxy": {"facts", "history"},
     "synthesise": {"memories", "question", "most"},
     "synthesise_again": {"fault", "most"},
 }

@@ -39,19 +39,21 @@ class Desk:
             raise busy("too much is waiting to be done here: try again in a moment")
         return await asyncio.shield(asyncio.wrap_future(self._submit(work)))
 
-    async def within(self, seconds: float, work: Callable[[], _Result]) -> _Result:
+    async def within(self, seconds: float, work: Callable[[], _Result], *, surely: bool = False) -> _Result:
         """Its result, or TooSlow when the time is over or the queue is full: then nobody waits.
 
-        What was not begun by then never is: under load no thread works for nobody.
+        What was not begun by then never is, so that under load no thread works for nobody; unless it must
+        `surely` be done: then it is, and only the waiting ends.
         """
-        if self._in_hand >= self._waiting:
+        if self._in_hand >= self._waiting and not surely:
             raise TooSlow
         future = self._submit(work)
         asked = asyncio.wrap_future(future)
+        asked.add_done_callback(_unheard)  # whoever waits may be cancelled too
         done, _ = await asyncio.wait((asked,), timeout=seconds)
         if not done:
-            asked.add_done_callback(_unheard)
-            future.cancel()
+            if not surely:
+                future.cancel()
             raise TooSlow
         return asked.result()
 

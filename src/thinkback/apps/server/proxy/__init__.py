@@ -1,0 +1,31 @@
+"""The proxy: change one base_url, and any chat application remembers.
+
+request -> splice.read -> asked -> recalling (in its time) -> splice -> upstream
+answer  -> relay (byte for byte), read on the side (reading) -> remembering -> the answer's end
+
+Behind it stands one upstream: a server on the network (remote), the model on this machine (local), or memory
+itself (itself).
+"""
+
+from thinkback.apps.server.proxy.itself import Itself
+from thinkback.apps.server.proxy.local import Local
+from thinkback.apps.server.proxy.remote import Remote
+from thinkback.apps.server.proxy.surface import routes
+from thinkback.apps.server.proxy.upstream import Upstream
+from thinkback.apps.server.services import Services
+from thinkback.errors import InvalidInput
+from thinkback.models.local import LocalLLM
+
+__all__ = ["Itself", "Local", "Remote", "Upstream", "chosen", "routes"]
+
+
+def chosen(services: Services) -> Upstream:
+    """The upstream that the options name, else the model the memory was opened with, else memory itself."""
+    options, root = services.options, services.memories.root
+    if options.upstream:
+        return Remote(options.upstream, options.upstream_s)
+    if isinstance(root.llm, LocalLLM):
+        return Local(root.llm, services.desk, root.embedder)
+    if root.llm is not None:
+        raise InvalidInput(f"{root.llm.name} is a model elsewhere: give its base URL as the upstream")
+    return Itself(services.desk, root.embedder, options.recalled)
