@@ -27,6 +27,7 @@ from thinkback.types import (
     Candidate,
     Entity,
     Failure,
+    Kind,
     Recollection,
     Ref,
     Stats,
@@ -50,20 +51,25 @@ class Looking:
         subject: str | None = None,
         relation: str | None = None,
         group: int | None = None,
+        kind: Kind | None = None,
         current: bool = True,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
+        after: int = 0,
         limit: int | None = None,
     ) -> list[Thought]:
         """The thoughts of the space in sequence; `current=False` includes retired ones.
 
         `subject` finds by any name of it; who is who is listed by `entities`. `as_of` asks what held at that
-        time (retired since or not), `known_at` what was held true when this memory stood there.
+        time (retired since or not), `known_at` what was held true when this memory stood there. `after` is
+        the last one already seen.
         """
         most = checked_limit(limit)
         when, then = moment(as_of, "as_of"), moment(known_at, "known_at")
         current = current and when is None and then is None
-        read = partial(self.store.thoughts, self.user, relation=relation, current=current)
+        read = partial(
+            self.store.thoughts, self.user, relation=relation, kind=kind, current=current, after=after
+        )
         if subject is None:
             found = read(group=group)
         else:
@@ -77,21 +83,28 @@ class Looking:
             found = [past[thought.id] for thought in found if thought.id in past]
         return sorted(seen(found, when, then), key=lambda thought: thought.id)[:most]
 
-    def history(self, subject: str, relation: str | None = None) -> list[Version]:
+    def history(
+        self, subject: str, relation: str | None = None, *, skip: int = 0, limit: int | None = None
+    ) -> list[Version]:
         """What was ever thought of a subject, by any of its names: oldest value first, with the reasons."""
         found = self.thoughts(subject=checked_text(subject, "subject"), relation=relation, current=False)
         ordered = sorted(found, key=lambda thought: (thought.valid_from or thought.recorded_at, thought.id))
-        return [Version(thought, tuple(self._changes(thought))) for thought in ordered]
+        wanted = ordered[checked_limit(skip) :][: checked_limit(limit)]
+        return [Version(thought, tuple(self._changes(thought))) for thought in wanted]
 
     def turns(
-        self, *, session: str | None = None, limit: int | None = None, newest: bool = False
+        self, *, session: str | None = None, after: int = 0, limit: int | None = None, newest: bool = False
     ) -> list[Turn]:
-        """The turns in sequence; with `newest`, the last `limit` of them."""
-        return self.store.turns(self.user, session=session, limit=checked_limit(limit), newest=newest)
+        """The turns in sequence, from the one after `after`; with `newest`, the last `limit` of them."""
+        most = checked_limit(limit)
+        return self.store.turns(self.user, session=session, after=after, limit=most, newest=newest)
 
-    def journal(self, *, thought: int | None = None, limit: int | None = None) -> list[Action]:
-        """Every action on the space, with its reason."""
-        return self.store.journal(self.user, thought=thought, limit=checked_limit(limit))
+    def journal(
+        self, *, thought: int | None = None, turn: int | None = None, after: int = 0, limit: int | None = None
+    ) -> list[Action]:
+        """Every action on the space, with its reason; or those on one thought, or of thinking over a turn."""
+        most = checked_limit(limit)
+        return self.store.journal(self.user, thought=thought, turn=turn, after=after, limit=most)
 
     def entities(self) -> list[Entity]:
         """Who and what thoughts are about: all names of each, and the thoughts by which they are one."""
