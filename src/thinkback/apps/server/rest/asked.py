@@ -36,15 +36,21 @@ def _moment(value: Any) -> datetime:
         raise ValueError("not a time in ISO 8601: 2024-05-31T18:30:00Z") from error
 
 
+def _whole(value: Any) -> Any:
+    """To JSON 5.0 is a whole number; Python's strictness must not tell it from 5."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 Moment = Annotated[AwareDatetime, BeforeValidator(_moment)]
 """A time with its zone, in ISO 8601."""
 
-Number = Annotated[int, Field(ge=1, le=LARGEST)]
+Whole = Annotated[int, BeforeValidator(_whole)]
+Number = Annotated[Whole, Field(ge=1, le=LARGEST)]
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Question = Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
 Reason = Annotated[str, Field(min_length=1, max_length=10_000)]
-Recalled = Annotated[int, Field(ge=1, le=MOST_RECALLED, description="At most so many memories.")]
+Recalled = Annotated[Whole, Field(ge=1, le=MOST_RECALLED, description="At most so many memories.")]
 PresetName = Annotated[str, Field(max_length=MAX_NAME, json_schema_extra={"enum": sorted(PRESETS)})]
 
 Id = Annotated[int, Path(ge=1, le=LARGEST)]
@@ -94,7 +100,7 @@ class RecallAsked(Body):
     as_of: Moment | None = Field(default=None, description="What held at this time.")
     known_at: Moment | None = Field(default=None, description="What this memory knew at this time.")
     preset: PresetName | None = Field(default=None, description="Search in another way, this once.")
-    budget: int | None = Field(
+    budget: Whole | None = Field(
         default=None, ge=1, le=1_000_000, description="At most so many tokens of text in all."
     )
     explain: bool = Field(
@@ -105,7 +111,7 @@ class RecallAsked(Body):
 class QuestionAsked(Body):
     question: Question
     k: Recalled = 5
-    max_words: int = Field(default=50, ge=1, le=1000)
+    max_words: Whole = Field(default=50, ge=1, le=1000)
 
 
 class ContextAsked(Body):
@@ -137,12 +143,12 @@ class EraseAll(Body):
 
 
 class ThinkAsked(Body):
-    limit: int = Field(default=10, ge=1, le=MOST_THOUGHT_OVER, description="At most so many turns.")
+    limit: Whole = Field(default=10, ge=1, le=MOST_THOUGHT_OVER, description="At most so many turns.")
     retry_failed: bool = Field(default=False, description="Try again what was given up before.")
 
 
 class OrganiseAsked(Body):
-    group: int | None = Field(
+    group: Whole | None = Field(
         default=None, ge=0, le=1 << 31, description="Only this group; else all, one by one."
     )
 
@@ -160,8 +166,8 @@ class SummaryGiven(Body):
     """A summary as `GET /summary` gives it, changed; its version says which one was changed."""
 
     session: Name = "default"
-    version: int = Field(ge=0, le=LARGEST)
-    turn: int = Field(default=0, ge=0, le=LARGEST)
+    version: Whole = Field(ge=0, le=LARGEST)
+    turn: Whole = Field(default=0, ge=0, le=LARGEST)
     talk: Talk = "small talk"
     topic: Item = ""
     conclusion: Item = ""

@@ -23,20 +23,16 @@ PIECE = 1 << 16  # bytes of an export that are sent at once, a line more or less
 _LINES: dict[str, Any] = {NDJSON: {"schema": {"type": "string"}}}
 
 
-class Lines(StreamingResponse):
-    media_type = NDJSON
-
-
 @router.get(
     "/export",
-    response_class=Lines,
+    response_class=StreamingResponse,
     responses={200: {"content": _LINES, "description": "One JSON object a line"}},
 )
 async def export(asked: Reading) -> Response:
     """One user's whole memory as JSON lines, as of one moment; to import them elsewhere gives the same."""
     lines = await asked.do(lambda memory: iter(memory.export()))
     first = await asked.do(lambda _: _piece(lines))
-    return Lines(_pieces(asked, first, lines))
+    return StreamingResponse(_pieces(asked, first, lines), media_type=NDJSON)
 
 
 @router.post(

@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 from thinkback.apps.server.faults import fault, told
 from thinkback.errors import ThinkbackError
@@ -87,8 +88,16 @@ async def _invalid(request: Request, error: Exception) -> Response:
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "bad_request")
-    headers = None if error.headers is None else dict(error.headers)
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_methods(request))
     return fault(error.status_code, str(error.detail), code, headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """What a path can be asked, by all routes that have it: Starlette names those of the first alone."""
+    routes = [route for route in request.app.routes if route.matches(request.scope)[0] is Match.PARTIAL]
+    return sorted({method for route in routes for method in getattr(route, "methods", None) or ()})
 
 
 def _place(loc: tuple[int | str, ...]) -> str:

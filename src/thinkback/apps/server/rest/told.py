@@ -1,17 +1,18 @@
 """What is told: the replies as pydantic says them, field by field what `apps.values` and the codec make.
 
-They describe and are not run: a reply is made by the codec, and tests hold it against these.
+They describe and are not run: a reply is made by the codec, and tests hold it against these. Rows of several
+types are told as lists of a length: generators of clients stumble over tuples in a schema.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Generic, Literal, TypeVar
+from typing import Annotated, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from thinkback.audit import Concern
-from thinkback.types import ActionKind, CheckOutcome, CheckWay, ItemKind, Kind, Side, SummaryField, Talk
+from thinkback.types import ActionKind, CheckOutcome, CheckWay, ItemKind, Kind, SummaryField, Talk
 
 _Item = TypeVar("_Item")
 
@@ -61,7 +62,7 @@ class TurnTold(Told):
     key: str | None
     asker: str
     answerer: str
-    recalled: list[tuple[ItemKind, int, float, float, float, int]]
+    recalled: list[Annotated[list[str | float], Field(min_length=6, max_length=6)]]
     checks: list[CheckTold]
 
 
@@ -79,7 +80,7 @@ class ThoughtKept(Told):
     valid_to: datetime | None
     recorded_at: datetime
     retired_at: datetime | None
-    sources: list[tuple[int, str, Side, int, int]]
+    sources: list[Annotated[list[int | str], Field(min_length=5, max_length=5)]]
 
 
 class ThoughtTold(ThoughtKept):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from thinkback.apps.server.rest.told import ReceiptTold, ThoughtTold, Told, TurnTold
 from thinkback.types import ItemKind, Kind, Talk
@@ -92,7 +94,7 @@ class UnderstandingTold(Told):
     reaches_back: bool
     manner: str
     told: str
-    kinds: list[tuple[Kind, float]]
+    kinds: list[Annotated[list[Kind | float], Field(min_length=2, max_length=2)]]
     names: list[str]
     aliases: list[str]
     ways: list[str]
