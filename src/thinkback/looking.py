@@ -5,7 +5,7 @@ The base of `Memory`: it reads the store, changes nothing, and needs no embeddin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
 
@@ -67,17 +67,19 @@ class Looking:
         most = checked_limit(limit)
         when, then = moment(as_of, "as_of"), moment(known_at, "known_at")
         current = current and when is None and then is None
-        read = partial(
-            self.store.thoughts, self.user, relation=relation, kind=kind, current=current, after=after
-        )
+        read = partial(self.store.thoughts, self.user, relation=relation, kind=kind, current=current)
+        hidden = None if relation == SAME else SAME
+        if subject is None and when is None and then is None and most is not None:
+            return _first(most, partial(read, group=group), after, hidden)
         if subject is None:
-            found = read(group=group)
+            found = read(group=group, after=after)
         else:
-            found = [thought for name in self._circle().names(subject) for thought in read(subject=name)]
+            names = self._circle().names(subject)
+            found = [thought for name in names for thought in read(subject=name, after=after)]
             if group is not None:
-                there = {thought.id for thought in read(group=group)}
+                there = {thought.id for thought in read(group=group, after=after)}
                 found = [thought for thought in found if thought.id in there]
-        found = [thought for thought in found if thought.relation != SAME or relation == SAME]
+        found = [thought for thought in found if thought.relation != hidden]
         if then is not None:
             past = replay(self.store.journal(self.user), then)
             found = [past[thought.id] for thought in found if thought.id in past]
@@ -103,6 +105,8 @@ class Looking:
         self, *, thought: int | None = None, turn: int | None = None, after: int = 0, limit: int | None = None
     ) -> list[Action]:
         """Every action on the space, with its reason; or those on one thought, or of thinking over a turn."""
+        if thought is not None and turn is not None:
+            raise InvalidInput("the journal of a thought or of a turn: give one of them")
         most = checked_limit(limit)
         return self.store.journal(self.user, thought=thought, turn=turn, after=after, limit=most)
 
@@ -148,6 +152,18 @@ class Looking:
 
     def _circle(self) -> Circle:
         return Circle.of(self.store.thoughts(self.user, kind="relationship"))
+
+
+def _first(most: int, read: Callable[..., list[Thought]], after: int, hidden: str | None) -> list[Thought]:
+    """So many thoughts but for those of a hidden relation; of a large space a part is read, not all."""
+    found: list[Thought] = []
+    while len(found) < most:
+        page = read(after=after, limit=most)
+        found += [thought for thought in page if thought.relation != hidden]
+        if len(page) < most:
+            break
+        after = page[-1].id
+    return found[:most]
 
 
 def moment(when: datetime | None, what: str) -> datetime | None:

@@ -15,7 +15,7 @@ from fastapi import Depends, Query, Request
 from thinkback.apps.server.caller import Caller, caller_of
 from thinkback.apps.server.faults import forbidden
 from thinkback.apps.server.services import Services
-from thinkback.checks import MAX_NAME
+from thinkback.checks import MAX_NAME, checked_name
 from thinkback.memory import Memory
 from thinkback.types import KeyScope
 
@@ -50,8 +50,12 @@ class Asked:
     caller: Caller
     memory: Memory
 
-    async def do(self, work: Callable[[Memory], _Result]) -> _Result:
-        return await self.services.desk.do(lambda: work(self.memory))
+    async def do(self, work: Callable[[Memory], _Result], operation: str = "") -> _Result:
+        """At the desk; an `operation` the GenAI conventions have a name for is traced under it."""
+        if not operation:
+            return await self.services.desk.do(lambda: work(self.memory))
+        with self.services.telemetry.span(operation, {"gen_ai.operation.name": operation}):
+            return await self.services.desk.do(lambda: work(self.memory))
 
 
 def require(caller: Caller, scope: KeyScope) -> None:
@@ -59,12 +63,12 @@ def require(caller: Caller, scope: KeyScope) -> None:
         raise forbidden(f"this key has not the scope {scope!r}: ask with one that has")
 
 
-def named(request: Request, name: str) -> str | None:
-    """A header with a name in it; a name is sent as UTF-8, which HTTP hands on as Latin-1."""
-    value = request.headers.get(name)
+def named(request: Request, header: str) -> str | None:
+    """The name in a header, sent as UTF-8, which HTTP hands on as Latin-1; an empty one names nobody."""
+    value = request.headers.get(header)
     if value is None:
         return None
-    return value.encode("latin-1").decode("utf-8", "replace")
+    return checked_name(value.encode("latin-1").decode("utf-8", "replace"), header)
 
 
 def asked(request: Request, scope: KeyScope, user: str | None) -> Asked:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
-from thinkback.checks import MAX_NAME, MAX_TEXT
+from thinkback.checks import MAX_NAME, MAX_TEXT, checked_name
 from thinkback.errors import InvalidInput
 from thinkback.presets import PRESETS
 from thinkback.text.clean import clean
@@ -165,7 +165,7 @@ class ExcludedGiven(Body):
 class SummaryGiven(Body):
     """A summary as `GET /summary` gives it, changed; its version says which one was changed."""
 
-    session: Name = "default"
+    session: Annotated[Name, AfterValidator(lambda name: checked_name(name, "session"))] = "default"
     version: Whole = Field(ge=0, le=LARGEST)
     turn: Whole = Field(default=0, ge=0, le=LARGEST)
     talk: Talk = "small talk"

@@ -31,4 +31,4 @@ async def erase(asked: Writing, body: EraseTurn | EraseSession | EraseAll) -> Re
             gone = memory.erase(user=memory.user)
         return asdict(gone)
 
-    return await reply(asked, make)
+    return await reply(asked, make, "delete_memory")

@@ -35,7 +35,7 @@ async def recall(asked: Reading, body: RecallAsked) -> Response:
         )
         return values.recollection(found)
 
-    return await reply(asked, make)
+    return await reply(asked, make, "search_memory")
 
 
 @router.post("/ask", response_model=SynthesisTold, responses=MODEL_FAULTS)

@@ -29,9 +29,10 @@ def _by_name(route: APIRoute) -> str:
     return route.name
 
 
-async def reply(asked: Asked, make: Callable[[Memory], Any], status: int = 200) -> Response:
+async def reply(asked: Asked, make: Callable[[Memory], Any], operation: str = "") -> Response:
     """What `make` gives, as JSON."""
-    return Response(await asked.do(lambda memory: encoded(make(memory))), status, media_type=JSON)
+    content = await asked.do(lambda memory: encoded(make(memory)), operation)
+    return Response(content, media_type=JSON)
 
 
 def encoded(value: Any) -> bytes:

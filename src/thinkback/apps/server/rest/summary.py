@@ -27,7 +27,11 @@ async def get_summary(asked: Reading, session: SessionName = "default") -> Respo
 async def revise_summary(asked: Writing, body: SummaryRevised) -> Response:
     """Put a summary as a person wants it: send what was got, changed; another version meanwhile is a 409."""
     wanted = codec.summary_from_json(body.summary.model_dump())
-    return await reply(asked, lambda memory: codec.update_to_json(memory.revise_summary(wanted, body.reason)))
+    return await reply(
+        asked,
+        lambda memory: codec.update_to_json(memory.revise_summary(wanted, body.reason)),
+        "update_memory",
+    )
 
 
 @router.get("/summary/history", response_model=Page[UpdateTold])

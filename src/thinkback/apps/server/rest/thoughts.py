@@ -65,7 +65,8 @@ async def get_thought(asked: Reading, id: Id) -> Response:
 @router.delete("/thoughts/{id}", response_model=ActionTold, responses=DISK_FAULTS)
 async def forget(asked: Writing, id: Id, reason: Reason) -> Response:
     """Hold a thought true no longer; to undo the action that is answered brings it back."""
-    return await reply(asked, lambda memory: values.action(memory.forget(Ref("thought", id), reason)))
+    forgotten = Ref("thought", id)
+    return await reply(asked, lambda memory: values.action(memory.forget(forgotten, reason)), "delete_memory")
 
 
 @router.get("/thoughts/{id}/history", response_model=Page[VersionTold])

@@ -29,7 +29,7 @@ router = theme("turns")
 )
 async def remember(asked: Writing, body: TurnSaid | MessagesSaid) -> Response:
     """Keep one turn, or messages as turns: durable when this answers, and thought over by a thinker."""
-    content, new = await asked.do(partial(_kept, body=body))
+    content, new = await asked.do(partial(_kept, body=body), "create_memory")
     return Response(content, 201 if new else 200, media_type=JSON)
 
 
@@ -70,7 +70,7 @@ def _kept(memory: Memory, body: TurnSaid | MessagesSaid) -> tuple[bytes, bool]:
     if isinstance(body, TurnSaid):
         kept = [memory.remember(body.query, body.response, at=body.at, session=body.session, key=body.key)]
     else:
-        messages = [message.model_dump() for message in body.messages]
+        messages = [{"role": each.role, "content": each.content} for each in body.messages]
         kept = memory.remember_messages(messages, at=body.at, session=body.session, key=body.key)
     last = before[0].id if before else 0
     told = {"turns": [values.turn(turn) for turn in kept], "pending": memory.store.pending(memory.user)}
