@@ -5,7 +5,7 @@ The base of `Memory`: it reads the store, changes nothing, and needs no embeddin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
 
@@ -27,6 +27,7 @@ from thinkback.types import (
     Candidate,
     Entity,
     Failure,
+    Kind,
     Recollection,
     Ref,
     Stats,
@@ -50,48 +51,64 @@ class Looking:
         subject: str | None = None,
         relation: str | None = None,
         group: int | None = None,
+        kind: Kind | None = None,
         current: bool = True,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
+        after: int = 0,
         limit: int | None = None,
     ) -> list[Thought]:
         """The thoughts of the space in sequence; `current=False` includes retired ones.
 
         `subject` finds by any name of it; who is who is listed by `entities`. `as_of` asks what held at that
-        time (retired since or not), `known_at` what was held true when this memory stood there.
+        time (retired since or not), `known_at` what was held true when this memory stood there. `after` is
+        the last one already seen.
         """
         most = checked_limit(limit)
         when, then = moment(as_of, "as_of"), moment(known_at, "known_at")
         current = current and when is None and then is None
-        read = partial(self.store.thoughts, self.user, relation=relation, current=current)
+        read = partial(self.store.thoughts, self.user, relation=relation, kind=kind, current=current)
+        hidden = None if relation == SAME else SAME
+        if subject is None and when is None and then is None and most is not None:
+            return _first(most, partial(read, group=group), after, hidden)
         if subject is None:
-            found = read(group=group)
+            found = read(group=group, after=after)
         else:
-            found = [thought for name in self._circle().names(subject) for thought in read(subject=name)]
+            names = self._circle().names(subject)
+            found = [thought for name in names for thought in read(subject=name, after=after)]
             if group is not None:
-                there = {thought.id for thought in read(group=group)}
+                there = {thought.id for thought in read(group=group, after=after)}
                 found = [thought for thought in found if thought.id in there]
-        found = [thought for thought in found if thought.relation != SAME or relation == SAME]
+        found = [thought for thought in found if thought.relation != hidden]
         if then is not None:
             past = replay(self.store.journal(self.user), then)
             found = [past[thought.id] for thought in found if thought.id in past]
         return sorted(seen(found, when, then), key=lambda thought: thought.id)[:most]
 
-    def history(self, subject: str, relation: str | None = None) -> list[Version]:
+    def history(
+        self, subject: str, relation: str | None = None, *, skip: int = 0, limit: int | None = None
+    ) -> list[Version]:
         """What was ever thought of a subject, by any of its names: oldest value first, with the reasons."""
         found = self.thoughts(subject=checked_text(subject, "subject"), relation=relation, current=False)
         ordered = sorted(found, key=lambda thought: (thought.valid_from or thought.recorded_at, thought.id))
-        return [Version(thought, tuple(self._changes(thought))) for thought in ordered]
+        wanted = ordered[checked_limit(skip) :][: checked_limit(limit)]
+        return [Version(thought, tuple(self._changes(thought))) for thought in wanted]
 
     def turns(
-        self, *, session: str | None = None, limit: int | None = None, newest: bool = False
+        self, *, session: str | None = None, after: int = 0, limit: int | None = None, newest: bool = False
     ) -> list[Turn]:
-        """The turns in sequence; with `newest`, the last `limit` of them."""
-        return self.store.turns(self.user, session=session, limit=checked_limit(limit), newest=newest)
+        """The turns in sequence, from the one after `after`; with `newest`, the last `limit` of them."""
+        most = checked_limit(limit)
+        return self.store.turns(self.user, session=session, after=after, limit=most, newest=newest)
 
-    def journal(self, *, thought: int | None = None, limit: int | None = None) -> list[Action]:
-        """Every action on the space, with its reason."""
-        return self.store.journal(self.user, thought=thought, limit=checked_limit(limit))
+    def journal(
+        self, *, thought: int | None = None, turn: int | None = None, after: int = 0, limit: int | None = None
+    ) -> list[Action]:
+        """Every action on the space, with its reason; or those on one thought, or of thinking over a turn."""
+        if thought is not None and turn is not None:
+            raise InvalidInput("the journal of a thought or of a turn: give one of them")
+        most = checked_limit(limit)
+        return self.store.journal(self.user, thought=thought, turn=turn, after=after, limit=most)
 
     def entities(self) -> list[Entity]:
         """Who and what thoughts are about: all names of each, and the thoughts by which they are one."""
@@ -135,6 +152,18 @@ class Looking:
 
     def _circle(self) -> Circle:
         return Circle.of(self.store.thoughts(self.user, kind="relationship"))
+
+
+def _first(most: int, read: Callable[..., list[Thought]], after: int, hidden: str | None) -> list[Thought]:
+    """So many thoughts but for those of a hidden relation; of a large space a part is read, not all."""
+    found: list[Thought] = []
+    while len(found) < most:
+        page = read(after=after, limit=most)
+        found += [thought for thought in page if thought.relation != hidden]
+        if len(page) < most:
+            break
+        after = page[-1].id
+    return found[:most]
 
 
 def moment(when: datetime | None, what: str) -> datetime | None:

@@ -35,28 +35,13 @@ def audit(
       thinkback audit
       thinkback audit --user ann --strict --json
     """
+    from thinkback.apps import values
     from thinkback.apps.cli import printing
 
     with call.memory() as memory:
         found = memory.audit()
     if call.json:
-        printing.print_json(
-            {
-                "user": found.user,
-                "turns": found.turns,
-                "thoughts": found.thoughts,
-                "counts": found.counts,
-                "findings": [
-                    {
-                        "concern": each.concern,
-                        "refs": [str(ref) for ref in each.refs],
-                        "reason": each.reason,
-                        "text": each.text,
-                    }
-                    for each in found.findings
-                ],
-            }
-        )
+        printing.print_json(values.audit(found))
     else:
         if found.findings:
             rows = [

@@ -120,7 +120,8 @@ def _print_erased(call: Call, gone: Erased) -> None:
 
 
 def _print_action(call: Call, action: Action) -> None:
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
 
     if call.json:
         printing.print_json(values.action(action))

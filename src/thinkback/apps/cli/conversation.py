@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from thinkback.apps.cli import printing, values
+from thinkback.apps import values
+from thinkback.apps.cli import printing
 from thinkback.apps.cli.command import complain
 from thinkback.errors import InvalidInput, MissingExtra, ModelError
 from thinkback.types import Ref

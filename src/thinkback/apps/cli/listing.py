@@ -38,7 +38,8 @@ def thoughts(
       thinkback thoughts --subject Anna --all
       thinkback thoughts --as-of 2023-01-01      what held then
     """
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
 
     with call.memory() as memory:
         found = memory.thoughts(
@@ -80,7 +81,8 @@ def turns(
       thinkback turns
       thinkback turns --session travel --limit 100 --json
     """
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
 
     with call.memory() as memory:
         found = memory.turns(session=session, limit=limit, newest=True)
@@ -114,7 +116,8 @@ def journal(
       thinkback journal
       thinkback journal --thought 7
     """
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
 
     with call.memory() as memory:
         found = memory.journal(thought=thought)[-limit:]

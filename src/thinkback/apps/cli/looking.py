@@ -66,7 +66,8 @@ def recall(
       thinkback recall "我住在哪里？" -k 1 --json
       thinkback recall "What did we say of the trip?" -k 20 --budget 300   what fits into a prompt
     """
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
 
     with call.memory() as memory:
         found = memory.recall(
@@ -110,7 +111,8 @@ def ask(
       thinkback ask "What does my sister do?"
       thinkback ask "我妹妹是做什么的？" --llm none --json
     """
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
 
     with call.memory(thinks=True) as memory:
         made = memory.synthesise(read_stdin() if question == STDIN else question, k=k, max_words=max_words)
@@ -138,7 +140,8 @@ def why(
       thinkback why thought:7
       thinkback why turn:3
     """
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
 
     with call.memory() as memory:
         explained = memory.why(what)
@@ -160,7 +163,8 @@ def _print_lines(explained: Why) -> None:
 
 
 def _print_candidates(items: Iterable[Candidate]) -> None:
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
 
     rows = [
         (rank, item.ref, item.text, values.kind(item), f"{item.score.total:.2f}", item.reason)

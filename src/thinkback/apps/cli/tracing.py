@@ -29,7 +29,8 @@ def history(
       thinkback history user "lives in"
       thinkback history Anna --json
     """
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
     from thinkback.history import holding
 
     with call.memory() as memory:
@@ -62,7 +63,8 @@ def entities(call: Call) -> None:
       thinkback entities
       thinkback entities --json
     """
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
 
     with call.memory() as memory:
         found = memory.entities()

@@ -48,7 +48,8 @@ def remember(
       thinkback remember "My flight leaves at nine." --at 2024-05-31T18:30 --session travel
       thinkback remember - < letter.txt
     """
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
 
     said = read_stdin() if query == STDIN else query
     with call.memory(thinks=not later) as memory:
@@ -85,7 +86,8 @@ def think(
       thinkback think
       thinkback think --llm openai:gpt-4o-mini --retry-failed
     """
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
 
     with call.memory(thinks=True) as memory:
         retried = memory.retry_failures() if retry_failed else 0
@@ -137,7 +139,8 @@ def organise(
       thinkback organise
       thinkback organise --llm openai:gpt-4o-mini --json
     """
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
     from thinkback.apps.cli.progress import progress
 
     with call.memory(thinks=True) as memory, progress("organising") as report:

@@ -1,4 +1,4 @@
-"""Values as the JSON that `--json` prints; thoughts, turns and actions are as in an export."""
+"""Values as the JSON that `--json` and the server give; thoughts, turns and actions are as in an export."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from thinkback import codec
+from thinkback.audit import Audit
 from thinkback.types import (
     SCOPES,
     Action,
@@ -160,6 +161,17 @@ def why(value: Why) -> Json:
         "actions": [action(each) for each in value.actions],
         "used": [asdict(each) for each in value.used],
         "checks": [asdict(each) for each in value.checks],
+    }
+
+
+def audit(value: Audit) -> Json:
+    findings = [{**asdict(each), "refs": [str(ref) for ref in each.refs]} for each in value.findings]
+    return {
+        "user": value.user,
+        "turns": value.turns,
+        "thoughts": value.thoughts,
+        "counts": value.counts,
+        "findings": findings,
     }
 
 

@@ -1,0 +1,111 @@
+"""A server of rooms under test: an application on loopback, and the plainest client there is."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import uvicorn
+from fastapi import FastAPI
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from thinkback.apps.server.caller import Caller
+from thinkback.apps.server.desk import Desk
+from thinkback.apps.server.options import Options
+from thinkback.apps.server.rest import refusals, router
+from thinkback.apps.server.services import Memories, Services
+from thinkback.apps.server.telemetry import Telemetry
+from thinkback.memory import Memory
+
+
+@dataclass
+class LetIn:
+    """In the gate's place: every request comes from `caller`."""
+
+    app: ASGIApp
+    caller: Caller = field(default_factory=Caller)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope.setdefault("state", {})["caller"] = self.caller
+        await self.app(scope, receive, send)
+
+
+@contextmanager
+def rest_app(memory: Memory, options: Options | None = None) -> Iterator[FastAPI]:
+    """The REST room alone, in an application of its own."""
+    desk = Desk(threads=4)
+    services = Services(options or Options(), Memories(memory), desk, Telemetry())
+    app = FastAPI(title="thinkback")
+    app.include_router(router(services))
+    refusals.register(app)
+    try:
+        yield app
+    finally:
+        desk.close()
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Client:
+    """One request a connection; `headers` go with each of them."""
+
+    port: int
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        headers: dict[str, str] | None = None,
+        **query: Any,
+    ) -> Reply:
+        """A `body` that is no bytes is sent as JSON; `query` goes into the URL."""
+        sent = {**self.headers, **(headers or {})}
+        if body is not None and not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        target = quote(path, safe="/:") + (f"?{urlencode(query)}" if query else "")
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, target, body=body, headers=sent)
+            response = connection.getresponse()
+            names = {name.lower(): value for name, value in response.getheaders()}
+            return Reply(response.status, names, response.read())
+        finally:
+            connection.close()
+
+
+@contextmanager
+def serving(app: ASGIApp) -> Iterator[Client]:
+    """The application on a free port of loopback, in a thread, until the end of the block."""
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, name="server under test")
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive(), "the server did not start"
+            thread.join(0.01)
+        yield Client(server.servers[0].sockets[0].getsockname()[1])
+    finally:
+        server.should_exit = True
+        thread.join()

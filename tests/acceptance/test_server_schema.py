@@ -1,0 +1,176 @@
+"""What OpenAPI promises is so: schemathesis asks every operation for what its schema allows, and what not.
+
+`THINKBACK_SCHEMA_CASES=300` is the whole of it: so many cases of each kind for every operation.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import schemathesis
+from fastapi import FastAPI
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from schemathesis import APIOperation, BaseSchema, Case, GenerationMode
+from schemathesis.config import SchemathesisConfig
+from schemathesis.engine import events, from_schema
+from tests.acceptance.http_app import LetIn, rest_app
+
+from thinkback.memory import Memory
+
+CASES = int(os.environ.get("THINKBACK_SCHEMA_CASES", "10"))
+APPLICATION = rest_app
+
+# A schema cannot say which characters are printable, nor that one of two texts must not be blank: what is
+# refused for that is a documented 422, but no schema forbids it.
+CHECKS = {"positive_data_acceptance": {"enabled": False}}
+
+
+@schemathesis.serializer("application/x-ndjson")
+def lines(context: schemathesis.SerializationContext, value: Any) -> bytes:
+    """Every second text is sent as a line that can be read."""
+    if not isinstance(value, str):
+        return json.dumps(value).encode()
+    told = json.dumps({"query": value}) if len(value) % 2 else value
+    return told.encode("utf-8", "surrogatepass")
+
+
+@contextmanager
+def served() -> Iterator[tuple[Memory, FastAPI]]:
+    with (
+        Memory.open(":memory:", embedder="hashing", background=False) as memory,
+        APPLICATION(memory) as app,
+    ):
+        yield memory, app
+
+
+def schema_of(app: FastAPI, **phases: bool) -> BaseSchema:
+    """What the application itself says of it."""
+    config = {
+        "seed": 8,
+        "generation": {"max-examples": CASES, "database": "none"},
+        "checks": CHECKS,
+        "phases": {name: {"enabled": enabled} for name, enabled in phases.items()},
+    }
+    told = SchemathesisConfig.from_dict(config)
+    return schemathesis.openapi.from_asgi("/openapi.json", LetIn(app), config=told)
+
+
+@pytest.fixture(scope="module")
+def asked() -> Iterator[tuple[Memory, BaseSchema]]:
+    with served() as (memory, app):
+        yield memory, schema_of(app)
+
+
+def refill(memory: Memory) -> None:
+    """All that cases before have left is erased, and there is something to find."""
+    for user in memory.store.users():
+        memory.erase(user=user)
+    fill(memory)
+
+
+def fill(memory: Memory) -> None:
+    """Turns, thoughts that changed, a summary, one turn that was given up and one that waits."""
+    for said in ("I live in Paris.", "I live in Lyon now.", "My sister is called Anna.", "I like tea."):
+        memory.remember(said, "I see.")
+    memory.remember("I need a laptop for travelling.", session="trip")
+    memory.post_think()
+    memory.forget(memory.thoughts(limit=1)[0], "to have it in the journal")
+    memory.revise_summary(replace(memory.summary("trip"), topic="a laptop"), "in short")
+    memory.remember("This one fails.")
+    (claimed,) = memory.store.claim(memory.user, 1, 60, memory.turns()[-1].recorded_at)
+    memory.store.release(memory.user, claimed.turn.id, claimed.lease, reason="no model", retry_at=None)
+    memory.remember("This one waits.")
+
+
+def operations() -> list[str]:
+    with served() as (_, app):
+        paths = app.openapi()["paths"]
+    return [f"{method.upper()} {path}" for path, methods in paths.items() for method in methods]
+
+
+def at_home(case: Case[Any], number: int) -> None:
+    """Let a case ask for something that is there."""
+    small, session = 1 + number % 8, ("trip", "default")[number % 2]
+    ref = f"{('thought', 'turn')[number % 2]}:{small}"
+    refs = {"id": small, "turn": small, "ref": ref, "session": session}
+    case.path_parameters |= {name: refs[name] for name in case.path_parameters if name in refs}
+    case.query.pop("user", None)
+    if any(parameter.name == "session" for parameter in case.operation.query):
+        case.query["session"] = session
+    if isinstance(case.body, dict):
+        summary = case.body.get("summary")
+        if isinstance(summary, dict):
+            summary |= {"session": "trip", "version": number % 5}
+        case.body |= {
+            name: value for name, value in (("turn", small), ("session", session)) if name in case.body
+        }
+
+
+def fuzz(operation: APIOperation[Any, Any, Any, Any], mode: GenerationMode) -> Counter[int]:
+    """How often each status was answered; raises at the first reply that the schema does not promise."""
+    answered: Counter[int] = Counter()
+
+    @seed(8)
+    @settings(
+        max_examples=CASES,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(operation.as_strategy(mode))
+    def ask(case: Case[Any]) -> None:
+        count = answered.total()
+        if mode is GenerationMode.POSITIVE and count % 2:
+            at_home(case, count // 2)
+        response = case.call()
+        answered[response.status_code] += 1
+        case.validate_response(response)
+
+    ask()
+    return answered
+
+
+@pytest.mark.parametrize("label", operations())
+def test_every_operation_keeps_its_promises(asked: tuple[Memory, BaseSchema], label: str) -> None:
+    memory, schema = asked
+    operation = schema.find_operation_by_label(label)
+    assert operation is not None
+    total: Counter[int] = Counter()
+    for mode in GenerationMode:
+        refill(memory)
+        total += fuzz(operation, mode)
+    print(f"{label}: {total.total()} cases, {dict(sorted(total.items()))}")
+    assert total.total() >= CASES
+    assert any(status < 300 for status in total), "no case of this operation ever succeeded"
+
+
+def test_boundaries_and_paths_through_the_operations() -> None:
+    """Every boundary of every parameter, methods nobody offers, and operations that feed one another."""
+    failures: list[str] = []
+    cases: Counter[str] = Counter()
+    with served() as (memory, app):
+        fill(memory)
+        schema = schema_of(app, examples=False, fuzzing=False, coverage=True, stateful=True)
+        for event in from_schema(schema).execute():
+            if isinstance(event, events.ScenarioFinished):
+                cases[event.phase.value] += len(event.recorder.interactions)
+                failures += [
+                    f"{event.recorder.label}: {check.failure_info.failure}"
+                    for checks in event.recorder.checks.values()
+                    for check in checks
+                    if check.failure_info is not None
+                ]
+            elif isinstance(event, events.NonFatalError):
+                failures.append(f"{event.label}: {event.value!r}")
+            elif isinstance(event, events.FatalError):
+                raise event.exception
+    print(dict(cases))
+    assert not failures, "\n\n".join(failures[:5])
+    assert all(cases[phase] > 0 for phase in ("coverage", "stateful"))
