@@ -34,6 +34,7 @@ COMMANDS = sorted(
         "context",
         "summary",
         "tui",
+        "mcp",
     }
 )
 

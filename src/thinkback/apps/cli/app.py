@@ -11,6 +11,7 @@ import typer
 from thinkback.apps.cli import (
     auditing,
     changing,
+    connecting,
     demonstrating,
     diagnosing,
     listing,
@@ -77,6 +78,7 @@ for group in (
     auditing,
     changing,
     moving,
+    connecting,
     modelling,
     diagnosing,
     demonstrating,
