@@ -11,14 +11,11 @@ from starlette.requests import Request
 from thinkback.apps.server import ids
 from thinkback.apps.server.caller import caller_of
 from thinkback.apps.server.faults import forbidden
-from thinkback.apps.server.rights import need
+from thinkback.apps.server.rights import SESSION_HEADER, USER_HEADER, named_in, need
 from thinkback.apps.server.services import Services
 from thinkback.errors import NotFound
 from thinkback.memory import Memory
 from thinkback.types import KeyScope
-
-USER_HEADER = "X-Thinkback-User"
-SESSION_HEADER = "X-Thinkback-Session"
 
 REQUEST: ContextVar[Request] = ContextVar("the HTTP request of a call")
 
@@ -69,14 +66,14 @@ class ManyUsers:
         self._services = services
 
     def session(self) -> str:
-        return REQUEST.get().headers.get(SESSION_HEADER, "")
+        return named_in(REQUEST.get(), SESSION_HEADER)
 
     async def at(self, user: str, id_: str, scope: KeyScope, work: Work[_Result]) -> _Result:
         """The key's user, the header's, the one named, the id's, in this order; they may not disagree."""
         request = REQUEST.get()
         caller = caller_of(request.scope)
         need(caller, scope)
-        own = caller.user or request.headers.get(USER_HEADER, "")
+        own = caller.user or named_in(request, USER_HEADER)
         if own and user and user != own:
             raise forbidden(f"this connection speaks for the user {own!r} alone")
         whose = own or user
