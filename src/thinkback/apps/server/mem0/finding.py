@@ -11,11 +11,13 @@ from thinkback.apps.server.mem0.forms import Event, FoundItem, Item, Past
 from thinkback.apps.server.mem0.whose import Whose, identifiers
 from thinkback.apps.server.succession import successors
 from thinkback.errors import NotFound
+from thinkback.mem0 import KEY
 from thinkback.memory import Memory
 from thinkback.text.safety.quarantine import redacted, withheld
 from thinkback.types import Action, Ref, Thought, Turn
 
-RAW = ("raw:", "mem0:")  # how the keys of turns begin that were added as memories themselves
+RAW = "raw:"
+_MEMORIES = (RAW, KEY)  # how the keys of turns begin that were added as memories themselves
 WIDE = 100  # so many are recalled where only some sessions are meant
 
 
@@ -31,7 +33,7 @@ def listed(memory: Memory, whose: Whose, limit: int) -> list[Item]:
         turn
         for turn in turns.values()
         if turn.id not in drawn
-        and (turn.key or "").startswith(RAW)
+        and (turn.key or "").startswith(_MEMORIES)
         and whose.holds(turn.session)
         and withheld(turn) is None
     ]

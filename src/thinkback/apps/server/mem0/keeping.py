@@ -25,7 +25,7 @@ def remember(
 ) -> list[Turn]:
     """The messages as turns; with `raw` each is a memory itself, and is listed as one."""
     said = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
-    key = f"{RAW[0]}{uuid.uuid4()}" if raw else None
+    key = f"{RAW}{uuid.uuid4()}" if raw else None
     return memory.remember_messages(said, at=at, session=session, key=key)
 
 
