@@ -46,6 +46,7 @@ from thinkback.think.thinker import Thinker
 from thinkback.think.worker import Worker
 from thinkback.times import aware, utc_now
 from thinkback.types import (
+    CORRECTED_IN,
     Action,
     Answer,
     Candidate,
@@ -70,7 +71,6 @@ from thinkback.working.context import RECENT_TURNS, SPOKEN, compose, narrowed
 from thinkback.working.follow import Follower
 from thinkback.working.types import Context
 
-CORRECTED_IN = "corrected in "  # so begins the reason of a thought's retirement, before the turn's name
 GRAPHS = 64  # of how many users it is kept in memory who is who
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from thinkback.errors import InvalidInput
-from thinkback.memory import CORRECTED_IN, Memory
+from thinkback.memory import Memory
 from thinkback.recall.fate import Fates
 from thinkback.text.refs import parse_ref
-from thinkback.types import Action, Thought, Turn
+from thinkback.types import CORRECTED_IN, Action, Thought, Turn
 
 
 def successors(memory: Memory, thought: Thought) -> tuple[Thought | Turn, ...]:
