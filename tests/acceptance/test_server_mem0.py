@@ -69,7 +69,7 @@ def client(root: Memory) -> Iterator[httpx2.Client]:
         while not server.started:
             assert thread.is_alive()
         port = server.servers[0].sockets[0].getsockname()[1]
-        with httpx2.Client(base_url=f"http://127.0.0.1:{port}") as found:
+        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as found:
             yield found
     finally:
         server.should_exit = True
