@@ -76,6 +76,7 @@ class AsyncMemory:
     audit = _threaded(Memory.audit)
     stats = _threaded(Memory.stats)
     forget = _threaded(Memory.forget)
+    correct = _threaded(Memory.correct)
     undo = _threaded(Memory.undo)
     erase = _threaded(Memory.erase)
     import_ = _threaded(Memory.import_)

@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 from thinkback import transfer
 from thinkback.checks import checked_limit, checked_name, checked_tenant, checked_text
-from thinkback.errors import InvalidInput, ModelError, NotFound, StoreUnavailable
+from thinkback.errors import Conflict, InvalidInput, ModelError, NotFound, StoreUnavailable
 from thinkback.history import replay, seen
 from thinkback.index.kept import Kept
 from thinkback.index.views import CACHE_BYTES, View
@@ -47,6 +47,7 @@ from thinkback.think.reading import AnswerReader
 from thinkback.think.worker import Worker
 from thinkback.times import aware, utc_now
 from thinkback.types import (
+    CORRECTED_IN,
     Action,
     Answer,
     Candidate,
@@ -468,15 +469,28 @@ class Memory(Looking):
 
     def forget(self, thought: Thought | Ref | str | int, reason: str) -> Action:
         """Retire a thought: it is recalled no more, its history stays, `undo` brings it back."""
-        ref = (
-            thought.ref
-            if isinstance(thought, Thought)
-            else _of_kind(parse_ref(thought, "thought"), "thought")
-        )
-        reason = checked_text(reason, "reason").strip()
-        if not reason:
-            raise InvalidInput("forgetting needs a reason: it is kept in the journal")
-        return self.store.retire(self.user, ref.id, reason, "user", self._clock())
+        ref, why = _thought_ref(thought), _reason(reason, "forgetting")
+        return self.store.retire(self.user, ref.id, why, "user", self._clock())
+
+    def correct(
+        self, thought: Thought | Ref | str | int, text: str, reason: str, *, session: str = "default"
+    ) -> Turn:
+        """Put what is so in the place of a thought: the text is remembered, the thought retired for it.
+
+        What is made of the text follows like that of any turn; the journal names the turn as the reason.
+        """
+        ref, why = _thought_ref(thought), _reason(reason, "correcting")
+        said = self._said(text, "", None, session, None)
+        held = self.store.thoughts(self.user, ids=[ref.id], current=False)
+        if not held:
+            raise NotFound(f"no {ref} of user {self.user!r}")
+        if held[0].retired_at is not None:
+            raise Conflict(f"{ref} is already retired: correct what is held true now")
+        (turn,) = self.store.append(self.user, [said], self._clock())
+        with suppress(Conflict):  # another worker has thought it over already, and retired the thought for it
+            self.store.retire(self.user, ref.id, f"{CORRECTED_IN}{turn.ref}: {why}", "user", self._clock())
+        self._wake()
+        return turn
 
     def undo(self, action: Action | Ref | str | int) -> Action:
         """Take back one action of the journal; undoing the undo does it again."""
@@ -660,6 +674,17 @@ class Memory(Looking):
 
 def _known_before(item: Candidate, turn: int) -> bool:
     return (item.thought.last_turn if item.thought else item.ref.id) < turn
+
+
+def _thought_ref(thought: Thought | Ref | str | int) -> Ref:
+    return thought.ref if isinstance(thought, Thought) else _of_kind(parse_ref(thought, "thought"), "thought")
+
+
+def _reason(text: str, doing: str) -> str:
+    reason = checked_text(text, "reason").strip()
+    if not reason:
+        raise InvalidInput(f"{doing} needs a reason: it is kept in the journal")
+    return reason
 
 
 def _of_kind(ref: Ref, kind: str) -> Ref:

@@ -30,6 +30,9 @@ KINDS: tuple[Kind, ...] = ("profile", "relationship", "knowledge", "event", "dia
 SAME = "same as"
 """The relation that makes two names one's, or (denied) two people's: who is who is a thought as well."""
 
+CORRECTED_IN = "corrected in "
+"""So begins the reason of a thought that was retired for a correction; the name of its turn follows."""
+
 ActionKind = Literal["insert", "merge", "forget", "supersede", "undo"]
 Side = Literal["query", "response"]
 ItemKind = Literal["turn", "thought"]

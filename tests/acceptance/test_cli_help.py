@@ -47,6 +47,7 @@ COMMANDS = sorted(
         "keys create",
         "keys list",
         "keys revoke",
+        "mcp",
     }
 )
 

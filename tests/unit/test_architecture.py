@@ -15,7 +15,7 @@ ROOT = Path(thinkback.__file__).parent
 VALUES = {"errors", "types", "times", "codec", "presets", "receipts"}
 LANGUAGE = {"text", "index", "prompts"}
 STEPS = {"think", "recall"}
-OTHERS = {"ports", "checks", "keys", "upkeep", "transfer", "audit", "history", "looking", "working"}
+OTHERS = {"ports", "checks", "keys", "upkeep", "transfer", "mem0", "audit", "history", "looking", "working"}
 CORE = VALUES | LANGUAGE | STEPS | OTHERS
 
 # room or file -> what it may import besides itself
@@ -36,6 +36,7 @@ ALLOWED: dict[str, set[str]] = {
     "keys": {"errors", "types", "checks"},
     "upkeep": VALUES | {"ports", "text", "index"},
     "transfer": VALUES | {"ports"},
+    "mem0": {"errors", "checks"},
     "history": {"types"},
     "audit": VALUES | {"ports", "text"},
     "think": VALUES | {"ports", "upkeep"} | LANGUAGE,

@@ -343,6 +343,34 @@ def test_a_forgotten_thought_is_recalled_no_more_until_undone(memory: Memory) ->
     assert memory.journal()[1].reason == "it was a joke"
 
 
+def test_a_corrected_thought_gives_way_to_what_is_so(memory: Memory) -> None:
+    memory.remember("I live in Lyon.")
+    memory.post_think()
+    (lyon,) = memory.thoughts()
+    turn = memory.correct(lyon, "I live in Paris.", "a slip of the tongue")
+    memory.post_think()
+    assert [thought.sentence for thought in memory.thoughts()] == ["The user lives in Paris."]
+    retired = memory.journal(thought=lyon.id)[-1]
+    assert (retired.actor, retired.reason) == ("user", f"corrected in {turn.ref}: a slip of the tongue")
+    assert not any("Lyon" in text for text in texts(memory, "Where do I live?"))
+
+
+def test_a_correction_that_cannot_be_made_remembers_nothing(memory: Memory) -> None:
+    memory.remember("I live in Lyon.")
+    memory.post_think()
+    (lyon,) = memory.thoughts()
+    with pytest.raises(NotFound):
+        memory.correct(99, "I live in Paris.", "a slip")
+    with pytest.raises(InvalidInput, match="reason"):
+        memory.correct(lyon, "I live in Paris.", " ")
+    with pytest.raises(InvalidInput, match="empty"):
+        memory.correct(lyon, " ", "a slip")
+    memory.forget(lyon, "gone")
+    with pytest.raises(Conflict):
+        memory.correct(lyon, "I live in Paris.", "a slip")
+    assert len(memory.turns()) == 1
+
+
 @pytest.mark.parametrize("name", ["thought:1", "1", 1, Ref("thought", 1)])
 def test_a_thought_goes_by_several_names(memory: Memory, name: Any) -> None:
     memory.remember("I live in Lyon.")

@@ -11,6 +11,7 @@ import typer
 from thinkback.apps.cli import (
     auditing,
     changing,
+    connecting,
     demonstrating,
     diagnosing,
     keying,
@@ -78,6 +79,7 @@ for group in (
     auditing,
     changing,
     moving,
+    connecting,
     modelling,
     keying,
     diagnosing,

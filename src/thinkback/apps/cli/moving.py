@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,15 @@ from thinkback.apps.cli.options import STDIN, Later, Yes, confirm, read_stdin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from thinkback.apps.cli.progress import Report
+
+
+class Origin(StrEnum):
+    """Who wrote a file."""
+
+    THINKBACK = "thinkback"
+    MEM0 = "mem0"
 
 
 def register(app: typer.Typer) -> None:
@@ -56,6 +66,9 @@ def import_(
     call: Call,
     file: Annotated[str, typer.Argument(metavar="FILE", help="What to read; - is standard input.")],
     later: Later = False,
+    from_: Annotated[
+        Origin, typer.Option("--from", metavar="FORMAT", help="Whose format it is: thinkback or mem0.")
+    ] = Origin.THINKBACK,
 ) -> None:
     """Read an export into a user without memories, or remember turns from elsewhere.
 
@@ -64,12 +77,16 @@ def import_(
       {"query": "...", "response": "...", "at": "2024-05-31T18:30Z", "session": "a", "key": "1"}
       {"messages": [{"role": "user", "content": "..."}, {"role": "assistant", "content": "..."}]}
 
+    With --from mem0, FILE is what mem0 exports: a list of memories as JSON, or one a line. Each goes to the
+    user it belongs to there, or all of them to --user; to import it again changes nothing.
+
     Everything is checked before anything is written.
 
     \b
     Examples:
       thinkback import ann.jsonl --user ann
       zcat memory.jsonl.gz | thinkback import -
+      thinkback import --from mem0 memories.json
     """
     from thinkback.apps.cli import printing
     from thinkback.apps.cli.progress import progress
@@ -78,18 +95,36 @@ def import_(
     text = (
         read_stdin() if file == STDIN else Path(file).expanduser().read_bytes().decode("utf-8-sig", "replace")
     )
+    groups = _by_user(call, text) if from_ is Origin.MEM0 else {call.settings.user: text.split("\n")}
+    count = actions = pending = 0
     with call.memory(thinks=not later) as memory:
         with progress("importing") as report:
-            count = memory.import_(text.split("\n"), progress=report)
-        over = None if later else think_over(memory)
-        pending = memory.stats().pending
-    actions = len(over.actions) if over else 0
+            for user, lines in groups.items():
+                count += memory.for_user(user).import_(lines, progress=_after(count, report))
+        for user in groups:
+            over = None if later else think_over(memory.for_user(user))
+            actions += len(over.actions) if over else 0
+            pending += memory.for_user(user).stats().pending
     if call.json:
-        printing.print_json({"turns": count, "actions": actions, "pending": pending})
+        users = {"users": len(groups)} if from_ is Origin.MEM0 else {}
+        printing.print_json({"turns": count, "actions": actions, "pending": pending, **users})
         return
-    printing.say(f"imported {count} turns; actions of thinking them over: {actions}")
+    of_whom = f" of {len(groups)} users" if len(groups) != 1 else ""
+    printing.say(f"imported {count} turns{of_whom}; actions of thinking them over: {actions}")
     if pending:
         printing.note(f"{pending} to be thought over: thinkback think")
+
+
+def _by_user(call: Call, text: str) -> dict[str, list[str]]:
+    """mem0's memories as lines of ours; a --user takes them all, a configured one those of nobody."""
+    from thinkback import mem0
+
+    return mem0.by_user(text, call.settings.user, only=call.flags["user"] is not None)
+
+
+def _after(count: int, report: Report) -> Report:
+    """Progress that goes on where the user before ended."""
+    return lambda done, total: report(count + done, None if total is None else count + total)
 
 
 def _write(path: Path, lines: Iterable[str]) -> int:

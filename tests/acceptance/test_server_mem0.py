@@ -1,0 +1,260 @@
+"""mem0's surface over HTTP: what its clients send, what they are told, and that nothing is a server error."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import uvicorn
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from thinkback.apps.server import mem0
+from thinkback.apps.server.caller import Caller
+from thinkback.apps.server.desk import Desk
+from thinkback.apps.server.faults import told
+from thinkback.apps.server.options import Options
+from thinkback.apps.server.services import Memories, Services
+from thinkback.apps.server.telemetry import Telemetry
+from thinkback.errors import ThinkbackError
+from thinkback.memory import Memory
+
+CALLERS = {"all": Caller(), "reader": Caller(scopes=frozenset({"read"})), "ann": Caller(user="ann")}
+TALK = [
+    {"role": "user", "content": "I live in Lyon and I like jazz."},
+    {"role": "assistant", "content": "You live on the moon."},
+]
+
+
+class Gate:
+    """Stands in for the server's own: the caller by the name in the Authorization header."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            name = Request(scope).headers.get("authorization", "all")
+            scope["state"] = {**scope.get("state", {}), "caller": CALLERS[name]}
+        await self._app(scope, receive, send)
+
+
+async def _ours(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ThinkbackError)
+    return told(error)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Memory]:
+    with Memory.open(tmp_path / "server.db", embedder="hashing", background=False) as memory:
+        yield memory
+
+
+@pytest.fixture
+def client(root: Memory) -> Iterator[httpx2.Client]:
+    desk = Desk()
+    app = FastAPI()
+    app.include_router(mem0.router(Services(Options(), Memories(root), desk, Telemetry())))
+    app.add_exception_handler(ThinkbackError, _ours)
+    server = uvicorn.Server(uvicorn.Config(Gate(app), port=0, log_level="error"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+        port = server.servers[0].sockets[0].getsockname()[1]
+        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as found:
+            yield found
+    finally:
+        server.should_exit = True
+        thread.join()
+        desk.close()
+
+
+def add(client: httpx2.Client, messages: Any = "I live in Lyon.", **fields: Any) -> list[dict[str, Any]]:
+    reply = client.post("/memories", json={"messages": messages, "user_id": "ann", **fields})
+    assert reply.status_code == 200, reply.text
+    results: list[dict[str, Any]] = reply.json()["results"]
+    return results
+
+
+def search(client: httpx2.Client, query: str, **fields: Any) -> list[str]:
+    reply = client.post("/search", json={"query": query, "user_id": "ann", **fields})
+    assert reply.status_code == 200, reply.text
+    return [each["memory"] for each in reply.json()["results"]]
+
+
+def memories(client: httpx2.Client, **identifiers: str) -> list[str]:
+    reply = client.get("/memories", params=identifiers or {"user_id": "ann"})
+    assert reply.status_code == 200, reply.text
+    return [each["memory"] for each in reply.json()["results"]]
+
+
+def test_what_is_added_is_thought_over_before_the_answer(client: httpx2.Client) -> None:
+    added = add(client, TALK)
+    assert {(each["event"], each["memory"]) for each in added} == {
+        ("ADD", "The user lives in Lyon."),
+        ("ADD", "The user likes jazz."),
+    }
+    assert sorted(memories(client)) == sorted(each["memory"] for each in added)
+    (item,) = [
+        each for each in client.get("/memories?user_id=ann").json()["results"] if "Lyon" in each["memory"]
+    ]
+    assert set(item) >= {"id", "memory", "hash", "metadata", "created_at", "updated_at", "user_id"}
+    assert client.get(f"/memories/{item['id']}").json() == item
+    assert search(client, "Where do I live?")[0] == "The user lives in Lyon."
+
+
+def test_a_newer_value_is_an_update_and_a_request_to_forget_deletes(client: httpx2.Client) -> None:
+    add(client)
+    (moved,) = add(client, "I live in Paris now.")
+    assert (moved["event"], moved["previous_memory"]) == ("UPDATE", "The user lives in Lyon.")
+    (gone,) = add(client, "Forget that I live in Paris.")
+    assert (gone["event"], gone["id"]) == ("DELETE", moved["id"])
+
+
+def test_an_update_answers_by_the_old_id_and_by_its_own(client: httpx2.Client) -> None:
+    (lyon,) = add(client)
+    done = client.put(f"/memories/{lyon['id']}", json={"text": "I live in Paris."}).json()
+    assert client.get(f"/memories/{lyon['id']}").json()["memory"] == "The user lives in Paris."
+    assert client.get(f"/memories/{done['id']}").json()["memory"] == "The user lives in Paris."
+    assert memories(client) == ["The user lives in Paris."]
+    assert not any("Lyon" in each for each in search(client, "Where do I live?"))
+    past = client.get(f"/memories/{lyon['id']}/history").json()
+    assert [(each["event"], each["old_memory"], each["new_memory"]) for each in past] == [
+        ("ADD", None, "The user lives in Lyon."),
+        ("UPDATE", "The user lives in Lyon.", "The user lives in Paris."),
+    ]
+    client.put(f"/memories/{lyon['id']}", json={"text": "I live in Rome."})
+    assert client.get(f"/memories/{lyon['id']}").json()["memory"] == "The user lives in Rome."
+
+
+def test_a_deleted_memory_is_gone_for_clients_and_comes_back_by_undo(
+    client: httpx2.Client, root: Memory
+) -> None:
+    (lyon,) = add(client)
+    assert client.delete(f"/memories/{lyon['id']}").status_code == 200
+    assert memories(client) == []
+    assert search(client, "Where do I live?") == []
+    assert client.get(f"/memories/{lyon['id']}").status_code == 404
+    assert client.delete(f"/memories/{lyon['id']}").status_code == 404
+    ann = root.for_user("ann")
+    ann.undo(ann.journal()[-1])
+    assert memories(client) == ["The user lives in Lyon."]
+
+
+def test_raw_memories_are_listed_found_updated_and_erased(client: httpx2.Client, root: Memory) -> None:
+    (raw,) = add(client, "Dark mode, always", infer=False)
+    assert (raw["event"], raw["memory"]) == ("ADD", "Dark mode, always")
+    assert memories(client) == ["Dark mode, always"]
+    assert search(client, "dark mode") == ["Dark mode, always"]
+    new = client.put(f"/memories/{raw['id']}", json={"text": "Light mode, always"}).json()["id"]
+    assert memories(client) == ["Light mode, always"]
+    assert client.get(f"/memories/{raw['id']}").status_code == 404
+    assert client.get(f"/memories/{new}/history").json()[0]["event"] == "ADD"
+    assert client.delete(f"/memories/{new}").status_code == 200
+    assert root.for_user("ann").turns() == []
+
+
+def test_identifiers_are_kept_apart(client: httpx2.Client) -> None:
+    add(client, "I like jazz.", run_id="monday")
+    add(client, "I live in Lyon.", run_id="tuesday", agent_id="helper")
+    add(client, "I like tea.", user_id=None, agent_id="helper")
+    add(client, "I like rum.", user_id=None, run_id="monday")
+    assert memories(client, user_id="ann", run_id="monday") == ["The user likes jazz."]
+    assert memories(client, user_id="ann", agent_id="helper") == ["The user lives in Lyon."]
+    assert memories(client, agent_id="helper") == ["The user likes tea."]
+    assert memories(client, run_id="monday") == ["The user likes rum."]
+    assert "The user likes jazz." not in search(client, "What do I like?", run_id="tuesday")
+    reply = client.post(
+        "/search", json={"query": "What do I like?", "filters": {"agent_id": "helper"}}
+    ).json()
+    assert [(each["agent_id"], each["user_id"]) for each in reply["results"]] == [("helper", None)]
+
+
+def test_all_of_a_run_or_of_a_user_is_erased(client: httpx2.Client, root: Memory) -> None:
+    add(client, "I like jazz.", run_id="monday")
+    add(client, "I live in Lyon.")
+    assert client.delete("/memories", params={"user_id": "ann", "run_id": "monday"}).status_code == 200
+    assert memories(client) == ["The user lives in Lyon."]
+    assert client.delete("/memories", params={"user_id": "ann"}).status_code == 200
+    assert client.delete("/memories", params={"user_id": "ann"}).status_code == 200
+    assert root.store.users() == []
+
+
+def test_what_is_not_kept_is_named(client: httpx2.Client) -> None:
+    body = {"messages": "I like tea.", "user_id": "ann", "metadata": {"a": 1}, "prompt": "be brief"}
+    assert client.post("/memories", json=body).headers["X-Thinkback-Ignored"] == "metadata, prompt"
+    reply = client.post("/search", json={"query": "tea", "user_id": "ann", "filters": {"category": "a"}})
+    assert reply.status_code == 422
+    assert "metadata" in reply.json()["detail"]
+
+
+def test_keys_hold_on_every_path(client: httpx2.Client) -> None:
+    (mine,) = add(client, "I like jazz.")
+    (other,) = add(client, "I like tea.", user_id="bob")
+    reader, ann = {"Authorization": "reader"}, {"Authorization": "ann"}
+    for method, path in (("PUT", f"/memories/{mine['id']}"), ("POST", "/memories")):
+        body = {"text": "I like rum.", "messages": "I like rum.", "user_id": "ann"}
+        assert client.request(method, path, json=body, headers=reader).status_code == 403
+    for path in (f"/memories/{mine['id']}", "/memories?user_id=ann"):
+        assert client.delete(path, headers=reader).status_code == 403
+        assert client.get(path, headers=reader).status_code == 200
+    for path in (f"/memories/{other['id']}", f"/memories/{other['id']}/history"):
+        assert client.get(path, headers=ann).status_code == 404
+    assert client.delete(f"/memories/{other['id']}", headers=ann).status_code == 404
+    assert client.get("/memories?user_id=bob", headers=ann).status_code == 403
+    assert client.delete("/memories?agent_id=bob", headers=ann).status_code == 200  # of ann's own, none
+    assert memories(client) == ["The user likes jazz."]
+    assert memories(client, user_id="bob") == ["The user likes tea."]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("POST", "/memories", {"messages": []}, 400),
+        ("POST", "/memories", {"messages": [], "user_id": "ann"}, 422),
+        ("POST", "/memories", {"messages": [{"role": "wizard", "content": "x"}], "user_id": "ann"}, 422),
+        ("POST", "/memories", {"messages": [{"role": "user", "content": ""}], "user_id": "ann"}, 422),
+        ("POST", "/memories", {"messages": "x", "user_id": "agent:smith"}, 422),
+        ("POST", "/memories", {"messages": "x", "user_id": "a\nb"}, 422),
+        ("POST", "/memories", {"messages": "x", "user_id": "ann", "timestamp": 1 << 62}, 422),
+        ("POST", "/search", {"query": "x"}, 400),
+        ("POST", "/search", {"query": " ", "user_id": "ann"}, 422),
+        ("POST", "/search", {"query": "x", "user_id": "ann", "limit": 0}, 422),
+        ("PUT", "/memories/none", {"text": "x"}, 404),
+        ("PUT", "/memories/dDE6YW5u", {"text": "x"}, 404),
+        ("PUT", "/memories/dDE6YW5u", {}, 422),
+        ("GET", "/memories/dDE6YW5u/history", None, 404),
+        ("GET", "/memories/%00%ff", None, 404),
+        ("DELETE", "/memories/dDE6YW5u", None, 404),
+        ("GET", "/memories", None, 400),
+        ("DELETE", "/memories", None, 400),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_done_is_told(
+    client: httpx2.Client, method: str, path: str, body: Any, status: int
+) -> None:
+    reply = client.request(method, path, json=body)
+    assert reply.status_code == status, reply.text
+    assert reply.json()["detail"]
+
+
+def test_the_paths_are_described(client: httpx2.Client) -> None:
+    paths = client.get("/openapi.json").json()["paths"]
+    assert {(method, path) for path, methods in paths.items() for method in methods} == {
+        ("post", "/memories"),
+        ("get", "/memories"),
+        ("delete", "/memories"),
+        ("get", "/memories/{memory_id}"),
+        ("put", "/memories/{memory_id}"),
+        ("delete", "/memories/{memory_id}"),
+        ("get", "/memories/{memory_id}/history"),
+        ("post", "/search"),
+    }
