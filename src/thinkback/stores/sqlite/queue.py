@@ -27,19 +27,24 @@ class Queue(Part):
         claimed = [Claimed(name, rows.turn(row), lease, attempts=row[-1]) for row in taken]
         return sorted(claimed, key=lambda item: item.turn.id)
 
-    def release(self, space: str, turn: int, lease: str, *, reason: str, retry_at: datetime | None) -> None:
+    def release(
+        self, space: str, turn: int, lease: str, *, reason: str, retry_at: datetime | None, spent: bool = True
+    ) -> None:
         with self._db.write():
             number = self._require(space)
             if retry_at is None:
                 self._db.run("queue.bury", (number, turn, lease, reason))
             else:
-                self._db.run("queue.release", (number, turn, lease, micros(retry_at)))
+                self._db.run("queue.release", (number, turn, lease, micros(retry_at), spent))
 
     def pending(self, space: str | None) -> int:
         number = None if space is None else self._find(space)
         if space is not None and number is None:
             return 0
         return int(self._db.read("queue.pending", (number,))[0][0])
+
+    def backlog(self) -> int:
+        return int(self._db.read("queue.backlog")[0][0])
 
     def failures(self, space: str) -> list[Failure]:
         number = self._find(space)
