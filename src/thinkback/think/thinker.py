@@ -111,7 +111,7 @@ class Thinker:
         return self._store.pending(space) > 0
 
     def hand_back(self) -> None:
-        """Give back what is in hand, at no cost to it, for whoever comes next; for a process that must end."""
+        """Give back what is in hand, at no cost to it, for whoever comes next: this process must end."""
         for item in list(self._in_hand.values()):
             self._release(item, "handed back", self._clock(), spent=False)
 

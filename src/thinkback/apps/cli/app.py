@@ -17,6 +17,7 @@ from thinkback.apps.cli import (
     looking,
     modelling,
     moving,
+    serving,
     talking,
     tracing,
     working,
@@ -78,6 +79,7 @@ for group in (
     changing,
     moving,
     modelling,
+    serving,
     diagnosing,
     demonstrating,
 ):
