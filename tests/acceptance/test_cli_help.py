@@ -32,8 +32,10 @@ COMMANDS = sorted(
         "history",
         "config",
         "context",
+        "serve",
         "summary",
         "tui",
+        "work",
     }
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import socket
@@ -11,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from threading import Thread
-from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
 from thinkback import settings as configured
+from thinkback.apps.server.addresses import checked, listening, several_processes, shown
 from thinkback.apps.server.backlog import Backlog
 from thinkback.apps.server.desk import Desk
 from thinkback.apps.server.guarded import Guard, GuardedEmbedder, GuardedLLM
@@ -29,12 +28,11 @@ from thinkback.apps.server.telemetry.logs import configured as configured_logs
 from thinkback.apps.server.telemetry.metrics import FOLDER
 from thinkback.apps.server.telemetry.watch import Watch
 from thinkback.apps.server.thinking import Thinkers, step_aside
-from thinkback.errors import InvalidInput, StoreUnavailable
+from thinkback.errors import StoreUnavailable
 from thinkback.memory import Memory
 from thinkback.settings import Settings
 
 Create = Callable[[Services], ASGIApp]
-BACKLOG = 2048  # connections that wait to be accepted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,64 +78,6 @@ def work(settings: Settings, options: Options) -> int:
     with closing(configured.open_store(settings)):  # says at once what is wrong with it
         pass
     return _supervised(_thinking(settings, options), options, logs, lambda: None)
-
-
-def several_processes() -> bool:
-    """Without fork (Windows) one process answers, and thinks in a thread of its own."""
-    return hasattr(os, "fork")
-
-
-def checked(options: Options) -> None:
-    """InvalidInput where options contradict themselves or this machine."""
-    if options.workers < 1:
-        raise InvalidInput(f"--workers {options.workers}: at least one process has to answer")
-    if options.workers > 1 and not several_processes():
-        raise InvalidInput(f"--workers {options.workers}: this system can run one process; leave it out")
-    if not options.upstream:
-        return
-    there = urlsplit(options.upstream)
-    if there.scheme not in ("http", "https") or not there.hostname:
-        raise InvalidInput(
-            "--upstream: give the base URL of a model server, such as http://127.0.0.1:8080/v1"
-        )
-    port = there.port or (443 if there.scheme == "https" else 80)
-    here = {options.host, "localhost", "127.0.0.1", "::1"}
-    if port == options.port and there.hostname in here:
-        raise InvalidInput(
-            f"the upstream {shown(options.upstream)} is this server itself: set --upstream (or "
-            "OPENAI_BASE_URL) to the server of the models, or --upstream '' for none"
-        )
-
-
-def listening(options: Options) -> socket.socket:
-    """The socket that all processes accept from; port 0 takes a free one."""
-    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    listener = socket.socket(family)
-    try:
-        if os.name == "posix":  # elsewhere it would let two servers share the port
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((options.host, options.port))
-        listener.listen(BACKLOG)
-    except OSError as error:
-        listener.close()
-        raise _cannot_listen(options, error) from error
-    return listener
-
-
-def _cannot_listen(options: Options, error: OSError) -> InvalidInput:
-    there = f"{options.host}:{options.port}"
-    if error.errno == errno.EADDRINUSE:
-        return InvalidInput(f"{there} is taken by another program: end it, or choose another --port")
-    if error.errno == errno.EACCES:
-        return InvalidInput(f"{there} is not for this user: choose a --port above 1023")
-    return InvalidInput(f"{there} is no address of this machine: {error.strerror or error}")
-
-
-def shown(url: str) -> str:
-    """An address without user, password and query."""
-    parts = urlsplit(url)
-    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
-    return f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}{parts.path}"
 
 
 def _started(settings: Settings, options: Options, listener: socket.socket) -> Started:

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from opentelemetry import context, trace
-from opentelemetry.context import Context
 from opentelemetry.trace import INVALID_SPAN, ProxyTracerProvider, Span, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
@@ -107,22 +106,15 @@ def outgoing() -> dict[str, str]:
     return headers
 
 
-def incoming(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
-    """The trace that a request belongs to, None where it names none."""
+@contextmanager
+def continued(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[None]:
+    """The trace that a request belongs to by its headers is current in the block."""
     found = {
         name.decode("latin-1"): value.decode("latin-1")
         for name, value in headers
         if name in (b"traceparent", b"tracestate")
     }
-    return _W3C.extract(found) if "traceparent" in found else None
-
-
-@contextmanager
-def continued(trace_: Context | None) -> Iterator[None]:
-    if trace_ is None:
-        yield
-        return
-    token = context.attach(trace_)
+    token = context.attach(_W3C.extract(found))
     try:
         yield
     finally:

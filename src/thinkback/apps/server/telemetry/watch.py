@@ -6,13 +6,13 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Iterable
 from typing import Any
 
 from opentelemetry.trace import SpanKind
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from thinkback.apps.server.telemetry import Telemetry, spans
+from thinkback.apps.server.telemetry.logs import Plain
 
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 QUIET = frozenset({"/health", "/ready", "/metrics"})  # asked by machines every few seconds
@@ -44,7 +44,10 @@ class Watch:
 
         metrics.change("thinkback_requests_in_flight", 1)
         try:
-            with spans.continued(spans.incoming(scope["headers"])):
+            if seen.traced:
+                with spans.continued(scope["headers"]):
+                    await self._inside(scope, receive, noted, seen)
+            else:
                 await self._inside(scope, receive, noted, seen)
         except Exception as error:
             seen.status = 500
@@ -92,13 +95,20 @@ class Watch:
 
 
 class _Seen:
-    """One request as it passes."""
+    """One request as it passes. Its id is the client's, if that is short and plain; else one of ours."""
 
     def __init__(self, scope: Scope) -> None:
         self.started = time.perf_counter()
         self.status = LEFT
         self.memory: str | None = None
-        self.id = _id(scope["headers"])
+        self.traced = False
+        self.id: str = ""
+        for name, value in scope["headers"]:
+            if name == b"traceparent":
+                self.traced = True
+            elif name == b"x-request-id" and _GIVEN_ID.fullmatch(value):
+                self.id = value.decode()
+        self.id = self.id or Plain(secrets.token_hex(8))
         scope.setdefault("state", {})["request_id"] = self.id
 
     def begins(self, message: Message) -> None:
@@ -109,14 +119,6 @@ class _Seen:
                 self.memory = value.decode("latin-1")
         headers.append((REQUEST_ID, self.id.encode()))
         message["headers"] = headers
-
-
-def _id(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    """The client's, if it is short and plain; else one of ours."""
-    for name, value in headers:
-        if name == b"x-request-id" and _GIVEN_ID.fullmatch(value):
-            return value.decode()
-    return secrets.token_hex(8)
 
 
 def _method(scope: Scope) -> str:
