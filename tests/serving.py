@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from thinkback.apps.server import app, health
+from thinkback.apps.server import health
 from thinkback.apps.server.services import Services
 
 
@@ -49,9 +49,7 @@ def create(services: Services) -> ASGIApp:
 
 
 if __name__ == "__main__":
-    from tests import serving
+    from thinkback.apps.cli import main, serving
 
-    from thinkback.apps.cli import main
-
-    app.create = serving.create
+    serving.APP = "tests.serving:create"
     main()

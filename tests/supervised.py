@@ -50,12 +50,12 @@ def note(folder: str, name: str, what: str) -> None:
 
 
 def main(folder: str, grace_s: str, *kinds: str) -> None:
-    run = {each.__name__: each for each in (obedient, deaf, dies_once, dies, hopeless)}
-    tasks = [Task(kind, run[kind], (folder, f"{number}-{kind}")) for number, kind in enumerate(kinds)]
+    tasks = [
+        Task(kind, f"tests.supervised:{kind}", (folder, f"{number}-{kind}"))
+        for number, kind in enumerate(kinds)
+    ]
     sys.exit(Supervisor(tasks, grace_s=float(grace_s), logs=Logs(sys.stderr)).run())
 
 
 if __name__ == "__main__":
-    from tests import supervised
-
-    supervised.main(*sys.argv[1:])  # tasks must pickle by the name of the module, not as __main__
+    main(*sys.argv[1:])

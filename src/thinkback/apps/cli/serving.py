@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from thinkback.apps.server.start import Started
 
+APP = "thinkback.apps.server.app:create"
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error"],
     typer.Option("--log-level", help="The least that is logged, on standard error."),
@@ -100,7 +101,6 @@ def serve(
         '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "I moved to Lyon."}]}'
     """
     start = _start()
-    from thinkback.apps.server.app import create
     from thinkback.apps.server.options import Options
     from thinkback.settings import KEY, given
 
@@ -122,7 +122,7 @@ def serve(
         log_level=log_level,
     )
     told = _tell_json if call.json else _tell
-    raise typer.Exit(start.serve(settings, options, create=create, told=told))
+    raise typer.Exit(start.serve(settings, options, create=APP, told=told))
 
 
 def work(

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
+from pkgutil import resolve_name
 from typing import Any
 
 from thinkback.apps.server.telemetry.logs import Logs
@@ -55,10 +56,10 @@ class Leash:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one process does: `run(leash, *given)`; both must pickle."""
+    """What one process does: `run` is a "module:function" of (leash, *given); what is given must pickle."""
 
     name: str
-    run: Callable[..., None]
+    run: str
     given: tuple[Any, ...] = ()
 
 
@@ -216,11 +217,11 @@ def _signals() -> Iterator[tuple[socket.socket, list[int]]]:
         theirs.close()
 
 
-def _child(pipe: Connection, run: Callable[..., None], given: tuple[Any, ...]) -> None:
+def _child(pipe: Connection, run: str, given: tuple[Any, ...]) -> None:
     """The process: Ctrl-C reaches the whole group, but it is the supervisor's to hear."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        run(Leash(pipe), *given)
+        resolve_name(run)(Leash(pipe), *given)
     except ThinkbackError as error:
         sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
         sys.exit(HOPELESS)
