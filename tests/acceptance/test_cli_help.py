@@ -33,9 +33,9 @@ COMMANDS = sorted(
         "config",
         "context",
         "serve",
+        "work",
         "summary",
         "tui",
-        "work",
     }
 )
 

@@ -77,9 +77,9 @@ for group in (
     tracing,
     auditing,
     changing,
+    serving,
     moving,
     modelling,
-    serving,
     diagnosing,
     demonstrating,
 ):
