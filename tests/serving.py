@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
+import aiohttp
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -34,6 +35,11 @@ def create(services: Services) -> ASGIApp:
         await asyncio.sleep(float(request.path_params["seconds"]))
         return JSONResponse({"slept": True})
 
+    async def ask(request: Request) -> Response:
+        url = f"{services.options.upstream}/chat/completions"
+        async with aiohttp.ClientSession() as session, session.post(url, json={}) as answer:
+            return JSONResponse({"status": answer.status})
+
     async def broken(request: Request) -> Response:
         raise ValueError(await request.body())
 
@@ -42,6 +48,7 @@ def create(services: Services) -> ASGIApp:
             *health.routes(services),
             Route("/remember", remember, methods=["POST"]),
             Route("/recall", recall),
+            Route("/ask", ask, methods=["POST"]),
             Route("/slow/{seconds}", slow),
             Route("/broken", broken, methods=["POST"]),
         ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -115,11 +117,11 @@ def test_a_server_in_front_of_itself_is_one_clear_line(monkeypatch: pytest.Monke
 
 
 def test_a_database_of_another_embedder_is_one_clear_line(tmp_path: Path) -> None:
-    Memory.open(tmp_path / "memory.db", embedder="wordllama", background=False).close()
-    failed = start("serve", "--port", "0", "--db", str(tmp_path / "memory.db"))
-    assert failed.code == 1
-    failed.calm()
-    assert "reembed" in failed.err
+    with Memory.open(tmp_path / "memory.db", embedder="wordllama", background=False) as memory:
+        memory.remember("I moved to Lyon.")
+        memory.post_think()
+    for command in ("serve", "work"):
+        assert "reembed" in start(command, "--db", str(tmp_path / "memory.db")).failed().err
 
 
 def test_sigterm_finishes_what_is_in_hand(tmp_path: Path) -> None:
@@ -153,9 +155,6 @@ def _ask_in_vain(server: Server, path: str) -> None:
 
 
 def test_a_thinking_process_of_its_own_does_the_work_of_a_server_without_one(tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
     with Server(tmp_path / "s", "--thinkers", "0") as server:
         server.ask("POST", "/remember", {"user": "ann", "text": "I moved to Lyon."})
         assert counted(server, "thinkback_pending_turns") == 1
