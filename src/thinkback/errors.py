@@ -16,6 +16,7 @@
     │   ├── ModelUnavailable    cannot be loaded or reached
     │   ├── ModelTimeout        did not answer in time
     │   ├── RateLimited         asked us to wait; carries `retry_after`
+    │   ├── ModelPaused         is left alone for a while: it was down, whatever it is asked; `retry_after`
     │   ├── ModelRefused        answered, but would not do it
     │   └── BadReply            answered something that cannot be used (malformed, truncated, empty)
     └── MissingExtra            an optional dependency is not installed; names the install command
@@ -88,6 +89,14 @@ class ModelTimeout(ModelError):
 
 class RateLimited(ModelError):
     """The model asked us to wait."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ModelPaused(ModelError):
+    """The model is left alone for a while, for it was down; what was asked of it is not to blame."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)

@@ -261,14 +261,25 @@ class Memory(Looking):
         self._wake()
         return turns
 
-    def post_think(self, *, limit: int | None = None, progress: Progress | None = None) -> ThoughtOver:
-        """Think over what is pending now, and follow with summaries; the background does so by itself."""
-        done = self._thinker.drain(self.user, limit=checked_limit(limit), progress=progress)
-        if not self.store.summaries_behind(self.user):
+    def post_think(
+        self,
+        *,
+        limit: int | None = None,
+        progress: Progress | None = None,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> ThoughtOver:
+        """Think over what is pending now, and follow with summaries; the background does so by itself.
+
+        It ends after the turn in hand once `stopping()` is true.
+        """
+        done = self._thinker.drain(
+            self.user, limit=checked_limit(limit), progress=progress, stopping=stopping
+        )
+        if stopping() or not self.store.summaries_behind(self.user):
             return done
         watch = Stopwatch()
         with counting() as tally, watch("summarise"):
-            problems = self._follower.follow(self.user)
+            problems = self._follower.follow(self.user, stopping)
         cost = done.receipt
         receipt = Receipt(
             cost.llm_calls + tally.calls,
@@ -277,6 +288,10 @@ class Memory(Looking):
             ms={**cost.ms, **watch.ms},
         )
         return replace(done, problems=(*done.problems, *problems), receipt=receipt)
+
+    def hand_back(self) -> None:
+        """Leave the turn that is being thought over to whoever comes next: this process must end now."""
+        self._thinker.hand_back()
 
     def organise(self, *, group: int | None = None, progress: Progress | None = None) -> ThoughtOver:
         """Put one group of thoughts in order now, or all: merge, and forget what others speak against.

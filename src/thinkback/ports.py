@@ -152,11 +152,20 @@ class Queue(Protocol):
         """
         ...
 
-    def release(self, space: str, turn: int, lease: str, *, reason: str, retry_at: datetime | None) -> None:
-        """Give a turn back: to be tried again from `retry_at`, or, with None, to the dead letters."""
+    def release(
+        self, space: str, turn: int, lease: str, *, reason: str, retry_at: datetime | None, spent: bool = True
+    ) -> None:
+        """Give a turn back: to be tried again from `retry_at`, or, with None, to the dead letters.
+
+        An attempt that is not `spent` is not counted: the turn had no part in its failing.
+        """
         ...
 
     def pending(self, space: str | None) -> int: ...
+
+    def backlog(self) -> int:
+        """How many turns of all tenants are still to be thought over."""
+        ...
 
     def failures(self, space: str) -> list[Failure]: ...
 

@@ -42,6 +42,8 @@ COMMANDS = sorted(
         "history",
         "config",
         "context",
+        "serve",
+        "work",
         "summary",
         "tui",
         "keys create",

@@ -198,3 +198,24 @@ def test_pending_counts_one_space_or_all(store: Store) -> None:
     remember(store, "bob", "c")
     think(store, "ann")
     assert (store.pending("ann"), store.pending("bob"), store.pending(None)) == (1, 1, 2)
+
+
+def test_an_attempt_that_was_not_spent_is_not_counted(store: Store) -> None:
+    remember(store, "ann", "a")
+    for _ in range(3):
+        (claimed,) = claim(store)
+        assert claimed.attempts == 1
+        store.release("ann", 1, claimed.lease, reason="the model is down", retry_at=NOW, spent=False)
+    (claimed,) = claim(store)
+    store.release("ann", 1, claimed.lease, reason="the model refused", retry_at=NOW)
+    assert [item.attempts for item in claim(store)] == [2]
+
+
+def test_the_backlog_is_what_is_pending_in_every_space(store: Store) -> None:
+    remember(store, "ann", "a", "b")
+    remember(store, "ben", "c")
+    assert store.backlog() == 3
+    think(store, "ann")
+    (claimed,) = claim(store, limit=1)
+    store.release(claimed.space, claimed.turn.id, claimed.lease, reason="no", retry_at=None)
+    assert store.backlog() == 1

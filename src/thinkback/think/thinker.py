@@ -1,17 +1,26 @@
 """Post-thinking (TiM 3.1.2, stage 2): turn -> thoughts -> organise -> store, after the answer is given.
 
 A turn that cannot be thought over now is given back and tried again later, longer each time, until it
-becomes a dead letter with its reason. It stays recallable from the bank all the while.
+becomes a dead letter with its reason. It stays recallable from the bank all the while. A model that is left
+alone for a while (ModelPaused) costs a turn no attempt, however long that is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from thinkback.errors import Conflict, LeaseLost, ModelError, NotFound, RateLimited, StoreError
+from thinkback.errors import (
+    Conflict,
+    LeaseLost,
+    ModelError,
+    ModelPaused,
+    NotFound,
+    RateLimited,
+    StoreError,
+)
 from thinkback.ports import Clock, Store
 from thinkback.receipts import Stopwatch, counting
 from thinkback.text.safety.quarantine import admitted
@@ -58,6 +67,7 @@ class Thinker:
         self._organiser = Organiser(store)
         self._reorganiser = reorganiser
         self._clock = clock
+        self._in_hand: dict[str, Claimed] = {}  # by lease
 
     def drain(
         self,
@@ -80,7 +90,8 @@ class Thinker:
                 claimed = self._store.claim(space, 1, LEASE_S, self._clock())
                 if not claimed:
                     break
-                self._think_over(claimed[0], round_)
+                with self._holding(claimed[0]):
+                    self._think_over(claimed[0], round_)
                 if progress:
                     progress(round_.turns + round_.failed, max(total, round_.turns + round_.failed))
             if round_.turns:
@@ -98,6 +109,19 @@ class Thinker:
         """The worker's errand: drain, and tell whether something had to be left for later."""
         self.drain(space, stopping=stopping)
         return self._store.pending(space) > 0
+
+    def hand_back(self) -> None:
+        """Give back what is in hand, at no cost to it, for whoever comes next: this process must end."""
+        for item in list(self._in_hand.values()):
+            self._release(item, "handed back", self._clock(), spent=False)
+
+    @contextmanager
+    def _holding(self, item: Claimed) -> Iterator[None]:
+        self._in_hand[item.lease] = item
+        try:
+            yield
+        finally:
+            del self._in_hand[item.lease]
 
     def _think_over(self, item: Claimed, round_: _Round) -> None:
         """One turn: its actions join the round's, or it is given back and counted as failed."""
@@ -126,6 +150,10 @@ class Thinker:
             with suppress(StoreError):
                 self._release(item, str(error), self._clock())
             raise
+        except ModelPaused as error:
+            wait = timedelta(seconds=max(FIRST_RETRY_S, error.retry_after or 0.0))
+            self._release(item, str(error), self._clock() + wait, spent=False)
+            return
         except Exception as error:
             self._release(item, f"{type(error).__name__}: {error}", self._retry_at(item, error))
             return
@@ -173,6 +201,8 @@ class Thinker:
         wait = max(FIRST_RETRY_S * 4 ** (item.attempts - 1), asked_for)
         return self._clock() + timedelta(seconds=min(wait, LONGEST_RETRY_S))
 
-    def _release(self, item: Claimed, reason: str, retry_at: datetime | None) -> None:
+    def _release(self, item: Claimed, reason: str, retry_at: datetime | None, *, spent: bool = True) -> None:
         with suppress(NotFound):  # the user was erased meanwhile
-            self._store.release(item.space, item.turn.id, item.lease, reason=reason, retry_at=retry_at)
+            self._store.release(
+                item.space, item.turn.id, item.lease, reason=reason, retry_at=retry_at, spent=spent
+            )

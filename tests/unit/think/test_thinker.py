@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.conftest import FakeClock, OpenMemory
 
-from thinkback.errors import DiskFull, ModelUnavailable, RateLimited
+from thinkback.errors import DiskFull, ModelPaused, ModelUnavailable, RateLimited
 from thinkback.memory import Memory
 from thinkback.models.hashing import Hashing
 from thinkback.models.scripted import ScriptedLLM
@@ -367,3 +367,48 @@ def test_a_turn_is_understood_by_those_just_before_it_in_its_session(memory: Mem
         "The user's uncle is Desmond.",
         "Desmond (the user's uncle) is retired.",
     ]
+
+
+def test_a_model_left_alone_costs_a_turn_no_attempt_however_long(
+    open_memory: OpenMemory, clock: FakeClock
+) -> None:
+    generator = Meddling(fail(ModelPaused("it is down")))
+    memory = open_memory(think=generator)
+    memory.remember("I live in Lyon.")
+    for _ in range(10 * MAX_ATTEMPTS):
+        assert memory.post_think().failed == 1
+        clock.advance(FIRST_RETRY_S)
+    assert (memory.stats().pending, memory.failures()) == (1, [])
+    generator.before = lambda turn: None
+    assert memory.post_think().turns == 1
+
+
+def test_a_model_left_alone_is_left_for_as_long_as_it_asks(open_memory: OpenMemory, clock: FakeClock) -> None:
+    generator = Meddling(fail(ModelPaused("slow down", retry_after=60)))
+    memory = open_memory(think=generator)
+    memory.remember("I live in Lyon.")
+    memory.post_think()
+    clock.advance(59)
+    memory.post_think()
+    assert generator.seen == [1]
+
+
+def test_what_is_handed_back_is_thought_over_by_another_and_once(open_memory: OpenMemory) -> None:
+    def give_up(turn: Turn) -> None:
+        if generator.seen == [1]:
+            memory.hand_back()
+            assert other.post_think().turns == 1
+
+    generator = Meddling(give_up)
+    memory, other = open_memory(think=generator), open_memory()
+    memory.remember("I live in Lyon.")
+    assert memory.post_think().turns == 0
+    assert [action.actor for action in memory.journal()] == ["rules"]
+    memory.hand_back()  # nothing is in hand any more
+    assert memory.stats().pending == 0
+
+
+def test_stopping_ends_after_the_turn_in_hand(memory: Memory) -> None:
+    for number in range(3):
+        memory.remember(f"I own boat {number}.")
+    assert memory.post_think(stopping=lambda: memory.stats().pending < 3).turns == 1

@@ -23,6 +23,10 @@ class Options:
     recall_s: float = 0.25  # recall that takes longer is skipped, never waited for
     remember_s: float = 2.0  # an answer waits no longer for its turn to be kept
 
+    backlog: int = (
+        20_000  # turns not yet thought over; beyond them writing waits, but never a chat; 0: no bound
+    )
+
     allow_hosts: tuple[str, ...] = ()  # further names this server goes by
     allow_origins: tuple[str, ...] = ()  # pages that may call it from a browser
     body_bytes: int = 16 << 20
@@ -32,3 +36,4 @@ class Options:
     request_s: float = 30.0  # a client has sent its request by then
     stall_s: float = 60.0  # or reads on within this
     grace_s: float = 20.0  # for what is in hand when the server is asked to stop
+    log_level: str = "info"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from thinkback.apps.server.backlog import Backlog
 from thinkback.apps.server.caller import Caller
 from thinkback.apps.server.desk import Desk
 from thinkback.apps.server.faults import forbidden
@@ -48,3 +49,5 @@ class Services:
     memories: Memories
     desk: Desk
     telemetry: Telemetry
+    backlog: Backlog = field(default_factory=Backlog)
+    stopping: threading.Event = field(default_factory=threading.Event)  # set: it ends after what is in hand

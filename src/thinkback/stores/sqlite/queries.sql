@@ -127,7 +127,8 @@ SELECT lease, thought_at, at FROM turns WHERE space = ?1 AND id = ?2
 UPDATE turns SET thought_at = ?3, lease = NULL, lease_until = NULL WHERE space = ?1 AND id = ?2
 
 -- name: queue.release
-UPDATE turns SET lease = NULL, lease_until = ?4 WHERE space = ?1 AND id = ?2 AND lease = ?3
+UPDATE turns SET lease = NULL, lease_until = ?4, attempts = attempts - NOT ?5
+WHERE space = ?1 AND id = ?2 AND lease = ?3
 
 -- name: queue.bury
 UPDATE turns SET lease = NULL, lease_until = NULL, failure = ?4 WHERE space = ?1 AND id = ?2 AND lease = ?3
@@ -138,6 +139,9 @@ SELECT count(*) FROM turns WHERE space = ?1 AND thought_at IS NULL AND failure I
 -- name: queue.pending_of_tenant
 SELECT count(*) FROM turns
 WHERE space IN (SELECT id FROM spaces WHERE tenant = ?1) AND thought_at IS NULL AND failure IS NULL
+
+-- name: queue.backlog
+SELECT count(*) FROM turns WHERE thought_at IS NULL AND failure IS NULL
 
 -- name: queue.failures
 SELECT id, attempts, failure FROM turns WHERE space = ?1 AND failure IS NOT NULL ORDER BY id

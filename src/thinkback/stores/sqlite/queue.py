@@ -28,13 +28,15 @@ class Queue(Part):
         claimed = [Claimed(name, rows.turn(row), lease, attempts=row[-1]) for row in taken]
         return sorted(claimed, key=lambda item: item.turn.id)
 
-    def release(self, space: str, turn: int, lease: str, *, reason: str, retry_at: datetime | None) -> None:
+    def release(
+        self, space: str, turn: int, lease: str, *, reason: str, retry_at: datetime | None, spent: bool = True
+    ) -> None:
         with self._db.write():
             number = self._require(space)
             if retry_at is None:
                 self._db.run("queue.bury", (number, turn, lease, reason))
             else:
-                self._db.run("queue.release", (number, turn, lease, micros(retry_at)))
+                self._db.run("queue.release", (number, turn, lease, micros(retry_at), spent))
 
     def pending(self, space: str | None) -> int:
         if space is None:
@@ -44,6 +46,9 @@ class Queue(Part):
     def waiting(self, now: datetime) -> list[Place]:
         found = self._db.read("queue.waiting", (None, micros(now), rows.ALL))
         return [(tenant, name) for tenant, name in found]
+
+    def backlog(self) -> int:
+        return int(self._db.read("queue.backlog")[0][0])
 
     def failures(self, space: str) -> list[Failure]:
         number = self._find(space)

@@ -6,18 +6,30 @@ with services.telemetry.span("search_memory", {"gen_ai.operation.name": "search_
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any
+
+from thinkback.apps.server.telemetry import spans
+from thinkback.apps.server.telemetry.logs import Logs
+from thinkback.apps.server.telemetry.metrics import Metrics
 
 
 class Telemetry:
     """What rooms tell; a room names things, this decides where they go."""
 
-    def count(self, name: str, amount: float = 1.0, **labels: str) -> None: ...
+    def __init__(self, logs: Logs | None = None, metrics: Metrics | None = None) -> None:
+        self.logs = logs or Logs()
+        self.metrics = metrics or Metrics()
 
-    def observe(self, name: str, seconds: float, **labels: str) -> None: ...
+    def count(self, name: str, amount: float = 1.0, **labels: str) -> None:
+        self.metrics.count(name, amount, labels)
 
-    @contextmanager
-    def span(self, name: str, attributes: Mapping[str, Any]) -> Iterator[Any]:
-        yield None
+    def observe(self, name: str, seconds: float, **labels: str) -> None:
+        self.metrics.observe(name, seconds, labels)
+
+    def level(self, name: str, value: float, **labels: str) -> None:
+        self.metrics.level(name, value, labels)
+
+    def span(self, name: str, attributes: Mapping[str, Any]) -> AbstractContextManager[Any]:
+        return spans.span(name, attributes)

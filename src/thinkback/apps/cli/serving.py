@@ -1,0 +1,206 @@
+"""`serve`, `work`: the memory server, and its thinking alone."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from thinkback.apps.cli.command import Call, command
+from thinkback.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from thinkback.apps.server.start import Started
+
+APP = "thinkback.apps.server.app:create"
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"],
+    typer.Option("--log-level", help="The least that is logged, on standard error."),
+]
+Grace = Annotated[
+    float, typer.Option("--grace", metavar="SECONDS", min=0.0, help="For what is in hand when asked to stop.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    models = ("embedder", "preset", "llm", "summary_llm", "think")
+    command(app, *models)(serve)
+    command(app, *models)(work)
+
+
+def serve(
+    call: Call,
+    host: Annotated[
+        str,
+        typer.Option("--host", metavar="ADDRESS", help="Where to listen; other than loopback needs a key."),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65535, help="Its port; 0 takes a free one.")
+    ] = 8765,
+    upstream: Annotated[
+        str | None,
+        typer.Option(
+            "--upstream",
+            metavar="URL",
+            help="The base URL of the models; its key is OPENAI_API_KEY. [env: OPENAI_BASE_URL]",
+        ),
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", metavar="N", min=1, help="Processes that answer.")] = 1,
+    thinkers: Annotated[
+        int,
+        typer.Option("--thinkers", metavar="N", min=0, help="Processes that think; 0: see `thinkback work`."),
+    ] = 1,
+    recalled: Annotated[
+        int, typer.Option("--recalled", metavar="N", min=0, help="Memories a chat is given at most.")
+    ] = 5,
+    recall_ms: Annotated[
+        float,
+        typer.Option("--recall-ms", metavar="MS", min=0.0, help="Recall that takes longer is skipped."),
+    ] = 250.0,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="A further name this server goes by; repeat it."),
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option("--allow-origin", metavar="URL", help="A page that may call from a browser; repeat it."),
+    ] = None,
+    rate: Annotated[
+        float,
+        typer.Option("--rate", metavar="N", min=0.0, help="Requests a second for one key; 0: no limit."),
+    ] = 0.0,
+    backlog: Annotated[
+        int,
+        typer.Option(
+            "--backlog", metavar="N", min=0, help="Turns to think over beyond which writing waits; 0: none."
+        ),
+    ] = 20_000,
+    grace: Grace = 20.0,
+    log_level: LogLevel = "info",
+) -> None:
+    """Serve memory to any chat application: change its base_url, and it remembers.
+
+    It speaks OpenAI's API in front of any model server (--upstream), or of the local model; beside it
+    REST, mem0's surface and MCP. A chat passes through even where memory is slow or broken. On this
+    machine alone it runs open; make a key before you let others in. With --json it says on standard
+    output where it listens. Ctrl-C (or SIGTERM) finishes what is in hand; again, at once.
+
+    \b
+    Examples:
+      thinkback serve
+      thinkback serve --upstream http://127.0.0.1:11434/v1
+      OPENAI_API_KEY=... thinkback serve --upstream https://api.openai.com/v1 --workers 2
+    \b
+    Then, in Python:
+      client = openai.OpenAI(base_url="http://127.0.0.1:8765/v1")
+    or by hand:
+      curl http://127.0.0.1:8765/v1/chat/completions -H "X-Thinkback-User: ann" -d
+        '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "I moved to Lyon."}]}'
+    """
+    start = _start()
+    from thinkback.apps.server.options import Options
+    from thinkback.settings import KEY, given
+
+    settings = call.settings
+    options = Options(
+        host=host,
+        port=port,
+        workers=workers,
+        thinkers=thinkers,
+        upstream=settings.base_url if upstream is None else upstream,
+        upstream_key=given(KEY).text,
+        recalled=recalled,
+        recall_s=recall_ms / 1000,
+        backlog=backlog,
+        allow_hosts=tuple(allow_host or ()),
+        allow_origins=tuple(allow_origin or ()),
+        rate=rate,
+        grace_s=grace,
+        log_level=log_level,
+    )
+    told = _tell_json if call.json else _tell
+    raise typer.Exit(start.serve(settings, options, create=APP, told=told))
+
+
+def work(
+    call: Call,
+    thinkers: Annotated[
+        int, typer.Option("--thinkers", metavar="N", min=1, help="Processes that think.")
+    ] = 1,
+    grace: Grace = 20.0,
+    log_level: LogLevel = "info",
+) -> None:
+    """Think over what servers on the same database have been told, until Ctrl-C.
+
+    `thinkback serve` does so by itself; this is for a server that was started with --thinkers 0,
+    to think with another model or at another time.
+
+    \b
+    Examples:
+      thinkback work
+      thinkback work --llm openai:gpt-4o-mini --thinkers 2
+    """
+    start = _start()
+    from thinkback.apps.server.options import Options
+
+    options = Options(thinkers=thinkers, grace_s=grace, log_level=log_level)
+    raise typer.Exit(start.work(call.settings, options))
+
+
+def _start() -> ModuleType:
+    try:
+        from thinkback.apps.server import start
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("thinkback"):
+            raise
+        raise MissingExtra("The server", "server") from error
+    return start
+
+
+def _tell_json(started: Started) -> None:
+    from dataclasses import asdict
+
+    from thinkback.apps.cli import printing
+
+    printing.print_json(asdict(started), indent=None)
+    _tell(started)
+
+
+def _tell(started: Started) -> None:
+    """Where it listens and what that means, on standard error; as one event where no person looks."""
+    from thinkback import __version__
+
+    notice = (
+        "open: no key has been made, so whoever reaches this address may read and write every memory"
+        if started.open
+        else "closed: every request needs a key"
+    )
+    if not sys.stderr.isatty():
+        _tell_machine(started, notice)
+        return
+    from thinkback.apps.cli.printing import printable
+
+    models = started.upstream or (f"{started.llm} on this machine" if started.llm else "none: memory answers")
+    lines = (
+        ("listens", started.url),
+        ("memory", f"{started.database} ({started.embedder})"),
+        ("models", models),
+        ("processes", f"{started.workers} answering, {started.thinkers} thinking"),
+        ("access", notice),
+        ("use it", f'openai.OpenAI(base_url="{started.url}/v1")'),
+    )
+    sys.stderr.write(f"thinkback {__version__}\n")
+    sys.stderr.write("".join(f"  {name:10} {printable(value)}\n" for name, value in lines))
+    sys.stderr.flush()
+
+
+def _tell_machine(started: Started, notice: str) -> None:
+    from dataclasses import asdict
+
+    from thinkback.apps.server.telemetry.logs import Logs
+
+    fields: dict[str, Any] = asdict(started)
+    Logs(sys.stderr)(20, "listening", **fields, access=notice)

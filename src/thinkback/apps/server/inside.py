@@ -1,0 +1,117 @@
+"""What a process of the server runs: a memory, and around it answering or thinking."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pkgutil import resolve_name
+
+from thinkback import settings as configured
+from thinkback.apps.server.backlog import Backlog
+from thinkback.apps.server.desk import Desk
+from thinkback.apps.server.guarded import Guard, GuardedEmbedder, GuardedLLM
+from thinkback.apps.server.options import Options
+from thinkback.apps.server.processes import Leash
+from thinkback.apps.server.services import Memories, Services
+from thinkback.apps.server.serving import Server, config
+from thinkback.apps.server.telemetry import Telemetry, logs
+from thinkback.apps.server.telemetry.watch import Watch
+from thinkback.apps.server.thinking import Thinkers, step_aside
+from thinkback.memory import Memory
+from thinkback.ports import LLM
+from thinkback.settings import Settings
+
+
+def answer(leash: Leash, settings: Settings, options: Options, create: str, listener: socket.socket) -> None:
+    """A process that answers."""
+    with closing(configured.open_memory(settings, background=False)) as memory:
+        _answer(memory, options, create, listener, lambda server: leash.then(server.stop, options.grace_s))
+
+
+def think(leash: Leash, settings: Settings, options: Options, number: int) -> None:
+    """A process that thinks; it hands back what is in hand when its grace is over."""
+    step_aside()
+    telemetry = Telemetry(logs.configured(options.log_level))
+    with thinking(settings, telemetry, number) as thinkers:
+        signal.signal(signal.SIGTERM, lambda *_: _end(thinkers, options.grace_s))
+        leash.then(lambda: _end(thinkers, options.grace_s), options.grace_s)
+        thinkers.run()
+
+
+def together(settings: Settings, options: Options, create: str, listener: socket.socket) -> int:
+    """Answering, and thinking in a thread, in this one process; the exit code.
+
+    Then nobody starts it again when it dies, and thinking cannot step aside for answering.
+    """
+    telemetry = Telemetry(logs.configured(options.log_level))
+    with closing(configured.open_memory(settings, background=False)) as memory:
+        if not options.thinkers:
+            _answer(memory, options, create, listener)
+            return 0
+        with thinking(settings, telemetry, 0) as thinkers:
+            thread = threading.Thread(target=thinkers.run, name="thinkback-thinking")
+            thread.start()
+            try:
+                _answer(memory, options, create, listener)
+            finally:
+                _end(thinkers, options.grace_s)
+                thread.join()
+    return 0
+
+
+@contextmanager
+def thinking(settings: Settings, telemetry: Telemetry, number: int) -> Iterator[Thinkers]:
+    """The thinking that is configured, with its models behind guards."""
+    embedder = configured.embedder(settings)
+    llm = configured.llm(settings)
+    notes = configured.summary_llm(settings, llm)
+    guards = {"embedder": Guard()}
+    speaks = _guarded(llm, "llm", guards)
+    memory = configured.open_memory(
+        settings,
+        background=False,
+        embedder=GuardedEmbedder(embedder, guards["embedder"]),
+        llm=speaks,
+        summary_llm=speaks if notes is llm else _guarded(notes, "summary_llm", guards),
+    )
+    made = dict.fromkeys(model for model in (embedder, llm, notes) if model is not None)
+    with closing(memory.close_also(*made)):
+        yield Thinkers(Memories(memory), telemetry, guards, number=number)
+
+
+def _guarded(llm: LLM | None, name: str, guards: dict[str, Guard]) -> GuardedLLM | None:
+    if llm is None:
+        return None
+    guards[name] = Guard()
+    return GuardedLLM(llm, guards[name])
+
+
+def _answer(
+    memory: Memory,
+    options: Options,
+    create: str,
+    listener: socket.socket,
+    hold: Callable[[Server], None] = lambda server: None,
+) -> None:
+    telemetry = Telemetry(logs.configured(options.log_level))
+    desk = Desk()
+    backlog = Backlog(memory.store.backlog, options.backlog)
+    services = Services(options, Memories(memory), desk, telemetry, backlog)
+    app = resolve_name(create)(services)
+    server = Server(config(options, Watch(app, telemetry)), services.stopping)
+    hold(server)
+    try:
+        server.run(sockets=[listener])
+    finally:
+        desk.close()
+
+
+def _end(thinkers: Thinkers, grace_s: float) -> None:
+    """Stop; hand back what is still in hand when the time is over."""
+    thinkers.stop()
+    late = threading.Timer(grace_s, thinkers.hand_back)
+    late.daemon = True
+    late.start()

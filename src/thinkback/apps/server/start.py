@@ -1,0 +1,119 @@
+"""Starting the server: settings and options -> a socket, and processes that answer and think.
+
+This is the supervisor's side, and light: what a process runs (`inside`) is loaded there and named here.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+
+from thinkback import settings as configured
+from thinkback.apps.server.addresses import checked, listening, several_processes, shown
+from thinkback.apps.server.options import Options
+from thinkback.apps.server.processes import Supervisor, Task
+from thinkback.apps.server.telemetry import logs
+from thinkback.apps.server.telemetry.metrics import FOLDER
+from thinkback.settings import Settings
+
+ANSWER = "thinkback.apps.server.inside:answer"
+THINK = "thinkback.apps.server.inside:think"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """A server that listens: what whoever started it wants to know."""
+
+    url: str
+    database: str
+    upstream: str  # its address, without any secret; empty: the local model answers, or memory itself
+    llm: str
+    embedder: str
+    workers: int
+    thinkers: int
+    open: bool  # no key has been made: whoever reaches it may do everything
+
+
+def serve(settings: Settings, options: Options, *, create: str, told: Callable[[Started], None]) -> int:
+    """Listen, tell it, and serve the application that `create` ("module:function") makes until a signal.
+
+    The exit code: 0 when it was asked to end and everything did.
+    """
+    checked(options)
+    with closing(listening(options)) as listener:
+        options = replace(options, port=listener.getsockname()[1])
+        told(_started(settings, options, listener))
+        if not several_processes():
+            from thinkback.apps.server.inside import together
+
+            return together(settings, options, create, listener)
+        tasks = [
+            Task(f"answering-{number}", ANSWER, (settings, options, create, listener))
+            for number in range(1, options.workers + 1)
+        ]
+        return _supervised([*tasks, *_thinking(settings, options)], options, listener.close)
+
+
+def work(settings: Settings, options: Options) -> int:
+    """Think alone, for servers elsewhere on the same database; the exit code."""
+    _has_keys(settings)
+    return _supervised(_thinking(settings, options), options, lambda: None)
+
+
+def _started(settings: Settings, options: Options, listener: socket.socket) -> Started:
+    has_keys = _has_keys(settings)
+    host, port = listener.getsockname()[:2]
+    return Started(
+        url=f"http://{f'[{host}]' if ':' in host else host}:{port}",
+        database=settings.db,
+        upstream=shown(options.upstream) if options.upstream else "",
+        llm=configured.llm_spec(settings) or "",
+        embedder=settings.embedder,
+        workers=options.workers,
+        thinkers=options.thinkers,
+        open=not has_keys,
+    )
+
+
+def _has_keys(settings: Settings) -> bool:
+    """Opens the database once before many do: its schema is brought up to date, and what is wrong is said."""
+    with closing(configured.open_store(settings)) as store:
+        store.adopt(configured.embedder(settings).name)
+        return bool(store.keys())
+
+
+def _thinking(settings: Settings, options: Options) -> list[Task]:
+    return [
+        Task(f"thinking-{number}", THINK, (settings, options, number))
+        for number in range(1, options.thinkers + 1)
+    ]
+
+
+def _supervised(tasks: Sequence[Task], options: Options, at_stop: Callable[[], None]) -> int:
+    with metrics_folder() as at_death:
+        return Supervisor(
+            tasks,
+            grace_s=options.grace_s,
+            logs=logs.configured(options.log_level),
+            at_stop=at_stop,
+            at_death=at_death,
+        ).run()
+
+
+@contextmanager
+def metrics_folder() -> Iterator[Callable[[int], None]]:
+    """Where all processes write their metrics, private and gone afterwards; what to do when one has died."""
+    from prometheus_client.multiprocess import mark_process_dead
+
+    folder = tempfile.mkdtemp(prefix="thinkback-metrics-")  # for its owner alone
+    os.environ[FOLDER] = folder
+    try:
+        yield lambda pid: mark_process_dead(pid, folder)  # type: ignore[no-untyped-call]
+    finally:
+        os.environ.pop(FOLDER, None)
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,131 @@
+"""What the server notes of every request: a line in the log, its metrics, its span. Pure ASGI: it is hot."""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import time
+from typing import Any
+
+from opentelemetry.trace import SpanKind
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from thinkback.apps.server.telemetry import Telemetry, spans
+from thinkback.apps.server.telemetry.logs import Plain
+
+METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
+QUIET = frozenset({"/health", "/ready", "/metrics"})  # asked by machines every few seconds
+UNMATCHED = "none"  # a path is the client's word, so it is no label
+LEFT = 499  # the client was gone before an answer began
+REQUEST_ID = b"x-thinkback-request"
+MEMORY = b"x-thinkback-memory"  # how memory took part in a chat
+_GIVEN_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+
+
+class Watch:
+    """Around the whole application."""
+
+    def __init__(self, app: ASGIApp, telemetry: Telemetry) -> None:
+        self._app = app
+        self._telemetry = telemetry
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        seen = _Seen(scope)
+        metrics = self._telemetry.metrics
+
+        async def noted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                seen.begins(message)
+            await send(message)
+
+        metrics.change("thinkback_requests_in_flight", 1)
+        try:
+            if seen.traced:
+                with spans.continued(scope["headers"]):
+                    await self._inside(scope, receive, noted, seen)
+            else:
+                await self._inside(scope, receive, noted, seen)
+        except Exception as error:
+            seen.status = 500
+            self._telemetry.logs.failure("request_failed", error, request=seen.id)
+            raise
+        finally:
+            metrics.change("thinkback_requests_in_flight", -1)
+            self._note(scope, seen)
+
+    async def _inside(self, scope: Scope, receive: Receive, send: Send, seen: _Seen) -> None:
+        if not spans.recording():
+            await self._app(scope, receive, send)
+            return
+        told = {"http.request.method": _method(scope), "url.scheme": scope.get("scheme", "http")}
+        with spans.started(_method(scope), SpanKind.SERVER, told) as span:
+            await self._app(scope, receive, send)
+            route = _route(scope)
+            span.update_name(f"{_method(scope)} {route}")
+            span.set_attribute("http.route", route)
+            span.set_attribute("http.response.status_code", seen.status)
+
+    def _note(self, scope: Scope, seen: _Seen) -> None:
+        seconds = time.perf_counter() - seen.started
+        route, method = _route(scope), _method(scope)
+        metrics, logs = self._telemetry.metrics, self._telemetry.logs
+        of_all = {"route": route, "method": method}
+        metrics.count("thinkback_requests_total", 1, {**of_all, "status": str(seen.status)})
+        metrics.observe("thinkback_request_seconds", seconds, of_all)
+        level = logging.DEBUG if route in QUIET else logging.INFO
+        if not logs.tells(level):
+            return
+        caller = scope["state"].get("caller")
+        logs(
+            level,
+            "request",
+            request=seen.id,
+            method=method,
+            route=route,
+            status=seen.status,
+            ms=round(seconds * 1000, 2),
+            tenant=getattr(caller, "tenant", None),
+            key=getattr(caller, "key", None) or None,
+            memory=seen.memory,
+        )
+
+
+class _Seen:
+    """One request as it passes. Its id is the client's, if that is short and plain; else one of ours."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.started = time.perf_counter()
+        self.status = LEFT
+        self.memory: str | None = None
+        self.traced = False
+        self.id: str = ""
+        for name, value in scope["headers"]:
+            if name == b"traceparent":
+                self.traced = True
+            elif name == b"x-request-id" and _GIVEN_ID.fullmatch(value):
+                self.id = value.decode()
+        self.id = self.id or Plain(secrets.token_hex(8))
+        scope.setdefault("state", {})["request_id"] = self.id
+
+    def begins(self, message: Message) -> None:
+        self.status = message["status"]
+        headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
+        for name, value in headers:
+            if name.lower() == MEMORY:
+                self.memory = value.decode("latin-1")
+        headers.append((REQUEST_ID, self.id.encode()))
+        message["headers"] = headers
+
+
+def _method(scope: Scope) -> str:
+    method = str(scope["method"])
+    return method if method in METHODS else "OTHER"
+
+
+def _route(scope: Scope) -> str:
+    route: Any = scope.get("route")
+    return str(getattr(route, "path", None) or UNMATCHED)

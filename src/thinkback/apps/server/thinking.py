@@ -1,0 +1,139 @@
+"""Thinking for every tenant, beside the processes that answer: a few turns of each space in turn.
+
+A round asks the store who is waiting and gives every space a bite of its queue, so that no space starves the
+others. It runs at a low priority; when a model is down it leaves the queue alone; when it is asked to stop it
+ends after the turn in hand, or hands that back if its time is over.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+
+from thinkback.apps.server.guarded import Guard
+from thinkback.apps.server.services import Memories
+from thinkback.apps.server.telemetry import Telemetry
+from thinkback.errors import ModelError, StoreError, ThinkbackError
+from thinkback.memory import Memory
+from thinkback.ports import Clock
+from thinkback.times import utc_now
+from thinkback.types import ThoughtOver
+
+BITE = 8  # turns of one space before the next space has its turn
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.02, 0.5  # between two looks at an empty queue
+AGAIN_S = 2.0  # after the database failed
+NICE = 10
+
+
+class Thinkers:
+    """One process's (or thread's) thinking. `number` sets it off from others on the same database."""
+
+    def __init__(
+        self,
+        memories: Memories,
+        telemetry: Telemetry,
+        guards: Mapping[str, Guard],
+        *,
+        number: int = 0,
+        clock: Clock = utc_now,
+        bite: int = BITE,
+    ) -> None:
+        self._memories = memories
+        self._telemetry = telemetry
+        self._guards = guards
+        self._number = number
+        self._clock = clock
+        self._bite = bite
+        self._stop = threading.Event()
+        self._at_work: Memory | None = None
+
+    def run(self) -> None:
+        """Until `stop`."""
+        pause = FIRST_PAUSE_S
+        while not self._stop.is_set():
+            try:
+                worked = self.round()
+            except StoreError as error:
+                self._telemetry.logs.failure("thinking_failed", error)
+                self._stop.wait(AGAIN_S)
+                continue
+            pause = FIRST_PAUSE_S if worked else min(pause * 2, LONGEST_PAUSE_S)
+            if not worked:
+                self._stop.wait(pause)
+
+    def stop(self) -> None:
+        """End after the turn in hand."""
+        self._stop.set()
+
+    def hand_back(self) -> None:
+        """Leave the turn in hand to whoever comes next; its thoughts, if they still come, are refused."""
+        if (memory := self._at_work) is not None:
+            with suppress(ThinkbackError):
+                memory.hand_back()
+
+    def round(self) -> bool:
+        """A bite of every space that waits; whether there was anything to do."""
+        if not self._well():
+            return False
+        waiting = self._memories.root.store.waiting(self._clock())
+        first = self._number % len(waiting) if waiting else 0  # others begin elsewhere
+        worked = False
+        for tenant, space in (*waiting[first:], *waiting[:first]):
+            if self._ending():
+                break
+            worked |= self._think(tenant, space)
+        return worked
+
+    def _think(self, tenant: str, space: str) -> bool:
+        memory = self._memories.tenant(tenant).for_user(space)
+        self._at_work = memory
+        started = time.perf_counter()
+        try:
+            done = memory.post_think(limit=self._bite, stopping=self._ending)
+        except ModelError as error:  # before a turn was claimed: nothing is lost, and the guard knows
+            self._telemetry.logs.failure("thinking_failed", error)
+            return False
+        finally:
+            self._at_work = None
+        self._tell(done, time.perf_counter() - started)
+        return done.turns + done.failed > 0
+
+    def _well(self) -> bool:
+        well = True
+        for part, guard in self._guards.items():
+            was_open = guard.open
+            answers = guard.well()
+            self._telemetry.level("thinkback_breaker_open", not answers, part=part)
+            if was_open and answers:
+                self._telemetry.logs(20, "model_well_again", part=part)
+            well = well and answers
+        return well
+
+    def _ending(self) -> bool:
+        return self._stop.is_set() or any(guard.open for guard in self._guards.values())
+
+    def _tell(self, done: ThoughtOver, seconds: float) -> None:
+        told = self._telemetry
+        if not done.turns + done.failed:
+            return
+        told.observe("thinkback_stage_seconds", seconds, stage="think")
+        for count, name in (
+            (done.turns, "thinkback_turns_thought_over_total"),
+            (done.failed, "thinkback_thinking_failures_total"),
+        ):
+            told.count(name, count)
+        for action in done.actions:
+            told.count("thinkback_thoughts_total", action=action.action)
+        cost = done.receipt
+        told.count("thinkback_tokens_total", cost.prompt_tokens, of="thinking", kind="prompt")
+        told.count("thinkback_tokens_total", cost.completion_tokens, of="thinking", kind="completion")
+        told.logs(20, "thought_over", turns=done.turns, failed=done.failed, ms=round(seconds * 1000, 1))
+
+
+def step_aside() -> None:
+    """Let those who answer go first, where the system can do that."""
+    if hasattr(os, "nice"):
+        os.nice(NICE)

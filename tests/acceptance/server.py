@@ -1,0 +1,109 @@
+"""A real `thinkback serve` in processes of its own, on a free port of loopback; it ends with the test."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+MODULE = "tests.framing"  # `thinkback serve` with a small application
+PATIENCE_S = 60.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+
+class Server:
+    """Started on entering; ended, whatever happened, on leaving."""
+
+    def __init__(self, folder: Path, *words: str, command: str = "serve", **environment: str) -> None:
+        self._folder = folder
+        self._words = (command, *words)
+        self._environment = environment
+        self.told: dict[str, Any] = {}
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    def start(self, port: int = 0) -> None:
+        """Until it is ready."""
+        self._folder.mkdir(exist_ok=True)
+        self._log = (self._folder / "log").open("ab")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", MODULE, *self._words, "--port", str(port), "--json"],
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env={**os.environ, "THINKBACK_DB": str(self._folder / "memory.db"), **self._environment},
+            start_new_session=True,
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, self.log
+        self.told = json.loads(line)
+        self.port = int(urlsplit(self.told["url"]).port or 0)
+        deadline = time.monotonic() + PATIENCE_S
+        while self.ask("GET", "/ready").status != 200:
+            assert time.monotonic() < deadline, self.log
+            time.sleep(0.02)
+
+    def ask(
+        self, method: str, path: str, body: Any = None, *, headers: dict[str, str] | None = None
+    ) -> Answer:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        try:
+            data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+            sent = {"Content-Type": "application/json"} if data is not None else {}
+            connection.request(method, path, data, {**sent, **(headers or {})})
+            response = connection.getresponse()
+            return Answer(response.status, dict(response.getheaders()), response.read())
+        finally:
+            connection.close()
+
+    def stop(self) -> int:
+        """By SIGTERM; the exit code."""
+        self.process.terminate()
+        return self.process.wait(PATIENCE_S)
+
+    def kill(self) -> None:
+        """kill -9 of all its processes at once."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        self._log.close()
+
+    @property
+    def log(self) -> str:
+        return (self._folder / "log").read_text("utf-8")
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.log.splitlines()]

@@ -1,0 +1,116 @@
+"""kill -9 of the whole server under load: what was acknowledged is there, once, and the database is sound.
+
+THINKBACK_SERVER_KILLS is how often; 200 is the whole figure, and a few the default.
+"""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import os
+import random
+import threading
+import time
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from tests.acceptance.server import Server
+from tests.making import replay
+
+from thinkback.stores.sqlite import SqliteStore
+
+KILLS = int(os.environ.get("THINKBACK_SERVER_KILLS", "6"))
+CLIENTS = 4
+SEED = 7
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs kill -9 and several processes")
+
+
+@dataclass
+class Client:
+    """Tells turn after turn, each with a key; one that was not acknowledged is told again after the crash."""
+
+    user: str
+    acknowledged: dict[str, int] = field(default_factory=dict)
+    number: int = 0
+    repeated: int = 0
+
+    def run(self, server: Server, over: threading.Event) -> None:
+        tried = -1
+        while not over.is_set():
+            self.repeated += tried == self.number
+            tried = self.number
+            body = {"user": self.user, "text": self.text, "key": f"{self.user}-{self.number}"}
+            try:
+                answer = server.ask("POST", "/remember", body)
+            except (OSError, http.client.HTTPException):
+                return
+            if answer.status == 200:
+                self.acknowledged[self.text] = answer.json["turn"]
+                self.number += 1
+
+    @property
+    def text(self) -> str:
+        return f"I own boat {self.number} of {self.user}."
+
+
+@pytest.mark.timeout(max(300, KILLS * 60))
+def test_what_was_acknowledged_is_there_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THINKBACK_EMBEDDER", "hashing")
+    monkeypatch.setenv("THINKBACK_HOME", str(tmp_path / "home"))
+    chance = random.Random(SEED)
+    clients = [Client(f"user{number}") for number in range(CLIENTS)]
+    folder = tmp_path / "server"
+    for _ in range(KILLS):
+        _one_life(
+            Server(folder, "--workers", "2", "--log-level", "error"), clients, chance.uniform(0.05, 0.6)
+        )
+    with Server(folder, "--log-level", "error") as server:  # what hung in the air is told again
+        for client in clients:
+            _tell_rest(client, server)
+        server.stop()
+    with closing(SqliteStore(str(folder / "memory.db"))) as store:
+        _assert_whole(store, clients)
+    told = sum(len(client.acknowledged) for client in clients)
+    print(f"\n{KILLS} kills, {told} turns acknowledged, 0 lost, 0 duplicates")
+
+
+def _one_life(server: Server, clients: list[Client], seconds: float) -> None:
+    over = threading.Event()
+    try:
+        server.start()
+        threads = [threading.Thread(target=client.run, args=(server, over)) for client in clients]
+        for thread in threads:
+            thread.start()
+        time.sleep(seconds)
+    finally:
+        server.kill()
+        over.set()
+    for thread in threads:
+        thread.join()
+
+
+def _tell_rest(client: Client, server: Server) -> None:
+    body = {"user": client.user, "text": client.text, "key": f"{client.user}-{client.number}"}
+    client.acknowledged[client.text] = server.ask("POST", "/remember", body).json["turn"]
+
+
+def _assert_whole(store: SqliteStore, clients: list[Client]) -> None:
+    assert store.check() == []
+    for client in clients:
+        turns = store.turns(client.user)
+        there = Counter(turn.query for turn in turns)
+        assert set(there) == set(client.acknowledged)
+        assert set(there.values()) == {1}
+        assert {turn.query: turn.id for turn in turns} == client.acknowledged
+        assert [turn.id for turn in turns] == list(itertools.islice(itertools.count(1), len(turns)))
+        assert store.failures(client.user) == []
+        journal = store.journal(client.user)
+        assert replay(journal) == store.thoughts(client.user, current=False)
+        inserted = Counter(
+            thought.sentence for action in journal for thought in action.after if thought.current
+        )
+        assert all(count == 1 for count in inserted.values())  # no turn was thought over twice
