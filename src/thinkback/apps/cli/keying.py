@@ -49,7 +49,8 @@ def create(
       thinkback keys create --tenant acme --user ann --scope read --expires 30
     """
     from thinkback import keys
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
     from thinkback.settings import open_store
     from thinkback.times import utc_now
 
@@ -81,7 +82,8 @@ def list_(call: Call) -> None:
       thinkback keys list
       thinkback keys list --tenant acme --json
     """
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
     from thinkback.settings import open_store
     from thinkback.times import utc_now
 
@@ -119,7 +121,8 @@ def revoke(
       thinkback keys revoke 3f9a1c0b7e55
     """
     from thinkback import keys
-    from thinkback.apps.cli import printing, values
+    from thinkback.apps import values
+    from thinkback.apps.cli import printing
     from thinkback.settings import open_store
     from thinkback.times import utc_now
 

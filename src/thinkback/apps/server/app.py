@@ -3,15 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.routing import Mount
 from starlette.types import ASGIApp
 
-from thinkback import __version__
+from thinkback import __version__, keys
+from thinkback.apps.server import health, mem0, proxy, rest
+from thinkback.apps.server.gate import Gate
+from thinkback.apps.server.mcp.mounting import mount
+from thinkback.apps.server.rest import refusals
 from thinkback.apps.server.services import Services
+from thinkback.ports import Store
+from thinkback.times import utc_now
+from thinkback.types import Key
 
 
 def create(services: Services) -> ASGIApp:
     """The ASGI application; whoever made the services closes them."""
-    raise NotImplementedError(__version__, FastAPI, AsyncIterator, AsyncExitStack, asynccontextmanager)
+    upstream = proxy.chosen(services)
+    tools, tools_running = mount(services)
+
+    @asynccontextmanager
+    async def running(_: Starlette) -> AsyncIterator[None]:
+        async with tools_running:
+            try:
+                yield
+            finally:
+                await upstream.close()
+
+    routes = [
+        *proxy.routes(services, upstream),  # first: chats pass no other room's table of routes
+        *health.routes(services),
+        *tools,
+        Mount("/", documented(services)),
+    ]
+    return Gate(
+        Starlette(routes=routes, lifespan=running),
+        options=services.options,
+        keys=StoredKeys(services.memories.root.store),
+        desk=services.desk,
+        telemetry=services.telemetry,
+    )
+
+
+def documented(services: Services) -> FastAPI:
+    """What OpenAPI tells of at /openapi.json. No page shows it: its scripts would come from elsewhere."""
+    api = FastAPI(
+        title="thinkback",
+        version=__version__,
+        summary="Long-term memory for any LLM",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    api.include_router(rest.router(services))
+    api.include_router(mem0.router(services))
+    refusals.register(api)
+    return api
+
+
+class StoredKeys:
+    """The keys of the database, as the gate asks for them."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def any(self) -> bool:
+        return bool(self._store.keys())
+
+    def verify(self, credential: str) -> Key | None:
+        return keys.verify(credential, self._store.key, utc_now())

@@ -15,8 +15,9 @@ from thinkback.apps.server.desk import Desk
 from thinkback.apps.server.guarded import Guard, GuardedEmbedder, GuardedLLM
 from thinkback.apps.server.options import Options
 from thinkback.apps.server.processes import Leash
+from thinkback.apps.server.protocol import config
 from thinkback.apps.server.services import Memories, Services
-from thinkback.apps.server.serving import Server, config
+from thinkback.apps.server.serving import Server
 from thinkback.apps.server.telemetry import Telemetry, logs
 from thinkback.apps.server.telemetry.watch import Watch
 from thinkback.apps.server.thinking import Thinkers, step_aside
