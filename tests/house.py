@@ -47,7 +47,7 @@ class House:
         """Something asked while the server runs."""
 
         async def served() -> _Result:
-            async with _running(self.app):
+            async with running(self.app):
                 return await work()
 
         return asyncio.run(served())
@@ -69,7 +69,7 @@ def house(folder: Path, **options: Any) -> Iterator[House]:
 
 
 @asynccontextmanager
-async def _running(app: ASGIApp) -> AsyncIterator[None]:
+async def running(app: ASGIApp) -> AsyncIterator[None]:
     """The application's lifespan, as a server has it."""
     told: asyncio.Queue[Message] = asyncio.Queue()
     heard: asyncio.Queue[Message] = asyncio.Queue()

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp
 
 from thinkback import __version__, keys
 from thinkback.apps.server import health, mem0, proxy, rest
+from thinkback.apps.server.desk import Desk
 from thinkback.apps.server.gate import Gate
 from thinkback.apps.server.mcp.mounting import mount
 from thinkback.apps.server.rest import refusals
@@ -24,6 +25,7 @@ from thinkback.types import Key
 def create(services: Services) -> ASGIApp:
     """The ASGI application; whoever made the services closes them."""
     upstream = proxy.chosen(services)
+    keys_desk = Desk(threads=2)  # of its own: a slow recall keeps nobody at the gate
     tools, tools_running = mount(services)
 
     @asynccontextmanager
@@ -33,6 +35,7 @@ def create(services: Services) -> ASGIApp:
                 yield
             finally:
                 await upstream.close()
+                keys_desk.close()
 
     routes = [
         *proxy.routes(services, upstream),  # first: chats pass no other room's table of routes
@@ -44,7 +47,7 @@ def create(services: Services) -> ASGIApp:
         Starlette(routes=routes, lifespan=running),
         options=services.options,
         keys=StoredKeys(services.memories.root.store),
-        desk=services.desk,
+        desk=keys_desk,
         telemetry=services.telemetry,
     )
 
