@@ -231,6 +231,13 @@ def test_empty_lines_are_no_request(port: int) -> None:
         assert drip(client, b"\r\n") == b""
 
 
+def test_empty_lines_after_a_request_are_none_either(port: int) -> None:
+    with connected(port) as client:
+        client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert client.recv(65536)
+        assert b"HTTP/1.1" not in drip(client, b"\r\n")
+
+
 @pytest.mark.parametrize(
     ("framing", "piece"),
     [(b"Content-Length: 100000\r\n\r\n", b" "), (b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n")],
