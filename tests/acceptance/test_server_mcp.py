@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -332,6 +333,20 @@ def test_the_configuration_for_an_assistant_is_printed(tmp_path: Path) -> None:
 
     asyncio.run(talk())
     assert run("turns", "--db", str(place), "--user", "ann", "--json").ok().json
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+def test_ctrl_c_ends_it_though_it_waits_for_input(tmp_path: Path) -> None:
+    words = ["mcp", "--db", str(tmp_path / "memory.db"), "--embedder", "hashing"]
+    with subprocess.Popen([*COMMAND, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": _hello("2025-06-18")}
+        process.stdin.write(json.dumps(hello).encode() + b"\n")
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == -signal.SIGINT
 
 
 def test_a_database_that_cannot_be_opened_is_one_line(tmp_path: Path) -> None:

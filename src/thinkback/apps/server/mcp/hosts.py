@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, Protocol, TypeVar
+from functools import partial
+from typing import Protocol, TypeVar
 
 from starlette.requests import Request
 
@@ -83,9 +84,4 @@ class ManyUsers:
                 raise NotFound(f"{id_[:40]!r} names no memory of this user")
             whose = meant
         memory = self._services.memories.of(caller, whose or None)
-
-        def done() -> Any:
-            return work(memory)
-
-        found: _Result = await self._services.desk.do(done)
-        return found
+        return await self._services.desk.do(partial(work, memory))

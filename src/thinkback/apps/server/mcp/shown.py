@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from thinkback.apps.server import ids
@@ -25,9 +26,13 @@ def thought(memory: Memory, value: Thought, said_at: datetime | None = None) -> 
 
 def thoughts(memory: Memory, values: list[Thought]) -> list[MemoryItem]:
     """The same of many, with when each was said last."""
-    numbers = sorted({value.last_turn for value in values})
-    said = {turn.id: turn.at for turn in memory.store.turns(memory.user, ids=numbers)} if numbers else {}
+    said = _said_at(memory, (value.last_turn for value in values))
     return [thought(memory, value, said.get(value.last_turn)) for value in values]
+
+
+def _said_at(memory: Memory, turns: Iterable[int]) -> dict[int, datetime]:
+    numbers = sorted(set(turns))
+    return {turn.id: turn.at for turn in memory.store.turns(memory.user, ids=numbers)} if numbers else {}
 
 
 def turn(memory: Memory, value: Turn) -> MemoryItem:
@@ -36,15 +41,21 @@ def turn(memory: Memory, value: Turn) -> MemoryItem:
     )
 
 
-def found(memory: Memory, value: Candidate) -> FoundItem:
+def found(memory: Memory, values: Iterable[Candidate]) -> list[FoundItem]:
     """What recall found; it is redacted already, and of what is past the text says so."""
-    held, said = value.thought, value.turn
+    items = list(values)
+    said = _said_at(memory, (value.thought.last_turn for value in items if value.thought))
+    return [_found(memory, value, said) for value in items]
+
+
+def _found(memory: Memory, value: Candidate, said: Mapping[int, datetime]) -> FoundItem:
+    held = value.thought
     return FoundItem(
         id=ids.named(memory.user, value.ref),
         text=value.text,
         kind="turn" if held is None else held.kind,
         current=value.past is None,
-        said_at=None if said is None else said.at,
+        said_at=said.get(held.last_turn) if held else value.turn.at if value.turn else None,
         valid_from=None if held is None else held.valid_from,
         valid_to=None if held is None else held.valid_to,
         score=round(value.score.total, 4),

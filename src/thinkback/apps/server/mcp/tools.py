@@ -83,7 +83,7 @@ def search_memories(
     so rather than guess.
     """
     recalled = memory.recall(query, k=limit, as_of=as_of)
-    return Found(memories=[shown.found(memory, each) for each in recalled])
+    return Found(memories=shown.found(memory, recalled))
 
 
 def get_memories(

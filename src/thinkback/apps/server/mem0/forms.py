@@ -1,4 +1,7 @@
-"""What mem0's clients send and are sent: the fields of its open-source server, described for OpenAPI."""
+"""What mem0's clients send and are sent: the fields of its open-source server, described for OpenAPI.
+
+Requests are strict in what they take for what: nothing is guessed from a value of another type.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ RunId = Annotated[
 
 
 class Message(BaseModel):
+    model_config = ConfigDict(strict=True)
     role: Annotated[str, Field(description="user or assistant; system and tool messages tell nothing.")]
     content: Annotated[str | list[Any] | None, Field(description="The words, or parts that hold some.")] = (
         None
@@ -25,7 +29,7 @@ class Message(BaseModel):
 class Add(BaseModel):
     """Messages to remember. Fields that are not listed are not kept; a header of the answer names them."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", strict=True)
     messages: Annotated[list[Message] | str, Field(description="A conversation, or one thing a user said.")]
     user_id: UserId = None
     agent_id: AgentId = None
@@ -37,7 +41,7 @@ class Add(BaseModel):
 
 
 class Search(BaseModel):
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", strict=True)
     query: str
     user_id: UserId = None
     agent_id: AgentId = None
@@ -53,7 +57,7 @@ class Search(BaseModel):
 class Update(BaseModel):
     """What is so instead, under any of the names it goes by."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", strict=True)
     text: str | None = None
     memory: str | None = None
     data: str | None = None
