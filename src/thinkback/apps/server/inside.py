@@ -11,12 +11,14 @@ from pkgutil import resolve_name
 
 from thinkback import settings as configured
 from thinkback.apps.server.backlog import Backlog
+from thinkback.apps.server.caller import OPEN_TENANT
 from thinkback.apps.server.desk import Desk
 from thinkback.apps.server.guarded import Guard, GuardedEmbedder, GuardedLLM
 from thinkback.apps.server.options import Options
 from thinkback.apps.server.processes import Leash
+from thinkback.apps.server.protocol import config
 from thinkback.apps.server.services import Memories, Services
-from thinkback.apps.server.serving import Server, config
+from thinkback.apps.server.serving import Server
 from thinkback.apps.server.telemetry import Telemetry, logs
 from thinkback.apps.server.telemetry.watch import Watch
 from thinkback.apps.server.thinking import Thinkers, step_aside
@@ -27,7 +29,7 @@ from thinkback.settings import Settings
 
 def answer(leash: Leash, settings: Settings, options: Options, create: str, listener: socket.socket) -> None:
     """A process that answers."""
-    with closing(configured.open_memory(settings, background=False)) as memory:
+    with closing(configured.open_memory(settings, background=False, tenant=OPEN_TENANT)) as memory:
         _answer(memory, options, create, listener, lambda server: leash.then(server.stop, options.grace_s))
 
 
@@ -47,7 +49,7 @@ def together(settings: Settings, options: Options, create: str, listener: socket
     Then nobody starts it again when it dies, and thinking cannot step aside for answering.
     """
     telemetry = Telemetry(logs.configured(options.log_level))
-    with closing(configured.open_memory(settings, background=False)) as memory:
+    with closing(configured.open_memory(settings, background=False, tenant=OPEN_TENANT)) as memory:
         if not options.thinkers:
             _answer(memory, options, create, listener)
             return 0
@@ -73,6 +75,7 @@ def thinking(settings: Settings, telemetry: Telemetry, number: int) -> Iterator[
     memory = configured.open_memory(
         settings,
         background=False,
+        tenant=OPEN_TENANT,
         embedder=GuardedEmbedder(embedder, guards["embedder"]),
         llm=speaks,
         summary_llm=speaks if notes is llm else _guarded(notes, "summary_llm", guards),

@@ -8,9 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
-from starlette.types import ASGIApp
-
-from thinkback.apps.server.options import Options
 
 
 class Server(uvicorn.Server):
@@ -43,16 +40,3 @@ class Server(uvicorn.Server):
     def _signalled(self, number: int, frame: object) -> None:
         self.force_exit = self.should_exit  # the second time, at once
         self.stop()
-
-
-def config(options: Options, app: ASGIApp) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        lifespan="on",
-        ws="none",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=max(1, round(options.grace_s)),
-    )
