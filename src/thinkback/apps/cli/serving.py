@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -173,13 +173,8 @@ def _tell(started: Started) -> None:
     """Where it listens and what that means, on standard error; as one event where no person looks."""
     from thinkback import __version__
 
-    notice = (
-        "open: no key has been made, so whoever reaches this address may read and write every memory"
-        if started.open
-        else "closed: every request needs a key"
-    )
     if not sys.stderr.isatty():
-        _tell_machine(started, notice)
+        _tell_machine(started)
         return
     from thinkback.apps.cli.printing import printable
 
@@ -189,7 +184,7 @@ def _tell(started: Started) -> None:
         ("memory", f"{started.database} ({started.embedder})"),
         ("models", models),
         ("processes", f"{started.workers} answering, {started.thinkers} thinking"),
-        ("access", notice),
+        ("access", started.access),
         ("use it", f'openai.OpenAI(base_url="{started.url}/v1")'),
     )
     sys.stderr.write(f"thinkback {__version__}\n")
@@ -197,10 +192,9 @@ def _tell(started: Started) -> None:
     sys.stderr.flush()
 
 
-def _tell_machine(started: Started, notice: str) -> None:
+def _tell_machine(started: Started) -> None:
     from dataclasses import asdict
 
     from thinkback.apps.server.telemetry.logs import Logs
 
-    fields: dict[str, Any] = asdict(started)
-    Logs(sys.stderr)(20, "listening", **fields, access=notice)
+    Logs(sys.stderr)(20, "listening", **asdict(started))

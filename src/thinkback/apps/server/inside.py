@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import threading
@@ -11,10 +12,11 @@ from pkgutil import resolve_name
 
 from thinkback import settings as configured
 from thinkback.apps.server.backlog import Backlog
+from thinkback.apps.server.caller import OPEN_TENANT
 from thinkback.apps.server.desk import Desk
 from thinkback.apps.server.guarded import Guard, GuardedEmbedder, GuardedLLM
 from thinkback.apps.server.options import Options
-from thinkback.apps.server.processes import Leash
+from thinkback.apps.server.processes import MARGIN_S, Leash
 from thinkback.apps.server.protocol import config
 from thinkback.apps.server.services import Memories, Services
 from thinkback.apps.server.serving import Server
@@ -28,7 +30,7 @@ from thinkback.settings import Settings
 
 def answer(leash: Leash, settings: Settings, options: Options, create: str, listener: socket.socket) -> None:
     """A process that answers."""
-    with closing(configured.open_memory(settings, background=False)) as memory:
+    with closing(configured.open_memory(settings, background=False, tenant=OPEN_TENANT)) as memory:
         _answer(memory, options, create, listener, lambda server: leash.then(server.stop, options.grace_s))
 
 
@@ -37,8 +39,12 @@ def think(leash: Leash, settings: Settings, options: Options, number: int) -> No
     step_aside()
     telemetry = Telemetry(logs.configured(options.log_level))
     with thinking(settings, telemetry, number) as thinkers:
-        signal.signal(signal.SIGTERM, lambda *_: _end(thinkers, options.grace_s))
-        leash.then(lambda: _end(thinkers, options.grace_s), options.grace_s)
+
+        def end(*_: object) -> None:
+            _end(thinkers, options.grace_s, lambda: os._exit(0))
+
+        signal.signal(signal.SIGTERM, end)
+        leash.then(end, options.grace_s)
         thinkers.run()
 
 
@@ -48,18 +54,18 @@ def together(settings: Settings, options: Options, create: str, listener: socket
     Then nobody starts it again when it dies, and thinking cannot step aside for answering.
     """
     telemetry = Telemetry(logs.configured(options.log_level))
-    with closing(configured.open_memory(settings, background=False)) as memory:
+    with closing(configured.open_memory(settings, background=False, tenant=OPEN_TENANT)) as memory:
         if not options.thinkers:
             _answer(memory, options, create, listener)
             return 0
         with thinking(settings, telemetry, 0) as thinkers:
-            thread = threading.Thread(target=thinkers.run, name="thinkback-thinking")
+            thread = threading.Thread(target=thinkers.run, name="thinkback-thinking", daemon=True)
             thread.start()
             try:
                 _answer(memory, options, create, listener)
             finally:
                 _end(thinkers, options.grace_s)
-                thread.join()
+                thread.join(options.grace_s + MARGIN_S)
     return 0
 
 
@@ -74,6 +80,7 @@ def thinking(settings: Settings, telemetry: Telemetry, number: int) -> Iterator[
     memory = configured.open_memory(
         settings,
         background=False,
+        tenant=OPEN_TENANT,
         embedder=GuardedEmbedder(embedder, guards["embedder"]),
         llm=speaks,
         summary_llm=speaks if notes is llm else _guarded(notes, "summary_llm", guards),
@@ -110,9 +117,14 @@ def _answer(
         desk.close()
 
 
-def _end(thinkers: Thinkers, grace_s: float) -> None:
-    """Stop; hand back what is still in hand when the time is over."""
+def _end(thinkers: Thinkers, grace_s: float, at_last: Callable[[], None] = lambda: None) -> None:
+    """Stop; when the time is over hand back what is still in hand, and do what is left to do `at_last`."""
+
+    def late() -> None:
+        thinkers.hand_back()
+        at_last()
+
     thinkers.stop()
-    late = threading.Timer(grace_s, thinkers.hand_back)
-    late.daemon = True
-    late.start()
+    timer = threading.Timer(grace_s, late)
+    timer.daemon = True
+    timer.start()

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from thinkback import settings as configured
 from thinkback.apps.server.addresses import checked, listening, several_processes, shown
+from thinkback.apps.server.doorways import check_may_start, open_notice
 from thinkback.apps.server.options import Options
 from thinkback.apps.server.processes import Supervisor, Task
 from thinkback.apps.server.telemetry import logs
@@ -36,7 +37,8 @@ class Started:
     embedder: str
     workers: int
     thinkers: int
-    open: bool  # no key has been made: whoever reaches it may do everything
+    open: bool  # no key has been made
+    access: str  # what that means
 
 
 def serve(settings: Settings, options: Options, *, create: str, told: Callable[[Started], None]) -> int:
@@ -67,6 +69,7 @@ def work(settings: Settings, options: Options) -> int:
 
 def _started(settings: Settings, options: Options, listener: socket.socket) -> Started:
     has_keys = _has_keys(settings)
+    check_may_start(options, has_keys)
     host, port = listener.getsockname()[:2]
     return Started(
         url=f"http://{f'[{host}]' if ':' in host else host}:{port}",
@@ -77,6 +80,7 @@ def _started(settings: Settings, options: Options, listener: socket.socket) -> S
         workers=options.workers,
         thinkers=options.thinkers,
         open=not has_keys,
+        access="every request needs a key" if has_keys else open_notice(options),
     )
 
 

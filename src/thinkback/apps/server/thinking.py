@@ -119,7 +119,7 @@ class Thinkers:
         told = self._telemetry
         if not done.turns + done.failed:
             return
-        told.observe("thinkback_stage_seconds", seconds, stage="think")
+        told.observe("thinkback_thinking_seconds", seconds)
         for count, name in (
             (done.turns, "thinkback_turns_thought_over_total"),
             (done.failed, "thinkback_thinking_failures_total"),

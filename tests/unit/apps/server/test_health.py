@@ -107,8 +107,8 @@ def test_metrics_can_be_parsed_and_count_what_is_pending(services: Services, mem
 
 
 def test_metrics_are_told_without_a_database_too(services: Services) -> None:
-    services.telemetry.count("thinkback_recalls_total")
+    services.telemetry.count("thinkback_turns_late_total")
     without = replace(services, backlog=Backlog(raising(StoreUnavailable("locked"))))
     answer = client(without).get("/metrics")
     assert answer.status_code == 200
-    assert "thinkback_recalls_total 1.0" in answer.text
+    assert "thinkback_turns_late_total 1.0" in answer.text

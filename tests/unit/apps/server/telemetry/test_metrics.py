@@ -18,7 +18,7 @@ WRITER = """
 import sys
 from thinkback.apps.server.telemetry.metrics import Metrics
 metrics = Metrics()
-metrics.count("thinkback_recalls_total", float(sys.argv[1]), {})
+metrics.count("thinkback_turns_late_total", float(sys.argv[1]), {})
 metrics.observe("thinkback_request_seconds", 0.01, {"route": "/a", "method": "GET"})
 metrics.level("thinkback_requests_in_flight", 2, {})
 metrics.level("thinkback_pending_turns", float(sys.argv[1]), {})
@@ -82,7 +82,7 @@ def test_processes_add_up(tmp_path: Path) -> None:
         [sys.executable, "-c", READER], env=environment, check=True, capture_output=True, text=True
     )
     found = samples(done.stdout)
-    assert found["thinkback_recalls_total", ()] == 3
+    assert found["thinkback_turns_late_total", ()] == 3
     assert found["thinkback_request_seconds_count", (("method", "GET"), ("route", "/a"))] == 2
     assert found["thinkback_requests_in_flight", ()] == 4
     assert found["thinkback_pending_turns", ()] == 2  # the last word counts: both count the same turns
