@@ -69,6 +69,18 @@ def test_it_lives_as_long_as_the_memory_it_came_from(open_memory: OpenMemory) ->
         acme.turns()
 
 
+def test_a_memory_opened_for_a_tenant_closes_its_database(open_memory: OpenMemory) -> None:
+    acme = open_memory(tenant="acme")
+    acme.remember("I live in Lyon.")
+    acme.close()
+    with pytest.raises(StoreError):
+        acme.turns()
+    assert open_memory().turns() == []
+    assert [turn.query for turn in open_memory(tenant="acme").turns()] == ["I live in Lyon."]
+    with pytest.raises(InvalidInput, match="tenant"):
+        open_memory(tenant=" ")
+
+
 def test_one_worker_thinks_for_all_of_them(open_memory: OpenMemory) -> None:
     root = open_memory(background=True)
     for tenant in ("", "acme", "umbra"):
