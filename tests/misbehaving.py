@@ -49,6 +49,7 @@ class Misbehaving:
         self.asked: dict[str, dict[str, Any]] = {}
         self.connections = 0
         self.open = 0
+        self.drops = False  # close a connection that is asked a second time
         self._stop = threading.Event()
         self._started = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
@@ -81,8 +82,11 @@ class Misbehaving:
         self.open += 1
         with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             try:
-                while True:
-                    await self._answer(await _request(reader), reader, writer)
+                await self._answer(await _request(reader), reader, writer)
+                while asked := await _request(reader):
+                    if self.drops:
+                        raise Broke
+                    await self._answer(asked, reader, writer)
             except Broke as broke:
                 if str(broke) == "reset":
                     writer.transport.abort()

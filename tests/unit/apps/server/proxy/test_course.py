@@ -269,6 +269,19 @@ def test_connections_to_the_upstream_are_used_again(tmp_path: Path) -> None:
         assert upstream.connections == 1
 
 
+def test_a_connection_that_was_dropped_meanwhile_costs_no_answer(tmp_path: Path) -> None:
+    with Misbehaving() as upstream, proxying(tmp_path / "m.db", upstream.url) as proxy:
+        upstream.drops = True  # each connection, as soon as it is asked a second time
+        for number in range(4):
+            got = ask(proxy, f"hello {number}", model="ok", metadata={"id": str(number)})
+            assert (got.status, got.ended) == (200, True)
+        assert upstream.connections == 4
+        upstream.drops = False
+        reset = ask(proxy, "hello", model="reset", metadata={"id": "reset"})
+        assert reset.status == 502
+        assert len(proxy.memory.turns()) == 5
+
+
 # --- when memory fails ---------------------------------------------------------------------------
 
 
