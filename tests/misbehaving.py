@@ -48,6 +48,8 @@ class Misbehaving:
         self.sent: dict[str, Sent] = {}
         self.asked: dict[str, dict[str, Any]] = {}
         self.connections = 0
+        self.open = 0
+        self.drops = False  # close a connection that is asked a second time
         self._stop = threading.Event()
         self._started = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
@@ -77,22 +79,29 @@ class Misbehaving:
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.open += 1
         with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             try:
-                while True:
-                    await self._answer(await _request(reader), writer)
+                await self._answer(await _request(reader), reader, writer)
+                while asked := await _request(reader):
+                    if self.drops:
+                        raise Broke
+                    await self._answer(asked, reader, writer)
             except Broke as broke:
                 if str(broke) == "reset":
                     writer.transport.abort()
                 else:
                     writer.close()
         writer.close()
+        self.open -= 1
 
-    async def _answer(self, asked: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+    async def _answer(
+        self, asked: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         number = asked["metadata"]["id"]
         self.asked[number] = asked
         sent = self.sent[number] = Sent()
-        said = Answering(sent, writer, asked)
+        said = Answering(sent, reader, writer, asked)
         await (said.stream() if asked.get("stream") else said.plain())
 
 
@@ -106,8 +115,11 @@ async def _request(reader: asyncio.StreamReader) -> dict[str, Any]:
 class Answering:
     """One answer, right or wrong."""
 
-    def __init__(self, sent: Sent, writer: asyncio.StreamWriter, asked: dict[str, Any]) -> None:
+    def __init__(
+        self, sent: Sent, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, asked: dict[str, Any]
+    ) -> None:
         self._sent = sent
+        self._reader = reader
         self._writer = writer
         self._fault: str = asked["model"]
         self._answer = f"The answer to {asked['metadata']['id']} is blue, round and friendly."
@@ -157,8 +169,7 @@ class Answering:
     async def _failed(self) -> bool:
         """The faults that no answer begins with."""
         if self._fault == "timeout":
-            await asyncio.sleep(SILENCE_S)
-            raise Broke
+            await self._silence()
         if self._fault == "reset":
             raise Broke("reset")
         if self._fault in ("429", "429-retry-after", "500"):
@@ -167,6 +178,12 @@ class Answering:
             await self._whole(status, b'{"error": {"message": "not now", "type": "server_error"}}', more)
             return True
         return False
+
+    async def _silence(self) -> None:
+        """Until the other side has had enough."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._reader.read(1), SILENCE_S)
+        raise Broke
 
     async def _cut(self, raw: bytes, write: Callable[[bytes], Any] | None = None) -> None:
         """Three quarters of it, which is within the answer's text; then no more."""
@@ -207,8 +224,7 @@ class Answering:
     async def _interrupted(self) -> None:
         fault = self._fault
         if fault == "timeout":
-            await asyncio.sleep(SILENCE_S)
-            raise Broke
+            await self._silence()
         if fault == "reset":
             await asyncio.sleep(0.05)  # a reset takes back what is on its way
             raise Broke("reset")

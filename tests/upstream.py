@@ -2,7 +2,7 @@
 
 with Upstream() as upstream:
     upstream.faults.extend(["500", "429:2"])     # one fault a request, then all is well
-    upstream.reply = lambda body: "hello"
+    upstream.reply = lambda body: "hello"        # or the whole message, with its tool calls
 
 Faults: timeout, reset, drip, 429, 429:SECONDS, 500, 401, 400:MESSAGE, malformed, truncated, no-choice, 10mb,
 wrong-schema, refusal, empty, and for streams cut, no-done, broken-event, error-event.
@@ -67,7 +67,7 @@ class Upstream:
         self.faults: deque[str] = deque()
         self.seen: list[Seen] = []
         self.files: dict[str, File] = {}
-        self.reply: Callable[[dict[str, Any]], str] = lambda body: "The sky is blue today."
+        self.reply: Callable[[dict[str, Any]], str | dict[str, Any]] = lambda body: "The sky is blue today."
         self.reject: Callable[[dict[str, Any]], str | None] = lambda body: None
         self.tokens: Callable[[str], list[int]] | None = None  # told at /tokenize, as by llama.cpp
         self.finish = "stop"
@@ -174,7 +174,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _chat(self, body: dict[str, Any], fault: str) -> None:
         text = {"wrong-schema": '{"unexpected": 1}', "empty": ""}.get(fault)
-        text = self.upstream.reply(body) if text is None else text
+        said = self.upstream.reply(body) if text is None else text
+        if isinstance(said, dict):
+            self._as_it_is(said, bool(body.get("stream")))
+            return
+        text = said
         usage = {"prompt_tokens": 11, "completion_tokens": len(text.split()), "total_tokens": 11}
         if body.get("stream"):
             wanted = (body.get("stream_options") or {}).get("include_usage")
@@ -185,6 +189,16 @@ class _Handler(BaseHTTPRequestHandler):
             message = {"role": "assistant", "content": None, "refusal": "I would rather not."}
         choice = {"index": 0, "message": message, "finish_reason": self.upstream.finish}
         self._json({"id": "c", "object": "chat.completion", "choices": [choice], "usage": usage})
+
+    def _as_it_is(self, message: dict[str, Any], streamed: bool) -> None:
+        choice = {"index": 0, "finish_reason": "tool_calls" if "tool_calls" in message else "stop"}
+        if not streamed:
+            self._json({"id": "c", "object": "chat.completion", "choices": [{**choice, "message": message}]})
+            return
+        self._head("text/event-stream")
+        self._event({"choices": [{**choice, "delta": message}]})
+        self._chunk(b"data: [DONE]\n\n")
+        self._chunk(b"")
 
     def _stream(self, text: str, fault: str, usage: dict[str, int] | None) -> None:
         self._head("text/event-stream")
