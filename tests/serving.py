@@ -1,13 +1,11 @@
 """A small application for tests of the server's frame: remembering, recalling, and a request that takes time.
 
-`python -m tests.serving serve ...` is `thinkback serve ...` with it; $THINKBACK_TEST_ALONE has it believe
-that there can be one process only.
+`python -m tests.serving serve ...` is `thinkback serve ...` with it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 from functools import partial
 
 import aiohttp
@@ -17,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from thinkback.apps.server import health, start
+from thinkback.apps.server import health
 from thinkback.apps.server.services import Services
 
 
@@ -61,6 +59,4 @@ if __name__ == "__main__":
     from thinkback.apps.cli import main, serving
 
     serving.APP = "tests.serving:create"
-    if "THINKBACK_TEST_ALONE" in os.environ:
-        start.several_processes = lambda: False
     main()
