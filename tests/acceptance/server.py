@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-MODULE = "tests.framing"  # `thinkback serve` with a small application
+CHAT = {"model": "m", "messages": [{"role": "user", "content": "I moved to Lyon."}]}
 PATIENCE_S = 60.0
 
 
@@ -37,9 +37,9 @@ class Answer:
 class Server:
     """Started on entering; ended, whatever happened, on leaving."""
 
-    def __init__(self, folder: Path, *words: str, command: str = "serve", **environment: str) -> None:
+    def __init__(self, folder: Path, *words: str, module: str = "thinkback", **environment: str) -> None:
         self._folder = folder
-        self._words = (command, *words)
+        self._command = [sys.executable, "-m", module, "serve", *words, "--json"]
         self._environment = environment
         self.told: dict[str, Any] = {}
 
@@ -52,12 +52,12 @@ class Server:
     ) -> None:
         self.kill()
 
-    def start(self, port: int = 0) -> None:
+    def start(self) -> None:
         """Until it is ready."""
         self._folder.mkdir(exist_ok=True)
         self._log = (self._folder / "log").open("ab")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", MODULE, *self._words, "--port", str(port), "--json"],
+            [*self._command, "--port", "0"],
             stdout=subprocess.PIPE,
             stderr=self._log,
             env={**os.environ, "THINKBACK_DB": str(self._folder / "memory.db"), **self._environment},
@@ -74,17 +74,29 @@ class Server:
             time.sleep(0.02)
 
     def ask(
-        self, method: str, path: str, body: Any = None, *, headers: dict[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        user: str | None = None,
+        headers: dict[str, str] | None = None,
     ) -> Answer:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
             sent = {"Content-Type": "application/json"} if data is not None else {}
+            if user is not None:
+                sent["X-Thinkback-User"] = user
             connection.request(method, path, data, {**sent, **(headers or {})})
             response = connection.getresponse()
-            return Answer(response.status, dict(response.getheaders()), response.read())
+            told = {name.lower(): value for name, value in response.getheaders()}
+            return Answer(response.status, told, response.read())
         finally:
             connection.close()
+
+    def remember(self, user: str, text: str, **more: Any) -> Answer:
+        return self.ask("POST", "/v1/memory/turns", {"query": text, **more}, user=user)
 
     def stop(self) -> int:
         """By SIGTERM; the exit code."""

@@ -10,12 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from http.client import HTTPException
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.acceptance.running import start
-from tests.acceptance.server import Answer, Server
+from tests.acceptance.server import CHAT, Answer, Server
 from tests.upstream import Upstream
 
 from thinkback.memory import Memory
@@ -69,21 +71,19 @@ def test_it_is_alive_and_ready(server: Server) -> None:
 
 
 def test_what_it_is_told_is_thought_over_and_recalled(server: Server) -> None:
-    answer = server.ask("POST", "/remember", {"user": "ann", "text": "I moved to Lyon."})
-    assert answer.status == 200
+    assert server.remember("ann", "I moved to Lyon.").status == 201
     eventually(lambda: counted(server, "thinkback_pending_turns") == 0, "it was not thought over")
     assert counted(server, "thinkback_turns_thought_over_total") >= 1
-    assert "Lyon" in server.ask("GET", "/recall?user=ann&query=Where+do+I+live").json["texts"][0]
+    found = server.ask("POST", "/v1/memory/recall", {"query": "Where do I live?"}, user="ann").json
+    assert found["items"][0]["thought"]["objects"] == ["Lyon"]
 
 
 def test_all_processes_answer_and_their_metrics_add_up(server: Server) -> None:
-    labels = {"route": "/remember", "method": "POST", "status": "200"}
+    labels = {"route": "/v1/memory/turns", "method": "POST", "status": "201"}
     before = counted(server, "thinkback_requests_total", **labels)
     asked = [
-        threading.Thread(
-            target=server.ask, args=("POST", "/remember", {"user": f"u{n % 3}", "text": f"I own boat {n}."})
-        )
-        for n in range(24)
+        threading.Thread(target=server.remember, args=(f"u{number % 3}", f"I own boat {number}."))
+        for number in range(24)
     ]
     for one in asked:
         one.start()
@@ -95,18 +95,27 @@ def test_all_processes_answer_and_their_metrics_add_up(server: Server) -> None:
 
 def test_logs_hold_no_secret_and_nothing_that_was_said(server: Server) -> None:
     said = "The canary sings in Krakow"
-    key = {"Authorization": f"Bearer {CANARY}", "X-Request-Id": CANARY}
-    server.ask("POST", "/remember", {"user": "ben", "text": said}, headers=key)
-    server.ask("GET", "/recall?user=ben&query=canary+Krakow", headers=key)
-    server.ask("POST", "/broken", said.encode(), headers=key)
-    server.ask("GET", f"/{CANARY}", headers=key)
-    failed = [event for event in server.events if event["event"] == "request_failed"]
-    assert [event["error"] for event in failed] == ["ValueError"]
+    key = {"Authorization": f"Bearer {CANARY}", "X-Request-Id": CANARY, "X-Thinkback-User": "ben"}
+    chat = {"model": "m", "messages": [{"role": "user", "content": said}], "user": "ben"}
+    asked = (
+        ("POST", "/v1/memory/turns", {"query": said}),
+        ("POST", "/v1/memory/turns", {"query": said, "at": said}),
+        ("POST", "/v1/memory/recall", {"query": said}),
+        ("POST", "/v1/chat/completions", chat),
+        ("POST", "/v1/chat/completions", f'{{"messages": "{said}'.encode()),
+        ("POST", "/memories", {"messages": [{"role": "user", "content": said}], "user_id": "ben"}),
+        ("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": said}),
+        ("GET", f"/v1/memory/turns?session={said.replace(' ', '+')}", None),
+        ("GET", f"/{CANARY}", None),
+    )
+    for method, path, body in asked:
+        server.ask(method, path, body, headers=key)
+    metrics = server.ask("GET", "/metrics").text
     for word in ("canary", "Krakow", "sings"):
         assert word not in server.log
-        assert word not in server.ask("GET", "/metrics").text
-    routes = {(event["route"], event["status"]) for event in server.events if event["event"] == "request"}
-    assert {("/remember", 200), ("/recall", 200), ("/broken", 500), ("none", 404)} <= routes
+        assert word not in metrics
+    routes = {event["route"] for event in server.events if event["event"] == "request"}
+    assert {"/v1/memory/turns", "/v1/memory/recall", "/v1/chat/completions", "/memories", "none"} <= routes
 
 
 def test_a_taken_port_is_one_clear_line(server: Server) -> None:
@@ -129,37 +138,63 @@ def test_a_database_of_another_embedder_is_one_clear_line(tmp_path: Path) -> Non
 
 def test_sigterm_finishes_what_is_in_hand(tmp_path: Path) -> None:
     answers: list[Answer] = []
-    with Server(tmp_path / "s", "--workers", "2") as server:
-        asked = threading.Thread(target=lambda: answers.append(server.ask("GET", "/slow/1.5")))
-        asked.start()
-        eventually(lambda: counted(server, "thinkback_requests_in_flight") == 2, "it was not asked")
-        assert server.stop() == 0
-        asked.join()
-        assert (answers[0].status, answers[0].json) == (200, {"slept": True})
-        with pytest.raises(ConnectionError):
-            server.ask("GET", "/health")
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(body: dict[str, Any]) -> str:
+        asked.set()
+        assert go_on.wait(60)
+        return "How exciting!"
+
+    with Upstream() as upstream, Server(tmp_path / "s", "--upstream", upstream.url) as server:
+        upstream.reply = slow
+        chat = threading.Thread(
+            target=lambda: answers.append(server.ask("POST", "/v1/chat/completions", CHAT, user="ann"))
+        )
+        chat.start()
+        assert asked.wait(60)
+        server.process.terminate()
+        eventually(lambda: _refuses(server), "it goes on listening")
+        go_on.set()
+        assert server.process.wait(60) == 0
+        chat.join()
+        database = str(server.told["database"])
+    assert answers[0].json["choices"][0]["message"]["content"] == "How exciting!"
+    with closing(SqliteStore(database)) as store:
+        assert [(turn.query, turn.response) for turn in store.turns("ann")] == [
+            ("I moved to Lyon.", "How exciting!")
+        ]
 
 
 def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
-    with Server(tmp_path / "s", "--grace", "600") as server:
-        asked = threading.Thread(target=_ask_in_vain, args=(server, "/slow/600"))
-        asked.start()
-        eventually(lambda: counted(server, "thinkback_requests_in_flight") == 2, "it was not asked")
-        server.process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
-        server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(60) == 128 + signal.SIGINT
-        asked.join()
+    with Upstream() as upstream:
+        upstream.faults.append("timeout")
+        with Server(tmp_path / "s", "--grace", "600", "--upstream", upstream.url) as server:
+            asked = threading.Thread(target=_ask_in_vain, args=(server,))
+            asked.start()
+            eventually(lambda: upstream.seen, "the upstream was not asked")
+            server.process.send_signal(signal.SIGINT)
+            time.sleep(0.3)  # signals of one kind that wait are one
+            server.process.send_signal(signal.SIGINT)
+            assert server.process.wait(60) == 128 + signal.SIGINT
+            asked.join()
 
 
-def _ask_in_vain(server: Server, path: str) -> None:
-    with pytest.raises((ConnectionError, OSError)):
-        server.ask("GET", path)
+def _refuses(server: Server) -> bool:
+    try:
+        server.ask("GET", "/health")
+    except ConnectionError:
+        return True
+    return False
+
+
+def _ask_in_vain(server: Server) -> None:
+    with pytest.raises((OSError, HTTPException)):
+        server.ask("POST", "/v1/chat/completions", CHAT)
 
 
 def test_a_thinking_process_of_its_own_does_the_work_of_a_server_without_one(tmp_path: Path) -> None:
     with Server(tmp_path / "s", "--thinkers", "0") as server:
-        server.ask("POST", "/remember", {"user": "ann", "text": "I moved to Lyon."})
+        server.remember("ann", "I moved to Lyon.")
         assert counted(server, "thinkback_pending_turns") == 1
         database = str(server.told["database"])
         worker = subprocess.Popen([sys.executable, "-m", "thinkback", "work", "--db", database])
@@ -174,10 +209,9 @@ def test_what_thinking_has_in_hand_is_handed_back_when_its_grace_is_over(tmp_pat
     with Upstream() as upstream:
         upstream.faults.append("timeout")
         words = ("--llm", "openai:slow", "--think", "llm", "--upstream", "", "--grace", "1")
-        address = f"http://127.0.0.1:{upstream.port}/v1"
-        keys = {"OPENAI_BASE_URL": address, "OPENAI_API_KEY": "none"}
+        keys = {"OPENAI_BASE_URL": upstream.url, "OPENAI_API_KEY": "none"}
         with Server(tmp_path / "s", *words, **keys) as server:
-            server.ask("POST", "/remember", {"user": "ann", "text": "I moved to Lyon."})
+            server.remember("ann", "I moved to Lyon.")
             eventually(lambda: upstream.seen, "the model was not asked")
             assert server.stop() == 0
             database = str(server.told["database"])
@@ -187,7 +221,7 @@ def test_what_thinking_has_in_hand_is_handed_back_when_its_grace_is_over(tmp_pat
 
 
 def test_where_there_can_be_one_process_it_does_everything(tmp_path: Path) -> None:
-    with Server(tmp_path / "s", THINKBACK_TEST_ALONE="1") as server:
-        server.ask("POST", "/remember", {"user": "ann", "text": "I moved to Lyon."})
+    with Server(tmp_path / "s", module="tests.alone") as server:
+        server.remember("ann", "I moved to Lyon.")
         eventually(lambda: counted(server, "thinkback_pending_turns") == 0, "nobody thought")
         assert server.stop() == 0

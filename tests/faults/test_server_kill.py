@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from tests.acceptance.server import Server
 from tests.making import replay
+from tests.upstream import Upstream
 
 from thinkback.stores.sqlite import SqliteStore
 
@@ -31,30 +32,39 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs kill -9 a
 
 @dataclass
 class Client:
-    """Tells turn after turn, each with a key; one that was not acknowledged is told again after the crash."""
+    """Tells turn after turn, each with a key; one that was not acknowledged is told again after the crash.
+
+    Half of them tell it to REST, half chat with an upstream behind the proxy.
+    """
 
     user: str
+    chats: bool
     acknowledged: dict[str, int] = field(default_factory=dict)
     number: int = 0
-    repeated: int = 0
 
     def run(self, server: Server, over: threading.Event) -> None:
-        tried = -1
         while not over.is_set():
-            self.repeated += tried == self.number
-            tried = self.number
-            body = {"user": self.user, "text": self.text, "key": f"{self.user}-{self.number}"}
             try:
-                answer = server.ask("POST", "/remember", body)
-            except (OSError, http.client.HTTPException):
+                self.tell(server)
+            except (OSError, http.client.HTTPException, ValueError):  # killed, at worst amid an answer
                 return
-            if answer.status == 200:
-                self.acknowledged[self.text] = answer.json["turn"]
-                self.number += 1
 
-    @property
-    def text(self) -> str:
-        return f"I own boat {self.number} of {self.user}."
+    def tell(self, server: Server) -> None:
+        text, key = f"I own boat {self.number} of {self.user}.", f"{self.user}-{self.number}"
+        if self.chats:
+            chat = {"model": "m", "messages": [{"role": "user", "content": text}]}
+            answer = server.ask(
+                "POST", "/v1/chat/completions", chat, user=self.user, headers={"Idempotency-Key": key}
+            )
+            assert answer.json["choices"]
+            turn = answer.headers.get("x-thinkback-turn", "")
+            if not turn:  # the answer did not wait for it (X-Thinkback-Memory says so): it is told again
+                return
+        else:
+            answer = server.remember(self.user, text, key=key)
+            turn = answer.json["turns"][0]["ref"]
+        self.acknowledged[text] = int(turn.removeprefix("turn:"))
+        self.number += 1
 
 
 @pytest.mark.timeout(max(300, KILLS * 60))
@@ -62,16 +72,16 @@ def test_what_was_acknowledged_is_there_once(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("THINKBACK_EMBEDDER", "hashing")
     monkeypatch.setenv("THINKBACK_HOME", str(tmp_path / "home"))
     chance = random.Random(SEED)
-    clients = [Client(f"user{number}") for number in range(CLIENTS)]
+    clients = [Client(f"user{number}", chats=number % 2 == 1) for number in range(CLIENTS)]
     folder = tmp_path / "server"
-    for _ in range(KILLS):
-        _one_life(
-            Server(folder, "--workers", "2", "--log-level", "error"), clients, chance.uniform(0.05, 0.6)
-        )
-    with Server(folder, "--log-level", "error") as server:  # what hung in the air is told again
-        for client in clients:
-            _tell_rest(client, server)
-        server.stop()
+    with Upstream() as upstream:
+        words = ("--log-level", "error", "--upstream", upstream.url)
+        for _ in range(KILLS):
+            _one_life(Server(folder, "--workers", "2", *words), clients, chance.uniform(0.05, 0.6))
+        with Server(folder, *words) as server:  # what hung in the air is told again
+            for client in clients:
+                client.tell(server)
+            assert server.stop() == 0
     with closing(SqliteStore(str(folder / "memory.db"))) as store:
         _assert_whole(store, clients)
     told = sum(len(client.acknowledged) for client in clients)
@@ -91,11 +101,6 @@ def _one_life(server: Server, clients: list[Client], seconds: float) -> None:
         over.set()
     for thread in threads:
         thread.join()
-
-
-def _tell_rest(client: Client, server: Server) -> None:
-    body = {"user": client.user, "text": client.text, "key": f"{client.user}-{client.number}"}
-    client.acknowledged[client.text] = server.ask("POST", "/remember", body).json["turn"]
 
 
 def _assert_whole(store: SqliteStore, clients: list[Client]) -> None:
