@@ -6,5 +6,5 @@ from thinkback.apps.cli import main
 from thinkback.apps.server import start
 
 if __name__ == "__main__":
-    start.several_processes = lambda: False
+    vars(start)["several_processes"] = lambda: False
     main()

@@ -121,7 +121,7 @@ def test_a_run_with_models_goes_on_after_the_server_was_gone(upstream: Upstream,
     out = tmp_path / "run"
     served = upstream.reply
 
-    def gone(body: dict[str, Any]) -> str:
+    def gone(body: dict[str, Any]) -> str | dict[str, Any]:
         upstream.faults.extend(["401"] * 9)
         return served(body)
 
