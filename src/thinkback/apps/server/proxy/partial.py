@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from thinkback.apps.server.proxy import spans
+from thinkback.apps.server.proxy import places
 
 _PATHS = (("message", "content"), ("text",))
 _INNER = re.compile(r'(?:[^"\\]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
@@ -15,8 +15,8 @@ _HALF_PAIR = re.compile("[\ud800-\udbff]")
 def partial_text(text: str) -> str:
     """What `choices[0]` says in a text that begins as an answer and does not end as one."""
     try:
-        at = _enter(text, spans.spaces(text, 0), "choices")
-        at = spans.spaces(text, at + 1) if text[at : at + 1] == "[" else -1
+        at = _enter(text, places.spaces(text, 0), "choices")
+        at = places.spaces(text, at + 1) if text[at : at + 1] == "[" else -1
         for path in _PATHS if at >= 0 else ():
             found = _follow(text, at, path)
             if found >= 0 and text[found : found + 1] == '"':
@@ -36,17 +36,17 @@ def _enter(text: str, at: int, name: str) -> int:
     """Where the value of that key begins, in the object at `at`; -1 if the text ends or breaks before it."""
     if at < 0 or text[at : at + 1] != "{":
         return -1
-    at = spans.spaces(text, at + 1)
+    at = places.spaces(text, at + 1)
     try:
         while True:
-            key, start = spans.key(text, at)
+            key, start = places.key(text, at)
             if key == name:
                 return start
-            _, end = spans.value(text, start)
-            at = spans.spaces(text, end)
+            _, end = places.value(text, start)
+            at = places.spaces(text, end)
             if text[at : at + 1] != ",":
                 return -1
-            at = spans.spaces(text, at + 1)
+            at = places.spaces(text, at + 1)
     except ValueError:
         return -1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from thinkback.prompts import load
 from thinkback.prompts.facts import facts
 from thinkback.types import Candidate, Recollection, Turn
 from thinkback.working.context import Worded, worded
+
+log = logging.getLogger("thinkback.server.proxy")
 
 _BESIDE = 2  # times as many memories are looked for where the client may send half of them itself
 
@@ -60,9 +63,10 @@ class Recalling:
             return self._skipped("slow")
         except Exception as error:  # whatever memory fails with must not cost the chat
             self._breaker.failed()
-            self._telemetry.count("thinkback_recall_errors_total", error=type(error).__name__)
+            log.warning("recall failed: %s", type(error).__name__)
             return self._skipped("broken")
         self._breaker.succeeded()
+        self._telemetry.count("thinkback_recalls_total")
         self._telemetry.observe("thinkback_proxy_stage_seconds", time.perf_counter() - began, stage="recall")
         return found
 

@@ -37,8 +37,8 @@ class Remembering:
 
     async def after(self, exchange: Exchange, found: Found, heard: Heard, *, by_memory: bool = False) -> Kept:
         """Never raises: the answer ends as it should, whatever became of its turn."""
-        self._telemetry.count("thinkback_proxy_answers_total", outcome=heard.outcome)
         if heard.outcome not in ("answered", "tools"):
+            self._telemetry.count("thinkback_upstream_errors_total", reason=heard.outcome)
             log.warning("answer %s (model %s)", heard.outcome, exchange.asked.model[:80])
         if not exchange.writes:
             return Kept()
@@ -62,13 +62,15 @@ class Remembering:
         def work() -> Turn:
             began, cpu = time.perf_counter(), time.thread_time()
             try:
-                return exchange.memory.remember(
+                turn = exchange.memory.remember(
                     query, response, session=exchange.session, key=key, recalled=found.items
                 )
+                self._telemetry.count("thinkback_turns_remembered_total")
+                return turn
             except Conflict:
                 raise
             except Exception as error:  # told here: nobody may be waiting any more
-                self._telemetry.count("thinkback_turns_lost_total", error=type(error).__name__)
+                self._telemetry.count("thinkback_turns_failed_total", reason=type(error).__name__)
                 log.error("a turn could not be kept: %s", type(error).__name__)
                 raise
             finally:

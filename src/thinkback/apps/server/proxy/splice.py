@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from thinkback.apps.server.proxy import spans
-from thinkback.apps.server.proxy.spans import Member
+from thinkback.apps.server.proxy import places
+from thinkback.apps.server.proxy.places import Member
 
 SYSTEM = ("system", "developer")
 
@@ -34,8 +34,8 @@ def read(raw: bytes) -> Body | None:
     """The body as an object, or None if it is none: then the upstream says so in its own words."""
     try:
         text = raw.decode()
-        found, end = spans.members(text, spans.spaces(text, 0))
-        if spans.spaces(text, end) != len(text):
+        found, end = places.members(text, places.spaces(text, 0))
+        if places.spaces(text, end) != len(text):
             return None
     except (ValueError, RecursionError):
         return None
@@ -55,10 +55,10 @@ def _in_messages(body: Body, block: str) -> tuple[int, str] | None:
     messages = body.members["messages"]
     if not isinstance(messages.value, list) or not messages.value:
         return None
-    first = spans.spaces(body.text, messages.start + 1)
+    first = places.spaces(body.text, messages.start + 1)
     message = messages.value[0]
     if isinstance(message, dict) and message.get("role") in SYSTEM:
-        inside = {member.key: member for member in spans.members(body.text, first)[0]}
+        inside = {member.key: member for member in places.members(body.text, first)[0]}
         content = inside.get("content")
         if content is not None and isinstance(content.value, str):
             return content.end - 1, _inner(f"\n\n{block}" if content.value else block)
@@ -76,7 +76,7 @@ def _in_prompt(body: Body, block: str) -> tuple[int, str] | None:
     if isinstance(prompt.value, str):
         return prompt.start + 1, _inner(f"{block}\n\n")
     if isinstance(prompt.value, list) and len(prompt.value) == 1 and isinstance(prompt.value[0], str):
-        return spans.spaces(body.text, prompt.start + 1) + 1, _inner(f"{block}\n\n")
+        return places.spaces(body.text, prompt.start + 1) + 1, _inner(f"{block}\n\n")
     return None
 
 
