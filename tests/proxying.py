@@ -15,6 +15,7 @@ from thinkback.apps.server.caller import Caller
 from thinkback.apps.server.desk import Desk
 from thinkback.apps.server.options import Options
 from thinkback.apps.server.proxy import Remote, Upstream, routes
+from thinkback.apps.server.proxy.clerks.clerk import AtTheDesk
 from thinkback.apps.server.services import Memories, Services
 from thinkback.apps.server.telemetry import Telemetry
 from thinkback.memory import Memory
@@ -40,8 +41,6 @@ def proxying(
     chosen = Options(**{"recall_s": 5.0, "remember_s": 10.0, **options})  # seconds of a busy machine
     behind = Remote(upstream, chosen.upstream_s) if isinstance(upstream, str) else upstream
     root = memory or Memory.open(path, embedder="hashing", background=False)
-    if not hasattr(root.store, "tenant"):  # until the store knows tenants
-        root.store.tenant = ""  # type: ignore[misc]
     desk = Desk(4)
     services = Services(chosen, Memories(root), desk, telemetry or Telemetry())
 
@@ -50,7 +49,7 @@ def proxying(
         yield
         await behind.close()
 
-    app = As(Starlette(routes=routes(services, behind), lifespan=lifespan), caller)
+    app = As(Starlette(routes=routes(services, behind, AtTheDesk(chosen, desk)), lifespan=lifespan), caller)
     try:
         with Serving(app) as server:
             yield Proxy(f"{server.url}/v1", root)

@@ -29,7 +29,7 @@ from thinkback.parts import Parts, shared
 from thinkback.ports import LLM, Clock, Embedder, Store
 from thinkback.presets import HYBRID, Preset
 from thinkback.presets import preset as named_preset
-from thinkback.recall.chat import ChatStream, used
+from thinkback.recall.chat import ChatStream
 from thinkback.recall.check import Checks
 from thinkback.recall.graph import Graph
 from thinkback.recall.kinds import classify
@@ -65,6 +65,7 @@ from thinkback.types import (
     Thought,
     ThoughtOver,
     Turn,
+    Used,
 )
 from thinkback.upkeep import Progress, Upkeep
 from thinkback.working.context import RECENT_TURNS, SPOKEN, compose, narrowed
@@ -233,14 +234,14 @@ class Memory(Looking):
         at: datetime | None = None,
         session: str = "default",
         key: str | None = None,
-        recalled: Sequence[Candidate] = (),
+        recalled: Sequence[Used] = (),
     ) -> Turn:
         """Keep one turn; it is durable when this returns. The same `key` again returns the same turn.
 
         `recalled` are the memories that whoever answered was given: `why` tells them.
         """
         said = self._said(query, response, at, session, key)
-        return self._keep(replace(said, recalled=tuple(used(item) for item in recalled)))
+        return self._keep(replace(said, recalled=tuple(recalled)))
 
     def remember_messages(
         self,

@@ -22,7 +22,11 @@ TOLD = 30  # so that ids in the middle are more than a stranger comes to in its 
 def routes(home: House) -> list[tuple[str, str]]:
     """Told by the rooms themselves, so that a route nobody thought of is among them."""
     services = home.services
-    rooms = [*proxy.routes(services, proxy.chosen(services)), *health.routes(services), *mount(services)[0]]
+    rooms = [
+        *proxy.routes(services, proxy.chosen(services), proxy.clerk(services)),
+        *health.routes(services),
+        *mount(services)[0],
+    ]
     assert not any(isinstance(route, Mount) for route in rooms)
     return [*every_route(rooms), *every_route(documented(services).routes)]
 

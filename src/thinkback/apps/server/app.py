@@ -24,7 +24,7 @@ from thinkback.types import Key
 
 def create(services: Services) -> ASGIApp:
     """The ASGI application; whoever made the services closes them."""
-    upstream = proxy.chosen(services)
+    upstream, clerk = proxy.chosen(services), proxy.clerk(services)
     keys_desk = Desk(threads=2)  # of its own: a slow recall keeps nobody at the gate
     tools, tools_running = mount(services)
 
@@ -35,10 +35,11 @@ def create(services: Services) -> ASGIApp:
                 yield
             finally:
                 await upstream.close()
+                await clerk.close()
                 keys_desk.close()
 
     routes = [
-        *proxy.routes(services, upstream),  # first: chats pass no other room's table of routes
+        *proxy.routes(services, upstream, clerk),  # first: chats pass no other room's table of routes
         *health.routes(services),
         *tools,
         Mount("/", documented(services)),

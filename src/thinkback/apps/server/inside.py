@@ -1,7 +1,8 @@
-"""What a process of the server runs: a memory, and around it answering or thinking."""
+"""What a process of the server runs: a memory, and around it answering, recalling or thinking."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -18,6 +19,7 @@ from thinkback.apps.server.guarded import Guard, GuardedEmbedder, GuardedLLM
 from thinkback.apps.server.options import Options
 from thinkback.apps.server.processes import MARGIN_S, Leash
 from thinkback.apps.server.protocol import config
+from thinkback.apps.server.proxy.clerks.office import Office
 from thinkback.apps.server.services import Memories, Services
 from thinkback.apps.server.serving import Server
 from thinkback.apps.server.telemetry import Telemetry, logs
@@ -32,6 +34,15 @@ def answer(leash: Leash, settings: Settings, options: Options, create: str, list
     """A process that answers."""
     with closing(configured.open_memory(settings, background=False, tenant=OPEN_TENANT)) as memory:
         _answer(memory, options, create, listener, lambda server: leash.then(server.stop, options.grace_s))
+
+
+def recall(leash: Leash, settings: Settings, options: Options, path: str) -> None:
+    """A process that recalls and remembers for the chats; it has no model but the embedder."""
+    logs.configured(options.log_level)
+    opened = configured.open_memory(settings, background=False, tenant=OPEN_TENANT, llm=None)
+    with closing(opened) as memory:
+        office = Office(Memories(memory), options)
+        asyncio.run(office.serve(path, lambda stop: leash.then(stop, options.grace_s)))
 
 
 def think(leash: Leash, settings: Settings, options: Options, number: int) -> None:

@@ -12,6 +12,7 @@ class Options:
     host: str = "127.0.0.1"
     port: int = 8765
     workers: int = 1  # processes that answer
+    recallers: int = 1  # processes that recall and remember for chats with an upstream; 0: who answers does
     thinkers: int = 1  # processes that think; 0 leaves turns pending for another machine
 
     upstream: str = ""  # the base URL of the models; without one the local model answers, or memory itself
@@ -35,5 +36,6 @@ class Options:
     concurrency: int = 256  # requests in hand for one key
     request_s: float = 30.0  # a client has sent its request by then
     stall_s: float = 60.0  # or reads on within this
+    offices: tuple[str, ...] = ()  # the sockets of those that recall; the server sets them
     grace_s: float = 20.0  # for what is in hand when the server is asked to stop
     log_level: str = "info"

@@ -1,4 +1,4 @@
-"""Starting the server: settings and options -> a socket, and processes that answer and think.
+"""Starting the server: settings and options -> a socket, and processes that answer, recall and think.
 
 This is the supervisor's side, and light: what a process runs (`inside`) is loaded there and named here.
 """
@@ -23,6 +23,7 @@ from thinkback.apps.server.telemetry.metrics import FOLDER
 from thinkback.settings import Settings
 
 ANSWER = "thinkback.apps.server.inside:answer"
+RECALL = "thinkback.apps.server.inside:recall"
 THINK = "thinkback.apps.server.inside:think"
 
 
@@ -47,18 +48,25 @@ def serve(settings: Settings, options: Options, *, create: str, told: Callable[[
     The exit code: 0 when it was asked to end and everything did.
     """
     checked(options)
-    with closing(listening(options)) as listener:
-        options = replace(options, port=listener.getsockname()[1])
+    with closing(listening(options)) as listener, _offices(options) as paths:
+        options = replace(options, port=listener.getsockname()[1], offices=paths)
         told(_started(settings, options, listener))
         if not several_processes():
             from thinkback.apps.server.inside import together
 
             return together(settings, options, create, listener)
         tasks = [
-            Task(f"answering-{number}", ANSWER, (settings, options, create, listener))
-            for number in range(1, options.workers + 1)
+            *(
+                Task(f"recalling-{number}", RECALL, (settings, options, path))
+                for number, path in enumerate(paths, 1)
+            ),
+            *(
+                Task(f"answering-{number}", ANSWER, (settings, options, create, listener))
+                for number in range(1, options.workers + 1)
+            ),
+            *_thinking(settings, options),
         ]
-        return _supervised([*tasks, *_thinking(settings, options)], options, listener.close)
+        return _supervised(tasks, options, listener.close)
 
 
 def work(settings: Settings, options: Options) -> int:
@@ -107,6 +115,16 @@ def _supervised(tasks: Sequence[Task], options: Options, at_stop: Callable[[], N
             at_stop=at_stop,
             at_death=at_death,
         ).run()
+
+
+@contextmanager
+def _offices(options: Options) -> Iterator[tuple[str, ...]]:
+    """Where those that recall are asked, in a folder for its owner alone; none where no upstream is."""
+    if not options.upstream or not several_processes():
+        yield ()
+        return
+    with tempfile.TemporaryDirectory(prefix="thinkback-") as folder:
+        yield tuple(f"{folder}/{number}" for number in range(1, options.recallers + 1))
 
 
 @contextmanager

@@ -7,6 +7,8 @@ Behind it stands one upstream: a server on the network (remote), the model on th
 itself (itself).
 """
 
+from thinkback.apps.server.proxy.clerks.clerk import AtTheDesk, Clerk
+from thinkback.apps.server.proxy.clerks.post import ByPost
 from thinkback.apps.server.proxy.itself import Itself
 from thinkback.apps.server.proxy.local import Local
 from thinkback.apps.server.proxy.remote import Remote
@@ -16,7 +18,7 @@ from thinkback.apps.server.services import Services
 from thinkback.errors import InvalidInput
 from thinkback.models.local import LocalLLM
 
-__all__ = ["Itself", "Local", "Remote", "Upstream", "chosen", "routes"]
+__all__ = ["Itself", "Local", "Remote", "Upstream", "chosen", "clerk", "routes"]
 
 
 def chosen(services: Services) -> Upstream:
@@ -29,3 +31,9 @@ def chosen(services: Services) -> Upstream:
     if root.llm is not None:
         raise InvalidInput(f"{root.llm.name} is a model elsewhere: give its base URL as the upstream")
     return Itself(services.desk, root.embedder, options.recalled)
+
+
+def clerk(services: Services) -> Clerk:
+    """Who recalls and remembers: an office, where the server has one."""
+    own = AtTheDesk(services.options, services.desk)
+    return ByPost(services.options, own) if services.options.offices else own

@@ -9,10 +9,11 @@ from starlette.types import Receive, Scope, Send
 
 from thinkback.apps.server import faults
 from thinkback.apps.server.proxy import splice
+from thinkback.apps.server.proxy.clerks.clerk import Found
 from thinkback.apps.server.proxy.departure import Departure, Gone
 from thinkback.apps.server.proxy.exchange import Exchange
 from thinkback.apps.server.proxy.reading import Heard
-from thinkback.apps.server.proxy.recalling import Found, Recalling
+from thinkback.apps.server.proxy.recalling import Recalling
 from thinkback.apps.server.proxy.relay import Relay
 from thinkback.apps.server.proxy.remembering import Remembering
 from thinkback.apps.server.proxy.splice import Body
@@ -112,6 +113,6 @@ class Course:
         return self._found.told if self._exchange.reads else "off"
 
     def _told(self, more: dict[str, str]) -> dict[str, str]:
-        refs = ",".join(str(item.ref) for item in self._found.items)
+        refs = self._found.refs
         recalled = {"X-Thinkback-Recalled": refs} if refs else {}
         return {"X-Thinkback-Memory": self._memory(), **recalled, **more}

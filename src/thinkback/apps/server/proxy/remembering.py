@@ -11,12 +11,11 @@ import time
 from dataclasses import dataclass
 
 from thinkback.apps.server.desk import TooSlow
+from thinkback.apps.server.proxy.clerks.clerk import Clerk, Exchanged, Found
 from thinkback.apps.server.proxy.exchange import Exchange
 from thinkback.apps.server.proxy.reading import Heard
-from thinkback.apps.server.proxy.recalling import Found
-from thinkback.apps.server.services import Services
+from thinkback.apps.server.telemetry import Telemetry
 from thinkback.errors import Conflict
-from thinkback.types import Turn
 
 log = logging.getLogger("thinkback.server.proxy")
 
@@ -30,10 +29,9 @@ class Kept:
 
 
 class Remembering:
-    def __init__(self, services: Services) -> None:
-        self._options = services.options
-        self._desk = services.desk
-        self._telemetry = services.telemetry
+    def __init__(self, clerk: Clerk, telemetry: Telemetry) -> None:
+        self._clerk = clerk
+        self._telemetry = telemetry
 
     async def after(self, exchange: Exchange, found: Found, heard: Heard, *, by_memory: bool = False) -> Kept:
         """Never raises: the answer ends as it should, whatever became of its turn."""
@@ -59,33 +57,20 @@ class Remembering:
     async def _keep(
         self, exchange: Exchange, found: Found, query: str, response: str, key: str | None
     ) -> Kept:
-        def work() -> Turn:
-            began, cpu = time.perf_counter(), time.thread_time()
-            try:
-                turn = exchange.memory.remember(
-                    query, response, session=exchange.session, key=key, recalled=found.items
-                )
-                self._telemetry.count("thinkback_turns_remembered_total")
-                return turn
-            except Conflict:
-                raise
-            except Exception as error:  # told here: nobody may be waiting any more
-                self._telemetry.count("thinkback_turns_failed_total", reason=type(error).__name__)
-                log.error("a turn could not be kept: %s", type(error).__name__)
-                raise
-            finally:
-                observe = self._telemetry.observe
-                observe("thinkback_proxy_stage_seconds", time.perf_counter() - began, stage="remember")
-                observe("thinkback_proxy_cpu_seconds", time.thread_time() - cpu, stage="remember")
-
+        began = time.perf_counter()
+        said = Exchanged(query=query, response=response, session=exchange.session, key=key, used=found.used)
         try:
             with self._telemetry.span("create_memory", {"gen_ai.operation.name": "create_memory"}):
-                turn = await self._desk.within(self._options.remember_s, work, surely=True)
+                turn = await self._clerk.remember(exchange.memory, said)
         except TooSlow:
             self._telemetry.count("thinkback_turns_late_total")
             return Kept("late")
         except Conflict:  # the client's own key: it has tried again, and the turn of its first try stands
             return Kept("earlier")
-        except Exception:
+        except Exception as error:  # whatever memory fails with must not cost the answer
+            self._telemetry.count("thinkback_turns_lost_total", error=type(error).__name__)
             return Kept("failed")
-        return Kept("answer", str(turn.ref))
+        self._telemetry.observe(
+            "thinkback_proxy_stage_seconds", time.perf_counter() - began, stage="remember"
+        )
+        return Kept("answer", turn)

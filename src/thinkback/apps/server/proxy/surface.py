@@ -13,6 +13,7 @@ from thinkback.apps.server import faults
 from thinkback.apps.server.caller import caller_of
 from thinkback.apps.server.proxy import asked as asking
 from thinkback.apps.server.proxy import splice
+from thinkback.apps.server.proxy.clerks.clerk import Clerk
 from thinkback.apps.server.proxy.course import STAGES, Course
 from thinkback.apps.server.proxy.departure import Departure, Gone
 from thinkback.apps.server.proxy.exchange import Ask, Exchange, exchange
@@ -26,8 +27,9 @@ from thinkback.apps.server.services import Services
 from thinkback.errors import NotFound, ThinkbackError
 
 
-def routes(services: Services, upstream: Upstream) -> list[BaseRoute]:
-    recalling, remembering = Recalling(services), Remembering(services)
+def routes(services: Services, upstream: Upstream, clerk: Clerk) -> list[BaseRoute]:
+    recalling = Recalling(services.options, clerk, services.telemetry)
+    remembering = Remembering(clerk, services.telemetry)
     passing = Passing(services, upstream)
     chat = Asking(passing, asking.chat, recalling, remembering)
     completions = Asking(passing, asking.completion, recalling, remembering)

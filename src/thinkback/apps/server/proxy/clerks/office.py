@@ -1,0 +1,104 @@
+"""The process that recalls and remembers for the chats of every tenant, and does nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from thinkback.apps.server.caller import Caller
+from thinkback.apps.server.desk import Desk, TooSlow
+from thinkback.apps.server.options import Options
+from thinkback.apps.server.proxy.asked import Asked
+from thinkback.apps.server.proxy.clerks import wire
+from thinkback.apps.server.proxy.clerks.clerk import Exchanged, keep, look
+from thinkback.apps.server.services import Memories
+from thinkback.errors import Conflict
+
+THREADS = 4  # an embedder on the network is waited for; one here leaves the interpreter's lock
+RECALLS = 256  # that may wait: later ones would be late anyhow
+TURNS = 1 << 20  # no turn is refused
+
+
+class Office:
+    """A few threads recall and one remembers, so that no turn waits for a recall."""
+
+    def __init__(self, memories: Memories, options: Options) -> None:
+        self._memories = memories
+        self._options = options
+        self._recalls = Desk(threads=THREADS, waiting=RECALLS)
+        self._turns = Desk(threads=1, waiting=TURNS)
+        self._stop = asyncio.Event()
+
+    async def serve(self, path: str, ready: Callable[[Callable[[], None]], None]) -> None:
+        """At a Unix socket, until told to stop by what `ready` is given, from any thread."""
+        loop = asyncio.get_running_loop()
+        if os.path.exists(path):
+            os.unlink(path)  # of one that died
+        server = await loop.create_unix_server(lambda: _Counter(self), path)
+        ready(lambda: _at(loop, self._stop.set))
+        async with server:
+            await self._stop.wait()
+        self._recalls.close()
+        self._turns.close()
+
+    async def recall(self, deadline: float, tenant: str, user: str, text: str, said: list[str]) -> wire.Words:
+        """An errand whose time is over is not begun."""
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TooSlow
+        memory = self._memories.of(Caller(tenant), user)
+        found = await self._recalls.within(
+            left, lambda: look(memory, Asked(text=text, said=tuple(said)), self._options)
+        )
+        return ["found", wire.told(found.used), found.block, round(found.seconds, 6)]
+
+    async def remember(
+        self,
+        tenant: str,
+        user: str,
+        query: str,
+        response: str,
+        session: str,
+        key: str | None,
+        used: wire.Words,
+    ) -> wire.Words:
+        said = Exchanged(query=query, response=response, session=session, key=key, used=wire.read(used))
+        memory = self._memories.of(Caller(tenant), user)
+        return ["kept", await self._turns.do(lambda: keep(memory, said))]
+
+
+def _at(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> None:
+    """From another thread; a loop that has ended has nothing left to do."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(act)
+
+
+class _Counter(asyncio.Protocol):
+    """One connection: errands in, replies out in whatever order they are done."""
+
+    def __init__(self, office: Office) -> None:
+        self._errands = {"recall": office.recall, "remember": office.remember}
+        self._frames = wire.Frames()
+        self._at_work: set[asyncio.Task[None]] = set()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._out: asyncio.Transport = transport  # type: ignore[assignment]
+
+    def data_received(self, data: bytes) -> None:
+        for number, errand, *given in self._frames.feed(data):
+            task = asyncio.ensure_future(self._do(number, self._errands[errand](*given)))  # type: ignore[operator]
+            self._at_work.add(task)
+            task.add_done_callback(self._at_work.discard)
+
+    async def _do(self, number: int, errand: asyncio.Future[wire.Words]) -> None:
+        try:
+            reply = await errand
+        except Conflict:
+            reply = ["failed", "Conflict"]
+        except Exception as error:  # told by its kind alone: its words may be the user's
+            reply = ["failed", type(error).__name__]
+        if not self._out.is_closing():
+            self._out.write(wire.frame([number, *reply]))
