@@ -40,6 +40,12 @@ class Place:
     agent: str = ""
     run: str = ""
 
+    def __post_init__(self) -> None:
+        if " " in self.agent:
+            raise InvalidInput("an agent_id has no spaces here: it is part of a session's name")
+        if self.run.startswith(AGENT):
+            raise InvalidInput("no run_id begins with agent: here: so begin the sessions of agents")
+
     @property
     def session(self) -> str:
         if not self.agent:
@@ -49,10 +55,8 @@ class Place:
 
 def placed(user: str, agent: str, run: str) -> Place | None:
     """The place that identifiers name; empty ones are not given. None if none is."""
-    if user.startswith((AGENT, RUN)) or run.startswith(AGENT):
-        raise InvalidInput("no identifier may begin with agent: or run: here: those names have a meaning")
-    if " " in agent:
-        raise InvalidInput("an agent_id has no spaces here: it is part of a session's name")
+    if user.startswith((AGENT, RUN)):
+        raise InvalidInput("no user_id begins with agent: or run: here: so begin those of agents and runs")
     if user:
         return Place(user, agent, run)
     if agent:

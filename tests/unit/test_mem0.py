@@ -91,7 +91,7 @@ def test_a_user_can_take_those_of_nobody_or_all() -> None:
         ([{**LYON, "created_at": "yesterday"}], "created_at 'yesterday' is no time"),
         ([{**LYON, "user_id": ["ann"]}], "user_id is a name"),
         ([{**LYON, "user_id": "a\nb"}], "user="),
-        ([{**LYON, "user_id": "agent:x"}], "begin with agent:"),
+        ([{**LYON, "user_id": "agent:x"}], "begins with agent:"),
         ([LYON, {**LYON, "memory": "I live in Rome."}], "comes twice"),
         ("[" * 100_000, "nested"),
     ],

@@ -45,10 +45,15 @@ def test_a_credential_speaks_for_its_own_user() -> None:
 
 
 @pytest.mark.parametrize(
-    "given_", [("agent:x", None, None), (None, "two words", None), ("a", None, "agent:b")]
+    "given_", [("agent:x", None, None), ("ann", "two words", None), ("a", None, "agent:b")]
 )
 def test_names_that_mean_something_else_are_refused(
     given_: tuple[str | None, str | None, str | None],
 ) -> None:
     with pytest.raises(InvalidInput):
         whose(*given_)
+
+
+def test_a_credential_is_no_way_around_that() -> None:
+    with pytest.raises(InvalidInput):
+        whose(None, "two words", None, "ann")
