@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from thinkback.errors import InvalidInput
 from thinkback.times import aware
@@ -240,3 +243,41 @@ def _checked(what: str, data: Mapping[str, Any], build: Callable[[Mapping[str, A
         return build(data)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InvalidInput(f"this is not a {what} as thinkback exports it: {error!r}") from error
+
+
+# --- what comes from outside -----------------------------------------------------------------
+
+
+def sound(value: Any) -> None:
+    """Refuse a value whose fields are not what their types say: what is read from a file may be anything.
+
+    Not done for what the store itself has written: that is read often.
+    """
+    for name, hint in _hints(value.__class__).items():
+        if not _fits(getattr(value, name), hint):
+            what = type(value).__name__.lower()
+            raise InvalidInput(f"{name} of a {what} is not as thinkback exports it")
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is UnionType:
+        fits = any(_fits(value, each) for each in inner)
+    elif origin is Literal:
+        fits = isinstance(value, str) and value in inner
+    elif origin is tuple:
+        fits = isinstance(value, tuple) and all(_fits(item, inner[0]) for item in value)
+    elif hint is int:
+        fits = type(value) is int and 0 <= value < 1 << 63
+    elif hint is float:
+        fits = type(value) in (int, float) and math.isfinite(value)
+    else:
+        fits = isinstance(value, hint)
+        if is_dataclass(hint):
+            sound(value)
+    return fits

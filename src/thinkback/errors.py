@@ -10,6 +10,7 @@
     │   ├── StoreUnavailable    cannot be opened or written (missing folder, read-only, locked too long)
     │   ├── DiskFull            no space left; nothing was half-written
     │   ├── CorruptStore        the file is damaged or is no thinkback database
+    │   ├── Contradiction       what was to be written contradicts itself; nothing of it was
     │   ├── NewerSchema         written by a newer thinkback
     │   └── EmbedderMismatch    written with another embedder; `thinkback reembed` converts
     ├── ModelError              a language model or embedder
@@ -65,6 +66,10 @@ class DiskFull(StoreError):
 
 class CorruptStore(StoreError):
     """The file is damaged, or is not a thinkback database."""
+
+
+class Contradiction(StoreError):
+    """What was to be written contradicts itself, or what is there; nothing of it was."""
 
 
 class NewerSchema(StoreError):

@@ -549,14 +549,7 @@ class Memory(Looking):
         """
         exported, foreign = transfer.read(lines)
         if exported is not None:
-            self.store.load(
-                self.user,
-                exported.turns,
-                exported.actions,
-                exported.entities,
-                exported.summaries,
-                exported.updates,
-            )
+            transfer.load(self.store, self.user, exported)
             count = len(exported.turns)
         else:
             said = [self._from_elsewhere(line) for line in foreign]

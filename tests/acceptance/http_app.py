@@ -5,9 +5,10 @@ from __future__ import annotations
 import http.client
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -38,17 +39,25 @@ class LetIn:
 
 
 @contextmanager
-def rest_app(memory: Memory, options: Options | None = None) -> Iterator[FastAPI]:
-    """The REST room alone, in an application of its own."""
+def application(
+    make: Callable[[Services], FastAPI], memory: Memory, options: Options | None = None
+) -> Iterator[FastAPI]:
+    """What a room makes of a memory."""
     desk = Desk(threads=4)
-    services = Services(options or Options(), Memories(memory), desk, Telemetry())
+    try:
+        yield make(Services(options or Options(), Memories(memory), desk, Telemetry()))
+    finally:
+        desk.close()
+
+
+def rest_alone(services: Services) -> FastAPI:
     app = FastAPI(title="thinkback")
     app.include_router(router(services))
     refusals.register(app)
-    try:
-        yield app
-    finally:
-        desk.close()
+    return app
+
+
+rest_app = partial(application, rest_alone)
 
 
 @dataclass(frozen=True)

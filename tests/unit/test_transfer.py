@@ -274,3 +274,47 @@ def test_a_summary_that_cannot_be_one_is_refused_and_nothing_is_written(
 def test_a_summary_before_its_space_is_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="before its space"):
         memory.import_([json.dumps(SUMMARY)])
+
+
+def space_of(memory: Memory) -> list[dict[str, Any]]:
+    memory.remember("I live in Lyon.")
+    memory.post_think()
+    return [json.loads(line) for line in memory.export()]
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [
+        ("kind", "turn"),
+        ("id", 1 << 63),
+        ("sources", [[1, "user", "aside", 0, 3]]),
+        ("sources", [[1, "user", "query", "0", 3]]),
+        ("sources", [["1", "user", "query", 0, 3]]),
+        ("sources", [[1, ["user"], "query", 0, 3]]),
+        ("sources", [[1, "user", "query", 0, 1 << 63]]),
+    ],
+)
+def test_a_thought_of_other_types_is_refused(memory: Memory, field: str, wrong: Any) -> None:
+    lines = space_of(memory)
+    action = next(line for line in lines if line["type"] == "action")
+    action["after"][0][field] = wrong
+    with pytest.raises(InvalidInput, match="line"):
+        memory.for_user("elsewhere").import_(map(json.dumps, lines))
+
+
+def test_lines_that_contradict_one_another_are_refused_together(memory: Memory) -> None:
+    lines = space_of(memory)
+    action = next(line for line in lines if line["type"] == "action")
+    again = {**action, "id": action["id"] + 1}  # the same thought made once more
+    with pytest.raises(InvalidInput, match="contradict"):
+        memory.for_user("elsewhere").import_(map(json.dumps, [*lines, again]))
+    assert memory.store.users() == [memory.user]
+
+
+@pytest.mark.parametrize("score", ["NaN", "Infinity", '"high"', "null"])
+def test_a_score_that_is_no_number_is_refused(memory: Memory, score: str) -> None:
+    lines = space_of(memory)
+    turn = json.dumps({**next(line for line in lines if line["type"] == "turn"), "recalled": ["USED"]})
+    used = turn.replace('"USED"', f'["thought", 1, {score}, 0.5, 0.5, 0]')
+    with pytest.raises(InvalidInput, match="line"):
+        memory.for_user("elsewhere").import_([*SPACE, used])

@@ -308,4 +308,6 @@ def _translate(path: str, error: sqlite3.Error) -> errors.StoreError:
         )
     if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return errors.StoreUnavailable(f"{path} is locked by another process; try again later")
+    if code.startswith("SQLITE_CONSTRAINT"):
+        return errors.Contradiction(f"{path}: {text}")
     return errors.StoreError(f"{path}: {text}")
