@@ -51,9 +51,9 @@ class Asked:
                 Route("/v1/turns/{id}", hello),
                 Route("/health", hello),
                 Route("/models/{name:path}", hello),
-                Mount("/", within),
                 Route("/broken", broken),
                 Route("/endless", endless),
+                Mount("/", within),
             ]
         )
         self.app = Watch(inner, self.telemetry)
