@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from thinkback.apps.cli import main
-from thinkback.apps.server import start
 
 if __name__ == "__main__":
-    vars(start)["several_processes"] = lambda: False
+    del os.fork  # as on Windows
     main()

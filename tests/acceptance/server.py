@@ -44,7 +44,11 @@ class Server:
         self.told: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.kill()
+            raise
         return self
 
     def __exit__(

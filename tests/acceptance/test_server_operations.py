@@ -208,7 +208,7 @@ def test_a_thinking_process_of_its_own_does_the_work_of_a_server_without_one(tmp
 def test_what_thinking_has_in_hand_is_handed_back_when_its_grace_is_over(tmp_path: Path) -> None:
     with Upstream() as upstream:
         upstream.faults.append("timeout")
-        words = ("--llm", "openai:slow", "--think", "llm", "--upstream", "", "--grace", "1")
+        words = ("--llm", "openai:slow", "--think", "llm", "--grace", "1")
         keys = {"OPENAI_BASE_URL": upstream.url, "OPENAI_API_KEY": "none"}
         with Server(tmp_path / "s", *words, **keys) as server:
             server.remember("ann", "I moved to Lyon.")

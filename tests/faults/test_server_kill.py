@@ -77,30 +77,37 @@ def test_what_was_acknowledged_is_there_once(tmp_path: Path, monkeypatch: pytest
     with Upstream() as upstream:
         words = ("--log-level", "error", "--upstream", upstream.url)
         for _ in range(KILLS):
-            _one_life(Server(folder, "--workers", "2", *words), clients, chance.uniform(0.05, 0.6))
+            _one_life(Server(folder, "--workers", "2", *words), clients, chance)
         with Server(folder, *words) as server:  # what hung in the air is told again
             for client in clients:
                 client.tell(server)
             assert server.stop() == 0
     with closing(SqliteStore(str(folder / "memory.db"))) as store:
         _assert_whole(store, clients)
-    told = sum(len(client.acknowledged) for client in clients)
-    print(f"\n{KILLS} kills, {told} turns acknowledged, 0 lost, 0 duplicates")
+    print(f"\n{KILLS} kills, {_acknowledged(clients)} turns acknowledged, 0 lost, 0 duplicates")
 
 
-def _one_life(server: Server, clients: list[Client], seconds: float) -> None:
-    over = threading.Event()
+def _one_life(server: Server, clients: list[Client], chance: random.Random) -> None:
+    """Killed once it has acknowledged some more turns, at any moment of the next one."""
+    over, enough = threading.Event(), _acknowledged(clients) + chance.randint(1, 40)
+    deadline = time.monotonic() + 60
     try:
         server.start()
         threads = [threading.Thread(target=client.run, args=(server, over)) for client in clients]
         for thread in threads:
             thread.start()
-        time.sleep(seconds)
+        while _acknowledged(clients) < enough and time.monotonic() < deadline:
+            time.sleep(0.002)
+        time.sleep(chance.uniform(0, 0.02))
     finally:
         server.kill()
         over.set()
     for thread in threads:
         thread.join()
+
+
+def _acknowledged(clients: list[Client]) -> int:
+    return sum(len(client.acknowledged) for client in clients)
 
 
 def _assert_whole(store: SqliteStore, clients: list[Client]) -> None:

@@ -127,5 +127,13 @@ def _method(scope: Scope) -> str:
 
 
 def _route(scope: Scope) -> str:
+    """The template that the path fitted: `/v1/memory/turns/{id}`.
+
+    A route of FastAPI may know only its own end of it; what comes before is fixed, so it is as in the path.
+    """
     route: Any = scope.get("route")
-    return str(getattr(route, "path", None) or UNMATCHED)
+    template: str = getattr(route, "path", None) or UNMATCHED
+    missing = scope["path"].count("/") - template.count("/")
+    if missing <= 0 or template[0] != "/" or ":path}" in template:
+        return template
+    return "/".join(scope["path"].split("/", missing + 1)[: missing + 1]) + template

@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 import pytest
+from fastapi import APIRouter, FastAPI
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -41,13 +42,18 @@ class Asked:
     def __init__(self, level: str = "info") -> None:
         self.stream = io.StringIO()
         self.telemetry = Telemetry(Logs(self.stream, level))
+        rooms = APIRouter(prefix="/v1/memory")
+        rooms.add_api_route("/thoughts/{id}/history", hello)
+        within = FastAPI()
+        within.include_router(rooms)
         inner = Starlette(
             routes=[
                 Route("/v1/turns/{id}", hello),
                 Route("/health", hello),
-                Mount("/mcp", routes=[Route("/x", hello)]),
+                Route("/models/{name:path}", hello),
                 Route("/broken", broken),
                 Route("/endless", endless),
+                Mount("/", within),
             ]
         )
         self.app = Watch(inner, self.telemetry)
@@ -109,6 +115,21 @@ def test_a_request_is_one_line_with_its_outcome() -> None:
     counted = 'thinkback_requests_total{method="GET",route="/v1/turns/{id}",status="200"} 1.0'
     assert counted in asked.metrics
     assert "thinkback_requests_in_flight 0.0" in asked.metrics
+
+
+@pytest.mark.parametrize(
+    ("path", "route"),
+    [
+        ("/v1/memory/thoughts/7/history", "/v1/memory/thoughts/{id}/history"),
+        ("/models/canary/canary", "/models/{name:path}"),
+        ("/v1/memory/thoughts/canary", "none"),
+        ("/canary/canary/canary/canary/canary", "none"),
+    ],
+)
+def test_a_route_is_told_whole_and_as_a_template(path: str, route: str) -> None:
+    asked = Asked()
+    asked.get(path)
+    assert asked.lines[0]["route"] == route
 
 
 def test_what_a_client_invents_is_no_label() -> None:
