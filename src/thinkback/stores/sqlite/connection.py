@@ -97,7 +97,7 @@ class Connection:
     def write(self, *, derived: bool = False) -> Iterator[None]:
         """One transaction: all of it durable at the end, or none of it.
 
-        What is `derived` from rows may be lost with the power, whole, and is made again: it waits for no disk.
+        What is `derived` from rows may be lost with the power, whole, and made again: it waits for no disk.
         """
         with self._write_lock, translated(self.path), self.exclusive(), self._synchronous(derived):
             self._writer.execute("BEGIN IMMEDIATE")
