@@ -84,8 +84,8 @@ class Upkeep:
         done = 0
         while items := self._store.unindexed(space, BATCH):
             try:
-                self._ensure_hashing(space)
-                self._store.index(space, *self._entries(space, items))
+                view = self._with_hashing(space)
+                self._store.index(space, *self._entries(view, items))
             except Outdated:  # regrouped meanwhile: again
                 continue
             except NotFound:  # the user was erased meanwhile: there is nothing left to index
@@ -100,7 +100,7 @@ class Upkeep:
     def entries_for(self, space: str, plan: Plan) -> tuple[list[Entry], int | None]:
         """The entries of a plan's new thoughts, whose turns are indexed, and the epoch of their groups."""
         new = [Unindexed("thought", 0, draft.searched, plan.turn or draft.last_turn) for draft in plan.drafts]
-        return self._entries(space, new) if new else ([], None)
+        return self._entries(self.view(space), new) if new else ([], None)
 
     def group_sizes(self, space: str) -> dict[int, int]:
         """How many thoughts every group has had so far, by its number."""
@@ -159,10 +159,10 @@ class Upkeep:
             owner.regroup(space)
         return done
 
-    def _entries(self, space: str, items: Sequence[Unindexed]) -> tuple[list[Entry], int]:
+    def _entries(self, view: View, items: Sequence[Unindexed]) -> tuple[list[Entry], int]:
+        """The entries as of this view, and its epoch: where that has passed, the store refuses them."""
         texts = _texts(items)
         vectors = self._embedded(texts)
-        view = self.view(space)
         with view.lock:
             groups, epoch = self._groups(view, items, vectors), view.stamp.epoch
         entries = [
@@ -195,12 +195,14 @@ class Upkeep:
                     )
         return [int(group) for group in lsh.group(view.hashing, deciding)]
 
-    def _ensure_hashing(self, space: str) -> None:
+    def _with_hashing(self, space: str) -> View:
         """A new space starts with a random R; a large one that lost its R waits for `regroup`."""
         view = self.view(space)
-        if view.hashing is None and not len(view.shelf.items("turn")):
+        if view.hashing is None and not view.shelf.size("turn"):
             hashing = lsh.random_hashing(self._embedder.dim, lsh.choose_width(0), SEED)
             self._store.regroup(space, hashing, {}, view.stamp)
+            return self.view(space)
+        return view
 
     def _new_hashing(self, vectors: Vector, size: int) -> Hashing:
         width = lsh.choose_width(size)

@@ -95,9 +95,12 @@ class Connection:
                 self._reader.execute("COMMIT")
 
     @contextmanager
-    def write(self) -> Iterator[None]:
-        """One transaction: all of it durable at the end, or none of it."""
-        with self._write_lock, translated(self.path), self.exclusive():
+    def write(self, *, derived: bool = False) -> Iterator[None]:
+        """One transaction: all of it durable at the end, or none of it.
+
+        What is `derived` from rows may be lost with the power, whole, and made again: it waits for no disk.
+        """
+        with self._write_lock, translated(self.path), self.exclusive(), self._synchronous(derived):
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -110,6 +113,18 @@ class Connection:
             if self._commits % CHECKPOINT_EVERY == 0 and self._wal_size() > CHECKPOINT_BYTES:
                 with suppress(sqlite3.Error):  # what is committed stays committed; a later one tries again
                     self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    @contextmanager
+    def _synchronous(self, derived: bool) -> Iterator[None]:
+        """The WAL is synced at the end of a transaction, unless it is derived or inside another one."""
+        if not derived or self._writer.in_transaction:
+            yield
+            return
+        self._writer.execute("PRAGMA synchronous=NORMAL")
+        try:
+            yield
+        finally:
+            self._writer.execute("PRAGMA synchronous=FULL")
 
     def scrub(self) -> None:
         """Leave no byte of what was deleted, in the database file or in the WAL.

@@ -33,7 +33,7 @@ class Entries(Part):
         return found
 
     def index(self, space: str, entries: Sequence[Entry], epoch: int | None = None) -> None:
-        with self._db.write():
+        with self._db.write(derived=True):
             number = self._require(space, epoch)
             self._require_embedder()
             newest = {
