@@ -1,8 +1,9 @@
 """Thinking for every tenant, beside the processes that answer: a few turns of each space in turn.
 
 A round asks the store who is waiting and gives every space a bite of its queue, so that no space starves the
-others. It runs at a low priority; when a model is down it leaves the queue alone; when it is asked to stop it
-ends after the turn in hand, or hands that back if its time is over.
+others. It runs at a low priority, and at most half of the time while as much comes in as it takes out; when a
+model is down it leaves the queue alone; when it is asked to stop it ends after the turn in hand, or hands that
+back if its time is over.
 """
 
 from __future__ import annotations
@@ -78,13 +79,17 @@ class Thinkers:
         """A bite of every space that waits; whether there was anything to do."""
         if not self._well():
             return False
-        waiting = self._memories.root.store.waiting(self._clock())
+        store = self._memories.root.store
+        waiting = store.waiting(self._clock())
         first = self._number % len(waiting) if waiting else 0  # others begin elsewhere
         worked = False
         for tenant, space in (*waiting[first:], *waiting[:first]):
             if self._ending():
                 break
+            began, before = time.monotonic(), store.backlog()
             worked |= self._think(tenant, space)
+            if store.backlog() >= before:  # as much came in meanwhile: those who answer are busy
+                self._stop.wait(min(time.monotonic() - began, LONGEST_PAUSE_S))
         return worked
 
     def _think(self, tenant: str, space: str) -> bool:

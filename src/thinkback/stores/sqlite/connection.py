@@ -28,6 +28,7 @@ except ImportError:  # Windows: SQLite's own locks arbitrate there
 
 APPLICATION_ID = 0x74686E6B  # "thnk"
 LOCK_WAIT_S = 30.0
+LOCK_LOOK_S = 0.001  # between two looks at the lock: whoever waits longer than others is passed by them
 CHECKPOINT_BYTES = 4 << 20
 SCRUB = "scrub"  # in meta from the commit of an erasure until its bytes are gone
 CHECKPOINT_EVERY = 256  # commits between two looks at the size of the WAL
@@ -264,7 +265,7 @@ class Connection:
                         "try again later"
                     ) from None
                 time.sleep(pause)
-                pause = min(pause * 2, 0.005)
+                pause = min(pause * 2, LOCK_LOOK_S)
         try:
             yield
         finally:

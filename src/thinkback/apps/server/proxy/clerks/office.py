@@ -31,6 +31,7 @@ class Office:
         self._recalls = Desk(threads=THREADS, waiting=RECALLS)
         self._turns = Desk(threads=1, waiting=TURNS)
         self._stop = asyncio.Event()
+        self.counters: set[_Counter] = set()
 
     async def serve(self, path: str, ready: Callable[[Callable[[], None]], None]) -> None:
         """At a Unix socket, until told to stop by what `ready` is given, from any thread."""
@@ -39,10 +40,14 @@ class Office:
             os.unlink(path)  # of one that died
         server = await loop.create_unix_server(lambda: _Counter(self), path)
         ready(lambda: _at(loop, self._stop.set))
-        async with server:
+        try:
             await self._stop.wait()
-        self._recalls.close()
-        self._turns.close()
+        finally:
+            server.close()
+            for counter in list(self.counters):
+                await counter.close()
+            self._recalls.close()
+            self._turns.close()
 
     async def recall(self, deadline: float, tenant: str, user: str, text: str, said: list[str]) -> wire.Words:
         """An errand whose time is over is not begun."""
@@ -80,12 +85,24 @@ class _Counter(asyncio.Protocol):
     """One connection: errands in, replies out in whatever order they are done."""
 
     def __init__(self, office: Office) -> None:
+        self._counters = office.counters
         self._errands = {"recall": office.recall, "remember": office.remember}
         self._frames = wire.Frames()
         self._at_work: set[asyncio.Task[None]] = set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._out: asyncio.Transport = transport  # type: ignore[assignment]
+        self._counters.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._counters.discard(self)
+
+    async def close(self) -> None:
+        """After the errands in hand."""
+        if self._at_work:
+            await asyncio.wait(self._at_work)
+        self._out.close()
+        await asyncio.sleep(0)  # for the transport to say so
 
     def data_received(self, data: bytes) -> None:
         for number, errand, *given in self._frames.feed(data):

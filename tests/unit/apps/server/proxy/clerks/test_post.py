@@ -1,0 +1,169 @@
+"""The office and the post to it, over a real socket: errands are done, late ones not, none is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from thinkback import Memory
+from thinkback.apps.server.desk import Desk, TooSlow
+from thinkback.apps.server.options import Options
+from thinkback.apps.server.proxy.asked import Asked
+from thinkback.apps.server.proxy.clerks.clerk import AtTheDesk, Exchanged
+from thinkback.apps.server.proxy.clerks.office import Office
+from thinkback.apps.server.proxy.clerks.post import ByPost, Failed
+from thinkback.apps.server.services import Memories
+from thinkback.errors import Conflict
+
+LIVES = Exchanged(query="I live in Lyon.", response="Noted.", session="s", key=None)
+ASKED = Asked(text="Where do I live?", said=("Where do I live?",))
+_Result = TypeVar("_Result")
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory.open(tmp_path / "memory.db", embedder="hashing", background=False) as memory:
+        yield memory
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> Options:
+    return Options(offices=(str(tmp_path / "office"),), recall_s=20.0, remember_s=20.0)
+
+
+@contextmanager
+def office(memory: Memory, options: Options) -> Iterator[Callable[[], None]]:
+    """The office in a thread of its own, as if it were a process; what is given stops it."""
+    ready = threading.Event()
+    stop: list[Callable[[], None]] = []
+
+    def run() -> None:
+        async def serve() -> None:
+            await Office(Memories(memory), options).serve(options.offices[0], told)
+
+        def told(end: Callable[[], None]) -> None:
+            stop.append(end)
+            ready.set()
+
+        asyncio.run(serve())
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert ready.wait(20)
+
+    def end() -> None:
+        stop[0]()
+        thread.join(20)
+        assert not thread.is_alive()
+
+    try:
+        yield end
+    finally:
+        end()
+
+
+def by_post(memory: Memory, options: Options, work: Callable[[ByPost], Awaitable[_Result]]) -> _Result:
+    async def served() -> _Result:
+        desk = Desk(threads=1)
+        post = ByPost(options, AtTheDesk(options, desk))
+        try:
+            return await work(post)
+        finally:
+            await post.close()
+            desk.close()
+
+    return asyncio.run(served())
+
+
+def test_an_errand_is_done_there_and_told_here(memory: Memory, options: Options) -> None:
+    async def both(post: ByPost) -> None:
+        assert await post.remember(memory, LIVES) == "turn:1"
+        found = await post.recall(memory, ASKED)
+        assert "I live in Lyon." in found.block
+        assert found.refs == "turn:1"
+        assert found.seconds > 0
+        given = replace(LIVES, query="And?", key="mine", used=found.used)
+        assert await post.remember(memory, given) == "turn:2"
+
+    with office(memory, options):
+        by_post(memory, options, both)
+    assert memory.turns()[1].recalled[0].id == 1
+
+
+def test_tenants_and_users_are_told_apart(memory: Memory, options: Options) -> None:
+    other, ann = memory.for_tenant("acme"), memory.for_user("ann")
+
+    async def all_three(post: ByPost) -> list[str]:
+        await post.remember(memory, LIVES)
+        return [(await post.recall(each, ASKED)).block for each in (memory, other, ann)]
+
+    with office(memory, options):
+        mine, theirs, hers = by_post(memory, options, all_three)
+    assert "Lyon" in mine
+    assert theirs == hers == ""
+
+
+def test_many_errands_at_once_each_get_their_own_reply(memory: Memory, options: Options) -> None:
+    async def many(post: ByPost) -> list[str]:
+        said = [replace(LIVES, query=f"I like thing {n}.") for n in range(40)]
+        return list(await asyncio.gather(*(post.remember(memory, each) for each in said)))
+
+    with office(memory, options):
+        turns = by_post(memory, options, many)
+    assert sorted(turns) == sorted(f"turn:{n}" for n in range(1, 41))
+    asked = {f"turn:{turn.id}": turn.query for turn in memory.turns()}
+    assert [asked[turn] for turn in turns] == [f"I like thing {n}." for n in range(40)]
+
+
+def test_what_fails_there_is_told_by_its_kind(memory: Memory, options: Options) -> None:
+    async def conflict(post: ByPost) -> None:
+        await post.remember(memory, replace(LIVES, key="k"))
+        with pytest.raises(Conflict):
+            await post.remember(memory, replace(LIVES, query="Something else.", key="k"))
+        with pytest.raises(Failed, match="InvalidInput"):
+            await post.remember(memory, replace(LIVES, query="", response=""))
+
+    with office(memory, options):
+        by_post(memory, options, conflict)
+
+
+def test_a_late_recall_is_not_waited_for(memory: Memory, options: Options) -> None:
+    async def late(post: ByPost) -> None:
+        with pytest.raises(TooSlow):
+            await post.recall(memory, ASKED)
+        assert await post.remember(memory, LIVES) == "turn:1"
+
+    with office(memory, options):
+        by_post(memory, replace(options, recall_s=0.0), late)
+
+
+def test_without_an_office_a_turn_is_kept_here_and_recall_fails_at_once(
+    memory: Memory, options: Options
+) -> None:
+    async def alone(post: ByPost) -> None:
+        assert await post.remember(memory, LIVES) == "turn:1"
+        with pytest.raises(ConnectionError):
+            await post.recall(memory, ASKED)
+
+    by_post(memory, options, alone)
+
+
+def test_an_office_that_came_back_is_asked_again(memory: Memory, options: Options) -> None:
+    async def twice(post: ByPost) -> None:
+        with office(memory, options) as end:
+            assert await post.remember(memory, LIVES) == "turn:1"
+            await asyncio.to_thread(end)
+        await asyncio.sleep(0.01)
+        assert await post.remember(memory, replace(LIVES, query="Here.")) == "turn:2"
+        with office(memory, options):
+            await asyncio.sleep(0.3)
+            assert "Lyon" in (await post.recall(memory, ASKED)).block
+
+    by_post(memory, options, twice)
