@@ -17,7 +17,7 @@ from thinkback.apps.server.caller import OPEN_TENANT
 from thinkback.apps.server.desk import Desk
 from thinkback.apps.server.guarded import Guard, GuardedEmbedder, GuardedLLM
 from thinkback.apps.server.options import Options
-from thinkback.apps.server.processes import MARGIN_S, Leash
+from thinkback.apps.server.processes import Leash
 from thinkback.apps.server.protocol import config
 from thinkback.apps.server.proxy.clerks.office import Office
 from thinkback.apps.server.services import Memories, Services
@@ -50,13 +50,17 @@ def think(leash: Leash, settings: Settings, options: Options, number: int) -> No
     step_aside()
     telemetry = Telemetry(logs.configured(options.log_level))
     with thinking(settings, telemetry, number) as thinkers:
+        late = _late(thinkers, options.grace_s, lambda: os._exit(0))
 
         def end(*_: object) -> None:
-            _end(thinkers, options.grace_s, lambda: os._exit(0))
+            thinkers.stop()
+            if late.ident is None:
+                late.start()
 
         signal.signal(signal.SIGTERM, end)
         leash.then(end, options.grace_s)
         thinkers.run()
+        late.cancel()
 
 
 def together(settings: Settings, options: Options, create: str, listener: socket.socket) -> int:
@@ -75,8 +79,9 @@ def together(settings: Settings, options: Options, create: str, listener: socket
             try:
                 _answer(memory, options, create, listener)
             finally:
-                _end(thinkers, options.grace_s)
-                thread.join(options.grace_s + MARGIN_S)
+                thinkers.stop()
+                thread.join(options.grace_s)
+                thinkers.hand_back()
     return 0
 
 
@@ -128,14 +133,13 @@ def _answer(
         desk.close()
 
 
-def _end(thinkers: Thinkers, grace_s: float, at_last: Callable[[], None] = lambda: None) -> None:
-    """Stop; when the time is over hand back what is still in hand, and do what is left to do `at_last`."""
+def _late(thinkers: Thinkers, grace_s: float, leave: Callable[[], None]) -> threading.Timer:
+    """When the grace is over, what is still in hand is handed back, and the process ends under it."""
 
-    def late() -> None:
+    def hand_back() -> None:
         thinkers.hand_back()
-        at_last()
+        leave()
 
-    thinkers.stop()
-    timer = threading.Timer(grace_s, late)
+    timer = threading.Timer(grace_s, hand_back)
     timer.daemon = True
-    timer.start()
+    return timer

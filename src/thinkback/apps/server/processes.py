@@ -36,8 +36,9 @@ MARGIN_S = 3.0  # beyond its grace, before a process is ended by force
 class Leash:
     """A process's end of the pipe."""
 
-    def __init__(self, pipe: Connection) -> None:
+    def __init__(self, pipe: Connection, leave: Callable[[int], object] = os._exit) -> None:
         self._pipe = pipe
+        self._leave = leave
 
     def then(self, stop: Callable[[], None], grace_s: float) -> None:
         """Call `stop` (from another thread) when asked to, or when nobody holds the leash any more.
@@ -51,7 +52,7 @@ class Leash:
             self._pipe.recv_bytes()
         stop()
         time.sleep(grace_s + MARGIN_S)
-        os._exit(1)
+        self._leave(1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from thinkback.apps.server import processes
+from thinkback.apps.server.telemetry.logs import Logs
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="one process alone needs no supervisor")
 
@@ -148,3 +150,31 @@ def test_processes_end_when_their_supervisor_is_killed(tmp_path: Path, runs: lis
     run.process.kill()
     assert all(gone(pid) for pid in pids)
     assert len(run.noted("stopped")) == 2
+
+
+@pytest.mark.parametrize(
+    ("kinds", "code", "lives"), [(("obedient", "dies_once"), 0, 2), (("hopeless",), 1, 0), (("dies",), 1, 0)]
+)
+def test_it_does_so_in_any_process(tmp_path: Path, kinds: tuple[str, ...], code: int, lives: int) -> None:
+    """Here, for once: with signals of its own, which are as they were afterwards."""
+    before = signal.getsignal(signal.SIGTERM)
+    tasks = [
+        processes.Task(kind, f"tests.supervised:{kind}", (str(tmp_path), f"{number}-{kind}"))
+        for number, kind in enumerate(kinds)
+    ]
+    deaths: list[int] = []
+    supervisor = processes.Supervisor(tasks, grace_s=30, logs=Logs(), at_death=deaths.append)
+
+    def end_it() -> None:
+        while len([path for path in tmp_path.iterdir() if " lives " in path.name]) < lives:
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    ending = threading.Thread(target=end_it)
+    if lives:
+        ending.start()
+    assert supervisor.run() == code
+    if lives:
+        ending.join()
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert len(deaths) == len(list(tmp_path.iterdir())) - len(list(tmp_path.glob("* stopped *")))
