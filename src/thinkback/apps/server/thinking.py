@@ -2,7 +2,7 @@
 
 A round asks the store who is waiting and gives every space a bite of its queue, so that no space starves the
 others. It runs at a low priority, and at most half of the time while as much comes in as it takes out; when a
-model is down it leaves the queue alone; when it is asked to stop it ends after the turn in hand, or hands that
+model is down it leaves the queue alone; asked to stop, it ends after the turn in hand, or hands that
 back if its time is over.
 """
 
