@@ -121,13 +121,14 @@ def questions_of(number: int, case: Case, models: Kit) -> Iterator[Asked]:
             noted.clear()
             memory.recall(question.text, 5, question.at)
             kinds = memory.memory.kinds(question.text)
-            tell = signs(Question(question.text, NO_VECTOR, NO_TERMS, 5, kinds=kinds))
+            asked = Question(question.text, NO_VECTOR, NO_TERMS, 5, kinds=kinds)
+            tell = signs(asked, lambda function, text: function(text))
             items: dict[tuple[str, ...], int] = {}
             rows, item = [], []
             for scorer, parts in noted:
                 side: ItemKind = "thought" if scorer.thoughts else "turn"
                 refs = [Ref(side, id_) for id_ in parts.ids.tolist()]
-                told_by = [tell(every[ref]) if ref in every else {} for ref in refs]
+                told_by = [tell(every[ref]).told if ref in every else {} for ref in refs]
                 read = {name: np.array([each.get(name, 0.0) for each in told_by]) for name in SIGNS}
                 columns = row(scorer.manner, {**scorer.values(parts), **read}, len(refs))
                 for place, id_ in enumerate(parts.ids.tolist()):

@@ -17,7 +17,7 @@ from fastapi.routing import iter_route_contexts
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message
 
-from thinkback.apps.server.access import Access, Need
+from thinkback.apps.server.gate.access import Access, Need
 
 Headers = list[tuple[bytes, bytes]]
 

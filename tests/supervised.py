@@ -8,7 +8,7 @@ import threading
 import time
 from pathlib import Path
 
-from thinkback.apps.server.processes import Leash, Supervisor, Task
+from thinkback.apps.server.running.processes import Leash, Supervisor, Task
 from thinkback.apps.server.telemetry.logs import Logs
 from thinkback.errors import InvalidInput
 

@@ -19,7 +19,7 @@ from tests.unit.apps.server.serving import connected, said_back, served
 
 from thinkback.apps.server.caller import caller_of
 from thinkback.apps.server.desk import Desk
-from thinkback.apps.server.gate import Gate
+from thinkback.apps.server.gate.gate import Gate
 from thinkback.apps.server.options import Options
 
 FUZZED = 10_000

@@ -18,7 +18,7 @@ import pytest
 from tests.misbehaving import FAULTS, Misbehaving, Sent
 from tests.raw_http import Got, post
 
-from thinkback.apps.server.proxy.reading import TEXT
+from thinkback.apps.server.proxy.reading.reading import TEXT
 from thinkback.stores.sqlite import SqliteStore
 from thinkback.types import Turn
 

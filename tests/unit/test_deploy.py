@@ -101,7 +101,7 @@ def test_the_unit_is_hardened() -> None:
 
 def test_the_unit_waits_longer_than_the_server_gives_its_processes() -> None:
     from thinkback.apps.server.options import Options
-    from thinkback.apps.server.processes import MARGIN_S
+    from thinkback.apps.server.running.processes import MARGIN_S
 
     service = unit()["Service"]
     assert float(service["TimeoutStopSec"]) > Options().grace_s + MARGIN_S

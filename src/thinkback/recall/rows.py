@@ -57,7 +57,7 @@ def read_rows(
     search: Search, kind: ItemKind, hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]
 ) -> list[Row]:
     """The same with what only their words tell counted in."""
-    tell = signs(search)
+    tell = signs(search.question, search.lookup.reading)
     liftings: dict[Signs, Callable[[float], float]] = {}
 
     def lifted(memory: Thought | Turn, total: float) -> tuple[float, str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from thinkback.recall.search import Search
+from thinkback.recall.search import Question, Reading
 from thinkback.text.kind_of import kind_of
 from thinkback.text.questions.answers import answers
 from thinkback.types import KINDS, Kind, Thought, Turn
@@ -20,10 +20,9 @@ class Signs:
     words: str
 
 
-def signs(search: Search) -> Callable[[Thought | Turn], Signs]:
+def signs(question: Question, reading: Reading) -> Callable[[Thought | Turn], Signs]:
     """How much likelier than by chance a memory's kind is asked for, and 1 if it may hold the answer."""
-    kinds, holds, reading = search.question.kinds, answers(search.question.text), search.lookup.reading
-
+    kinds, holds = question.kinds, answers(question.text)
     known: dict[tuple[Kind | None, bool], Signs] = {}
 
     def made(kind: Kind | None, answering: bool) -> Signs:

@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from thinkback.apps.cli.app import app
-from thinkback.apps.server import start
 from thinkback.apps.server.options import Options
-from thinkback.apps.server.start import Started
+from thinkback.apps.server.running import start
+from thinkback.apps.server.running.start import Started
 from thinkback.settings import Settings
 
 STARTED = Started(
@@ -141,8 +141,8 @@ def test_working_alone(seen: Seen) -> None:
 
 
 def test_a_missing_extra_names_its_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "thinkback.apps.server.start")
-    monkeypatch.delattr("thinkback.apps.server.start")
+    monkeypatch.delitem(sys.modules, "thinkback.apps.server.running.start")
+    monkeypatch.delattr("thinkback.apps.server.running.start")
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     for name in [each for each in sys.modules if each.startswith("thinkback.apps.server.telemetry")]:
         monkeypatch.delitem(sys.modules, name)

@@ -13,7 +13,7 @@ from thinkback.errors import MissingExtra
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from thinkback.apps.server.start import Started
+    from thinkback.apps.server.running.start import Started
 
 APP = "thinkback.apps.server.app:create"
 LogLevel = Annotated[
@@ -152,7 +152,7 @@ def work(
 
 def _start() -> ModuleType:
     try:
-        from thinkback.apps.server import start
+        from thinkback.apps.server.running import start
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("thinkback"):
             raise

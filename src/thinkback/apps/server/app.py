@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 from thinkback import __version__, keys
 from thinkback.apps.server import health, mem0, proxy, rest
 from thinkback.apps.server.desk import Desk
-from thinkback.apps.server.gate import Gate
+from thinkback.apps.server.gate.gate import Gate
 from thinkback.apps.server.mcp.mounting import mount
 from thinkback.apps.server.rest import refusals
 from thinkback.apps.server.services import Services
@@ -64,7 +64,7 @@ def documented(services: Services) -> FastAPI:
         redirect_slashes=False,
     )
     api.include_router(rest.router(services))
-    api.include_router(mem0.router(services))
+    api.include_router(mem0.router(services), responses={**refusals.ANY})
     refusals.register(api)
     return api
 

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from starlette.requests import HTTPConnection
 from starlette.types import Scope as AsgiScope
 
+from thinkback.apps.server.faults import forbidden
+from thinkback.checks import checked_name
 from thinkback.types import SCOPES, KeyScope
+
+USER_HEADER = "X-Thinkback-User"
+SESSION_HEADER = "X-Thinkback-Session"
 
 OPEN_TENANT = ""
 """The tenant of a server without keys, and of the library and the command line."""
@@ -26,3 +32,15 @@ def caller_of(scope: AsgiScope) -> Caller:
     """The caller the gate has let in."""
     caller: Caller = scope["state"]["caller"]
     return caller
+
+
+def require(caller: Caller, scope: KeyScope) -> None:
+    """Refused, if the caller's key has not this scope."""
+    if scope not in caller.scopes:
+        raise forbidden(f"this key may not {scope}: it needs the scope {scope!r}")
+
+
+def named(request: HTTPConnection, header: str) -> str | None:
+    """The name in a header, sent as UTF-8, which HTTP hands on as Latin-1; an empty one names nobody."""
+    value = request.headers.get(header, "").encode("latin-1").decode("utf-8", "replace").strip()
+    return checked_name(value, header) if value else None

@@ -12,14 +12,12 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, Query, Request
 
-from thinkback.apps.server.caller import Caller, caller_of
-from thinkback.apps.server.faults import forbidden
+from thinkback.apps.server.caller import USER_HEADER, Caller, caller_of, named, require
 from thinkback.apps.server.services import Services
-from thinkback.checks import MAX_NAME, checked_name
+from thinkback.checks import MAX_NAME
 from thinkback.memory import Memory
 from thinkback.types import KeyScope
 
-USER_HEADER = "X-Thinkback-User"
 _Result = TypeVar("_Result")
 
 User = Annotated[
@@ -56,19 +54,6 @@ class Asked:
             return await self.services.desk.do(lambda: work(self.memory))
         with self.services.telemetry.span(operation, {"gen_ai.operation.name": operation}):
             return await self.services.desk.do(lambda: work(self.memory))
-
-
-def require(caller: Caller, scope: KeyScope) -> None:
-    if scope not in caller.scopes:
-        raise forbidden(f"this key has not the scope {scope!r}: ask with one that has")
-
-
-def named(request: Request, header: str) -> str | None:
-    """The name in a header, sent as UTF-8, which HTTP hands on as Latin-1; an empty one names nobody."""
-    value = request.headers.get(header)
-    if value is None:
-        return None
-    return checked_name(value.encode("latin-1").decode("utf-8", "replace"), header)
 
 
 def asked(request: Request, scope: KeyScope, user: str | None) -> Asked:

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from thinkback.apps.server.caller import caller_of
 from thinkback.apps.server.desk import Desk
-from thinkback.apps.server.gate import Gate
+from thinkback.apps.server.gate.gate import Gate
 from thinkback.apps.server.options import Options
 from thinkback.apps.server.telemetry import Telemetry
 from thinkback.types import Key, KeyScope

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
+from thinkback.apps.server.gate.protocol import config
 from thinkback.apps.server.options import Options
-from thinkback.apps.server.protocol import config
 
 
 @contextmanager

@@ -10,9 +10,8 @@ from typing import Protocol, TypeVar
 from starlette.requests import Request
 
 from thinkback.apps.server import ids
-from thinkback.apps.server.caller import caller_of
+from thinkback.apps.server.caller import SESSION_HEADER, USER_HEADER, caller_of, named, require
 from thinkback.apps.server.faults import forbidden
-from thinkback.apps.server.rights import SESSION_HEADER, USER_HEADER, named_in, need
 from thinkback.apps.server.services import Services
 from thinkback.errors import NotFound
 from thinkback.memory import Memory
@@ -67,14 +66,14 @@ class ManyUsers:
         self._services = services
 
     def session(self) -> str:
-        return named_in(REQUEST.get(), SESSION_HEADER)
+        return named(REQUEST.get(), SESSION_HEADER) or ""
 
     async def at(self, user: str, id_: str, scope: KeyScope, work: Work[_Result]) -> _Result:
         """The key's user, the header's, the one named, the id's, in this order; they may not disagree."""
         request = REQUEST.get()
         caller = caller_of(request.scope)
-        need(caller, scope)
-        own = caller.user or named_in(request, USER_HEADER)
+        require(caller, scope)
+        own = caller.user or named(request, USER_HEADER)
         if own and user and user != own:
             raise forbidden(f"this connection speaks for the user {own!r} alone")
         whose = own or user

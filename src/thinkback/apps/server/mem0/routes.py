@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from thinkback.apps.server import ids
-from thinkback.apps.server.caller import Caller, caller_of
+from thinkback.apps.server.caller import USER_HEADER, Caller, caller_of, named, require
 from thinkback.apps.server.desk import TooSlow
 from thinkback.apps.server.mem0 import finding, keeping
 from thinkback.apps.server.mem0.forms import (
@@ -29,8 +28,8 @@ from thinkback.apps.server.mem0.forms import (
 )
 from thinkback.apps.server.mem0.whose import Whose, whose
 from thinkback.apps.server.outcome import SETTLE_S, Outcome, outcome, settle
-from thinkback.apps.server.rights import USER_HEADER, named_in, need
 from thinkback.apps.server.services import Services
+from thinkback.apps.server.who import Bring
 from thinkback.errors import InvalidInput, NotFound, ThinkbackError
 from thinkback.memory import Memory
 from thinkback.types import KeyScope, Turn
@@ -51,10 +50,10 @@ class Asking:
     def __init__(self, request: Request) -> None:
         self._services: Services = request.state.services
         self.caller: Caller = caller_of(request.scope)
-        self.own = self.caller.user or named_in(request, USER_HEADER)
+        self.own = self.caller.user or named(request, USER_HEADER) or ""
 
     def of(self, user: str | None, scope: KeyScope) -> Memory:
-        need(self.caller, scope)
+        require(self.caller, scope)
         return self._services.memories.of(self.caller, user)
 
     def by_id(self, id_: str, scope: KeyScope) -> Memory:
@@ -75,19 +74,9 @@ class Asking:
             return await self.do(lambda: [outcome(memory, turn.id) for turn in turns])
 
 
-@dataclass(frozen=True, slots=True)
-class _Bring:
-    """Gives every request of the router the services it was made with."""
-
-    services: Services
-
-    async def __call__(self, request: Request) -> None:
-        request.state.services = self.services
-
-
 def router(services: Services) -> APIRouter:
     """Every path; errors are those of our tree, which the application tells."""
-    whole = APIRouter(dependencies=[Depends(_Bring(services))])
+    whole = APIRouter(dependencies=[Depends(Bring(services))])
     whole.include_router(paths)
     return whole
 

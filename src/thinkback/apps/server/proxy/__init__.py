@@ -9,11 +9,11 @@ itself (itself).
 
 from thinkback.apps.server.proxy.clerks.clerk import AtTheDesk, Clerk
 from thinkback.apps.server.proxy.clerks.post import ByPost
-from thinkback.apps.server.proxy.itself import Itself
-from thinkback.apps.server.proxy.local import Local
-from thinkback.apps.server.proxy.remote import Remote
 from thinkback.apps.server.proxy.surface import routes
-from thinkback.apps.server.proxy.upstream import Upstream
+from thinkback.apps.server.proxy.upstreams.itself import Itself
+from thinkback.apps.server.proxy.upstreams.local import Local
+from thinkback.apps.server.proxy.upstreams.remote import Remote
+from thinkback.apps.server.proxy.upstreams.upstream import Upstream
 from thinkback.apps.server.services import Services
 from thinkback.errors import InvalidInput
 from thinkback.models.local import LocalLLM

@@ -12,12 +12,12 @@ from thinkback.apps.server.proxy import splice
 from thinkback.apps.server.proxy.clerks.clerk import Found
 from thinkback.apps.server.proxy.departure import Departure, Gone
 from thinkback.apps.server.proxy.exchange import Exchange
-from thinkback.apps.server.proxy.reading import Heard
+from thinkback.apps.server.proxy.reading.reading import Heard
 from thinkback.apps.server.proxy.recalling import Recalling
 from thinkback.apps.server.proxy.relay import Relay
 from thinkback.apps.server.proxy.remembering import Remembering
 from thinkback.apps.server.proxy.splice import Body
-from thinkback.apps.server.proxy.upstream import Incoming, Outgoing, Upstream
+from thinkback.apps.server.proxy.upstreams.upstream import Incoming, Outgoing, Upstream
 from thinkback.apps.server.telemetry import Telemetry
 from thinkback.errors import ThinkbackError
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from starlette.datastructures import Headers as Given
 
 from thinkback.apps.server.caller import Caller
-from thinkback.apps.server.proxy.upstream import Headers
+from thinkback.apps.server.proxy.upstreams.upstream import Headers
 
 PASSED = (
     "content-type",

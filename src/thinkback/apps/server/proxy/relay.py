@@ -13,8 +13,8 @@ from contextlib import aclosing
 from starlette.types import Send
 
 from thinkback.apps.server.proxy.headers import encoded, incoming
-from thinkback.apps.server.proxy.reading import Heard, Reading, reading
-from thinkback.apps.server.proxy.upstream import Broken, Incoming
+from thinkback.apps.server.proxy.reading.reading import Heard, Reading, reading
+from thinkback.apps.server.proxy.upstreams.upstream import Broken, Incoming
 
 HELD = 1 << 20  # bytes of a plain answer that may wait for their turn
 

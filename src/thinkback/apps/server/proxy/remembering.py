@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from thinkback.apps.server.desk import TooSlow
 from thinkback.apps.server.proxy.clerks.clerk import Clerk, Exchanged, Found
 from thinkback.apps.server.proxy.exchange import Exchange
-from thinkback.apps.server.proxy.reading import Heard
+from thinkback.apps.server.proxy.reading.reading import Heard
 from thinkback.apps.server.telemetry import Telemetry
 from thinkback.errors import Conflict
 

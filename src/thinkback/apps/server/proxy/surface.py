@@ -22,7 +22,7 @@ from thinkback.apps.server.proxy.recalling import Recalling
 from thinkback.apps.server.proxy.relay import Relay
 from thinkback.apps.server.proxy.remembering import Remembering
 from thinkback.apps.server.proxy.splice import Body
-from thinkback.apps.server.proxy.upstream import Outgoing, Upstream
+from thinkback.apps.server.proxy.upstreams.upstream import Outgoing, Upstream
 from thinkback.apps.server.services import Services
 from thinkback.errors import NotFound, ThinkbackError
 

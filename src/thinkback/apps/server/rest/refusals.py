@@ -63,6 +63,8 @@ UNSUPPORTED = _documented(_415="Another kind of content is asked for")
 DISK_FAULTS = _documented(_507="The disk is full; nothing was half-written")
 """What one may answer that writes."""
 
+ANY = {**FAULTS, **MODEL_FAULTS, **DISK_FAULTS}
+
 
 def register(app: FastAPI) -> None:
     """Give an application these forms of refusal."""

@@ -10,10 +10,6 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from thinkback.apps.server.caller import Caller
-from thinkback.apps.server.faults import forbidden
-from thinkback.types import KeyScope
-
 Need = Literal["nothing", "operator", "any", "read", "write", "admin"]
 """`operator`: admin, or nothing where only this machine can ask. `any`: a key; the room does what it may."""
 
@@ -61,12 +57,6 @@ class Access:
     def methods(self, path: str) -> list[str]:
         """Those a path can be asked by; none where there is no such path."""
         return sorted({verb for verb, pattern, _ in self._rules if pattern(path)})
-
-
-def require(caller: Caller, scope: KeyScope) -> None:
-    """For rooms where one route does many things."""
-    if scope not in caller.scopes:
-        raise forbidden(f"this key may not {scope}: it needs the scope {scope!r}")
 
 
 def _pattern(path: str) -> Callable[[str], object]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from thinkback.apps.server.doorways import Doorways, check_may_start, is_loopback, open_notice, split
 from thinkback.apps.server.faults import Refused
+from thinkback.apps.server.gate.doorways import Doorways, check_may_start, is_loopback, open_notice, split
 from thinkback.apps.server.options import Options
 from thinkback.errors import InvalidInput
 

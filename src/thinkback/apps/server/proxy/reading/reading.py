@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from thinkback.apps.server.proxy.asked import text_of
-from thinkback.apps.server.proxy.events import Events
-from thinkback.apps.server.proxy.partial import partial_text
+from thinkback.apps.server.proxy.reading.events import Events
+from thinkback.apps.server.proxy.reading.partial import partial_text
 
 RAW = 8 << 20  # bytes of an answer that are read at most,
 TEXT = 1 << 18  # and characters of it that are kept: to index them takes half a second

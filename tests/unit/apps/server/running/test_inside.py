@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from thinkback.apps.server import inside
-from thinkback.apps.server.addresses import listening
 from thinkback.apps.server.options import Options
-from thinkback.apps.server.processes import STOP, Leash
+from thinkback.apps.server.running import inside
+from thinkback.apps.server.running.addresses import listening
+from thinkback.apps.server.running.processes import STOP, Leash
 from thinkback.apps.server.telemetry import logs
 from thinkback.memory import Memory
 from thinkback.settings import Settings

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from thinkback.apps.server.breaker import Breaker
-from thinkback.apps.server.guarded import Guard, GuardedEmbedder, GuardedLLM
+from thinkback.apps.server.running.guarded import Guard, GuardedEmbedder, GuardedLLM
 from thinkback.errors import (
     BadReply,
     ModelError,

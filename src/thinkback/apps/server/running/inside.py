@@ -15,16 +15,16 @@ from thinkback import settings as configured
 from thinkback.apps.server.backlog import Backlog
 from thinkback.apps.server.caller import OPEN_TENANT
 from thinkback.apps.server.desk import Desk
-from thinkback.apps.server.guarded import Guard, GuardedEmbedder, GuardedLLM
+from thinkback.apps.server.gate.protocol import config
 from thinkback.apps.server.options import Options
-from thinkback.apps.server.processes import Leash
-from thinkback.apps.server.protocol import config
 from thinkback.apps.server.proxy.clerks.office import Office
+from thinkback.apps.server.running.guarded import Guard, GuardedEmbedder, GuardedLLM
+from thinkback.apps.server.running.processes import Leash
+from thinkback.apps.server.running.serving import Server
+from thinkback.apps.server.running.thinking import Thinkers, step_aside
 from thinkback.apps.server.services import Memories, Services
-from thinkback.apps.server.serving import Server
 from thinkback.apps.server.telemetry import Telemetry, logs
 from thinkback.apps.server.telemetry.watch import Watch
-from thinkback.apps.server.thinking import Thinkers, step_aside
 from thinkback.memory import Memory
 from thinkback.ports import LLM
 from thinkback.settings import Settings

@@ -11,10 +11,10 @@ import pytest
 from tests.conftest import FakeClock, OpenMemory
 
 from thinkback.apps.server.breaker import Breaker
-from thinkback.apps.server.guarded import Guard, GuardedLLM
+from thinkback.apps.server.running.guarded import Guard, GuardedLLM
+from thinkback.apps.server.running.thinking import Thinkers
 from thinkback.apps.server.services import Memories
 from thinkback.apps.server.telemetry import Telemetry
-from thinkback.apps.server.thinking import Thinkers
 from thinkback.errors import ModelUnavailable
 from thinkback.memory import Memory
 from thinkback.models.scripted import ScriptedLLM

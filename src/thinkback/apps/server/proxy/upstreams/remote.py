@@ -10,7 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 import aiohttp
 from yarl import URL
 
-from thinkback.apps.server.proxy.upstream import Broken, Incoming, Outgoing, late, unreachable
+from thinkback.apps.server.proxy.upstreams.upstream import Broken, Incoming, Outgoing, late, unreachable
 from thinkback.errors import InvalidInput
 
 CONNECTIONS = 1024

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from thinkback.apps.server import processes
+from thinkback.apps.server.running import processes
 from thinkback.apps.server.telemetry.logs import Logs
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="one process alone needs no supervisor")

@@ -7,8 +7,8 @@ from contextlib import closing
 
 import pytest
 
-from thinkback.apps.server import addresses
 from thinkback.apps.server.options import Options
+from thinkback.apps.server.running import addresses
 from thinkback.errors import InvalidInput
 
 

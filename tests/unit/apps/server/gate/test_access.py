@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from thinkback.apps.server.access import Access, require
-from thinkback.apps.server.caller import Caller
-from thinkback.apps.server.faults import Refused
+from thinkback.apps.server.gate.access import Access
 
 
 @pytest.mark.parametrize(
@@ -49,11 +47,3 @@ def test_the_first_rule_that_fits_decides_and_a_name_is_one_part() -> None:
     assert access.need("GET", "/a/./b") == "admin"
     assert access.methods("/a/1/b") == ["*", "GET"]
     assert access.methods("/c") == []
-
-
-def test_a_scope_is_required_by_its_own_name() -> None:
-    reader = Caller(scopes=frozenset({"read"}))
-    require(reader, "read")
-    with pytest.raises(Refused, match="write") as refused:
-        require(reader, "write")
-    assert refused.value.status == 403

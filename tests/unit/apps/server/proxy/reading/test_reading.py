@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.timing import LINEAR, growth
 
-from thinkback.apps.server.proxy import events as events_module
+from thinkback.apps.server.proxy.reading import events as events_module
 from thinkback.apps.server.proxy import reading as reading_module
-from thinkback.apps.server.proxy.partial import partial_text
-from thinkback.apps.server.proxy.reading import Heard, Outcome, reading
+from thinkback.apps.server.proxy.reading.partial import partial_text
+from thinkback.apps.server.proxy.reading.reading import Heard, Outcome, reading
 
 EVENTS = {b"content-type": b"text/event-stream; charset=utf-8"}
 JSON = {b"content-type": b"application/json"}

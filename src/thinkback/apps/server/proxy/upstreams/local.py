@@ -10,9 +10,9 @@ from typing import Any
 
 from thinkback.apps.server.desk import Desk
 from thinkback.apps.server.faults import Refused
-from thinkback.apps.server.proxy import forms
-from thinkback.apps.server.proxy.own import Own
-from thinkback.apps.server.proxy.upstream import Broken, Incoming, Outgoing
+from thinkback.apps.server.proxy.upstreams import forms
+from thinkback.apps.server.proxy.upstreams.own import Own
+from thinkback.apps.server.proxy.upstreams.upstream import Broken, Incoming, Outgoing
 from thinkback.errors import ModelRefused
 from thinkback.models.local import LocalLLM
 from thinkback.ports import Embedder

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from thinkback.apps.server import start
 from thinkback.apps.server.options import Options
-from thinkback.apps.server.processes import Task
-from thinkback.apps.server.start import Started
+from thinkback.apps.server.running import start
+from thinkback.apps.server.running.processes import Task
+from thinkback.apps.server.running.start import Started
 from thinkback.apps.server.telemetry.metrics import FOLDER
 from thinkback.errors import InvalidInput
 from thinkback.settings import Settings

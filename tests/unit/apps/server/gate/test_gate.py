@@ -15,9 +15,9 @@ from starlette.types import Message, Receive, Scope, Send
 from tests.doors import Heard, ask, scope_of
 from tests.unit.apps.server.keyring import ALL, READ, Clock, Counting, Ring, gated, mirror
 
-from thinkback.apps.server import credentials
 from thinkback.apps.server.desk import Desk
-from thinkback.apps.server.gate import Gate
+from thinkback.apps.server.gate import credentials
+from thinkback.apps.server.gate.gate import Gate
 from thinkback.apps.server.options import Options
 from thinkback.errors import Conflict, StoreUnavailable
 from thinkback.types import Key

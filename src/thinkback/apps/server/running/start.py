@@ -14,17 +14,17 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
 from thinkback import settings as configured
-from thinkback.apps.server.addresses import checked, listening, several_processes, shown
-from thinkback.apps.server.doorways import check_may_start, open_notice
+from thinkback.apps.server.gate.doorways import check_may_start, open_notice
 from thinkback.apps.server.options import Options
-from thinkback.apps.server.processes import Supervisor, Task
+from thinkback.apps.server.running.addresses import checked, listening, several_processes, shown
+from thinkback.apps.server.running.processes import Supervisor, Task
 from thinkback.apps.server.telemetry import logs
 from thinkback.apps.server.telemetry.metrics import FOLDER
 from thinkback.settings import Settings
 
-ANSWER = "thinkback.apps.server.inside:answer"
-RECALL = "thinkback.apps.server.inside:recall"
-THINK = "thinkback.apps.server.inside:think"
+ANSWER = "thinkback.apps.server.running.inside:answer"
+RECALL = "thinkback.apps.server.running.inside:recall"
+THINK = "thinkback.apps.server.running.inside:think"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ def serve(settings: Settings, options: Options, *, create: str, told: Callable[[
         options = replace(options, port=listener.getsockname()[1], offices=paths)
         told(_started(settings, options, listener))
         if not several_processes():
-            from thinkback.apps.server.inside import together
+            from thinkback.apps.server.running.inside import together
 
             return together(settings, options, create, listener)
         tasks = [

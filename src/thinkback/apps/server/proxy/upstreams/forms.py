@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from thinkback.apps.server.faults import Refused
-from thinkback.apps.server.proxy.upstream import Headers, Incoming
+from thinkback.apps.server.proxy.upstreams.upstream import Headers, Incoming
 from thinkback.errors import InvalidInput
 
 if TYPE_CHECKING:

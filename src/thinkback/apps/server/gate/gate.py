@@ -18,15 +18,15 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from thinkback.apps.server import credentials
-from thinkback.apps.server.access import Access, Need, require
-from thinkback.apps.server.answering import Answer, Stalled, request_id
-from thinkback.apps.server.caller import Caller
-from thinkback.apps.server.credentials import Keys, Knowing
+from thinkback.apps.server.caller import Caller, require
 from thinkback.apps.server.desk import Desk
-from thinkback.apps.server.doorways import Doorways, is_loopback
 from thinkback.apps.server.faults import Refused, fault, told
-from thinkback.apps.server.limits import Bodies, ClientGone, InHand, Rates
+from thinkback.apps.server.gate import credentials
+from thinkback.apps.server.gate.access import Access, Need
+from thinkback.apps.server.gate.answering import Answer, Stalled, request_id
+from thinkback.apps.server.gate.credentials import Keys, Knowing
+from thinkback.apps.server.gate.doorways import Doorways, is_loopback
+from thinkback.apps.server.gate.limits import Bodies, ClientGone, InHand, Rates
 from thinkback.apps.server.options import Options
 from thinkback.apps.server.telemetry import Telemetry
 from thinkback.errors import ThinkbackError

@@ -7,9 +7,9 @@ from typing import Any
 
 from thinkback.apps.server.desk import Desk
 from thinkback.apps.server.faults import Refused
-from thinkback.apps.server.proxy import forms
-from thinkback.apps.server.proxy.own import Own
-from thinkback.apps.server.proxy.upstream import Incoming, Outgoing
+from thinkback.apps.server.proxy.upstreams import forms
+from thinkback.apps.server.proxy.upstreams.own import Own
+from thinkback.apps.server.proxy.upstreams.upstream import Incoming, Outgoing
 from thinkback.ports import Embedder
 from thinkback.recall.answer import from_memory
 from thinkback.types import Recollection

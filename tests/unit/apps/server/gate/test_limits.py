@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from starlette.types import Message
 from tests import timing
 
-from thinkback.apps.server import limits
 from thinkback.apps.server.faults import Refused
-from thinkback.apps.server.limits import Bodies, ClientGone, Depth, InHand, Rates
+from thinkback.apps.server.gate import limits
+from thinkback.apps.server.gate.limits import Bodies, ClientGone, Depth, InHand, Rates
 
 Receive = Callable[[], Awaitable[Message]]
 

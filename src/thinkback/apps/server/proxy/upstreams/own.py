@@ -7,8 +7,8 @@ from typing import Any
 
 from thinkback.apps.server.desk import Desk
 from thinkback.apps.server.faults import Refused
-from thinkback.apps.server.proxy import forms
-from thinkback.apps.server.proxy.upstream import Incoming, Outgoing
+from thinkback.apps.server.proxy.upstreams import forms
+from thinkback.apps.server.proxy.upstreams.upstream import Incoming, Outgoing
 from thinkback.ports import Embedder
 
 

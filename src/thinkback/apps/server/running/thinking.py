@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 
-from thinkback.apps.server.guarded import Guard
+from thinkback.apps.server.running.guarded import Guard
 from thinkback.apps.server.services import Memories
 from thinkback.apps.server.telemetry import Telemetry
 from thinkback.errors import ModelError, StoreError, ThinkbackError
