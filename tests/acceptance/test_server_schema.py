@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -21,16 +22,20 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import APIOperation, BaseSchema, Case, GenerationMode
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events, from_schema
-from tests.acceptance.http_app import LetIn, rest_app
+from tests.acceptance.http_app import LetIn, application
 
+from thinkback.apps.server import ids
+from thinkback.apps.server.app import documented
 from thinkback.memory import Memory
+from thinkback.text.refs import parse_ref
 
 CASES = int(os.environ.get("THINKBACK_SCHEMA_CASES", "10"))
-APPLICATION = rest_app
+APPLICATION = partial(application, documented)
 
 # A schema cannot say which characters are printable, nor that one of two texts must not be blank: what is
-# refused for that is a documented 422, but no schema forbids it.
-CHECKS = {"positive_data_acceptance": {"enabled": False}}
+# refused for that is a documented 422, but no schema forbids it. Keys are the gate's, which stands before this
+# application: tests/acceptance/test_server_doors.py asks every route with every kind of key.
+CHECKS = {"positive_data_acceptance": {"enabled": False}, "ignored_auth": {"enabled": False}}
 
 
 @schemathesis.serializer("application/x-ndjson")
@@ -100,7 +105,8 @@ def at_home(case: Case[Any], number: int) -> None:
     """Let a case ask for something that is there."""
     small, session = 1 + number % 8, ("trip", "default")[number % 2]
     ref = f"{('thought', 'turn')[number % 2]}:{small}"
-    refs = {"id": small, "turn": small, "ref": ref, "session": session}
+    memory_id = ids.named("default", parse_ref(ref, "thought"))
+    refs = {"id": small, "turn": small, "ref": ref, "session": session, "memory_id": memory_id}
     case.path_parameters |= {name: refs[name] for name in case.path_parameters if name in refs}
     case.query.pop("user", None)
     if any(parameter.name == "session" for parameter in case.operation.query):

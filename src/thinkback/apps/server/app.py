@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
+from fastapi.security import HTTPBearer
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.types import ASGIApp
@@ -63,8 +64,9 @@ def documented(services: Services) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    api.include_router(rest.router(services))
-    api.include_router(mem0.router(services), responses={**refusals.ANY})
+    key = [Depends(HTTPBearer(auto_error=False, description="A key of `thinkback keys create`"))]
+    api.include_router(rest.router(services), dependencies=key)
+    api.include_router(mem0.router(services), dependencies=key, responses={**refusals.ANY})
     refusals.register(api)
     return api
 

@@ -5,9 +5,13 @@ Clients that expect FastAPI's `detail` (mem0's) find the message there as well.
 
 from __future__ import annotations
 
+import logging
+
 from starlette.responses import JSONResponse
 
 from thinkback import errors
+
+_log = logging.getLogger("thinkback.server")
 
 
 class Refused(errors.ThinkbackError):
@@ -42,13 +46,23 @@ _STATUS: tuple[tuple[type[errors.ThinkbackError], int, str], ...] = (
 )
 
 
+_FOR_OTHERS = {
+    "store_unavailable": "the database cannot be read or written now: try again later",
+    "disk_full": "the server's disk is full; nothing was half-written",
+    "store_error": "the database failed; the server's log says how",
+}
+"""In place of messages that name the server's files."""
+
+
 def told(error: errors.ThinkbackError) -> JSONResponse:
     """The response for an error that was raised on purpose."""
     if isinstance(error, Refused):
         return fault(error.status, str(error), error.code, error.headers)
+    if isinstance(error, errors.StoreError):
+        _log.error("%s: %s", type(error).__name__, error)
     for kind, status, code in _STATUS:
         if isinstance(error, kind):
-            return fault(status, str(error), code)
+            return fault(status, _FOR_OTHERS.get(code, str(error)), code)
     return fault(500, str(error), "error")
 
 

@@ -33,7 +33,8 @@ def test_each_error_has_its_status(error: errors.ThinkbackError, status: int, co
     body = json.loads(bytes(answer.body))
     assert answer.status_code == status
     assert body["error"]["code"] == code
-    assert body["error"]["message"] == body["detail"] == str(error)
+    assert body["error"]["message"] == body["detail"]
+    assert (body["detail"] == str(error)) is not isinstance(error, errors.StoreError)
     assert body["error"]["type"] == ("server_error" if status >= 500 else "invalid_request_error")
 
 
