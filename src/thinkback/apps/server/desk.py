@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import TypeVar
 
 from thinkback.apps.server.faults import busy
@@ -39,9 +40,7 @@ class Desk:
             raise busy("too much is waiting to be done here: try again in a moment")
         return await asyncio.shield(asyncio.wrap_future(self._submit(work)))
 
-    async def within(
-        self, seconds: float, work: Callable[[], _Result], *, surely: bool = False
-    ) -> _Result:
+    async def within(self, seconds: float, work: Callable[[], _Result], *, surely: bool = False) -> _Result:
         """Its result, or TooSlow when the time is over: then nobody waits, and it goes on to its end.
 
         A full queue is TooSlow as well, and the work is not begun: unless it must `surely` be done.
@@ -63,7 +62,12 @@ class Desk:
         self._in_hand += 1
         loop = asyncio.get_running_loop()
         future = self._pool.submit(work)
-        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._done))
+
+        def done(_: Future[_Result]) -> None:
+            with suppress(RuntimeError):  # the server has ended before its work: nobody counts any more
+                loop.call_soon_threadsafe(self._done)
+
+        future.add_done_callback(done)
         return future
 
     def _done(self) -> None:
