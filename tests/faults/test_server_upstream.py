@@ -25,7 +25,7 @@ from thinkback.types import Turn
 pytestmark = pytest.mark.timeout(1800)
 
 ROUNDS = int(os.environ.get("THINKBACK_FAULT_ROUNDS", "3"))
-AT_ONCE = 12
+AT_ONCE = 8
 SILENCE_S = 3.0  # the upstream's longest, on a busy machine
 GROWTH = 50 << 20
 UNANSWERED = ("empty", "refusal", "wrong-schema")  # a success by its status that says nothing

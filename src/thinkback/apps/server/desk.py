@@ -18,7 +18,7 @@ _Result = TypeVar("_Result")
 
 
 class TooSlow(Exception):
-    """The work was not done within its time; it goes on, and nobody waits for it."""
+    """The work was not done within its time: if it was begun it goes on, and nobody waits for it."""
 
 
 class Desk:
@@ -41,16 +41,20 @@ class Desk:
         return await asyncio.shield(asyncio.wrap_future(self._submit(work)))
 
     async def within(self, seconds: float, work: Callable[[], _Result], *, surely: bool = False) -> _Result:
-        """Its result, or TooSlow when the time is over: then nobody waits, and it goes on to its end.
+        """Its result, or TooSlow when the time is over or the queue is full: then nobody waits.
 
-        A full queue is TooSlow as well, and the work is not begun: unless it must `surely` be done.
+        What was not begun by then never is, so that under load no thread works for nobody; unless it must
+        `surely` be done: then it is, and only the waiting ends.
         """
         if self._in_hand >= self._waiting and not surely:
             raise TooSlow
-        asked = asyncio.wrap_future(self._submit(work))
+        future = self._submit(work)
+        asked = asyncio.wrap_future(future)
         asked.add_done_callback(_unheard)  # whoever waits may be cancelled too
         done, _ = await asyncio.wait((asked,), timeout=seconds)
         if not done:
+            if not surely:
+                future.cancel()
             raise TooSlow
         return asked.result()
 
