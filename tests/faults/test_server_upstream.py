@@ -25,7 +25,7 @@ from thinkback.types import Turn
 pytestmark = pytest.mark.timeout(1800)
 
 ROUNDS = int(os.environ.get("THINKBACK_FAULT_ROUNDS", "3"))
-AT_ONCE = 12
+AT_ONCE = 8
 SILENCE_S = 3.0  # the upstream's longest, on a busy machine
 GROWTH = 50 << 20
 UNANSWERED = ("empty", "refusal", "wrong-schema")  # a success by its status that says nothing
@@ -95,7 +95,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
             asyncio.run(asked(run, url, range(1, ROUNDS)))
             run.grown = resident(child.pid) - before
             child.stdin.close()
-            assert child.wait(30) == 0
+            assert child.wait(120) == 0
         finally:
             child.kill()
             child.wait()
@@ -115,7 +115,8 @@ def test_the_client_gets_what_the_upstream_sent(run: Run) -> None:
         if sent.status == 0:
             continue  # it never answered
         assert got.status == sent.status, number
-        assert got.body == bytes(sent.body), number
+        same = got.body == bytes(sent.body)  # said here: nobody wants to see how 10 MB differ
+        assert same, number
         assert got.ended == sent.ended, number
         told = {name.lower(): value for name, value in sent.headers.items()}
         assert {name: got.headers.get(name) for name in PASSED_ON} == {
@@ -137,7 +138,8 @@ def test_no_turn_is_lost(run: Run) -> None:
     for turn in run.turns:
         kept.setdefault(turn.query, []).append(turn.response)
     for number, _, sent, _ in run.each():
-        assert kept.get(text_of(number)) == [sent.text[:TEXT]], number
+        same = kept.get(text_of(number)) == [sent.text[:TEXT]]
+        assert same, number
     assert len(run.turns) == len(run.got)
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import TypeVar
 
 from thinkback.apps.server.faults import busy
@@ -65,7 +66,12 @@ class Desk:
         self._in_hand += 1
         loop = asyncio.get_running_loop()
         future = self._pool.submit(work)
-        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._done))
+
+        def done(_: Future[_Result]) -> None:
+            with suppress(RuntimeError):  # the server has ended before its work: nobody counts any more
+                loop.call_soon_threadsafe(self._done)
+
+        future.add_done_callback(done)
         return future
 
     def _done(self) -> None:

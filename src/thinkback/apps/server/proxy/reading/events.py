@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 END = b"[DONE]"
 _LINE = re.compile(rb"\r\n|\n|\r")
-LONGEST = 8 << 20  # bytes of one event
+LONGEST = 1 << 20  # bytes of one event
 _SHORT = 64  # the end mark is short, and so is all that may stand before it on its line
 
 
