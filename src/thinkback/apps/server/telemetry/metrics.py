@@ -29,6 +29,8 @@ ABOUT = {
     "thinkback_proxy_answers_total": "Answers of the upstream to chats, by outcome.",
     "thinkback_proxy_stage_seconds": "Time a stage of a chat took: recall, upstream, remember.",
     "thinkback_proxy_cpu_seconds": "CPU time of a stage of a chat.",
+    "thinkback_upstream_errors_total": "Chats that the upstream did not answer well, by reason.",
+    "thinkback_recalls_total": "Recalls for a chat that were done in time.",
     "thinkback_recalls_skipped_total": "Chats that passed without memories, by reason.",
     "thinkback_recall_errors_total": "Recalls that failed, by error.",
     "thinkback_turns_late_total": "Turns of a chat that were kept after its answer had ended.",
