@@ -33,9 +33,8 @@ CASES = int(os.environ.get("THINKBACK_SCHEMA_CASES", "10"))
 APPLICATION = partial(application, documented)
 
 # A schema cannot say which characters are printable, nor that one of two texts must not be blank: what is
-# refused for that is a documented 422, but no schema forbids it. Keys are the gate's, which stands before this
-# application: tests/acceptance/test_server_doors.py asks every route with every kind of key.
-CHECKS = {"positive_data_acceptance": {"enabled": False}, "ignored_auth": {"enabled": False}}
+# refused for that is a documented 422, but no schema forbids it.
+CHECKS = {"positive_data_acceptance": {"enabled": False}}
 
 
 @schemathesis.serializer("application/x-ndjson")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import Depends, FastAPI
-from fastapi.security import HTTPBearer
+from fastapi import FastAPI
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.types import ASGIApp
@@ -60,13 +59,13 @@ def documented(services: Services) -> FastAPI:
         title="thinkback",
         version=__version__,
         summary="Long-term memory for any LLM",
+        description="Where the server has keys, send one as `Authorization: Bearer KEY` or as `X-API-Key`.",
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
     )
-    key = [Depends(HTTPBearer(auto_error=False, description="A key of `thinkback keys create`"))]
-    api.include_router(rest.router(services), dependencies=key)
-    api.include_router(mem0.router(services), dependencies=key, responses={**refusals.ANY})
+    api.include_router(rest.router(services))
+    api.include_router(mem0.router(services), responses={**refusals.ANY})
     refusals.register(api)
     return api
 
