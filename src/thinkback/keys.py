@@ -68,6 +68,11 @@ def id_of(text: str) -> str:
     return form[1] if form else text.strip()
 
 
+def is_key(text: str) -> bool:
+    """Whether it has the form of one, whoever's it is."""
+    return _FORM.match(text.strip()) is not None
+
+
 def open_now(key: Key, now: datetime) -> bool:
     """Whether it is neither revoked nor expired."""
     return key.revoked_at is None and (key.expires_at is None or now < key.expires_at)

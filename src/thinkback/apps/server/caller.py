@@ -41,6 +41,6 @@ def require(caller: Caller, scope: KeyScope) -> None:
 
 
 def named(request: HTTPConnection, header: str) -> str | None:
-    """The name in a header, sent as UTF-8, which HTTP hands on as Latin-1; an empty one names nobody."""
-    value = request.headers.get(header, "").encode("latin-1").decode("utf-8", "replace").strip()
-    return checked_name(value, header) if value else None
+    """The name in a header, sent as UTF-8, which HTTP hands on as Latin-1; an empty one is a mistake."""
+    value = request.headers.get(header)
+    return None if value is None else checked_name(value.encode("latin-1").decode("utf-8", "replace"), header)

@@ -18,6 +18,7 @@ from thinkback.checks import MAX_NAME
 from thinkback.memory import Memory
 from thinkback.types import KeyScope
 
+ADDS = "create_memory"
 _Result = TypeVar("_Result")
 
 User = Annotated[
@@ -49,7 +50,12 @@ class Asked:
     memory: Memory
 
     async def do(self, work: Callable[[Memory], _Result], operation: str = "") -> _Result:
-        """At the desk; an `operation` the GenAI conventions have a name for is traced under it."""
+        """At the desk; an `operation` the GenAI conventions have a name for is traced under it.
+
+        To add to memory is refused while too much waits to be thought over already.
+        """
+        if operation == ADDS:
+            await self.services.desk.do(self.services.backlog.check)
         if not operation:
             return await self.services.desk.do(lambda: work(self.memory))
         with self.services.telemetry.span(operation, {"gen_ai.operation.name": operation}):

@@ -83,4 +83,9 @@ class ManyUsers:
                 raise NotFound(f"{id_[:40]!r} names no memory of this user")
             whose = meant
         memory = self._services.memories.of(caller, whose or None)
-        return await self._services.desk.do(partial(work, memory))
+        return await self._services.desk.do(partial(self._done, memory, work, scope == "write" and not id_))
+
+    def _done(self, memory: Memory, work: Work[_Result], adds: bool) -> _Result:
+        if adds:
+            self._services.backlog.check()
+        return work(memory)

@@ -66,6 +66,11 @@ class Asking:
     async def do(self, work: Callable[[], _Result]) -> _Result:
         return await self._services.desk.do(work)
 
+    async def add(self, work: Callable[[], _Result]) -> _Result:
+        """The same, unless too much waits to be thought over already."""
+        await self.do(self._services.backlog.check)
+        return await self.do(work)
+
     async def thought_over(self, memory: Memory, turns: list[Turn]) -> list[Outcome]:
         """What came of turns that are kept: however the thinking goes, nobody is to send them again."""
         try:
@@ -101,7 +106,7 @@ async def add(asked: Asked, body: Add, response: Response) -> AddedAll:
     memory = asked.of(about.user, "write")
     said = body.messages if isinstance(body.messages, str) else [each.model_dump() for each in body.messages]
     at = keeping.moment(body.timestamp)
-    turns = await asked.do(lambda: keeping.remember(memory, said, about.session, at, raw=not body.infer))
+    turns = await asked.add(lambda: keeping.remember(memory, said, about.session, at, raw=not body.infer))
     _tell_ignored(response, body.model_extra)
     if not body.infer:
         return AddedAll(results=keeping.as_said(memory, turns))

@@ -18,7 +18,7 @@ from thinkback.apps.server.proxy.relay import Relay
 from thinkback.apps.server.proxy.remembering import Remembering
 from thinkback.apps.server.proxy.splice import Body
 from thinkback.apps.server.proxy.upstreams.upstream import Incoming, Outgoing, Upstream
-from thinkback.apps.server.telemetry import Telemetry
+from thinkback.apps.server.telemetry import Telemetry, spans
 from thinkback.errors import ThinkbackError
 
 STAGES = "thinkback_proxy_stage_seconds"
@@ -79,6 +79,7 @@ class Course:
         spliced = splice.with_memories(body, found.block) if found.block else None
         asked = replace(
             request,
+            headers={**request.headers, **spans.outgoing()},
             body=request.body if spliced is None else spliced,
             memory=talk.memory if talk.reads else None,
             text=talk.asked.text,

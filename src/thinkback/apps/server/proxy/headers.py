@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from starlette.datastructures import Headers as Given
 
-from thinkback.apps.server.caller import Caller
 from thinkback.apps.server.proxy.upstreams.upstream import Headers
+from thinkback.keys import is_key
 
 PASSED = (
     "content-type",
@@ -27,15 +27,15 @@ _OURS = (b"x-thinkback-", b"access-control-")
 """The upstream cannot speak in our name, nor open this server to other pages."""
 
 
-def outgoing(given: Given, caller: Caller, key: str) -> dict[str, str]:
-    """What the upstream is told. A key of this server never leaves it: a client's `Authorization` is passed
-    on only where the server knows no keys, and has none of its own for the upstream."""
+def outgoing(given: Given, key: str) -> dict[str, str]:
+    """What the upstream is told. A key of this server never leaves it: the gate took the one it was shown,
+    and whatever else has the form of one stays here."""
     headers = {name: given[name] for name in PASSED if name in given}
     headers["accept-encoding"] = "identity"
     if key:
         headers["authorization"] = f"Bearer {key}"
-    elif not caller.key and "authorization" in given:
-        headers["authorization"] = given["authorization"]
+    elif (credential := given.get("authorization")) and not is_key(credential.rpartition(" ")[2]):
+        headers["authorization"] = credential
     return headers
 
 

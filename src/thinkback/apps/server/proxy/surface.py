@@ -71,7 +71,7 @@ class Passing:
         path = scope["path"].removeprefix("/v1")
         if not {".", ".."}.isdisjoint(path.split("/")):
             raise NotFound("no model has such a name")
-        headers = outgoing(Headers(scope=scope), caller_of(scope), self.services.options.upstream_key)
+        headers = outgoing(Headers(scope=scope), self.services.options.upstream_key)
         return Outgoing(method=scope["method"], path=quote(path), headers=headers, body=raw)
 
 

@@ -13,7 +13,7 @@ from thinkback.apps.server.rest.asked import After, Id, Limit, MessagesSaid, Ses
 from thinkback.apps.server.rest.refusals import DISK_FAULTS
 from thinkback.apps.server.rest.replies import JSON, encoded, page, reply, theme
 from thinkback.apps.server.rest.told import Page, RememberedTold, TurnTold
-from thinkback.apps.server.who import Reading, Writing
+from thinkback.apps.server.who import ADDS, Reading, Writing
 from thinkback.errors import NotFound
 from thinkback.memory import Memory
 from thinkback.types import Ref, Turn
@@ -29,7 +29,7 @@ router = theme("turns")
 )
 async def remember(asked: Writing, body: TurnSaid | MessagesSaid) -> Response:
     """Keep one turn, or messages as turns: durable when this answers, and thought over by a thinker."""
-    content, new = await asked.do(partial(_kept, body=body), "create_memory")
+    content, new = await asked.do(partial(_kept, body=body), ADDS)
     return Response(content, 201 if new else 200, media_type=JSON)
 
 

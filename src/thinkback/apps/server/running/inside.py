@@ -39,7 +39,13 @@ def answer(leash: Leash, settings: Settings, options: Options, create: str, list
 def recall(leash: Leash, settings: Settings, options: Options, path: str) -> None:
     """A process that recalls and remembers for the chats; it has no model but the embedder."""
     logs.configured(options.log_level)
-    opened = configured.open_memory(settings, background=False, tenant=OPEN_TENANT, llm=None)
+    opened = configured.open_memory(
+        settings,
+        background=False,
+        tenant=OPEN_TENANT,
+        llm=None,
+        think="rules",  # it does not think
+    )
     with closing(opened) as memory:
         office = Office(Memories(memory), options)
         asyncio.run(office.serve(path, lambda stop: leash.then(stop, options.grace_s)))

@@ -135,7 +135,6 @@ def test_a_query_is_no_place_for_a_key(desk: Desk, ring: Ring) -> None:
         ("POST", "/search", 200),
         ("POST", "/v1/chat/completions", 200),
         ("POST", "/mcp", 200),
-        ("GET", "/docs", 200),
         ("POST", "/memories", 403),
         ("DELETE", "/v1/memory/turns/1", 403),
         ("GET", "/v1/memory/users", 403),

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +21,7 @@ from tests.proxying import Proxy, proxying
 from tests.raw_http import Got, post
 from tests.upstream import Upstream
 
+from thinkback import keys
 from thinkback.apps.server.caller import Caller
 from thinkback.errors import ModelUnavailable
 from thinkback.memory import Memory
@@ -111,29 +113,33 @@ def test_a_name_that_cannot_be_used_is_refused_before_anything_is_asked(
         assert upstream.seen == []
 
 
+KEY, _ = keys.make("acme", ["read"], datetime.now(UTC))
+
 # --- what leaves this server ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("caller", "upstream_key", "passed"),
+    ("credential", "upstream_key", "passed"),
     [
-        (Caller(), "", "Bearer mine"),
-        (Caller(), "ours", "Bearer ours"),
-        (Caller(key="k"), "", None),  # what was given is a key of this server
-        (Caller(key="k"), "ours", "Bearer ours"),
+        ("Bearer mine", "", "Bearer mine"),  # of the upstream: the gate has taken the one for this server
+        ("Bearer mine", "ours", "Bearer ours"),
+        (f"Bearer {KEY}", "", None),
+        (KEY, "", None),
+        (f"Token {KEY}x", "", None),
+        (f"Bearer {KEY}", "ours", "Bearer ours"),
     ],
 )
 def test_a_key_of_this_server_never_leaves_it(
-    tmp_path: Path, upstream: Upstream, caller: Caller, upstream_key: str, passed: str | None
+    tmp_path: Path, upstream: Upstream, credential: str, upstream_key: str, passed: str | None
 ) -> None:
     given = {
-        "Authorization": "Bearer mine",
+        "Authorization": credential,
         "Cookie": "a=b",
         "X-Api-Key": "mine",
         "OpenAI-Organization": "org",
         "X-Forwarded-Host": "elsewhere.example",
     }
-    with proxying(tmp_path / "m.db", upstream.url, caller=caller, upstream_key=upstream_key) as proxy:
+    with proxying(tmp_path / "m.db", upstream.url, upstream_key=upstream_key) as proxy:
         ask(proxy, "hello", given)
         sent = upstream.seen[0].headers
     assert sent.get("Authorization") == passed

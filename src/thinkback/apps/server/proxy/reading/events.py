@@ -22,20 +22,21 @@ class Events:
         self._line: list[bytes] = []  # the pieces of a line that has not ended
         self._data: list[bytes] = []  # the lines of an event that has not ended
         self._held = 0  # bytes of both
+        self._half = False  # whether the last byte was the first of a CRLF, it may be
         self._deaf = False
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         if self._deaf:
             return
-        if b"\n" in chunk or b"\r" in chunk:
+        if self._half or b"\n" in chunk or b"\r" in chunk:
             text = b"".join((*self._line, chunk))
             self._held -= sum(map(len, self._line))
             self._line.clear()
-            half = text.endswith(b"\r")  # of a CRLF, it may be
-            *lines, chunk = _LINE.split(text[:-1] if half else text)
+            self._half = text.endswith(b"\r")
+            *lines, chunk = _LINE.split(text[:-1] if self._half else text)
             for line in lines:
                 yield from self._take(line)
-            chunk += b"\r" * half
+            chunk += b"\r" * self._half
         self._hold(chunk)
 
     def rest(self) -> Iterator[bytes]:

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.timing import LINEAR, growth
 
-from thinkback.apps.server.proxy import reading as reading_module
 from thinkback.apps.server.proxy.reading import events as events_module
+from thinkback.apps.server.proxy.reading import reading as reading_module
 from thinkback.apps.server.proxy.reading.partial import partial_text
 from thinkback.apps.server.proxy.reading.reading import Heard, Outcome, reading
 
