@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 from starlette.applications import Starlette
-from starlette.routing import Mount
-from starlette.types import ASGIApp
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from thinkback import __version__, keys
 from thinkback.apps.server import health, mem0, proxy, rest
@@ -38,19 +38,36 @@ def create(services: Services) -> ASGIApp:
                 await clerk.close()
                 keys_desk.close()
 
-    routes = [
-        *proxy.routes(services, upstream, clerk),  # first: chats pass no other room's table of routes
-        *health.routes(services),
-        *tools,
-        Mount("/", documented(services)),
-    ]
+    chats = proxy.routes(services, upstream, clerk)
+    rooms = [*chats, *health.routes(services), *tools, Mount("/", documented(services))]
     return Gate(
-        Starlette(routes=routes, lifespan=running),
+        Front(chats, Starlette(routes=rooms, lifespan=running)),
         options=services.options,
         keys=StoredKeys(services.memories.root.store),
         desk=keys_desk,
         telemetry=services.telemetry,
     )
+
+
+class Front:
+    """Chats by the shortest way: one asked for by its exact path passes no middleware of the rooms."""
+
+    def __init__(self, chats: Sequence[Route], rooms: ASGIApp) -> None:
+        self._chats = {
+            (method, route.path): route
+            for route in chats
+            for method in route.methods or ()
+            if "{" not in route.path
+        }
+        self.rooms = rooms
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        route = self._chats.get((scope.get("method", ""), scope.get("path", "")))
+        if route is None:
+            await self.rooms(scope, receive, send)
+            return
+        scope["route"] = route
+        await route.app(scope, receive, send)
 
 
 def documented(services: Services) -> FastAPI:

@@ -12,7 +12,7 @@ class Options:
     host: str = "127.0.0.1"
     port: int = 8765
     workers: int = 1  # processes that answer
-    recallers: int = 1  # processes that recall and remember for chats with an upstream; 0: who answers does
+    recallers: int = 1  # processes that recall for chats with an upstream; 0: who answers does
     thinkers: int = 1  # processes that think; 0 leaves turns pending for another machine
 
     upstream: str = ""  # the base URL of the models; without one the local model answers, or memory itself

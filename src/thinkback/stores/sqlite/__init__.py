@@ -16,6 +16,7 @@ from thinkback.stores.sqlite.keys import Keys
 from thinkback.stores.sqlite.queue import Queue
 from thinkback.stores.sqlite.space import Space
 from thinkback.stores.sqlite.summaries import Summaries
+from thinkback.stores.sqlite.together import Together
 from thinkback.types import Action, Entity, Place, Stats, Summary, SummaryUpdate, Turn
 
 
@@ -24,6 +25,7 @@ class SqliteStore(Bank, Queue, Space, Summaries, Entries, Erasure, Keys):
 
     def __init__(self, path: str) -> None:
         self._db = Connection(path)
+        self._together = Together(self._db)
         self._tenant = ""
         self._lent = False
 

@@ -16,8 +16,10 @@ _SAID = tuple(field.name for field in fields(Said))
 
 class Bank(Part):
     def append(self, space: str, said: Sequence[Said], now: datetime) -> list[Turn]:
-        with self._db.write():
-            return [self._earlier(space, item) or self._insert(space, item, now) for item in said]
+        """Turns that several threads append at once are made durable at once."""
+        return self._together.write(
+            lambda: [self._earlier(space, item) or self._insert(space, item, now) for item in said]
+        )
 
     def turns(
         self,

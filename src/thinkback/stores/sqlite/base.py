@@ -6,6 +6,7 @@ from typing import Any
 
 from thinkback import errors
 from thinkback.stores.sqlite.connection import Connection
+from thinkback.stores.sqlite.together import Together
 from thinkback.text.people.names import normalise
 
 _EPOCHS_A_SPACE = 1 << 24
@@ -24,6 +25,7 @@ class Part:
     """
 
     _db: Connection
+    _together: Together
     _tenant: str
     alias = staticmethod(normalise)
 

@@ -43,6 +43,15 @@ DELETE FROM spaces WHERE id = ?1
 INSERT INTO turns (space, id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
 
+-- name: group.begin
+SAVEPOINT errand
+
+-- name: group.take_back
+ROLLBACK TO errand
+
+-- name: group.end
+RELEASE errand
+
 -- name: turns.by_key
 SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
 FROM turns WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND key = ?3

@@ -16,7 +16,7 @@ from thinkback.memory import Memory
 log = logging.getLogger("thinkback.server.proxy")
 
 AT_ONCE = 4  # recalls that never wait for others' to be let in
-QUEUE = 0.1  # of the time of a recall may go by waiting behind others'
+QUEUE = 0.5  # of the time of a recall may go by waiting behind others: to be recalled for is worth a moment
 LONGEST_PAUSE_S = 10.0
 _LEARNS = 0.1  # how much the last recall changes what one is thought to take
 
@@ -43,8 +43,7 @@ class Recalling:
         try:
             with self._telemetry.span("search_memory", {"gen_ai.operation.name": "search_memory"}):
                 found = await self._clerk.recall(memory, asked)
-        except TooSlow:
-            self._breaker.failed()
+        except TooSlow:  # no reason to stop asking: only a few chats wait at once
             return self._skipped("slow")
         except Exception as error:  # whatever memory fails with must not cost the chat
             self._breaker.failed()

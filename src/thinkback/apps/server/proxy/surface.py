@@ -6,7 +6,7 @@ import time
 from urllib.parse import quote
 
 from starlette.datastructures import Headers
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from thinkback.apps.server import faults
@@ -27,7 +27,7 @@ from thinkback.apps.server.services import Services
 from thinkback.errors import NotFound, ThinkbackError
 
 
-def routes(services: Services, upstream: Upstream, clerk: Clerk) -> list[BaseRoute]:
+def routes(services: Services, upstream: Upstream, clerk: Clerk) -> list[Route]:
     recalling = Recalling(services.options, clerk, services.telemetry)
     remembering = Remembering(clerk, services.telemetry)
     passing = Passing(services, upstream)

@@ -29,6 +29,8 @@ from thinkback.memory import Memory
 from thinkback.ports import LLM
 from thinkback.settings import Settings
 
+RECALL_NICE, THINK_NICE = 5, 10  # a chat passes first, then it is recalled for, then it is thought over
+
 
 def answer(leash: Leash, settings: Settings, options: Options, create: str, listener: socket.socket) -> None:
     """A process that answers."""
@@ -37,7 +39,8 @@ def answer(leash: Leash, settings: Settings, options: Options, create: str, list
 
 
 def recall(leash: Leash, settings: Settings, options: Options, path: str) -> None:
-    """A process that recalls and remembers for the chats; it has no model but the embedder."""
+    """A process that recalls for the chats; it has no model but the embedder."""
+    step_aside(RECALL_NICE)
     logs.configured(options.log_level)
     opened = configured.open_memory(
         settings,
@@ -53,7 +56,7 @@ def recall(leash: Leash, settings: Settings, options: Options, path: str) -> Non
 
 def think(leash: Leash, settings: Settings, options: Options, number: int) -> None:
     """A process that thinks; it hands back what is in hand when its grace is over."""
-    step_aside()
+    step_aside(THINK_NICE)
     telemetry = Telemetry(logs.configured(options.log_level))
     with thinking(settings, telemetry, number) as thinkers:
         late = _late(thinkers, options.grace_s, lambda: os._exit(0))

@@ -26,7 +26,6 @@ from thinkback.types import ThoughtOver
 BITE = 8  # turns of one space before the next space has its turn
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.02, 0.5  # between two looks at an empty queue
 AGAIN_S = 2.0  # after the database failed
-NICE = 10
 
 
 class Thinkers:
@@ -138,7 +137,7 @@ class Thinkers:
         told.logs(20, "thought_over", turns=done.turns, failed=done.failed, ms=round(seconds * 1000, 1))
 
 
-def step_aside() -> None:
-    """Let those who answer go first, where the system can do that."""
+def step_aside(nice: int) -> None:
+    """Let others go first, where the system can do that."""
     if hasattr(os, "nice"):
-        os.nice(NICE)
+        os.nice(nice)

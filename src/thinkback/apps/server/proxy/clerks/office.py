@@ -1,35 +1,33 @@
-"""The process that recalls and remembers for the chats of every tenant, and does nothing else."""
+"""The process that recalls for the chats of every tenant, and does nothing else."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from typing import Any
 
 from thinkback.apps.server.caller import Caller
 from thinkback.apps.server.desk import Desk, TooSlow
 from thinkback.apps.server.options import Options
 from thinkback.apps.server.proxy.asked import Asked
 from thinkback.apps.server.proxy.clerks import wire
-from thinkback.apps.server.proxy.clerks.clerk import Exchanged, keep, look
+from thinkback.apps.server.proxy.clerks.clerk import look
 from thinkback.apps.server.services import Memories
-from thinkback.errors import Conflict
 
 THREADS = 4  # an embedder on the network is waited for; one here leaves the interpreter's lock
 RECALLS = 256  # that may wait: later ones would be late anyhow
-TURNS = 1 << 20  # no turn is refused
 
 
 class Office:
-    """A few threads recall and one remembers, so that no turn waits for a recall."""
+    """A few threads recall; an errand whose time is over is not begun."""
 
     def __init__(self, memories: Memories, options: Options) -> None:
         self._memories = memories
         self._options = options
         self._recalls = Desk(threads=THREADS, waiting=RECALLS)
-        self._turns = Desk(threads=1, waiting=TURNS)
         self._stop = asyncio.Event()
         self.counters: set[_Counter] = set()
 
@@ -47,10 +45,8 @@ class Office:
             for counter in list(self.counters):
                 await counter.close()
             self._recalls.close()
-            self._turns.close()
 
     async def recall(self, deadline: float, tenant: str, user: str, text: str, said: list[str]) -> wire.Words:
-        """An errand whose time is over is not begun."""
         left = deadline - time.monotonic()
         if left <= 0:
             raise TooSlow
@@ -59,20 +55,6 @@ class Office:
             left, lambda: look(memory, Asked(text=text, said=tuple(said)), self._options)
         )
         return ["found", wire.told(found.used), found.block, round(found.seconds, 6)]
-
-    async def remember(
-        self,
-        tenant: str,
-        user: str,
-        query: str,
-        response: str,
-        session: str,
-        key: str | None,
-        used: wire.Words,
-    ) -> wire.Words:
-        said = Exchanged(query=query, response=response, session=session, key=key, used=wire.read(used))
-        memory = self._memories.of(Caller(tenant), user)
-        return ["kept", await self._turns.do(lambda: keep(memory, said))]
 
 
 def _at(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> None:
@@ -86,7 +68,7 @@ class _Counter(asyncio.Protocol):
 
     def __init__(self, office: Office) -> None:
         self._counters = office.counters
-        self._errands = {"recall": office.recall, "remember": office.remember}
+        self._recall = office.recall
         self._frames = wire.Frames()
         self._at_work: set[asyncio.Task[None]] = set()
 
@@ -105,16 +87,14 @@ class _Counter(asyncio.Protocol):
         await asyncio.sleep(0)  # for the transport to say so
 
     def data_received(self, data: bytes) -> None:
-        for number, errand, *given in self._frames.feed(data):
-            task = asyncio.ensure_future(self._do(number, self._errands[errand](*given)))  # type: ignore[operator]
+        for number, *given in self._frames.feed(data):
+            task = asyncio.ensure_future(self._do(number, self._recall(*given)))
             self._at_work.add(task)
             task.add_done_callback(self._at_work.discard)
 
-    async def _do(self, number: int, errand: asyncio.Future[wire.Words]) -> None:
+    async def _do(self, number: int, errand: Coroutine[Any, Any, wire.Words]) -> None:
         try:
             reply = await errand
-        except Conflict:
-            reply = ["failed", "Conflict"]
         except Exception as error:  # told by its kind alone: its words may be the user's
             reply = ["failed", type(error).__name__]
         if not self._out.is_closing():

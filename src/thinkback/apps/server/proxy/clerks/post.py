@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import time
 import zlib
-from dataclasses import replace
 from typing import Any
 
-from thinkback import errors
 from thinkback.apps.server.desk import TooSlow
 from thinkback.apps.server.options import Options
 from thinkback.apps.server.proxy.asked import Asked
@@ -39,22 +36,13 @@ class ByPost:
     async def recall(self, memory: Memory, asked: Asked) -> Found:
         said = asked.said if asked.goes_on else ()
         deadline = time.monotonic() + self._options.recall_s
-        words = ["recall", deadline, memory.tenant, memory.user, asked.text, said]
+        words = [deadline, memory.tenant, memory.user, asked.text, said]
         used, block, seconds = await self._box(memory).ask(words, self._options.recall_s)
         return Found(wire.read(used), block, seconds=seconds)
 
     async def remember(self, memory: Memory, said: Exchanged) -> str:
-        """Where the office is gone it is done here: a turn is never lost with it.
-
-        It may have done it and gone before it could say so: by its key the turn is kept once.
-        """
-        said = replace(said, key=said.key or f"chat-{secrets.token_hex(8)}")
-        words = ["remember", memory.tenant, memory.user, said.query, said.response, said.session, said.key]
-        try:
-            (turn,) = await self._box(memory).ask([*words, wire.told(said.used)], self._options.remember_s)
-        except Away:
-            return await self._own.remember(memory, said)
-        return str(turn)
+        """Done here: a write waits for the disk and hardly computes, and must not wait for who does."""
+        return await self._own.remember(memory, said)
 
     async def close(self) -> None:
         for box in self._boxes:
@@ -140,5 +128,4 @@ class _Box(asyncio.Protocol):
 
 
 def _error(kind: str) -> Exception:
-    """Only what the proxy tells apart is told apart: a late errand, a key that was used before, the rest."""
-    return {"TooSlow": TooSlow(), "Conflict": errors.Conflict(kind)}.get(kind) or Failed(kind)
+    return TooSlow() if kind == TooSlow.__name__ else Failed(kind)

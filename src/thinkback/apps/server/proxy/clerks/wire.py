@@ -1,8 +1,7 @@
 """How the pass-through and the office talk: JSON in frames, each with its length before it.
 
-errand  [number, "recall", deadline, tenant, user, text, said]
-        [number, "remember", tenant, user, query, response, session, key, used]
-reply   [number, "found", used, block, seconds] | [number, "kept", turn] | [number, "failed", kind of error]
+errand  [number, deadline, tenant, user, text, said]
+reply   [number, "found", used, block, seconds] | [number, "failed", kind of error]
 """
 
 from __future__ import annotations

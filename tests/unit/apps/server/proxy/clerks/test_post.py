@@ -20,7 +20,6 @@ from thinkback.apps.server.proxy.clerks.clerk import AtTheDesk, Exchanged
 from thinkback.apps.server.proxy.clerks.office import Office
 from thinkback.apps.server.proxy.clerks.post import ByPost, Failed
 from thinkback.apps.server.services import Memories
-from thinkback.errors import Conflict
 
 LIVES = Exchanged(query="I live in Lyon.", response="Noted.", session="s", key=None)
 ASKED = Asked(text="Where do I live?", said=("Where do I live?",))
@@ -111,27 +110,25 @@ def test_tenants_and_users_are_told_apart(memory: Memory, options: Options) -> N
 
 
 def test_many_errands_at_once_each_get_their_own_reply(memory: Memory, options: Options) -> None:
+    users = [memory.for_user(f"u{number}") for number in range(12)]
+    for number, user in enumerate(users):
+        user.remember(f"I live in Town{number}.")
+
     async def many(post: ByPost) -> list[str]:
-        said = [replace(LIVES, query=f"I like thing {n}.") for n in range(40)]
-        return list(await asyncio.gather(*(post.remember(memory, each) for each in said)))
+        return [found.block for found in await asyncio.gather(*(post.recall(each, ASKED) for each in users))]
 
     with office(memory, options):
-        turns = by_post(memory, options, many)
-    assert sorted(turns) == sorted(f"turn:{n}" for n in range(1, 41))
-    asked = {f"turn:{turn.id}": turn.query for turn in memory.turns()}
-    assert [asked[turn] for turn in turns] == [f"I like thing {n}." for n in range(40)]
+        blocks = by_post(memory, options, many)
+    assert all(f"Town{number}." in block for number, block in enumerate(blocks))
 
 
 def test_what_fails_there_is_told_by_its_kind(memory: Memory, options: Options) -> None:
-    async def conflict(post: ByPost) -> None:
-        await post.remember(memory, replace(LIVES, key="k"))
-        with pytest.raises(Conflict):
-            await post.remember(memory, replace(LIVES, query="Something else.", key="k"))
+    async def wrong(post: ByPost) -> None:
         with pytest.raises(Failed, match="InvalidInput"):
-            await post.remember(memory, replace(LIVES, query="", response=""))
+            await post.recall(memory, Asked(text="  "))
 
     with office(memory, options):
-        by_post(memory, options, conflict)
+        by_post(memory, options, wrong)
 
 
 def test_a_late_recall_is_not_waited_for(memory: Memory, options: Options) -> None:

@@ -1,0 +1,84 @@
+"""Group commit: what several threads write at once is made durable at once, in one transaction.
+
+The first to come leads: it waits for the locks, and whoever comes meanwhile goes along. A commit costs
+as much for one turn as for thirty, and so does the waiting for the locks of other processes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from thinkback.stores.sqlite.connection import Connection
+
+_Result = TypeVar("_Result")
+
+
+class _Errand:
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self.work = work
+        self.done = threading.Event()
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+
+class Together:
+    """Runs writes; each has the whole transaction's durability, and only its own errors."""
+
+    def __init__(self, db: Connection) -> None:
+        self._db = db
+        self._waiting: list[_Errand] = []
+        self._led = False
+        self._lock = threading.Lock()
+
+    def write(self, work: Callable[[], _Result]) -> _Result:
+        """The result of `work`, run inside a write transaction, once that is durable."""
+        errand = _Errand(work)
+        with self._lock:
+            self._waiting.append(errand)
+            leads, self._led = not self._led, True
+        if leads:
+            self._lead()
+        errand.done.wait()
+        if errand.error is not None:
+            raise errand.error
+        result: _Result = errand.result
+        return result
+
+    def _lead(self) -> None:
+        """Until nobody waits: who comes during a commit finds it led, and is taken along next."""
+        while True:
+            taken: list[_Errand] = []
+            try:
+                with self._db.write():
+                    with self._lock:
+                        taken, self._waiting = self._waiting, []
+                    self._run(taken)
+            except BaseException as error:
+                with (
+                    self._lock
+                ):  # none of it was written; if the locks could not be had, nobody was taken yet
+                    taken = taken or self._waiting
+                    self._waiting = [each for each in self._waiting if each not in taken]
+                for each in taken:
+                    each.error = each.error or error
+            for each in taken:
+                each.done.set()
+            with self._lock:
+                if not self._waiting:
+                    self._led = False
+                    return
+
+    def _run(self, taken: list[_Errand]) -> None:
+        if len(taken) == 1:
+            taken[0].result = taken[0].work()
+            return
+        for each in taken:
+            self._db.run("group.begin")
+            try:
+                each.result = each.work()
+            except Exception as error:  # its own mistake: the others go on
+                self._db.run("group.take_back")
+                each.error = error
+            self._db.run("group.end")
