@@ -50,6 +50,7 @@ class AsyncMemory:
         return self
 
     close = _threaded(Memory.close)
+    hand_back = _threaded(Memory.hand_back)
     remember = _threaded(Memory.remember)
     remember_messages = _threaded(Memory.remember_messages)
     post_think = _threaded(Memory.post_think)
