@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -51,6 +52,7 @@ def recall(leash: Leash, settings: Settings, options: Options, path: str) -> Non
     )
     with closing(opened) as memory:
         office = Office(Memories(memory), options)
+        _settled()
         asyncio.run(office.serve(path, lambda stop: leash.then(stop, options.grace_s)))
 
 
@@ -136,10 +138,17 @@ def _answer(
     app = resolve_name(create)(services)
     server = Server(config(options, Watch(app, telemetry)), services.stopping)
     hold(server)
+    _settled()
     try:
         server.run(sockets=[listener])
     finally:
         desk.close()
+
+
+def _settled() -> None:
+    """What is loaded by now stays: the collector of garbage need not look at it ever again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _late(thinkers: Thinkers, grace_s: float, leave: Callable[[], None]) -> threading.Timer:
