@@ -24,6 +24,7 @@ STARTED = Started(
     llm="",
     embedder="hashing",
     workers=1,
+    recallers=0,
     thinkers=1,
     open=True,
     access="no keys",

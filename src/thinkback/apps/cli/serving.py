@@ -49,6 +49,15 @@ def serve(
         ),
     ] = None,
     workers: Annotated[int, typer.Option("--workers", metavar="N", min=1, help="Processes that answer.")] = 1,
+    recallers: Annotated[
+        int,
+        typer.Option(
+            "--recallers",
+            metavar="N",
+            min=0,
+            help="Processes that recall for chats with an upstream; 0: those that answer do.",
+        ),
+    ] = 1,
     thinkers: Annotated[
         int,
         typer.Option("--thinkers", metavar="N", min=0, help="Processes that think; 0: see `thinkback work`."),
@@ -109,6 +118,7 @@ def serve(
         host=host,
         port=port,
         workers=workers,
+        recallers=recallers,
         thinkers=thinkers,
         upstream=settings.base_url if upstream is None else upstream,
         upstream_key=given(KEY).text,
@@ -183,7 +193,10 @@ def _tell(started: Started) -> None:
         ("listens", started.url),
         ("memory", f"{started.database} ({started.embedder})"),
         ("models", models),
-        ("processes", f"{started.workers} answering, {started.thinkers} thinking"),
+        (
+            "processes",
+            f"{started.workers} answering, {started.recallers} recalling, {started.thinkers} thinking",
+        ),
         ("access", started.access),
         ("use it", f'openai.OpenAI(base_url="{started.url}/v1")'),
     )

@@ -11,8 +11,7 @@ from starlette.types import Message, Send
 
 _REQUEST_ID = re.compile(rb"[!-~]{1,64}")
 _EXPOSED = (
-    b"X-Request-Id, Retry-After, Mcp-Session-Id,"
-    b" X-Thinkback-Memory, X-Thinkback-Recalled, X-Thinkback-Turn, X-Thinkback-Request"
+    b"X-Request-Id, Retry-After, Mcp-Session-Id, X-Thinkback-Memory, X-Thinkback-Recalled, X-Thinkback-Turn"
 )
 _EVERY = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 

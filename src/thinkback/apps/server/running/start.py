@@ -37,6 +37,7 @@ class Started:
     llm: str
     embedder: str
     workers: int
+    recallers: int
     thinkers: int
     open: bool  # no key has been made
     access: str  # what that means
@@ -86,6 +87,7 @@ def _started(settings: Settings, options: Options, listener: socket.socket) -> S
         llm=configured.llm_spec(settings) or "",
         embedder=settings.embedder,
         workers=options.workers,
+        recallers=len(options.offices),
         thinkers=options.thinkers,
         open=not has_keys,
         access="every request needs a key" if has_keys else open_notice(options),

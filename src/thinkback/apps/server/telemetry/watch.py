@@ -18,7 +18,7 @@ METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 QUIET = frozenset({"/health", "/ready", "/metrics"})  # asked by machines every few seconds
 UNMATCHED = "none"  # a path is the client's word, so it is no label
 LEFT = 499  # the client was gone before an answer began
-REQUEST_ID = b"x-thinkback-request"
+REQUEST_ID = b"x-request-id"
 MEMORY = b"x-thinkback-memory"  # how memory took part in a chat
 _GIVEN_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
@@ -117,7 +117,8 @@ class _Seen:
         for name, value in headers:
             if name.lower() == MEMORY:
                 self.memory = value.decode("latin-1")
-        headers.append((REQUEST_ID, self.id.encode()))
+        if all(name.lower() != REQUEST_ID for name, _ in headers):  # the gate has said it, if it was reached
+            headers.append((REQUEST_ID, self.id.encode()))
         message["headers"] = headers
 
 

@@ -43,7 +43,7 @@ def leashed() -> Iterator[tuple[Leash, Callable[[], None]]]:
 @pytest.fixture(autouse=True)
 def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """This process keeps its priority, its logs and its signals."""
-    monkeypatch.setattr(inside, "step_aside", lambda: None)
+    monkeypatch.setattr(inside, "step_aside", lambda nice: None)
     monkeypatch.setattr(logs, "configured", lambda level: logs.Logs())
     before = signal.getsignal(signal.SIGTERM)
     yield

@@ -99,7 +99,7 @@ def test_a_request_is_one_line_with_its_outcome() -> None:
     start = asked.get("/v1/turns/canary")[0]
     (line,) = asked.lines
     del line["time"], line["ms"]
-    sent = dict(start["headers"])[b"x-thinkback-request"].decode()
+    sent = dict(start["headers"])[b"x-request-id"].decode()
     assert line == {
         "level": "info",
         "event": "request",
@@ -146,7 +146,7 @@ def test_what_a_client_invents_is_no_label() -> None:
 def test_the_clients_own_id_is_taken_if_it_is_plain(given: bytes, taken: bool) -> None:
     asked = Asked()
     start = asked.get("/v1/turns/1", ((b"x-request-id", given),))[0]
-    sent = dict(start["headers"])[b"x-thinkback-request"]
+    sent = dict(start["headers"])[b"x-request-id"]
     assert (sent == given) == taken
     assert asked.lines[0]["request"] == sent.decode()
 
