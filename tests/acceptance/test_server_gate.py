@@ -100,7 +100,7 @@ def test_fuzzed_credentials_let_nobody_in_and_break_nothing(desk: Desk) -> None:
 
 def sample() -> FastAPI:
     """An app of each kind of route: whose memories are whose is told by the tenant alone."""
-    app = FastAPI()
+    app = FastAPI(docs_url=None, redoc_url=None)
     memories = {("ours", "7"): CANARY.decode()}
 
     @app.get("/v1/memory/thoughts/{id}")

@@ -31,15 +31,17 @@ class Backlog:
         self._until = float("-inf")
 
     def pending(self) -> int:
-        """As of a moment ago at most. It reads the database: ask at the desk."""
-        if self._clock() >= self._until:
-            self._known = self._count()
-            self._until = self._clock() + FRESH_S
+        """As of now. It reads the database: ask at the desk."""
+        self._known = self._count()
+        self._until = self._clock() + FRESH_S
         return self._known
 
     def check(self) -> None:
-        """Refused (503, with Retry-After) while too much waits. Like `pending`, for the desk."""
-        if self._bound and (pending := self.pending()) > self._bound:
+        """Refused (503, with Retry-After) while too much waits, as of a moment ago. For the desk, too."""
+        if not self._bound:
+            return
+        pending = self._known if self._clock() < self._until else self.pending()
+        if pending > self._bound:
             raise busy(
                 f"{pending:,} turns wait to be thought over and {self._bound:,} may: try again later", RETRY_S
             )

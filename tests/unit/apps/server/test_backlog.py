@@ -15,18 +15,29 @@ class Clock:
         return self.now
 
 
-def test_it_is_counted_once_a_moment_however_often_it_is_asked() -> None:
+def test_it_is_counted_once_a_moment_however_often_something_is_written() -> None:
     asked: list[int] = []
     clock = Clock()
 
     def count() -> int:
         asked.append(1)
-        return len(asked)
+        return 0
 
-    backlog = Backlog(count, clock=clock)
-    assert [backlog.pending() for _ in range(5)] == [1] * 5
+    backlog = Backlog(count, 10, clock=clock)
+    for _ in range(5):
+        backlog.check()
+    assert len(asked) == 1
     clock.now += FRESH_S
-    assert backlog.pending() == 2
+    backlog.check()
+    assert len(asked) == 2
+
+
+def test_who_asks_how_much_it_is_is_told_how_much_it_is_now() -> None:
+    waiting = [1]
+    backlog = Backlog(lambda: waiting[0], 10)
+    assert backlog.pending() == 1
+    waiting[0] = 7
+    assert backlog.pending() == 7
 
 
 def test_writing_waits_beyond_the_bound_and_no_longer() -> None:
