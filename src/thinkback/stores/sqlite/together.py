@@ -18,7 +18,8 @@ _Result = TypeVar("_Result")
 class _Errand:
     def __init__(self, work: Callable[[], Any]) -> None:
         self.work = work
-        self.done = threading.Event()
+        self.called = threading.Event()  # it is done, or it leads
+        self.done = False
         self.result: Any = None
         self.error: BaseException | None = None
 
@@ -38,37 +39,36 @@ class Together:
         with self._lock:
             self._waiting.append(errand)
             leads, self._led = not self._led, True
-        if leads:
+        if not leads:
+            errand.called.wait()
+        if not errand.done:
             self._lead()
-        errand.done.wait()
         if errand.error is not None:
             raise errand.error
         result: _Result = errand.result
         return result
 
     def _lead(self) -> None:
-        """Until nobody waits: who comes during a commit finds it led, and is taken along next."""
-        while True:
-            taken: list[_Errand] = []
-            try:
-                with self._db.write():
-                    with self._lock:
-                        taken, self._waiting = self._waiting, []
-                    self._run(taken)
-            except BaseException as error:
-                with (
-                    self._lock
-                ):  # none of it was written; if the locks could not be had, nobody was taken yet
-                    taken = taken or self._waiting
-                    self._waiting = [each for each in self._waiting if each not in taken]
-                for each in taken:
-                    each.error = each.error or error
+        """One commit, with its own errand; who came meanwhile is led by the first of them."""
+        taken: list[_Errand] = []
+        try:
+            with self._db.write():
+                with self._lock:
+                    taken, self._waiting = self._waiting, []
+                self._run(taken)
+        except BaseException as error:
+            with self._lock:  # nothing was written; if the locks could not be had, nobody was taken yet
+                if not taken:
+                    taken, self._waiting = self._waiting, []
             for each in taken:
-                each.done.set()
-            with self._lock:
-                if not self._waiting:
-                    self._led = False
-                    return
+                each.error = each.error or error
+        for each in taken:
+            each.done = True
+            each.called.set()
+        with self._lock:
+            self._led = bool(self._waiting)
+            if self._waiting:
+                self._waiting[0].called.set()
 
     def _run(self, taken: list[_Errand]) -> None:
         if len(taken) == 1:
