@@ -12,6 +12,7 @@ import pytest
 
 from thinkback.errors import Conflict, StoreError
 from thinkback.stores.sqlite import SqliteStore
+from thinkback.stores.sqlite.together import _Errand
 from thinkback.types import Said, Turn
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
@@ -100,4 +101,19 @@ def test_a_storm_of_threads_loses_nothing(store: SqliteStore) -> None:
     assert sorted(turn.id for turn in done) == list(range(1, 401))
     assert {turn.query for turn in store.turns("u")} == {f"t{n}" for n in range(400)}
     assert not store._together._led
+    store.close()
+
+
+def test_who_leaves_instead_of_leading_hands_on(store: SqliteStore) -> None:
+    """Ctrl-C reaches a thread that waits, after it was called to lead."""
+    together = store._together
+    gone, next_ = _Errand(lambda: None), _Errand(lambda: None)
+    together._waiting, together._led = [gone, next_], True
+    gone.called.set()
+    together._leave(gone)
+    assert next_.called.is_set()
+    together._waiting = [next_]
+    together._leave(next_)
+    assert not together._led
+    assert store.append("u", [said("after")], NOW)[0].id == 1
     store.close()

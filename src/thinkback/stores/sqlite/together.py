@@ -40,7 +40,11 @@ class Together:
             self._waiting.append(errand)
             leads, self._led = not self._led, True
         if not leads:
-            errand.called.wait()
+            try:
+                errand.called.wait()
+            except BaseException:  # Ctrl-C: whoever was to lead must not be gone
+                self._leave(errand)
+                raise
         if not errand.done:
             self._lead()
         if errand.error is not None:
@@ -66,9 +70,19 @@ class Together:
             each.done = True
             each.called.set()
         with self._lock:
-            self._led = bool(self._waiting)
-            if self._waiting:
-                self._waiting[0].called.set()
+            self._hand_on()
+
+    def _leave(self, errand: _Errand) -> None:
+        with self._lock:
+            if errand in self._waiting:
+                self._waiting.remove(errand)
+                if errand.called.is_set():
+                    self._hand_on()
+
+    def _hand_on(self) -> None:
+        self._led = bool(self._waiting)
+        if self._waiting:
+            self._waiting[0].called.set()
 
     def _run(self, taken: list[_Errand]) -> None:
         if len(taken) == 1:
