@@ -302,6 +302,10 @@ class Keys(Protocol):
 
     def key(self, id_: str) -> Key | None: ...
 
+    def keyed(self) -> bool:
+        """Whether there has ever been a key: then everybody needs one, also when the last is gone."""
+        ...
+
     def keys(self, tenant: str | None = None) -> list[Key]:
         """In the order they were made; revoked ones too."""
         ...

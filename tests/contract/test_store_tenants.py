@@ -128,7 +128,7 @@ AS_ANOTHER: dict[str, tuple[Callable[[Store], object], object]] = {
     "stats": (lambda s: (s.stats("ann").turns, s.stats("ann").thoughts, s.stats("ann").failed), (0, 0, 0)),
 }
 MAKES_ITS_OWN = {"append", "load"}
-KNOWS_ALL = {"spaces", "waiting", "backlog", "erase_tenant", "check", "close", "of_tenant", "tenant"}
+KNOWS_ALL = {"spaces", "waiting", "backlog", "keyed", "erase_tenant", "check", "close", "of_tenant", "tenant"}
 KNOWS_ALL |= {"embedder", "adopt", "reembed_begin", "reembed_next", "reembed_write", "reembed_finish"}
 KNOWS_ALL |= {"add_key", "key", "keys", "revoke_key"}
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from thinkback.types import Delta, Thought, Turn
 
 MOST = 2048  # rows of a kind; what was read first goes first
+LONG = 4096  # characters; a longer text is read again
 
 _READINGS = 8 * MOST
 _ROW_BYTES, _READING_BYTES = 2048, 512  # about what one takes: a row with its texts, what was read of one
@@ -59,6 +60,8 @@ class Kept:
 
     def reading(self, function: Callable[[str], Value], text: str) -> Value:
         """What a function of the text alone makes of a text of this space."""
+        if len(text) > LONG:
+            return function(text)
         key = function, text
         if key not in self._readings:
             if len(self._readings) >= _READINGS:
@@ -72,9 +75,15 @@ def _found(
     kept: dict[int, Read], ids: Sequence[int], read: Callable[[Sequence[int]], Sequence[Read]]
 ) -> list[Read]:
     missing = [id_ for id_ in ids if id_ not in kept]
-    if missing:
-        kept.update((each.id, each) for each in read(missing))
-    found = [kept[id_] for id_ in sorted(ids) if id_ in kept]
+    if not missing:
+        return [kept[id_] for id_ in sorted(ids) if id_ in kept]
+    new = {each.id: each for each in read(missing)}
+    found = [new.get(id_) or kept[id_] for id_ in sorted(ids) if id_ in new or id_ in kept]
+    kept.update((id_, each) for id_, each in new.items() if len(_text(each)) <= LONG)
     while len(kept) > MOST:
         del kept[next(iter(kept))]
     return found
+
+
+def _text(row: Thought | Turn) -> str:
+    return row.sentence if isinstance(row, Thought) else row.text

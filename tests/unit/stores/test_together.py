@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from thinkback.errors import Conflict, StoreError
+from thinkback.errors import Conflict, DiskFull, StoreError, StoreUnavailable
 from thinkback.stores.sqlite import SqliteStore
 from thinkback.stores.sqlite.together import _Errand
 from thinkback.types import Said, Turn
@@ -115,5 +115,30 @@ def test_who_leaves_instead_of_leading_hands_on(store: SqliteStore) -> None:
     together._waiting = [next_]
     together._leave(next_)
     assert not together._led
+    assert store.append("u", [said("after")], NOW)[0].id == 1
+    store.close()
+
+
+def test_a_disk_that_is_full_for_one_is_not_full_for_the_others(store: SqliteStore) -> None:
+    pages = store._db._writer.execute("PRAGMA page_count").fetchone()[0]
+    store._db._writer.execute(f"PRAGMA max_page_count={pages + 60}")
+    works = [("u", [said("small")]), ("u", [said("x" * 3_000_000)]), ("u", [said("small too")])]
+    first, large, last = at_once(store, works)
+    assert isinstance(large, DiskFull)
+    assert isinstance(first, list)
+    assert isinstance(last, list)
+    assert sorted(turn.query for turn in store.turns("u")) == ["small", "small too"]
+    store.close()
+
+
+def test_an_interruption_is_for_the_thread_it_reached(store: SqliteStore) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    other = _Errand(lambda: None)
+    store._together._waiting = [other]
+    with pytest.raises(KeyboardInterrupt):
+        store._together.write(interrupted)
+    assert isinstance(other.error, StoreUnavailable)
     assert store.append("u", [said("after")], NOW)[0].id == 1
     store.close()

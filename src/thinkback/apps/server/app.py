@@ -94,7 +94,7 @@ class StoredKeys:
         self._store = store
 
     def any(self) -> bool:
-        return bool(self._store.keys())
+        return self._store.keyed()
 
     def verify(self, credential: str) -> Key | None:
         return keys.verify(credential, self._store.key, utc_now())

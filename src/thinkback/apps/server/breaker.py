@@ -50,6 +50,11 @@ class Breaker:
         with self._lock:
             self._failed, self._pause, self._trial = 0, self._first_pause, False
 
+    def gave_up(self) -> None:
+        """It was tried and nobody waited for the end: an open breaker takes that for a failure."""
+        if self.open:
+            self.failed()
+
     def failed(self) -> None:
         with self._lock:
             self._failed += 1

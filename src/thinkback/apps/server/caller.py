@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from starlette.requests import HTTPConnection
 from starlette.types import Scope as AsgiScope
 
 from thinkback.apps.server.faults import forbidden
@@ -40,7 +40,7 @@ def require(caller: Caller, scope: KeyScope) -> None:
         raise forbidden(f"this key may not {scope}: it needs the scope {scope!r}")
 
 
-def named(request: HTTPConnection, header: str) -> str | None:
+def named(headers: Mapping[str, str], header: str) -> str | None:
     """The name in a header, sent as UTF-8, which HTTP hands on as Latin-1; an empty one is a mistake."""
-    value = request.headers.get(header)
+    value = headers.get(header)
     return None if value is None else checked_name(value.encode("latin-1").decode("utf-8", "replace"), header)

@@ -67,7 +67,7 @@ def asked(request: Request, scope: KeyScope, user: str | None) -> Asked:
     services: Services = request.state.services
     caller = caller_of(request.scope)
     require(caller, scope)
-    header = named(request, USER_HEADER)
+    header = named(request.headers, USER_HEADER)
     memory = services.memories.of(caller, user if header is None else header)
     return Asked(services, caller, memory)
 

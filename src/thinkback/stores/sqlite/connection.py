@@ -127,6 +127,11 @@ class Connection:
         finally:
             self._writer.execute("PRAGMA synchronous=FULL")
 
+    @property
+    def writing(self) -> bool:
+        """Whether a transaction is open: on some errors SQLite has ended it by itself."""
+        return bool(self._writer.in_transaction)
+
     def scrub(self) -> None:
         """Leave no byte of what was deleted, in the database file or in the WAL.
 

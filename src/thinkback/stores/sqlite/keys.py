@@ -10,12 +10,18 @@ from thinkback.stores.sqlite.base import Part
 from thinkback.times import micros
 from thinkback.types import Key
 
+KEYED = "keyed"  # in meta from the first key on, whatever becomes of it
+
 
 class Keys(Part):
     def add_key(self, key: Key) -> None:
         with self._db.write():
             if not self._db.run("keys.insert", rows.key_row(key)).rowcount:
                 raise errors.Conflict(f"there is a key {key.id!r} already: make another")
+            self._db.run("meta.set", (KEYED, "yes"))
+
+    def keyed(self) -> bool:
+        return bool(self._db.read("meta.get", (KEYED,)))
 
     def key(self, id_: str) -> Key | None:
         found = self._db.read("keys.find", (id_,))

@@ -10,7 +10,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from thinkback.stores.sqlite.connection import Connection
+from thinkback.errors import StoreUnavailable
+from thinkback.stores.sqlite.connection import Connection, translated
 
 _Result = TypeVar("_Result")
 
@@ -46,13 +47,13 @@ class Together:
                 self._leave(errand)
                 raise
         if not errand.done:
-            self._lead()
+            self._lead(errand)
         if errand.error is not None:
             raise errand.error
         result: _Result = errand.result
         return result
 
-    def _lead(self) -> None:
+    def _lead(self, own: _Errand) -> None:
         """One commit, with its own errand; who came meanwhile is led by the first of them."""
         taken: list[_Errand] = []
         try:
@@ -60,17 +61,45 @@ class Together:
                 with self._lock:
                     taken, self._waiting = self._waiting, []
                 self._run(taken)
+        except _RolledBack:  # one of them was too much for the disk: the others are tried without it
+            for each in taken:
+                if each.error is None:
+                    self._alone(each)
         except BaseException as error:
             with self._lock:  # nothing was written; if the locks could not be had, nobody was taken yet
                 if not taken:
                     taken, self._waiting = self._waiting, []
             for each in taken:
-                each.error = each.error or error
+                each.error = each.error or (error if each is own else _for_others(error))
+        finally:
+            for each in taken:
+                each.done = True
+                each.called.set()
+            with self._lock:
+                self._hand_on()
+
+    def _alone(self, errand: _Errand) -> None:
+        try:
+            with self._db.write():
+                errand.result = errand.work()
+        except Exception as error:
+            errand.error = error
+
+    def _run(self, taken: list[_Errand]) -> None:
+        if len(taken) == 1:
+            taken[0].result = taken[0].work()
+            return
         for each in taken:
-            each.done = True
-            each.called.set()
-        with self._lock:
-            self._hand_on()
+            self._db.run("group.begin")
+            try:
+                with translated(self._db.path):
+                    each.result = each.work()
+            except Exception as error:  # its own mistake: the others go on
+                each.error = error
+                if not self._db.writing:
+                    raise _RolledBack from error
+                self._db.run("group.take_back")
+            self._db.run("group.end")
 
     def _leave(self, errand: _Errand) -> None:
         with self._lock:
@@ -84,15 +113,13 @@ class Together:
         if self._waiting:
             self._waiting[0].called.set()
 
-    def _run(self, taken: list[_Errand]) -> None:
-        if len(taken) == 1:
-            taken[0].result = taken[0].work()
-            return
-        for each in taken:
-            self._db.run("group.begin")
-            try:
-                each.result = each.work()
-            except Exception as error:  # its own mistake: the others go on
-                self._db.run("group.take_back")
-                each.error = error
-            self._db.run("group.end")
+
+class _RolledBack(Exception):
+    """SQLite has taken back the whole transaction, not one errand of it."""
+
+
+def _for_others(error: BaseException) -> BaseException:
+    """An interruption is for the thread that it reached."""
+    if isinstance(error, Exception):
+        return error
+    return StoreUnavailable("the write was interrupted, and nothing of it is kept: try again")

@@ -78,3 +78,17 @@ def test_while_all_fails_it_tries_ever_more_rarely(steps: list[str]) -> None:
             tried += 1
             breaker.failed()
     assert tried <= 2 + max(0, time.now)
+
+
+def test_a_trial_that_nobody_waited_for_is_no_end(time: Time) -> None:
+    breaker = Breaker(failures=1, pause_s=10, clock=time)
+    breaker.gave_up()
+    assert not breaker.open, "what was tried while all is well is no failure"
+    breaker.failed()
+    time.now = 10
+    assert breaker.allows()
+    breaker.gave_up()
+    time.now = 29
+    assert not breaker.allows()
+    time.now = 30
+    assert breaker.allows(), "after twice the pause there is another trial"

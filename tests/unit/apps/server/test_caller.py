@@ -16,15 +16,15 @@ def request(**headers: bytes) -> Request:
 
 @pytest.mark.parametrize("name", ["ann", "Zoë", "李雷"])
 def test_a_name_in_a_header_is_any_name(name: str) -> None:
-    assert named(request(x_thinkback_user=name.encode()), USER_HEADER) == name
+    assert named(request(x_thinkback_user=name.encode()).headers, USER_HEADER) == name
 
 
 def test_bytes_that_are_no_text_are_no_error() -> None:
-    assert named(request(x_thinkback_user=b"\xff\xfe"), USER_HEADER) == "\ufffd\ufffd"
+    assert named(request(x_thinkback_user=b"\xff\xfe").headers, USER_HEADER) == "\ufffd\ufffd"
 
 
 def test_no_header_is_no_name() -> None:
-    assert named(request(), USER_HEADER) is None
+    assert named(request().headers, USER_HEADER) is None
 
 
 def test_a_scope_that_a_key_has_not_is_refused() -> None:

@@ -66,14 +66,14 @@ class ManyUsers:
         self._services = services
 
     def session(self) -> str:
-        return named(REQUEST.get(), SESSION_HEADER) or ""
+        return named(REQUEST.get().headers, SESSION_HEADER) or ""
 
     async def at(self, user: str, id_: str, scope: KeyScope, work: Work[_Result]) -> _Result:
         """The key's user, the header's, the one named, the id's, in this order; they may not disagree."""
         request = REQUEST.get()
         caller = caller_of(request.scope)
         require(caller, scope)
-        own = caller.user or named(request, USER_HEADER)
+        own = caller.user or named(request.headers, USER_HEADER)
         if own and user and user != own:
             raise forbidden(f"this connection speaks for the user {own!r} alone")
         whose = own or user

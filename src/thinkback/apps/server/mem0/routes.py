@@ -50,7 +50,7 @@ class Asking:
     def __init__(self, request: Request) -> None:
         self._services: Services = request.state.services
         self.caller: Caller = caller_of(request.scope)
-        self.own = self.caller.user or named(request, USER_HEADER) or ""
+        self.own = self.caller.user or named(request.headers, USER_HEADER) or ""
 
     def of(self, user: str | None, scope: KeyScope) -> Memory:
         require(self.caller, scope)

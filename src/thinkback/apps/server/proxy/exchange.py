@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from starlette.datastructures import Headers
 
-from thinkback.apps.server.caller import Caller
+from thinkback.apps.server.caller import SESSION_HEADER, USER_HEADER, Caller, named
 from thinkback.apps.server.proxy import asked as asking
 from thinkback.apps.server.proxy.asked import Asked
 from thinkback.apps.server.proxy.splice import Body
 from thinkback.apps.server.services import Services
-from thinkback.checks import checked_name
 from thinkback.errors import InvalidInput
 from thinkback.memory import Memory
 
@@ -57,14 +56,13 @@ def exchange(services: Services, caller: Caller, given: Headers, body: Body, ask
     if asked is None:
         return None
     reads, writes = MODES[mode]
-    user = given.get("x-thinkback-user") or (asked.user if caller.user is None else None)
-    session = given.get("x-thinkback-session")
-    key = given.get("idempotency-key")
+    user = named(given, USER_HEADER) or (asked.user if caller.user is None else None)
+    key = given.get("idempotency-key", "").strip()
     return Exchange(
         memory=services.memories.of(caller, user),
         asked=asked,
-        session=checked_name(session, "X-Thinkback-Session") if session else asked.session,
-        key=checked_name(key, "Idempotency-Key") if key else None,
+        session=named(given, SESSION_HEADER) or asked.session,
+        key=f"client-{asking.digest(key)}" if key else None,
         reads=reads and "read" in caller.scopes,
         writes=writes and "write" in caller.scopes,
     )

@@ -9,7 +9,7 @@ from thinkback.apps.server.breaker import Breaker
 from thinkback.apps.server.desk import TooSlow
 from thinkback.apps.server.options import Options
 from thinkback.apps.server.proxy.asked import Asked
-from thinkback.apps.server.proxy.clerks.clerk import Clerk, Found
+from thinkback.apps.server.proxy.clerks.clerk import Clerk, Found, Unfit
 from thinkback.apps.server.telemetry import Telemetry
 from thinkback.memory import Memory
 
@@ -44,11 +44,18 @@ class Recalling:
             with self._telemetry.span("search_memory", {"gen_ai.operation.name": "search_memory"}):
                 found = await self._clerk.recall(memory, asked)
         except TooSlow:  # no reason to stop asking: only a few chats wait at once
+            self._breaker.gave_up()
             return self._skipped("slow")
+        except Unfit:  # the question's own fault
+            self._breaker.gave_up()
+            return self._skipped("unfit")
         except Exception as error:  # whatever memory fails with must not cost the chat
             self._breaker.failed()
             log.warning("recall failed: %s", type(error).__name__)
             return self._skipped("broken")
+        except BaseException:  # the client has gone
+            self._breaker.gave_up()
+            raise
         finally:
             self._in_hand -= 1
         self._breaker.succeeded()

@@ -37,7 +37,7 @@ class Remembering:
         """Never raises: the answer ends as it should, whatever became of its turn."""
         if heard.outcome not in ("answered", "tools"):
             self._telemetry.count("thinkback_upstream_errors_total", reason=heard.outcome)
-            log.warning("answer %s (model %s)", heard.outcome, exchange.asked.model[:80])
+            log.warning("answer %s", heard.outcome)
         if not exchange.writes:
             return Kept()
         if heard.outcome == "tools" and not exchange.asked.forced:

@@ -9,10 +9,11 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.routing import Match
+from starlette.routing import compile_path
 
 from thinkback.apps.server.faults import fault, told
 from thinkback.errors import ThinkbackError
@@ -98,8 +99,10 @@ async def _http(request: Request, error: Exception) -> Response:
 
 def _methods(request: Request) -> list[str]:
     """What a path can be asked, by all routes that have it: Starlette names those of the first alone."""
-    routes = [route for route in request.app.routes if route.matches(request.scope)[0] is Match.PARTIAL]
-    return sorted({method for route in routes for method in getattr(route, "methods", None) or ()})
+    path = request.scope["path"]
+    routes = iter_route_contexts(request.app.routes)
+    fitting = (each for each in routes if each.path and compile_path(each.path)[0].match(path))
+    return sorted({method for each in fitting for method in each.methods or ()})
 
 
 def _place(loc: tuple[int | str, ...]) -> str:

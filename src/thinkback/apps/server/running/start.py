@@ -98,7 +98,7 @@ def _has_keys(settings: Settings) -> bool:
     """Opens the database once before many do: its schema is brought up to date, and what is wrong is said."""
     with closing(configured.open_store(settings)) as store:
         store.adopt(configured.embedder(settings).name)
-        return bool(store.keys())
+        return store.keyed()
 
 
 def _thinking(settings: Settings, options: Options) -> list[Task]:

@@ -103,7 +103,7 @@ def test_what_memory_may_do(
 
 @pytest.mark.parametrize(
     "headers",
-    [{"X-Thinkback-Memory": "maybe"}, {"X-Thinkback-Session": "x" * 300}, {"Idempotency-Key": "x" * 300}],
+    [{"X-Thinkback-Memory": "maybe"}, {"X-Thinkback-Session": "x" * 300}],
 )
 def test_a_name_that_cannot_be_used_is_refused_before_anything_is_asked(
     tmp_path: Path, upstream: Upstream, headers: dict[str, str]
@@ -397,3 +397,24 @@ class Asking:
 
     async def __aexit__(self, *_: object) -> None:
         self._writer.close()
+
+
+def test_a_name_in_a_header_is_the_one_other_rooms_know(tmp_path: Path, upstream: Upstream) -> None:
+    """Sent as UTF-8, as `caller.named` reads it."""
+    headers = {"X-Thinkback-User": "José".encode().decode("latin-1")}
+    headers["X-Thinkback-Session"] = "旅行".encode().decode("latin-1")
+    with proxying(tmp_path / "m.db", upstream.url) as proxy:
+        assert ask(proxy, "hello", headers).status == 200
+        (turn,) = proxy.memory.for_user("José").turns()
+    assert turn.session == "旅行"
+
+
+def test_a_question_nothing_can_be_looked_for_by_stops_nobody_elses_recall(
+    tmp_path: Path, upstream: Upstream
+) -> None:
+    with proxying(tmp_path / "m.db", upstream.url, body_bytes=64 << 20) as proxy:
+        proxy.memory.remember("I live in Lyon.", "Noted.")
+        for _ in range(6):
+            ask(proxy, "\u0000 \t" * 10, {})
+        told = ask(proxy, "Where do I live?", {}).headers["x-thinkback-memory"]
+    assert told.startswith("recalled; count=1")

@@ -11,7 +11,7 @@ from typing import Protocol
 from thinkback.apps.server.desk import Desk
 from thinkback.apps.server.options import Options
 from thinkback.apps.server.proxy.asked import Asked, unsent
-from thinkback.errors import Conflict, ThinkbackError
+from thinkback.errors import Conflict, InvalidInput, ThinkbackError
 from thinkback.memory import Memory
 from thinkback.prompts import load
 from thinkback.prompts.facts import facts
@@ -21,7 +21,12 @@ from thinkback.working.context import Worded, worded
 
 log = logging.getLogger("thinkback.server.proxy")
 
+_LONGEST = 8_000  # characters that are looked for, the last ones: a pasted book takes seconds
 _BESIDE = 2  # times as many memories are looked for where the client may send half of them itself
+
+
+class Unfit(Exception):
+    """Nothing can be looked for by this text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +80,29 @@ class AtTheDesk:
     def __init__(self, options: Options, desk: Desk) -> None:
         self._options = options
         self._desk = desk
+        self._turns = Desk()  # of their own: who waits for the database's lock keeps nobody from reading
 
     async def recall(self, memory: Memory, asked: Asked) -> Found:
         return await self._desk.within(self._options.recall_s, lambda: look(memory, asked, self._options))
 
     async def remember(self, memory: Memory, said: Exchanged) -> str:
-        return await self._desk.within(self._options.remember_s, lambda: keep(memory, said), surely=True)
+        return await self._turns.within(self._options.remember_s, lambda: keep(memory, said), surely=True)
 
     async def close(self) -> None:
-        """The desk is the server's."""
+        """After the turns in hand."""
+        self._turns.close()
 
 
 def look(memory: Memory, asked: Asked, options: Options) -> Found:
     """What memory holds of the question, and how the model is told."""
     began = time.perf_counter()
     most = options.recalled
-    found = memory.recall(asked.text, k=most * _BESIDE if asked.goes_on else most)
+    try:
+        found = memory.recall(asked.text[-_LONGEST:], k=most * _BESIDE if asked.goes_on else most)
+    except InvalidInput as error:
+        raise Unfit from error
     items = unsent(asked, found.items, _sources(memory, found.items) if asked.goes_on else {})
-    told = worded(asked.text, items[:most], options.recalled_tokens)
+    told = worded(asked.text[-_LONGEST:], items[:most], options.recalled_tokens)
     given = tuple(used(each.item) for each in told)
     block = _block(told) if told else ""
     return Found(given, block, recollection=found, seconds=time.perf_counter() - began)

@@ -11,9 +11,10 @@ from thinkback.apps.server.desk import TooSlow
 from thinkback.apps.server.options import Options
 from thinkback.apps.server.proxy.asked import Asked
 from thinkback.apps.server.proxy.clerks import wire
-from thinkback.apps.server.proxy.clerks.clerk import AtTheDesk, Exchanged, Found
+from thinkback.apps.server.proxy.clerks.clerk import AtTheDesk, Exchanged, Found, Unfit
 from thinkback.memory import Memory
 
+UNREAD = 4 << 20  # bytes that may wait for an office which does not read
 AGAIN_S = 0.2  # until a connection that could not be made is tried again
 
 
@@ -47,6 +48,7 @@ class ByPost:
     async def close(self) -> None:
         for box in self._boxes:
             box.close()
+        await self._own.close()
 
     def _box(self, memory: Memory) -> _Box:
         if len(self._boxes) == 1:
@@ -71,6 +73,8 @@ class _Box(asyncio.Protocol):
         out = self._out
         if out is None or out.is_closing():
             raise Away("the office is not there")
+        if out.get_write_buffer_size() > UNREAD:
+            raise TooSlow
         self._number += 1
         number = self._number
         reply: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
@@ -128,4 +132,5 @@ class _Box(asyncio.Protocol):
 
 
 def _error(kind: str) -> Exception:
-    return TooSlow() if kind == TooSlow.__name__ else Failed(kind)
+    known: dict[str, Exception] = {TooSlow.__name__: TooSlow(), Unfit.__name__: Unfit()}
+    return known.get(kind) or Failed(kind)

@@ -16,10 +16,11 @@ from thinkback import Memory
 from thinkback.apps.server.desk import Desk, TooSlow
 from thinkback.apps.server.options import Options
 from thinkback.apps.server.proxy.asked import Asked
-from thinkback.apps.server.proxy.clerks.clerk import AtTheDesk, Exchanged
+from thinkback.apps.server.proxy.clerks.clerk import AtTheDesk, Exchanged, Unfit
 from thinkback.apps.server.proxy.clerks.office import Office
 from thinkback.apps.server.proxy.clerks.post import ByPost, Failed
 from thinkback.apps.server.services import Memories
+from thinkback.errors import CorruptStore
 
 LIVES = Exchanged(query="I live in Lyon.", response="Noted.", session="s", key=None)
 ASKED = Asked(text="Where do I live?", said=("Where do I live?",))
@@ -122,10 +123,18 @@ def test_many_errands_at_once_each_get_their_own_reply(memory: Memory, options: 
     assert all(f"Town{number}." in block for number, block in enumerate(blocks))
 
 
-def test_what_fails_there_is_told_by_its_kind(memory: Memory, options: Options) -> None:
+def test_what_fails_there_is_told_by_its_kind(
+    memory: Memory, options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise CorruptStore("a file of ours")
+
     async def wrong(post: ByPost) -> None:
-        with pytest.raises(Failed, match="InvalidInput"):
+        with pytest.raises(Unfit):
             await post.recall(memory, Asked(text="  "))
+        monkeypatch.setattr(Memory, "recall", broken)
+        with pytest.raises(Failed, match="CorruptStore"):
+            await post.recall(memory, ASKED)
 
     with office(memory, options):
         by_post(memory, options, wrong)
