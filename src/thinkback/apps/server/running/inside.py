@@ -23,6 +23,7 @@ from thinkback.apps.server.running.guarded import Guard, GuardedEmbedder, Guarde
 from thinkback.apps.server.running.processes import Leash
 from thinkback.apps.server.running.serving import Server
 from thinkback.apps.server.running.thinking import Thinkers, step_aside
+from thinkback.apps.server.running.warming import warm
 from thinkback.apps.server.services import Memories, Services
 from thinkback.apps.server.telemetry import Telemetry, logs
 from thinkback.apps.server.telemetry.watch import Watch
@@ -52,7 +53,7 @@ def recall(leash: Leash, settings: Settings, options: Options, path: str) -> Non
     )
     with closing(opened) as memory:
         office = Office(Memories(memory), options)
-        _settled()
+        _settled(memory)
         asyncio.run(office.serve(path, lambda stop: leash.then(stop, options.grace_s)))
 
 
@@ -138,15 +139,16 @@ def _answer(
     app = resolve_name(create)(services)
     server = Server(config(options, Watch(app, telemetry)), services.stopping)
     hold(server)
-    _settled()
+    _settled(memory)
     try:
         server.run(sockets=[listener])
     finally:
         desk.close()
 
 
-def _settled() -> None:
-    """What is loaded by now stays: the collector of garbage need not look at it ever again."""
+def _settled(memory: Memory) -> None:
+    """What is needed is loaded, and stays: the collector of garbage need not look at it ever again."""
+    warm(memory.embedder)
     gc.collect()
     gc.freeze()
 
