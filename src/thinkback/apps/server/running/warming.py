@@ -1,4 +1,4 @@
-"""Patterns and tables are loaded when first needed, a second's work: better before the first chat than in it."""
+"""Patterns and tables are loaded when first needed: better before the first chat than in it."""
 
 from __future__ import annotations
 
