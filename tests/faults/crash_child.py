@@ -71,8 +71,8 @@ class Failpoint:
             self.pass_by("after", name)
 
         @contextmanager
-        def watched_write(db: Connection) -> Iterator[None]:
-            with write(db):
+        def watched_write(db: Connection, *, derived: bool = False) -> Iterator[None]:
+            with write(db, derived=derived):
                 yield
                 self.pass_by("before", "commit")
             self.pass_by("after", "commit")

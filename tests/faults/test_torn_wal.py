@@ -87,8 +87,8 @@ def lived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lived:
     path, states, write = tmp_path / "lived.db", set(), Connection.write
 
     @contextmanager
-    def noted_write(db: Connection) -> Iterator[None]:
-        with write(db):
+    def noted_write(db: Connection, *, derived: bool = False) -> Iterator[None]:
+        with write(db, derived=derived):
             yield
         states.add(state(store))
 
