@@ -19,13 +19,14 @@ from tests.misbehaving import FAULTS, Misbehaving, Sent
 from tests.raw_http import Got, post
 
 from thinkback.apps.server.proxy.reading.reading import TEXT
+from thinkback.apps.server.running.processes import ENVIRONMENT
 from thinkback.stores.sqlite import SqliteStore
 from thinkback.types import Turn
 
 pytestmark = pytest.mark.timeout(1800)
 
 ROUNDS = int(os.environ.get("THINKBACK_FAULT_ROUNDS", "3"))
-AT_ONCE = 8
+AT_ONCE = 16
 SILENCE_S = 3.0  # the upstream's longest, on a busy machine
 GROWTH = 50 << 20
 UNANSWERED = ("empty", "refusal", "wrong-schema")  # a success by its status that says nothing
@@ -85,6 +86,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
+            env={**ENVIRONMENT, **os.environ},  # as every process of the server has it
         )
         assert child.stdin is not None
         assert child.stdout is not None
