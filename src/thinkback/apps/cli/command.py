@@ -104,10 +104,13 @@ class Call:
 
 
 def command(
-    app: typer.Typer, *options: str, name: str | None = None
+    app: typer.Typer, *options: str, name: str | None = None, whose: bool = True
 ) -> Callable[[Callable[Concatenate[Call, _Params], None]], Callable[Concatenate[Call, _Params], None]]:
-    """Register `function(call, ...)`: --db, --tenant, --user, --json and the common `options` it names."""
-    common = ("db", "tenant", "user", *options, "json")
+    """Register `function(call, ...)`: --db, --json and the common `options` it names.
+
+    Where it is about one memory, `whose`: --tenant and --user.
+    """
+    common = ("db", *(("tenant", "user") if whose else ()), *options, "json")
 
     def register(
         function: Callable[Concatenate[Call, _Params], None],

@@ -27,8 +27,8 @@ Grace = Annotated[
 
 def register(app: typer.Typer) -> None:
     models = ("embedder", "preset", "llm", "summary_llm", "think")
-    command(app, *models)(serve)
-    command(app, *models)(work)
+    command(app, *models, whose=False)(serve)
+    command(app, *models, whose=False)(work)
 
 
 def serve(
