@@ -43,13 +43,15 @@ def proxying(
     root = memory or Memory.open(path, embedder="hashing", background=False)
     desk = Desk(4)
     services = Services(chosen, Memories(root), desk, telemetry or Telemetry())
+    clerk = AtTheDesk(chosen, desk)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> Any:
         yield
         await behind.close()
+        await clerk.close()
 
-    app = As(Starlette(routes=routes(services, behind, AtTheDesk(chosen, desk)), lifespan=lifespan), caller)
+    app = As(Starlette(routes=routes(services, behind, clerk), lifespan=lifespan), caller)
     try:
         with Serving(app) as server:
             yield Proxy(f"{server.url}/v1", root)
