@@ -21,7 +21,7 @@ from thinkback.working.context import Worded, worded
 
 log = logging.getLogger("thinkback.server.proxy")
 
-_LONGEST = 8_000  # characters that are looked for, the last ones: a pasted book takes seconds
+LONGEST = 8_000  # characters that are looked for, the last ones: a pasted book takes seconds
 _BESIDE = 2  # times as many memories are looked for where the client may send half of them itself
 
 
@@ -98,11 +98,11 @@ def look(memory: Memory, asked: Asked, options: Options) -> Found:
     began = time.perf_counter()
     most = options.recalled
     try:
-        found = memory.recall(asked.text[-_LONGEST:], k=most * _BESIDE if asked.goes_on else most)
+        found = memory.recall(asked.text[-LONGEST:], k=most * _BESIDE if asked.goes_on else most)
     except InvalidInput as error:
         raise Unfit from error
     items = unsent(asked, found.items, _sources(memory, found.items) if asked.goes_on else {})
-    told = worded(asked.text[-_LONGEST:], items[:most], options.recalled_tokens)
+    told = worded(asked.text[-LONGEST:], items[:most], options.recalled_tokens)
     given = tuple(used(each.item) for each in told)
     block = _block(told) if told else ""
     return Found(given, block, recollection=found, seconds=time.perf_counter() - began)

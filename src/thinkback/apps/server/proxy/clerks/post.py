@@ -11,7 +11,7 @@ from thinkback.apps.server.desk import TooSlow
 from thinkback.apps.server.options import Options
 from thinkback.apps.server.proxy.asked import Asked
 from thinkback.apps.server.proxy.clerks import wire
-from thinkback.apps.server.proxy.clerks.clerk import AtTheDesk, Exchanged, Found, Unfit
+from thinkback.apps.server.proxy.clerks.clerk import LONGEST, AtTheDesk, Exchanged, Found, Unfit
 from thinkback.memory import Memory
 
 UNREAD = 4 << 20  # bytes that may wait for an office which does not read
@@ -37,7 +37,7 @@ class ByPost:
     async def recall(self, memory: Memory, asked: Asked) -> Found:
         said = asked.said if asked.goes_on else ()
         deadline = time.monotonic() + self._options.recall_s
-        words = [deadline, memory.tenant, memory.user, asked.text, said]
+        words = [deadline, memory.tenant, memory.user, asked.text[-LONGEST:], said]
         used, block, seconds = await self._box(memory).ask(words, self._options.recall_s)
         return Found(wire.read(used), block, seconds=seconds)
 
