@@ -18,7 +18,7 @@ from thinkback.apps.server.options import Options
 from thinkback.apps.server.proxy.asked import Asked
 from thinkback.apps.server.proxy.clerks.clerk import AtTheDesk, Exchanged, Unfit
 from thinkback.apps.server.proxy.clerks.office import Office
-from thinkback.apps.server.proxy.clerks.post import ByPost, Failed
+from thinkback.apps.server.proxy.clerks.post import UNREAD, ByPost, Failed
 from thinkback.apps.server.services import Memories
 from thinkback.errors import CorruptStore
 
@@ -173,3 +173,47 @@ def test_an_office_that_came_back_is_asked_again(memory: Memory, options: Option
             assert "Lyon" in (await post.recall(memory, ASKED)).block
 
     by_post(memory, options, twice)
+
+
+def test_an_office_that_does_not_read_is_not_written_to_without_end(memory: Memory, options: Options) -> None:
+    async def story(post: ByPost) -> int:
+        asleep = asyncio.Event()
+
+        async def never_reads(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.transport.pause_reading()  # type: ignore[attr-defined]
+            await asleep.wait()
+            writer.close()
+
+        server = await asyncio.start_unix_server(never_reads, options.offices[0])
+        async with server:
+            long = Asked(text="Where?", said=("x" * (1 << 20), "Where?"))
+            for _ in range(20):
+                with pytest.raises(TooSlow):
+                    await post.recall(memory, long)
+            (box,) = post._boxes
+            assert box._out is not None
+            held = box._out.get_write_buffer_size()
+            box._out.abort()
+            asleep.set()
+        return held
+
+    assert by_post(memory, replace(options, recall_s=0.02), story) < UNREAD + (2 << 20)
+
+
+def test_a_turn_does_not_wait_behind_what_is_read(memory: Memory, options: Options) -> None:
+    free = threading.Event()
+
+    async def story() -> str:
+        desk = Desk(threads=1)
+        clerk = AtTheDesk(options, desk)
+        reading = asyncio.ensure_future(desk.do(lambda: free.wait(20)))
+        await asyncio.sleep(0)
+        try:
+            return await clerk.remember(memory, LIVES)
+        finally:
+            free.set()
+            assert await reading
+            await clerk.close()
+            desk.close()
+
+    assert asyncio.run(story()) == "turn:1"
