@@ -85,13 +85,19 @@ def test_garbage_is_no_key_and_no_error(garbage: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [TEXT + "A" * 10_000_000, "tb_" * 1_000_000, "_" * 129, TEXT + "\n", TEXT + " "]
+    "text",
+    [TEXT + "A" * 10_000_000, "tb_" * 1_000_000, "_" * 129, TEXT + "\n", TEXT + " "],
+    ids=["longer", "prefixes", "underscores", "newline", "space"],
 )
 def test_length_and_what_follows_do_not_help(text: str) -> None:
     assert keys.verify(text, find, NOW) is None
 
 
-@pytest.mark.parametrize("text", [TEXT, TEXT[:-1] + "!", f"tb_{'0' * 12}_{TEXT[16:]}", "", "x" * 999, None])
+@pytest.mark.parametrize(
+    "text",
+    [TEXT, TEXT[:-1] + "!", f"tb_{'0' * 12}_{TEXT[16:]}", "", "x" * 999, None],
+    ids=["right", "wrong secret", "unknown id", "empty", "too long", "none"],
+)
 def test_every_answer_costs_one_comparison_of_digests(text: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[tuple[int, int]] = []
     real = hmac.compare_digest

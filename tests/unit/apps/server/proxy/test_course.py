@@ -128,6 +128,7 @@ KEY, _ = keys.make("acme", ["read"], datetime.now(UTC))
         (f"Token {KEY}x", "", None),
         (f"Bearer {KEY}", "ours", "Bearer ours"),
     ],
+    ids=["upstream", "replaced", "bearer", "bare", "other scheme", "own key replaced"],
 )
 def test_a_key_of_this_server_never_leaves_it(
     tmp_path: Path, upstream: Upstream, credential: str, upstream_key: str, passed: str | None
