@@ -33,7 +33,7 @@ bench: $(STAMP)  ## every figure of the README: speed as ratios within one run, 
 	@$(BIN)/python benchmarks/embedders.py
 
 docs: $(STAMP)   ## write docs/cli.md and docs/lab-cli.md anew
-	@$(BIN)/python -m thinkback.apps.cli_docs
+	@$(BIN)/python -m thinkback.cli.docs
 	@$(BIN)/python -m thinkback_lab.cli_docs
 
 setup: $(STAMP)  ## .venv with every extra, and the embedded model; costs nothing the second time

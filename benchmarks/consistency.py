@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from thinkback import models
-from thinkback.recall import check
-from thinkback.recall.check import Checker, Checks
-from thinkback.text.language import language
-from thinkback.think.reading import AnswerReader
-from thinkback.types import Said, Thought
+from thinkback.embedders.registry import create_embedder
+from thinkback.language.scripts import detect_language
+from thinkback.recall import consistency
+from thinkback.recall.consistency import CheckerFactory, ConsistencyChecker
+from thinkback.think.answer_reader import AnswerReader
+from thinkback.types import NewTurn, Thought
 
 PAIRS = Path(__file__).with_suffix(".jsonl")
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
@@ -45,7 +45,7 @@ def pairs() -> list[Pair]:
 
 
 def thoughts_of(told: str, reader: AnswerReader, first: int) -> list[Thought]:
-    drafts = reader.told(told, NOW)
+    drafts = reader.read_statements(told, NOW)
     return [
         Thought(
             id=first + n,
@@ -71,29 +71,31 @@ def recalled(told: str, known: dict[str, list[Thought]]) -> list[Thought]:
     relations = {thought.relation for thought in own}
     chosen: list[Thought] = []
     for thought in rest:
-        same_language = language(thought.sentence) == language(own[0].sentence)
+        same_language = detect_language(thought.sentence) == detect_language(own[0].sentence)
         if same_language and thought.relation not in relations and len(chosen) < OTHERS:
             relations.add(thought.relation)
             chosen.append(thought)
     return [*own, *chosen]
 
 
-def ways(pair: Pair, held: Sequence[Thought], means: Checks) -> Iterator[str]:
-    said = Said(query=pair.ask, at=NOW)
-    yield from {conflict.way for conflict in Checker(held, means, said).conflicts("", pair.answer)}
+def ways(pair: Pair, held: Sequence[Thought], means: CheckerFactory) -> Iterator[str]:
+    said = NewTurn(query=pair.ask, at=NOW)
+    yield from {
+        conflict.method for conflict in ConsistencyChecker(held, means, said).conflicts("", pair.answer)
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--embedder", default="minilm")
-    parser.add_argument("--margin", type=float, default=check.MARGIN)
-    parser.add_argument("--share", type=float, default=check.SHARE)
+    parser.add_argument("--margin", type=float, default=consistency.VARIANT_MARGIN)
+    parser.add_argument("--share", type=float, default=consistency.VARIANT_THRESHOLD_SHARE)
     parser.add_argument("--alone", action="store_true", help="embeddings alone, without the triples")
     parser.add_argument("--wrong", action="store_true", help="print every miss and false alarm")
     options = parser.parse_args()
-    check.MARGIN, check.SHARE = options.margin, options.share
+    consistency.VARIANT_MARGIN, consistency.VARIANT_THRESHOLD_SHARE = options.margin, options.share
     reader = AnswerReader()
-    means = Checks(Silent() if options.alone else reader, models.embedder(options.embedder).embed)
+    means = CheckerFactory(Silent() if options.alone else reader, create_embedder(options.embedder).embed)
     every = pairs()
     known: dict[str, list[Thought]] = {}
     for pair in every:
@@ -102,7 +104,7 @@ def main() -> None:
     counts: Counter[tuple[str, str, bool, str]] = Counter()
     started = time.perf_counter()
     for pair in every:
-        lang = "zh" if language(pair.told) == "zh" else "en"
+        lang = "zh" if detect_language(pair.told) == "zh" else "en"
         found = sorted(ways(pair, recalled(pair.told, known), means))
         verdict = "triple" if "triple" in found else "embedding" if found else "none"
         counts[pair.set, lang, pair.contradicts, verdict] += 1
@@ -127,7 +129,7 @@ def main() -> None:
 class Silent(AnswerReader):
     """Reads nothing, so that the embeddings decide alone."""
 
-    def answered(self, text: str, query: str, at: datetime) -> list[object]:  # type: ignore[override]
+    def read_answer(self, text: str, query: str, at: datetime) -> list[object]:  # type: ignore[override]
         return []
 
 

@@ -28,10 +28,10 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from thinkback import models
-from thinkback.index.lexical import Lexicon, hash_terms
-from thinkback.ports import Embedder
-from thinkback.text.tokens import terms
+from thinkback.embedders.registry import create_embedder
+from thinkback.index.lexical import LexicalIndex, hash_terms
+from thinkback.language.tokens import extract_terms
+from thinkback.protocols import Embedder
 
 KS = (1, 5, 10)
 CHOICES = {  # name: (packages whose files it needs, licence)
@@ -92,11 +92,11 @@ def hits(searches: list[Search], embedder: Embedder) -> dict[str, list[float]]:
     found: dict[str, list[list[bool]]] = {"dense": [], "sum": []}
     for search in searches:
         documents = embedder.embed(search.documents)
-        lexicon = Lexicon()
-        lexicon.extend(range(len(documents)), [hash_terms(terms(text)) for text in search.documents])
+        lexicon = LexicalIndex()
+        lexicon.extend(range(len(documents)), [hash_terms(extract_terms(text)) for text in search.documents])
         for query, answers in search.asked:
             dense = documents @ embedder.embed([query])[0]
-            words = lexicon.weigh(hash_terms(terms(query))).dense
+            words = lexicon.score_all(hash_terms(extract_terms(query))).dense
             for name, score in (("dense", dense), ("sum", 0.5 * dense + 0.5 * words)):
                 best = np.argsort(-score, kind="stable")
                 found[name].append([bool(answers & set(best[:k].tolist())) for k in KS])
@@ -148,7 +148,7 @@ def main() -> None:
     report: dict[str, Any] = {}
     console = Console(stderr=True)
     for name, (packages, licence) in track(CHOICES.items(), "embedders", console=console):
-        embedder = models.embedder(name)
+        embedder = create_embedder(name)
         report[name] = {
             "hits": {title: hits(searches, embedder) for title, searches in sets.items()},
             "ms_a_query": round(ms_a_query(embedder), 3),

@@ -25,8 +25,8 @@ from rich.progress import track
 from rich.table import Table
 
 from thinkback.index import lsh
-from thinkback.index.shelf import Shelf
-from thinkback.types import Delta, Entry, Hashing, Stamp
+from thinkback.index.space_index import SpaceIndex
+from thinkback.types import Hashing, IndexDelta, IndexEntry, VersionStamp
 
 Matrix = npt.NDArray[np.float32]
 QUERIES, K = 200, 10
@@ -79,9 +79,9 @@ def sentences(files: list[Path]) -> list[str]:
 
 def dialogue(files: list[Path], spec: str, console: Console) -> tuple[Matrix, Matrix]:
     """Embedded sentences in a random but fixed order; the first ones are held out as queries."""
-    from thinkback.models import embedder  # noqa: PLC0415 - the synthetic run needs no model
+    from thinkback.embedders.registry import create_embedder  # noqa: PLC0415 - the synthetic run needs no model
 
-    texts, model = sentences(files), embedder(spec)
+    texts, model = sentences(files), create_embedder(spec)
     texts = [texts[i] for i in np.random.default_rng(0).permutation(len(texts))]
     batches = [texts[i : i + 512] for i in range(0, len(texts), 512)]
     rows = np.concatenate([model.embed(batch) for batch in track(batches, "embedding", console=console)])
@@ -89,11 +89,11 @@ def dialogue(files: list[Path], spec: str, console: Console) -> tuple[Matrix, Ma
 
 
 def methods(x: Matrix, sample: Matrix) -> Iterator[tuple[str, Callable[[], Hashing | None]]]:
-    width = lsh.choose_width(len(x))
+    width = lsh.choose_group_count(len(x))
 
     def learned() -> Hashing:
         hashing = lsh.learned_hashing(x, width, seed=0)
-        return lsh.calibrate(hashing, sample, x, lsh.group(hashing, x))
+        return lsh.calibrate_probes(hashing, sample, x, lsh.assign_groups(hashing, x))
 
     yield "sketches, then exact", lambda: None
     yield "random R, 1 probe (the paper)", lambda: lsh.random_hashing(x.shape[1], width, 0)
@@ -118,11 +118,11 @@ def measure(x: Matrix, queries: Matrix) -> Iterator[Line]:
     for name, build in methods(x, queries[QUERIES:]):
         start = time.perf_counter()
         hashing = build()
-        groups = np.zeros(len(x), dtype=np.int64) if hashing is None else lsh.group(hashing, x)
+        groups = np.zeros(len(x), dtype=np.int64) if hashing is None else lsh.assign_groups(hashing, x)
         built = time.perf_counter() - start
-        shelf = Shelf()
-        rows = [Entry("thought", i, x[i], NO_TERMS, int(groups[i])) for i in range(len(x))]
-        shelf.apply(Delta(Stamp(0, 0), tuple(rows)))
+        shelf = SpaceIndex()
+        rows = [IndexEntry("thought", i, x[i], NO_TERMS, int(groups[i])) for i in range(len(x))]
+        shelf.apply(IndexDelta(VersionStamp(0, 0), tuple(rows)))
         took, found = [], 0
         for query, true in zip(asked, truth, strict=True):
             start = time.perf_counter()
@@ -132,7 +132,7 @@ def measure(x: Matrix, queries: Matrix) -> Iterator[Line]:
         ms = 1000 * float(np.median(took))
         if hashing is None:
             yield Line(len(x), "exact scan, BLAS", 1.0, exact_ms, 1.0, 1, 1, len(x), len(x), 0.0)
-        sizes = shelf.groups_sizes("thought")
+        sizes = shelf.group_sizes("thought")
         yield Line(
             vectors=len(x),
             method=name,

@@ -26,19 +26,19 @@ from typing import NamedTuple, get_args
 from rich.console import Console
 from rich.table import Table
 
-from thinkback.recall.pack import pack, piece_of
-from thinkback.recall.synthesise import by_rules
-from thinkback.text.tokens import count_tokens
+from thinkback.language.tokens import count_tokens
+from thinkback.recall.pack import pack, to_pack_item
+from thinkback.recall.synthesis import synthesise_by_rules
 from thinkback.types import Candidate, Recollection
 from thinkback_lab.cases import Dataset
 from thinkback_lab.datasets import gvd, perltqa
-from thinkback_lab.metrics.answers import anchored
-from thinkback_lab.runs.start import choose
-from thinkback_lab.schemes.embedder import kit
-from thinkback_lab.schemes.ours import Thinkback
-from thinkback_lab.schemes.scheme import Kit
-from thinkback_lab.stage import Setup
-from thinkback_lab.worlds.files import write
+from thinkback_lab.harness import Setup
+from thinkback_lab.metrics.answers import anchor_share
+from thinkback_lab.runs.runner import choose_questions
+from thinkback_lab.systems.interface import Resources
+from thinkback_lab.systems.resources import load_resources
+from thinkback_lab.systems.thinkback import ThinkbackSystem
+from thinkback_lab.worlds.files import write_world
 from thinkback_lab.worlds.grammar import generate
 from thinkback_lab.worlds.world import Lang
 
@@ -67,12 +67,12 @@ def prefix(found: Recollection, budget: int) -> str:
 
 
 def packed(found: Recollection, budget: int) -> str:
-    pieces = [piece_of(item, told=True) for item in found]
+    pieces = [to_pack_item(item, attributed=True) for item in found]
     return "\n".join(each.text for each in pack(found.query, pieces, budget))
 
 
 def synthesised(found: Recollection) -> str:
-    return by_rules(found.query, replace(found, items=found.items[:RECALLED]), WORDS).text
+    return synthesise_by_rules(found.query, replace(found, items=found.items[:RECALLED]), WORDS).text
 
 
 def _told(item: Candidate) -> str:
@@ -90,13 +90,13 @@ def datasets(folder: Path, seed: int) -> Iterator[tuple[str, Dataset]]:
         yield f"gvd {lang}", gvd.load(folder, lang)
     for world in get_args(Lang):
         with tempfile.TemporaryDirectory() as home:
-            write(generate(CHARACTERS, world, seed), Path(home))
+            write_world(generate(CHARACTERS, world, seed), Path(home))
             yield f"world {world}", perltqa.load(Path(home), world)
 
 
-def questions(dataset: Dataset, models: Kit, k: int) -> Iterator[Asked]:
+def questions(dataset: Dataset, models: Resources, k: int) -> Iterator[Asked]:
     for case in dataset.cases:
-        with closing(Thinkback(models)) as memory:
+        with closing(ThinkbackSystem(models)) as memory:
             memory.tell(case.items)
             for question in filter(lambda question: question.anchors, case.questions):
                 memory.recall(question.text, k, question.at)  # sets its clock
@@ -112,18 +112,18 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    models, rows = kit(Setup()), dict[str, dict[int, tuple[float, float]]]()
+    models, rows = load_resources(Setup()), dict[str, dict[int, tuple[float, float]]]()
     counts: dict[str, int] = {}
     short: dict[str, float] = {}
     for name, dataset in datasets(Path(args.data), args.seed):
-        asked = list(questions(choose(dataset, args.limit, args.seed), models, args.k))
+        asked = list(questions(choose_questions(dataset, args.limit, args.seed), models, args.k))
         print(f"{name}: {len(asked)} questions", file=sys.stderr)
         counts[name] = len(asked)
-        short[name] = fmean(anchored(synthesised(each.found), each.anchors) for each in asked)
+        short[name] = fmean(anchor_share(synthesised(each.found), each.anchors) for each in asked)
         rows[name] = {
             budget: (
-                fmean(anchored(prefix(each.found, budget), each.anchors) for each in asked),
-                fmean(anchored(packed(each.found, budget), each.anchors) for each in asked),
+                fmean(anchor_share(prefix(each.found, budget), each.anchors) for each in asked),
+                fmean(anchor_share(packed(each.found, budget), each.anchors) for each in asked),
             )
             for budget in BUDGETS
         }

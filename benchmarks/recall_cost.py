@@ -83,7 +83,7 @@ def measure(case: Case, embedder: str, path: Path) -> dict[str, Any]:
         after, kept, stages = [], [], []
         for query, text in zip(case.asked, case.said, strict=True):
             kept.append(cpu(lambda said: memory.remember(said, "I see."), text))
-            after.append(cpu(lambda asked: stages.append(memory.recall(asked).receipt.ms), query))
+            after.append(cpu(lambda asked: stages.append(memory.recall(asked).usage.ms), query))
         thinking = cpu(lambda _: memory.post_think(), "") / len(case.said)
     return {
         "embed_ms": median(alone),

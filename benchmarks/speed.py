@@ -27,8 +27,9 @@ from typing import Any
 
 import numpy as np
 
-from thinkback import Memory, models
-from thinkback.types import Draft, Source, Turn
+from thinkback import Memory
+from thinkback.embedders.registry import create_embedder
+from thinkback.types import Source, ThoughtDraft, Turn
 
 UNTHOUGHT = "…"
 NAMES = ("Anna", "Ben", "Chen", "Dana", "Emil", "Fatima", "Goro", "Hana", "Ivan", "Julia", "Karim", "Lena")
@@ -61,12 +62,12 @@ class Verbatim:
 
     name = "benchmark"
 
-    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
         if turn.query.endswith(UNTHOUGHT):
             return []
         source = Source(turn.id, turn.asker, "query", 0, len(turn.query))
         return [
-            Draft(
+            ThoughtDraft(
                 subject=f"s{turn.id}-{i}",
                 relation="said",
                 objects=(line,),
@@ -139,13 +140,13 @@ def recall(folder: Path, embedder: str, thoughts: int) -> dict[str, float]:
 
 def recall_at_10(memory: Memory, asked: list[str]) -> float:
     """How many of the ten nearest thoughts, by exact search, the groups that are probed hold."""
-    view = memory._upkeep.view(memory.user)
+    view = memory._indexer.view(memory.user)
     found = 0
     for query in asked:
-        vector, _ = memory._upkeep.embed(query)
+        vector, _ = memory._indexer.embed(query)
         none = np.zeros(0, dtype=np.uint32)
         exact, probed = (
-            view.shelf.search("thought", vector, none, limit=10, hashing=hashing).ids.tolist()
+            view.index.search("thought", vector, none, limit=10, hashing=hashing).ids.tolist()
             for hashing in (None, view.hashing)
         )
         found += len(set(exact) & set(probed))
@@ -153,7 +154,7 @@ def recall_at_10(memory: Memory, asked: list[str]) -> float:
 
 
 def turns(folder: Path, embedder: str, count: int = 1000) -> dict[str, float]:
-    model = models.embedder(embedder)
+    model = create_embedder(embedder)
     model.embed(["warm up"])
     said = turns_said(count, seed=3)
     texts = [f"{text}\nI see." for text in said]

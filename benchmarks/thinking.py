@@ -28,9 +28,9 @@ from unittest.mock import patch
 import numpy as np
 
 from thinkback import Memory, Turn
-from thinkback.think.rules import RuleGenerator
-from thinkback.types import Draft, Source
-from thinkback_lab.scenarios.format import read_scenarios
+from thinkback.think.rule_generator import RuleGenerator
+from thinkback.types import Source, ThoughtDraft
+from thinkback_lab.evaluations.scenario_format import read_scenarios
 
 if TYPE_CHECKING:
     from thinkback.types import Vector
@@ -135,10 +135,10 @@ class Dated:
 
     name = "dated"
 
-    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
         subject, _, liked = turn.query.rstrip(".").partition(" likes ")
         source = Source(turn.id, turn.asker, "query", 0, len(turn.query))
-        draft = Draft(
+        draft = ThoughtDraft(
             subject=subject,
             relation="likes",
             objects=(liked,),
@@ -160,7 +160,9 @@ def reorganising(others: int, rounds: int) -> dict[str, float]:
             said += [f"Person{letters(who)} likes {what}." for what in ("tea", "jazz") for who in people]
             for number, words in enumerate(said):
                 memory.remember(words, at=START + timedelta(minutes=number))
-            with patch("thinkback.think.thinker.outgrown", lambda size: False):  # not before we look
+            with patch(
+                "thinkback.think.thinker.is_consolidation_due", lambda size: False
+            ):  # not before we look
                 memory.post_think()
             group = memory.recall("Personaaa likes tea", k=1)[0].group
             before = len(memory.thoughts(group=group))

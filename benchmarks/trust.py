@@ -4,7 +4,7 @@
 
 Ordinary text are the lines of five public dialogue sets, in which nobody orders an assistant about or tells a
 secret: every alarm there is a false one until somebody reads it (--show prints them). Hostile text are the
-orders and secrets of tests.unit.text.safety.trust_lines.py; alarms there are what is found of them. The data
+orders and secrets of tests.unit.language.safety.quarantine_cases.py; alarms there are what is found of them. The data
 is not part of the project: it is looked for in --data, $THINKBACK_DATA or ../shared/data.
 """
 
@@ -26,9 +26,9 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.unit.text.safety.trust_lines import HARMLESS, ORDERS, SECRETS  # noqa: E402
+from tests.unit.language.safety.quarantine_cases import HARMLESS, ORDERS, SECRETS  # noqa: E402
 
-from thinkback.text.safety import trust  # noqa: E402
+from thinkback.language.safety import quarantine  # noqa: E402
 
 REPEATS = 3
 Lines = tuple[list[str], list[str]]  # of the person who asks, of the one who answers
@@ -94,14 +94,14 @@ def microseconds(lines: Sequence[str]) -> float:
 
     def once(line: str) -> float:
         started = time.perf_counter_ns()
-        trust.quarantined(line)
+        quarantine.find_quarantined(line)
         return (time.perf_counter_ns() - started) / 1000
 
     return median(min(once(line) for _ in range(REPEATS)) for line in lines)
 
 
 def alarms(lines: Sequence[str]) -> list[tuple[str, str]]:
-    return [(span.kind, line) for line in lines for span in trust.quarantined(line)[:1]]
+    return [(span.kind, line) for line in lines for span in quarantine.find_quarantined(line)[:1]]
 
 
 def _text(path: Path) -> str:

@@ -33,23 +33,23 @@ from rich.console import Console
 from rich.table import Table
 from scipy.optimize import minimize  # type: ignore[import-untyped]
 
-from thinkback.index.shelf import Parts
-from thinkback.presets import HYBRID, Weights
+from thinkback.index.space_index import CandidateColumns
+from thinkback.presets import HYBRID, ScoreWeights
 from thinkback.recall import search
-from thinkback.recall.scoring import Scorer
-from thinkback.recall.search import Question
-from thinkback.recall.signs import signs
+from thinkback.recall.features import feature_extractor
+from thinkback.recall.query import PreparedQuery
+from thinkback.recall.score import Scorer
 from thinkback.types import ItemKind, Ref, Thought, Turn
 from thinkback_lab.cases import Case, Dataset
 from thinkback_lab.datasets import perltqa
 from thinkback_lab.datasets.registry import DATASETS
-from thinkback_lab.errors import DataAbsent
-from thinkback_lab.runs.start import choose
-from thinkback_lab.schemes.embedder import kit
-from thinkback_lab.schemes.ours import Thinkback
-from thinkback_lab.schemes.scheme import Kit
-from thinkback_lab.stage import Setup
-from thinkback_lab.worlds.files import write
+from thinkback_lab.errors import DatasetNotFound
+from thinkback_lab.harness import Setup
+from thinkback_lab.runs.runner import choose_questions
+from thinkback_lab.systems.interface import Resources
+from thinkback_lab.systems.resources import load_resources
+from thinkback_lab.systems.thinkback import ThinkbackSystem
+from thinkback_lab.worlds.files import write_world
 from thinkback_lab.worlds.grammar import generate
 from thinkback_lab.worlds.world import Lang
 
@@ -99,16 +99,16 @@ def row(manner: str, values: Mapping[str, Floats], count: int) -> Floats:
     return columns
 
 
-def questions_of(number: int, case: Case, models: Kit) -> Iterator[Asked]:
-    noted: list[tuple[Scorer, Parts]] = []
+def questions_of(number: int, case: Case, models: Resources) -> Iterator[Asked]:
+    noted: list[tuple[Scorer, CandidateColumns]] = []
     score = Scorer.__call__
 
-    def noting(scorer: Scorer, parts: Parts) -> Floats:
+    def noting(scorer: Scorer, parts: CandidateColumns) -> Floats:
         noted.append((scorer, parts))
         return score(scorer, parts)
 
     with (
-        closing(Thinkback(models)) as memory,
+        closing(ThinkbackSystem(models)) as memory,
         patch.object(Scorer, "__call__", noting),
         patch.object(search, "_no_measure", lambda rows: False),
     ):
@@ -121,22 +121,22 @@ def questions_of(number: int, case: Case, models: Kit) -> Iterator[Asked]:
             noted.clear()
             memory.recall(question.text, 5, question.at)
             kinds = memory.memory.kinds(question.text)
-            asked = Question(question.text, NO_VECTOR, NO_TERMS, 5, kinds=kinds)
-            tell = signs(asked, lambda function, text: function(text))
+            asked = PreparedQuery(question.text, NO_VECTOR, NO_TERMS, 5, kind_probabilities=kinds)
+            tell = feature_extractor(asked, lambda function, text: function(text))
             items: dict[tuple[str, ...], int] = {}
             rows, item = [], []
             for scorer, parts in noted:
-                side: ItemKind = "thought" if scorer.thoughts else "turn"
+                side: ItemKind = "thought" if scorer.for_thoughts else "turn"
                 refs = [Ref(side, id_) for id_ in parts.ids.tolist()]
-                told_by = [tell(every[ref]).told if ref in every else {} for ref in refs]
+                told_by = [tell(every[ref]).values if ref in every else {} for ref in refs]
                 read = {name: np.array([each.get(name, 0.0) for each in told_by]) for name in SIGNS}
-                columns = row(scorer.manner, {**scorer.values(parts), **read}, len(refs))
+                columns = row(scorer.manner, {**scorer.column_values(parts), **read}, len(refs))
                 for place, id_ in enumerate(parts.ids.tolist()):
-                    told = turns.get(id_, ()) if scorer.thoughts else [id_]
+                    told = turns.get(id_, ()) if scorer.for_thoughts else [id_]
                     if told:  # else it says who is who, and answers nothing
                         rows.append(columns[place])
                         item.append(items.setdefault(memory.items_of(sorted(told)), len(items)))
-                if not scorer.thoughts:  # thoughts, then turns; what comes after is recall looking again
+                if not scorer.for_thoughts:  # thoughts, then turns; what comes after is recall looking again
                     break
             if rows:
                 gold = np.array([not set(question.gold).isdisjoint(names) for names in items])
@@ -146,27 +146,27 @@ def questions_of(number: int, case: Case, models: Kit) -> Iterator[Asked]:
 def parts_of(folder: Path, seed: int) -> dict[str, Callable[[], Dataset]]:
     """The data sets of `thinkback-lab`, and a generated world in each language."""
     found: dict[str, Callable[[], Dataset]] = {
-        f"{entry.name} {entry.part(choices)}".strip(): partial(entry.load, folder, **choices)
+        f"{entry.name} {entry.part_name(choices)}".strip(): partial(entry.load, folder, **choices)
         for entry in DATASETS.values()
-        for choices in entry.parts()
+        for choices in entry.suite_parts()
     }
     return found | {f"world {lang}": partial(world, lang, seed) for lang in get_args(Lang)}
 
 
 def world(lang: Lang, seed: int) -> Dataset:
     with tempfile.TemporaryDirectory() as home:
-        write(generate(CHARACTERS, lang, seed), Path(home))
+        write_world(generate(CHARACTERS, lang, seed), Path(home))
         return perltqa.load(Path(home), lang)
 
 
 def noted(name: str, folder: Path, limit: int, seed: int) -> list[Asked]:
     """The questions of one data set; none where it is not in the folder."""
     try:
-        cases = choose(parts_of(folder, seed)[name](), limit, seed).cases
-    except DataAbsent:
+        cases = choose_questions(parts_of(folder, seed)[name](), limit, seed).cases
+    except DatasetNotFound:
         print(f"{name}: not in {folder}, left out", file=sys.stderr)
         return []
-    models = kit(Setup())
+    models = load_resources(Setup())
     asked = [each for at, case in enumerate(cases) for each in questions_of(at, case, models)]
     print(f"{name}: {len(asked)} questions of {len(cases)} cases", file=sys.stderr)
     return asked
@@ -259,7 +259,9 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=400, help="questions of a data set")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2, help="data sets read at once")
-    parser.add_argument("--without", nargs="*", default=[], choices=[each.name for each in fields(Weights)])
+    parser.add_argument(
+        "--without", nargs="*", default=[], choices=[each.name for each in fields(ScoreWeights)]
+    )
     parser.add_argument("--ablate", action="store_true", help="learn once more without each part")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
@@ -273,7 +275,7 @@ def main() -> None:
         "cross-validated": crossed(sets, args.without),
         "learned": {name: hits(asked, weights) for name, asked in sets.items()},
     }
-    parts = [each.name for each in fields(Weights)] if args.ablate else []
+    parts = [each.name for each in fields(ScoreWeights)] if args.ablate else []
     report(sets, ways, weights, {part: crossed(sets, [*args.without, part]) for part in parts}, args.json)
 
 

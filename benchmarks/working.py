@@ -30,11 +30,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.working_talk import FACTS, Option, Planted, options, talk
 
 from thinkback import Memory
-from thinkback.models.scripted import Line, ScriptedLLM
-from thinkback.text.tokens import count_tokens
+from thinkback.language.tokens import count_tokens
+from thinkback.llms.scripted import ScriptedLLM, ScriptedReply
+from thinkback.session.context import Context
+from thinkback.session.render import FIELD_HEADINGS
 from thinkback.types import Summary
-from thinkback.working.show import HEADINGS
-from thinkback.working.types import Context
 
 EARLY = 20
 PROBES = 12
@@ -126,7 +126,7 @@ def excluded(embedder: str, show: bool) -> dict[str, Any]:
 
 def _lines(told: str) -> list[str]:
     """The lines under the heading of what is excluded."""
-    _, _, rest = told.partition(HEADINGS["excluded"])
+    _, _, rest = told.partition(FIELD_HEADINGS["excluded"])
     lines: list[str] = []
     for line in rest.strip("\n").split("\n"):
         if not line.startswith("- "):
@@ -162,7 +162,7 @@ def hostile(embedder: str) -> dict[str, Any]:
             }
         ],
     }
-    replies: dict[str, Line] = {
+    replies: dict[str, ScriptedReply] = {
         "nothing": " ",
         "no JSON": "I have updated the summary for you!",
         "no fields": "{}",

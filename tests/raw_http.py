@@ -10,14 +10,14 @@ from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True)
-class Got:
+class RawResponse:
     status: int
     headers: dict[str, str]
     body: bytes
     ended: bool
 
 
-async def post(url: str, body: dict[str, Any], headers: dict[str, str] | None = None) -> Got:
+async def post(url: str, body: dict[str, Any], headers: dict[str, str] | None = None) -> RawResponse:
     """The answer up to where the connection ends."""
     where = urlsplit(url)
     raw = json.dumps(body).encode()
@@ -43,14 +43,14 @@ async def post(url: str, body: dict[str, Any], headers: dict[str, str] | None = 
     return _parsed(bytes(answer))
 
 
-def _parsed(answer: bytes) -> Got:
+def _parsed(answer: bytes) -> RawResponse:
     head, _, rest = answer.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
     status = int(first.split()[1]) if first else 0
     if headers.get("transfer-encoding") == "chunked":
-        return Got(status, headers, *_unchunked(rest))
-    return Got(status, headers, rest, len(rest) == int(headers.get("content-length", -1)))
+        return RawResponse(status, headers, *_unchunked(rest))
+    return RawResponse(status, headers, rest, len(rest) == int(headers.get("content-length", -1)))
 
 
 def _unchunked(rest: bytes) -> tuple[bytes, bool]:

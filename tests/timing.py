@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-LEAST = 0.01  # what takes less is quick enough, and a clock tells little of it
-LINEAR = 24.0  # eight times the work: 8 when linear, 64 when square; threefold for a busy machine
+MIN_SECONDS = 0.01  # what takes less is quick enough, and a clock tells little of it
+MAX_LINEAR_GROWTH = 24.0  # eight times the work: 8 when linear, 64 when square; threefold for a busy machine
 
 
-def spent(work: Callable[[], object], tries: int = 3) -> float:
+def cpu_seconds(work: Callable[[], object], tries: int = 3) -> float:
     """CPU seconds of this thread, the best of a few tries."""
     best = float("inf")
     for _ in range(tries):
@@ -19,7 +19,7 @@ def spent(work: Callable[[], object], tries: int = 3) -> float:
     return best
 
 
-def growth(work: Callable[[int], object], size: int) -> float:
+def time_growth(work: Callable[[int], object], size: int) -> float:
     """How many times longer `work(size)` takes than `work(size // 8)`."""
     work(size // 8)
-    return spent(lambda: work(size)) / max(spent(lambda: work(size // 8)), LEAST)
+    return cpu_seconds(lambda: work(size)) / max(cpu_seconds(lambda: work(size // 8)), MIN_SECONDS)

@@ -20,14 +20,22 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
-from benchmarks.proxy.load import QUESTIONS, Measured, run
-from benchmarks.proxy.processes import HERE, Cost, children, free_port, ready, running, stages
+from benchmarks.proxy.load import QUESTIONS, Measurement, run_load
+from benchmarks.proxy.processes import (
+    HERE,
+    CpuTime,
+    child_pids,
+    free_port,
+    read_stage_seconds,
+    run_server,
+    wait_until_ready,
+)
 from rich.console import Console
 from rich.table import Table
 
 from thinkback import Memory
 
-TOLD = [
+SEED_TURNS = [
     ("I live in Lyon, close to the old town.", "A lovely place."),
     ("My sister Anna works as a nurse in Berlin.", "That is hard work."),
     ("I am allergic to peanuts, so no satay for me.", "Noted."),
@@ -60,14 +68,14 @@ class Row:
         return self.ours_p50 - self.bare_p50
 
 
-def seed(db: str, embedder: str, users: int, turns: int) -> float:
+def seed_database(db: str, embedder: str, users: int, turns: int) -> float:
     """Fill the database; the embedder's own time for one question, in ms."""
     with Memory.open(db, embedder=embedder, background=False) as memory:
         for number in range(users):
             user = memory.for_user(f"u{number}")
             for turn in range(turns):
-                query, response = TOLD[turn % len(TOLD)]
-                user.remember(f"{query} ({turn})" if turn >= len(TOLD) else query, response)
+                query, response = SEED_TURNS[turn % len(SEED_TURNS)]
+                user.remember(f"{query} ({turn})" if turn >= len(SEED_TURNS) else query, response)
             user.post_think()
         times = []
         for turn in range(200):
@@ -77,11 +85,13 @@ def seed(db: str, embedder: str, users: int, turns: int) -> float:
         return sorted(times)[len(times) // 2] * 1000
 
 
-def alternating(ports: tuple[int, int], clients: int, seconds: float, stream: bool) -> list[Measured]:
+def measure_alternating(
+    ports: tuple[int, int], clients: int, seconds: float, stream: bool
+) -> list[Measurement]:
     """Both, turn by turn: bare, ours, ours, bare."""
-    out = [Measured(), Measured()]
+    out = [Measurement(), Measurement()]
     for which in (0, 1, 1, 0):
-        out[which] += asyncio.run(run(ports[which], clients, seconds / 2, stream=stream))
+        out[which] += asyncio.run(run_load(ports[which], clients, seconds / 2, stream=stream))
     return out
 
 
@@ -95,10 +105,10 @@ def measure(
     stream: bool,
 ) -> Row:
     """`bare` and `ours` are (pid, port)."""
-    cost_bare, cost_ours = Cost([bare[0]]), Cost(children(ours[0]))
-    before = Counter(stages(ours[1]))
-    one, other = alternating((bare[1], ours[1]), clients, seconds, stream)
-    took = Counter(stages(ours[1]))
+    cost_bare, cost_ours = CpuTime([bare[0]]), CpuTime(child_pids(ours[0]))
+    before = Counter(read_stage_seconds(ours[1]))
+    one, other = measure_alternating((bare[1], ours[1]), clients, seconds, stream)
+    took = Counter(read_stage_seconds(ours[1]))
     took.subtract(before)
     asked = len(other.whole)
     return Row(
@@ -119,7 +129,7 @@ def measure(
     )
 
 
-def show(console: Console, rows: list[Row]) -> None:
+def print_table(console: Console, rows: list[Row]) -> None:
     table = Table(
         "embedder", "answer", "clients", "p50 bare", "p50 ours", "added", "embedder", "first byte added"
     )
@@ -158,21 +168,23 @@ def main(
     rows: list[Row] = []
     with (
         tempfile.TemporaryDirectory() as folder,
-        running(str(HERE / "upstream.py")) as (_, upstream),
-        running(str(HERE / "bare.py"), f"http://127.0.0.1:{upstream}/v1") as bare,
+        run_server(str(HERE / "upstream.py")) as (_, upstream),
+        run_server(str(HERE / "bare.py"), f"http://127.0.0.1:{upstream}/v1") as bare,
     ):
         for name in embedder:
             db, port = f"{folder}/{name}.db", free_port()
-            embed = seed(db, name, max(clients), turns)
+            embed = seed_database(db, name, max(clients), turns)
             console.print(f"{name}: alone it embeds {1000 / embed:.0f} questions a second")
             given = ("--db", db, "--embedder", name, "--llm", "none", "--port", str(port))
             upstream_url = f"http://127.0.0.1:{upstream}/v1"
-            with running("-m", "thinkback", "serve", *given, "--upstream", upstream_url, port=port) as ours:
-                ready(port)
+            with run_server(
+                "-m", "thinkback", "serve", *given, "--upstream", upstream_url, port=port
+            ) as ours:
+                wait_until_ready(port)
                 for number in clients:
                     for stream in (False, True):
                         rows.append(measure(name, embed, bare, ours, number, seconds, stream))
-    show(console, rows)
+    print_table(console, rows)
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=1))
 

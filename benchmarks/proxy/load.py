@@ -18,7 +18,7 @@ QUESTIONS = [
 
 
 @dataclass
-class Measured:
+class Measurement:
     """Seconds until the first byte of a body and until its end, answer by answer, and what memory said."""
 
     first: list[float] = field(default_factory=list)
@@ -31,7 +31,7 @@ class Measured:
     def rate(self) -> float:
         return len(self.whole) / self.seconds
 
-    def __iadd__(self, other: Measured) -> Measured:
+    def __iadd__(self, other: Measurement) -> Measurement:
         self.first += other.first
         self.whole += other.whole
         self.seconds += other.seconds
@@ -44,9 +44,11 @@ class Measured:
         return sorted(of)[len(of) // 2] * 1000
 
 
-async def run(port: int, clients: int, seconds: float, *, stream: bool, prefix: str = "u") -> Measured:
+async def run_load(
+    port: int, clients: int, seconds: float, *, stream: bool, prefix: str = "u"
+) -> Measurement:
     """`clients` users, each with a connection of its own, for so long."""
-    measured = Measured()
+    measured = Measurement()
     until = time.perf_counter() + seconds
     began = time.perf_counter()
     await asyncio.gather(*(_client(port, f"{prefix}{n}", until, stream, measured) for n in range(clients)))
@@ -54,7 +56,7 @@ async def run(port: int, clients: int, seconds: float, *, stream: bool, prefix: 
     return measured
 
 
-async def _client(port: int, user: str, until: float, stream: bool, measured: Measured) -> None:
+async def _client(port: int, user: str, until: float, stream: bool, measured: Measurement) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     number = 0
     try:
@@ -75,7 +77,7 @@ async def _client(port: int, user: str, until: float, stream: bool, measured: Me
         writer.close()
 
 
-async def _answer(reader: asyncio.StreamReader, asked: float, measured: Measured) -> None:
+async def _answer(reader: asyncio.StreamReader, asked: float, measured: Measurement) -> None:
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     length = _header(head, b"content-length")
     if length:

@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 
 
 @dataclass
-class Cost:
+class CpuTime:
     """What some processes used so far, in CPU seconds."""
 
     pids: list[int]
@@ -39,7 +39,7 @@ class Cost:
 
 
 @contextmanager
-def running(*command: str, port: int | None = None) -> Iterator[tuple[int, int]]:
+def run_server(*command: str, port: int | None = None) -> Iterator[tuple[int, int]]:
     """(pid, port) of a server; one that is not given a port prints it."""
     out = subprocess.PIPE if port is None else subprocess.DEVNULL
     process = subprocess.Popen([sys.executable, *command], stdout=out, stderr=subprocess.DEVNULL, text=True)
@@ -56,7 +56,7 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def ready(port: int) -> None:
+def wait_until_ready(port: int) -> None:
     until = time.monotonic() + 60
     while True:
         try:
@@ -68,14 +68,14 @@ def ready(port: int) -> None:
             time.sleep(0.1)
 
 
-def children(pid: int) -> list[int]:
+def child_pids(pid: int) -> list[int]:
     done = subprocess.run(
         ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
     )
     return [int(line) for line in done.stdout.split()]
 
 
-def stages(port: int) -> dict[str, float]:
+def read_stage_seconds(port: int) -> dict[str, float]:
     """Seconds spent so far in each stage of the proxy, as /metrics tells."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
         text = answer.read().decode()

@@ -11,8 +11,8 @@ import sys
 
 import uvloop
 
-PIECES = ["That ", "sounds ", "like ", "a ", "good ", "plan, ", "tell ", "me ", "more."]
-PAUSE_S = 0.002  # between two pieces of a stream
+ANSWER_WORDS = ["That ", "sounds ", "like ", "a ", "good ", "plan, ", "tell ", "me ", "more."]
+CHUNK_DELAY_SECONDS = 0.002  # between two pieces of a stream
 
 
 def _chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
@@ -22,7 +22,7 @@ def _chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
     return f"{len(data):x}\r\n".encode() + data + b"\r\n"
 
 
-_MESSAGE = {"role": "assistant", "content": "".join(PIECES)}
+_MESSAGE = {"role": "assistant", "content": "".join(ANSWER_WORDS)}
 _PLAIN = json.dumps(
     {
         "id": "c1",
@@ -38,12 +38,12 @@ PLAIN = (
     + _PLAIN
 )
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-SPOKEN = [_chunk({"content": piece}) for piece in PIECES]
-CHUNKS = [_chunk({"role": "assistant"}), *SPOKEN, _chunk({}, "stop")]
+CONTENT_CHUNKS = [_chunk({"content": piece}) for piece in ANSWER_WORDS]
+CHUNKS = [_chunk({"role": "assistant"}), *CONTENT_CHUNKS, _chunk({}, "stop")]
 DONE = b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n"
 
 
-class Model(asyncio.Protocol):
+class ModelProtocol(asyncio.Protocol):
     """Keep-alive, one request at a time."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -69,12 +69,12 @@ class Model(asyncio.Protocol):
         self._out.write(HEAD)
         for chunk in CHUNKS:
             self._out.write(chunk)
-            await asyncio.sleep(PAUSE_S)
+            await asyncio.sleep(CHUNK_DELAY_SECONDS)
         self._out.write(DONE)
 
 
 async def serve(port: int) -> None:
-    server = await asyncio.get_running_loop().create_server(Model, "127.0.0.1", port)
+    server = await asyncio.get_running_loop().create_server(ModelProtocol, "127.0.0.1", port)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 from thinkback.errors import ThinkbackError
 
 if TYPE_CHECKING:
-    from thinkback.asynchronous import AsyncMemory
+    from thinkback.aio import AsyncMemory
     from thinkback.memory import Memory
-    from thinkback.ports import LLM, Embedder, Store
     from thinkback.presets import Preset
+    from thinkback.protocols import LLM, Embedder, Store
     from thinkback.recall.kinds import KindModel
     from thinkback.types import Action, Answer, Message, Recollection, Reply, Synthesis, Thought, Turn
 
 __version__ = "0.1.0"
 
 # Names are loaded when they are first used: importing thinkback reads no file, starts nothing, costs little.
-_HOMES = {
-    "AsyncMemory": "asynchronous",
+_MODULES = {
+    "AsyncMemory": "aio",
     "Memory": "memory",
-    "Embedder": "ports",
-    "LLM": "ports",
-    "Store": "ports",
+    "Embedder": "protocols",
+    "LLM": "protocols",
+    "Store": "protocols",
     "Preset": "presets",
     "KindModel": "recall.kinds",
     "Action": "types",
@@ -57,9 +57,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'thinkback' has no attribute {name!r}")
-    return getattr(import_module(f"thinkback.{_HOMES[name]}"), name)
+    return getattr(import_module(f"thinkback.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,6 @@
 """`python -m thinkback`, the same as the command `thinkback`."""
 
-from thinkback.apps.cli.app import main
+from thinkback.cli.app import main
 
 if __name__ == "__main__":
     main()

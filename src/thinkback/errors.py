@@ -48,7 +48,7 @@ class LeaseLost(Conflict):
     """Another worker has taken over this turn."""
 
 
-class Outdated(Conflict):
+class ConcurrentUpdate(Conflict):
     """The space was regrouped or erased while something was computed for it."""
 
 
@@ -68,7 +68,7 @@ class CorruptStore(StoreError):
     """The file is damaged, or is not a thinkback database."""
 
 
-class Contradiction(StoreError):
+class IntegrityError(StoreError):
     """What was to be written contradicts itself, or what is there; nothing of it was."""
 
 

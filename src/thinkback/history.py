@@ -21,22 +21,24 @@ def replay(actions: Iterable[Action], until: datetime | None = None) -> dict[int
     return known
 
 
-def holds(thought: Thought, at: datetime) -> bool:
+def holds_at(thought: Thought, at: datetime) -> bool:
     """Whether what it says was so at that time."""
     begun = thought.valid_from is None or thought.valid_from <= at
     return begun and (thought.valid_to is None or at < thought.valid_to)
 
 
-def seen(thoughts: Iterable[Thought], as_of: datetime | None, known_at: datetime | None) -> list[Thought]:
+def filter_by_time(
+    thoughts: Iterable[Thought], as_of: datetime | None, known_at: datetime | None
+) -> list[Thought]:
     """Of thoughts replayed up to `known_at`: those held true then, and, with `as_of`, so at that time.
 
     Asked for `as_of` alone, a retired thought is seen as well: it held, until something else did.
     """
     found = [thought for thought in thoughts if known_at is None or thought.current]
-    return found if as_of is None else [thought for thought in found if holds(thought, as_of)]
+    return found if as_of is None else [thought for thought in found if holds_at(thought, as_of)]
 
 
-def holding(thought: Thought) -> str:
+def describe_validity(thought: Thought) -> str:
     """Both axes in words: when it held, and when we learned it or held it true no longer."""
     since = f"{thought.valid_from:%Y-%m-%d}" if thought.valid_from else "always"
     span = f"from {since} to {thought.valid_to:%Y-%m-%d}" if thought.valid_to else f"since {since}"

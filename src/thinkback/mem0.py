@@ -15,21 +15,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from thinkback.checks import checked_name, checked_text
 from thinkback.errors import InvalidInput
+from thinkback.validation import checked_name, checked_text
 
-KEY = "mem0:"
+KEY_PREFIX = "mem0:"
 """How the key of a turn begins that was a memory of mem0."""
 
-USUAL = "default"
-AGENT, RUN = "agent:", "run:"
-_TEXTS = ("memory", "text", "data")
-_LISTS = ("results", "memories")
-_IDENTIFIERS = ("user_id", "agent_id", "run_id")
+DEFAULT_NAME = "default"
+AGENT_PREFIX, RUN_PREFIX = "agent:", "run:"
+_TEXT_FIELDS = ("memory", "text", "data")
+_LIST_FIELDS = ("results", "memories")
+_ID_FIELDS = ("user_id", "agent_id", "run_id")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Mem0Scope:
     """Where a memory belongs: the first of mem0's identifiers names the space, the others a session of it.
 
     A user's space goes by the user's name, an agent's is `agent:NAME`, a run's `run:NAME`. In it, a run is
@@ -43,37 +43,41 @@ class Place:
     def __post_init__(self) -> None:
         if " " in self.agent:
             raise InvalidInput("an agent_id has no spaces here: it is part of a session's name")
-        if self.run.startswith(AGENT):
+        if self.run.startswith(AGENT_PREFIX):
             raise InvalidInput("no run_id begins with agent: here: so begin the sessions of agents")
 
     @property
     def session(self) -> str:
         if not self.agent:
-            return self.run or USUAL
-        return f"{AGENT}{self.agent} {RUN}{self.run}" if self.run else f"{AGENT}{self.agent}"
+            return self.run or DEFAULT_NAME
+        return (
+            f"{AGENT_PREFIX}{self.agent} {RUN_PREFIX}{self.run}"
+            if self.run
+            else f"{AGENT_PREFIX}{self.agent}"
+        )
 
 
-def placed(user: str, agent: str, run: str) -> Place | None:
+def resolve_scope(user: str, agent: str, run: str) -> Mem0Scope | None:
     """The place that identifiers name; empty ones are not given. None if none is."""
-    if user.startswith((AGENT, RUN)):
+    if user.startswith((AGENT_PREFIX, RUN_PREFIX)):
         raise InvalidInput("no user_id begins with agent: or run: here: so begin those of agents and runs")
     if user:
-        return Place(user, agent, run)
+        return Mem0Scope(user, agent, run)
     if agent:
-        return Place(f"{AGENT}{agent}", "", run)
-    return Place(f"{RUN}{run}") if run else None
+        return Mem0Scope(f"{AGENT_PREFIX}{agent}", "", run)
+    return Mem0Scope(f"{RUN_PREFIX}{run}") if run else None
 
 
-def by_user(text: str, user: str = USUAL, *, only: bool = False) -> dict[str, list[str]]:
+def lines_by_user(text: str, user: str = DEFAULT_NAME, *, all_to_user: bool = False) -> dict[str, list[str]]:
     """The lines of each user; those of nobody are `user`'s, and with `only` all are.
 
     Everything is read and checked first: what is wrong is named with its line or its number in the list.
     """
     found: dict[str, list[str]] = {}
     seen: dict[tuple[str, str], str] = {}
-    for where, item in _items(text):
+    for where, item in _parse_items(text):
         try:
-            place, line = _translated(item, user, only=only)
+            place, line = _to_import_line(item, user, all_to_user=all_to_user)
             key = (place.user, line["key"])
             if seen.setdefault(key, line["query"]) != line["query"]:
                 raise InvalidInput(f"the id {item['id']!r:.80} comes twice, with other words")
@@ -83,7 +87,7 @@ def by_user(text: str, user: str = USUAL, *, only: bool = False) -> dict[str, li
     return found
 
 
-def _items(text: str) -> Iterator[tuple[str, Any]]:
+def _parse_items(text: str) -> Iterator[tuple[str, Any]]:
     """Every memory of an export, with where it stands."""
     try:
         whole = json.loads(text)
@@ -92,20 +96,20 @@ def _items(text: str) -> Iterator[tuple[str, Any]]:
     except json.JSONDecodeError as error:
         if error.msg != "Extra data":
             raise InvalidInput(f"line {error.lineno}: no JSON: {error.msg}") from error
-        yield from _lines(text.split("\n"))
+        yield from _parse_lines(text.split("\n"))
         return
-    if isinstance(whole, dict) and not any(name in whole for name in _TEXTS):
-        whole = next((whole[name] for name in _LISTS if isinstance(whole.get(name), list)), None)
+    if isinstance(whole, dict) and not any(name in whole for name in _TEXT_FIELDS):
+        whole = next((whole[name] for name in _LIST_FIELDS if isinstance(whole.get(name), list)), None)
     if isinstance(whole, dict):
         whole = [whole]
     if not isinstance(whole, list):
-        names = " or ".join(f'"{name}"' for name in _LISTS)
+        names = " or ".join(f'"{name}"' for name in _LIST_FIELDS)
         raise InvalidInput(f"no export of mem0: expected a list of memories, or an object with {names}")
     for number, item in enumerate(whole, start=1):
         yield f"memory {number}", item
 
 
-def _lines(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
+def _parse_lines(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
@@ -114,38 +118,38 @@ def _lines(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
                 raise InvalidInput(f"line {number}: no JSON: {error}") from error
 
 
-def _translated(item: Any, user: str, *, only: bool) -> tuple[Place, dict[str, Any]]:
+def _to_import_line(item: Any, user: str, *, all_to_user: bool) -> tuple[Mem0Scope, dict[str, Any]]:
     """Where a memory goes, and the turn it becomes."""
     if not isinstance(item, Mapping):
         raise InvalidInput("a memory is a JSON object")
-    words = next((item[name] for name in _TEXTS if item.get(name) is not None), "")
+    words = next((item[name] for name in _TEXT_FIELDS if item.get(name) is not None), "")
     query = checked_text(words, "memory")
     if not query.strip():
-        raise InvalidInput(f"it has no words under {', '.join(_TEXTS)}")
+        raise InvalidInput(f"it has no words under {', '.join(_TEXT_FIELDS)}")
     if not isinstance(item.get("id"), (str, int)) or item["id"] == "":
         raise InvalidInput("it has no id")
-    named = [_identifier(item, name) for name in _IDENTIFIERS]
-    place = placed(*named) or Place(user)
-    if only:
-        place = Place(user, *named[1:])
+    named = [_read_id(item, name) for name in _ID_FIELDS]
+    place = resolve_scope(*named) or Mem0Scope(user)
+    if all_to_user:
+        place = Mem0Scope(user, *named[1:])
     checked_name(place.user, "user")
     session = checked_name(place.session, "session")
-    made, changed = _when(item, "created_at"), _when(item, "updated_at")
-    key, at = f"{KEY}{item['id']}", made or changed
+    made, changed = _read_time(item, "created_at"), _read_time(item, "updated_at")
+    key, at = f"{KEY_PREFIX}{item['id']}", made or changed
     if changed is not None and made is not None and changed > made:
         key, at = f"{key}@{changed.isoformat()}", changed
     line = {"query": query, "session": session, "key": checked_name(key, "id")}
     return place, line if at is None else {**line, "at": at.isoformat()}
 
 
-def _identifier(item: Mapping[str, Any], name: str) -> str:
+def _read_id(item: Mapping[str, Any], name: str) -> str:
     value = item.get(name)
     if value is not None and not isinstance(value, (str, int)):
         raise InvalidInput(f"{name} is a name, not {value!r:.80}")
     return "" if value is None else checked_text(str(value), name).strip()
 
 
-def _when(item: Mapping[str, Any], name: str) -> datetime | None:
+def _read_time(item: Mapping[str, Any], name: str) -> datetime | None:
     """ISO 8601; without a zone it is taken as UTC, as mem0 writes it."""
     value = item.get(name)
     if value is None:

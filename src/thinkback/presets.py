@@ -21,7 +21,7 @@ from typing import Literal
 
 from thinkback.errors import InvalidInput
 
-Rerank = Literal["", "fuzzy", "perltqa"]
+RerankMethod = Literal["", "fuzzy", "perltqa"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
+class ScoreWeights:
     """What each part of a relative score is worth; words and meaning count in standard deviations."""
 
     words: float
@@ -64,12 +64,12 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manners:
+class QueryTypeWeights:
     """The weights for a query that asks, for one that tells, and for a whole passage."""
 
-    asks: Weights
-    tells: Weights
-    at_length: Weights
+    asks: ScoreWeights
+    tells: ScoreWeights
+    at_length: ScoreWeights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,22 +78,26 @@ class Preset:
     cosine: float  # weights of the score's two parts, each as it is
     lexical: float
     threshold: float  # below it a memory does not matter
-    nearly: float  # down to it a raw turn may take a place that is left; none may where it is the threshold
+    fill_threshold: (
+        float  # down to it a raw turn may take a place that is left; none may where it is the threshold
+    )
     scan_below: int  # spaces up to this size are searched whole, larger ones by groups
-    learned: bool  # R's columns: learned from the space, or random
-    target: float  # recall@10 that probing must reach; 0 probes one group, as the paper does
-    together: bool = False  # whether thoughts and raw turns are ranked together, or thoughts come first
-    rewords: bool = True  # whether a question is also searched for in other words than its own
-    rerank: Rerank = ""  # who scores the candidates anew, if anybody; then the weights only choose these
-    most: int | None = None  # so many memories and no more, whatever is asked for
-    weights: Manners | None = None  # those of a relative score, in place of the two
-    middle: float = 0.0  # the weighted sum that scores 0.5,
-    steep: float = 1.0  # and how quickly the score rises there
+    learned_hashing: bool  # R's columns: learned from the space, or random
+    target_recall: float  # recall@10 that probing must reach; 0 probes one group, as the paper does
+    rank_together: bool = False  # whether thoughts and raw turns are ranked together, or thoughts come first
+    rewrite_query: bool = True  # whether a question is also searched for in other words than its own
+    rerank: RerankMethod = (
+        ""  # who scores the candidates anew, if anybody; then the weights only choose these
+    )
+    max_items: int | None = None  # so many memories and no more, whatever is asked for
+    weights: QueryTypeWeights | None = None  # those of a relative score, in place of the two
+    midpoint: float = 0.0  # the weighted sum that scores 0.5,
+    logistic_scale: float = 1.0  # and how quickly the score rises there
     group_by: Literal["turn", "thought"] = "turn"  # whose embedding decides a thought's group
     retention: Retention | None = None  # forgetting by time
 
     @property
-    def by_kind(self) -> bool:
+    def uses_kinds(self) -> bool:
         """Whether it matters which kind of memory a question asks for."""
         return self.rerank == "perltqa" or self.weights is not None
 
@@ -102,7 +106,7 @@ class Preset:
             raise InvalidInput(f"preset {self.name!r}: {self.rerank} scores anew, so that nothing could fade")
 
 
-_ASKS = Weights(  # rounded from what `benchmarks/weights.py` learned
+_QUESTION_WEIGHTS = ScoreWeights(  # rounded from what `benchmarks/weights.py` learned
     words=0.75,
     asked=0.25,
     meaning=1.0,
@@ -119,20 +123,22 @@ _ASKS = Weights(  # rounded from what `benchmarks/weights.py` learned
     kind=3.0,
     answers=1.5,
 )
-_TELLS = replace(  # learned: words .5, before .7, told -4 and 6; but a sentence is also searched by
-    _ASKS,
-    words=0.9,
-    asked=0.0,
-    meaning=2.0,
-    meaning_han=0.4,
-    before=0.45,
-    meaning_before=0.4,
-    after=0.15,
-    told=-1.5,
-    told_before=3.5,
+_STATEMENT_WEIGHTS = (
+    replace(  # learned: words .5, before .7, told -4 and 6; but a sentence is also searched by
+        _QUESTION_WEIGHTS,
+        words=0.9,
+        asked=0.0,
+        meaning=2.0,
+        meaning_han=0.4,
+        before=0.45,
+        meaning_before=0.4,
+        after=0.15,
+        told=-1.5,
+        told_before=3.5,
+    )
 )
-_AT_LENGTH = replace(
-    _ASKS,
+_PASSAGE_WEIGHTS = replace(
+    _QUESTION_WEIGHTS,
     words=1.65,
     asked=0.0,
     meaning=1.45,
@@ -147,55 +153,71 @@ HYBRID = Preset(
     name="hybrid",
     cosine=0.5,
     lexical=0.5,
-    together=True,
-    weights=Manners(asks=_ASKS, tells=_TELLS, at_length=_AT_LENGTH),
-    middle=5.0,
-    steep=2.5,
+    rank_together=True,
+    weights=QueryTypeWeights(asks=_QUESTION_WEIGHTS, tells=_STATEMENT_WEIGHTS, at_length=_PASSAGE_WEIGHTS),
+    midpoint=5.0,
+    logistic_scale=2.5,
     threshold=0.13,
-    nearly=0.09,
+    fill_threshold=0.09,
     scan_below=100_000,
-    learned=True,
-    target=0.95,
+    learned_hashing=True,
+    target_recall=0.95,
 )
 TIM = Preset(
-    name="tim", cosine=1.0, lexical=0.0, threshold=0.2, nearly=0.2, scan_below=0, learned=False, target=0.0
+    name="tim",
+    cosine=1.0,
+    lexical=0.0,
+    threshold=0.2,
+    fill_threshold=0.2,
+    scan_below=0,
+    learned_hashing=False,
+    target_recall=0.0,
 )
 FADING = replace(HYBRID, name="fading", retention=Retention(archive_below=0.05))
-DENSE = replace(TIM, name="dense", together=True, scan_below=maxsize, learned=True, target=0.95)
+DENSE = replace(
+    TIM, name="dense", rank_together=True, scan_below=maxsize, learned_hashing=True, target_recall=0.95
+)
 BM25 = Preset(
     name="bm25",
-    together=True,
-    rewords=False,
+    rank_together=True,
+    rewrite_query=False,
     cosine=0.0,
     lexical=1.0,
     threshold=0.01,  # to share a word is enough, but for one that all share
-    nearly=0.01,
+    fill_threshold=0.01,
     scan_below=100_000,
-    learned=True,
-    target=0.95,
+    learned_hashing=True,
+    target_recall=0.95,
 )
-PERLTQA = replace(BM25, name="perltqa", rerank="perltqa", threshold=0.25, nearly=0.25)
+PERLTQA = replace(BM25, name="perltqa", rerank="perltqa", threshold=0.25, fill_threshold=0.25)
 FUZZY = replace(
-    BM25, name="fuzzy", rerank="fuzzy", most=5, cosine=0.5, lexical=0.5, threshold=0.3, nearly=0.3
+    BM25,
+    name="fuzzy",
+    rerank="fuzzy",
+    max_items=5,
+    cosine=0.5,
+    lexical=0.5,
+    threshold=0.3,
+    fill_threshold=0.3,
 )
 PRESETS = {preset.name: preset for preset in (HYBRID, FADING, TIM, FUZZY, PERLTQA, BM25, DENSE)}
 
 
-_BENT = 0.93  # a relative threshold on the plain scale: 0.13 is 0.15 there, and 1 stays 1
+_PLAIN_THRESHOLD_EXPONENT = 0.93  # a relative threshold on the plain scale: 0.13 is 0.15 there, and 1 stays 1
 
 
-def plain(preset: Preset) -> Preset:
+def plain_variant(preset: Preset) -> Preset:
     """A relative preset for a space of so few rows that they are no measure: each is measured by itself."""
     return replace(
         preset,
         weights=None,
-        together=preset.retention is None,  # a turn does not fade, and must not stand before what does
-        threshold=preset.threshold**_BENT,
-        nearly=preset.nearly**_BENT,
+        rank_together=preset.retention is None,  # a turn does not fade, and must not stand before what does
+        threshold=preset.threshold**_PLAIN_THRESHOLD_EXPONENT,
+        fill_threshold=preset.fill_threshold**_PLAIN_THRESHOLD_EXPONENT,
     )
 
 
-def preset(name: str) -> Preset:
+def get_preset(name: str) -> Preset:
     if name not in PRESETS:
         raise InvalidInput(f"no preset {name!r}: choose from {', '.join(sorted(PRESETS))}")
     return PRESETS[name]

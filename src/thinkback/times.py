@@ -15,7 +15,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def aware(value: datetime, name: str) -> datetime:
+def to_utc(value: datetime, name: str) -> datetime:
     """`value` in UTC; a time without a zone is refused, for guessing one would silently shift it."""
     if not isinstance(value, datetime):
         raise InvalidInput(f"{name} must be a datetime, not {type(value).__name__}")
@@ -30,7 +30,7 @@ def aware(value: datetime, name: str) -> datetime:
         raise InvalidInput(f"{name}={value.isoformat()} is outside the years 1 to 9999 in UTC") from error
 
 
-def micros(value: datetime) -> int:
+def to_micros(value: datetime) -> int:
     """Microseconds since 1970, exact."""
     return (value - _EPOCH) // _MICROSECOND
 

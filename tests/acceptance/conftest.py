@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from thinkback.settings import ENVIRONMENT
+from thinkback.config import ENVIRONMENT_VARIABLES
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -21,7 +21,13 @@ def ctrl_c_reaches_programs() -> None:
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The home of thinkback; the hashing embedder unless a test chooses another."""
-    for name in [*ENVIRONMENT.values(), "OPENAI_API_KEY", "HF_TOKEN", "THINKBACK_CONFIG", "XDG_DATA_HOME"]:
+    for name in [
+        *ENVIRONMENT_VARIABLES.values(),
+        "OPENAI_API_KEY",
+        "HF_TOKEN",
+        "THINKBACK_CONFIG",
+        "XDG_DATA_HOME",
+    ]:
         monkeypatch.delenv(name, raising=False)
     # Coverage and plug-ins of this run are not for the processes it starts.
     for name in [each for each in os.environ if each.startswith("COV_")]:

@@ -16,21 +16,21 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from thinkback.apps.server.caller import Caller
-from thinkback.apps.server.desk import Desk
-from thinkback.apps.server.options import Options
-from thinkback.apps.server.rest import refusals, router
-from thinkback.apps.server.services import Memories, Services
-from thinkback.apps.server.telemetry import Telemetry
 from thinkback.memory import Memory
+from thinkback.server.options import Options
+from thinkback.server.principal import Principal
+from thinkback.server.routes import create_router, errors
+from thinkback.server.services import MemoryRegistry, Services
+from thinkback.server.telemetry import Telemetry
+from thinkback.server.thread_pool import ThreadPool
 
 
 @dataclass
-class LetIn:
+class AuthenticateAs:
     """In the gate's place: every request comes from `caller`."""
 
     app: ASGIApp
-    caller: Caller = field(default_factory=Caller)
+    caller: Principal = field(default_factory=Principal)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -39,29 +39,29 @@ class LetIn:
 
 
 @contextmanager
-def application(
+def open_app(
     make: Callable[[Services], FastAPI], memory: Memory, options: Options | None = None
 ) -> Iterator[FastAPI]:
     """What a room makes of a memory."""
-    desk = Desk(threads=4)
+    desk = ThreadPool(threads=4)
     try:
-        yield make(Services(options or Options(), Memories(memory), desk, Telemetry()))
+        yield make(Services(options or Options(), MemoryRegistry(memory), desk, Telemetry()))
     finally:
         desk.close()
 
 
-def rest_alone(services: Services) -> FastAPI:
+def create_rest_app(services: Services) -> FastAPI:
     app = FastAPI(title="thinkback")
-    app.include_router(router(services))
-    refusals.register(app)
+    app.include_router(create_router(services))
+    errors.register_error_handlers(app)
     return app
 
 
-rest_app = partial(application, rest_alone)
+open_rest_app = partial(open_app, create_rest_app)
 
 
 @dataclass(frozen=True)
-class Reply:
+class HttpResponse:
     status: int
     headers: dict[str, str]
     body: bytes
@@ -78,7 +78,7 @@ class Client:
     port: int
     headers: dict[str, str] = field(default_factory=dict)
 
-    def ask(
+    def request(
         self,
         method: str,
         path: str,
@@ -86,7 +86,7 @@ class Client:
         *,
         headers: dict[str, str] | None = None,
         **query: Any,
-    ) -> Reply:
+    ) -> HttpResponse:
         """A `body` that is no bytes is sent as JSON; `query` goes into the URL."""
         sent = {**self.headers, **(headers or {})}
         if body is not None and not isinstance(body, bytes):
@@ -98,13 +98,13 @@ class Client:
             connection.request(method, target, body=body, headers=sent)
             response = connection.getresponse()
             names = {name.lower(): value for name, value in response.getheaders()}
-            return Reply(response.status, names, response.read())
+            return HttpResponse(response.status, names, response.read())
         finally:
             connection.close()
 
 
 @contextmanager
-def serving(app: ASGIApp) -> Iterator[Client]:
+def serve_app(app: ASGIApp) -> Iterator[Client]:
     """The application on a free port of loopback, in a thread, until the end of the block."""
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, lifespan="off")
     server = uvicorn.Server(config)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.acceptance.running import run
+from tests.acceptance.cli_runner import run
 
 SECRET = "Tr0ub4dor&77"
 

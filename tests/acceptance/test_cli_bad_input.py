@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.acceptance.running import Done, run, start
+from tests.acceptance.cli_runner import CommandResult, run, run_process
 
 HOSTILE = "\x1b[31mred\x1b[0m \x1b]0;title\x07 \u202eevil\u2066 [bold]markup[/bold] :smile: \x9b2J"
 
@@ -48,11 +48,11 @@ def test_nul_and_broken_bytes_become_replacement_characters() -> None:
 
 
 def test_bytes_on_the_command_line_that_are_no_text() -> None:
-    start("remember", b"I live in Par\xff\xfeis.", "--session", b"s\xff").ok()
+    run_process("remember", b"I live in Par\xff\xfeis.", "--session", b"s\xff").ok()
     assert turns() == ["I live in Par\ufffd\ufffdis."]
-    done = start("recall", b"Where \xff do I live?").ok()
+    done = run_process("recall", b"Where \xff do I live?").ok()
     assert "Par\ufffd\ufffdis" in done.out
-    start("recall", "x", "--user", b"\xff").ok()
+    run_process("recall", "x", "--user", b"\xff").ok()
 
 
 def test_lone_surrogates_become_replacement_characters() -> None:
@@ -125,7 +125,7 @@ def test_used_wrongly_is_exit_code_2(words: list[str]) -> None:
 
 def test_a_time_without_zone_is_local_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
-    done = start("remember", "I live in Paris.", "--at", "2024-05-31T18:30", "--json").ok()
+    done = run_process("remember", "I live in Paris.", "--at", "2024-05-31T18:30", "--json").ok()
     assert done.json["turn"]["at"] == "2024-05-31T09:30:00+00:00"
 
 
@@ -180,7 +180,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     run("remember", "x", "--db", "").failed()
 
 
-def harmless(done: Done) -> None:
+def harmless(done: CommandResult) -> None:
     text = done.ok().out + done.err
     for character in "\x1b\x07\x9b\u202e\u2066":
         assert character not in text

@@ -15,20 +15,20 @@ from contextlib import suppress
 from datetime import timedelta
 
 import pytest
-from tests.acceptance.running import COMMAND, run, start
-from tests.upstream import Upstream
+from tests.acceptance.cli_runner import COMMAND, run, run_process
+from tests.fake_openai import FakeOpenAI
 
+from thinkback.config import load_settings
 from thinkback.memory import Memory
-from thinkback.settings import load
 from thinkback.times import utc_now
 
 LINES = "I live in Paris.\nWhere do I live?\n我养了一只猫，名字叫小白。\n我的猫叫什么名字？\n"
 
 
 @pytest.fixture
-def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
+def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
     """A language model behind the OpenAI API, on this machine."""
-    with Upstream() as server:
+    with FakeOpenAI() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
         monkeypatch.setenv("THINKBACK_LLM", "openai:fake")
@@ -37,7 +37,7 @@ def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
 
 
 def test_each_line_is_answered_from_memory_in_its_language() -> None:
-    done = start("chat", "--llm", "none", stdin=LINES).ok()
+    done = run_process("chat", "--llm", "none", stdin=LINES).ok()
     lines = done.out.splitlines()
     assert [line for line in lines if line.startswith("you: ")] == [f"you: {x}" for x in LINES.splitlines()]
     answers = [line for line in lines if line.startswith("memory: ")]
@@ -49,9 +49,9 @@ def test_each_line_is_answered_from_memory_in_its_language() -> None:
 
 
 def test_it_remembers_across_two_runs_and_has_thought_in_between() -> None:
-    start("chat", "--llm", "none", stdin=LINES).ok()
+    run_process("chat", "--llm", "none", stdin=LINES).ok()
     assert run("stats", "--json").ok().json["pending"] == 0
-    done = start("chat", "--llm", "none", stdin="Where do I live?\n我的猫叫什么名字？").ok()
+    done = run_process("chat", "--llm", "none", stdin="Where do I live?\n我的猫叫什么名字？").ok()
     assert "lives in Paris" in done.out
     assert "小白" in done.out
     assert "said by user" in done.out
@@ -72,7 +72,7 @@ def test_no_line_is_no_error() -> None:
     assert run("chat", "--llm", "none").ok().out == ""
 
 
-def test_a_model_answers_with_what_was_recalled(upstream: Upstream) -> None:
+def test_a_model_answers_with_what_was_recalled(upstream: FakeOpenAI) -> None:
     run("remember", "I live in Paris.").ok()
     upstream.reply = lambda body: "You live in Paris.\nDo you not?" if "Paris" in json.dumps(body) else "Hm."
     done = run("chat", stdin="Where do I live?\n").ok()
@@ -82,7 +82,7 @@ def test_a_model_answers_with_what_was_recalled(upstream: Upstream) -> None:
 
 
 def test_the_integrator_shows_what_it_made_or_why_not(
-    upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+    upstream: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("remember", "I live in Paris.").ok()
     monkeypatch.setenv("THINKBACK_INTEGRATE", "true")
@@ -101,7 +101,7 @@ def test_the_integrator_shows_what_it_made_or_why_not(
     assert "'Rome' is in no memory" in shown["not_integrated"]
 
 
-def test_ask_is_answered_by_a_model_and_says_when_it_is_not(upstream: Upstream) -> None:
+def test_ask_is_answered_by_a_model_and_says_when_it_is_not(upstream: FakeOpenAI) -> None:
     run("remember", "I live in Paris.").ok()
     upstream.reply = lambda body: json.dumps({"known": True, "answer": "You live in Paris.", "used": [1]})
     done = run("ask", "Where do I live?").ok()
@@ -112,7 +112,7 @@ def test_ask_is_answered_by_a_model_and_says_when_it_is_not(upstream: Upstream) 
     assert "answered by rules: the answer of openai:fake cannot be used: it cites [7]" in done.err
 
 
-def test_a_model_that_fails_does_not_end_the_conversation(upstream: Upstream) -> None:
+def test_a_model_that_fails_does_not_end_the_conversation(upstream: FakeOpenAI) -> None:
     upstream.faults.append("401")
     done = run("chat", stdin="I live in Paris.\nHello?\n").ok()
     assert "error: " in done.err
@@ -135,7 +135,7 @@ def test_a_line_that_cannot_be_kept_does_not_end_the_conversation() -> None:
     assert len(run("turns", "--json").ok().json) == 1
 
 
-def test_what_is_not_thought_over_in_time_is_left_for_later(upstream: Upstream) -> None:
+def test_what_is_not_thought_over_in_time_is_left_for_later(upstream: FakeOpenAI) -> None:
     upstream.reply = lambda body: time.sleep(0.5) or "{}"  # type: ignore[func-returns-value]
     started = time.monotonic()
     done = run("chat", "--think", "llm", "--wait", "0", stdin="I live in Paris.\nI like tea.\nI like jam.\n")
@@ -145,14 +145,14 @@ def test_what_is_not_thought_over_in_time_is_left_for_later(upstream: Upstream) 
     assert run("stats", "--json").ok().json["turns"] == 3
 
 
-def test_what_cannot_be_thought_over_is_reported_with_its_reason(upstream: Upstream) -> None:
+def test_what_cannot_be_thought_over_is_reported_with_its_reason(upstream: FakeOpenAI) -> None:
     run("remember", "I live in Paris.", "--later").ok()
     upstream.reject = lambda body: "no such thing here"
     words = ("think", "--think", "llm")
     first = run(*words)
-    first.calm()
+    first.assert_no_traceback()
     assert first.code == 1
-    with Memory.open(load().db, embedder="hashing", background=False) as memory:
+    with Memory.open(load_settings().db, embedder="hashing", background=False) as memory:
         (claimed,) = memory.store.claim("default", 1, 60, utc_now() + timedelta(days=1))
         memory.store.release("default", 1, claimed.lease, reason="BadReply: nonsense", retry_at=None)
     assert "BadReply: nonsense" in run("doctor", "--offline").ok().out
@@ -249,7 +249,7 @@ def test_ctrl_d_and_ctrl_c_at_the_prompt(key: str, code: int) -> None:
     assert "Traceback" not in terminal.seen
 
 
-def test_ctrl_c_stops_an_answer_but_not_the_conversation(upstream: Upstream) -> None:
+def test_ctrl_c_stops_an_answer_but_not_the_conversation(upstream: FakeOpenAI) -> None:
     upstream.reply = lambda body: time.sleep(5) or "late"  # type: ignore[func-returns-value]
     terminal = Terminal("chat")
     terminal.until("you: ")
@@ -284,7 +284,7 @@ def test_progress_and_tables_on_a_terminal() -> None:
     assert terminal.end() == 0
 
 
-def test_a_draft_that_contradicts_memory_is_held_back_and_explained(upstream: Upstream) -> None:
+def test_a_draft_that_contradicts_memory_is_held_back_and_explained(upstream: FakeOpenAI) -> None:
     run("remember", "I live in Paris.").ok()
     run("think").ok()
     upstream.reply = lambda body: (

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.acceptance.running import refs, run
+from tests.acceptance.cli_runner import refs, run
 
 
 @pytest.fixture

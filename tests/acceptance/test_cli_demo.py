@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.acceptance.running import run, start
+from tests.acceptance.cli_runner import run, run_process
 
 FACTS = ("lives in Paris", "allergic to peanuts", "Clara (the user's sister) works as a doctor", "小白")
 
@@ -14,7 +14,7 @@ FACTS = ("lives in Paris", "allergic to peanuts", "Clara (the user's sister) wor
 def test_the_demo_recalls_every_fact_in_under_a_minute(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("THINKBACK_EMBEDDER")
     started = time.monotonic()
-    out = start("demo").ok().out
+    out = run_process("demo").ok().out
     assert time.monotonic() - started < 60
     recalled = [line for line in out.splitlines() if line.strip().startswith("recalled ")]
     for fact in FACTS:

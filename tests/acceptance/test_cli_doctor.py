@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.acceptance.running import run
-from tests.upstream import Upstream
+from tests.acceptance.cli_runner import run
+from tests.fake_openai import FakeOpenAI
 
 
 def checks(shown: dict[str, Any], what: str) -> list[tuple[str, str]]:
@@ -57,7 +57,7 @@ def test_a_damaged_database_is_broken(home: Path) -> None:
     data[20_000:60_000] = bytes(40_000)
     file.write_bytes(bytes(data))
     done = run("doctor")
-    done.calm()
+    done.assert_no_traceback()
     assert done.code == 1
     assert "broken" in done.out
 
@@ -66,12 +66,12 @@ def test_models_that_cannot_be_used_are_broken_and_secrets_stay_secret(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    with Upstream() as upstream:
+    with FakeOpenAI() as upstream:
         address = upstream.url.replace("http://", "http://me:hunter2@")
         monkeypatch.setenv("OPENAI_BASE_URL", address)
         upstream.faults.extend(["401"] * 20)
         done = run("doctor", "--llm", "openai:fake")
-    done.calm()
+    done.assert_no_traceback()
     assert done.code == 1
     assert "broken" in done.out
     assert "sk-secret" not in done.out + done.err
@@ -82,7 +82,7 @@ def test_models_that_cannot_be_used_are_broken_and_secrets_stay_secret(
 
 
 def test_a_model_that_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Upstream() as upstream:
+    with FakeOpenAI() as upstream:
         monkeypatch.setenv("OPENAI_BASE_URL", upstream.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
         upstream.reply = lambda body: "hello"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 import typer
-from tests.acceptance.running import run
+from tests.acceptance.cli_runner import run
 
-from thinkback.apps import cli_docs
-from thinkback.apps.cli.app import app
+from thinkback.cli import docs
+from thinkback.cli.app import app
 
 ROOT: Any = typer.main.get_command(app)
 
@@ -80,7 +80,7 @@ def test_no_command_shows_the_help() -> None:
 def test_the_documentation_is_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = Path(__file__).parents[2] / "docs" / "cli.md"
     monkeypatch.setattr("sys.argv", ["cli_docs", str(tmp_path / "docs" / "cli.md")])
-    cli_docs.main()
+    docs.main()
     fresh = (tmp_path / "docs" / "cli.md").read_text(encoding="utf-8")
     assert page.read_text(encoding="utf-8") == fresh, "run: make docs"
     for name in COMMANDS:

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.acceptance.running import run
+from tests.acceptance.cli_runner import run
 
-from thinkback.keys import verify
-from thinkback.stores import connect
+from thinkback.api_keys import verify_key
+from thinkback.storage import connect
 from thinkback.times import utc_now
 
 
@@ -25,7 +25,7 @@ def test_a_key_is_shown_once_and_opens_what_it_was_made_for(home: Path) -> None:
     assert "not kept" in made.err
     store = connect(str(home / "memory.db"))
     try:
-        key = verify(text, store.key, utc_now())
+        key = verify_key(text, store.key, utc_now())
     finally:
         store.close()
     assert key is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.acceptance.running import run
+from tests.acceptance.cli_runner import run
 
 MEMORIES = [
     {"id": "a1", "memory": "I live in Lyon.", "user_id": "ann", "created_at": "2024-07-26T10:00:00Z"},

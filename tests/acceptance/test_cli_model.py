@@ -7,15 +7,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tests.acceptance.running import run, start
+from tests.acceptance.cli_runner import run, run_process
 
 from thinkback.errors import ModelUnavailable
-from thinkback.models.folder import find
+from thinkback.llms.catalogue import find_model_file
 
 
 def pulled_model() -> Path | None:
     try:
-        return find("smollm2")
+        return find_model_file("smollm2")
     except ModelUnavailable:
         return None
 
@@ -55,7 +55,7 @@ def pulled(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_five_lines_are_answered_and_remembered_across_two_runs() -> None:
     for lines in (FIRST, SECOND):
-        done = start("chat", stdin=lines, timeout=200).ok()
+        done = run_process("chat", stdin=lines, timeout=200).ok()
         assert "local:smollm2" in done.err
         answers = [line for line in done.out.splitlines() if line.startswith("memory: ")]
         assert len(answers) == 5
@@ -68,7 +68,7 @@ def test_five_lines_are_answered_and_remembered_across_two_runs() -> None:
 
 def test_an_answer_is_short_and_uses_the_fact() -> None:
     run("remember", "My name is Ann and I live in Paris.").ok()
-    (shown,) = start("chat", "--json", stdin="Where do I live?\n", timeout=240).ok().out.splitlines()
+    (shown,) = run_process("chat", "--json", stdin="Where do I live?\n", timeout=240).ok().out.splitlines()
     answer = json.loads(shown)["answer"]
     assert "Paris" in answer
     assert len(answer.split()) < 60
@@ -79,6 +79,6 @@ def test_the_doctor_asks_it() -> None:
 
 
 def test_the_demo_lets_it_word_the_answers() -> None:
-    done = start("demo", timeout=60).ok()
+    done = run_process("demo", timeout=60).ok()
     assert "worded by local:smollm2" in done.out
     assert ", 0 now" in done.out

@@ -10,22 +10,24 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.acceptance.running import COMMAND, start
+from tests.acceptance.cli_runner import COMMAND, run_process
 
 
 @pytest.mark.parametrize("embedder", ["hashing", "minilm"])
 def test_what_one_process_is_told_another_recalls(embedder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THINKBACK_EMBEDDER", embedder)
-    start("remember", "I moved to Lyon.", "How exciting!").ok()
-    done = start("recall", "Where do I live?", "--json").ok()
+    run_process("remember", "I moved to Lyon.", "How exciting!").ok()
+    done = run_process("recall", "Where do I live?", "--json").ok()
     assert done.json["items"][0]["thought"]["objects"] == ["Lyon"]
     assert done.err == ""
 
 
 def test_meaning_counts_with_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THINKBACK_EMBEDDER", "minilm")
-    start("import", "-", stdin='{"query": "I work as a physician."}\n{"query": "I own a sailing boat."}').ok()
-    first = start("recall", "Do I have a medical profession?", "-k", "1").ok().out.splitlines()[1]
+    run_process(
+        "import", "-", stdin='{"query": "I work as a physician."}\n{"query": "I own a sailing boat."}'
+    ).ok()
+    first = run_process("recall", "Do I have a medical profession?", "-k", "1").ok().out.splitlines()[1]
     assert "physician" in first
 
 
@@ -39,7 +41,7 @@ def test_the_other_ways_to_start_it() -> None:
 def test_help_loads_no_heavy_library() -> None:
     """No model, table or array library: with one, help would take a second."""
     code = (
-        "import sys; from thinkback.apps.cli import main; sys.argv = ['thinkback', '--help']\n"
+        "import sys; from thinkback.cli import main; sys.argv = ['thinkback', '--help']\n"
         "try: main()\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'rich', 'onnxruntime', 'sqlite3', 'pydantic', 'openai'} & set(sys.modules)\n"
@@ -53,8 +55,8 @@ def test_help_loads_no_heavy_library() -> None:
 def test_an_error_shows_where_it_comes_from_only_with_debug(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_bytes(b"this is no database")
     words = ("stats", "--db", str(tmp_path / "x.db"))
-    start(*words).failed()
-    assert "Traceback" in start("--debug", *words).err
+    run_process(*words).failed()
+    assert "Traceback" in run_process("--debug", *words).err
 
 
 def test_ctrl_c_ends_quietly() -> None:
@@ -76,12 +78,12 @@ def test_ctrl_c_ends_quietly() -> None:
             process.kill()
     assert process.returncode == 130
     assert b"Traceback" not in err
-    assert "Paris" in start("turns").ok().out
+    assert "Paris" in run_process("turns").ok().out
 
 
 def test_a_reader_that_has_enough_is_no_error() -> None:
     lines = "\n".join(f'{{"query": "I like the number {n}."}}' for n in range(2000))
-    start("import", "-", "--later", stdin=lines).ok()
+    run_process("import", "-", "--later", stdin=lines).ok()
     process = subprocess.Popen([*COMMAND, "export"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.readline()
@@ -95,14 +97,14 @@ def test_a_reader_that_has_enough_is_no_error() -> None:
 
 def test_a_terminal_that_knows_no_unicode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    start("remember", "我住在北京。").ok()
-    assert "北京" in start("turns", "--json").ok().json[0]["query"]
-    assert start("recall", "我住在哪里？").ok().out
+    run_process("remember", "我住在北京。").ok()
+    assert "北京" in run_process("turns", "--json").ok().json[0]["query"]
+    assert run_process("recall", "我住在哪里？").ok().out
 
 
 def test_nothing_is_left_beside_the_database(home: Path) -> None:
-    start("remember", "I live in Paris.").ok()
-    start("recall", "Where do I live?").ok()
+    run_process("remember", "I live in Paris.").ok()
+    run_process("recall", "Where do I live?").ok()
     names = {path.name for path in home.iterdir()}
     assert "memory.db" in names
     assert all(name.startswith("memory.db") for name in names)
@@ -114,12 +116,12 @@ def test_two_processes_at_once(home: Path) -> None:
     for process in running:
         _, err = process.communicate(timeout=60)
         assert process.returncode == 0, err
-    assert len(start("turns", "--json").ok().json) == 6
-    assert start("stats", "--json").ok().json["pending"] == 0
+    assert len(run_process("turns", "--json").ok().json) == 6
+    assert run_process("stats", "--json").ok().json["pending"] == 0
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only to root")
 def test_a_read_only_folder_is_a_clear_error(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    start("remember", "hello", "--db", str(tmp_path / "x.db")).failed()
+    run_process("remember", "hello", "--db", str(tmp_path / "x.db")).failed()
     tmp_path.chmod(0o700)

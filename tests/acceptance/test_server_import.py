@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.acceptance.http_app import Client, LetIn, rest_app, serving
+from tests.acceptance.http_app import AuthenticateAs, Client, open_rest_app, serve_app
 
 from thinkback.memory import Memory
 
@@ -47,8 +47,8 @@ LOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 def client() -> Iterator[Client]:
     with (
         Memory.open(":memory:", embedder="hashing", background=False) as memory,
-        rest_app(memory) as app,
-        serving(LetIn(app)) as client,
+        open_rest_app(memory) as app,
+        serve_app(AuthenticateAs(app)) as client,
     ):
         yield client
 
@@ -95,13 +95,13 @@ def spoilt(place: tuple[int, tuple[Any, ...]], value: Any) -> bytes:
 @given(st.sampled_from(PLACES), st.sampled_from(HOSTILE))
 def test_a_spoilt_export_is_refused_or_works(client: Client, place: Any, value: Any) -> None:
     user = next(USERS)
-    reply = client.ask("POST", f"{V1}/import", spoilt(place, value), headers=NDJSON, user=user)
+    reply = client.request("POST", f"{V1}/import", spoilt(place, value), headers=NDJSON, user=user)
     assert reply.status in {200, 422}, reply.body
     if reply.status == 422:
-        assert client.ask("GET", f"{V1}/turns", user=user).json["items"] == []
+        assert client.request("GET", f"{V1}/turns", user=user).json["items"] == []
         return
     recall = {"query": "Where do I live?", "explain": True}
-    assert client.ask("POST", f"{V1}/recall", recall, user=user).status == 200
+    assert client.request("POST", f"{V1}/recall", recall, user=user).status == 200
     for method, path, choices in LOOKS:
-        looked = client.ask(method, f"{V1}/{path}", user=user, **choices)
+        looked = client.request(method, f"{V1}/{path}", user=user, **choices)
         assert looked.status < 500, (path, looked.body)

@@ -21,10 +21,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
-from tests.doors import Heard, scope_of
-from tests.house import TENANTS, House, house, running
+from tests.auth_matrix import AppResponse, scope_of
+from tests.server_app import TENANTS, ServerApp, open_server_app, run_lifespan
 
-from thinkback.apps.server import ids
+from thinkback.server import ids
 from thinkback.types import Ref
 
 STEPS = int(os.environ.get("THINKBACK_ISOLATION_STEPS", "600"))
@@ -82,9 +82,9 @@ class Tenants(RuleBasedStateMachine):
         super().__init__()
         self.folder = tempfile.mkdtemp()
         self.open = ExitStack()
-        self.home = self.open.enter_context(house(Path(self.folder)))
+        self.home = self.open.enter_context(open_server_app(Path(self.folder)))
         self.runner = self.open.enter_context(asyncio.Runner())
-        self.life = running(self.home.app)
+        self.life = run_lifespan(self.home.app)
         self.runner.run(self.life.__aenter__())
         self.serial = 0
 
@@ -97,8 +97,8 @@ class Tenants(RuleBasedStateMachine):
         self.serial += 1
         return TOLD[which % len(TOLD)].format(f"{tenant}canary{self.serial}")
 
-    def ask(self, tenant: str, method: str, path: str, **given: Any) -> Heard:
-        heard = self.runner.run(self.home.ask(method, path, key=self.home.keys[tenant], **given))
+    def ask(self, tenant: str, method: str, path: str, **given: Any) -> AppResponse:
+        heard = self.runner.run(self.home.request(method, path, key=self.home.keys[tenant], **given))
         headers = "\n".join(f"{name}: {value}" for name, value in heard.headers).encode()
         assert not foreign(tenant, heard.body + headers), f"{tenant}: {method} {path}"
         assert heard.status < 500, f"{method} {path}: {heard.status} {heard.body!r}"
@@ -106,12 +106,12 @@ class Tenants(RuleBasedStateMachine):
 
     @rule(tenant=tenants, user=users, which=numbers)
     def told_to_the_library(self, tenant: str, user: str, which: int) -> None:
-        memory = self.home.services.memories.tenant(tenant).for_user(user)
+        memory = self.home.services.memories.for_tenant(tenant).for_user(user)
         memory.remember(self.words(tenant, which), "I see.")
 
     @rule(tenant=tenants, user=users)
     def the_library_recalls(self, tenant: str, user: str) -> None:
-        memory = self.home.services.memories.tenant(tenant).for_user(user)
+        memory = self.home.services.memories.for_tenant(tenant).for_user(user)
         found = memory.recall("Where do I live, and what do I like?", k=10)
         said = [*(item.text for item in found), *memory.export(), *memory.store.users()]
         assert not foreign(tenant, "\n".join(said).encode())
@@ -172,7 +172,7 @@ class Tenants(RuleBasedStateMachine):
 
     @rule(tenant=tenants, user=users, number=numbers, kind=st.sampled_from(["thought", "turn"]))
     def asked_by_an_id_that_others_have_too(self, tenant: str, user: str, number: int, kind: Any) -> None:
-        named = ids.named(user, Ref(kind, number))
+        named = ids.encode_id(user, Ref(kind, number))
         self.ask(tenant, "GET", f"/memories/{named}")
         self.ask(tenant, "GET", f"/memories/{named}/history")
         for tool in ("get_memory", "why_memory"):
@@ -214,7 +214,7 @@ def test_nobody_is_told_anothers_words() -> None:
     )
 
 
-async def cancelled(home: House, dice: random.Random, tenant: str, serial: int) -> None:
+async def cancelled(home: ServerApp, dice: random.Random, tenant: str, serial: int) -> None:
     """One request whose client goes away, or whose task is cancelled, at any moment."""
     words = f"I live in {tenant}canary{serial}."
     which = dice.randrange(4)
@@ -255,17 +255,17 @@ async def cancelled(home: House, dice: random.Random, tenant: str, serial: int) 
     await asyncio.gather(task, return_exceptions=True)
 
 
-async def kept_apart(home: House) -> None:
+async def kept_apart(home: ServerApp) -> None:
     for tenant in TENANTS:
         for path in ("export", "journal", "turns", "thoughts?current=false"):
-            heard = await home.ask("GET", f"/v1/memory/{path}", key=home.keys[tenant])
+            heard = await home.request("GET", f"/v1/memory/{path}", key=home.keys[tenant])
             assert heard.status == 200
             assert not foreign(tenant, heard.body)
 
 
 def test_cancelled_requests_leak_nothing(tmp_path: Path) -> None:
     dice = random.Random(8)
-    with house(tmp_path) as home:
+    with open_server_app(tmp_path) as home:
 
         async def all_of_them() -> None:
             for serial in range(CANCELLED):
@@ -280,7 +280,7 @@ def test_cancelled_requests_leak_nothing(tmp_path: Path) -> None:
             await kept_apart(home)
 
         home.run(all_of_them)
-        assert home.services.desk.in_hand == 0, "nothing is left behind"
+        assert home.services.pool.pending == 0, "nothing is left behind"
 
 
 def test_the_search_for_canaries_finds_one() -> None:

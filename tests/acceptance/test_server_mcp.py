@@ -21,15 +21,15 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
-from tests.acceptance.running import COMMAND, run
+from tests.acceptance.cli_runner import COMMAND, run
 
-from thinkback.apps.server.caller import Caller
-from thinkback.apps.server.desk import Desk
-from thinkback.apps.server.mcp.mounting import mount
-from thinkback.apps.server.options import Options
-from thinkback.apps.server.services import Memories, Services
-from thinkback.apps.server.telemetry import Telemetry
 from thinkback.memory import Memory
+from thinkback.server.mcp.server import mount_http
+from thinkback.server.options import Options
+from thinkback.server.principal import Principal
+from thinkback.server.services import MemoryRegistry, Services
+from thinkback.server.telemetry import Telemetry
+from thinkback.server.thread_pool import ThreadPool
 
 TOOLS = {
     "add_memory",
@@ -48,9 +48,9 @@ HOSTILE = (
 )
 ASKS = 600  # how often a state is asked for before it counts as never reached
 CALLERS = {
-    "reader": Caller(scopes=frozenset({"read"})),
-    "ann": Caller(user="ann"),
-    "all": Caller(),
+    "reader": Principal(scopes=frozenset({"read"})),
+    "ann": Principal(user="ann"),
+    "all": Principal(),
 }
 
 Connect = Callable[[str], Any]
@@ -76,8 +76,8 @@ def url(tmp_path: Path) -> Iterator[str]:
     stop = threading.Event()
     thinker = threading.Thread(target=_think, args=(root.for_user("ann"), stop))
     thinker.start()
-    desk = Desk()
-    routes, running = mount(Services(Options(), Memories(root), desk, Telemetry()))
+    desk = ThreadPool()
+    routes, running = mount_http(Services(Options(), MemoryRegistry(root), desk, Telemetry()))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

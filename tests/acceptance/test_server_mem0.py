@@ -15,17 +15,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from thinkback.apps.server import mem0
-from thinkback.apps.server.caller import Caller
-from thinkback.apps.server.desk import Desk
-from thinkback.apps.server.faults import told
-from thinkback.apps.server.options import Options
-from thinkback.apps.server.services import Memories, Services
-from thinkback.apps.server.telemetry import Telemetry
 from thinkback.errors import ThinkbackError
 from thinkback.memory import Memory
+from thinkback.server.errors import error_response
+from thinkback.server.options import Options
+from thinkback.server.principal import Principal
+from thinkback.server.routes import mem0
+from thinkback.server.services import MemoryRegistry, Services
+from thinkback.server.telemetry import Telemetry
+from thinkback.server.thread_pool import ThreadPool
 
-CALLERS = {"all": Caller(), "reader": Caller(scopes=frozenset({"read"})), "ann": Caller(user="ann")}
+CALLERS = {"all": Principal(), "reader": Principal(scopes=frozenset({"read"})), "ann": Principal(user="ann")}
 TALK = [
     {"role": "user", "content": "I live in Lyon and I like jazz."},
     {"role": "assistant", "content": "You live on the moon."},
@@ -47,7 +47,7 @@ class Gate:
 
 async def _ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, ThinkbackError)
-    return told(error)
+    return error_response(error)
 
 
 @pytest.fixture
@@ -58,9 +58,9 @@ def root(tmp_path: Path) -> Iterator[Memory]:
 
 @pytest.fixture
 def client(root: Memory) -> Iterator[httpx2.Client]:
-    desk = Desk()
+    desk = ThreadPool()
     app = FastAPI()
-    app.include_router(mem0.router(Services(Options(), Memories(root), desk, Telemetry())))
+    app.include_router(mem0.create_router(Services(Options(), MemoryRegistry(root), desk, Telemetry())))
     app.add_exception_handler(ThinkbackError, _ours)
     server = uvicorn.Server(uvicorn.Config(Gate(app), port=0, log_level="error"))
     thread = threading.Thread(target=server.run)

@@ -12,8 +12,8 @@ from typing import Any
 import openai
 import pytest
 from openai.types.chat import ChatCompletionMessageParam
-from tests.proxying import Proxy, proxying
-from tests.upstream import File, Upstream, embedding
+from tests.fake_openai import FakeOpenAI, ServedFile, fake_embedding
+from tests.proxy_app import RunningProxy, run_proxy
 
 MODEL = "any"
 JS = Path(__file__).parent / "js"
@@ -23,19 +23,19 @@ CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arg
 
 
 @pytest.fixture
-def upstream() -> Iterator[Upstream]:
-    with Upstream() as server:
+def upstream() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as server:
         yield server
 
 
 @pytest.fixture
-def proxy(tmp_path: Path, upstream: Upstream) -> Iterator[Proxy]:
-    with proxying(tmp_path / "memory.db", upstream.url) as served:
+def proxy(tmp_path: Path, upstream: FakeOpenAI) -> Iterator[RunningProxy]:
+    with run_proxy(tmp_path / "memory.db", upstream.url) as served:
         yield served
 
 
 @pytest.fixture
-def client(proxy: Proxy) -> Iterator[openai.OpenAI]:
+def client(proxy: RunningProxy) -> Iterator[openai.OpenAI]:
     with openai.OpenAI(base_url=proxy.url, api_key="the-client's-own", max_retries=0) as client:
         yield client
 
@@ -44,12 +44,12 @@ def said(text: str) -> list[ChatCompletionMessageParam]:
     return [{"role": "user", "content": text}]
 
 
-def kept(proxy: Proxy) -> list[tuple[str, str]]:
+def kept(proxy: RunningProxy) -> list[tuple[str, str]]:
     return [(turn.query, turn.response) for turn in proxy.memory.turns()]
 
 
 def test_a_chat_is_remembered_and_recalled_in_the_next(
-    client: openai.OpenAI, proxy: Proxy, upstream: Upstream
+    client: openai.OpenAI, proxy: RunningProxy, upstream: FakeOpenAI
 ) -> None:
     upstream.reply = lambda body: "How exciting!"
     create = client.chat.completions.with_raw_response.create
@@ -72,7 +72,7 @@ def test_a_chat_is_remembered_and_recalled_in_the_next(
 
 
 def test_a_streamed_chat_comes_piece_by_piece_and_is_remembered_whole(
-    client: openai.OpenAI, proxy: Proxy, upstream: Upstream
+    client: openai.OpenAI, proxy: RunningProxy, upstream: FakeOpenAI
 ) -> None:
     stream = client.chat.completions.create(model=MODEL, messages=said("How is the sky?"), stream=True)
     pieces = [chunk.choices[0].delta.content or "" for chunk in stream]
@@ -83,7 +83,7 @@ def test_a_streamed_chat_comes_piece_by_piece_and_is_remembered_whole(
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_round_of_tools_is_one_turn(
-    client: openai.OpenAI, proxy: Proxy, upstream: Upstream, stream: bool
+    client: openai.OpenAI, proxy: RunningProxy, upstream: FakeOpenAI, stream: bool
 ) -> None:
     def reply(body: dict[str, Any]) -> str | dict[str, Any]:
         if body["messages"][-1]["role"] == "tool":
@@ -109,7 +109,7 @@ def test_a_round_of_tools_is_one_turn(
 
 
 def test_a_tool_that_must_be_called_is_the_answer(
-    client: openai.OpenAI, proxy: Proxy, upstream: Upstream
+    client: openai.OpenAI, proxy: RunningProxy, upstream: FakeOpenAI
 ) -> None:
     upstream.reply = lambda body: {"role": "assistant", "content": None, "tool_calls": [CALL]}
     client.chat.completions.create(
@@ -119,7 +119,7 @@ def test_a_tool_that_must_be_called_is_the_answer(
 
 
 def test_images_and_unknown_fields_pass_untouched(
-    client: openai.OpenAI, proxy: Proxy, upstream: Upstream
+    client: openai.OpenAI, proxy: RunningProxy, upstream: FakeOpenAI
 ) -> None:
     proxy.memory.remember("The bridge in Lyon is old.")
     content: Any = [{"type": "text", "text": "Which bridge of Lyon is this?"}, PICTURE]
@@ -136,7 +136,7 @@ def test_images_and_unknown_fields_pass_untouched(
 
 
 def test_what_was_not_answered_is_kept_once_however_often_it_is_tried(
-    client: openai.OpenAI, proxy: Proxy, upstream: Upstream
+    client: openai.OpenAI, proxy: RunningProxy, upstream: FakeOpenAI
 ) -> None:
     upstream.faults.extend(["500", "429:0", "500", "500"])
     trying = client.with_options(max_retries=2)
@@ -149,7 +149,7 @@ def test_what_was_not_answered_is_kept_once_however_often_it_is_tried(
 
 
 def test_errors_come_as_the_upstream_tells_them(
-    client: openai.OpenAI, proxy: Proxy, upstream: Upstream
+    client: openai.OpenAI, proxy: RunningProxy, upstream: FakeOpenAI
 ) -> None:
     upstream.faults.append("429:7")
     with pytest.raises(openai.RateLimitError) as refused:
@@ -165,7 +165,7 @@ def test_errors_come_as_the_upstream_tells_them(
 
 def test_an_upstream_that_is_not_there_is_a_named_error(tmp_path: Path) -> None:
     with (
-        proxying(tmp_path / "memory.db", "http://127.0.0.1:1/v1") as proxy,
+        run_proxy(tmp_path / "memory.db", "http://127.0.0.1:1/v1") as proxy,
         openai.OpenAI(base_url=proxy.url, api_key="x", max_retries=0) as client,
     ):
         with pytest.raises(openai.InternalServerError) as refused:
@@ -176,19 +176,21 @@ def test_an_upstream_that_is_not_there_is_a_named_error(tmp_path: Path) -> None:
         assert kept(proxy) == [("My name is Ann.", "")]
 
 
-def test_embeddings_and_models_pass_through(client: openai.OpenAI, upstream: Upstream) -> None:
+def test_embeddings_and_models_pass_through(client: openai.OpenAI, upstream: FakeOpenAI) -> None:
     models = {"object": "list", "data": [{"id": "any", "object": "model", "created": 1, "owned_by": "x"}]}
-    upstream.files["/v1/models"] = File(json.dumps(models).encode())
-    upstream.files["/v1/models/org/any"] = File(json.dumps(models["data"][0]).encode())
+    upstream.files["/v1/models"] = ServedFile(json.dumps(models).encode())
+    upstream.files["/v1/models/org/any"] = ServedFile(json.dumps(models["data"][0]).encode())
     assert [model.id for model in client.models.list()] == ["any"]
     assert client.models.retrieve("org/any").id == "any"
     made = client.embeddings.create(model=MODEL, input=["a b", "c"], encoding_format="float")
-    assert sorted(each.embedding for each in made.data) == sorted([embedding("a b"), embedding("c")])
+    assert sorted(each.embedding for each in made.data) == sorted(
+        [fake_embedding("a b"), fake_embedding("c")]
+    )
     with pytest.raises(openai.NotFoundError):
         client.models.retrieve("nothing")
 
 
-def test_curl_plain_and_streamed(proxy: Proxy, upstream: Upstream) -> None:
+def test_curl_plain_and_streamed(proxy: RunningProxy, upstream: FakeOpenAI) -> None:
     curl = shutil.which("curl")
     if curl is None:
         pytest.skip("curl is not installed")
@@ -238,7 +240,7 @@ def javascript(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_javascript_client(javascript: Path, proxy: Proxy, upstream: Upstream) -> None:
+def test_the_javascript_client(javascript: Path, proxy: RunningProxy, upstream: FakeOpenAI) -> None:
     upstream.faults.extend(["ok", "ok", "429"])
     ran = subprocess.run(
         ["node", "chat.mjs", proxy.url],

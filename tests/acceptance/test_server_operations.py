@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from tests.acceptance.running import start
-from tests.acceptance.server import CHAT, Answer, Server
-from tests.upstream import Upstream
+from tests.acceptance.cli_runner import run_process
+from tests.acceptance.server_process import CHAT, HttpResponse, ServerProcess
+from tests.fake_openai import FakeOpenAI
 
 from thinkback.memory import Memory
-from thinkback.stores.sqlite import SqliteStore
+from thinkback.storage.sqlite import SqliteStore
 from thinkback.times import utc_now
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs several processes")
@@ -34,14 +34,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(folder: Path) -> Iterator[Server]:
+def server(folder: Path) -> Iterator[ServerProcess]:
     """One server for the tests that leave it as it was."""
-    with Server(folder, "--workers", "2", THINKBACK_EMBEDDER="hashing") as one:
+    with ServerProcess(folder, "--workers", "2", THINKBACK_EMBEDDER="hashing") as one:
         yield one
 
 
-def counted(server: Server, name: str, **labels: str) -> float:
-    families = text_string_to_metric_families(server.ask("GET", "/metrics").text)
+def counted(server: ServerProcess, name: str, **labels: str) -> float:
+    families = text_string_to_metric_families(server.request("GET", "/metrics").text)
     return sum(
         sample.value
         for family in families
@@ -57,28 +57,28 @@ def eventually(check: Callable[[], object], what: str) -> None:
         time.sleep(0.05)
 
 
-def test_it_says_where_it_listens_and_that_it_is_open(server: Server) -> None:
-    assert server.told["url"] == f"http://127.0.0.1:{server.port}"
-    assert (server.told["workers"], server.told["thinkers"], server.told["open"]) == (2, 1, True)
+def test_it_says_where_it_listens_and_that_it_is_open(server: ServerProcess) -> None:
+    assert server.info["url"] == f"http://127.0.0.1:{server.port}"
+    assert (server.info["workers"], server.info["thinkers"], server.info["open"]) == (2, 1, True)
     first = server.events[0]
-    assert (first["event"], first["url"]) == ("listening", server.told["url"])
+    assert (first["event"], first["url"]) == ("listening", server.info["url"])
     assert first["access"].startswith("no keys: open")
 
 
-def test_it_is_alive_and_ready(server: Server) -> None:
-    assert server.ask("GET", "/health").json == {"status": "ok"}
-    assert server.ask("GET", "/ready").json["status"] == "ready"
+def test_it_is_alive_and_ready(server: ServerProcess) -> None:
+    assert server.request("GET", "/health").json == {"status": "ok"}
+    assert server.request("GET", "/ready").json["status"] == "ready"
 
 
-def test_what_it_is_told_is_thought_over_and_recalled(server: Server) -> None:
+def test_what_it_is_told_is_thought_over_and_recalled(server: ServerProcess) -> None:
     assert server.remember("ann", "I moved to Lyon.").status == 201
     eventually(lambda: counted(server, "thinkback_pending_turns") == 0, "it was not thought over")
     assert counted(server, "thinkback_turns_thought_over_total") >= 1
-    found = server.ask("POST", "/v1/memory/recall", {"query": "Where do I live?"}, user="ann").json
+    found = server.request("POST", "/v1/memory/recall", {"query": "Where do I live?"}, user="ann").json
     assert found["items"][0]["thought"]["objects"] == ["Lyon"]
 
 
-def test_all_processes_answer_and_their_metrics_add_up(server: Server) -> None:
+def test_all_processes_answer_and_their_metrics_add_up(server: ServerProcess) -> None:
     labels = {"route": "/v1/memory/turns", "method": "POST", "status": "201"}
     before = counted(server, "thinkback_requests_total", **labels)
     asked = [
@@ -93,7 +93,7 @@ def test_all_processes_answer_and_their_metrics_add_up(server: Server) -> None:
     assert counted(server, "thinkback_requests_in_flight") == 1  # the one that asks
 
 
-def test_logs_hold_no_secret_and_nothing_that_was_said(server: Server) -> None:
+def test_logs_hold_no_secret_and_nothing_that_was_said(server: ServerProcess) -> None:
     said = "The canary sings in Krakow"
     key = {"Authorization": f"Bearer {CANARY}", "X-Request-Id": CANARY, "X-Thinkback-User": "ben"}
     chat = {"model": "m", "messages": [{"role": "user", "content": said}], "user": "ben"}
@@ -109,8 +109,8 @@ def test_logs_hold_no_secret_and_nothing_that_was_said(server: Server) -> None:
         ("GET", f"/{CANARY}", None),
     )
     for method, path, body in asked:
-        server.ask(method, path, body, headers=key)
-    metrics = server.ask("GET", "/metrics").text
+        server.request(method, path, body, headers=key)
+    metrics = server.request("GET", "/metrics").text
     for word in ("canary", "Krakow", "sings"):
         assert word not in server.log
         assert word not in metrics
@@ -118,14 +118,14 @@ def test_logs_hold_no_secret_and_nothing_that_was_said(server: Server) -> None:
     assert {"/v1/memory/turns", "/v1/memory/recall", "/v1/chat/completions", "/memories", "none"} <= routes
 
 
-def test_a_taken_port_is_one_clear_line(server: Server) -> None:
-    failed = start("serve", "--port", str(server.port)).failed()
+def test_a_taken_port_is_one_clear_line(server: ServerProcess) -> None:
+    failed = run_process("serve", "--port", str(server.port)).failed()
     assert f"127.0.0.1:{server.port} is taken by another program" in failed.err
 
 
 def test_a_server_in_front_of_itself_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:8765/v1")
-    assert "is this server itself" in start("serve").failed().err
+    assert "is this server itself" in run_process("serve").failed().err
 
 
 def test_a_database_of_another_embedder_is_one_clear_line(tmp_path: Path) -> None:
@@ -133,11 +133,11 @@ def test_a_database_of_another_embedder_is_one_clear_line(tmp_path: Path) -> Non
         memory.remember("I moved to Lyon.")
         memory.post_think()
     for command in ("serve", "work"):
-        assert "reembed" in start(command, "--db", str(tmp_path / "memory.db")).failed().err
+        assert "reembed" in run_process(command, "--db", str(tmp_path / "memory.db")).failed().err
 
 
 def test_sigterm_finishes_what_is_in_hand(tmp_path: Path) -> None:
-    answers: list[Answer] = []
+    answers: list[HttpResponse] = []
     asked, go_on = threading.Event(), threading.Event()
 
     def slow(body: dict[str, Any]) -> str:
@@ -145,10 +145,10 @@ def test_sigterm_finishes_what_is_in_hand(tmp_path: Path) -> None:
         assert go_on.wait(60)
         return "How exciting!"
 
-    with Upstream() as upstream, Server(tmp_path / "s", "--upstream", upstream.url) as server:
+    with FakeOpenAI() as upstream, ServerProcess(tmp_path / "s", "--upstream", upstream.url) as server:
         upstream.reply = slow
         chat = threading.Thread(
-            target=lambda: answers.append(server.ask("POST", "/v1/chat/completions", CHAT, user="ann"))
+            target=lambda: answers.append(server.request("POST", "/v1/chat/completions", CHAT, user="ann"))
         )
         chat.start()
         assert asked.wait(60)
@@ -157,7 +157,7 @@ def test_sigterm_finishes_what_is_in_hand(tmp_path: Path) -> None:
         go_on.set()
         assert server.process.wait(60) == 0
         chat.join()
-        database = str(server.told["database"])
+        database = str(server.info["database"])
     assert answers[0].json["choices"][0]["message"]["content"] == "How exciting!"
     with closing(SqliteStore(database)) as store:
         assert [(turn.query, turn.response) for turn in store.turns("ann")] == [
@@ -166,9 +166,9 @@ def test_sigterm_finishes_what_is_in_hand(tmp_path: Path) -> None:
 
 
 def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
-    with Upstream() as upstream:
+    with FakeOpenAI() as upstream:
         upstream.faults.append("timeout")
-        with Server(tmp_path / "s", "--grace", "600", "--upstream", upstream.url) as server:
+        with ServerProcess(tmp_path / "s", "--grace", "600", "--upstream", upstream.url) as server:
             asked = threading.Thread(target=_ask_in_vain, args=(server,))
             asked.start()
             eventually(lambda: upstream.seen, "the upstream was not asked")
@@ -179,24 +179,24 @@ def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
             asked.join()
 
 
-def _refuses(server: Server) -> bool:
+def _refuses(server: ServerProcess) -> bool:
     try:
-        server.ask("GET", "/health")
+        server.request("GET", "/health")
     except ConnectionError:
         return True
     return False
 
 
-def _ask_in_vain(server: Server) -> None:
+def _ask_in_vain(server: ServerProcess) -> None:
     with pytest.raises((OSError, HTTPException)):
-        server.ask("POST", "/v1/chat/completions", CHAT)
+        server.request("POST", "/v1/chat/completions", CHAT)
 
 
 def test_a_thinking_process_of_its_own_does_the_work_of_a_server_without_one(tmp_path: Path) -> None:
-    with Server(tmp_path / "s", "--thinkers", "0") as server:
+    with ServerProcess(tmp_path / "s", "--thinkers", "0") as server:
         server.remember("ann", "I moved to Lyon.")
         assert counted(server, "thinkback_pending_turns") == 1
-        database = str(server.told["database"])
+        database = str(server.info["database"])
         worker = subprocess.Popen([sys.executable, "-m", "thinkback", "work", "--db", database])
         try:
             eventually(lambda: counted(server, "thinkback_pending_turns") == 0, "nobody thought")
@@ -206,22 +206,22 @@ def test_a_thinking_process_of_its_own_does_the_work_of_a_server_without_one(tmp
 
 
 def test_what_thinking_has_in_hand_is_handed_back_when_its_grace_is_over(tmp_path: Path) -> None:
-    with Upstream() as upstream:
+    with FakeOpenAI() as upstream:
         upstream.faults.append("timeout")
         words = ("--llm", "openai:slow", "--think", "llm", "--grace", "1")
         keys = {"OPENAI_BASE_URL": upstream.url, "OPENAI_API_KEY": "none"}
-        with Server(tmp_path / "s", *words, **keys) as server:
+        with ServerProcess(tmp_path / "s", *words, **keys) as server:
             server.remember("ann", "I moved to Lyon.")
             eventually(lambda: upstream.seen, "the model was not asked")
             assert server.stop() == 0
-            database = str(server.told["database"])
+            database = str(server.info["database"])
         with closing(SqliteStore(database)) as store:
             (claimed,) = store.claim("ann", 1, 60, utc_now())
             assert (claimed.turn.query, claimed.attempts) == ("I moved to Lyon.", 1)
 
 
 def test_where_there_can_be_one_process_it_does_everything(tmp_path: Path) -> None:
-    with Server(tmp_path / "s", module="tests.alone") as server:
+    with ServerProcess(tmp_path / "s", module="tests.single_process_cli") as server:
         server.remember("ann", "I moved to Lyon.")
         eventually(lambda: counted(server, "thinkback_pending_turns") == 0, "nobody thought")
         assert server.stop() == 0

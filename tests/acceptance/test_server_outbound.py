@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.acceptance.server import Server
-from tests.upstream import Upstream
+from tests.acceptance.server_process import ServerProcess
+from tests.fake_openai import FakeOpenAI
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs several processes")
 HOOK = Path(__file__).parent / "outbound"
@@ -50,11 +50,11 @@ def test_it_turns_to_its_upstream_and_to_nobody_else(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     path = os.pathsep.join([str(HOOK), os.environ.get("PYTHONPATH", "")])
     environment = {"THINKBACK_TEST_OUTBOUND": str(notes), "PYTHONPATH": path}
-    with Upstream() as upstream:
+    with FakeOpenAI() as upstream:
         words = ("--upstream", upstream.url, "--workers", "2")
-        with Server(tmp_path / "s", *words, **environment) as server:
+        with ServerProcess(tmp_path / "s", *words, **environment) as server:
             answers = {
-                (method, path): server.ask(method, path, body, user="ann", headers=ACCEPT).status
+                (method, path): server.request(method, path, body, user="ann", headers=ACCEPT).status
                 for method, path, body in ASKED
             }
             _thought_over(server)
@@ -68,8 +68,8 @@ def test_it_turns_to_its_upstream_and_to_nobody_else(tmp_path: Path) -> None:
     assert {line for line in others if not line.startswith(among_itself)} == set()
 
 
-def _thought_over(server: Server) -> None:
+def _thought_over(server: ServerProcess) -> None:
     deadline = time.monotonic() + 60
-    while "thinkback_pending_turns 0.0" not in server.ask("GET", "/metrics").text:
+    while "thinkback_pending_turns 0.0" not in server.request("GET", "/metrics").text:
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -22,15 +22,15 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import APIOperation, BaseSchema, Case, GenerationMode
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events, from_schema
-from tests.acceptance.http_app import LetIn, application
+from tests.acceptance.http_app import AuthenticateAs, open_app
 
-from thinkback.apps.server import ids
-from thinkback.apps.server.app import documented
 from thinkback.memory import Memory
-from thinkback.text.refs import parse_ref
+from thinkback.refs import parse_ref
+from thinkback.server import ids
+from thinkback.server.app import create_api
 
 CASES = int(os.environ.get("THINKBACK_SCHEMA_CASES", "10"))
-APPLICATION = partial(application, documented)
+APPLICATION = partial(open_app, create_api)
 
 # A schema cannot say which characters are printable, nor that one of two texts must not be blank: what is
 # refused for that is a documented 422, but no schema forbids it.
@@ -64,7 +64,7 @@ def schema_of(app: FastAPI, **phases: bool) -> BaseSchema:
         "phases": {name: {"enabled": enabled} for name, enabled in phases.items()},
     }
     told = SchemathesisConfig.from_dict(config)
-    return schemathesis.openapi.from_asgi("/openapi.json", LetIn(app), config=told)
+    return schemathesis.openapi.from_asgi("/openapi.json", AuthenticateAs(app), config=told)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def at_home(case: Case[Any], number: int) -> None:
     """Let a case ask for something that is there."""
     small, session = 1 + number % 8, ("trip", "default")[number % 2]
     ref = f"{('thought', 'turn')[number % 2]}:{small}"
-    memory_id = ids.named("default", parse_ref(ref, "thought"))
+    memory_id = ids.encode_id("default", parse_ref(ref, "thought"))
     refs = {"id": small, "turn": small, "ref": ref, "session": session, "memory_id": memory_id}
     case.path_parameters |= {name: refs[name] for name in case.path_parameters if name in refs}
     case.query.pop("user", None)

@@ -13,24 +13,22 @@ from threading import Event
 from typing import Any
 
 import pytest
-from tests.acceptance.running import run
+from tests.acceptance.cli_runner import run
 from tests.acceptance.test_cli_chat import Terminal
-from tests.upstream import Upstream
+from tests.fake_openai import FakeOpenAI
 from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
-from thinkback.apps.tui import conversation
-from thinkback.apps.tui.app import TerminalApp
-from thinkback.apps.tui.conversation import Said
-from thinkback.apps.tui.entry import Entry
-from thinkback.apps.tui.panes import JournalPane, RecalledPane, ThoughtsPane
-from thinkback.apps.tui.screens import Explained, Help, Sessions
-from thinkback.apps.tui.screenshots import PICTURES, write
-from thinkback.apps.tui.side import TABS
 from thinkback.errors import ModelUnavailable, StoreUnavailable
+from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
-from thinkback.models.scripted import ScriptedLLM
+from thinkback.tui import conversation
+from thinkback.tui.app import TerminalApp
+from thinkback.tui.conversation import MessageInput, MessageWidget
+from thinkback.tui.screens import DetailScreen, HelpScreen, SessionsScreen
+from thinkback.tui.screenshots import SCREENSHOTS, write_screenshots
+from thinkback.tui.sidebar import TAB_IDS, JournalPane, RecalledPane, ThoughtsPane
 from thinkback.types import Message, Reply
 
 Script = Callable[[TerminalApp, Pilot[None]], Awaitable[None]]
@@ -93,7 +91,7 @@ async def answered(app: TerminalApp, pilot: Pilot[None], message: str) -> None:
 
 async def say(app: TerminalApp, pilot: Pilot[None], *messages: str) -> None:
     for message in messages:
-        app.entry.focus().insert(message)
+        app.message_input.focus().insert(message)
         await pilot.press("enter")
         await answered(app, pilot, message)
 
@@ -104,7 +102,7 @@ def screen(app: Any) -> str:
 
 
 def said(app: TerminalApp) -> list[tuple[str, str]]:
-    return [(each.speaker, each.said) for each in app.query(Said) if each.speaker != "note"]
+    return [(each.speaker, each.message_text) for each in app.query(MessageWidget) if each.speaker != "note"]
 
 
 class Held(ScriptedLLM):
@@ -196,7 +194,7 @@ def test_everything_has_its_place_at_80_by_24_and_when_resized(opened: Open) -> 
 
 def test_a_message_of_several_lines_and_in_chinese(opened: Open) -> None:
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
-        entry = app.entry
+        entry = app.message_input
         await pilot.press("a", "shift+enter", "b", "ctrl+j", "c", "alt+enter", "d")
         assert entry.text == "a\nb\nc\nd"
         entry.clear()
@@ -219,7 +217,7 @@ def test_a_message_of_several_lines_and_in_chinese(opened: Open) -> None:
 def test_tab_moves_and_keys_open_help_and_change_the_light(opened: Open) -> None:
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         await calm(app, pilot)
-        assert isinstance(app.focused, Entry)
+        assert isinstance(app.focused, MessageInput)
         stations = []
         for _ in range(6):
             await pilot.press("tab")
@@ -229,13 +227,13 @@ def test_tab_moves_and_keys_open_help_and_change_the_light(opened: Open) -> None
         await pilot.press("f3")
         assert app.current_theme.dark is not dark
         await pilot.press("f1")
-        await until(pilot, lambda: isinstance(app.screen, Help), "help")
+        await until(pilot, lambda: isinstance(app.screen, HelpScreen), "help")
         for word in ("Shift+Enter", "Ctrl+J", "Marks:"):
             await shows(pilot, word)
         await pilot.press("escape")
-        app.entry.focus()
+        app.message_input.focus()
         await pilot.press("q", "question_mark")
-        assert app.entry.text == "q?", "in the message these are letters"
+        assert app.message_input.text == "q?", "in the message these are letters"
         app.query_one("#conversation").focus()
         await pilot.press("q")
         await until(pilot, lambda: app._exit, "the end")
@@ -252,15 +250,15 @@ def test_an_action_is_undone_from_the_journal(opened: Open, way: str) -> None:
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         await calm(app, pilot)
         if way == "key":
-            app.side.show_tab(TABS[3])
+            app.sidebar.show_tab(TAB_IDS[3])
             app.query_one(JournalPane).focus()
             await shows(pilot, "supersede")
             await pilot.press("home", "u")
         else:
-            await pilot.click(f"#--content-tab-{TABS[3]}")
+            await pilot.click(f"#--content-tab-{TAB_IDS[3]}")
             await shows(pilot, "supersede")
             await pilot.click(JournalPane, offset=(5, 1))
-            await until(pilot, lambda: isinstance(app.screen, Explained), "the explanation")
+            await until(pilot, lambda: isinstance(app.screen, DetailScreen), "the explanation")
             await shows(pilot, "holds one value")
             await pilot.click("#undo")
         await shows(pilot, "supersede (undone)")
@@ -274,12 +272,12 @@ def test_an_action_is_undone_from_the_journal(opened: Open, way: str) -> None:
 def test_a_thought_and_a_recalled_memory_tell_why(opened: Open) -> None:
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         await say(app, pilot, "I live in Paris.", "Where do I live?")
-        for tab, pane in ((TABS[2], ThoughtsPane), (TABS[1], RecalledPane)):
-            app.side.show_tab(tab)
+        for tab, pane in ((TAB_IDS[2], ThoughtsPane), (TAB_IDS[1], RecalledPane)):
+            app.sidebar.show_tab(tab)
             app.query_one(pane).focus()
             await shows(pilot, "The user lives in Paris.")
             await pilot.press("home", "enter")
-            await until(pilot, lambda: isinstance(app.screen, Explained), "the explanation")
+            await until(pilot, lambda: isinstance(app.screen, DetailScreen), "the explanation")
             await shows(pilot, "I live in Paris.")
             await pilot.press("escape")
 
@@ -307,7 +305,7 @@ def test_conversations_are_listed_searched_opened_and_begun(opened: Open) -> Non
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         await calm(app, pilot)
         await pilot.press("f2")
-        await until(pilot, lambda: isinstance(app.screen, Sessions), "the list")
+        await until(pilot, lambda: isinstance(app.screen, SessionsScreen), "the list")
         await shows(pilot, "pets")
         await shows(pilot, "conversations: 2")
         await pilot.press(*"nine")
@@ -319,10 +317,10 @@ def test_conversations_are_listed_searched_opened_and_begun(opened: Open) -> Non
         await pilot.press("down")
         await until(pilot, lambda: isinstance(app.focused, OptionList), "the list")
         await pilot.press("home", "down", "enter")
-        await until(pilot, lambda: app.talk.session == "pets", "the conversation")
+        await until(pilot, lambda: app.chat_session.session == "pets", "the conversation")
         await until(pilot, lambda: said(app) == [("you", "My cat is called Minka.")], "what was said")
         await pilot.press("ctrl+n")
-        await until(pilot, lambda: app.talk.session.startswith("chat "), "a new conversation")
+        await until(pilot, lambda: app.chat_session.session.startswith("chat "), "a new conversation")
         await until(pilot, lambda: not said(app), "a clean page")
 
     drive(memory, talk)
@@ -340,7 +338,7 @@ def test_an_answer_streams_and_typing_goes_on_meanwhile(opened: Open) -> None:
         await until(pilot, lambda: ("memory", "Paris") in said(app), "the first word")
         await shows(pilot, "answering")
         await pilot.press(*"next", "enter")
-        await until(pilot, lambda: app.entry.text == "next", "what cannot be sent yet")
+        await until(pilot, lambda: app.message_input.text == "next", "what cannot be sent yet")
         model.go.set()
         await until(pilot, lambda: ("memory", "Paris is lovely in spring.") in said(app), "the rest")
         await until(pilot, lambda: not app.answering, "the end of it")
@@ -415,7 +413,7 @@ def test_one_can_go_on_and_leave_while_memory_thinks(opened: Open, tmp_path: Pat
 def test_a_model_that_fails_is_told_in_the_conversation_and_the_turn_is_kept(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Upstream() as upstream:
+    with FakeOpenAI() as upstream:
         monkeypatch.setenv("OPENAI_BASE_URL", upstream.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
         upstream.faults.append("401")
@@ -438,12 +436,12 @@ def test_a_model_that_fails_is_told_in_the_conversation_and_the_turn_is_kept(
 def test_what_cannot_be_kept_goes_back_to_be_sent_again(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("thinkback.checks.MAX_TEXT", 20)
+    monkeypatch.setattr("thinkback.validation.MAX_TEXT_CHARS", 20)
 
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         text = "This is longer than twenty characters."
         await say(app, pilot, text)
-        assert app.entry.text == text
+        assert app.message_input.text == text
         await shows(pilot, "not kept")
 
     memory = opened()
@@ -465,7 +463,7 @@ def test_what_memory_cannot_do_now_is_told(opened: Open, monkeypatch: pytest.Mon
 
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         await say(app, pilot, "I live in Paris.")
-        app.side.show_tab(TABS[3])
+        app.sidebar.show_tab(TAB_IDS[3])
         app.query_one(JournalPane).focus()
         await shows(pilot, "insert")
         await pilot.press("home", "u")
@@ -482,7 +480,7 @@ def test_what_memory_cannot_do_now_is_told(opened: Open, monkeypatch: pytest.Mon
         await say(app, pilot, "Hello?")
         assert said(app)[-1] == ("error", "the embedder is away\nWhat you said is kept.")
         monkeypatch.setattr(memory, "wait", failing(StoreUnavailable("the database is locked")))
-        app.entry.insert("Hello again?")
+        app.message_input.insert("Hello again?")
         await pilot.press("enter")
         await shows(pilot, "! thinking failed, it is tried again: the database is locked")
 
@@ -492,7 +490,7 @@ def test_what_memory_cannot_do_now_is_told(opened: Open, monkeypatch: pytest.Mon
 def test_a_long_conversation_opens_at_its_end_and_stays_light(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conversation, "SHOWN", 2 * conversation.OPENED)
+    monkeypatch.setattr(conversation, "MAX_MESSAGES", 2 * conversation.MAX_OPENED_TURNS)
     memory = opened(background=False)
     for number in range(60):
         memory.remember(f"line {number}", f"answer {number}", session="talk")
@@ -502,11 +500,13 @@ def test_a_long_conversation_opens_at_its_end_and_stays_light(
         assert said(app)[0] == ("you", "line 20")
         await shows(pilot, "to be thought over later")
         for number in range(60, 63):
-            app.entry.insert(f"line {number}")
+            app.message_input.insert(f"line {number}")
             await pilot.press("enter")
             told = ("you", f"line {number}")
             await until(pilot, lambda told=told: told in said(app) and not app.answering, "the answer")  # type: ignore[misc]
-        await until(pilot, lambda: len(app.query(Said)) <= conversation.SHOWN, "the oldest to go")
+        await until(
+            pilot, lambda: len(app.query(MessageWidget)) <= conversation.MAX_MESSAGES, "the oldest to go"
+        )
         assert said(app)[-2] == ("you", "line 62")
 
     drive(memory, talk)
@@ -545,8 +545,8 @@ def test_without_textual_it_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_pictures_are_drawn(tmp_path: Path) -> None:
-    drawn = list(write(tmp_path / "images", "hashing"))
-    assert [path.stem for path in drawn] == [picture.name for picture in PICTURES]
+    drawn = list(write_screenshots(tmp_path / "images", "hashing"))
+    assert [path.stem for path in drawn] == [picture.name for picture in SCREENSHOTS]
     for path in drawn:
         svg = path.read_text("utf-8")
         assert "预算不超过八千元。" in svg

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.making import EMBEDDER
+from tests.factories import EMBEDDER
 
-from thinkback.ports import Store
-from thinkback.stores import connect
+from thinkback.protocols import Store
+from thinkback.storage import connect
 
 NewStore = Callable[[], Store]
 
@@ -33,5 +33,5 @@ def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NewSto
 def store(new_store: NewStore) -> Store:
     """An empty store that has its embedder."""
     made = new_store()
-    made.adopt(EMBEDDER)
+    made.bind_embedder(EMBEDDER)
     return made

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from tests.upstream import Upstream
+from tests.fake_openai import FakeOpenAI
 
-from thinkback.models import embedder
-from thinkback.models.openai_embedder import OpenAIEmbedder
-from thinkback.ports import Embedder
+from thinkback.embedders.openai import OpenAIEmbedder
+from thinkback.embedders.registry import create_embedder
+from thinkback.protocols import Embedder
 
 NAMES = ["minilm", "wordllama", "hashing", "openai"]
 ODD = [
@@ -33,9 +33,9 @@ ODD = [
 @pytest.fixture(scope="module", params=NAMES)
 def model(request: pytest.FixtureRequest) -> Iterator[Embedder]:
     if request.param != "openai":
-        yield embedder(request.param)
+        yield create_embedder(request.param)
         return
-    with Upstream() as upstream:
+    with FakeOpenAI() as upstream:
         remote = OpenAIEmbedder("fake-embedding", base_url=upstream.url)
         yield remote
         remote.close()
@@ -119,8 +119,8 @@ def test_it_may_be_used_from_several_threads(model: Embedder) -> None:
 
 
 def test_names_tell_vector_spaces_apart() -> None:
-    with Upstream() as upstream:
-        remote = embedder("openai:fake-embedding", base_url=upstream.url)
-        names = [embedder(name).name for name in NAMES[:3]] + [remote.name]
+    with FakeOpenAI() as upstream:
+        remote = create_embedder("openai:fake-embedding", base_url=upstream.url)
+        names = [create_embedder(name).name for name in NAMES[:3]] + [remote.name]
         assert len(set(names)) == len(NAMES)
         remote.close()  # type: ignore[attr-defined]

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from tests.upstream import Upstream
+from tests.fake_openai import FakeOpenAI
 
 from thinkback.errors import BadReply, InvalidInput, ModelError, ModelUnavailable
-from thinkback.models.folder import find
-from thinkback.models.local import LocalLLM
-from thinkback.models.openai_llm import OpenAILLM
-from thinkback.models.scripted import ScriptedLLM
-from thinkback.ports import LLM
+from thinkback.llms.catalogue import find_model_file
+from thinkback.llms.local import LocalLLM
+from thinkback.llms.openai import OpenAILLM
+from thinkback.llms.scripted import ScriptedLLM
+from thinkback.protocols import LLM
 from thinkback.types import Message, Reply
 
 ASK = [Message("system", "You are brief."), Message("user", "Say hello to Anna in one short sentence.")]
@@ -44,7 +44,7 @@ def _answer(body: dict[str, Any]) -> str:
 
 def _local() -> LocalLLM:
     try:
-        find("smollm2")
+        find_model_file("smollm2")
     except ModelUnavailable as absent:
         pytest.skip(f"{absent}")
     return LocalLLM("smollm2", context=1024)
@@ -64,7 +64,7 @@ def case(request: pytest.FixtureRequest) -> Iterator[Case]:
         scripted = ScriptedLLM({"JSON": JSON, "": lambda messages: words[-1]})
         yield Case(scripted, lambda: words.append(" "))
     elif request.param == "openai":
-        with Upstream() as upstream:
+        with FakeOpenAI() as upstream:
             upstream.reply = _answer
             llm = OpenAILLM("fake", base_url=upstream.url, timeout=5)
             yield Case(llm, lambda: upstream.faults.append("empty"))

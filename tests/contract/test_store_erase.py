@@ -4,41 +4,41 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.making import (
+from tests.factories import (
     DIM,
     NOW,
-    deny,
-    draft,
+    add_thought,
+    append_turns,
+    apply_operations,
+    forget_operation,
     index_all,
-    insert,
-    merge,
+    insert_operation,
+    merge_operation,
     minute,
-    remember,
-    replay,
-    say,
+    new_turn,
+    replay_journal,
     sentences,
-    supersede,
-    tell,
-    think,
+    supersede_operation,
+    thought_draft,
 )
 
 from thinkback.errors import NotFound
-from thinkback.ports import Store
-from thinkback.types import Hashing, Said, Stamp, Used
+from thinkback.protocols import Store
+from thinkback.types import Hashing, NewTurn, RecalledItem, VersionStamp
 
 
 def consistent(store: Store) -> None:
     """The journal tells the space; the index holds only what is there; nothing is damaged."""
     thoughts = store.thoughts("ann", current=False)
-    assert replay(store.journal("ann")) == thoughts
+    assert replay_journal(store.journal("ann")) == thoughts
     known = {("turn", turn.id) for turn in store.turns("ann")} | {("thought", t.id) for t in thoughts}
-    assert {(item.kind, item.id) for item in store.delta("ann", Stamp()).entries} <= known
+    assert {(item.kind, item.id) for item in store.delta("ann", VersionStamp()).entries} <= known
     assert store.check() == []
 
 
 def test_a_turn_goes_with_its_thoughts_actions_and_entries(store: Store) -> None:
     for sentence in ("a", "b", "c"):
-        tell(store, "ann", sentence)
+        add_thought(store, "ann", sentence)
     index_all(store, "ann")
     seen = store.stamp("ann")
     erased = store.erase("ann", turn=2, now=NOW)
@@ -58,17 +58,17 @@ def test_a_turn_goes_with_its_thoughts_actions_and_entries(store: Store) -> None
 
 
 def test_numbers_are_not_used_again(store: Store) -> None:
-    tell(store, "ann", "a")
-    tell(store, "ann", "b")
+    add_thought(store, "ann", "a")
+    add_thought(store, "ann", "b")
     store.erase("ann", turn=2, now=NOW)
-    turn, thought = tell(store, "ann", "c")
+    turn, thought = add_thought(store, "ann", "c")
     assert (turn.id, thought.id, store.journal("ann")[-1].id) == (3, 3, 3)
 
 
 def test_a_session_goes_whole(store: Store) -> None:
-    tell(store, "ann", "a", session="one")
-    tell(store, "ann", "b", session="two")
-    tell(store, "ann", "c", session="one")
+    add_thought(store, "ann", "a", session="one")
+    add_thought(store, "ann", "b", session="two")
+    add_thought(store, "ann", "c", session="one")
     assert store.erase("ann", session="one", now=NOW).turns == 2
     assert store.sessions("ann") == ["two"]
     assert sentences(store.thoughts("ann", current=False)) == ["b"]
@@ -76,8 +76,8 @@ def test_a_session_goes_whole(store: Store) -> None:
 
 
 def test_a_space_goes_whole_and_only_that_one(store: Store) -> None:
-    tell(store, "ann", "a")
-    tell(store, "bob", "b")
+    add_thought(store, "ann", "a")
+    add_thought(store, "bob", "b")
     index_all(store, "ann")
     hashing = Hashing(np.ones((DIM, 2), np.float32), 1, False, 1, 2)
     store.regroup("ann", hashing, {}, store.stamp("ann"))
@@ -85,27 +85,27 @@ def test_a_space_goes_whole_and_only_that_one(store: Store) -> None:
     assert (erased.turns, erased.thoughts, erased.actions) == (1, 1, 1)
     assert store.users() == ["bob"]
     assert (store.turns("ann"), store.thoughts("ann", current=False), store.journal("ann")) == ([], [], [])
-    assert (store.entities("ann"), store.hashing("ann"), store.stamp("ann")) == ([], None, Stamp())
+    assert (store.entities("ann"), store.hashing("ann"), store.stamp("ann")) == ([], None, VersionStamp())
     assert sentences(store.thoughts("bob")) == ["b"]
-    turn, thought = tell(store, "ann", "new")
+    turn, thought = add_thought(store, "ann", "new")
     assert (turn.id, thought.id) == (1, 1)
 
 
 def test_what_an_erased_thought_had_superseded_holds_again(store: Store) -> None:
-    tell(store, "ann", "lives in Oslo")
+    add_thought(store, "ann", "lives in Oslo")
     held = store.thoughts("ann")
-    remember(store, "ann", "Rome")
-    think(store, "ann", supersede(draft("lives in Rome", 2), 1))
+    append_turns(store, "ann", "Rome")
+    apply_operations(store, "ann", supersede_operation(thought_draft("lives in Rome", 2), 1))
     store.erase("ann", turn=2, now=NOW)
     assert store.thoughts("ann", current=False) == held
     consistent(store)
 
 
 def test_what_an_erased_turn_had_denied_holds_again_also_after_undos(store: Store) -> None:
-    tell(store, "ann", "a")
+    add_thought(store, "ann", "a")
     held = store.thoughts("ann")
-    remember(store, "ann", "no")
-    think(store, "ann", deny(1, reason="ann said a secret"))
+    append_turns(store, "ann", "no")
+    apply_operations(store, "ann", forget_operation(1, reason="ann said a secret"))
     for action in (2, 3):
         store.undo("ann", action, "ann", NOW)
     assert store.thoughts("ann") == []
@@ -116,9 +116,11 @@ def test_what_an_erased_turn_had_denied_holds_again_also_after_undos(store: Stor
 
 
 def test_what_superseded_an_erased_thought_stays_with_its_journal(store: Store) -> None:
-    tell(store, "ann", "lives in Oslo")
-    remember(store, "ann", "Rome")
-    think(store, "ann", supersede(draft("lives in Rome", 2), 1, reason="Rome, no longer Oslo"))
+    add_thought(store, "ann", "lives in Oslo")
+    append_turns(store, "ann", "Rome")
+    apply_operations(
+        store, "ann", supersede_operation(thought_draft("lives in Rome", 2), 1, reason="Rome, no longer Oslo")
+    )
     erased = store.erase("ann", turn=1, now=NOW)
     assert (erased.thoughts, erased.actions) == (1, 1)
     assert sentences(store.thoughts("ann")) == ["lives in Rome"]
@@ -136,10 +138,10 @@ def test_what_superseded_an_erased_thought_stays_with_its_journal(store: Store) 
 
 
 def test_what_a_surviving_thought_had_retired_stays_retired(store: Store) -> None:
-    tell(store, "ann", "lives in Oslo")
-    tell(store, "ann", "lives in Bonn")
-    remember(store, "ann", "Rome")
-    think(store, "ann", supersede(draft("lives in Rome", 3), 1, 2))
+    add_thought(store, "ann", "lives in Oslo")
+    add_thought(store, "ann", "lives in Bonn")
+    append_turns(store, "ann", "Rome")
+    apply_operations(store, "ann", supersede_operation(thought_draft("lives in Rome", 3), 1, 2))
     store.erase("ann", turn=1, now=NOW)
     assert sentences(store.thoughts("ann")) == ["lives in Rome"]
     consistent(store)
@@ -150,10 +152,10 @@ def test_what_a_surviving_thought_had_retired_stays_retired(store: Store) -> Non
 def test_a_merged_thought_goes_with_any_of_its_turns_and_the_others_are_thought_over_anew(
     store: Store,
 ) -> None:
-    tell(store, "ann", "tea")
-    tell(store, "ann", "green tea")
-    remember(store, "ann", "x")
-    think(store, "ann", merge(draft("tea, green tea", 1, 2), 1, 2))
+    add_thought(store, "ann", "tea")
+    add_thought(store, "ann", "green tea")
+    append_turns(store, "ann", "x")
+    apply_operations(store, "ann", merge_operation(thought_draft("tea, green tea", 1, 2), 1, 2))
     erased = store.erase("ann", turn=1, now=NOW)
     assert (erased.turns, erased.thoughts, erased.requeued) == (1, 2, 1)
     assert sentences(store.thoughts("ann", current=False)) == ["green tea"]
@@ -163,20 +165,20 @@ def test_a_merged_thought_goes_with_any_of_its_turns_and_the_others_are_thought_
 
 
 def test_a_merge_made_by_an_erased_turn_is_taken_back(store: Store) -> None:
-    tell(store, "ann", "tea")
-    tell(store, "ann", "green tea")
+    add_thought(store, "ann", "tea")
+    add_thought(store, "ann", "green tea")
     held = store.thoughts("ann")
-    remember(store, "ann", "x")
-    think(store, "ann", merge(draft("tea, green tea", 1, 2), 1, 2))
+    append_turns(store, "ann", "x")
+    apply_operations(store, "ann", merge_operation(thought_draft("tea, green tea", 1, 2), 1, 2))
     store.erase("ann", turn=3, now=NOW)
     assert store.thoughts("ann", current=False) == held
     consistent(store)
 
 
 def test_a_thought_forgotten_later_by_hand_stays_forgotten(store: Store) -> None:
-    tell(store, "ann", "lives in Oslo")
-    remember(store, "ann", "Rome")
-    think(store, "ann", supersede(draft("lives in Rome", 2), 1))
+    add_thought(store, "ann", "lives in Oslo")
+    append_turns(store, "ann", "Rome")
+    apply_operations(store, "ann", supersede_operation(thought_draft("lives in Rome", 2), 1))
     store.undo("ann", 2, "ann", NOW)
     store.retire("ann", 1, "wrong", "ann", NOW)
     store.erase("ann", turn=2, now=NOW)
@@ -185,9 +187,9 @@ def test_a_thought_forgotten_later_by_hand_stays_forgotten(store: Store) -> None
 
 
 def test_an_action_that_touched_only_erased_thoughts_goes(store: Store) -> None:
-    remember(store, "ann", "a", "b")
-    think(store, "ann", insert(draft("a", 1)))
-    think(store, "ann", deny(1))
+    append_turns(store, "ann", "a", "b")
+    apply_operations(store, "ann", insert_operation(thought_draft("a", 1)))
+    apply_operations(store, "ann", forget_operation(1))
     erased = store.erase("ann", turn=1, now=NOW)
     assert erased.actions == 2
     assert store.journal("ann") == []
@@ -195,23 +197,27 @@ def test_an_action_that_touched_only_erased_thoughts_goes(store: Store) -> None:
 
 
 def test_turns_that_were_given_the_erased_are_named(store: Store) -> None:
-    tell(store, "ann", "a")
-    tell(store, "ann", "b")
+    add_thought(store, "ann", "a")
+    add_thought(store, "ann", "b")
     quoting = (
-        Used("thought", 1, 1.0, 1.0, 0.0, 0),
-        Used("turn", 1, 1.0, 1.0, 0.0, 0),
-        Used("thought", 2, 1.0, 1.0, 0.0, 0),
+        RecalledItem("thought", 1, 1.0, 1.0, 0.0, 0),
+        RecalledItem("turn", 1, 1.0, 1.0, 0.0, 0),
+        RecalledItem("thought", 2, 1.0, 1.0, 0.0, 0),
     )
     for used in quoting:
-        store.append("ann", [Said(query="what?", response="that", at=NOW, recalled=(used,))], NOW)
+        store.append("ann", [NewTurn(query="what?", response="that", at=NOW, recalled=(used,))], NOW)
     assert store.erase("ann", turn=1, now=NOW).quoted_in == (3, 4)
     assert store.erase("ann", turn=5, now=NOW).quoted_in == ()
 
 
 def test_an_entity_of_erased_thoughts_goes_and_a_shared_one_keeps_a_surviving_spelling(store: Store) -> None:
-    remember(store, "ann", "x", "y")
-    think(store, "ann", insert(draft("a", 1, subject="BOB"), draft("b", 1, subject="Carol")))
-    think(store, "ann", insert(draft("c", 2, subject="Bob")))
+    append_turns(store, "ann", "x", "y")
+    apply_operations(
+        store,
+        "ann",
+        insert_operation(thought_draft("a", 1, subject="BOB"), thought_draft("b", 1, subject="Carol")),
+    )
+    apply_operations(store, "ann", insert_operation(thought_draft("c", 2, subject="Bob")))
     store.erase("ann", turn=1, now=NOW)
     assert [entity.name for entity in store.entities("ann")] == ["Bob"]
     assert sentences(store.thoughts("ann", subject="bob")) == ["c"]
@@ -220,8 +226,8 @@ def test_an_entity_of_erased_thoughts_goes_and_a_shared_one_keeps_a_surviving_sp
 
 @pytest.mark.parametrize("learned", [True, False])
 def test_only_a_matrix_learned_from_vectors_goes(store: Store, learned: bool) -> None:
-    tell(store, "ann", "a")
-    tell(store, "ann", "b")
+    add_thought(store, "ann", "a")
+    add_thought(store, "ann", "b")
     hashing = Hashing(np.ones((DIM, 2), np.float32), 1, learned, 1, 2)
     assert store.regroup("ann", hashing, {}, store.stamp("ann"))
     store.erase("ann", turn=1, now=NOW)
@@ -229,7 +235,7 @@ def test_only_a_matrix_learned_from_vectors_goes(store: Store, learned: bool) ->
 
 
 def test_pending_and_failed_turns_can_be_erased(store: Store) -> None:
-    remember(store, "ann", "a", "b", "c")
+    append_turns(store, "ann", "a", "b", "c")
     claimed = store.claim("ann", 1, 60, NOW)[0]
     store.release("ann", 1, claimed.lease, reason="no", retry_at=None)
     for turn in (1, 2):
@@ -238,17 +244,17 @@ def test_pending_and_failed_turns_can_be_erased(store: Store) -> None:
 
 
 def test_an_erased_key_is_free_again(store: Store) -> None:
-    store.append("ann", [say("a", key="k")], NOW)
-    remember(store, "ann", "b")
+    store.append("ann", [new_turn("a", key="k")], NOW)
+    append_turns(store, "ann", "b")
     store.erase("ann", turn=1, now=NOW)
-    (turn,) = store.append("ann", [say("other", key="k")], NOW)
+    (turn,) = store.append("ann", [new_turn("other", key="k")], NOW)
     assert turn.id == 3
 
 
 def test_what_is_not_there_cannot_be_erased(store: Store) -> None:
     with pytest.raises(NotFound, match="'ann'"):
         store.erase("ann", now=NOW)
-    tell(store, "ann", "a")
+    add_thought(store, "ann", "a")
     with pytest.raises(NotFound, match="turn:9"):
         store.erase("ann", turn=9, now=NOW)
     with pytest.raises(NotFound, match="session 'nowhere'"):

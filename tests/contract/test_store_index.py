@@ -5,30 +5,30 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.contract.conftest import NewStore
-from tests.making import (
+from tests.factories import (
     DIM,
     EMBEDDER,
     NOW,
-    draft,
-    entry,
+    add_thought,
+    append_turns,
+    apply_operations,
     index_all,
-    insert,
+    index_entry,
+    insert_operation,
     minute,
-    remember,
-    say,
-    tell,
-    think,
-    vector,
+    new_turn,
+    text_vector,
+    thought_draft,
 )
 
 from thinkback.errors import Conflict, EmbedderMismatch, NotFound, StoreError
-from thinkback.ports import Store
-from thinkback.types import Delta, Entry, Hashing, Stamp
+from thinkback.protocols import Store
+from thinkback.types import Hashing, IndexDelta, IndexEntry, VersionStamp
 
-ALL = Stamp()
+ALL = VersionStamp()
 
 
-def numbers(delta: Delta) -> list[tuple[str, int]]:
+def numbers(delta: IndexDelta) -> list[tuple[str, int]]:
     return sorted((item.kind, item.id) for item in delta.entries)
 
 
@@ -38,12 +38,12 @@ def hashing(seed: int = 1, columns: int = 2, *, learned: bool = False) -> Hashin
 
 
 def test_new_turns_are_unindexed_in_sequence_until_their_entries_are_written(store: Store) -> None:
-    store.append("ann", [say("a", "b"), say("c")], NOW)
+    store.append("ann", [new_turn("a", "b"), new_turn("c")], NOW)
     first, second = store.unindexed("ann", 10)
     assert (first.kind, first.id, first.text, first.turn) == ("turn", 1, "a\nb", 1)
     assert second.text == "c"
     assert [item.id for item in store.unindexed("ann", 1)] == [1]
-    store.index("ann", [entry("turn", 1, first.text)])
+    store.index("ann", [index_entry("turn", 1, first.text)])
     assert [item.id for item in store.unindexed("ann", 10)] == [2]
     index_all(store, "ann")
     assert store.unindexed("ann", 10) == []
@@ -51,8 +51,8 @@ def test_new_turns_are_unindexed_in_sequence_until_their_entries_are_written(sto
 
 
 def test_what_is_read_is_what_was_written(store: Store) -> None:
-    remember(store, "ann", "green tea")
-    written = entry("turn", 1, "green tea", group=3)
+    append_turns(store, "ann", "green tea")
+    written = index_entry("turn", 1, "green tea", group=3)
     store.index("ann", [written])
     (read,) = store.delta("ann", ALL).entries
     assert (read.kind, read.id, read.group) == ("turn", 1, 3)
@@ -61,21 +61,21 @@ def test_what_is_read_is_what_was_written(store: Store) -> None:
 
 
 def test_an_entry_written_again_replaces_the_first(store: Store) -> None:
-    remember(store, "ann", "a")
-    store.index("ann", [entry("turn", 1, "a")])
-    store.index("ann", [entry("turn", 1, "other", group=5)])
+    append_turns(store, "ann", "a")
+    store.index("ann", [index_entry("turn", 1, "a")])
+    store.index("ann", [index_entry("turn", 1, "other", group=5)])
     (read,) = store.delta("ann", ALL).entries
     assert read.group == 5
-    np.testing.assert_array_equal(read.vector, vector("other"))
+    np.testing.assert_array_equal(read.vector, text_vector("other"))
 
 
 def test_a_delta_tells_only_what_changed(store: Store) -> None:
-    tell(store, "ann", "a")
+    add_thought(store, "ann", "a")
     index_all(store, "ann")
     seen = store.delta("ann", ALL)
     assert numbers(seen) == [("thought", 1), ("turn", 1)]
-    assert store.delta("ann", seen.stamp) == Delta(seen.stamp)
-    tell(store, "ann", "b")
+    assert store.delta("ann", seen.stamp) == IndexDelta(seen.stamp)
+    add_thought(store, "ann", "b")
     assert numbers(store.delta("ann", seen.stamp)) == [("thought", 2)]
     later = store.delta("ann", seen.stamp)
     store.retire("ann", 1, "wrong", "ann", minute(4))
@@ -86,7 +86,7 @@ def test_a_delta_tells_only_what_changed(store: Store) -> None:
 
 
 def test_periods_tell_when_an_item_holds(store: Store) -> None:
-    tell(store, "ann", "a")
+    add_thought(store, "ann", "a")
     index_all(store, "ann")
     thought, turn = sorted(store.delta("ann", ALL).periods, key=lambda period: period.kind)
     assert (turn.kind, turn.id, turn.turn, turn.valid_from, turn.valid_to) == ("turn", 1, 1, NOW, None)
@@ -95,7 +95,7 @@ def test_periods_tell_when_an_item_holds(store: Store) -> None:
 
 def test_unknown_spaces_have_an_empty_index(store: Store) -> None:
     assert store.stamp("nobody") == ALL
-    assert store.delta("nobody", ALL) == Delta(ALL)
+    assert store.delta("nobody", ALL) == IndexDelta(ALL)
     assert store.hashing("nobody") is None
     with pytest.raises(NotFound):
         store.index("nobody", [])
@@ -104,26 +104,26 @@ def test_unknown_spaces_have_an_empty_index(store: Store) -> None:
 
 
 def test_an_entry_of_what_was_erased_meanwhile_does_not_come_back(store: Store) -> None:
-    remember(store, "ann", "secret", "b")
+    append_turns(store, "ann", "secret", "b")
     found = store.unindexed("ann", 10)
     store.erase("ann", turn=1, now=NOW)
-    store.index("ann", [entry(item.kind, item.id, item.text) for item in found])
+    store.index("ann", [index_entry(item.kind, item.id, item.text) for item in found])
     assert numbers(store.delta("ann", ALL)) == [("turn", 2)]
     assert store.unindexed("ann", 10) == []
 
 
 def test_a_reader_of_an_erased_space_must_forget_all(store: Store) -> None:
-    tell(store, "ann", "a")
+    add_thought(store, "ann", "a")
     seen = store.stamp("ann")
     store.erase("ann", now=NOW)
-    assert store.delta("ann", seen) == Delta(ALL)
-    tell(store, "ann", "b")
+    assert store.delta("ann", seen) == IndexDelta(ALL)
+    add_thought(store, "ann", "b")
     assert store.stamp("ann").epoch != seen.epoch
     assert numbers(store.delta("ann", seen)) == [("thought", 1)]
 
 
 def test_regroup_replaces_matrix_and_groups_together(store: Store) -> None:
-    tell(store, "ann", "a")
+    add_thought(store, "ann", "a")
     index_all(store, "ann")
     assert store.hashing("ann") is None
     seen = store.stamp("ann")
@@ -139,9 +139,9 @@ def test_regroup_replaces_matrix_and_groups_together(store: Store) -> None:
 
 
 def test_regroup_is_refused_when_the_space_has_changed(store: Store) -> None:
-    tell(store, "ann", "a")
+    add_thought(store, "ann", "a")
     seen = store.stamp("ann")
-    tell(store, "ann", "b")
+    add_thought(store, "ann", "b")
     assert not store.regroup("ann", hashing(), {("thought", 1): 3}, seen)
     assert store.hashing("ann") is None
     assert {item.group for item in store.delta("ann", ALL).entries} == {0}
@@ -150,34 +150,34 @@ def test_regroup_is_refused_when_the_space_has_changed(store: Store) -> None:
 def test_an_embedder_is_adopted_once_something_is_written(new_store: NewStore) -> None:
     store = new_store()
     assert store.embedder() is None
-    store.adopt("first")
-    store.adopt("second")
+    store.bind_embedder("first")
+    store.bind_embedder("second")
     assert store.embedder() == "second"
-    remember(store, "ann", "a")
+    append_turns(store, "ann", "a")
     index_all(store, "ann")
-    store.adopt("second")
+    store.bind_embedder("second")
     with pytest.raises(EmbedderMismatch, match="'second', not 'third'"):
-        store.adopt("third")
+        store.bind_embedder("third")
     assert store.embedder() == "second"
 
 
 def convert(store: Store, target: str, limit: int) -> int:
     found = store.reembed_next(target, limit)
-    written = [(space, entry(item.kind, item.id, f"{target} {item.text}")) for space, item in found]
+    written = [(space, index_entry(item.kind, item.id, f"{target} {item.text}")) for space, item in found]
     store.reembed_write(target, written)
     return len(found)
 
 
 def test_reembedding_converts_every_entry_and_can_be_stopped(store: Store) -> None:
     for space in ("ann", "bob"):
-        tell(store, space, f"{space} likes tea")
+        add_thought(store, space, f"{space} likes tea")
         index_all(store, space)
     store.regroup("ann", hashing(), {("turn", 1): 3}, store.stamp("ann"))
     seen = store.stamp("ann")
     assert store.reembed_begin("new") == 4
     convert(store, "new", 3)
     with pytest.raises(EmbedderMismatch, match="on its way to the embedder 'new'"):
-        store.adopt(EMBEDDER)
+        store.bind_embedder(EMBEDDER)
     with pytest.raises(Conflict, match="1 entries are not converted"):
         store.reembed_finish("new")
     assert store.reembed_begin("new") == 1
@@ -185,19 +185,19 @@ def test_reembedding_converts_every_entry_and_can_be_stopped(store: Store) -> No
     assert store.reembed_next("new", 3) == []
     store.reembed_finish("new")
     assert store.embedder() == "new"
-    store.adopt("new")
+    store.bind_embedder("new")
     assert store.hashing("ann") is None
     assert store.stamp("ann").epoch != seen.epoch
     for space in ("ann", "bob"):
         for item in store.delta(space, ALL).entries:
-            np.testing.assert_array_equal(item.vector, vector(f"new {space} likes tea"))
+            np.testing.assert_array_equal(item.vector, text_vector(f"new {space} likes tea"))
             assert item.group == 0
 
 
 def test_reembedding_knows_the_turn_of_a_thought(store: Store) -> None:
-    remember(store, "ann", "one", "two")
-    think(store, "ann")
-    think(store, "ann", insert(draft("two", 2), draft("from nowhere")))
+    append_turns(store, "ann", "one", "two")
+    apply_operations(store, "ann")
+    apply_operations(store, "ann", insert_operation(thought_draft("two", 2), thought_draft("from nowhere")))
     store.reembed_begin("new")
     found = [item for _, item in store.reembed_next("new", 10)]
     assert [(item.kind, item.id, item.text, item.turn) for item in found] == [
@@ -207,10 +207,10 @@ def test_reembedding_knows_the_turn_of_a_thought(store: Store) -> None:
 
 
 def test_entries_of_a_running_worker_are_converted_too(store: Store) -> None:
-    tell(store, "ann", "a")
+    add_thought(store, "ann", "a")
     store.reembed_begin("new")
     convert(store, "new", 10)
-    tell(store, "ann", "b")
+    add_thought(store, "ann", "b")
     with pytest.raises(Conflict):
         store.reembed_finish("new")
     convert(store, "new", 10)
@@ -220,17 +220,17 @@ def test_entries_of_a_running_worker_are_converted_too(store: Store) -> None:
 
 def test_a_turn_without_thoughts_needs_no_embedder(new_store: NewStore) -> None:
     store = new_store()
-    remember(store, "ann", "a", "b")
-    think(store, "ann")
+    append_turns(store, "ann", "a", "b")
+    apply_operations(store, "ann")
     with pytest.raises(StoreError, match="embedder"):
-        think(store, "ann", insert(draft("b", 2)))
+        apply_operations(store, "ann", insert_operation(thought_draft("b", 2)))
     assert (store.pending("ann"), store.thoughts("ann")) == (1, [])
 
 
 def test_vectors_are_kept_as_float32(store: Store) -> None:
-    remember(store, "ann", "a")
+    append_turns(store, "ann", "a")
     wide = np.linspace(0, 1, DIM, dtype=np.float64)
-    store.index("ann", [Entry("turn", 1, wide.astype(np.float32)[::-1], np.array([], dtype=np.uint32))])
+    store.index("ann", [IndexEntry("turn", 1, wide.astype(np.float32)[::-1], np.array([], dtype=np.uint32))])
     (read,) = store.delta("ann", ALL).entries
     np.testing.assert_array_equal(read.vector, wide.astype(np.float32)[::-1])
     assert read.terms.size == 0

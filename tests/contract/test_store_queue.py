@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import pytest
-from tests.making import NOW, draft, entries_of, insert, minute, remember, supersede, tell, think
+from tests.factories import (
+    NOW,
+    add_thought,
+    append_turns,
+    apply_operations,
+    entries_for_plan,
+    insert_operation,
+    minute,
+    supersede_operation,
+    thought_draft,
+)
 
 from thinkback.errors import Conflict, LeaseLost, NotFound
-from thinkback.ports import Store
-from thinkback.types import Change, Claimed, Plan
+from thinkback.protocols import Store
+from thinkback.types import ClaimedTurn, Operation, Plan
 
 
-def claim(store: Store, space: str | None = "ann", limit: int = 10, at: float = 0) -> list[Claimed]:
+def claim(store: Store, space: str | None = "ann", limit: int = 10, at: float = 0) -> list[ClaimedTurn]:
     return store.claim(space, limit, 60, minute(at))
 
 
-def plan_of(claimed: Claimed, *changes: Change) -> Plan:
-    return Plan(turn=claimed.turn.id, lease=claimed.lease, actor="tester", changes=changes)
+def plan_of(claimed: ClaimedTurn, *changes: Operation) -> Plan:
+    return Plan(turn=claimed.turn.id, lease=claimed.lease, actor="tester", operations=changes)
 
 
 def test_the_oldest_pending_turns_are_leased_in_sequence(store: Store) -> None:
-    turns = remember(store, "ann", "a", "b", "c")
+    turns = append_turns(store, "ann", "a", "b", "c")
     claimed = claim(store, limit=2)
     assert [item.turn for item in claimed] == turns[:2]
     assert {item.space for item in claimed} == {"ann"}
@@ -27,15 +37,15 @@ def test_the_oldest_pending_turns_are_leased_in_sequence(store: Store) -> None:
 
 
 def test_a_space_under_a_live_lease_is_left_alone(store: Store) -> None:
-    remember(store, "ann", "a", "b", "c")
+    append_turns(store, "ann", "a", "b", "c")
     claim(store, limit=1)
     assert claim(store, at=0.5) == []
     assert claim(store, space=None, at=0.5) == []
 
 
 def test_spaces_are_claimed_independently(store: Store) -> None:
-    remember(store, "ann", "a")
-    remember(store, "bob", "b")
+    append_turns(store, "ann", "a")
+    append_turns(store, "bob", "b")
     assert [item.space for item in claim(store, space=None)] == ["ann"]
     assert [item.space for item in claim(store, space=None)] == ["bob"]
     assert claim(store, space=None) == []
@@ -43,7 +53,7 @@ def test_spaces_are_claimed_independently(store: Store) -> None:
 
 
 def test_an_expired_lease_is_taken_over(store: Store) -> None:
-    remember(store, "ann", "a")
+    append_turns(store, "ann", "a")
     (late,) = claim(store)
     (other,) = claim(store, at=1)
     assert other.attempts == 2
@@ -55,17 +65,19 @@ def test_an_expired_lease_is_taken_over(store: Store) -> None:
 
 
 def test_an_expired_lease_that_nobody_took_still_holds(store: Store) -> None:
-    remember(store, "ann", "a")
+    append_turns(store, "ann", "a")
     (late,) = claim(store)
     store.apply("ann", plan_of(late), [], minute(99))
     assert store.pending(None) == 0
 
 
 def test_apply_writes_thoughts_entries_journal_and_the_mark_together(store: Store) -> None:
-    remember(store, "ann", "I like tea. I like figs.")
+    append_turns(store, "ann", "I like tea. I like figs.")
     (claimed,) = claim(store)
-    plan = plan_of(claimed, insert(draft("tea", 1)), insert(draft("figs", 1)))
-    actions = store.apply("ann", plan, entries_of(plan), minute(1))
+    plan = plan_of(
+        claimed, insert_operation(thought_draft("tea", 1)), insert_operation(thought_draft("figs", 1))
+    )
+    actions = store.apply("ann", plan, entries_for_plan(plan), minute(1))
     assert [action.id for action in actions] == [1, 2]
     assert store.journal("ann") == actions
     assert store.thoughts("ann") == [action.after[0] for action in actions]
@@ -79,62 +91,71 @@ def test_apply_writes_thoughts_entries_journal_and_the_mark_together(store: Stor
 
 
 def test_a_plan_is_applied_only_once(store: Store) -> None:
-    remember(store, "ann", "a")
+    append_turns(store, "ann", "a")
     (claimed,) = claim(store)
-    plan = plan_of(claimed, insert(draft("a", 1)))
-    store.apply("ann", plan, entries_of(plan), NOW)
+    plan = plan_of(claimed, insert_operation(thought_draft("a", 1)))
+    store.apply("ann", plan, entries_for_plan(plan), NOW)
     with pytest.raises(LeaseLost):
-        store.apply("ann", plan, entries_of(plan), NOW)
+        store.apply("ann", plan, entries_for_plan(plan), NOW)
     assert len(store.thoughts("ann")) == 1
 
 
 def test_a_plan_for_an_erased_turn_is_refused(store: Store) -> None:
-    remember(store, "ann", "a", "b")
+    append_turns(store, "ann", "a", "b")
     claimed, _ = claim(store)
     store.erase("ann", turn=1, now=NOW)
-    plan = plan_of(claimed, insert(draft("a", 1)))
+    plan = plan_of(claimed, insert_operation(thought_draft("a", 1)))
     with pytest.raises(LeaseLost, match="erased"):
-        store.apply("ann", plan, entries_of(plan), NOW)
+        store.apply("ann", plan, entries_for_plan(plan), NOW)
     assert store.thoughts("ann") == []
     store.erase("ann", now=NOW)
     with pytest.raises(NotFound, match="'ann'"):
-        store.apply("ann", plan, entries_of(plan), NOW)
+        store.apply("ann", plan, entries_for_plan(plan), NOW)
 
 
 @pytest.mark.parametrize("stale", [99, 1])
 def test_a_plan_that_retires_what_is_not_held_leaves_nothing(store: Store, stale: int) -> None:
-    tell(store, "ann", "lives in Oslo")
+    add_thought(store, "ann", "lives in Oslo")
     store.retire("ann", 1, "moved", "tester", NOW)
-    remember(store, "ann", "I live in Rome")
+    append_turns(store, "ann", "I live in Rome")
     before = (store.thoughts("ann", current=False), store.journal("ann"), store.stamp("ann"))
     (claimed,) = claim(store)
-    plan = plan_of(claimed, insert(draft("tea", 2)), supersede(draft("lives in Rome", 2), stale))
+    plan = plan_of(
+        claimed,
+        insert_operation(thought_draft("tea", 2)),
+        supersede_operation(thought_draft("lives in Rome", 2), stale),
+    )
     with pytest.raises(NotFound if stale == 99 else Conflict, match=f"thought:{stale}"):
-        store.apply("ann", plan, entries_of(plan), NOW)
+        store.apply("ann", plan, entries_for_plan(plan), NOW)
     assert (store.thoughts("ann", current=False), store.journal("ann"), store.stamp("ann")) == before
     assert store.pending("ann") == 1
-    good = plan_of(claimed, insert(draft("lives in Rome", 2)))
-    (action,) = store.apply("ann", good, entries_of(good), NOW)
+    good = plan_of(claimed, insert_operation(thought_draft("lives in Rome", 2)))
+    (action,) = store.apply("ann", good, entries_for_plan(good), NOW)
     assert action.after[0].id == 2
 
 
 def test_two_changes_cannot_retire_the_same_thought(store: Store) -> None:
-    tell(store, "ann", "lives in Oslo")
-    remember(store, "ann", "both")
+    add_thought(store, "ann", "lives in Oslo")
+    append_turns(store, "ann", "both")
     with pytest.raises(Conflict, match="thought:1 is already retired"):
-        think(store, "ann", supersede(draft("Rome", 2), 1), supersede(draft("Bonn", 2), 1))
+        apply_operations(
+            store,
+            "ann",
+            supersede_operation(thought_draft("Rome", 2), 1),
+            supersede_operation(thought_draft("Bonn", 2), 1),
+        )
     assert [thought.sentence for thought in store.thoughts("ann")] == ["lives in Oslo"]
 
 
 def test_a_plan_needs_an_entry_a_draft(store: Store) -> None:
-    remember(store, "ann", "a")
+    append_turns(store, "ann", "a")
     (claimed,) = claim(store)
     with pytest.raises(ValueError, match="1 drafts"):
-        store.apply("ann", plan_of(claimed, insert(draft("a", 1))), [], NOW)
+        store.apply("ann", plan_of(claimed, insert_operation(thought_draft("a", 1))), [], NOW)
 
 
 def test_a_released_turn_waits_and_holds_its_space(store: Store) -> None:
-    remember(store, "ann", "a", "b")
+    append_turns(store, "ann", "a", "b")
     claimed, second = claim(store)
     store.release("ann", 1, claimed.lease, reason="busy", retry_at=minute(5))
     store.release("ann", 2, second.lease, reason="busy", retry_at=minute(0))
@@ -146,7 +167,7 @@ def test_a_released_turn_waits_and_holds_its_space(store: Store) -> None:
 
 
 def test_a_release_by_one_who_lost_the_lease_changes_nothing(store: Store) -> None:
-    remember(store, "ann", "a")
+    append_turns(store, "ann", "a")
     (late,) = claim(store)
     (other,) = claim(store, at=2)
     store.release("ann", 1, late.lease, reason="gave up", retry_at=None)
@@ -155,7 +176,7 @@ def test_a_release_by_one_who_lost_the_lease_changes_nothing(store: Store) -> No
 
 
 def test_dead_letters_keep_their_reason_and_make_way(store: Store) -> None:
-    remember(store, "ann", "a", "b")
+    append_turns(store, "ann", "a", "b")
     claimed = claim(store, limit=1)[0]
     store.release("ann", 1, claimed.lease, reason="the model refused", retry_at=None)
     (failure,) = store.failures("ann")
@@ -165,7 +186,7 @@ def test_dead_letters_keep_their_reason_and_make_way(store: Store) -> None:
 
 
 def test_dead_letters_can_be_tried_again(store: Store) -> None:
-    remember(store, "ann", "a", "b")
+    append_turns(store, "ann", "a", "b")
     for item in claim(store):
         store.release("ann", item.turn.id, item.lease, reason="no", retry_at=None)
     assert (store.pending("ann"), store.retry_failures("ann"), store.pending("ann")) == (0, 2, 2)
@@ -174,7 +195,7 @@ def test_dead_letters_can_be_tried_again(store: Store) -> None:
 
 
 def test_a_revived_dead_letter_does_not_break_a_live_lease(store: Store) -> None:
-    remember(store, "ann", "a", "b")
+    append_turns(store, "ann", "a", "b")
     first = claim(store, limit=1)[0]
     store.release("ann", 1, first.lease, reason="no", retry_at=None)
     (working,) = claim(store)
@@ -194,28 +215,28 @@ def test_unknown_users_have_no_work(store: Store) -> None:
 
 
 def test_pending_counts_one_space_or_all(store: Store) -> None:
-    remember(store, "ann", "a", "b")
-    remember(store, "bob", "c")
-    think(store, "ann")
+    append_turns(store, "ann", "a", "b")
+    append_turns(store, "bob", "c")
+    apply_operations(store, "ann")
     assert (store.pending("ann"), store.pending("bob"), store.pending(None)) == (1, 1, 2)
 
 
 def test_an_attempt_that_was_not_spent_is_not_counted(store: Store) -> None:
-    remember(store, "ann", "a")
+    append_turns(store, "ann", "a")
     for _ in range(3):
         (claimed,) = claim(store)
         assert claimed.attempts == 1
-        store.release("ann", 1, claimed.lease, reason="the model is down", retry_at=NOW, spent=False)
+        store.release("ann", 1, claimed.lease, reason="the model is down", retry_at=NOW, count_attempt=False)
     (claimed,) = claim(store)
     store.release("ann", 1, claimed.lease, reason="the model refused", retry_at=NOW)
     assert [item.attempts for item in claim(store)] == [2]
 
 
 def test_the_backlog_is_what_is_pending_in_every_space(store: Store) -> None:
-    remember(store, "ann", "a", "b")
-    remember(store, "ben", "c")
+    append_turns(store, "ann", "a", "b")
+    append_turns(store, "ben", "c")
     assert store.backlog() == 3
-    think(store, "ann")
+    apply_operations(store, "ann")
     (claimed,) = claim(store, limit=1)
     store.release(claimed.space, claimed.turn.id, claimed.lease, reason="no", retry_at=None)
     assert store.backlog() == 1

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 from tests.contract.conftest import NewStore
-from tests.making import EMBEDDER, NOW, minute, remember
+from tests.factories import EMBEDDER, NOW, append_turns, minute
 
-from thinkback.errors import NotFound, Outdated
-from thinkback.ports import Store
-from thinkback.types import Edit, Excluded, Summary, SummaryUpdate
+from thinkback.errors import ConcurrentUpdate, NotFound
+from thinkback.protocols import Store
+from thinkback.types import ExcludedOption, Summary, SummaryEdit, SummaryUpdate
 
 START = Summary(session="s")
 FULL = Summary(
@@ -22,19 +22,22 @@ FULL = Summary(
     conclusion="rest",
     needs=("sleep",),
     constraints=("no ibuprofen",),
-    excluded=(Excluded("ibuprofen", "allergic"), Excluded("tea")),
+    excluded=(ExcludedOption("ibuprofen", "allergic"), ExcludedOption("tea")),
     facts=("38.5 °C",),
     to_clarify=("since when?",),
     discussed=("the weather",),
 )
-EDITS = (Edit(field="needs", new="sleep"), Edit(field="excluded", old="tea", reason="raised again"))
+EDITS = (
+    SummaryEdit(field="needs", new="sleep"),
+    SummaryEdit(field="excluded", old="tea", reason="raised again"),
+)
 UPDATE = SummaryUpdate(
     session="s", version=1, turn=1, actor="rules", at=minute(1), edits=EDITS, problem="none"
 )
 
 
 def test_a_summary_comes_back_as_it_was_kept_with_its_journal(store: Store) -> None:
-    remember(store, "ann", "a", session="s")
+    append_turns(store, "ann", "a", session="s")
     assert (store.summary("ann", "s"), store.summary_updates("ann", "s")) == (None, [])
     store.save_summary("ann", FULL, UPDATE, START)
     assert store.summary("ann", "s") == FULL
@@ -45,10 +48,10 @@ def test_a_summary_comes_back_as_it_was_kept_with_its_journal(store: Store) -> N
 
 
 def test_only_who_has_seen_the_last_one_may_write_the_next(store: Store) -> None:
-    remember(store, "ann", "a", "b", session="s")
+    append_turns(store, "ann", "a", "b", session="s")
     store.save_summary("ann", FULL, UPDATE, START)
     later = replace(FULL, version=2, turn=2)
-    with pytest.raises(Outdated):
+    with pytest.raises(ConcurrentUpdate):
         store.save_summary("ann", later, replace(UPDATE, version=2), START)
     assert store.summary("ann", "s") == FULL
     store.save_summary("ann", later, replace(UPDATE, version=2), FULL)
@@ -56,7 +59,7 @@ def test_only_who_has_seen_the_last_one_may_write_the_next(store: Store) -> None
 
 
 def test_a_turn_that_changes_nothing_is_counted_without_an_update(store: Store) -> None:
-    remember(store, "ann", "a", "b", session="s")
+    append_turns(store, "ann", "a", "b", session="s")
     store.save_summary("ann", FULL, UPDATE, START)
     store.save_summary("ann", replace(FULL, turn=2), None, FULL)
     assert store.summary("ann", "s") == replace(FULL, turn=2)
@@ -64,29 +67,29 @@ def test_a_turn_that_changes_nothing_is_counted_without_an_update(store: Store) 
 
 
 def test_a_summary_is_behind_once_its_session_goes_on(store: Store) -> None:
-    remember(store, "ann", "a", session="s")
-    remember(store, "ann", "b", session="other")
+    append_turns(store, "ann", "a", session="s")
+    append_turns(store, "ann", "b", session="other")
     assert store.summaries_behind("ann") == []
     store.save_summary("ann", START, None, START)
     assert store.summaries_behind("ann") == ["s"]
     store.save_summary("ann", FULL, UPDATE, START)
     assert store.summaries_behind("ann") == []
-    remember(store, "ann", "c", session="s")
+    append_turns(store, "ann", "c", session="s")
     assert store.summaries_behind("ann") == ["s"]
 
 
 def test_no_summary_of_an_unknown_user_or_of_an_erased_turn(store: Store) -> None:
     with pytest.raises(NotFound):
         store.save_summary("nobody", FULL, UPDATE, START)
-    remember(store, "ann", "a", "b", session="s")
+    append_turns(store, "ann", "a", "b", session="s")
     store.erase("ann", turn=1, now=NOW)
-    with pytest.raises(Outdated):
+    with pytest.raises(ConcurrentUpdate):
         store.save_summary("ann", FULL, UPDATE, START)
 
 
 def test_it_goes_with_any_turn_of_its_session_and_with_no_other(store: Store) -> None:
     for session in ("s", "t"):
-        remember(store, "ann", "a", "b", session=session)
+        append_turns(store, "ann", "a", "b", session=session)
         turn = store.turns("ann", session=session)[0].id
         kept = replace(FULL, session=session, turn=turn)
         store.save_summary("ann", kept, replace(UPDATE, session=session), Summary(session=session))
@@ -99,10 +102,10 @@ def test_it_goes_with_any_turn_of_its_session_and_with_no_other(store: Store) ->
 
 def test_it_goes_with_its_user(store: Store) -> None:
     for user in ("ann", "bob"):
-        remember(store, user, "a", session="s")
+        append_turns(store, user, "a", session="s")
         store.save_summary(user, FULL, UPDATE, START)
     store.erase("ann", now=NOW)
-    remember(store, "ann", "new", session="s")
+    append_turns(store, "ann", "new", session="s")
     assert (store.summary("ann", "s"), store.summary_updates("ann", "s")) == (None, [])
     assert store.summary("bob", "s") == FULL
 
@@ -110,8 +113,8 @@ def test_it_goes_with_its_user(store: Store) -> None:
 def test_it_can_be_moved(new_store: NewStore) -> None:
     source, target = new_store(), new_store()
     for store in (source, target):
-        store.adopt(EMBEDDER)
-    remember(source, "ann", "a", session="s")
+        store.bind_embedder(EMBEDDER)
+    append_turns(source, "ann", "a", session="s")
     source.save_summary("ann", FULL, UPDATE, START)
     target.load(
         "eve", source.turns("ann"), [], [], source.summaries("ann"), source.summary_updates("ann", "s")
@@ -121,9 +124,9 @@ def test_it_can_be_moved(new_store: NewStore) -> None:
 
 
 def test_the_turns_of_a_session_are_found_from_both_ends(store: Store) -> None:
-    remember(store, "ann", "a", "b", session="s")
-    remember(store, "ann", "c", session="t")
-    remember(store, "ann", "d", session="s")
+    append_turns(store, "ann", "a", "b", session="s")
+    append_turns(store, "ann", "c", session="t")
+    append_turns(store, "ann", "d", session="s")
     assert [turn.query for turn in store.turns("ann", session="s")] == ["a", "b", "d"]
     assert [turn.query for turn in store.turns("ann", session="s", after=1, limit=1)] == ["b"]
     assert [turn.query for turn in store.turns("ann", session="s", limit=2, newest=True)] == ["b", "d"]

@@ -9,25 +9,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.contract.conftest import NewStore
-from tests.contract.test_store_laws import laws, open_adopted, seen, take
-from tests.making import (
+from tests.contract.test_store_properties import laws, open_adopted, seen, take
+from tests.factories import (
     DIM,
     NOW,
-    draft,
-    entries_of,
-    entry,
+    add_thought,
+    append_turns,
+    entries_for_plan,
     index_all,
-    insert,
+    index_entry,
+    insert_operation,
     minute,
-    remember,
-    say,
+    new_turn,
     sentences,
-    tell,
+    thought_draft,
 )
 
 from thinkback.errors import NotFound
-from thinkback.ports import Store
-from thinkback.types import Hashing, Plan, Stamp, Summary, SummaryUpdate
+from thinkback.protocols import Store
+from thinkback.types import Hashing, Plan, Summary, SummaryUpdate, VersionStamp
 
 TENANTS = ("", "acme", "Acme", "umbra")
 LEASE = 60
@@ -35,14 +35,14 @@ LEASE = 60
 
 def fill(store: Store) -> None:
     """A space `ann` in which there is something of everything."""
-    tell(store, "ann", "ann keeps a canary")
-    remember(store, "ann", "ann says more", "ann says too much", session="talk")
+    add_thought(store, "ann", "ann keeps a canary")
+    append_turns(store, "ann", "ann says more", "ann says too much", session="talk")
     (claimed,) = store.claim("ann", 1, LEASE, NOW)
     store.release("ann", claimed.turn.id, claimed.lease, reason="the model refused", retry_at=None)
     index_all(store, "ann")
     hashing = Hashing(np.ones((DIM, 2), np.float32), 1, False, 1, 2)
     assert store.regroup("ann", hashing, {}, store.stamp("ann"))
-    store.note_recalls("ann", [1], NOW)
+    store.record_recalls("ann", [1], NOW)
     summary = Summary(session="talk", version=1, turn=2)
     update = SummaryUpdate(session="talk", version=1, turn=2, actor="tester", at=NOW)
     store.save_summary("ann", summary, update, Summary(session="talk"))
@@ -54,8 +54,8 @@ def whole(store: Store, space: str = "ann") -> tuple[object, ...]:
         *seen(store, space),
         store.users(),
         store.sessions(space),
-        store.names(space),
-        store.recalls(space, [1]),
+        store.subject_names(space),
+        store.recall_counts(space, [1]),
         store.failures(space),
         store.pending(space),
         store.pending(None),
@@ -80,7 +80,7 @@ def no_such(call: Callable[[Store], object]) -> Callable[[Store], object]:
     return expect
 
 
-PLAN = Plan(turn=3, lease="", actor="tester", changes=(insert(draft("mine now", 3)),))
+PLAN = Plan(turn=3, lease="", actor="tester", operations=(insert_operation(thought_draft("mine now", 3)),))
 HASHING = Hashing(np.zeros((DIM, 2), np.float32), 1, False, 1, 2)
 
 # Every method that takes a space, as another tenant calls it, and what it must come to.
@@ -88,7 +88,7 @@ AS_ANOTHER: dict[str, tuple[Callable[[Store], object], object]] = {
     "turns": (lambda s: s.turns("ann") + s.turns("ann", ids=[1]) + s.turns("ann", session="talk"), []),
     "sessions": (lambda s: s.sessions("ann"), []),
     "claim": (lambda s: s.claim("ann", 9, LEASE, minute(99)) + s.claim(None, 9, LEASE, minute(99)), []),
-    "apply": (no_such(lambda s: s.apply("ann", PLAN, entries_of(PLAN), NOW)), None),
+    "apply": (no_such(lambda s: s.apply("ann", PLAN, entries_for_plan(PLAN), NOW)), None),
     "release": (no_such(lambda s: s.release("ann", 3, "", reason="so", retry_at=None)), None),
     "pending": (lambda s: (s.pending("ann"), s.pending(None)), (0, 0)),
     "failures": (lambda s: s.failures("ann"), []),
@@ -103,10 +103,10 @@ AS_ANOTHER: dict[str, tuple[Callable[[Store], object], object]] = {
         ],
         [],
     ),
-    "names": (lambda s: s.names("ann"), []),
+    "names": (lambda s: s.subject_names("ann"), []),
     "entities": (lambda s: s.entities("ann"), []),
-    "note_recalls": (no_such(lambda s: s.note_recalls("ann", [1], NOW)), None),
-    "recalls": (lambda s: s.recalls("ann", [1]), {}),
+    "note_recalls": (no_such(lambda s: s.record_recalls("ann", [1], NOW)), None),
+    "recalls": (lambda s: s.recall_counts("ann", [1]), {}),
     "journal": (lambda s: s.journal("ann") + s.journal("ann", ids=[1]) + s.journal("ann", thought=1), []),
     "retire": (no_such(lambda s: s.retire("ann", 1, "so", "tester", NOW)), None),
     "undo": (no_such(lambda s: s.undo("ann", 1, "tester", NOW)), None),
@@ -120,11 +120,11 @@ AS_ANOTHER: dict[str, tuple[Callable[[Store], object], object]] = {
         None,
     ),
     "unindexed": (lambda s: s.unindexed("ann", 9), []),
-    "index": (no_such(lambda s: s.index("ann", [entry("turn", 1, "mine now")])), None),
-    "stamp": (lambda s: s.stamp("ann"), Stamp()),
-    "delta": (lambda s: s.delta("ann", Stamp()).entries, ()),
+    "index": (no_such(lambda s: s.index("ann", [index_entry("turn", 1, "mine now")])), None),
+    "stamp": (lambda s: s.stamp("ann"), VersionStamp()),
+    "delta": (lambda s: s.delta("ann", VersionStamp()).entries, ()),
     "hashing": (lambda s: s.hashing("ann"), None),
-    "regroup": (no_such(lambda s: s.regroup("ann", HASHING, {}, Stamp())), None),
+    "regroup": (no_such(lambda s: s.regroup("ann", HASHING, {}, VersionStamp())), None),
     "stats": (lambda s: (s.stats("ann").turns, s.stats("ann").thoughts, s.stats("ann").failed), (0, 0, 0)),
 }
 MAKES_ITS_OWN = {"append", "load"}
@@ -143,35 +143,35 @@ def test_every_method_of_the_port_has_its_line_here() -> None:
     ("owner", "other"), [("acme", "umbra"), ("", "acme"), ("acme", ""), ("acme", "Acme")]
 )
 def test_no_method_reaches_a_space_of_another_tenant(store: Store, name: str, owner: str, other: str) -> None:
-    mine = store.of_tenant(owner)
+    mine = store.for_tenant(owner)
     fill(mine)
     before = whole(mine)
     call, expected = AS_ANOTHER[name]
-    assert call(store.of_tenant(other)) == expected
+    assert call(store.for_tenant(other)) == expected
     assert whole(mine) == before
 
 
 def test_the_same_name_is_another_space(store: Store) -> None:
     for tenant in TENANTS:
-        tell(store.of_tenant(tenant), "ann", f"told to {tenant!r}")
+        add_thought(store.for_tenant(tenant), "ann", f"told to {tenant!r}")
     for tenant in TENANTS:
-        handle = store.of_tenant(tenant)
+        handle = store.for_tenant(tenant)
         assert handle.tenant == tenant
         assert [turn.query for turn in handle.turns("ann")] == [f"told to {tenant!r}"]
         assert sentences(handle.thoughts("ann")) == [f"told to {tenant!r}"]
         assert handle.users() == ["ann"]
-    assert len({store.of_tenant(tenant).stamp("ann").epoch for tenant in TENANTS}) == len(TENANTS)
+    assert len({store.for_tenant(tenant).stamp("ann").epoch for tenant in TENANTS}) == len(TENANTS)
 
 
 def test_a_key_of_a_turn_is_one_of_its_tenant(store: Store) -> None:
-    acme, umbra = store.of_tenant("acme"), store.of_tenant("umbra")
-    acme.append("ann", [say("a", key="k")], NOW)
-    (turn,) = umbra.append("ann", [say("b", key="k")], NOW)
+    acme, umbra = store.for_tenant("acme"), store.for_tenant("umbra")
+    acme.append("ann", [new_turn("a", key="k")], NOW)
+    (turn,) = umbra.append("ann", [new_turn("b", key="k")], NOW)
     assert (turn.id, turn.query) == (1, "b")
 
 
 def test_a_space_is_loaded_beside_one_of_the_same_name(store: Store) -> None:
-    acme, umbra = store.of_tenant("acme"), store.of_tenant("umbra")
+    acme, umbra = store.for_tenant("acme"), store.for_tenant("umbra")
     fill(acme)
     before = whole(acme)
     umbra.load("ann", acme.turns("ann"), acme.journal("ann"), acme.entities("ann"))
@@ -204,10 +204,10 @@ def test_a_tenants_spaces_are_as_if_it_had_the_database_alone(
     shared = open_adopted(new_store)
     alone = {tenant: open_adopted(new_store) for tenant in ("", "acme")}
     for n, (tenant, step) in enumerate(history):
-        take(shared.of_tenant(tenant), step, minute(n))
+        take(shared.for_tenant(tenant), step, minute(n))
         take(alone[tenant], step, minute(n))
     for tenant, own in alone.items():
-        handle = shared.of_tenant(tenant)
+        handle = shared.for_tenant(tenant)
         assert handle.users() == own.users()
         for space in ("ann", "bob"):
             assert handle.turns(space) == own.turns(space)
@@ -221,29 +221,29 @@ def test_a_tenants_spaces_are_as_if_it_had_the_database_alone(
 
 
 def test_what_waits_is_told_of_all_tenants_longest_waiting_first(store: Store) -> None:
-    acme, umbra = store.of_tenant("acme"), store.of_tenant("umbra")
-    umbra.append("ann", [say("first"), say("more")], minute(1))
-    store.append("ann", [say("second")], minute(2))
-    acme.append("bob", [say("third")], minute(3))
-    acme.append("ann", [say("fourth")], minute(4))
+    acme, umbra = store.for_tenant("acme"), store.for_tenant("umbra")
+    umbra.append("ann", [new_turn("first"), new_turn("more")], minute(1))
+    store.append("ann", [new_turn("second")], minute(2))
+    acme.append("bob", [new_turn("third")], minute(3))
+    acme.append("ann", [new_turn("fourth")], minute(4))
     everybody = [("umbra", "ann"), ("", "ann"), ("acme", "bob"), ("acme", "ann")]
-    assert store.waiting(minute(5)) == umbra.waiting(minute(5)) == everybody
+    assert store.pending_spaces(minute(5)) == umbra.pending_spaces(minute(5)) == everybody
     (held,) = umbra.claim(None, 1, LEASE, minute(5))
-    assert store.waiting(minute(5)) == everybody[1:]  # a space in hand is left alone
-    assert store.waiting(minute(7)) == everybody  # until its lease is over
+    assert store.pending_spaces(minute(5)) == everybody[1:]  # a space in hand is left alone
+    assert store.pending_spaces(minute(7)) == everybody  # until its lease is over
     umbra.release("ann", held.turn.id, held.lease, reason="later", retry_at=minute(20))
-    assert store.waiting(minute(19)) == everybody[1:]
-    assert store.waiting(minute(20)) == everybody
+    assert store.pending_spaces(minute(19)) == everybody[1:]
+    assert store.pending_spaces(minute(20)) == everybody
     (dead,) = store.claim("ann", 1, LEASE, minute(20))
     store.release("ann", dead.turn.id, dead.lease, reason="given up", retry_at=None)
-    assert ("", "ann") not in store.waiting(minute(30))
+    assert ("", "ann") not in store.pending_spaces(minute(30))
 
 
 def test_claiming_anybodys_turn_is_anybody_of_the_tenant(store: Store) -> None:
-    acme = store.of_tenant("acme")
-    store.append("ann", [say("older")], minute(0))
-    acme.append("bob", [say("a")], minute(1))
-    acme.append("cleo", [say("b")], minute(2))
+    acme = store.for_tenant("acme")
+    store.append("ann", [new_turn("older")], minute(0))
+    acme.append("bob", [new_turn("a")], minute(1))
+    acme.append("cleo", [new_turn("b")], minute(2))
     taken = [claimed.space for _ in range(3) for claimed in acme.claim(None, 1, LEASE, minute(3))]
     assert taken == ["bob", "cleo"]
     assert (acme.pending(None), store.pending(None)) == (2, 1)
@@ -251,16 +251,16 @@ def test_claiming_anybodys_turn_is_anybody_of_the_tenant(store: Store) -> None:
 
 def test_of_two_spaces_of_one_name_a_tenant_claims_its_own(store: Store) -> None:
     for tenant in TENANTS:
-        remember(store.of_tenant(tenant), "ann", f"told to {tenant!r}")
+        append_turns(store.for_tenant(tenant), "ann", f"told to {tenant!r}")
     for tenant in reversed(TENANTS):
-        claimed = store.of_tenant(tenant).claim("ann", 9, LEASE, NOW)
+        claimed = store.for_tenant(tenant).claim("ann", 9, LEASE, NOW)
         assert [item.turn.query for item in claimed] == [f"told to {tenant!r}"]
 
 
 def test_every_space_of_every_tenant_is_listed(store: Store) -> None:
     for tenant, space in (("umbra", "ann"), ("", "zoe"), ("acme", "bob"), ("acme", "ann")):
-        remember(store.of_tenant(tenant), space, "hello")
-    assert store.of_tenant("acme").spaces() == [
+        append_turns(store.for_tenant(tenant), space, "hello")
+    assert store.for_tenant("acme").spaces() == [
         ("", "zoe"),
         ("acme", "ann"),
         ("acme", "bob"),
@@ -272,28 +272,28 @@ def test_every_space_of_every_tenant_is_listed(store: Store) -> None:
 
 
 def test_a_handle_lives_as_long_as_the_store(store: Store) -> None:
-    acme = store.of_tenant("acme")
-    remember(acme, "ann", "a")
+    acme = store.for_tenant("acme")
+    append_turns(acme, "ann", "a")
     acme.close()
-    remember(acme, "ann", "b")
-    assert len(store.of_tenant("acme").turns("ann")) == 2
-    assert acme.of_tenant("").tenant == ""
-    assert acme.of_tenant("").users() == []
+    append_turns(acme, "ann", "b")
+    assert len(store.for_tenant("acme").turns("ann")) == 2
+    assert acme.for_tenant("").tenant == ""
+    assert acme.for_tenant("").users() == []
 
 
 def test_reembedding_converts_the_spaces_of_all_tenants(store: Store) -> None:
     for tenant in TENANTS:
-        tell(store.of_tenant(tenant), "ann", f"told to {tenant!r}")
-        index_all(store.of_tenant(tenant), "ann")
+        add_thought(store.for_tenant(tenant), "ann", f"told to {tenant!r}")
+        index_all(store.for_tenant(tenant), "ann")
     assert store.reembed_begin("new") == 2 * len(TENANTS)
     for _ in range(len(TENANTS)):
         found = store.reembed_next("new", 3)
-        new = [(place, entry(item.kind, item.id, f"{place} {item.text}")) for place, item in found]
+        new = [(place, index_entry(item.kind, item.id, f"{place} {item.text}")) for place, item in found]
         store.reembed_write("new", new)
     store.reembed_finish("new")
     for tenant in TENANTS:
-        handle = store.of_tenant(tenant)
-        for item in handle.delta("ann", Stamp()).entries:
-            expected = entry(item.kind, item.id, f"{(tenant, 'ann')} told to {tenant!r}")
+        handle = store.for_tenant(tenant)
+        for item in handle.delta("ann", VersionStamp()).entries:
+            expected = index_entry(item.kind, item.id, f"{(tenant, 'ann')} told to {tenant!r}")
             np.testing.assert_array_equal(item.vector, expected.vector)
-        tell(handle, "ann", "and all may write on")
+        add_thought(handle, "ann", "and all may write on")

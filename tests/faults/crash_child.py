@@ -20,13 +20,23 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
-from tests.making import EMBEDDER, deny, draft, entry, insert, merge, minute, say, supersede
+from tests.factories import (
+    EMBEDDER,
+    forget_operation,
+    index_entry,
+    insert_operation,
+    merge_operation,
+    minute,
+    new_turn,
+    supersede_operation,
+    thought_draft,
+)
 
 from thinkback.errors import Conflict
-from thinkback.index.lsh import group, random_hashing
-from thinkback.stores.sqlite import SqliteStore, connection
-from thinkback.stores.sqlite.connection import Connection
-from thinkback.types import Change, Claimed, Entry, Plan, Stamp, Turn
+from thinkback.index.lsh import assign_groups, random_hashing
+from thinkback.storage.sqlite import SqliteStore, connection
+from thinkback.storage.sqlite.connection import Connection
+from thinkback.types import ClaimedTurn, IndexEntry, Operation, Plan, Turn, VersionStamp
 
 SPACES = ("ann", "bob")
 STEPS = 600
@@ -120,32 +130,34 @@ class Life:
     def append(self, space: str) -> None:
         count = self.rng.choice((1, 1, 3))
         size = self.rng.choice((10, 10, 500, 9000))
-        said = [say(f"{self.seed}/{self.clock}/{n} " + "x" * size, key=None) for n in range(count)]
+        said = [new_turn(f"{self.seed}/{self.clock}/{n} " + "x" * size, key=None) for n in range(count)]
         for turn in self.store.append(space, said, minute(self.clock)):
             if self.acknowledge:
                 self.acknowledge(space, turn)
 
-    def claim(self, space: str) -> list[Claimed]:
+    def claim(self, space: str) -> list[ClaimedTurn]:
         return self.store.claim(space, self.rng.choice((1, 4)), 0, minute(self.clock))
 
     def think(self, space: str) -> None:
         for claimed in self.claim(space):
             changes = self.changes(space, claimed.turn.id)
-            plan = Plan(turn=claimed.turn.id, lease=claimed.lease, actor="child", changes=changes)
-            entries = [entry("thought", 0, item.sentence) for item in plan.drafts]
+            plan = Plan(turn=claimed.turn.id, lease=claimed.lease, actor="child", operations=changes)
+            entries = [index_entry("thought", 0, item.sentence) for item in plan.drafts]
             self.store.apply(space, plan, self.grouped(space, entries), minute(self.clock))
 
-    def changes(self, space: str, turn: int) -> tuple[Change, ...]:
+    def changes(self, space: str, turn: int) -> tuple[Operation, ...]:
         held = [thought.id for thought in self.store.thoughts(space, limit=50)]
-        told = insert(*(draft(f"{turn} tells {n}", turn, subject=f"S{turn // 3}") for n in range(2)))
+        told = insert_operation(
+            *(thought_draft(f"{turn} tells {n}", turn, subject=f"S{turn // 3}") for n in range(2))
+        )
         if len(held) < 2:
             return (told,)
         first, second = self.rng.sample(held, 2)
         more = (
-            supersede(draft(f"{turn} new", turn), first),
-            merge(draft(f"{turn} both", turn), first, second),
+            supersede_operation(thought_draft(f"{turn} new", turn), first),
+            merge_operation(thought_draft(f"{turn} both", turn), first, second),
         )
-        return told, self.rng.choice((*more, deny(second)))
+        return told, self.rng.choice((*more, forget_operation(second)))
 
     def give_up(self, space: str) -> None:
         for claimed in self.claim(space):
@@ -166,23 +178,25 @@ class Life:
         found = self.store.unindexed(space, 20)
         if found:
             self.store.index(
-                space, self.grouped(space, [entry(item.kind, item.id, item.text) for item in found])
+                space, self.grouped(space, [index_entry(item.kind, item.id, item.text) for item in found])
             )
 
-    def grouped(self, space: str, entries: list[Entry]) -> list[Entry]:
+    def grouped(self, space: str, entries: list[IndexEntry]) -> list[IndexEntry]:
         hashing = self.store.hashing(space)
         if hashing is None or not entries:
             return entries
-        groups = group(hashing, np.stack([item.vector for item in entries]))
-        return [Entry(e.kind, e.id, e.vector, e.terms, int(g)) for e, g in zip(entries, groups, strict=True)]
+        groups = assign_groups(hashing, np.stack([item.vector for item in entries]))
+        return [
+            IndexEntry(e.kind, e.id, e.vector, e.terms, int(g)) for e, g in zip(entries, groups, strict=True)
+        ]
 
     def regroup(self, space: str) -> None:
-        delta = self.store.delta(space, Stamp())
+        delta = self.store.delta(space, VersionStamp())
         if delta.entries:
             vectors = np.stack([item.vector for item in delta.entries])
             hashing = random_hashing(vectors.shape[1], self.rng.choice((2, 4, 8, 16)), self.clock)
             keys = [(item.kind, item.id) for item in delta.entries]
-            groups = dict(zip(keys, group(hashing, vectors).tolist(), strict=True))
+            groups = dict(zip(keys, assign_groups(hashing, vectors).tolist(), strict=True))
             self.store.regroup(space, hashing, groups, delta.stamp)
 
 
@@ -192,9 +206,9 @@ def say_so(space: str, turn: Turn) -> None:
 
 def main(path: str, seed: int, failpoint: str) -> None:
     Failpoint(failpoint).install()
-    connection.CHECKPOINT_EVERY, connection.CHECKPOINT_BYTES = 7, 1 << 14
+    connection.CHECKPOINT_INTERVAL_COMMITS, connection.CHECKPOINT_WAL_BYTES = 7, 1 << 14
     store = SqliteStore(path)
-    store.adopt(EMBEDDER)
+    store.bind_embedder(EMBEDDER)
     os.write(1, b"open\n")
     life = Life(store, seed, say_so)
     for _ in range(STEPS):

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.factories import EMBEDDER, NOW, add_thought, new_turn
 from tests.faults.crash_child import Life
-from tests.faults.sound import assert_sound
-from tests.making import EMBEDDER, NOW, say, tell
+from tests.faults.invariants import assert_invariants
 
 from thinkback.errors import DiskFull
-from thinkback.stores.sqlite import SqliteStore, connection
+from thinkback.storage.sqlite import SqliteStore, connection
 from thinkback.types import Turn
 
 BALLAST = 512 << 10
@@ -59,15 +59,15 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(
 ) -> None:
     """A checkpoint that fails after a commit must not make the commit look as if it had failed."""
     if checkpoints == "after every commit":
-        monkeypatch.setattr(connection, "CHECKPOINT_EVERY", 1)
-        monkeypatch.setattr(connection, "CHECKPOINT_BYTES", 0)
+        monkeypatch.setattr(connection, "CHECKPOINT_INTERVAL_COMMITS", 1)
+        monkeypatch.setattr(connection, "CHECKPOINT_WAL_BYTES", 0)
     kept: list[tuple[str, Turn]] = []
     store = SqliteStore(str(small_disk / "memory.db"))
-    store.adopt(EMBEDDER)
+    store.bind_embedder(EMBEDDER)
     life = Life(store, seed=3, acknowledge=lambda space, turn: kept.append((space, turn)))
 
     def everything_acknowledged_and_no_more() -> None:
-        assert_sound(store)
+        assert_invariants(store)
         found = sorted((space, turn.id, turn.query) for space in store.users() for turn in store.turns(space))
         assert found == sorted((space, turn.id, turn.query) for space, turn in kept)
 
@@ -98,14 +98,14 @@ def test_a_database_cannot_be_made_on_a_full_disk_but_later_it_can(small_disk: P
         SqliteStore(str(small_disk / "new.db"))
     (small_disk / "ballast").unlink()
     store = SqliteStore(str(small_disk / "new.db"))
-    store.append("ann", [say("hello")], NOW)
+    store.append("ann", [new_turn("hello")], NOW)
     store.close()
 
 
 def test_a_database_on_a_full_disk_says_why_it_does_not_open(small_disk: Path) -> None:
     path = str(small_disk / "memory.db")
     store = SqliteStore(path)
-    store.append("ann", [say("x" * 1000) for _ in range(50)], NOW)
+    store.append("ann", [new_turn("x" * 1000) for _ in range(50)], NOW)
     store.close()
     fill(small_disk)
     with pytest.raises(DiskFull):
@@ -113,7 +113,7 @@ def test_a_database_on_a_full_disk_says_why_it_does_not_open(small_disk: Path) -
     (small_disk / "ballast").unlink()
     store = SqliteStore(path)
     try:
-        assert_sound(store)
+        assert_invariants(store)
         assert len(store.turns("ann")) == 50
     finally:
         store.close()
@@ -122,10 +122,10 @@ def test_a_database_on_a_full_disk_says_why_it_does_not_open(small_disk: Path) -
 def test_an_erasure_on_a_full_disk_is_finished_when_there_is_space(small_disk: Path) -> None:
     path = small_disk / "memory.db"
     store = SqliteStore(str(path))
-    store.adopt(EMBEDDER)
-    tell(store, "ann", "a secret " * 1000)
+    store.bind_embedder(EMBEDDER)
+    add_thought(store, "ann", "a secret " * 1000)
     for n in range(12):
-        tell(store, "ann", f"filler {n} " * 100)
+        add_thought(store, "ann", f"filler {n} " * 100)
     fill(small_disk)
     try:
         turns = iter(range(1, 12))
@@ -159,9 +159,9 @@ def assert_no_turn_is_half_erased(store: SqliteStore) -> None:
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
-from tests.making import NOW, say
+from tests.factories import NOW, say
 from thinkback.errors import DiskFull
-from thinkback.stores.sqlite import SqliteStore
+from thinkback.storage.sqlite import SqliteStore
 store = SqliteStore(sys.argv[1])
 try:
     for n in range(10_000):
@@ -184,6 +184,6 @@ def test_a_file_size_limit_reads_as_a_full_disk(tmp_path: Path) -> None:
     try:
         assert store.check() == []
         assert [turn.query.split()[0] for turn in store.turns("ann")] == acknowledged
-        store.append("ann", [say("more")], NOW)
+        store.append("ann", [new_turn("more")], NOW)
     finally:
         store.close()

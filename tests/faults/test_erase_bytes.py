@@ -14,22 +14,31 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from tests.making import EMBEDDER, NOW, insert, merge, minute, remember, supersede, tell
+from tests.factories import (
+    EMBEDDER,
+    NOW,
+    add_thought,
+    append_turns,
+    insert_operation,
+    merge_operation,
+    minute,
+    supersede_operation,
+)
 
-from thinkback.stores.sqlite import SqliteStore
+from thinkback.storage.sqlite import SqliteStore
 from thinkback.types import (
-    Change,
-    Claimed,
-    Draft,
-    Edit,
-    Entry,
-    Excluded,
+    ClaimedTurn,
+    ExcludedOption,
     Hashing,
+    IndexEntry,
+    NewTurn,
+    Operation,
     Plan,
-    Said,
     Source,
     Summary,
+    SummaryEdit,
     SummaryUpdate,
+    ThoughtDraft,
 )
 
 ROUNDS = 240
@@ -82,7 +91,7 @@ class Round:
         self.canary = Canary(number)
         self.folder = folder
         self.store = SqliteStore(str(folder / "memory.db"))
-        self.store.adopt(EMBEDDER)
+        self.store.bind_embedder(EMBEDDER)
         self.filler = 0
 
     def words(self, *sizes: int) -> str:
@@ -93,7 +102,7 @@ class Round:
 
     def others(self, count: int, *, think: bool = True) -> None:
         for _ in range(count):
-            said = Said(
+            said = NewTurn(
                 query=self.words(3, 40, 300, 1500, 6000),
                 response=self.words(0, 40, 300),
                 at=NOW,
@@ -109,10 +118,10 @@ class Round:
     def think_of_others(self, space: str) -> None:
         for claimed in self.store.claim(space, self.rng.randrange(1, 30), 0, NOW):
             told = self.draft(self.words(5, 60, 700), claimed.turn.id, subject=self.words(2, 20, 150))
-            self.apply(space, claimed, insert(told))
+            self.apply(space, claimed, insert_operation(told))
 
-    def draft(self, sentence: str, *turns: int, subject: str = "ann") -> Draft:
-        return Draft(
+    def draft(self, sentence: str, *turns: int, subject: str = "ann") -> ThoughtDraft:
+        return ThoughtDraft(
             subject=subject,
             relation="says",
             objects=(sentence,),
@@ -121,9 +130,11 @@ class Round:
             sources=tuple(Source(turn, subject, "query", 0, 9) for turn in turns),
         )
 
-    def apply(self, space: str, claimed: Claimed, *changes: Change) -> list[int]:
-        plan = Plan(turn=claimed.turn.id, lease=claimed.lease, actor="tester", changes=changes)
-        entries = [Entry("thought", 0, self.vector_of(item.sentence), self.terms()) for item in plan.drafts]
+    def apply(self, space: str, claimed: ClaimedTurn, *changes: Operation) -> list[int]:
+        plan = Plan(turn=claimed.turn.id, lease=claimed.lease, actor="tester", operations=changes)
+        entries = [
+            IndexEntry("thought", 0, self.vector_of(item.sentence), self.terms()) for item in plan.drafts
+        ]
         actions = self.store.apply(space, plan, entries, NOW)
         return [action.id for action in actions]
 
@@ -138,7 +149,8 @@ class Round:
     def index(self, space: str) -> None:
         while found := self.store.unindexed(space, 50):
             self.store.index(
-                space, [Entry(item.kind, item.id, self.vector_of(item.text), self.terms()) for item in found]
+                space,
+                [IndexEntry(item.kind, item.id, self.vector_of(item.text), self.terms()) for item in found],
             )
 
     def say_canary(self) -> int:
@@ -147,7 +159,7 @@ class Round:
         query = self.words(size) + text + self.words(size) if size else text
         if self.canary.number % 40 == 7:
             query = (text + " ") * (1_000_000 // len(text.encode()))
-        said = Said(
+        said = NewTurn(
             query=query, response=f"{text}!", at=NOW, session=f"about {text}", key=f"{self.words(1)} {text}"
         )
         (turn,) = self.store.append("ann", [said], NOW)
@@ -157,7 +169,7 @@ class Round:
         """Thoughts, reasons, a dead letter and a learned matrix that all repeat the canary."""
         text = self.canary.text
         while (claimed := self.store.claim("ann", 1, 0, NOW)) and claimed[0].turn.id != turn:
-            self.apply("ann", claimed[0], insert(self.draft(self.words(30), claimed[0].turn.id)))
+            self.apply("ann", claimed[0], insert_operation(self.draft(self.words(30), claimed[0].turn.id)))
         if self.rng.random() < 0.3:
             self.store.release("ann", turn, claimed[0].lease, reason=f"choked on {text}", retry_at=None)
             if self.rng.random() < 0.5:
@@ -165,9 +177,11 @@ class Round:
             self.store.retry_failures("ann")
             claimed = self.store.claim("ann", 1, 0, NOW)
         held = [thought.id for thought in self.store.thoughts("ann")][-1:]
-        changes = [insert(self.draft(text, turn, subject=text), reason=f"{text} is new")]
+        changes = [insert_operation(self.draft(text, turn, subject=text), reason=f"{text} is new")]
         if held:
-            changes.append(supersede(self.draft(f"not so: {text}", turn), *held, reason=f"{text} instead"))
+            changes.append(
+                supersede_operation(self.draft(f"not so: {text}", turn), *held, reason=f"{text} instead")
+            )
         actions = self.apply("ann", claimed[0], *changes)
         if self.rng.random() < 0.5:
             undone = self.store.undo("ann", actions[-1], "ann", NOW)
@@ -177,16 +191,16 @@ class Round:
     def speak_of_canary_later(self, turn: int) -> None:
         """A surviving turn replaces one thought of the canary and merges with another."""
         mine = [t.id for t in self.store.thoughts("ann") if t.sources and t.sources[0].turn == turn]
-        remember(self.store, "ann", "something else")
+        append_turns(self.store, "ann", "something else")
         for claimed in self.store.claim("ann", 1, 0, NOW):
             own = claimed.turn.id
-            changes = [insert(self.draft(self.words(9), own))]
+            changes = [insert_operation(self.draft(self.words(9), own))]
             if mine:
                 newer, reason = self.draft(self.words(9), own), f"replaces {self.canary.text}"
-                changes.append(supersede(newer, mine[0], reason=reason))
+                changes.append(supersede_operation(newer, mine[0], reason=reason))
             if len(mine) > 1:
                 both = self.draft(f"{self.canary.text} and more", own, turn)
-                changes.append(merge(both, mine[1], reason=f"with {self.canary.text}"))
+                changes.append(merge_operation(both, mine[1], reason=f"with {self.canary.text}"))
             self.apply("ann", claimed, *changes)
         if mine and self.rng.random() < 0.5:
             last = self.store.journal("ann")[-1]
@@ -199,11 +213,11 @@ class Round:
             text = self.canary.text if session == its_own else self.words(9, 200, 3000)
             before = Summary(session=session)
             for version in range(1, self.rng.randrange(2, 6)):
-                out = (Excluded(text, text),)
+                out = (ExcludedOption(text, text),)
                 after = Summary(
                     session=session, version=version, turn=turn, topic=text, needs=(text,), excluded=out
                 )
-                edits = (Edit(field="needs", old=text, new=text, reason=text),)
+                edits = (SummaryEdit(field="needs", old=text, new=text, reason=text),)
                 update = SummaryUpdate(
                     session=session,
                     version=version,
@@ -287,7 +301,7 @@ def test_rows_deleted_from_random_places_leave_no_copy_in_the_slack_of_a_page(tm
             for _ in range(rng.randrange(1, 30)):
                 tail = "q" * rng.choice((0, 10, 100, 400, 900, 2000))
                 said.append(
-                    Said(query="x", at=NOW, key=f"{rng.choice('abcxyz')}{rng.getrandbits(48):012x}{tail}")
+                    NewTurn(query="x", at=NOW, key=f"{rng.choice('abcxyz')}{rng.getrandbits(48):012x}{tail}")
                 )
             keys |= {turn.id: turn.key or "" for turn in store.append("ann", said, NOW)}
             for gone in rng.sample(sorted(keys), min(len(keys) - 1, rng.choice((0, 1, 6)))):
@@ -301,9 +315,9 @@ def test_rows_deleted_from_random_places_leave_no_copy_in_the_slack_of_a_page(tm
 
 KILLED = """
 import os, signal, sys
-from tests.making import NOW
-from thinkback.stores.sqlite import SqliteStore
-from thinkback.stores.sqlite.connection import Connection
+from tests.factories import NOW
+from thinkback.storage.sqlite import SqliteStore
+from thinkback.storage.sqlite.connection import Connection
 store = SqliteStore(sys.argv[1])
 Connection.scrub = lambda db: os.kill(os.getpid(), signal.SIGKILL)
 store.erase("ann", turn=2, now=NOW)
@@ -314,9 +328,9 @@ def test_an_erasure_that_was_killed_is_finished_by_the_next_who_opens(tmp_path: 
     canary = Canary(1)
     path = str(tmp_path / "memory.db")
     store = SqliteStore(path)
-    store.adopt(EMBEDDER)
+    store.bind_embedder(EMBEDDER)
     for sentence in ("before", canary.text, "after"):
-        tell(store, "ann", sentence)
+        add_thought(store, "ann", sentence)
     store.close()
     child = subprocess.run([sys.executable, "-c", KILLED, path], check=False)
     assert child.returncode == -signal.SIGKILL

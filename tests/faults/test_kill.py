@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.faults.sound import assert_sound, thought_over_twice
+from tests.faults.invariants import assert_invariants, count_turns_thought_twice
 
-from thinkback.stores.sqlite import SqliteStore
+from thinkback.storage.sqlite import SqliteStore
 
 KILLS = int(os.environ.get("THINKBACK_KILLS", "500"))
 WORKERS = 2
@@ -84,10 +84,10 @@ def live_and_die(folder: Path, kills: int, seed: int) -> Tally:
         acknowledged |= {(space, id_): query for space, id_, query in new}
         store = SqliteStore(str(path))
         try:
-            assert_sound(store)
+            assert_invariants(store)
             kept = {(space, t.id): t.query[:40] for space in store.users() for t in store.turns(space)}
             tally.lost += sum(kept.get(key) != query for key, query in acknowledged.items())
-            tally.twice += thought_over_twice(store)
+            tally.twice += count_turns_thought_twice(store)
         finally:
             store.close()
         tally.kills += 1

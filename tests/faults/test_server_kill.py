@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.acceptance.server import Server
-from tests.making import replay
-from tests.upstream import Upstream
+from tests.acceptance.server_process import ServerProcess
+from tests.factories import replay_journal
+from tests.fake_openai import FakeOpenAI
 
-from thinkback.stores.sqlite import SqliteStore
+from thinkback.storage.sqlite import SqliteStore
 
 KILLS = int(os.environ.get("THINKBACK_SERVER_KILLS", "6"))
 CLIENTS = 4
@@ -41,18 +41,18 @@ class Client:
     acknowledged: dict[str, int] = field(default_factory=dict)
     number: int = 0
 
-    def run(self, server: Server, over: threading.Event) -> None:
+    def run(self, server: ServerProcess, over: threading.Event) -> None:
         while not over.is_set():
             try:
                 self.tell(server)
             except (OSError, http.client.HTTPException, ValueError):  # killed, at worst amid an answer
                 return
 
-    def tell(self, server: Server) -> None:
+    def tell(self, server: ServerProcess) -> None:
         text, key = f"I own boat {self.number} of {self.user}.", f"{self.user}-{self.number}"
         if self.chats:
             chat = {"model": "m", "messages": [{"role": "user", "content": text}]}
-            answer = server.ask(
+            answer = server.request(
                 "POST", "/v1/chat/completions", chat, user=self.user, headers={"Idempotency-Key": key}
             )
             assert answer.json["choices"]
@@ -73,11 +73,11 @@ def test_what_was_acknowledged_is_there_once(tmp_path: Path, monkeypatch: pytest
     chance = random.Random(SEED)
     clients = [Client(f"user{number}", chats=number % 2 == 1) for number in range(CLIENTS)]
     folder = tmp_path / "server"
-    with Upstream() as upstream:
+    with FakeOpenAI() as upstream:
         words = ("--log-level", "error", "--upstream", upstream.url)
         for _ in range(KILLS):
-            _one_life(Server(folder, "--workers", "2", *words), clients, chance)
-        with Server(folder, *words) as server:  # what hung in the air is told again
+            _one_life(ServerProcess(folder, "--workers", "2", *words), clients, chance)
+        with ServerProcess(folder, *words) as server:  # what hung in the air is told again
             for client in clients:
                 client.tell(server)
             assert server.stop() == 0
@@ -86,7 +86,7 @@ def test_what_was_acknowledged_is_there_once(tmp_path: Path, monkeypatch: pytest
     print(f"\n{KILLS} kills, {_acknowledged(clients)} turns acknowledged, 0 lost, 0 duplicates")
 
 
-def _one_life(server: Server, clients: list[Client], chance: random.Random) -> None:
+def _one_life(server: ServerProcess, clients: list[Client], chance: random.Random) -> None:
     """Killed once it has acknowledged some more turns, at any moment of the next one."""
     over, enough = threading.Event(), _acknowledged(clients) + chance.randint(1, 40)
     deadline = time.monotonic() + 60
@@ -120,7 +120,7 @@ def _assert_whole(store: SqliteStore, clients: list[Client]) -> None:
         assert [turn.id for turn in turns] == list(range(1, len(turns) + 1))
         assert store.failures(client.user) == []
         journal = store.journal(client.user)
-        assert replay(journal) == store.thoughts(client.user, current=False)
+        assert replay_journal(journal) == store.thoughts(client.user, current=False)
         inserted = Counter(
             thought.sentence for action in journal for thought in action.after if thought.current
         )

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.misbehaving import FAULTS, Misbehaving, Sent
-from tests.raw_http import Got, post
+from tests.faulty_upstream import FAULTS, FaultyUpstream, SentAnswer
+from tests.raw_http import RawResponse, post
 
-from thinkback.apps.server.proxy.reading.reading import TEXT
-from thinkback.apps.server.running.processes import ENVIRONMENT
-from thinkback.stores.sqlite import SqliteStore
+from thinkback.server.processes.supervisor import DEFAULT_ENVIRONMENT
+from thinkback.server.proxy.answer_reader import MAX_ANSWER_CHARS
+from thinkback.storage.sqlite import SqliteStore
 from thinkback.types import Turn
 
 pytestmark = pytest.mark.timeout(1800)
@@ -37,12 +37,12 @@ PASSED_ON = ("content-type", "x-request-id", "retry-after")
 class Run:
     """What was asked, sent and got, and what the server grew by."""
 
-    upstream: Misbehaving
-    got: dict[str, Got] = field(default_factory=dict)
+    upstream: FaultyUpstream
+    got: dict[str, RawResponse] = field(default_factory=dict)
     grown: int = 0
     turns: list[Turn] = field(default_factory=list)
 
-    def each(self) -> Iterator[tuple[str, str, Sent, Got]]:
+    def each(self) -> Iterator[tuple[str, str, SentAnswer, RawResponse]]:
         for number, got in self.got.items():
             yield number, number.partition("/")[0], self.upstream.sent[number], got
 
@@ -77,8 +77,8 @@ def resident(pid: int) -> int:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     database = tmp_path_factory.mktemp("proxy") / "memory.db"
-    command = [sys.executable, "-m", "tests.faults.proxy_child", str(database)]
-    with Misbehaving() as upstream:
+    command = [sys.executable, "-m", "tests.faults.proxy_process", str(database)]
+    with FaultyUpstream() as upstream:
         run = Run(upstream)
         child = subprocess.Popen(
             [*command, upstream.url, str(SILENCE_S)],
@@ -86,7 +86,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env={**ENVIRONMENT, **os.environ},  # as every process of the server has it
+            env={**DEFAULT_ENVIRONMENT, **os.environ},  # as every process of the server has it
         )
         assert child.stdin is not None
         assert child.stdout is not None
@@ -140,7 +140,7 @@ def test_no_turn_is_lost(run: Run) -> None:
     for turn in run.turns:
         kept.setdefault(turn.query, []).append(turn.response)
     for number, _, sent, _ in run.each():
-        same = kept.get(text_of(number)) == [sent.text[:TEXT]]
+        same = kept.get(text_of(number)) == [sent.text[:MAX_ANSWER_CHARS]]
         assert same, number
     assert len(run.turns) == len(run.got)
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.factories import EMBEDDER, append_turns
 from tests.faults.crash_child import Life
-from tests.faults.sound import assert_sound
-from tests.making import EMBEDDER, remember
+from tests.faults.invariants import assert_invariants
 
-from thinkback.ports import Store
-from thinkback.stores.sqlite import SqliteStore
-from thinkback.stores.sqlite.connection import Connection
-from thinkback.types import Stamp
+from thinkback.protocols import Store
+from thinkback.storage.sqlite import SqliteStore
+from thinkback.storage.sqlite.connection import Connection
+from thinkback.types import VersionStamp
 
 TAILS = 1000
 Damage = Callable[[bytes, random.Random], bytes]
@@ -66,7 +66,10 @@ def state(store: Store) -> str:
                 store.turns(space),
                 store.thoughts(space, current=False),
                 store.journal(space),
-                [(e.kind, e.id, e.group, e.vector.tobytes()) for e in store.delta(space, Stamp()).entries],
+                [
+                    (e.kind, e.id, e.group, e.vector.tobytes())
+                    for e in store.delta(space, VersionStamp()).entries
+                ],
                 store.failures(space),
             )
             for space in store.users()
@@ -96,7 +99,7 @@ def lived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lived:
     states.add(state(store))
     with monkeypatch.context() as patch:
         patch.setattr(Connection, "write", noted_write)
-        store.adopt(EMBEDDER)
+        store.bind_embedder(EMBEDDER)
         life, files = Life(store, seed=5), []
         for _ in range(2):
             for _ in range(25):
@@ -120,11 +123,11 @@ def test_a_torn_wal_opens_as_a_state_that_once_was(
         Path(f"{path}-wal").write_bytes(damage(wal, rng))
         store = SqliteStore(str(path))
         try:
-            assert_sound(store)
+            assert_invariants(store)
             now = state(store)
             assert now in lived.states, damage.__name__
             before = len(store.turns("ann"))
-            assert remember(store, "ann", "still here")[0].id == before + 1
+            assert append_turns(store, "ann", "still here")[0].id == before + 1
         finally:
             store.close()
         found[now] += 1

@@ -12,10 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from thinkback_lab.runs.folder import RunFolder
-from thinkback_lab.runs.record import Record
-from thinkback_lab.runs.results import summarise
-from thinkback_lab.runs.scoring import scores
-from thinkback_lab.schemes.scheme import Found
+from thinkback_lab.runs.records import Record, score_record, summarise_records
+from thinkback_lab.systems.interface import RetrievedMemory
 
 KS = (1, 3, 5, 10)
 CATEGORIES = ("single-hop", "temporal", "多跳推理")
@@ -28,9 +26,12 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def record(case: str = "case-1", id: str = "q1", **told: Any) -> Record:
+def make_record(case: str = "case-1", id: str = "q1", **told: Any) -> Record:
     """One question with its figures; by default it is answered by the second memory of two."""
-    found = (Found("The cat sleeps.", ("t9",), 0.5), Found("Ann lives in Lyon.", ("t1",), 0.4))
+    found = (
+        RetrievedMemory("The cat sleeps.", ("t9",), 0.5),
+        RetrievedMemory("Ann lives in Lyon.", ("t1",), 0.4),
+    )
     plain = Record(
         case=case,
         id=id,
@@ -49,10 +50,10 @@ def record(case: str = "case-1", id: str = "q1", **told: Any) -> Record:
         ms=1.5,
     )
     made = replace(plain, **told)
-    return made if "scores" in told else replace(made, scores=scores(made, KS))
+    return made if "scores" in told else replace(made, scores=score_record(made, KS))
 
 
-def records(luck: float, *, cases: int = 4, questions: int = 12, seed: int = 1) -> list[Record]:
+def make_records(luck: float, *, cases: int = 4, questions: int = 12, seed: int = 1) -> list[Record]:
     """Questions of which about `luck` are answered by the first memory, the others later or never."""
     draw = random.Random(seed)
     made = []
@@ -60,7 +61,7 @@ def records(luck: float, *, cases: int = 4, questions: int = 12, seed: int = 1) 
         for number in range(questions):
             rank = 0 if draw.random() < luck else draw.randrange(1, 14)
             found = tuple(
-                Found(
+                RetrievedMemory(
                     f"Memory {draw.randrange(60)} of {('Ann', 'Bo', '小明')[place % 3]}, place {place}",
                     (f"t{number}" if place == rank else f"x{place}",),
                     1 - place / 10,
@@ -68,7 +69,7 @@ def records(luck: float, *, cases: int = 4, questions: int = 12, seed: int = 1) 
                 for place in range(10)
             )
             made.append(
-                record(
+                make_record(
                     f"case-{case}",
                     f"q{number}",
                     question=f"Question {number} of case {case}: 谁住在里昂?",
@@ -82,7 +83,7 @@ def records(luck: float, *, cases: int = 4, questions: int = 12, seed: int = 1) 
     return made
 
 
-def finished(
+def write_finished_run(
     path: Path,
     made: Sequence[Record],
     *,
@@ -96,12 +97,12 @@ def finished(
     with RunFolder(path, {"dataset": dataset, "scheme": scheme}, command) as folder:
         for each in made:
             folder.add(each)
-        results = summarise(made, dataset=dataset, scheme=scheme, settings=settings, command=command)
+        results = summarise_records(made, dataset=dataset, scheme=scheme, settings=settings, command=command)
         folder.finish({**results, **over})
     return path
 
 
-def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+def embed_letters(texts: Sequence[str]) -> npt.NDArray[np.float32]:
     """Vectors that depend on the text alone: letters counted."""
     rows = np.array([np.bincount([ord(sign) % 32 for sign in text], minlength=32) for text in texts], float)
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), dtype=np.float32)

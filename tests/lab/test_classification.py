@@ -8,32 +8,36 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.lab.talking import question
+from tests.lab.fakes import make_question
 
 from thinkback_lab.cases import Case, Dataset, Kind
-from thinkback_lab.classification import classify, split, summarise
 from thinkback_lab.errors import LabError
-from thinkback_lab.metrics.classification import by_class, confusion, weighted
+from thinkback_lab.evaluations.classification import (
+    classify_questions,
+    split_questions,
+    summarise_classification,
+)
+from thinkback_lab.metrics.classification import class_scores, confusion_matrix, weighted_scores
 
 LABELS = st.sampled_from(["a", "b", "c"])
 PAIRS = st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=40)
 
 
 def asked(*kinds: Kind | None) -> Dataset:
-    questions = tuple(question(n, f"{kind} {n}?", kind=kind) for n, kind in enumerate(kinds))
+    questions = tuple(make_question(n, f"{kind} {n}?", kind=kind) for n, kind in enumerate(kinds))
     return Dataset(name="perltqa", cases=(Case(id="c", items=(), questions=questions),))
 
 
 def figures(dataset: Dataset, classifier: Any) -> dict[str, Any]:
-    told = classify(dataset, classifier)
-    return summarise(told, classifier="learned", settings={"seed": 1}, dataset=dataset.name)
+    told = classify_questions(dataset, classifier)
+    return summarise_classification(told, classifier="learned", settings={"seed": 1}, dataset=dataset.name)
 
 
 @given(PAIRS)
 def test_the_figures_are_scikit_learn_s(pairs: list[tuple[str, str]]) -> None:
     metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn belongs to the extra lab")
     true, said = [one for one, _ in pairs], [other for _, other in pairs]
-    told = weighted(confusion(true, said))
+    told = weighted_scores(confusion_matrix(true, said))
     theirs = metrics.precision_recall_fscore_support(true, said, average="weighted", zero_division=0)
     assert [told[name] for name in ("precision", "recall", "f1")] == pytest.approx(theirs[:3])
     assert told["accuracy"] == pytest.approx(metrics.accuracy_score(true, said))
@@ -42,20 +46,20 @@ def test_the_figures_are_scikit_learn_s(pairs: list[tuple[str, str]]) -> None:
 @given(PAIRS)
 def test_weighted_recall_is_accuracy_and_all_is_bounded(pairs: list[tuple[str, str]]) -> None:
     true, said = [one for one, _ in pairs], [other for _, other in pairs]
-    table = confusion(true, said)
-    told = weighted(table)
+    table = confusion_matrix(true, said)
+    told = weighted_scores(table)
     assert told["recall"] == pytest.approx(told["accuracy"])
     assert all(0 <= value <= 1 + 1e-12 for value in told.values())
     assert sum(sum(row.values()) for row in table.values()) == len(pairs)
 
 
 def test_by_hand() -> None:
-    table = confusion(["a", "a", "a", "b"], ["a", "b", "c", "b"])
+    table = confusion_matrix(["a", "a", "a", "b"], ["a", "b", "c", "b"])
     assert table["a"] == {"a": 1, "b": 1, "c": 1}
-    rows = by_class(table)
+    rows = class_scores(table)
     assert set(rows) == {"a", "b"}
     assert rows["a"] == {"n": 3, "precision": 1, "recall": pytest.approx(1 / 3), "f1": 0.5}
-    assert weighted(table)["precision"] == pytest.approx((3 * 1 + 0.5) / 4)
+    assert weighted_scores(table)["precision"] == pytest.approx((3 * 1 + 0.5) / 4)
 
 
 def test_a_type_is_as_likely_as_its_kinds_together() -> None:
@@ -95,23 +99,23 @@ def test_what_is_unsaid_is_wrong() -> None:
 )
 def test_what_is_no_probability_is_refused(said: dict[str, float]) -> None:
     with pytest.raises(LabError, match="the classifier said"):
-        classify(asked("event"), lambda text: said)
+        classify_questions(asked("event"), lambda text: said)
 
 
 def test_questions_without_kinds_cannot_be_classified() -> None:
     with pytest.raises(LabError, match="no question tells its kind"):
-        classify(asked(None), lambda text: {"event": 1.0})
+        classify_questions(asked(None), lambda text: {"event": 1.0})
 
 
 def test_what_is_learned_from_is_not_tested_on() -> None:
     kinds: list[Kind | None] = ["event", "profile", None]
     data = asked(*kinds * 20)
-    learn, test = split(data, 0.2, seed=1)
+    learn, test = split_questions(data, 0.2, seed=1)
     ours, theirs = ({each.id for case in part.cases for each in case.questions} for part in (learn, test))
     assert len(ours) == 32
     assert len(theirs) == 8
     assert not ours & theirs
-    assert split(data, 0.2, seed=1) == (learn, test) != split(data, 0.2, seed=2)
+    assert split_questions(data, 0.2, seed=1) == (learn, test) != split_questions(data, 0.2, seed=2)
     for few in (asked("event"), asked(None)):
         with pytest.raises(LabError, match="too few"):
-            split(few, 0.2, seed=1)
+            split_questions(few, 0.2, seed=1)

@@ -10,10 +10,17 @@ import pytest
 from typer.testing import CliRunner
 
 from thinkback_lab.cli import app
-from thinkback_lab.determinism import HASH_SEEDS, Written, compare, replay, replay_apart, written
 from thinkback_lab.errors import LabError
-from thinkback_lab.scenarios.format import read_scenarios, write_line
-from thinkback_lab.stage import Setup
+from thinkback_lab.evaluations.determinism import (
+    HASH_SEEDS,
+    DatabaseDump,
+    compare_dumps,
+    dump_database,
+    replay_in_subprocess,
+    replay_scenarios,
+)
+from thinkback_lab.evaluations.scenario_format import format_scenario, read_scenarios
+from thinkback_lab.harness import Setup
 
 SETUP = Setup(embedder="hashing", think="rules")
 SHIPPED = Path(__file__).parents[2] / "scenarios"
@@ -23,7 +30,7 @@ EVERY = 12  # a part of the shipped scenarios, of every file
 @pytest.fixture(scope="module")
 def part(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("turns") / "part.jsonl"
-    lines = [write_line(scenario) for scenario in read_scenarios([SHIPPED])[::EVERY]]
+    lines = [format_scenario(scenario) for scenario in read_scenarios([SHIPPED])[::EVERY]]
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
 
@@ -32,9 +39,9 @@ def test_two_processes_with_other_hash_seeds_write_the_same_bytes(part: Path, tm
     users = [scenario.id for scenario in read_scenarios([part])]
     texts = []
     for seed in HASH_SEEDS:
-        replay_apart([part], tmp_path / f"{seed}.db", SETUP, seed)
-        texts.append(written(tmp_path / f"{seed}.db", users, SETUP))
-    told = compare(*texts)
+        replay_in_subprocess([part], tmp_path / f"{seed}.db", SETUP, seed)
+        texts.append(dump_database(tmp_path / f"{seed}.db", users, SETUP))
+    told = compare_dumps(*texts)
     assert told["export"]["differences"] == told["tables"]["differences"] == []
     assert told["export"]["identical"]
     assert told["tables"]["identical"]
@@ -44,25 +51,28 @@ def test_two_processes_with_other_hash_seeds_write_the_same_bytes(part: Path, tm
 def test_another_turn_makes_other_bytes(part: Path, tmp_path: Path) -> None:
     """The comparison can fail."""
     scenarios = read_scenarios([part])[:2]
-    replay(scenarios, tmp_path / "one.db", SETUP)
+    replay_scenarios(scenarios, tmp_path / "one.db", SETUP)
     changed = scenarios[0].model_copy(update={"turns": (*scenarios[0].turns, scenarios[1].turns[0])})
-    replay([changed, scenarios[1]], tmp_path / "other.db", SETUP)
+    replay_scenarios([changed, scenarios[1]], tmp_path / "other.db", SETUP)
     users = [scenario.id for scenario in scenarios]
-    told = compare(*(written(tmp_path / f"{name}.db", users, SETUP) for name in ("one", "other")))
+    told = compare_dumps(*(dump_database(tmp_path / f"{name}.db", users, SETUP) for name in ("one", "other")))
     assert not told["export"]["identical"]
     assert not told["tables"]["identical"]
-    assert told["export"]["sha256"] != compare(Written((), ()), Written((), ()))["export"]["sha256"]
+    assert (
+        told["export"]["sha256"]
+        != compare_dumps(DatabaseDump((), ()), DatabaseDump((), ()))["export"]["sha256"]
+    )
 
 
 def test_rows_alone_are_compared_too(part: Path, tmp_path: Path) -> None:
     """What the export does not tell (vectors, groups) stands in the tables."""
     db = tmp_path / "one.db"
     scenarios = read_scenarios([part])[:1]
-    replay(scenarios, db, SETUP)
-    before = written(db, [scenarios[0].id], SETUP)
+    replay_scenarios(scenarios, db, SETUP)
+    before = dump_database(db, [scenarios[0].id], SETUP)
     with sqlite3.connect(db) as connection:
         connection.execute("CREATE TABLE extra (n)")
-    told = compare(before, written(db, [scenarios[0].id], SETUP))
+    told = compare_dumps(before, dump_database(db, [scenarios[0].id], SETUP))
     assert told["export"]["identical"]
     assert told["tables"]["differences"]
 
@@ -71,7 +81,7 @@ def test_a_database_that_is_there_is_left_alone(part: Path, tmp_path: Path) -> N
     db = tmp_path / "one.db"
     db.write_text("mine", encoding="utf-8")
     with pytest.raises(LabError, match="is there already"):
-        replay_apart([part], db, SETUP, "1")
+        replay_in_subprocess([part], db, SETUP, "1")
     assert db.read_text(encoding="utf-8") == "mine"
 
 

@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 import typer
-from tests.lab.talking import record
-from tests.upstream import Upstream
+from tests.fake_openai import FakeOpenAI
+from tests.lab.fakes import make_record
 from typer.testing import CliRunner, Result
 
-from thinkback_lab.commands.judge import judge
-from thinkback_lab.judge.marked import read_judgements
+from thinkback_lab.commands.runs import judge
+from thinkback_lab.judge.judgements import read_judgements
 from thinkback_lab.runs.folder import RunFolder, read_results
-from thinkback_lab.runs.results import summarise
+from thinkback_lab.runs.records import summarise_records
 
 VERDICT = json.dumps({"reason": "It tells.", "correctness": 0.5, "coherence": 1, "score": 6})
 
 
 @pytest.fixture
-def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
-    with Upstream() as server:
+def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
         server.reply = lambda body: VERDICT
@@ -33,11 +33,11 @@ def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     path = tmp_path / "ours"
-    records = [record(number, f"It is red, {number}.") for number in range(3)]
+    records = [make_record(number, f"It is red, {number}.") for number in range(3)]
     with RunFolder(path, {"scheme": "ours"}, "command") as folder:
         for each in records:
             folder.add(each)
-        folder.finish(summarise(records, dataset="toy", scheme="ours", settings={}))
+        folder.finish(summarise_records(records, dataset="toy", scheme="ours", settings={}))
     return path
 
 
@@ -47,7 +47,7 @@ def called(*words: str) -> Result:
     return CliRunner().invoke(app, words)
 
 
-def test_the_figures_as_json(upstream: Upstream, run: Path) -> None:
+def test_the_figures_as_json(upstream: FakeOpenAI, run: Path) -> None:
     result = called(str(run), "--judge", "openai:one", "--judge", "openai:two", "--json")
     assert result.exit_code == 0, result.output
     told: dict[str, Any] = json.loads(result.stdout)
@@ -59,7 +59,7 @@ def test_the_figures_as_json(upstream: Upstream, run: Path) -> None:
     assert len(upstream.seen) == 6
 
 
-def test_the_figures_as_a_table(upstream: Upstream, run: Path) -> None:
+def test_the_figures_as_a_table(upstream: FakeOpenAI, run: Path) -> None:
     result = called(str(run), "--judge", "openai:one", "--judge", "openai:two")
     assert result.exit_code == 0, result.output
     assert "6.000" in result.stdout
@@ -67,7 +67,7 @@ def test_the_figures_as_a_table(upstream: Upstream, run: Path) -> None:
     assert "over 3 answers" in result.stdout
 
 
-def test_what_the_server_garbles_is_asked_again_or_counted(upstream: Upstream, run: Path) -> None:
+def test_what_the_server_garbles_is_asked_again_or_counted(upstream: FakeOpenAI, run: Path) -> None:
     upstream.reply = lambda body: "10 out of 10" if "number 1" in str(body["messages"]) else VERDICT
     result = called(str(run), "--judge", "openai:one", "--json")
     assert result.exit_code == 0, result.output

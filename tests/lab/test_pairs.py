@@ -12,10 +12,8 @@ from typer.testing import CliRunner, Result
 
 from thinkback_lab.cli import app
 from thinkback_lab.errors import LabError
-from thinkback_lab.pairs.format import Pair, read_pairs
-from thinkback_lab.pairs.run import Outcome, run
-from thinkback_lab.pairs.summary import summarise
-from thinkback_lab.stage import Setup
+from thinkback_lab.evaluations.pairs import Pair, PairOutcome, read_pairs, run_pairs, summarise_pairs
+from thinkback_lab.harness import Setup
 
 FOLDER = Path(__file__).parents[2] / "scenarios" / "pairs"
 SETUP = Setup(embedder="hashing")
@@ -30,8 +28,8 @@ def compatible(first: str, then: str) -> Pair:
     return Pair(id=then, lang="en", kind="compatible", category="any", first=first, then=then)
 
 
-def told(pair: Pair) -> Outcome:
-    (outcome,) = run([pair], SETUP)
+def told(pair: Pair) -> PairOutcome:
+    (outcome,) = run_pairs([pair], SETUP)
     return outcome
 
 
@@ -40,20 +38,20 @@ def told(pair: Pair) -> Outcome:
 
 def test_an_update_supersedes_when_the_new_value_stands_alone() -> None:
     outcome = told(update("I live in Paris.", "I moved to Lyon.", "Paris", "Lyon"))
-    assert (outcome.failure, outcome.stale, outcome.contradicting) == ("", (), ())
+    assert (outcome.failure, outcome.stale_recalls, outcome.contradicting_recalls) == ("", (), ())
     assert [each.objects for each in outcome.recalled] == [("Lyon",)]
 
 
 def test_an_update_that_was_not_read_leaves_a_stale_thought() -> None:
     outcome = told(update("I live in Paris.", "Farewell Paris, hello Lyon!", "Paris", "Lyon"))
     assert outcome.failure == "the update was not read"
-    assert outcome.stale == ("The user lives in Paris.",)
+    assert outcome.stale_recalls == ("The user lives in Paris.",)
 
 
 def test_values_of_a_relation_that_holds_many_are_both_held_and_contradict() -> None:
     outcome = told(update("I like tea.", "I like coffee.", "tea", "coffee", "What do I like?"))
     assert outcome.failure == "both values are held"
-    assert outcome.contradicting == ("The user likes tea and coffee.",)
+    assert outcome.contradicting_recalls == ("The user likes tea and coffee.",)
 
 
 def test_what_was_never_known_cannot_be_superseded() -> None:
@@ -90,7 +88,7 @@ def test_figures_and_failures_add_up() -> None:
         compatible("I live in Paris.", "I live in Lille."),
         compatible("I like tea.", "Really."),
     ]
-    told = summarise(run(pairs, SETUP), {"seed": 1})
+    told = summarise_pairs(run_pairs(pairs, SETUP), {"seed": 1})
     figures = told["metrics"]
     assert (figures["updates"], figures["superseded"], figures["superseded_rate"]) == (2, 1, 0.5)
     assert (figures["compatible"], figures["first_read"], figures["both_read"]) == (2, 2, 1)
@@ -182,7 +180,7 @@ def test_there_are_200_of_each_kind_in_two_languages_and_many_wordings(shipped: 
 
 @pytest.fixture(scope="module")
 def kept(shipped: list[Pair]) -> dict[str, Any]:
-    return summarise(run([pair for pair in shipped if pair.kind == "compatible"], SETUP), {})
+    return summarise_pairs(run_pairs([pair for pair in shipped if pair.kind == "compatible"], SETUP), {})
 
 
 def test_nothing_compatible_is_retired(kept: dict[str, Any]) -> None:
@@ -198,7 +196,7 @@ def test_an_earlier_value_does_not_retire_a_later_one(kept: dict[str, Any]) -> N
 
 @pytest.fixture(scope="module")
 def updated(shipped: list[Pair]) -> dict[str, Any]:
-    return summarise(run([pair for pair in shipped if pair.kind == "update"], SETUP), {})
+    return summarise_pairs(run_pairs([pair for pair in shipped if pair.kind == "update"], SETUP), {})
 
 
 def test_updates_supersede(updated: dict[str, Any]) -> None:

@@ -8,16 +8,21 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from tests.lab.finished_runs import SETTINGS, embed, finished, record, records
+from tests.lab.finished_runs import (
+    SETTINGS,
+    embed_letters,
+    make_record,
+    make_records,
+    write_finished_run,
+)
 
 from thinkback_lab.errors import LabError
-from thinkback_lab.metrics.bootstrap import interval
-from thinkback_lab.report.curve import top_k
-from thinkback_lab.report.hardest import failed, hardest
-from thinkback_lab.report.page import write_report
-from thinkback_lab.report.thoughts import MOST, bands, recalled
-from thinkback_lab.runs.finished import Finished
-from thinkback_lab.schemes.scheme import Found
+from thinkback_lab.metrics.statistics import bootstrap_interval
+from thinkback_lab.report.plots import MAX_POINTS, recalled_texts, top_k_curves, turn_bands
+from thinkback_lab.report.single_run import hardest_failures, is_failed
+from thinkback_lab.report.writer import write_report
+from thinkback_lab.runs.finished_runs import FinishedRun
+from thinkback_lab.systems.interface import RetrievedMemory
 
 HOSTILE = "</script></style></svg><img src=x onerror=alert(1)> & \"a\" 'b' \u202e \x00\x1b[31m \ud83d 😀 你好"
 
@@ -54,14 +59,14 @@ class Page(HTMLParser):
 
 def written(tmp_path: Path, *folders: Path, embedded: bool = True) -> str:
     out = tmp_path / "report.html"
-    write_report(folders, out, embed if embedded else None)
+    write_report(folders, out, embed_letters if embedded else None)
     return out.read_text("utf-8")
 
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
     """A run in which everything that can be hostile is."""
-    nasty = record(
+    nasty = make_record(
         HOSTILE,
         HOSTILE,
         category=HOSTILE,
@@ -70,17 +75,21 @@ def hostile(tmp_path: Path) -> Path:
         gold_texts=(HOSTILE, HOSTILE),
         expected=HOSTILE,
         answer=HOSTILE * 40,
-        found=tuple(Found(f"{HOSTILE} {number} {'long' * 900}", (HOSTILE,)) for number in range(12)),
+        found=tuple(
+            RetrievedMemory(f"{HOSTILE} {number} {'long' * 900}", (HOSTILE,)) for number in range(12)
+        ),
         read=12,
         scores={"mrr": 0.0, "hit@1": 0.0, "hit@5": 0.0, HOSTILE: 1.0},
     )
     settings = {**SETTINGS, "lang": HOSTILE}
-    return finished(tmp_path / "hostile", [nasty, *records(0.5)], scheme=HOSTILE, settings=settings)
+    return write_finished_run(
+        tmp_path / "hostile", [nasty, *make_records(0.5)], scheme=HOSTILE, settings=settings
+    )
 
 
 @pytest.mark.parametrize("many", [False, True])
 def test_nothing_is_loaded_and_nothing_runs(tmp_path: Path, hostile: Path, many: bool) -> None:
-    other = finished(tmp_path / "other", records(0.7), scheme="bm25")
+    other = write_finished_run(tmp_path / "other", make_records(0.7), scheme="bm25")
     page = Page(source := written(tmp_path, *([hostile, other] if many else [hostile])))
     assert page.open == []
     names = {tag for tag, _ in page.tags}
@@ -105,15 +114,17 @@ def test_hostile_text_is_shown_as_text(tmp_path: Path, hostile: Path) -> None:
 
 
 def test_a_missed_question_is_told_with_what_its_gold_items_say(tmp_path: Path) -> None:
-    missed = record(found=(Found("The cat sleeps.", ("t9",)),), gold_texts=("Ann: I moved to Lyon.",))
-    page = Page(written(tmp_path, finished(tmp_path / "a", [missed, record(id="q2")])))
+    missed = make_record(
+        found=(RetrievedMemory("The cat sleeps.", ("t9",)),), gold_texts=("Ann: I moved to Lyon.",)
+    )
+    page = Page(written(tmp_path, write_finished_run(tmp_path / "a", [missed, make_record(id="q2")])))
     assert "1 of 2 questions failed" in page.text
     assert "It stands in t1 : Ann: I moved to Lyon." in page.text
     assert "Found instead: The cat sleeps. from t9" in page.text
 
 
 def test_links_of_the_contents_lead_somewhere(tmp_path: Path) -> None:
-    page = Page(written(tmp_path, finished(tmp_path / "a", records(0.5))))
+    page = Page(written(tmp_path, write_finished_run(tmp_path / "a", make_records(0.5))))
     targets = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
     ids = [f"#{attributes['id']}" for _, attributes in page.tags if "id" in attributes]
     assert targets == ids
@@ -121,15 +132,15 @@ def test_links_of_the_contents_lead_somewhere(tmp_path: Path) -> None:
 
 
 def test_one_run_is_told_with_its_figures(tmp_path: Path) -> None:
-    source = written(tmp_path, finished(tmp_path / "a", records(0.5)))
+    source = written(tmp_path, write_finished_run(tmp_path / "a", make_records(0.5)))
     page = Page(source)
     assert "gvd en · thinkback" in page.text
     assert "thinkback-lab eval gvd --scheme thinkback" in page.text
     rows = re.findall(
         r'<tr><th scope="row">hit@1</th><td class="n">([^<]+)</td><td class="n">([^<]+)</td>', source
     )
-    told = [each.scores["hit@1"] for each in records(0.5)]
-    low, high = interval(told)
+    told = [each.scores["hit@1"] for each in make_records(0.5)]
+    low, high = bootstrap_interval(told)
     assert rows == [(f"{fmean(told):.3f}", f"{low:.3f} – {high:.3f}")]
     assert "多跳推理 (n=16)" in page.text
     assert "the first memory found stands for the answer" in page.text
@@ -141,13 +152,13 @@ def test_one_run_is_told_with_its_figures(tmp_path: Path) -> None:
 
 
 def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
-    folder = finished(tmp_path / "a", records(0.4))
+    folder = write_finished_run(tmp_path / "a", make_records(0.4))
     assert written(tmp_path, folder) == written(tmp_path, folder)
 
 
 def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:
-    empty = [record(id=f"q{number}", found=(), read=0, category="", gold=()) for number in range(3)]
-    page = Page(written(tmp_path, finished(tmp_path / "a", empty)))
+    empty = [make_record(id=f"q{number}", found=(), read=0, category="", gold=()) for number in range(3)]
+    page = Page(written(tmp_path, write_finished_run(tmp_path / "a", empty)))
     assert "have no categories" in page.text
     assert "nothing was found" in page.text
     assert "Left out: 0 different texts" in page.text
@@ -157,14 +168,20 @@ def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:
 
 def test_several_runs_stand_in_one_table_a_figure(tmp_path: Path) -> None:
     luck = {"raw": 0.2, "bm25": 0.5, "thinkback": 0.9}
-    folders = [finished(tmp_path / name, records(share), scheme=name) for name, share in luck.items()]
-    other = finished(tmp_path / "cn", records(0.5), scheme="raw", settings={**SETTINGS, "lang": "cn"})
+    folders = [
+        write_finished_run(tmp_path / name, make_records(share), scheme=name) for name, share in luck.items()
+    ]
+    other = write_finished_run(
+        tmp_path / "cn", make_records(0.5), scheme="raw", settings={**SETTINGS, "lang": "cn"}
+    )
     source = written(tmp_path, *folders, other)
     page = Page(source)
     assert "2 data sets, 3 memory systems" in page.text
     rows = [re.sub(r"<[^>]+>", " ", row).split() for row in re.findall(r"<tr>(.*?)</tr>", source)]
     first = next(row for row in rows if row[:2] == ["gvd", "en"])
-    hits = {share: f"{fmean(each.scores['hit@1'] for each in records(share)):.3f}" for share in luck.values()}
+    hits = {
+        share: f"{fmean(each.scores['hit@1'] for each in make_records(share)):.3f}" for share in luck.values()
+    }
     assert first[2:] == ["48", hits[0.2], hits[0.5], hits[0.9], "★"]
     alone = next(row for row in rows if row[:2] == ["gvd", "cn"])
     assert alone[2:] == ["48", hits[0.5], "-", "-"]  # the only one is not the best
@@ -172,7 +189,10 @@ def test_several_runs_stand_in_one_table_a_figure(tmp_path: Path) -> None:
 
 def test_schemes_that_differ_only_in_a_part_are_told_apart(tmp_path: Path) -> None:
     settings = [{**SETTINGS, "embedder": name} for name in ("minilm", "hashing")]
-    folders = [finished(tmp_path / f"{at}", records(0.5), settings=each) for at, each in enumerate(settings)]
+    folders = [
+        write_finished_run(tmp_path / f"{at}", make_records(0.5), settings=each)
+        for at, each in enumerate(settings)
+    ]
     assert "thinkback, embedder minilm" in written(tmp_path, *folders)
 
 
@@ -188,9 +208,9 @@ def test_an_unfinished_run_and_a_stranger_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_curve_counts_what_the_metrics_count() -> None:
-    made = records(0.5)
-    run = Finished("a", {"dataset": "gvd", "scheme": "raw", "settings": {}}, tuple(made))
-    told = top_k(run)
+    made = make_records(0.5)
+    run = FinishedRun("a", {"dataset": "gvd", "scheme": "raw", "settings": {}}, tuple(made))
+    told = top_k_curves(run)
     assert told is not None
     hit, recall = told
     assert len(hit.points) == len(recall.points) == 10
@@ -202,25 +222,27 @@ def test_the_curve_counts_what_the_metrics_count() -> None:
 
 
 def test_the_curve_ends_where_the_run_is_scored_last() -> None:
-    found = tuple(Found(f"{place}", (f"t{place}",)) for place in range(40))  # a memory that is read whole
+    found = tuple(
+        RetrievedMemory(f"{place}", (f"t{place}",)) for place in range(40)
+    )  # a memory that is read whole
     for settings, deepest in (({"k": [1, 5]}, 5), ({}, 20)):
         results = {"dataset": "gvd", "scheme": "full", "settings": settings}
-        told = top_k(Finished("a", results, (record(found=found),)))
+        told = top_k_curves(FinishedRun("a", results, (make_record(found=found),)))
         assert told is not None
         assert [k for k, _ in told[0].points] == list(range(1, deepest + 1))
 
 
 def test_thoughts_are_those_read_and_turns_count_within_a_case() -> None:
-    made = [record("a", "1"), record("a", "2"), record("b", "1", read=1)]
-    assert [(each.turn, each.text[:3]) for each in recalled(made)] == [
+    made = [make_record("a", "1"), make_record("a", "2"), make_record("b", "1", read=1)]
+    assert [(each.turn, each.text[:3]) for each in recalled_texts(made)] == [
         (1, "The"), (1, "Ann"), (2, "The"), (2, "Ann"), (1, "The"),
     ]  # fmt: skip
-    assert len(recalled(records(0.5, cases=10, questions=20))) == MOST
+    assert len(recalled_texts(make_records(0.5, cases=10, questions=20))) == MAX_POINTS
 
 
 def test_bands_cover_every_turn_once() -> None:
-    assert bands([1, 2, 2, 5]) == [(1, 1), (2, 2), (5, 5)]
-    spans = bands([1] * 50 + list(range(1, 40)))
+    assert turn_bands([1, 2, 2, 5]) == [(1, 1), (2, 2), (5, 5)]
+    spans = turn_bands([1] * 50 + list(range(1, 40)))
     covered = [turn for first, last in spans for turn in range(first, last + 1)]
     assert len(spans) <= 6
     assert sorted(set(covered)) == covered
@@ -229,10 +251,10 @@ def test_bands_cover_every_turn_once() -> None:
 
 def test_the_hardest_come_from_every_category() -> None:
     missed = {"mrr": 0.0}
-    made = [record("a", f"{number:02}", category="easy", scores=missed) for number in range(30)]
-    made += [record("b", "1", category="hard", scores=missed), record("b", "2", category="fine")]
-    chosen = hardest(made, most=4)
+    made = [make_record("a", f"{number:02}", category="easy", scores=missed) for number in range(30)]
+    made += [make_record("b", "1", category="hard", scores=missed), make_record("b", "2", category="fine")]
+    chosen = hardest_failures(made, most=4)
     assert [each.category for each in chosen] == ["easy", "hard", "easy", "easy"]
-    assert not failed(record())
-    assert failed(record(answerable=False, gold=()))
-    assert failed(record(answer="Paris", scores={"mrr": 1.0, "correctness": 0.0}))
+    assert not is_failed(make_record())
+    assert is_failed(make_record(answerable=False, gold=()))
+    assert is_failed(make_record(answer="Paris", scores={"mrr": 1.0, "correctness": 0.0}))

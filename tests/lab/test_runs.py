@@ -16,12 +16,19 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.lab import slow_run
-from tests.lab.talking import record
+from tests.lab import resumable_run
+from tests.lab.fakes import make_record
 
 from thinkback_lab.errors import LabError
-from thinkback_lab.runs.folder import QUESTIONS, RESULTS, RUN, RunFolder, read_records, read_results
-from thinkback_lab.runs.record import Record
+from thinkback_lab.runs.folder import (
+    QUESTIONS_FILE,
+    RESULTS_FILE,
+    RUN_FILE,
+    RunFolder,
+    read_records,
+    read_results,
+)
+from thinkback_lab.runs.records import Record
 
 ROOT = Path(__file__).parents[2]
 TIMINGS = ("ms", "answer_ms")
@@ -30,7 +37,7 @@ TIMINGS = ("ms", "answer_ms")
 def child(folder: Path) -> subprocess.Popen[bytes]:
     path = os.pathsep.join((str(ROOT), str(ROOT / "src")))
     return subprocess.Popen(
-        [sys.executable, slow_run.__file__, str(folder)],
+        [sys.executable, resumable_run.__file__, str(folder)],
         env={**os.environ, "PYTHONPATH": path},
         stderr=subprocess.PIPE,
     )
@@ -39,7 +46,7 @@ def child(folder: Path) -> subprocess.Popen[bytes]:
 def untimed(folder: Path) -> tuple[list[str], str]:
     """The bytes of both files, with the timings taken out."""
     lines = []
-    for line in (folder / QUESTIONS).read_text("utf-8").splitlines():
+    for line in (folder / QUESTIONS_FILE).read_text("utf-8").splitlines():
         told = json.loads(line)
         lines.append(json.dumps({name: value for name, value in told.items() if name not in TIMINGS}))
     results = read_results(folder)
@@ -51,14 +58,14 @@ def untimed(folder: Path) -> tuple[list[str], str]:
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("unbroken") / "run"
-    slow_run.play(folder, folder.with_suffix(".notes"))
+    resumable_run.run_toy(folder, folder.with_suffix(".notes"))
     return folder
 
 
 def killed(folder: Path, *, after_lines: int, and_s: float) -> bool:
     """Kill -9 the child once it has kept so many lines and a while more has passed; false if it had ended."""
     process = child(folder)
-    lines = folder / QUESTIONS
+    lines = folder / QUESTIONS_FILE
     while process.poll() is None:
         if lines.exists() and lines.read_bytes().count(b"\n") >= after_lines:
             time.sleep(and_s)
@@ -81,7 +88,7 @@ def test_killed_at_random_and_gone_on_with_it_ends_the_same(
     deaths, kept = 0, 0
     while killed(folder, after_lines=kept + rng.randrange(9), and_s=rng.random() * 0.02):
         deaths += 1
-        kept = (folder / QUESTIONS).read_bytes().count(b"\n")
+        kept = (folder / QUESTIONS_FILE).read_bytes().count(b"\n")
     assert deaths >= 3
     assert untimed(folder) == untimed(unbroken)
     asked = folder.with_suffix(".notes").read_text().splitlines()
@@ -101,28 +108,28 @@ def test_killed_while_it_starts_it_begins_anew(tmp_path: Path, unbroken: Path) -
         time.sleep(rng.random() * 0.004)
         process.kill()
         process.communicate()
-    slow_run.play(folder, folder.with_suffix(".notes"))
+    resumable_run.run_toy(folder, folder.with_suffix(".notes"))
     assert untimed(folder) == untimed(unbroken)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_cut_at_any_byte_it_ends_the_same(tmp_path: Path, unbroken: Path, seed: int) -> None:
-    whole = (unbroken / QUESTIONS).read_bytes()
+    whole = (unbroken / QUESTIONS_FILE).read_bytes()
     folder = tmp_path / "run"
     folder.mkdir()
-    (folder / RUN).write_bytes((unbroken / RUN).read_bytes())
-    (folder / QUESTIONS).write_bytes(whole[: random.Random(seed).randrange(len(whole))])
-    slow_run.play(folder, tmp_path / "notes")
+    (folder / RUN_FILE).write_bytes((unbroken / RUN_FILE).read_bytes())
+    (folder / QUESTIONS_FILE).write_bytes(whole[: random.Random(seed).randrange(len(whole))])
+    resumable_run.run_toy(folder, tmp_path / "notes")
     assert untimed(folder) == untimed(unbroken)
 
 
 def test_a_torn_sign_at_the_end_is_cut_off(tmp_path: Path) -> None:
-    folder = opened(tmp_path, record(1, "红"))
-    with (folder / QUESTIONS).open("ab") as file:
-        file.write(record(2, "红").to_json().encode()[:-20] + "红".encode()[:2])
+    folder = opened(tmp_path, make_record(1, "红"))
+    with (folder / QUESTIONS_FILE).open("ab") as file:
+        file.write(make_record(2, "红").to_json().encode()[:-20] + "红".encode()[:2])
     with RunFolder(folder, {"scheme": "x"}, "") as again:
         assert [each.id for each in again.records] == ["q1"]
-        again.add(record(2, "红"))
+        again.add(make_record(2, "红"))
     assert [each.id for each in read_records(folder)] == ["q1", "q2"]
 
 
@@ -134,7 +141,7 @@ def opened(folder: Path, *records: Record, **identity: Any) -> Path:
 
 
 def test_other_settings_are_refused_and_named(tmp_path: Path) -> None:
-    folder = opened(tmp_path, record(1, None), ks=(1, 5), seed=1)
+    folder = opened(tmp_path, make_record(1, None), ks=(1, 5), seed=1)
     with RunFolder(folder, {"scheme": "x", "ks": [1, 5], "seed": 1}, "other words"):
         pass
     with pytest.raises(LabError, match=r"its seed differ.*--out.*--fresh"):
@@ -145,12 +152,12 @@ def test_other_settings_are_refused_and_named(tmp_path: Path) -> None:
 
 
 def test_a_finished_run_is_opened_again_and_asks_nobody(tmp_path: Path, unbroken: Path) -> None:
-    before = (unbroken / QUESTIONS).read_bytes(), (unbroken / RESULTS).read_bytes()
+    before = (unbroken / QUESTIONS_FILE).read_bytes(), (unbroken / RESULTS_FILE).read_bytes()
     notes = tmp_path / "notes"
-    slow_run.play(unbroken, notes)
+    resumable_run.run_toy(unbroken, notes)
     assert not notes.exists()
-    assert ((unbroken / QUESTIONS).read_bytes(), (unbroken / RESULTS).read_bytes()) == before
-    with RunFolder(unbroken, slow_run.IDENTITY, "") as again:
+    assert ((unbroken / QUESTIONS_FILE).read_bytes(), (unbroken / RESULTS_FILE).read_bytes()) == before
+    with RunFolder(unbroken, resumable_run.IDENTITY, "") as again:
         assert again.finished
         assert len(again.records) == 32
 
@@ -158,7 +165,7 @@ def test_a_finished_run_is_opened_again_and_asks_nobody(tmp_path: Path, unbroken
 def test_a_run_file_that_was_being_written_is_no_obstacle(tmp_path: Path) -> None:
     (tmp_path / "run.part").write_text('{"iden')
     with RunFolder(tmp_path, {"scheme": "x"}, "") as run:
-        run.add(record(1, None))
+        run.add(make_record(1, None))
     assert len(list(read_records(tmp_path))) == 1
 
 
@@ -166,20 +173,20 @@ def test_a_run_file_that_was_being_written_is_no_obstacle(tmp_path: Path) -> Non
 def test_a_second_process_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with RunFolder(folder, {"scheme": "x"}, "") as run:
-        run.add(record(1, None))
+        run.add(make_record(1, None))
         with pytest.raises(LabError, match="another process is writing there"):
             RunFolder(folder, {"scheme": "x"}, "")
-        run.add(record(2, None))
+        run.add(make_record(2, None))
     with RunFolder(folder, {"scheme": "x"}, "") as again:
         assert [each.id for each in again.records] == ["q1", "q2"]
 
 
 def test_killed_before_the_first_question_it_is_no_obstacle(tmp_path: Path) -> None:
-    (tmp_path / QUESTIONS).touch()
+    (tmp_path / QUESTIONS_FILE).touch()
     with RunFolder(tmp_path, {"scheme": "x"}, ""):
         pass
-    (tmp_path / RUN).unlink()
-    (tmp_path / QUESTIONS).write_text("somebody's own")
+    (tmp_path / RUN_FILE).unlink()
+    (tmp_path / QUESTIONS_FILE).write_text("somebody's own")
     with pytest.raises(LabError, match="no run"):
         RunFolder(tmp_path, {"scheme": "x"}, "")
 
@@ -198,8 +205,8 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     "content", [b"", b"{", b"[]", b"{}", b'{"identity": 3}', b"\xff\xfe", b"null", b"[" * 100_000]
 )
 def test_a_damaged_run_file_is_named(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / RUN).write_bytes(content)
-    with pytest.raises(LabError, match=RUN.replace(".", r"\.")):
+    (tmp_path / RUN_FILE).write_bytes(content)
+    with pytest.raises(LabError, match=RUN_FILE.replace(".", r"\.")):
         RunFolder(tmp_path, {"scheme": "x"}, "")
 
 
@@ -208,8 +215,8 @@ def test_a_damaged_run_file_is_named(tmp_path: Path, content: bytes) -> None:
     [b"{", b"[]", b"{}", b"3", b"null", b"\xff", b'{"found": 1}', b'{"found": [], "x": 1}', b"[" * 100_000],
 )
 def test_a_damaged_line_is_named(tmp_path: Path, line: bytes) -> None:
-    folder = opened(tmp_path, record(1, None))
-    with (folder / QUESTIONS).open("ab") as file:
+    folder = opened(tmp_path, make_record(1, None))
+    with (folder / QUESTIONS_FILE).open("ab") as file:
         file.write(line + b"\n")
     with pytest.raises(LabError, match=r"questions\.jsonl"):
         RunFolder(folder, {"scheme": "x"}, "")
@@ -218,7 +225,7 @@ def test_a_damaged_line_is_named(tmp_path: Path, line: bytes) -> None:
 
 
 def test_results_are_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = opened(tmp_path, record(1, None))
+    folder = opened(tmp_path, make_record(1, None))
     with pytest.raises(LabError, match="not finished"):
         read_results(folder)
     with pytest.raises(LabError, match="no run's folder"):
@@ -240,12 +247,12 @@ TEXT = st.text(st.characters(), max_size=12)  # with surrogates: half signs, as 
 
 @given(TEXT, TEXT, st.lists(TEXT, max_size=2))
 def test_a_record_is_read_as_it_was_written(said: str, asked: str, anchors: list[str]) -> None:
-    kept = replace(record(1, said), question=asked, anchors=tuple(anchors), scores={"hit@1": 0.25})
+    kept = replace(make_record(1, said), question=asked, anchors=tuple(anchors), scores={"hit@1": 0.25})
     assert Record.from_json(kept.to_json()) == kept
 
 
 def test_any_text_a_model_says_can_be_kept(tmp_path: Path) -> None:
     said = ["a\nb\r\u2028\x85\x00", "half \ud83d sign", "红\u0301", ""]
-    folder = opened(tmp_path, *(record(number, text) for number, text in enumerate(said)))
+    folder = opened(tmp_path, *(make_record(number, text) for number, text in enumerate(said)))
     with RunFolder(folder, {"scheme": "x"}, "") as again:
         assert [each.answer for each in again.records] == said

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinkback_lab.errors import LabError
-from thinkback_lab.scenarios.format import (
+from thinkback_lab.evaluations.scenario_format import (
+    ExpectedTriple,
     Probe,
     Scenario,
-    ToldTurn,
-    Triple,
+    ScenarioTurn,
+    format_scenario,
     parse_scenario,
     read_scenarios,
-    write_line,
 )
 
 CASE: dict[str, Any] = {
@@ -55,7 +55,7 @@ def test_a_time_without_a_zone_is_utc_and_others_become_it() -> None:
 words = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=12)
 names = words.map(str.strip).filter(lambda word: bool(word) and word.isprintable())
 times = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))
-turns = st.builds(ToldTurn, at=times, user=words.filter(str.strip), assistant=words)
+turns = st.builds(ScenarioTurn, at=times, user=words.filter(str.strip), assistant=words)
 probes = st.builds(
     Probe,
     question=words,
@@ -71,13 +71,14 @@ scenarios = st.builds(
     category=names,
     turns=st.lists(turns, min_size=1, max_size=3).map(tuple),
     probes=st.lists(probes, max_size=2).map(tuple),
-    expect_thoughts=st.none() | st.lists(st.builds(Triple, s=words, r=words, o=words), max_size=2).map(tuple),
+    expect_thoughts=st.none()
+    | st.lists(st.builds(ExpectedTriple, s=words, r=words, o=words), max_size=2).map(tuple),
 )
 
 
 @given(scenarios)
 def test_a_written_line_reads_as_the_same_scenario(scenario: Scenario) -> None:
-    written = write_line(scenario)
+    written = format_scenario(scenario)
     assert "\n" not in written
     assert parse_scenario(written, "here") == scenario
 

@@ -7,31 +7,30 @@ from datetime import UTC, datetime
 import pytest
 
 from thinkback_lab.errors import LabError
-from thinkback_lab.scenarios.format import Probe, Scenario, ToldTurn, Triple
-from thinkback_lab.scenarios.replay import play
-from thinkback_lab.scenarios.run import choose, run
-from thinkback_lab.stage import Setup, Stage
+from thinkback_lab.evaluations.scenario_format import ExpectedTriple, Probe, Scenario, ScenarioTurn
+from thinkback_lab.evaluations.scenarios import choose_scenarios, play_scenario, run_scenarios
+from thinkback_lab.harness import Harness, Setup
 
 SETUP = Setup(embedder="hashing")
 
 
 def told(id_: str, *said: str, category: str = "update", lang: str = "en") -> Scenario:
     turns = tuple(
-        ToldTurn(at=datetime(2024, month, 3, tzinfo=UTC), user=text) for month, text in enumerate(said, 1)
+        ScenarioTurn(at=datetime(2024, month, 3, tzinfo=UTC), user=text) for month, text in enumerate(said, 1)
     )
     probe = Probe(question="Where do I live?", now=datetime(2024, 9, 1, tzinfo=UTC), expect=(("Lyon",),))
     return Scenario(id=id_, lang=lang, category=category, turns=turns, probes=(probe,))
 
 
 def test_the_clock_follows_the_turns() -> None:
-    played = play(Stage(SETUP), told("a", "I live in Paris.", "I live in Lyon.", "Thanks!"))
+    played = play_scenario(Harness(SETUP), told("a", "I live in Paris.", "I live in Lyon.", "Thanks!"))
     (thought,) = played.thoughts or ()
     assert (thought.objects, thought.recorded_at) == (("Lyon",), datetime(2024, 2, 3, tzinfo=UTC))
-    assert (len(played.turn_ms), len(played.probe_ms), played.unthought) == (3, 1, 0)
+    assert (len(played.turn_ms), len(played.probe_ms), played.unprocessed_turns) == (3, 1, 0)
 
 
 def test_every_scenario_starts_with_an_empty_space() -> None:
-    first, second = run([told("a", "I live in Lyon."), told("b", "Hello there.")], SETUP)
+    first, second = run_scenarios([told("a", "I live in Lyon."), told("b", "Hello there.")], SETUP)
     assert first.verdicts[0].passed
     assert not second.verdicts[0].passed
     assert second.played.thoughts == ()
@@ -39,9 +38,9 @@ def test_every_scenario_starts_with_an_empty_space() -> None:
 
 def test_only_thoughts_may_be_asked_for() -> None:
     bare = told("a", "I live in Lyon.").model_copy(
-        update={"probes": (), "expect_thoughts": (Triple(s="user", r="lives in", o="Lyon"),)}
+        update={"probes": (), "expect_thoughts": (ExpectedTriple(s="user", r="lives in", o="Lyon"),)}
     )
-    (result,) = run([bare], SETUP)
+    (result,) = run_scenarios([bare], SETUP)
     assert result.verdicts == ()
     assert result.matched is not None
     assert len(result.matched.right) == 1
@@ -50,8 +49,8 @@ def test_only_thoughts_may_be_asked_for() -> None:
 def test_a_run_repeats_itself_and_reports_progress() -> None:
     cases = [told("a", "I live in Paris.", "I moved to Lyon."), told("b", "我住在里昂。", lang="zh")]
     seen: list[tuple[int, int]] = []
-    first = run(cases, SETUP, lambda done, total: seen.append((done, total)))
-    again = run(cases, SETUP)
+    first = run_scenarios(cases, SETUP, lambda done, total: seen.append((done, total)))
+    again = run_scenarios(cases, SETUP)
     assert [each.verdicts for each in first] == [each.verdicts for each in again]
     assert [each.played.thoughts for each in first] == [each.played.thoughts for each in again]
     assert seen == [(1, 2), (2, 2)]
@@ -63,22 +62,22 @@ CASES = [
 
 
 def test_choosing_by_category_language_and_number() -> None:
-    assert {each.category for each in choose(CASES, categories=["a"])} == {"a"}
-    assert [each.id for each in choose(CASES, langs=["zh"], limit=2)] == ["zh-0", "zh-1"]
-    assert choose(CASES, limit=99) == CASES
+    assert {each.category for each in choose_scenarios(CASES, categories=["a"])} == {"a"}
+    assert [each.id for each in choose_scenarios(CASES, langs=["zh"], limit=2)] == ["zh-0", "zh-1"]
+    assert choose_scenarios(CASES, limit=99) == CASES
 
 
 def test_a_seed_draws_a_sample_that_can_be_drawn_again() -> None:
-    sample = choose(CASES, limit=6, seed=1)
-    assert sample == choose(CASES, limit=6, seed=1) != choose(CASES, limit=6, seed=2)
+    sample = choose_scenarios(CASES, limit=6, seed=1)
+    assert sample == choose_scenarios(CASES, limit=6, seed=1) != choose_scenarios(CASES, limit=6, seed=2)
     assert sample == sorted(sample, key=CASES.index)
 
 
 def test_what_no_scenario_has_is_an_error_that_names_what_there_is() -> None:
     with pytest.raises(LabError, match="category 'c': these files have a, b"):
-        choose(CASES, categories=["c"])
+        choose_scenarios(CASES, categories=["c"])
     with pytest.raises(LabError, match="language 'fr'"):
-        choose(CASES, langs=["fr"])
+        choose_scenarios(CASES, langs=["fr"])
     apart = [told("x", "Hi.", category="a", lang="en"), told("y", "Hi.", category="b", lang="zh")]
     with pytest.raises(LabError, match="of such a category and of such a language"):
-        choose(apart, categories=["a"], langs=["zh"])
+        choose_scenarios(apart, categories=["a"], langs=["zh"])

@@ -7,13 +7,20 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from thinkback import Memory, Thought
-from thinkback_lab.scenarios.format import Probe, Triple
-from thinkback_lab.scenarios.judge import Recalled, came_back, judge
-from thinkback_lab.scenarios.triples import F1, fold, match, score
+from thinkback_lab.evaluations.scenario_format import ExpectedTriple, Probe
+from thinkback_lab.evaluations.scenario_scoring import (
+    F1Score,
+    ProbeMemory,
+    current_memories,
+    judge_probe,
+    match_triples,
+    normalise_part,
+    score_triples,
+)
 
 AT = datetime(2024, 5, 1, tzinfo=UTC)
-THOUGHT = Recalled("thought:1", "The user lives in Lyon.", True)
-RAW = Recalled("turn:1", "I used to live in Paris\nHow was it?", False)
+THOUGHT = ProbeMemory("thought:1", "The user lives in Lyon.", True)
+RAW = ProbeMemory("turn:1", "I used to live in Paris\nHow was it?", False)
 
 
 @pytest.mark.parametrize(
@@ -29,27 +36,27 @@ RAW = Recalled("turn:1", "I used to live in Paris\nHow was it?", False)
     ],
 )
 def test_every_list_needs_one_alternative(expect: tuple[tuple[str, ...], ...], passes: bool) -> None:
-    judged = judge(Probe(question="?", expect=expect), (THOUGHT, RAW))
+    judged = judge_probe(Probe(question="?", expect=expect), (THOUGHT, RAW))
     assert judged.passed is passes
-    assert bool(judged.why) is not passes
+    assert bool(judged.reasons) is not passes
 
 
 def test_what_is_rejected_may_not_stand_in_a_thought() -> None:
-    judged = judge(Probe(question="?", expect=(("Paris",),), reject=("lyon",)), (THOUGHT, RAW))
+    judged = judge_probe(Probe(question="?", expect=(("Paris",),), reject=("lyon",)), (THOUGHT, RAW))
     assert not judged.passed
     assert judged.rejected == (("lyon", "thought:1"),)
-    assert judged.why == ["rejected 'lyon' stands in thought:1"]
+    assert judged.reasons == ["rejected 'lyon' stands in thought:1"]
 
 
 def test_what_is_rejected_may_stand_in_a_raw_fragment_but_is_counted() -> None:
-    judged = judge(Probe(question="?", reject=("paris",)), (THOUGHT, RAW))
+    judged = judge_probe(Probe(question="?", reject=("paris",)), (THOUGHT, RAW))
     assert judged.passed
     assert (judged.rejected, judged.leaked) == ((), (("paris", "turn:1"),))
 
 
 def test_nothing_recalled_fails_what_expects_and_passes_what_rejects() -> None:
-    assert not judge(Probe(question="?", expect=(("Lyon",),)), ()).passed
-    assert judge(Probe(question="?", reject=("Lyon",)), ()).passed
+    assert not judge_probe(Probe(question="?", expect=(("Lyon",),)), ()).passed
+    assert judge_probe(Probe(question="?", reject=("Lyon",)), ()).passed
 
 
 def test_a_thought_held_no_more_neither_helps_nor_harms() -> None:
@@ -57,14 +64,14 @@ def test_a_thought_held_no_more_neither_helps_nor_harms() -> None:
     with Memory.open(":memory:", embedder="hashing", background=False) as memory:
         memory.remember("I live in Paris.", at=AT)
         memory.post_think()
-        held = judge(probe, came_back(memory.recall("Where do I live in?")))
+        held = judge_probe(probe, current_memories(memory.recall("Where do I live in?")))
         assert (held.missing, held.rejected) == ((), (("lives in Paris", "thought:1"),))
         memory.remember("I moved to Lyon.", at=AT + timedelta(days=30))
         memory.post_think()
         was = memory.recall("Where do I live in?", k=1, as_of=AT)
         assert [str(item.ref) for item in was] == ["thought:1"]
-        assert judge(probe, came_back(was)).recalled == ()
-        assert judge(probe, came_back(was)).why == ["nothing recalled says 'Paris'"]
+        assert judge_probe(probe, current_memories(was)).recalled == ()
+        assert judge_probe(probe, current_memories(was)).reasons == ["nothing recalled says 'Paris'"]
 
 
 def thought(subject: str, relation: str, *objects: str, negated: bool = False) -> Thought:
@@ -100,24 +107,24 @@ def test_triples_match_when_all_parts_fold_to_the_same(
     expected: tuple[str, str, str], held: Thought, same: bool
 ) -> None:
     subject, relation, object_ = expected
-    matched = match([Triple(s=subject, r=relation, o=object_)], [held])
+    matched = match_triples([ExpectedTriple(s=subject, r=relation, o=object_)], [held])
     assert bool(matched.right) is same
     assert bool(matched.missing) is bool(matched.extra) is not same
 
 
 def test_every_object_is_a_triple_and_the_average_is_micro() -> None:
-    gold = [Triple(s="user", r="likes", o=each) for each in ("tea", "jazz")]
-    first = match(gold, [thought("user", "likes", "tea", "jazz", "rain")])
-    second = match([Triple(s="user", r="is aged", o="30")], [])
+    gold = [ExpectedTriple(s="user", r="likes", o=each) for each in ("tea", "jazz")]
+    first = match_triples(gold, [thought("user", "likes", "tea", "jazz", "rain")])
+    second = match_triples([ExpectedTriple(s="user", r="is aged", o="30")], [])
     assert (len(first.right), len(first.extra), len(second.missing)) == (2, 1, 1)
-    assert score([first, second]) == F1(2 / 3, 2 / 3, 2 / 3)
+    assert score_triples([first, second]) == F1Score(2 / 3, 2 / 3, 2 / 3)
 
 
 def test_where_nothing_is_to_be_learned_every_thought_is_too_much() -> None:
-    assert score([match([], [thought("user", "likes", "tea")])]) == F1(0.0, None, 0.0)
-    assert score([match([], [])]) == F1(None, None, None)
+    assert score_triples([match_triples([], [thought("user", "likes", "tea")])]) == F1Score(0.0, None, 0.0)
+    assert score_triples([match_triples([], [])]) == F1Score(None, None, None)
 
 
 def test_folding_keeps_words_that_only_look_like_articles() -> None:
-    assert fold("The Theatre") == "theatre"
-    assert fold("vitamin A") == "vitamin a"
+    assert normalise_part("The Theatre") == "theatre"
+    assert normalise_part("vitamin A") == "vitamin a"

@@ -7,28 +7,33 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.upstream import Upstream
+from tests.fake_openai import FakeOpenAI
 from typer.testing import CliRunner, Result
 
 from thinkback_lab.cli import app
 from thinkback_lab.errors import LabError
-from thinkback_lab.metrics.shards import kept
-from thinkback_lab.sharded.format import Task, read_tasks
-from thinkback_lab.sharded.run import Played, run
-from thinkback_lab.sharded.summary import summarise, table
-from thinkback_lab.stage import Setup
+from thinkback_lab.evaluations.sharded import (
+    PlayedTask,
+    ShardedTask,
+    read_tasks,
+    run_sharded,
+    sharded_table,
+    summarise_sharded,
+)
+from thinkback_lab.harness import Setup
+from thinkback_lab.metrics.answers import is_retained
 
 SETUP = Setup(embedder="hashing")
 SHARDS = ["My hens lay 48 eggs a day.", "We eat 6 of them.", "An egg sells for 30 cents."]
 
 
-def task(*shards: str, question: str = "How much do I earn?", answer: object = "12.6") -> Task:
+def task(*shards: str, question: str = "How much do I earn?", answer: object = "12.6") -> ShardedTask:
     made = {
         "shards": [{"shard": shard} for shard in shards or SHARDS],
         "question": question,
         "answer": answer,
     }
-    return Task.model_validate(made)
+    return ShardedTask.model_validate(made)
 
 
 def lab(*words: object) -> Result:
@@ -48,7 +53,7 @@ def lab(*words: object) -> Result:
     ],
 )
 def test_a_shard_is_kept_in_other_words_too(told: str, line: str) -> None:
-    assert kept(told, ["nothing here", line])
+    assert is_retained(told, ["nothing here", line])
 
 
 @pytest.mark.parametrize(
@@ -63,7 +68,7 @@ def test_a_shard_is_kept_in_other_words_too(told: str, line: str) -> None:
     ],
 )
 def test_what_is_not_kept(told: str, lines: list[str]) -> None:
-    assert not kept(told, lines)
+    assert not is_retained(told, lines)
 
 
 # --- the file ---------------------------------------------------------------------------------
@@ -74,17 +79,17 @@ def test_the_tasks_we_ship_are_in_both_languages() -> None:
     assert len(tasks) >= 12
     assert {each.lang for each in tasks} == {"en", "zh"}
     assert len({each.id for each in tasks}) == len(tasks)
-    assert not any(each.whole for each in tasks)
+    assert not any(each.is_complete_question for each in tasks)
 
 
 def test_a_question_that_tells_the_whole_task_is_not_asked_after_its_shards() -> None:
     whole = task(question=" ".join(SHARDS) + " How much do I earn?")
-    assert whole.whole
+    assert whole.is_complete_question
     assert whole.messages == tuple(SHARDS)
-    assert whole.at_once == whole.question
+    assert whole.single_message == whole.question
     parted = task()
     assert parted.messages == (*SHARDS, "How much do I earn?")
-    assert parted.at_once == "\n".join(parted.messages)
+    assert parted.single_message == "\n".join(parted.messages)
 
 
 def test_answers_come_in_many_forms() -> None:
@@ -107,14 +112,14 @@ def test_a_bad_file_is_one_clear_error(text: str, tmp_path: Path) -> None:
 
 
 def test_without_a_model_shards_and_tokens_are_counted() -> None:
-    (played,) = run([task()], SETUP)
+    (played,) = run_sharded([task()], SETUP)
     assert (played.lost, played.counted, len(played.tokens)) == ((), 3, 4)
     assert played.tokens[0] < played.tokens[-1]
     assert (played.multi_turn, played.one_shot) == (None, None)
 
 
 def test_at_least_98_percent_of_the_shards_we_ship_are_kept() -> None:
-    summary = summarise(run(read_tasks(None), SETUP), {})
+    summary = summarise_sharded(run_sharded(read_tasks(None), SETUP), {})
     assert summary["metrics"]["shards_kept"] >= 0.98
     assert summary["failures"] == []
 
@@ -122,36 +127,36 @@ def test_at_least_98_percent_of_the_shards_we_ship_are_kept() -> None:
 def test_with_a_model_it_chats_through_the_shards_and_is_told_all_at_once_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with Upstream() as server:
+    with FakeOpenAI() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
         asked: list[str] = []
 
         def reply(body: Any) -> str:
             asked.append(body["messages"][-1]["content"])
-            return "You earn 12.6 euros." if asked[-1] == task().at_once else "I do not know."
+            return "You earn 12.6 euros." if asked[-1] == task().single_message else "I do not know."
 
         server.reply = reply
-        (played,) = run([task()], Setup(llm="openai:fake", embedder="hashing", think="rules"))
+        (played,) = run_sharded([task()], Setup(llm="openai:fake", embedder="hashing", think="rules"))
     assert (played.multi_turn, played.one_shot, played.lost) == (False, True, ())
-    assert asked == [*task().messages, task().at_once]
+    assert asked == [*task().messages, task().single_message]
 
 
 def test_a_shard_that_is_lost_is_counted_and_told() -> None:
-    played = [Played(task=task(), lost=(SHARDS[0],), counted=3, tokens=(10, 20, 40))]
-    summary = summarise(played, {})
+    played = [PlayedTask(task=task(), lost=(SHARDS[0],), counted=3, tokens=(10, 20, 40))]
+    summary = summarise_sharded(played, {})
     assert summary["metrics"]["shards_kept"] == pytest.approx(2 / 3)
     assert summary["failures"] == [{"id": "", "lost": [SHARDS[0]]}]
 
 
 def test_the_drop_between_one_shot_and_multi_turn() -> None:
     played = [
-        Played(task=task(), lost=(), counted=3, tokens=(10, 20), multi_turn=right, one_shot=True)
+        PlayedTask(task=task(), lost=(), counted=3, tokens=(10, 20), multi_turn=right, one_shot=True)
         for right in (True, False)
     ]
-    figures = summarise(played, {})["metrics"]
+    figures = summarise_sharded(played, {})["metrics"]
     assert (figures["multi_turn"], figures["one_shot"], figures["drop"]) == (0.5, 1.0, 0.5)
-    assert table(summarise(played, {})).row_count == 2
+    assert sharded_table(summarise_sharded(played, {})).row_count == 2
 
 
 # --- the command ------------------------------------------------------------------------------

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.lab.finished_runs import SETTINGS, finished, record, records
+from tests.lab.finished_runs import SETTINGS, make_record, make_records, write_finished_run
 from typer.testing import CliRunner, Result
 
 from thinkback_lab.cli import app
 from thinkback_lab.datasets.registry import DATASETS
-from thinkback_lab.tables import paper
+from thinkback_lab.tables import published
 from thinkback_lab.tables.registry import TABLES
 
 EVALUATIONS = {*DATASETS, "timing", "classification"}
@@ -35,8 +35,8 @@ def ours(sheet: Any) -> list[list[str | None]]:
 
 def run(path: Path, dataset: str, scheme: str, metrics: dict[str, float], **over: Any) -> Path:
     settings = over.pop("settings", MODEL)
-    return finished(
-        path, [record()], dataset=dataset, scheme=scheme, settings=settings, metrics=metrics, **over
+    return write_finished_run(
+        path, [make_record()], dataset=dataset, scheme=scheme, settings=settings, metrics=metrics, **over
     )
 
 
@@ -56,11 +56,18 @@ def test_without_runs_a_table_has_the_papers_figures_and_says_what_would_fill_it
 
 @pytest.mark.parametrize(
     "figures",
-    [paper.PERLTQA_3, paper.PERLTQA_4, paper.PERLTQA_5, paper.PERLTQA_6, paper.PERLTQA_7, paper.TIM_3],
+    [
+        published.PERLTQA_3,
+        published.PERLTQA_4,
+        published.PERLTQA_5,
+        published.PERLTQA_6,
+        published.PERLTQA_7,
+        published.TIM_3,
+    ],
 )
 def test_the_papers_figures_are_shares_and_every_row_is_whole(figures: dict[Any, tuple[str, ...]]) -> None:
     assert len({len(row) for row in figures.values()}) == 1
-    most = 100 if figures is paper.TIM_3 else 3
+    most = 100 if figures is published.TIM_3 else 3
     assert all(0 <= float(cell) <= most for row in figures.values() for cell in row)
 
 
@@ -172,10 +179,10 @@ def test_perltqa_4_takes_classifications(tmp_path: Path) -> None:
 
 def test_perltqa_5_counts_every_k_from_the_questions(tmp_path: Path) -> None:
     answered = [
-        record(id="q1"),
-        record(id="q2", gold=("t1", "t9")),
+        make_record(id="q1"),
+        make_record(id="q2", gold=("t1", "t9")),
     ]  # the answer is second, and first and second
-    folder = finished(tmp_path / "a", answered, dataset="perltqa", scheme="bm25", ms_per_query=1.5)
+    folder = write_finished_run(tmp_path / "a", answered, dataset="perltqa", scheme="bm25", ms_per_query=1.5)
     sheet = made(folder)["perltqa-5"]
     assert ours(sheet) == [["bm25", "0.250", "1.000", "1.000", "1.000", "0.0015"]]
     assert any("--scheme dense" in line for line in sheet["missing"])
@@ -193,15 +200,15 @@ def test_perltqa_6_and_7_know_their_schemes(tmp_path: Path) -> None:
 
 
 def test_only_tables_that_these_runs_fill_are_printed(tmp_path: Path) -> None:
-    folder = finished(tmp_path / "a", records(0.5))
+    folder = write_finished_run(tmp_path / "a", make_records(0.5))
     assert list(made(folder)) == ["tim-2"]
     assert list(made()) == list(TABLES)
 
 
 def test_a_row_is_one_line_however_wide(tmp_path: Path) -> None:
-    folder = finished(
+    folder = write_finished_run(
         tmp_path / "a",
-        [record()],
+        [make_record()],
         dataset="perltqa",
         scheme="none",
         settings={**MODEL, "llm": "openai:" + "m" * 90},

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thinkback_lab.text import count_tokens, has_han, plain, sentences
+from thinkback_lab.text import contains_chinese, count_tokens, printable_text, split_sentences
 
 
 def test_han_is_told_from_other_signs() -> None:
-    assert has_han("Anna 安娜")
-    assert has_han("㐀")
-    assert not has_han("Anna, あ, 。")
+    assert contains_chinese("Anna 安娜")
+    assert contains_chinese("㐀")
+    assert not contains_chinese("Anna, あ, 。")
 
 
 @pytest.mark.parametrize(
@@ -24,12 +24,12 @@ def test_han_is_told_from_other_signs() -> None:
     ],
 )
 def test_sentences_end_at_their_marks(text: str, parts: list[str]) -> None:
-    assert sentences(text) == parts
+    assert split_sentences(text) == parts
 
 
 @given(st.text(max_size=60))
 def test_sentences_lose_nothing_but_space(text: str) -> None:
-    assert "".join("".join(sentences(text)).split()) == "".join(text.split())
+    assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
 
 
 def test_a_chinese_sign_costs_one_token_and_four_letters_one() -> None:
@@ -37,4 +37,4 @@ def test_a_chinese_sign_costs_one_token_and_four_letters_one() -> None:
 
 
 def test_what_cannot_be_shown_is_a_space() -> None:
-    assert plain("a\x1b[31m\u202eb\nc\ud800红") == "a [31m b\nc 红"
+    assert printable_text("a\x1b[31m\u202eb\nc\ud800红") == "a [31m b\nc 红"

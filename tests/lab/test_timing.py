@@ -11,7 +11,15 @@ from typer.testing import CliRunner, Result
 
 from thinkback import Memory
 from thinkback_lab.cli import app
-from thinkback_lab.timing import K, group, looped, measure, pairwise, questions, sentences
+from thinkback_lab.evaluations.timing import (
+    RECALL_K,
+    group_search,
+    make_questions,
+    make_sentences,
+    measure_retrieval,
+    pairwise_search,
+    python_loop_search,
+)
 
 
 def lab(*words: object) -> Result:
@@ -24,37 +32,37 @@ def unit(rows: int, seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float3
 
 
 def test_sentences_differ_and_depend_on_the_seed_alone() -> None:
-    assert len(set(sentences(500, 1))) == 500
-    assert sentences(500, 1)[:140] == sentences(140, 1)
-    assert sentences(20, 1) != sentences(20, 2)
-    assert len(set(questions(100, 1))) == 100
+    assert len(set(make_sentences(500, 1))) == 500
+    assert make_sentences(500, 1)[:140] == make_sentences(140, 1)
+    assert make_sentences(20, 1) != make_sentences(20, 2)
+    assert len(set(make_questions(100, 1))) == 100
 
 
 def test_the_loop_and_the_product_find_the_same() -> None:
     memory, asked = unit(80, 1), unit(6, 2)
     for number in range(6):
         (slow_ms, slow), (fast_ms, fast) = (
-            looped(memory, asked).ask(number),
-            pairwise(memory, asked).ask(number),
+            python_loop_search(memory, asked).search(number),
+            pairwise_search(memory, asked).search(number),
         )
-        assert slow == fast == set(np.argsort(memory @ asked[number])[-K:].tolist())
+        assert slow == fast == set(np.argsort(memory @ asked[number])[-RECALL_K:].tolist())
         assert min(slow_ms, fast_ms) > 0
 
 
 def test_a_group_holds_only_what_hashes_alike_and_finds_a_memory_by_itself() -> None:
     memory = unit(300, 3)
-    way = group(memory, memory, seed=1)
+    way = group_search(memory, memory, seed=1)
     for number in range(0, 300, 17):
-        _, found = way.ask(number)
+        _, found = way.search(number)
         assert number in found
-        assert len(found) <= K
-    opposite = group(memory, -memory, seed=1)  # H(-x) is the other half's group: never x's own
-    assert all(number not in opposite.ask(number)[1] for number in range(0, 300, 17))
+        assert len(found) <= RECALL_K
+    opposite = group_search(memory, -memory, seed=1)  # H(-x) is the other half's group: never x's own
+    assert all(number not in opposite.search(number)[1] for number in range(0, 300, 17))
 
 
 def test_the_result_has_the_common_shape_and_its_ratios_are_its_own() -> None:
     with Memory.open(":memory:", embedder="hashing", background=False) as memory:
-        told = measure(memory.embedder, (40, 90), queries=4)
+        told = measure_retrieval(memory.embedder, (40, 90), queries=4)
     assert {"dataset", "scheme", "settings", "n", "metrics", "by_category", "ms_per_query"} <= told.keys()
     assert list(told["by_category"]) == ["n=40", "n=90"]
     for each in told["by_category"].values():

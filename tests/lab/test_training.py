@@ -9,36 +9,36 @@ import pytest
 from typer.testing import CliRunner
 
 from thinkback import KindModel
-from thinkback_lab.cases import EPISODIC, SEMANTIC
+from thinkback_lab.cases import EPISODIC_KINDS, SEMANTIC_KINDS
 from thinkback_lab.cli import app
-from thinkback_lab.training.asked import LANGUAGES, by_hand, by_worlds
+from thinkback_lab.training.kind_classifier import LANGUAGES, handwritten_questions, world_questions
 from thinkback_lab.worlds.grammar import generate
 from thinkback_lab.worlds.world import Lang
 
-KINDS = {*SEMANTIC, *EPISODIC}
+KINDS = {*SEMANTIC_KINDS, *EPISODIC_KINDS}
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_fifth_of_each_kind_written_by_hand_is_held_out(lang: Lang) -> None:
-    learn, tested = by_hand(lang, 0)
+    learn, tested = handwritten_questions(lang, 0)
     assert {each.kind for each in learn} == {each.kind for each in tested} == KINDS
     assert not {each.text for each in learn} & {each.text for each in tested}
     assert len(learn) + len(tested) == len({each.text for each in (*learn, *tested)}) >= 400
     assert len(tested) / (len(learn) + len(tested)) == pytest.approx(0.2, abs=0.01)
-    assert by_hand(lang, 0) == (learn, tested) != by_hand(lang, 1)
+    assert handwritten_questions(lang, 0) == (learn, tested) != handwritten_questions(lang, 1)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_what_is_written_by_hand_is_in_none_of_the_grammar_s_words(lang: Lang) -> None:
-    written = {each.text for part in by_hand(lang, 0) for each in part}
-    assert not written & {each.text for each in by_worlds(4, lang, 3, 10_000, nameless=1.0)}
+    written = {each.text for part in handwritten_questions(lang, 0) for each in part}
+    assert not written & {each.text for each in world_questions(4, lang, 3, 10_000, nameless=1.0)}
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_names_can_be_taken_from_questions(lang: Lang) -> None:
     (who,) = generate(1, lang, 5).characters
-    kept = [each.text for each in by_worlds(1, lang, 5, 10_000)]
-    bare = [each.text for each in by_worlds(1, lang, 5, 10_000, nameless=1.0)]
+    kept = [each.text for each in world_questions(1, lang, 5, 10_000)]
+    bare = [each.text for each in world_questions(1, lang, 5, 10_000, nameless=1.0)]
     now = {
         text for qa in who.questions if qa.topic in ("changed", "past") for text in (qa.question, *qa.again)
     }
@@ -50,9 +50,9 @@ def test_names_can_be_taken_from_questions(lang: Lang) -> None:
 
 
 def test_a_world_s_questions_are_limited_and_drawn_again() -> None:
-    few = by_worlds(1, "en", 2, 20)
+    few = world_questions(1, "en", 2, 20)
     assert len(few) == 20
-    assert few == by_worlds(1, "en", 2, 20) != by_worlds(1, "en", 3, 20)
+    assert few == world_questions(1, "en", 2, 20) != world_questions(1, "en", 3, 20)
 
 
 def test_a_tiny_model_from_end_to_end(tmp_path: Path) -> None:

@@ -14,13 +14,18 @@ from typer.testing import CliRunner, Result
 
 from thinkback.types import Thought
 from thinkback_lab.cli import app
-from thinkback_lab.datasets.kdconv import DOMAINS, Exchange, Fact, load
+from thinkback_lab.datasets.kdconv import DOMAINS, Exchange, Fact, load_dialogues
 from thinkback_lab.errors import LabError
-from thinkback_lab.stage import Setup
-from thinkback_lab.triples.fold import fold_name, same_value
-from thinkback_lab.triples.match import Matched, Tally, match
-from thinkback_lab.triples.relations import same_relation
-from thinkback_lab.triples.run import choose, run
+from thinkback_lab.evaluations.triple_matching import (
+    DialogueMatch,
+    MatchCounts,
+    match_dialogue,
+    normalise_name,
+    same_relation,
+    same_value,
+)
+from thinkback_lab.evaluations.triples import choose_dialogues, run_triples
+from thinkback_lab.harness import Setup
 
 
 def attr(name: str, attrname: str, attrvalue: str) -> dict[str, str]:
@@ -54,13 +59,13 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("domain", "split"), [("film", "dev"), ("music", "dev"), ("travel", "test")])
 def test_every_layout_is_found_plain_or_gzipped(folder: Path, domain: str, split: str) -> None:
-    first, second = load(folder, [domain], split)
+    first, second = load_dialogues(folder, [domain], split)
     assert (first.id, second.id) == (f"{domain}-{split}-0", f"{domain}-{split}-1")
     assert [len(first.exchanges), len(second.exchanges)] == [2, 1]
 
 
 def test_messages_are_paired_and_facts_stay_with_their_turn(folder: Path) -> None:
-    asked, last = load(folder, ["film"])[0].exchanges
+    asked, last = load_dialogues(folder, ["film"])[0].exchanges
     assert (asked.query, asked.response) == (MESSAGES[0]["message"], MESSAGES[1]["message"])
     assert [fact.attrvalue for fact in asked.facts] == ["顾远"]
     assert (last.response, [fact.attrname for fact in last.facts]) == ("", ["职业"])
@@ -68,39 +73,39 @@ def test_messages_are_paired_and_facts_stay_with_their_turn(folder: Path) -> Non
 
 def test_what_is_not_there_says_where_to_get_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(LabError, match=r"travel_dev\.json.*thu-coai/KdConv"):
-        load(folder, ["travel"])
+        load_dialogues(folder, ["travel"])
     with pytest.raises(LabError, match=r"no such folder.*thu-coai/KdConv"):
-        load(folder / "nowhere")
+        load_dialogues(folder / "nowhere")
     monkeypatch.delenv("THINKBACK_DATA", raising=False)
     with pytest.raises(LabError, match="THINKBACK_DATA"):
-        load(None)
+        load_dialogues(None)
     monkeypatch.setenv("THINKBACK_DATA", str(folder))
-    assert len(load(None, ["film"])) == 2
+    assert len(load_dialogues(None, ["film"])) == 2
 
 
 def test_a_file_of_another_kind_is_named(folder: Path) -> None:
     (folder / "film_dev.json").write_text('[{"messages": [{"text": "嗨"}]}]', encoding="utf-8")
     with pytest.raises(LabError, match=r"film_dev\.json: not a KdConv file, 0\.messages\.0\.message"):
-        load(folder, ["film"])
+        load_dialogues(folder, ["film"])
     with pytest.raises(LabError, match="no domain 'art'"):
-        load(folder, ["art"])
+        load_dialogues(folder, ["art"])
 
 
 def test_a_limit_counts_turns(folder: Path) -> None:
-    both = load(folder, ["film", "music"])
-    chosen = choose(both, 3, None)
+    both = load_dialogues(folder, ["film", "music"])
+    chosen = choose_dialogues(both, 3, None)
     assert [(each.id, len(each.exchanges)) for each in chosen] == [("film-dev-0", 2), ("film-dev-1", 1)]
-    assert [len(each.exchanges) for each in choose(both, 1, None)] == [1]
-    assert choose(both, 3, 7) == choose(both, 3, 7)
-    assert choose(both, None, None) == both
+    assert [len(each.exchanges) for each in choose_dialogues(both, 1, None)] == [1]
+    assert choose_dialogues(both, 3, 7) == choose_dialogues(both, 3, 7)
+    assert choose_dialogues(both, None, None) == both
 
 
 def test_progress_is_told_turn_by_turn_and_a_run_repeats_itself(folder: Path) -> None:
-    dialogues = load(folder, ["film"])
+    dialogues = load_dialogues(folder, ["film"])
     seen: list[tuple[int, int]] = []
-    first = run(dialogues, Setup(embedder="hashing"), lambda done, total: seen.append((done, total)))
+    first = run_triples(dialogues, Setup(embedder="hashing"), lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
-    again = run(dialogues, Setup(embedder="hashing"))
+    again = run_triples(dialogues, Setup(embedder="hashing"))
     assert [each.matched for each in first] == [each.matched for each in again]
 
 
@@ -142,8 +147,8 @@ def test_relations(attribute: str, relation: str, same: bool) -> None:
 
 
 def test_a_note_that_tells_namesakes_apart_is_no_part_of_the_name() -> None:
-    assert fold_name("山中来信（2011年电影）") == fold_name("《山中来信》")
-    assert fold_name("（无题）") != ""
+    assert normalise_name("山中来信（2011年电影）") == normalise_name("《山中来信》")
+    assert normalise_name("（无题）") != ""
 
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
@@ -167,7 +172,7 @@ TURNS = (
 
 
 def test_right_wrong_found_and_left_out() -> None:
-    got = match(TURNS, [
+    got = match_dialogue(TURNS, [
         held("山中来信", "director", "顾远"),
         held("山中来信", "liked by", "2011年3月"),  # the pair is right, the relation is not
         held("山中来信", "导演", "李四"),
@@ -175,8 +180,8 @@ def test_right_wrong_found_and_left_out() -> None:
         held("user", "likes", "老电影"),
         held("user", "phone number", "010-5550123"),  # the temple's, ascribed to the user
     ])  # fmt: skip
-    assert got.triple == Tally(right=1, wrong=3, found=1, gold=3, said=1, said_found=1)
-    assert got.pair == Tally(right=2, wrong=2, found=2, gold=3, said=1, said_found=1)
+    assert got.triple == MatchCounts(right=1, wrong=3, found=1, gold=3, said=1, said_found=1)
+    assert got.pair == MatchCounts(right=2, wrong=2, found=2, gold=3, said=1, said_found=1)
     assert (got.about_user, got.misattributed, got.from_prose) == (1, 1, 1)
     assert [(each.subject, each.object) for each in got.wrong] == [
         ("user", "010-5550123"),
@@ -186,18 +191,18 @@ def test_right_wrong_found_and_left_out() -> None:
 
 def test_an_oracle_gets_everything_and_a_denial_nothing() -> None:
     oracle = [held(fact.name, fact.attrname, fact.attrvalue) for fact in FACTS[:3]]
-    figures = match(TURNS, oracle).triple.figures
+    figures = match_dialogue(TURNS, oracle).triple.figures
     assert (figures["precision"], figures["recall"], figures["f1"]) == (1.0, 1.0, 1.0)
-    denied = match(TURNS, [held("山中来信", "director", "顾远", negated=True)])
+    denied = match_dialogue(TURNS, [held("山中来信", "director", "顾远", negated=True)])
     assert denied.triple.figures["f1"] == 0.0
 
 
 def test_counts_add_up_over_dialogues() -> None:
-    one = match(TURNS, [held("山中来信", "director", "顾远")])
-    both = one + one + Matched()
+    one = match_dialogue(TURNS, [held("山中来信", "director", "顾远")])
+    both = one + one + DialogueMatch()
     assert (both.triple.right, both.triple.gold) == (2, 6)
     assert both.triple.figures["recall"] == pytest.approx(1 / 3)
-    assert Tally().figures["precision"] is None
+    assert MatchCounts().figures["precision"] is None
 
 
 # --- the command ------------------------------------------------------------------------------
@@ -235,6 +240,6 @@ def test_an_absent_folder_is_one_line() -> None:
 @pytest.mark.skipif(not os.environ.get("THINKBACK_DATA"), reason="THINKBACK_DATA does not name a data folder")
 def test_the_real_dev_sets_load() -> None:
     for domain in DOMAINS:
-        dialogues = load(None, [domain])
+        dialogues = load_dialogues(None, [domain])
         assert len(dialogues) == 150
         assert any(fact.attrvalue for each in dialogues for turn in each.exchanges for fact in turn.facts)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.lab.improviser import improvise, step_of
-from tests.upstream import Upstream
+from tests.fake_openai import FakeOpenAI
+from tests.lab.world_llm import step_of, world_reply
 from typer.testing import CliRunner, Result
 
 from thinkback_lab.cli import app
 from thinkback_lab.datasets.perltqa import load
-from thinkback_lab.worlds.findings import Finding
+from thinkback_lab.worlds.validation import Finding
 
 
 def run(*args: object) -> Result:
@@ -95,9 +95,9 @@ def test_a_model_has_to_be_named(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
+def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
     pytest.importorskip("openai", reason="pip install 'thinkback[openai]'")
-    with Upstream() as server:
+    with FakeOpenAI() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "test")
         server.reply = lambda body: _marked(body["messages"][0]["content"])
@@ -106,13 +106,13 @@ def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
 
 def _marked(prompt: str) -> str:
     """Every dialogue's pair is to be looked at."""
-    told = json.loads(improvise(prompt))
+    told = json.loads(world_reply(prompt))
     if step_of(prompt) == "score" and "AI assistant" in prompt:
         told["score"] = 8
     return json.dumps(told)
 
 
-def test_a_model_writes_a_world_and_a_second_run_asks_nothing(tmp_path: Path, upstream: Upstream) -> None:
+def test_a_model_writes_a_world_and_a_second_run_asks_nothing(tmp_path: Path, upstream: FakeOpenAI) -> None:
     asked = ("--by", "llm", "--llm", "openai:improviser", "--characters", 1, "--out", tmp_path, "--json")
     first = told(run(*asked))
     written = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
@@ -128,7 +128,7 @@ def test_a_model_writes_a_world_and_a_second_run_asks_nothing(tmp_path: Path, up
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == written
 
 
-def test_a_server_that_is_gone_leaves_what_was_answered(tmp_path: Path, upstream: Upstream) -> None:
+def test_a_server_that_is_gone_leaves_what_was_answered(tmp_path: Path, upstream: FakeOpenAI) -> None:
     upstream.faults.extend(["ok"] * 5 + ["401"])
     asked = ("--by", "llm", "--llm", "openai:improviser", "--characters", 1, "--out", tmp_path, "--json")
     result = run(*asked)
@@ -138,7 +138,7 @@ def test_a_server_that_is_gone_leaves_what_was_answered(tmp_path: Path, upstream
 
 
 def test_a_server_that_refuses_everything_is_not_asked_for_a_whole_world(
-    tmp_path: Path, upstream: Upstream
+    tmp_path: Path, upstream: FakeOpenAI
 ) -> None:
     upstream.reject = lambda body: "too long" if len(upstream.seen) > 5 else None
     result = run("--by", "llm", "--llm", "openai:improviser", "--characters", 9, "--out", tmp_path)

@@ -13,29 +13,21 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.lab.any_world import moments, worlds
+from tests.lab.world_strategies import moments, worlds
 
 from thinkback_lab.datasets.perltqa import load
 from thinkback_lab.errors import LabError
-from thinkback_lab.worlds.dates import read as read_date
-from thinkback_lab.worlds.dates import said
-from thinkback_lab.worlds.files import names, read, write
-from thinkback_lab.worlds.world import (
-    QA,
-    Anchor,
-    Character,
-    Dialogue,
-    Event,
-    Relationship,
-    World,
-)
+from thinkback_lab.worlds.dates import format_date
+from thinkback_lab.worlds.dates import parse_date as read_date
+from thinkback_lab.worlds.files import file_names, read_world, write_world
+from thinkback_lab.worlds.world import QA, Anchor, Character, Dialogue, Event, Relationship, World
 
 
 @settings(max_examples=60, deadline=None)
 @given(worlds())
 def test_what_is_written_comes_back(world: World) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        assert read(*write(world, Path(folder)), world.lang) == world
+        assert read_world(*write_world(world, Path(folder)), world.lang) == world
 
 
 def small() -> World:
@@ -79,8 +71,8 @@ def small() -> World:
 
 
 def test_the_files_have_the_shape_of_the_public_ones(tmp_path: Path) -> None:
-    memories, questions = write(small(), tmp_path)
-    assert (memories.name, questions.name) == names("en")
+    memories, questions = write_world(small(), tmp_path)
+    assert (memories.name, questions.name) == file_names("en")
     told: dict[str, Any] = json.loads(memories.read_text("utf-8"))["Ada Finch"]
     assert list(told) == ["profile", "profile_description", "social_relationship", "events", "dialogues"]
     assert told["dialogues"]["1_0_0#0"] == {
@@ -96,7 +88,7 @@ def test_the_files_have_the_shape_of_the_public_ones(tmp_path: Path) -> None:
 
 
 def test_the_loader_reads_it_with_what_is_ours(tmp_path: Path) -> None:
-    write(small(), tmp_path)
+    write_world(small(), tmp_path)
     (case,) = load(tmp_path).cases
     flown, cooked = case.questions
     assert (flown.gold, flown.again, flown.answerable) == (("1_0_0",), ("What was flown?",), True)
@@ -105,7 +97,7 @@ def test_the_loader_reads_it_with_what_is_ours(tmp_path: Path) -> None:
 
 
 def test_the_same_world_gives_the_same_bytes(tmp_path: Path) -> None:
-    first, second = write(small(), tmp_path / "a"), write(small(), tmp_path / "b")
+    first, second = write_world(small(), tmp_path / "a"), write_world(small(), tmp_path / "b")
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
@@ -122,7 +114,7 @@ UNWRITABLE = {
 @pytest.mark.parametrize("name", UNWRITABLE)
 def test_what_would_not_come_back_is_not_written(tmp_path: Path, name: str) -> None:
     with pytest.raises(LabError, match=name):
-        write(UNWRITABLE[name], tmp_path)
+        write_world(UNWRITABLE[name], tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -157,14 +149,14 @@ def test_words_without_a_year_are_no_date(told: str) -> None:
 
 @given(moments)
 def test_a_moment_is_read_as_it_is_said(at: datetime) -> None:
-    assert read_date(said(at)) == at
+    assert read_date(format_date(at)) == at
 
 
 def test_a_moment_without_a_zone_does_not_depend_on_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Shanghai")
     time.tzset()
     try:
-        assert said(datetime(2021, 4, 5, 9, 30)) == "2021-04-05 09:30"
+        assert format_date(datetime(2021, 4, 5, 9, 30)) == "2021-04-05 09:30"
     finally:
         monkeypatch.undo()
         time.tzset()

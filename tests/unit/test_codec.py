@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from thinkback import codec
 from thinkback.errors import InvalidInput
-from thinkback.types import KINDS, Action, Check, Entity, Source, Thought, Turn, Used
+from thinkback.types import KINDS, Action, ConsistencyCheck, Entity, RecalledItem, Source, Thought, Turn
 
 text = st.text(max_size=20)
 ids = st.integers(1, 2**53)
 times = st.datetimes(timezones=st.just(UTC))
 maybe_times = st.none() | times
 scores = st.floats(allow_nan=False, allow_infinity=False, width=32)
-used = st.builds(Used, st.sampled_from(("turn", "thought")), ids, scores, scores, scores, ids)
+used = st.builds(RecalledItem, st.sampled_from(("turn", "thought")), ids, scores, scores, scores, ids)
 checks = st.builds(
-    Check,
+    ConsistencyCheck,
     thought=ids,
     way=st.sampled_from(("triple", "embedding")),
     words=text,

@@ -71,7 +71,7 @@ def test_the_image_is_given_the_source_alone_and_no_secret() -> None:
 
 
 def test_the_image_and_the_unit_run_commands_that_there_are() -> None:
-    from thinkback.apps.cli.serving import serve
+    from thinkback.cli.serve import serve
 
     assert serve.__name__ == "serve"
     entry = dict(instructions())
@@ -100,11 +100,11 @@ def test_the_unit_is_hardened() -> None:
 
 
 def test_the_unit_waits_longer_than_the_server_gives_its_processes() -> None:
-    from thinkback.apps.server.options import Options
-    from thinkback.apps.server.running.processes import MARGIN_S
+    from thinkback.server.options import Options
+    from thinkback.server.processes.supervisor import KILL_MARGIN_SECONDS
 
     service = unit()["Service"]
-    assert float(service["TimeoutStopSec"]) > Options().grace_s + MARGIN_S
+    assert float(service["TimeoutStopSec"]) > Options().grace_seconds + KILL_MARGIN_SECONDS
     assert service["KillMode"] == "mixed"
 
 

@@ -19,7 +19,7 @@ TEA = {"id": "b1", "text": "I like tea.", "user_id": "bob"}
 
 def read(value: Any, **options: Any) -> dict[str, list[dict[str, Any]]]:
     text = value if isinstance(value, str) else json.dumps(value)
-    found = mem0.by_user(text, **options)
+    found = mem0.lines_by_user(text, **options)
     return {user: [json.loads(line) for line in lines] for user, lines in found.items()}
 
 
@@ -103,7 +103,7 @@ def test_what_is_wrong_is_named(export: Any, named: str) -> None:
 
 def test_to_import_again_changes_nothing(memory: Memory) -> None:
     for _ in range(2):
-        for user, lines in mem0.by_user(json.dumps([LYON, TEA])).items():
+        for user, lines in mem0.lines_by_user(json.dumps([LYON, TEA])).items():
             memory.for_user(user).import_(lines)
     assert [turn.query for turn in memory.for_user("ann").turns()] == ["I live in Lyon."]
 
@@ -115,7 +115,7 @@ PLAIN = st.none() | st.booleans() | st.integers() | st.text()
 @given(st.recursive(PLAIN, lambda inner: st.lists(inner) | st.dictionaries(NAMES, inner)))
 def test_any_json_is_read_or_refused(value: Any) -> None:
     try:
-        for lines in mem0.by_user(json.dumps(value)).values():
+        for lines in mem0.lines_by_user(json.dumps(value)).values():
             assert all(json.loads(line)["query"].strip() for line in lines)
     except InvalidInput:
         pass

@@ -10,16 +10,9 @@ from typing import Any
 import pytest
 from tests.conftest import FakeClock, OpenMemory
 
-from thinkback.errors import (
-    Conflict,
-    EmbedderMismatch,
-    InvalidInput,
-    NotFound,
-    StoreError,
-    ThinkbackError,
-)
+from thinkback.errors import Conflict, EmbedderMismatch, InvalidInput, NotFound, StoreError, ThinkbackError
+from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
-from thinkback.models.scripted import ScriptedLLM
 from thinkback.types import Ref
 
 
@@ -316,7 +309,7 @@ def test_as_of_finds_what_held_then(memory: Memory, clock: FakeClock) -> None:
 
 def test_a_receipt_tells_the_stages(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
-    receipt = memory.recall("Where do I live?").receipt
+    receipt = memory.recall("Where do I live?").usage
     assert set(receipt.ms) == {"index", "understand", "embed", "search"}
     assert all(ms >= 0 for ms in receipt.ms.values())
     assert receipt.llm_calls == 0
@@ -548,7 +541,7 @@ def test_models_that_a_memory_made_are_closed_with_it_and_others_are_not(tmp_pat
 
     mine, ours = Model([]), Model([])
     with Memory.open(tmp_path / "m.db", embedder="hashing", llm=mine, background=False) as memory:
-        memory.close_also(ours)
+        memory.own(ours)
     assert ours.closed
     assert not mine.closed
 

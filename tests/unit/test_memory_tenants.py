@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tests.conftest import OpenMemory
 
+from thinkback.embedders.hashing import HashingEmbedder
 from thinkback.errors import InvalidInput, StoreError
 from thinkback.memory import Memory
-from thinkback.models.hashing import Hashing as HashingEmbedder
-from thinkback.types import Stamp
+from thinkback.types import VersionStamp
 
 
 def test_a_tenant_has_memories_of_its_own(memory: Memory) -> None:
@@ -86,7 +86,7 @@ def test_one_worker_thinks_for_all_of_them(open_memory: OpenMemory) -> None:
     for tenant in ("", "acme", "umbra"):
         root.for_tenant(tenant).remember(f"I live in {tenant or 'Lyon'}.")
     assert root.wait(60)
-    assert root.store.waiting(root._clock()) == []
+    assert root.store.pending_spaces(root._clock()) == []
     assert [len(root.for_tenant(tenant).thoughts()) for tenant in ("", "acme", "umbra")] == [1, 1, 1]
 
 
@@ -105,7 +105,7 @@ def test_a_conversion_converts_and_groups_the_spaces_of_every_tenant(
         hashing = memory.store.hashing("default")
         assert hashing is not None
         assert hashing.matrix.shape[0] == 64
-        assert {len(entry.vector) for entry in memory.store.delta("default", Stamp()).entries} == {64}
+        assert {len(entry.vector) for entry in memory.store.delta("default", VersionStamp()).entries} == {64}
         assert "Lyon" in memory.recall("Where do I live?", k=1)[0].text
 
 
@@ -126,8 +126,8 @@ def test_recall_is_right_after_its_space_was_let_go_of(open_memory: OpenMemory) 
             assert town in found[0].text
             expected = roomy.for_tenant(tenant).for_user(user).recall("Where does my sister live?")
             assert [(item.ref, item.score) for item in found] == [(item.ref, item.score) for item in expected]
-            assert len(tight._parts.views) == 1
-    assert len(roomy._parts.views) == len(towns)
+            assert len(tight._components.cache) == 1
+    assert len(roomy._components.cache) == len(towns)
 
 
 def test_threads_recall_right_while_views_come_and_go(open_memory: OpenMemory) -> None:

@@ -10,16 +10,16 @@ from random import Random
 import pytest
 from tests.conftest import OpenMemory
 
-from thinkback.apps.cli.looking import recall
+from thinkback.cli.recall import recall
 from thinkback.errors import InvalidInput
 from thinkback.memory import Memory
-from thinkback.presets import DENSE, FUZZY, HYBRID, PRESETS, TIM, Retention, preset
+from thinkback.presets import DENSE, FUZZY, HYBRID, PRESETS, TIM, Retention, get_preset
 
 
 def test_an_unknown_name_lists_the_known() -> None:
     known = "bm25, dense, fading, fuzzy, hybrid, perltqa, tim"
     with pytest.raises(InvalidInput, match=f"no preset 'best': choose from {known}"):
-        preset("best")
+        get_preset("best")
 
 
 def test_tim_looks_into_the_querys_own_group_of_a_random_matrix_only(open_memory: OpenMemory) -> None:
@@ -52,7 +52,7 @@ def test_tim_looks_into_one_group_of_a_learned_matrix_too(open_memory: OpenMemor
 def test_groups_made_while_nothing_probes_them_are_ready_for_who_does(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("thinkback.upkeep.SCAN_BELOW", 100)
+    monkeypatch.setattr("thinkback.indexing.SCAN_BELOW_ROWS", 100)
     memory = open_memory(preset="dense")
     tell_of_things(memory)
     hashing = memory.store.hashing("default")
@@ -83,7 +83,7 @@ def test_the_default_finds_what_tim_misses(open_memory: OpenMemory) -> None:
 
 
 def test_a_preset_of_ones_own(open_memory: OpenMemory) -> None:
-    memory = open_memory(preset=replace(HYBRID, name="strict", threshold=0.99, nearly=0.99))
+    memory = open_memory(preset=replace(HYBRID, name="strict", threshold=0.99, fill_threshold=0.99))
     memory.remember("I live in Lyon.")
     assert len(memory.recall("Where do I live?")) == 0
 
@@ -162,7 +162,7 @@ def test_a_papers_preset_recalls_at_most_k_and_nothing_below_its_threshold(
     for asked in ("我的猫叫什么？", "What colour is my cat?", "violin", "小提琴"):
         found = memory.recall(asked, k=k)
         assert len(found) <= k
-        assert all(item.score.total >= preset(name).threshold for item in found)
+        assert all(item.score.total >= get_preset(name).threshold for item in found)
 
 
 @pytest.mark.parametrize("name", sorted(PRESETS))
@@ -190,7 +190,7 @@ def test_to_fade_for_one_question_counts_as_a_recall(open_memory: OpenMemory) ->
     memory.remember("I live in Lyon.")
     memory.post_think()
     (item,) = memory.recall("Where do I live?", preset="fading")
-    assert memory.store.recalls("default", [item.ref.id])[item.ref.id].times == 1
+    assert memory.store.recall_counts("default", [item.ref.id])[item.ref.id].times == 1
 
 
 def test_what_is_scored_anew_cannot_fade_as_well() -> None:

@@ -15,8 +15,8 @@ from tests.conftest import FakeClock, OpenMemory
 
 from thinkback.errors import Conflict, InvalidInput, NotFound
 from thinkback.memory import Memory
-from thinkback.stores import connect
-from thinkback.transfer import export_space, pairs
+from thinkback.storage import connect
+from thinkback.transfer import export_space, pair_messages
 
 TOLD = (
     "I live in Lyon.",
@@ -228,7 +228,7 @@ MESSAGES = st.lists(
 
 @given(MESSAGES)
 def test_pairs_lose_no_word_and_are_never_blank(messages: list[dict[str, str]]) -> None:
-    turns = list(pairs(messages))
+    turns = list(pair_messages(messages))
     spoken = [m["content"] for m in messages if m["role"] != "system" and m["content"].strip()]
     assert "\n".join(side for turn in turns for side in turn if side) == "\n".join(spoken)
     assert all(query.strip() or response.strip() for query, response in turns)

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thinkback.index.growth import grown
+from thinkback.index.arrays import ensure_capacity
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from thinkback.types import Terms
+    from thinkback.types import TermHashes
 
     Slots = npt.NDArray[np.int32]
     Floats = npt.NDArray[np.float32]
@@ -34,21 +34,23 @@ if TYPE_CHECKING:
 
 K1 = 1.2
 B = 0.75
-_TAIL = 2048  # documents; a longer tail costs memory, not query time, so it may grow with the segment
+_MIN_TAIL_DOCUMENTS = (
+    2048  # documents; a longer tail costs memory, not query time, so it may grow with the segment
+)
 _TERM_BYTES, _POSTING_BYTES = 560, 24  # what one takes in the tail, measured: objects, not numbers
-_KEPT = 1 << 20  # postings of terms that are kept as they were asked for
+_MAX_CACHED_POSTINGS = 1 << 20  # postings of terms that are kept as they were asked for
 
 
-def hash_terms(terms: Iterable[str]) -> Terms:
+def hash_terms(terms: Iterable[str]) -> TermHashes:
     """Terms as 32-bit numbers, repeats kept. CRC-32 is the same on every machine and in every process."""
     return np.array([zlib.crc32(term.encode("utf-8", "surrogatepass")) for term in terms], dtype=np.uint32)
 
 
-class Wording(NamedTuple):
+class QueryTerms(NamedTuple):
     """One way to ask: `terms` count in any case, those `if_known` only where some document holds them."""
 
-    terms: Terms
-    if_known: Terms | None = None
+    terms: TermHashes
+    optional_terms: TermHashes | None = None
     weight: float = 1.0
 
 
@@ -59,7 +61,7 @@ class _Segment:
     A document's length stands with each of its postings: a query then reads slices, and gathers nothing.
     """
 
-    terms: Terms
+    terms: TermHashes
     offsets: npt.NDArray[np.int64]
     slots: Slots
     tf: Floats
@@ -67,7 +69,7 @@ class _Segment:
 
 
 @dataclass(slots=True, eq=False)
-class _Posting:
+class _TailPosting:
     """The tail's documents that hold one term."""
 
     slots: array[int]
@@ -75,59 +77,63 @@ class _Posting:
     length: array[float]
 
 
-class _Held(NamedTuple):
+class _TermPostings(NamedTuple):
     """Documents that hold a term: how often, and what that is worth in a document of such a length."""
 
     slots: Slots
     tf: Floats
-    worth: Floats
+    weights: Floats
 
 
-class _Known(NamedTuple):
+class _TermInfo(NamedTuple):
     """All that a query needs of a term: how many documents hold it, its idf, and those documents."""
 
     df: int
     idf: float
-    held: tuple[_Held, ...]
+    postings: tuple[_TermPostings, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weighed:
+class LexicalScores:
     """A query's score of every slot, and which slots have one."""
 
     dense: Scores
-    parts: tuple[Slots, ...]  # the slots that hold one term, rarest terms first
+    slots_by_term: tuple[Slots, ...]  # the slots that hold one term, rarest terms first
 
-    def matched(self, enough: int | None = None) -> Slots:
+    def matching_slots(self, enough: int | None = None) -> Slots:
         """The slots with a score, once for every term they hold; from the rarest terms until `enough`."""
         used = total = 0
-        for part in self.parts:
+        for part in self.slots_by_term:
             if enough is not None and total >= enough:
                 break
             used, total = used + 1, total + len(part)
-        return np.concatenate(self.parts[:used]) if used else np.zeros(0, dtype=np.int32)
+        return np.concatenate(self.slots_by_term[:used]) if used else np.zeros(0, dtype=np.int32)
 
 
-class Lexicon:
+class LexicalIndex:
     """The documents of one space by slot (a dense row number). One writer at a time."""
 
     def __init__(self) -> None:
         none = np.zeros(0, dtype=np.int64)
-        self._segment = _segment(none.astype(np.uint64), none.astype(np.float32), none.astype(np.float32))
-        self._tail: dict[int, _Posting] = {}
+        self._segment = _build_segment(
+            none.astype(np.uint64), none.astype(np.float32), none.astype(np.float32)
+        )
+        self._tail: dict[int, _TailPosting] = {}
         self._tail_docs: dict[int, list[int]] = {}
         self._length = np.zeros(0, dtype=np.float32)
         self._present = np.zeros(0, dtype=np.bool_)
         self._stale = np.zeros(0, dtype=np.bool_)  # slots whose postings in the segment no longer count
-        self._stales = 0
-        self._slots = 0
-        self._count = 0
-        self._total = 0
-        self._known: dict[int, _Known] = {}  # terms as they were asked for, until a document comes or goes
-        self._kept = 0
+        self._stale_count = 0
+        self._slot_count = 0
+        self._document_count = 0
+        self._total_length = 0
+        self._term_cache: dict[
+            int, _TermInfo
+        ] = {}  # terms as they were asked for, until a document comes or goes
+        self._cached_postings = 0
 
     def __len__(self) -> int:
-        return self._count
+        return self._document_count
 
     @property
     def nbytes(self) -> int:
@@ -137,31 +143,31 @@ class Lexicon:
         tail = len(self._tail) * _TERM_BYTES + sum(map(len, self._tail_docs.values())) * _POSTING_BYTES
         return sum(column.nbytes for column in columns) + tail
 
-    def add(self, slot: int, terms: Terms) -> None:
+    def add(self, slot: int, terms: TermHashes) -> None:
         """Index a document; one already at this slot is replaced."""
-        self._claim(slot, len(terms))
+        self._register(slot, len(terms))
         distinct, counts = np.unique(terms, return_counts=True)
         names = distinct.tolist()
         self._tail_docs[slot] = names
         for term, tf in zip(names, counts.tolist(), strict=True):
             posting = self._tail.get(term)
             if posting is None:
-                posting = self._tail[term] = _Posting(array("i"), array("f"), array("f"))
+                posting = self._tail[term] = _TailPosting(array("i"), array("f"), array("f"))
             posting.slots.append(slot)
             posting.tf.append(tf)
             posting.length.append(len(terms))
-        if len(self._tail_docs) > max(_TAIL, self._count // 4):
+        if len(self._tail_docs) > max(_MIN_TAIL_DOCUMENTS, self._document_count // 4):
             self._merge()
 
-    def extend(self, slots: Sequence[int], documents: Sequence[Terms]) -> None:
+    def extend(self, slots: Sequence[int], documents: Sequence[TermHashes]) -> None:
         """Index many documents at once."""
-        if len(slots) < _TAIL // 8:
+        if len(slots) < _MIN_TAIL_DOCUMENTS // 8:
             for slot, terms in zip(slots, documents, strict=True):
                 self.add(slot, terms)
             return
         last = dict(zip(slots, documents, strict=True))
         for slot, terms in last.items():
-            self._claim(slot, len(terms))
+            self._register(slot, len(terms))
         where = np.fromiter(last, dtype=np.uint64, count=len(last))
         lengths = np.fromiter(map(len, last.values()), dtype=np.int64, count=len(last))
         flat = np.concatenate(list(last.values())).astype(np.uint64)
@@ -171,16 +177,16 @@ class Lexicon:
 
     def remove(self, slot: int) -> None:
         """Forget the document at this slot, if there is one."""
-        if slot >= self._slots or not self._present[slot]:
+        if slot >= self._slot_count or not self._present[slot]:
             return
-        self._known, self._kept = {}, 0
+        self._term_cache, self._cached_postings = {}, 0
         self._present[slot] = False
-        self._count -= 1
-        self._total -= int(self._length[slot])
+        self._document_count -= 1
+        self._total_length -= int(self._length[slot])
         names = self._tail_docs.pop(slot, None)
         if names is None:
             self._stale[slot] = True
-            self._stales += 1
+            self._stale_count += 1
             return
         for term in names:
             posting = self._tail[term]
@@ -190,70 +196,72 @@ class Lexicon:
             if not posting.slots:
                 del self._tail[term]
 
-    def scores(self, query: Terms, slots: Slots | None = None) -> tuple[Slots, Scores]:
+    def scores(self, query: TermHashes, slots: Slots | None = None) -> tuple[Slots, Scores]:
         """The slots that share a term with the query, ascending, with their scores; or those of `slots`."""
-        weighed = self.weigh(query)
-        found = np.unique(weighed.matched()) if slots is None else slots
+        weighed = self.score_all(query)
+        found = np.unique(weighed.matching_slots()) if slots is None else slots
         return found, weighed.dense[found]
 
-    def told(self, query: Terms) -> Scores:
+    def document_coverage(self, query: TermHashes) -> Scores:
         """Of every slot, the share of the document's words that the query says."""
-        words = np.zeros(max(self._slots, 1), dtype=np.float64)
-        for known in self._terms(set(query.tolist())):
-            for held in known.held:
+        words = np.zeros(max(self._slot_count, 1), dtype=np.float64)
+        for known in self._term_infos(set(query.tolist())):
+            for held in known.postings:
                 words[held.slots] += held.tf
-        length = np.maximum(self._length[: self._slots], 1.0)
-        return words[: self._slots] / length
+        length = np.maximum(self._length[: self._slot_count], 1.0)
+        return words[: self._slot_count] / length
 
     def lengths(self, slots: Slots) -> Floats:
         """How many words each of these documents has."""
         return self._length[slots]
 
-    def weigh(self, query: Terms, if_known: Terms | None = None) -> Weighed:
+    def score_all(self, query: TermHashes, optional_terms: TermHashes | None = None) -> LexicalScores:
         """The scores of the whole space for one query; of `if_known`, what nobody wrote takes no share."""
         always = set(query.tolist())
-        names = sorted(always if if_known is None else always.union(if_known.tolist()))
-        parts: list[tuple[int, float, _Held]] = []
+        names = sorted(always if optional_terms is None else always.union(optional_terms.tolist()))
+        parts: list[tuple[int, float, _TermPostings]] = []
         information = 0.0
-        for name, known in zip(names, self._terms(names), strict=True):
+        for name, known in zip(names, self._term_infos(names), strict=True):
             if not known.df and name not in always:
                 continue
             information += known.idf
-            parts += [(known.df, known.idf, held) for held in known.held]
-        if not parts or not self._total:  # all that held a word may have been removed
-            return Weighed(dense=np.zeros(self._slots), parts=())
+            parts += [(known.df, known.idf, held) for held in known.postings]
+        if not parts or not self._total_length:  # all that held a word may have been removed
+            return LexicalScores(dense=np.zeros(self._slot_count), slots_by_term=())
         parts.sort(key=itemgetter(0))
         slots = tuple(held.slots for _, _, held in parts)
         share = np.array([idf for _, idf, _ in parts], dtype=np.float32) / np.float32(information)
-        worth = np.concatenate([held.worth for _, _, held in parts])
+        worth = np.concatenate([held.weights for _, _, held in parts])
         worth *= share.repeat([len(part) for part in slots])
-        dense: Scores = np.bincount(np.concatenate(slots), worth, self._slots).astype(np.float64, copy=False)
-        return Weighed(dense=dense, parts=slots)
+        dense: Scores = np.bincount(np.concatenate(slots), worth, self._slot_count).astype(
+            np.float64, copy=False
+        )
+        return LexicalScores(dense=dense, slots_by_term=slots)
 
-    def _terms(self, names: Collection[int]) -> list[_Known]:
+    def _term_infos(self, names: Collection[int]) -> list[_TermInfo]:
         """What there is of these terms; kept, for searches ask for the same ones again and again."""
-        missing = [name for name in names if name not in self._known]
+        missing = [name for name in names if name not in self._term_cache]
         if missing:
-            if self._kept > _KEPT:
-                self._known, self._kept, missing = {}, 0, list(names)
+            if self._cached_postings > _MAX_CACHED_POSTINGS:
+                self._term_cache, self._cached_postings, missing = {}, 0, list(names)
             wanted = np.array(missing, dtype=np.uint32)
             starts = self._segment.offsets[self._segment.terms.searchsorted(wanted)].tolist()
             stops = self._segment.offsets[self._segment.terms.searchsorted(wanted, side="right")].tolist()
             for name, start, stop in zip(missing, starts, stops, strict=True):
-                self._known[name] = known = self._look_up(name, start, stop)
-                self._kept += 1 + known.df
-        return [self._known[name] for name in names]
+                self._term_cache[name] = known = self._compute_term_info(name, start, stop)
+                self._cached_postings += 1 + known.df
+        return [self._term_cache[name] for name in names]
 
-    def _look_up(self, name: int, start: int, stop: int) -> _Known:
+    def _compute_term_info(self, name: int, start: int, stop: int) -> _TermInfo:
         """A term whose postings in the segment are at start:stop."""
         held = []
         for slots, tf, length in self._postings(name, start, stop):
-            norm = length * np.float32(K1 * B * self._count / max(self._total, 1))
+            norm = length * np.float32(K1 * B * self._document_count / max(self._total_length, 1))
             norm += K1 * (1 - B)
             norm += tf
-            held.append(_Held(slots, tf, tf / norm))
+            held.append(_TermPostings(slots, tf, tf / norm))
         df = sum(len(each.slots) for each in held)
-        return _Known(df, math.log1p((self._count - df + 0.5) / (df + 0.5)), tuple(held))
+        return _TermInfo(df, math.log1p((self._document_count - df + 0.5) / (df + 0.5)), tuple(held))
 
     def _postings(self, name: int, start: int, stop: int) -> list[tuple[Slots, Floats, Floats]]:
         """A term's live postings: in the segment, at start:stop, and in the tail."""
@@ -261,7 +269,7 @@ class Lexicon:
         if start < stop:
             slots = self._segment.slots[start:stop]
             tf, length = self._segment.tf[start:stop], self._segment.length[start:stop]
-            if self._stales:
+            if self._stale_count:
                 live = ~self._stale[slots]
                 slots, tf, length = slots[live], tf[live], length[live]
             found.append((slots, tf, length))
@@ -270,26 +278,26 @@ class Lexicon:
             found.append((np.array(tail.slots), np.array(tail.tf), np.array(tail.length)))
         return found
 
-    def _claim(self, slot: int, length: int) -> None:
+    def _register(self, slot: int, length: int) -> None:
         self.remove(slot)
-        self._known, self._kept = {}, 0
-        self._length = grown(self._length, slot + 1)
-        self._present = grown(self._present, slot + 1)
-        self._stale = grown(self._stale, slot + 1)
-        self._slots = max(self._slots, slot + 1)
+        self._term_cache, self._cached_postings = {}, 0
+        self._length = ensure_capacity(self._length, slot + 1)
+        self._present = ensure_capacity(self._present, slot + 1)
+        self._stale = ensure_capacity(self._stale, slot + 1)
+        self._slot_count = max(self._slot_count, slot + 1)
         self._present[slot] = True
         self._length[slot] = length
-        self._count += 1
-        self._total += length
+        self._document_count += 1
+        self._total_length += length
 
     def _merge(self, keys: npt.NDArray[np.uint64] | None = None, tfs: Floats | None = None) -> None:
         """One new segment of the old one's live postings, the tail, and new (term, slot) `keys`."""
         old = self._segment
         live = ~self._stale[old.slots]
-        all_keys = [_keys(np.repeat(old.terms, np.diff(old.offsets))[live], old.slots[live])]
+        all_keys = [_posting_keys(np.repeat(old.terms, np.diff(old.offsets))[live], old.slots[live])]
         all_tfs = [old.tf[live]]
         for term, posting in self._tail.items():
-            all_keys.append(_keys(np.uint32(term), np.array(posting.slots)))
+            all_keys.append(_posting_keys(np.uint32(term), np.array(posting.slots)))
             all_tfs.append(np.array(posting.tf))
         if keys is not None and tfs is not None:
             all_keys.append(keys)
@@ -297,17 +305,17 @@ class Lexicon:
         joined = np.concatenate(all_keys)
         order = np.argsort(joined, kind="stable")
         joined = joined[order]
-        self._segment = _segment(joined, np.concatenate(all_tfs)[order], self._length)
+        self._segment = _build_segment(joined, np.concatenate(all_tfs)[order], self._length)
         self._tail, self._tail_docs = {}, {}
         self._stale[:] = False
-        self._stales = 0
+        self._stale_count = 0
 
 
-def _keys(terms: Terms | np.uint32, slots: Slots) -> npt.NDArray[np.uint64]:
+def _posting_keys(terms: TermHashes | np.uint32, slots: Slots) -> npt.NDArray[np.uint64]:
     return (np.asarray(terms, dtype=np.uint64) << np.uint64(32)) | slots.astype(np.uint64)
 
 
-def _segment(keys: npt.NDArray[np.uint64], tf: Floats, length: Floats) -> _Segment:
+def _build_segment(keys: npt.NDArray[np.uint64], tf: Floats, length: Floats) -> _Segment:
     terms, first = np.unique((keys >> np.uint64(32)).astype(np.uint32), return_index=True)
     slots = (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
     offsets = np.append(first, len(keys)).astype(np.int64)

@@ -1,9 +1,4 @@
-"""Locality-sensitive hashing: similar vectors share a group, so that a query looks into few groups.
-
-TiM 002, Eq. 1: H(x) = argmax([xR; -xR]) with R of shape (d, b/2), b groups. `random_hashing` is the paper's
-R. We deviate in two ways, because one probe of a random R finds only 10-26% of the true top-10: R's columns
-may be learned from the space (the equation stays), and a query may probe several groups, best first.
-"""
+"""Locality-sensitive hashing: similar vectors share a group, so that a query looks into few groups."""
 
 from __future__ import annotations
 
@@ -14,8 +9,62 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thinkback.errors import InvalidInput
-from thinkback.index.kmeans import spherical_kmeans
 from thinkback.types import Hashing
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from thinkback.types import Vector
+
+
+_KMEANS_BATCH_ROWS = 2048
+
+
+def spherical_kmeans(vectors: Vector, count: int, *, seed: int, rounds: int, sample: int) -> Vector:
+    """`count` unit centres, one a row; the same vectors and seed give the same centres."""
+    random = np.random.Generator(np.random.PCG64(seed))
+    chosen = random.permutation(len(vectors))[: max(sample, count)]
+    points = _normalise_rows(vectors[np.sort(chosen)].astype(np.float32, copy=False))
+    centres = points[np.sort(random.permutation(len(points))[:count])]
+    if len(centres) < count:  # fewer points than columns: the rest are directions of their own
+        extra = random.standard_normal((count - len(centres), vectors.shape[1]), dtype=np.float32)
+        return np.concatenate([centres, _normalise_rows(extra)])
+    for _ in range(rounds):
+        labels, likeness = _assign_to_centres(points, centres)
+        centres = _update_centres(points, labels, likeness, centres)
+    return centres
+
+
+def _assign_to_centres(points: Vector, centres: Vector) -> tuple[npt.NDArray[np.int64], Vector]:
+    """The nearest centre of every point, and its cosine."""
+    labels = np.empty(len(points), dtype=np.int64)
+    likeness = np.empty(len(points), dtype=np.float32)
+    columns = centres.T
+    for start in range(0, len(points), _KMEANS_BATCH_ROWS):
+        cosine = points[start : start + _KMEANS_BATCH_ROWS] @ columns
+        best = cosine.argmax(axis=1)
+        labels[start : start + _KMEANS_BATCH_ROWS] = best
+        likeness[start : start + _KMEANS_BATCH_ROWS] = cosine[np.arange(len(best)), best]
+    return labels, likeness
+
+
+def _update_centres(
+    points: Vector, labels: npt.NDArray[np.int64], likeness: Vector, centres: Vector
+) -> Vector:
+    """Each centre becomes the direction of its points' sum; one without points takes a misfit."""
+    order = np.argsort(labels, kind="stable")
+    present, first = np.unique(labels[order], return_index=True)
+    sums = np.zeros_like(centres)
+    sums[present] = np.add.reduceat(points[order], first, axis=0)
+    empty = np.setdiff1d(np.arange(len(centres)), present)
+    sums[empty] = points[np.argsort(likeness, kind="stable")[: len(empty)]]
+    return _normalise_rows(sums)
+
+
+def _normalise_rows(rows: Vector) -> Vector:
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows / np.where(norms > 0, norms, 1)).astype(np.float32, copy=False)
+
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,15 +73,15 @@ if TYPE_CHECKING:
 
     Groups = npt.NDArray[np.int64]
 
-GROUP_TARGET = 50
+TARGET_GROUP_SIZE = 50
 """How many items a group should hold: few enough to compare one by one, enough to organise together."""
 
-_BATCH = 4096
+_HASH_BATCH_ROWS = 4096
 
 
 def random_hashing(dim: int, groups: int, seed: int, size: int = 0) -> Hashing:
     """The faithful preset: a standard normal R and one probe."""
-    _check_width(groups)
+    _validate_group_count(groups)
     if dim < 1:
         raise InvalidInput(f"vectors need at least one dimension, got {dim}")
     normal = np.random.Generator(np.random.PCG64(seed)).standard_normal((dim, groups // 2), dtype=np.float32)
@@ -43,7 +92,7 @@ def learned_hashing(
     vectors: Vector, groups: int, seed: int, *, rounds: int = 5, sample_per_column: int = 16
 ) -> Hashing:
     """R's columns are the centres of the space's own clusters, so that groups follow the data."""
-    _check_width(groups)
+    _validate_group_count(groups)
     if vectors.ndim != 2 or not len(vectors):
         raise InvalidInput("a hashing can only be learned from a matrix of at least one vector")
     centres = spherical_kmeans(
@@ -52,27 +101,27 @@ def learned_hashing(
     return Hashing(matrix=centres.T, seed=seed, learned=True, probes=1, size=len(vectors))
 
 
-def group(hashing: Hashing, vectors: Vector) -> Groups:
+def assign_groups(hashing: Hashing, vectors: Vector) -> Groups:
     """H(x) of every row; ties go to the lowest index."""
     found = np.empty(len(vectors), dtype=np.int64)
     half = hashing.groups // 2
-    for start in range(0, len(vectors), _BATCH):
-        projection = vectors[start : start + _BATCH] @ hashing.matrix
+    for start in range(0, len(vectors), _HASH_BATCH_ROWS):
+        projection = vectors[start : start + _HASH_BATCH_ROWS] @ hashing.matrix
         rows = np.arange(len(projection))
         up, down = projection.argmax(axis=1), projection.argmin(axis=1)
         # argmax over [xR; -xR] without building it; on a tie the positive half has the lower index.
-        found[start : start + _BATCH] = np.where(
+        found[start : start + _HASH_BATCH_ROWS] = np.where(
             projection[rows, up] >= -projection[rows, down], up, down + half
         )
     return found
 
 
-def ranked(hashing: Hashing, vector: Vector) -> Groups:
+def rank_groups(hashing: Hashing, vector: Vector) -> Groups:
     """All groups, best first: the order in which a query probes them. The first is H(x)."""
-    return nearest(vector @ hashing.matrix, hashing.groups)
+    return nearest_groups(vector @ hashing.matrix, hashing.groups)
 
 
-def nearest(projection: Vector, count: int) -> Groups:
+def nearest_groups(projection: Vector, count: int) -> Groups:
     """The `count` best groups for a query whose xR is `projection`, best first."""
     both = np.concatenate([-projection, projection])  # negated [xR; -xR], so that ascending is best first
     if count < len(both):
@@ -81,7 +130,7 @@ def nearest(projection: Vector, count: int) -> Groups:
     return np.argsort(both, kind="stable")
 
 
-def calibrate(
+def calibrate_probes(
     hashing: Hashing, queries: Vector, vectors: Vector, groups: Groups, *, target: float = 0.95, k: int = 10
 ) -> Hashing:
     """The fewest probes whose mean recall@k on the sample queries, against exact search, reaches `target`."""
@@ -105,22 +154,22 @@ def calibrate(
     return replace(hashing, probes=int(flat[math.ceil(target * len(flat) - 1e-9) - 1]) + 1)
 
 
-def choose_width(n: int, target: int = GROUP_TARGET) -> int:
+def choose_group_count(rows: int, target: int = TARGET_GROUP_SIZE) -> int:
     """b for a space of n items: a power of two that gives groups of target/2 to target items.
 
     With learned columns nearly every x has a positive best projection, so b/2 groups share the items.
     """
     columns = 1
-    while columns * target < n:
+    while columns * target < rows:
         columns *= 2
     return 2 * columns
 
 
-def needs_regroup(n: int, hashing: Hashing) -> bool:
+def needs_regrouping(rows: int, hashing: Hashing) -> bool:
     """Whether the space has outgrown b: groups hold twice what they should."""
-    return n > GROUP_TARGET * hashing.groups
+    return rows > TARGET_GROUP_SIZE * hashing.groups
 
 
-def _check_width(groups: int) -> None:
+def _validate_group_count(groups: int) -> None:
     if groups < 2 or groups % 2:
         raise InvalidInput(f"b, the number of groups, must be even and at least 2, got {groups}")

@@ -21,10 +21,9 @@ import numpy as np
 
 from thinkback.errors import InvalidInput
 from thinkback.index.lexical import hash_terms
-from thinkback.text.kind_of import kind_of
-from thinkback.text.questions.kind_signs import signs
-from thinkback.text.scripts import RUN, has_han
-from thinkback.text.tokens import fold
+from thinkback.language.kinds import extract_kind_features, guess_kind
+from thinkback.language.scripts import UNSPACED, has_han
+from thinkback.language.tokens import fold_text
 from thinkback.types import KINDS, Kind, Thought, Turn
 
 if TYPE_CHECKING:
@@ -37,28 +36,30 @@ if TYPE_CHECKING:
 
 BUCKETS = 1 << 13
 MAX_CHARS = 2_000  # a question is shorter; a pasted page must not make this step slow
-LONGEST_GRAM = 3  # characters, where words are not spaced
-SHIPPED = "kinds.npz"
+MAX_GRAM_CHARS = 3  # characters, where words are not spaced
+MODEL_FILE = "kinds.npz"
 
-_PIECE = re.compile(rf"[{RUN}]+|\d+|(?:(?![{RUN}])[^\W\d_])+(?:'(?:(?![{RUN}])[^\W\d_])+)*|[?!]")
-_RUN = re.compile(f"[{RUN}]")
-_LEVELS = 127  # of a weight kept in eight bits
+_TOKEN = re.compile(
+    rf"[{UNSPACED}]+|\d+|(?:(?![{UNSPACED}])[^\W\d_])+(?:'(?:(?![{UNSPACED}])[^\W\d_])+)*|[?!]"
+)
+_UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
+_QUANTISATION_LEVELS = 127  # of a weight kept in eight bits
 
 
-def classify(text: str, vector: Vector | None, embedder: str | None) -> dict[Kind, float]:
+def classify_query(text: str, vector: Vector | None, embedder: str | None) -> dict[Kind, float]:
     """P(kind | query) by the model we ship; `embedder` is the name of the one that made the vector."""
     return KindModel.shipped().classify(text, vector, embedder)
 
 
-def kind_of_memory(memory: Thought | Turn) -> Kind | None:
+def memory_kind(memory: Thought | Turn) -> Kind | None:
     """The kind of a thought, or what the form of a note tells; a turn of talk can hold any."""
     if isinstance(memory, Thought):
         return memory.kind
-    return None if memory.response else kind_of(memory.query)
+    return None if memory.response else guess_kind(memory.query)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weights:
+class KindWeights:
     """One linear model; W is kept in eight bits with a scale for each kind. Without V no vector is read."""
 
     words: npt.NDArray[np.int8]
@@ -67,10 +68,12 @@ class Weights:
     vector: Floats | None = None
 
     @classmethod
-    def of(cls, words: npt.ArrayLike, bias: npt.ArrayLike, vector: npt.ArrayLike | None = None) -> Weights:
+    def quantise(
+        cls, words: npt.ArrayLike, bias: npt.ArrayLike, vector: npt.ArrayLike | None = None
+    ) -> KindWeights:
         """From W as (buckets, kinds), b as (kinds), V as (dimensions, kinds)."""
         exact = np.asarray(words, dtype=np.float32)
-        scale = np.maximum(np.abs(exact).max(axis=0), np.float32(1e-9)) / np.float32(_LEVELS)
+        scale = np.maximum(np.abs(exact).max(axis=0), np.float32(1e-9)) / np.float32(_QUANTISATION_LEVELS)
         return cls(
             np.rint(exact / scale).astype(np.int8),
             scale,
@@ -94,8 +97,8 @@ class KindModel:
     BUCKETS: ClassVar[int] = BUCKETS
 
     embedder: str
-    reading: Weights
-    alone: Weights
+    reading: KindWeights
+    alone: KindWeights
 
     @classmethod
     def fitted(
@@ -105,19 +108,19 @@ class KindModel:
         alone: tuple[npt.ArrayLike, npt.ArrayLike],
     ) -> Self:
         """From what was trained on `slots`: (W, b, V) for the embedder's vectors, (W, b) for words alone."""
-        return cls(embedder, Weights.of(*reading), Weights.of(*alone))
+        return cls(embedder, KindWeights.quantise(*reading), KindWeights.quantise(*alone))
 
     @staticmethod
     @cache
     def shipped() -> KindModel:
         """The model of the package, read at first use."""
-        with files("thinkback.recall").joinpath(SHIPPED).open("rb") as file:
+        with files("thinkback.recall").joinpath(MODEL_FILE).open("rb") as file:
             return KindModel.load(file)
 
     @staticmethod
     def slots(text: str) -> Slots:
         """The buckets that a text falls into; in x each of these n is 1 / sqrt(n), and every other is 0."""
-        return np.unique(hash_terms(grams(text)).astype(np.int64) % BUCKETS)
+        return np.unique(hash_terms(extract_grams(text)).astype(np.int64) % BUCKETS)
 
     def reads(self, text: str, embedder: str | None) -> bool:
         """Whether the vector of this text by this embedder means anything to the model."""
@@ -155,26 +158,26 @@ class KindModel:
             if tuple(kept["kinds"]) != KINDS or len(kept["alone_words"]) != BUCKETS:
                 raise InvalidInput("this model of kinds was made for another version: train it again")
             vector = kept["reading_vector"].astype(np.float32)
-            reading = Weights(kept["reading_words"], kept["reading_scale"], kept["reading_bias"], vector)
-            alone = Weights(kept["alone_words"], kept["alone_scale"], kept["alone_bias"])
+            reading = KindWeights(kept["reading_words"], kept["reading_scale"], kept["reading_bias"], vector)
+            alone = KindWeights(kept["alone_words"], kept["alone_scale"], kept["alone_bias"])
         except (KeyError, ValueError, TypeError, EOFError) as error:
             raise InvalidInput(f"no model of kinds: {error}") from error
         return cls(str(kept["embedder"]), reading, alone)
 
 
-def grams(text: str) -> list[str]:
+def extract_grams(text: str) -> list[str]:
     """What the model reads of a text, each once: words, pairs, endings; runs of up to 3 characters; signs.
 
     Function words are kept: "did" and "my" tell more of a question than its nouns do. All numbers are one to
     us, so that any date counts as a date.
     """
     text = text[:MAX_CHARS]
-    folded = fold(text)
+    folded = fold_text(text)
     found: dict[str, None] = {}
     last = "^"
-    for piece in _PIECE.findall(folded):
-        if _RUN.match(piece):
-            _run_grams(f"^{piece}" if last == "^" else piece, found)
+    for piece in _TOKEN.findall(folded):
+        if _UNSPACED_CHARACTER.match(piece):
+            _add_character_grams(f"^{piece}" if last == "^" else piece, found)
             last = piece[-1]
             continue
         word = "0" if piece[0].isdigit() else piece
@@ -183,14 +186,14 @@ def grams(text: str) -> list[str]:
             found[f"-{word[-2:]}"] = None
         last = word
     found[f"{last} $"] = None
-    seen = sorted(signs(text, folded))
+    seen = sorted(extract_kind_features(text, folded))
     for place, sign in enumerate(seen):
         found[f"<{sign}>"] = None
         found.update((f"<{sign} {other}>", None) for other in seen[place + 1 :])
     return list(found)
 
 
-def _run_grams(run: str, found: dict[str, None]) -> None:
-    for size in range(1, LONGEST_GRAM + 1):
+def _add_character_grams(run: str, found: dict[str, None]) -> None:
+    for size in range(1, MAX_GRAM_CHARS + 1):
         for start in range(len(run) - size + 1):
             found[run[start : start + size]] = None

@@ -13,40 +13,40 @@ from datetime import datetime
 
 import numpy as np
 
-from thinkback.index.shelf import Hits
+from thinkback.index.space_index import Hits
 from thinkback.presets import Retention
-from thinkback.types import Recalled, Thought
+from thinkback.types import RecallCount, Thought
 
-_DAY = 86_400.0
+_SECONDS_PER_DAY = 86_400.0
 
 
-def retained(policy: Retention, since: datetime, times: int, now: datetime) -> float:
+def retention_factor(policy: Retention, since: datetime, times: int, now: datetime) -> float:
     """R of what was learned, or last recalled, at `since`, and recalled so often: from 1 down to 0."""
-    days = max(0.0, (now - since).total_seconds() / _DAY)
+    days = max(0.0, (now - since).total_seconds() / _SECONDS_PER_DAY)
     return math.exp(-days / (policy.days * (1 + policy.growth * times)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fading:
+class RetentionScorer:
     """The policy at one moment, and where it reads how often a thought was recalled."""
 
     policy: Retention
     now: datetime
-    recalls: Callable[[Sequence[int]], Mapping[int, Recalled]]
+    recalls: Callable[[Sequence[int]], Mapping[int, RecallCount]]
 
-    def of(self, thoughts: Sequence[Thought]) -> dict[int, float]:
+    def factors(self, thoughts: Sequence[Thought]) -> dict[int, float]:
         """R of each thought."""
         recalled = self.recalls([thought.id for thought in thoughts])
         found: dict[int, float] = {}
         for thought in thoughts:
-            times, last = recalled.get(thought.id, Recalled(0, thought.recorded_at))
-            found[thought.id] = retained(self.policy, max(last, thought.recorded_at), times, self.now)
+            times, last = recalled.get(thought.id, RecallCount(0, thought.recorded_at))
+            found[thought.id] = retention_factor(self.policy, max(last, thought.recorded_at), times, self.now)
         return found
 
-    def archived(self, retention: float) -> bool:
+    def is_archived(self, retention: float) -> bool:
         return retention < self.policy.archive_below
 
-    def ranked(self, hits: Hits, retention: Mapping[int, float], limit: int) -> Hits:
+    def apply(self, hits: Hits, retention: Mapping[int, float], limit: int) -> Hits:
         """The hits by their faded score, best first; what is archived comes last and matters no more."""
         kept = np.array([retention.get(id_, 1.0) for id_ in hits.ids.tolist()])
         score = hits.score * (1 - self.policy.weight * (1 - kept))

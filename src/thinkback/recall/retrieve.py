@@ -11,23 +11,26 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from thinkback.index.shelf import Hits, Shelf
+from thinkback.index.space_index import Hits, SpaceIndex
+from thinkback.language.safety.quarantine import withheld_reason
 from thinkback.presets import Preset
-from thinkback.recall.beside import joined
-from thinkback.recall.judge import CONSIDERED, Judge, Judged
-from thinkback.recall.rerank import Reranker, reranker, seen
-from thinkback.recall.retention import Fading
-from thinkback.recall.rows import Row, ranked, read_rows, rows_of
-from thinkback.recall.search import Lookup, Question, Search, searching
-from thinkback.recall.taken_for import understanding
-from thinkback.text.safety.quarantine import withheld
+from thinkback.recall.explain import build_understanding
+from thinkback.recall.features import MemoryHit, build_hits, build_hits_with_features, rank_hits
+from thinkback.recall.neighbours import add_neighbours
+from thinkback.recall.query import MemoryLoader, PreparedQuery
+from thinkback.recall.rerankers import Reranker, get_reranker, to_rerank_candidates
+from thinkback.recall.retention import RetentionScorer
+from thinkback.recall.search import Search, prepare_search
+from thinkback.recall.selection import CANDIDATES_PER_RESULT, Selection, Selector
 from thinkback.types import Candidate, Hashing, Recollection, Thought, Turn
 
-_SCORED_ANEW = 128  # candidates of each kind that a reranker is given
-_BY_KIND = 48  # at least so many, where one of the kind asked for may stand behind many of another
+_RERANK_CANDIDATES = 128  # candidates of each kind that a reranker is given
+_MIN_CANDIDATES_BY_KIND = (
+    48  # at least so many, where one of the kind asked for may stand behind many of another
+)
 
 
-class Outcome(NamedTuple):
+class RetrievalResult(NamedTuple):
     """What is kept and what is dropped, and how both sides were searched; the bank only where it was."""
 
     space: Hits
@@ -37,120 +40,126 @@ class Outcome(NamedTuple):
 
 
 def retrieve(
-    question: Question, shelf: Shelf, hashing: Hashing | None, preset: Preset, lookup: Lookup
+    query: PreparedQuery, index: SpaceIndex, hashing: Hashing | None, preset: Preset, loader: MemoryLoader
 ) -> Recollection:
     """The k memories that matter most, best first; with `explain`, what was dropped as well."""
-    search = searching(question, shelf, hashing, preset, lookup)
+    search = prepare_search(query, index, hashing, preset, loader)
     if preset.rerank:
-        done = _scored_anew(search, reranker(preset.rerank))
+        done = _retrieve_reranked(search, get_reranker(preset.rerank))
     else:
-        done = _together(search) if search.preset.together else _thoughts_first(search)
+        done = _retrieve_combined(search) if search.preset.rank_together else _retrieve_thoughts_first(search)
     found = done.space if len(done.space) or done.bank is None else done.bank
-    promising = sorted(done.dropped, key=lambda item: -item.score.total) if question.explain else ()
+    promising = sorted(done.dropped, key=lambda item: -item.score.total) if query.explain else ()
     return Recollection(
-        query=question.text,
+        query=query.text,
         items=tuple(done.kept),
         dropped=tuple(promising),
         threshold=search.preset.threshold,
         group=found.group,
         probes=found.probes,
         exact=found.exact,
-        understanding=understanding(search, done.space, done.bank) if question.explain else None,
+        understanding=build_understanding(search, done.space, done.bank) if query.explain else None,
     )
 
 
-def _together(search: Search) -> Outcome:
+def _retrieve_combined(search: Search) -> RetrievalResult:
     """Thoughts and raw turns on one scale: what was not turned into a thought is found all the same."""
-    question = search.question
-    limit = max(_BY_KIND if question.kinds else 0, question.k * CONSIDERED)
+    question = search.query
+    limit = max(
+        _MIN_CANDIDATES_BY_KIND if question.kind_probabilities else 0, question.k * CANDIDATES_PER_RESULT
+    )
     while True:
         found, bank = search.hits("thought", limit), search.hits("turn", limit)
-        if question.fading is not None:
-            found = _faded(question.fading, search, found)
-        thoughts = {each.id: each for each in search.lookup.thoughts(found.ids.tolist())}
-        turns = {each.id: each for each in search.lookup.turns(bank.ids.tolist())}
-        judge = Judge(search, turns)
-        told = read_rows(search, "thought", found, thoughts)
-        raw = read_rows(search, "turn", bank, turns)
-        rows = ranked(search, told, raw)
+        if question.retention is not None:
+            found = _apply_retention(question.retention, search, found)
+        thoughts = {each.id: each for each in search.loader.thoughts(found.ids.tolist())}
+        turns = {each.id: each for each in search.loader.turns(bank.ids.tolist())}
+        judge = Selector(search, turns)
+        told = build_hits_with_features(search, "thought", found, thoughts)
+        raw = build_hits_with_features(search, "turn", bank, turns)
+        rows = rank_hits(search, told, raw)
         items, dropped = judge(rows, question.k)
         # What was not looked at may be better than what is kept, where all before it was no find.
         unseen = max((hits.score[-1] for hits in (found, bank) if len(hits) == limit), default=0.0)
-        if not search.matters(unseen) or (len(items) == question.k and items[-1].score.total >= unseen):
-            items, dropped = _filled(search, judge, turns, items, dropped, question.k)
-            return Outcome(found, bank, items, dropped)
-        limit *= CONSIDERED
+        if not search.is_relevant(unseen) or (len(items) == question.k and items[-1].score.total >= unseen):
+            items, dropped = _fill_remaining(search, judge, turns, items, dropped, question.k)
+            return RetrievalResult(found, bank, items, dropped)
+        limit *= CANDIDATES_PER_RESULT
 
 
-def _scored_anew(search: Search, rerank: Reranker) -> Outcome:
+def _retrieve_reranked(search: Search, rerank: Reranker) -> RetrievalResult:
     """As a paper scores them: more candidates of both kinds than can be kept, each given a new total.
 
     What is no find in any case keeps the score of the search: it must not take the place of one.
     """
-    limit = max(_SCORED_ANEW, search.question.k * CONSIDERED)
+    limit = max(_RERANK_CANDIDATES, search.query.k * CANDIDATES_PER_RESULT)
     while True:
         found, bank = search.hits("thought", limit), search.hits("turn", limit)
-        thoughts = {each.id: each for each in search.lookup.thoughts(found.ids.tolist())}
-        turns = {each.id: each for each in search.lookup.turns(bank.ids.tolist())}
-        judge = Judge(search, turns)
-        finds = {turn.ref for turn in turns.values() if not (withheld(turn) or judge.against(turn))}
-        if len(finds) >= search.question.k or len(bank) < limit:
+        thoughts = {each.id: each for each in search.loader.thoughts(found.ids.tolist())}
+        turns = {each.id: each for each in search.loader.turns(bank.ids.tolist())}
+        judge = Selector(search, turns)
+        finds = {
+            turn.ref for turn in turns.values() if not (withheld_reason(turn) or judge.rejection_reason(turn))
+        }
+        if len(finds) >= search.query.k or len(bank) < limit:
             break
-        limit *= CONSIDERED
-    finds |= {thought.ref for thought in thoughts.values() if not withheld(thought)}
-    every = [*rows_of(search, "thought", found, thoughts), *rows_of(search, "turn", bank, turns)]
+        limit *= CANDIDATES_PER_RESULT
+    finds |= {thought.ref for thought in thoughts.values() if not withheld_reason(thought)}
+    every = [*build_hits(search, "thought", found, thoughts), *build_hits(search, "turn", bank, turns)]
     rows = [row for row in every if row.memory.ref in finds]
-    totals = rerank(search.question, seen([(row.memory, row.score) for row in rows], search.lookup))
+    totals = rerank(
+        search.query, to_rerank_candidates([(row.memory, row.score) for row in rows], search.loader)
+    )
     why = f"scored anew by {search.preset.rerank}"
-    rows = [row.moved(total, why) for row, total in zip(rows, totals, strict=True)]
+    rows = [row.with_total(total, why) for row, total in zip(rows, totals, strict=True)]
     told = [row for row in rows if isinstance(row.memory, Thought)]
     raw = [row for row in rows if isinstance(row.memory, Turn)]
     left = (row for row in every if row.memory.ref not in finds)
-    standing = ranked(search, told, raw)
-    kept, dropped = judge(sorted((*standing, *left), key=Row.order), search.question.k)
-    return Outcome(found, bank, kept, dropped)
+    standing = rank_hits(search, told, raw)
+    kept, dropped = judge(sorted((*standing, *left), key=MemoryHit.sort_key), search.query.k)
+    return RetrievalResult(found, bank, kept, dropped)
 
 
-def _thoughts_first(search: Search) -> Outcome:
+def _retrieve_thoughts_first(search: Search) -> RetrievalResult:
     """As the papers do it: the space, and the bank only for the places that it leaves."""
-    question = search.question
-    wider = question.explain or question.fading is not None
-    found = search.hits("thought", question.k * CONSIDERED if wider else question.k)
-    if question.fading is not None:
-        found = _faded(question.fading, search, found)
-    thoughts = {each.id: each for each in search.lookup.thoughts(found.ids.tolist())}
-    items, dropped = Judge(search, {})(rows_of(search, "thought", found, thoughts), question.k)
+    question = search.query
+    wider = question.explain or question.retention is not None
+    found = search.hits("thought", question.k * CANDIDATES_PER_RESULT if wider else question.k)
+    if question.retention is not None:
+        found = _apply_retention(question.retention, search, found)
+    thoughts = {each.id: each for each in search.loader.thoughts(found.ids.tolist())}
+    items, dropped = Selector(search, {})(build_hits(search, "thought", found, thoughts), question.k)
     wanted = question.k - len(items)
-    limit = question.k * CONSIDERED
+    limit = question.k * CANDIDATES_PER_RESULT
     bank = None
     while wanted:
         bank = search.hits("turn", limit)
-        turns = {each.id: each for each in search.lookup.turns(bank.ids.tolist())}
-        judge = Judge(search, turns, items)
-        filling, left = judge(rows_of(search, "turn", bank, turns), wanted)
-        if len(filling) == wanted or not search.may_be_more(bank, limit):
-            filling, left = _filled(search, judge, turns, filling, left, wanted)
+        turns = {each.id: each for each in search.loader.turns(bank.ids.tolist())}
+        judge = Selector(search, turns, items)
+        filling, left = judge(build_hits(search, "turn", bank, turns), wanted)
+        if len(filling) == wanted or not search.has_more(bank, limit):
+            filling, left = _fill_remaining(search, judge, turns, filling, left, wanted)
             items, dropped = items + filling, dropped + left
             break
-        limit *= CONSIDERED
-    return Outcome(found, bank, items, dropped)
+        limit *= CANDIDATES_PER_RESULT
+    return RetrievalResult(found, bank, items, dropped)
 
 
-def _filled(
+def _fill_remaining(
     search: Search,
-    judge: Judge,
+    selector: Selector,
     turns: dict[int, Turn],
     kept: list[Candidate],
-    left: list[Candidate],
-    most: int,
-) -> Judged:
+    dropped: list[Candidate],
+    limit: int,
+) -> Selection:
     """The places not taken yet go to what was said beside a find, and last to what is past."""
-    named = [turns[id_] for id_ in judge.told if id_ in turns]
-    kept, left = joined(search, kept, left, most, judge, named)
-    return judge.fill_with_past(kept, left, most)
+    named = [turns[id_] for id_ in selector.thoughts_by_turn if id_ in turns]
+    kept, dropped = add_neighbours(search, kept, dropped, limit, selector, named)
+    return selector.fill_with_outdated(kept, dropped, limit)
 
 
-def _faded(fading: Fading, search: Search, hits: Hits) -> Hits:
+def _apply_retention(retention: RetentionScorer, search: Search, hits: Hits) -> Hits:
     """The hits as time has left them: a policy may rank lower or leave out, never retire."""
-    retention = fading.of(search.lookup.thoughts(hits.ids.tolist()))
-    return fading.ranked(hits, retention, len(hits))
+    factors = retention.factors(search.loader.thoughts(hits.ids.tolist()))
+    return retention.apply(hits, factors, len(hits))

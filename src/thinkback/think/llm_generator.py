@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from thinkback.errors import BadReply
-from thinkback.ports import LLM
-from thinkback.prompts import load
-from thinkback.think.affirm import affirmed
-from thinkback.think.lines import Line, may_hold, shown, stated
-from thinkback.types import Draft, Message, Turn
+from thinkback.language.yes_no_answers import find_yes_no_answer
+from thinkback.prompts import load_prompt
+from thinkback.protocols import LLM
+from thinkback.think.prompt_lines import PromptLine, max_thoughts_in, render_exchange, statement_lines
+from thinkback.types import Message, ThoughtDraft, Turn
 
-MAX_TOKENS = 1024
-_OTHERWISE = 'If they state no fact in their own words, reply {"thoughts":[]}'
+MAX_REPLY_TOKENS = 1024
+_EMPTY_REPLY_HINT = 'If they state no fact in their own words, reply {"thoughts":[]}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,35 +28,37 @@ class LLMGenerator:
 
     @property
     def name(self) -> str:
-        return f"{self.llm.name} generate@{load('generate').version}"
+        return f"{self.llm.name} generate@{load_prompt('generate').version}"
 
-    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
         """The drafts of one turn; raises BadReply where the model's answer cannot be used."""
-        return self.about(turn, stated(turn), recent)
+        return self.generate_for_lines(turn, statement_lines(turn), recent)
 
-    def about(self, turn: Turn, asked: Sequence[Line], recent: Sequence[Turn] = ()) -> list[Draft]:
+    def generate_for_lines(
+        self, turn: Turn, lines_to_read: Sequence[PromptLine], recent: Sequence[Turn] = ()
+    ) -> list[ThoughtDraft]:
         """The drafts of these lines; without any, the model is not asked.
 
         A reply that cannot be used is asked for once more: at temperature 0 the same question would bring the
         same answer, so the model is told what was wrong with it.
         """
-        from thinkback.prompts.generate import schema  # pydantic: not before it is needed
-        from thinkback.think.parse import parse
+        from thinkback.think.prompts.replies import generate_schema  # pydantic: not before it is needed
+        from thinkback.think.reply_parser import parse_reply
 
-        exchange, lines = shown(turn, asked)
+        exchange, lines = render_exchange(turn, lines_to_read)
         if not lines:
             return []
-        answering = affirmed(turn, recent)
+        answering = find_yes_no_answer(turn, recent)
         if answering is not None:
             exchange = f"Assistant, just before:\n- {answering.question}\n{exchange}"
-        messages = [Message("user", load("generate").render(exchange=exchange))]
-        form = schema(len(lines), most=sum(may_hold(line) for line in lines))
-        first = self.llm.complete(messages, schema=form, max_tokens=MAX_TOKENS).text
+        messages = [Message("user", load_prompt("generate").render(exchange=exchange))]
+        form = generate_schema(len(lines), max_thoughts=sum(max_thoughts_in(line) for line in lines))
+        first = self.llm.complete(messages, schema=form, max_tokens=MAX_REPLY_TOKENS).text
         try:
-            return parse(first, turn, lines, answering)
+            return parse_reply(first, turn, lines, answering)
         except BadReply as bad:
-            told = f"{bad}. Look at the numbered lines again. {_OTHERWISE}"
+            told = f"{bad}. Look at the numbered lines again. {_EMPTY_REPLY_HINT}"
         again = [*messages, Message("assistant", first), Message("user", told)]
-        return parse(
-            self.llm.complete(again, schema=form, max_tokens=MAX_TOKENS).text, turn, lines, answering
+        return parse_reply(
+            self.llm.complete(again, schema=form, max_tokens=MAX_REPLY_TOKENS).text, turn, lines, answering
         )

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinkback.index import lexical
-from thinkback.index.lexical import K1, B, Lexicon, hash_terms
+from thinkback.index.lexical import K1, B, LexicalIndex, hash_terms
 
 words = st.sampled_from(["the", "a", "cat", "dog", "sat", "on", "mat", "猫", "狗", "ran"])
 document = st.lists(words, max_size=8)
@@ -50,9 +50,9 @@ def test_hashing_terms_is_stable_and_takes_any_text() -> None:
 def test_scores_equal_the_naive_ones(
     history: list[tuple[str, int, list[str]]], query: list[str], tail: int
 ) -> None:
-    lexicon, documents = Lexicon(), dict[int, list[str]]()
+    lexicon, documents = LexicalIndex(), dict[int, list[str]]()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lexical, "_TAIL", tail)  # so that a few documents already cause merges
+        patch.setattr(lexical, "_MIN_TAIL_DOCUMENTS", tail)  # so that a few documents already cause merges
         for step, slot, text in history:
             if step == "remove":
                 lexicon.remove(slot)
@@ -73,7 +73,7 @@ def test_scores_equal_the_naive_ones(
 
 
 def test_where_all_was_removed_nothing_is_found() -> None:
-    lexicon = Lexicon()
+    lexicon = LexicalIndex()
     lexicon.extend(list(range(400)), [hash_terms(["cat"])] * 400)
     for slot in range(400):
         lexicon.remove(slot)
@@ -81,7 +81,7 @@ def test_where_all_was_removed_nothing_is_found() -> None:
 
 
 def test_a_restriction_keeps_its_order_and_has_zero_where_nothing_matches() -> None:
-    lexicon = Lexicon()
+    lexicon = LexicalIndex()
     lexicon.extend([0, 1, 2], [hash_terms(text.split()) for text in ("a cat", "a dog", "a mat")])
     slots, scores = lexicon.scores(hash_terms(["dog"]), np.array([2, 1], np.int32))
     assert slots.tolist() == [2, 1]
@@ -90,7 +90,7 @@ def test_a_restriction_keeps_its_order_and_has_zero_where_nothing_matches() -> N
 
 
 def test_a_term_the_space_does_not_know_counts_as_missing_information() -> None:
-    lexicon = Lexicon()
+    lexicon = LexicalIndex()
     lexicon.extend([0, 1], [hash_terms(["cat"]), hash_terms(["dog"])])
     _, known = lexicon.scores(hash_terms(["cat"]))
     _, half = lexicon.scores(hash_terms(["cat", "xylophone"]))
@@ -100,7 +100,7 @@ def test_a_term_the_space_does_not_know_counts_as_missing_information() -> None:
 def test_bulk_loading_equals_adding_one_by_one() -> None:
     random = np.random.default_rng(0)
     documents = [random.integers(0, 300, random.integers(0, 12)).astype(np.uint32) for _ in range(3000)]
-    bulk, single = Lexicon(), Lexicon()
+    bulk, single = LexicalIndex(), LexicalIndex()
     bulk.extend(range(3000), documents)
     for slot, terms in enumerate(documents):
         single.add(slot, terms)
@@ -111,18 +111,18 @@ def test_bulk_loading_equals_adding_one_by_one() -> None:
 
 
 def test_rare_terms_come_first() -> None:
-    lexicon = Lexicon()
+    lexicon = LexicalIndex()
     lexicon.extend([0, 1, 2, 3], [hash_terms(text.split()) for text in ("a", "a", "a b", "a")])
-    weighed = lexicon.weigh(hash_terms(["a", "b"]))
-    assert weighed.matched(enough=1).tolist() == [2]
-    assert sorted(weighed.matched().tolist()) == [0, 1, 2, 2, 3]
+    weighed = lexicon.score_all(hash_terms(["a", "b"]))
+    assert weighed.matching_slots(enough=1).tolist() == [2]
+    assert sorted(weighed.matching_slots().tolist()) == [0, 1, 2, 2, 3]
 
 
 def test_a_term_that_counts_if_known_is_missed_by_nobody() -> None:
-    lexicon = Lexicon()
+    lexicon = LexicalIndex()
     lexicon.add(0, hash_terms(["cat", "mat"]))
     lexicon.add(1, hash_terms(["dog", "mat"]))
-    alone = lexicon.weigh(hash_terms(["cat"])).dense
-    assert lexicon.weigh(hash_terms(["cat"]), hash_terms(["zebra"])).dense.tolist() == alone.tolist()
-    both = lexicon.weigh(hash_terms(["cat"]), hash_terms(["dog", "zebra"])).dense
-    assert both.tolist() == lexicon.weigh(hash_terms(["cat", "dog"])).dense.tolist()
+    alone = lexicon.score_all(hash_terms(["cat"])).dense
+    assert lexicon.score_all(hash_terms(["cat"]), hash_terms(["zebra"])).dense.tolist() == alone.tolist()
+    both = lexicon.score_all(hash_terms(["cat"]), hash_terms(["dog", "zebra"])).dense
+    assert both.tolist() == lexicon.score_all(hash_terms(["cat", "dog"])).dense.tolist()

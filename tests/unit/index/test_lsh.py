@@ -38,17 +38,17 @@ def hashing_of(kind: bool, groups: int, seed: int) -> Hashing:
 def test_equal_and_scaled_vectors_share_a_group(kind: bool, groups: int, seed: int, scale: float) -> None:
     hashing = hashing_of(kind, groups, seed % 5)
     x = np.random.default_rng(seed).standard_normal((5, 32)).astype(np.float32)
-    found = lsh.group(hashing, x)
+    found = lsh.assign_groups(hashing, x)
     assert ((found >= 0) & (found < groups)).all()
-    assert (lsh.group(hashing, np.repeat(x, 2, axis=0)) == np.repeat(found, 2)).all()
-    assert (lsh.group(hashing, np.float32(scale) * x) == found).all()
+    assert (lsh.assign_groups(hashing, np.repeat(x, 2, axis=0)) == np.repeat(found, 2)).all()
+    assert (lsh.assign_groups(hashing, np.float32(scale) * x) == found).all()
 
 
 @given(st.booleans(), widths, seeds)
 def test_the_opposite_vector_has_the_opposite_group(kind: bool, groups: int, seed: int) -> None:
     hashing = hashing_of(kind, groups, seed % 5)
     x = np.random.default_rng(seed).standard_normal((5, 32)).astype(np.float32)
-    assert (lsh.group(hashing, -x) == (lsh.group(hashing, x) + groups // 2) % groups).all()
+    assert (lsh.assign_groups(hashing, -x) == (lsh.assign_groups(hashing, x) + groups // 2) % groups).all()
 
 
 @given(st.booleans(), widths, seeds, st.integers(1, 80))
@@ -57,19 +57,19 @@ def test_ranked_is_a_permutation_that_starts_with_the_group(
 ) -> None:
     hashing = hashing_of(kind, groups, seed % 5)
     x = np.random.default_rng(seed).standard_normal(32).astype(np.float32)
-    ranked = lsh.ranked(hashing, x)
+    ranked = lsh.rank_groups(hashing, x)
     assert sorted(ranked.tolist()) == list(range(groups))
-    assert ranked[0] == lsh.group(hashing, x[None, :])[0]
+    assert ranked[0] == lsh.assign_groups(hashing, x[None, :])[0]
     both = np.concatenate([x @ hashing.matrix, -(x @ hashing.matrix)])
     assert (np.diff(both[ranked]) <= 0).all()
-    assert (lsh.nearest(x @ hashing.matrix, count) == ranked[:count]).all()
+    assert (lsh.nearest_groups(x @ hashing.matrix, count) == ranked[:count]).all()
 
 
 def test_ties_go_to_the_lowest_index() -> None:
     hashing = Hashing(np.array([[1, 1, 0]], np.float32), seed=0, learned=False, probes=1, size=0)
     x = np.array([[2], [-2], [0]], np.float32)
-    assert lsh.group(hashing, x).tolist() == [0, 3, 0]
-    assert lsh.ranked(hashing, x[2]).tolist() == [0, 1, 2, 3, 4, 5]
+    assert lsh.assign_groups(hashing, x).tolist() == [0, 3, 0]
+    assert lsh.rank_groups(hashing, x[2]).tolist() == [0, 1, 2, 3, 4, 5]
 
 
 def test_collisions_grow_rarer_with_the_angle() -> None:
@@ -81,7 +81,7 @@ def test_collisions_grow_rarer_with_the_angle() -> None:
     for angle in (0.1, 0.4, 0.8, 1.2, 1.57):
         y = np.cos(angle) * x + np.sin(angle) * away
         same = [
-            (lsh.group(h, x) == lsh.group(h, y)).mean()
+            (lsh.assign_groups(h, x) == lsh.assign_groups(h, y)).mean()
             for h in (lsh.random_hashing(24, 16, s) for s in range(10))
         ]
         rates.append(np.mean(same))
@@ -111,22 +111,22 @@ def test_learned_copes_with_fewer_and_with_equal_vectors(n: int) -> None:
     same = np.repeat(clusters(1), n, axis=0)
     hashing = lsh.learned_hashing(same, 16, 0)
     assert np.isfinite(hashing.matrix).all()
-    assert len(set(lsh.group(hashing, same).tolist())) == 1
+    assert len(set(lsh.assign_groups(hashing, same).tolist())) == 1
 
 
 def test_learned_groups_are_better_balanced_than_random_ones_on_a_space_with_a_mean() -> None:
     x = unit(clusters(2000).astype(np.float64) + 0.3)
     learned, drawn = lsh.learned_hashing(x, 64, 0), lsh.random_hashing(32, 64, 0)
-    largest = [np.bincount(lsh.group(h, x)).max() for h in (learned, drawn)]
+    largest = [np.bincount(lsh.assign_groups(h, x)).max() for h in (learned, drawn)]
     assert largest[0] < largest[1]
 
 
 def recall(hashing: Hashing, queries: Matrix, x: Matrix, k: int = 10) -> float:
     """Recall@k by looking into the probed groups, one query after the other."""
-    groups = lsh.group(hashing, x)
+    groups = lsh.assign_groups(hashing, x)
     found = 0
     for query in queries:
-        probed = np.isin(groups, lsh.ranked(hashing, query)[: hashing.probes])
+        probed = np.isin(groups, lsh.rank_groups(hashing, query)[: hashing.probes])
         best = np.argsort(-(x @ query))[:k]
         found += int(probed[best].sum())
     return found / (k * len(queries))
@@ -139,7 +139,7 @@ def test_calibrated_recall_reaches_the_target_with_the_fewest_probes(kind: bool,
     random = np.random.default_rng(5)
     queries = unit(x[random.integers(0, len(x), 150)] + 0.15 * random.standard_normal((150, 32)))
     hashing = lsh.learned_hashing(x, 64, 0) if kind else lsh.random_hashing(32, 64, 0)
-    done = lsh.calibrate(hashing, queries, x, lsh.group(hashing, x), target=target)
+    done = lsh.calibrate_probes(hashing, queries, x, lsh.assign_groups(hashing, x), target=target)
     assert recall(done, queries, x) >= target - 1e-9
     if done.probes > 1:
         fewer = Hashing(done.matrix, done.seed, done.learned, done.probes - 1, done.size)
@@ -149,12 +149,12 @@ def test_calibrated_recall_reaches_the_target_with_the_fewest_probes(kind: bool,
 def test_calibrating_on_nothing_changes_nothing() -> None:
     hashing = lsh.random_hashing(4, 4, 0)
     none = np.zeros((0, 4), np.float32)
-    assert lsh.calibrate(hashing, none, none, np.zeros(0, np.int64)) is hashing
+    assert lsh.calibrate_probes(hashing, none, none, np.zeros(0, np.int64)) is hashing
 
 
 @given(st.integers(0, 10**7), st.integers(2, 500))
 def test_width_is_a_power_of_two_that_fits(n: int, target: int) -> None:
-    width = lsh.choose_width(n, target)
+    width = lsh.choose_group_count(n, target)
     assert width >= 2
     assert width & (width - 1) == 0
     assert n / (width / 2) <= target
@@ -163,9 +163,9 @@ def test_width_is_a_power_of_two_that_fits(n: int, target: int) -> None:
 
 @given(st.integers(0, 10**5))
 def test_a_new_width_lasts_until_the_space_has_doubled(n: int) -> None:
-    hashing = lsh.random_hashing(1, lsh.choose_width(n), 0)
-    assert not lsh.needs_regroup(2 * n, hashing)
-    assert lsh.needs_regroup(max(4 * n, 100) + 1, hashing)
+    hashing = lsh.random_hashing(1, lsh.choose_group_count(n), 0)
+    assert not lsh.needs_regrouping(2 * n, hashing)
+    assert lsh.needs_regrouping(max(4 * n, 100) + 1, hashing)
 
 
 def test_what_cannot_be_hashed_is_refused() -> None:
@@ -178,4 +178,4 @@ def test_what_cannot_be_hashed_is_refused() -> None:
         lsh.learned_hashing(np.zeros((0, 4), np.float32), 2, 0)
     hashing = lsh.random_hashing(4, 4, 0)
     with pytest.raises(InvalidInput, match="target"):
-        lsh.calibrate(hashing, clusters(2, 4), clusters(2, 4), np.zeros(2, np.int64), target=0)
+        lsh.calibrate_probes(hashing, clusters(2, 4), clusters(2, 4), np.zeros(2, np.int64), target=0)

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from thinkback.language.sentences import count_words
 from thinkback.memory import Memory
-from thinkback.recall.answer import answering, from_memory
-from thinkback.text.trim import count_words
+from thinkback.recall.answer import answer_from_memory, select_answer_sentences
 from thinkback.types import Candidate, Recollection, Ref, Score, Source, Thought, Turn
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -45,36 +45,42 @@ def test_a_thought_answers_for_its_turn_and_the_far_is_left_out() -> None:
         thought(1, "The user lives in Paris.", 0.75, turn=1),
         thought(2, "The user likes tea.", 0.25, turn=2),
     )
-    told = answering("Where do I live?", found("Where do I live?", *items), 50)
+    told = select_answer_sentences("Where do I live?", found("Where do I live?", *items), 50)
     assert [(each.ref, each.text) for each in told] == [(Ref("thought", 1), "The user lives in Paris.")]
 
 
 def test_the_sentence_that_answers_is_picked_from_a_long_turn() -> None:
     said = "We went out. Clara bought fish because she was hungry. It rained all day long. Did you know?"
     question = "Why did Clara buy fish?"
-    (told,) = answering(question, found(question, turn(3, said, 0.9)), 50)
+    (told,) = select_answer_sentences(question, found(question, turn(3, said, 0.9)), 50)
     assert told.text == "Clara bought fish because she was hungry."
 
 
 def test_a_question_is_no_answer() -> None:
     question = "Where does Clara live?"
-    assert answering(question, found(question, turn(1, "Do you know where Clara lives?", 0.9)), 50) == []
+    assert (
+        select_answer_sentences(question, found(question, turn(1, "Do you know where Clara lives?", 0.9)), 50)
+        == []
+    )
 
 
 def test_what_does_not_matter_and_shares_no_word_is_not_known() -> None:
     question = "How tall is Everest?"
-    assert from_memory(question, found(question, turn(1, "I like tea.", 0.1))) == "I do not know that yet."
-    assert from_memory("珠峰多高？", found("珠峰多高？")) == "这个我还不知道。"
-    assert from_memory("I like tea.", found("I like tea.")) == "Noted."
+    assert (
+        answer_from_memory(question, found(question, turn(1, "I like tea.", 0.1)))
+        == "I do not know that yet."
+    )
+    assert answer_from_memory("珠峰多高？", found("珠峰多高？")) == "这个我还不知道。"
+    assert answer_from_memory("I like tea.", found("I like tea.")) == "Noted."
 
 
 @pytest.mark.parametrize("most", [1, 5, 12, 50])
 def test_the_limit_holds_whatever_was_said(most: int) -> None:
     items = [turn(n, f"Clara {n} " + "walks by the sea, and " * 30, 0.9) for n in range(1, 5)]
-    told = answering("Where does Clara walk?", found("q", *items), most)
+    told = select_answer_sentences("Where does Clara walk?", found("q", *items), most)
     assert 0 < sum(count_words(each.text) for each in told) <= most
     zh = [turn(n, f"小红{n}每天都在海边散步，" * 20, 0.9) for n in range(1, 5)]
-    told = answering("小红在哪里散步？", found("q", *zh), most)
+    told = select_answer_sentences("小红在哪里散步？", found("q", *zh), most)
     assert 0 < sum(count_words(each.text) for each in told) <= most
 
 
@@ -91,8 +97,8 @@ def test_what_is_past_is_not_told_as_if_it_were_so(memory: Memory) -> None:
     for said in ("My name is Ann and I live in Paris.", "I moved to Lyon."):
         memory.remember(said, "I see.")
         memory.post_think()
-    now = from_memory("Where do I live?", memory.recall("Where do I live?"))
+    now = answer_from_memory("Where do I live?", memory.recall("Where do I live?"))
     assert "Lyon" in now
     assert "I live in Paris." not in now
-    before = from_memory("Where did I live before?", memory.recall("Where did I live before?"))
+    before = answer_from_memory("Where did I live before?", memory.recall("Where did I live before?"))
     assert "The user lives in Paris. (past, until " in before

@@ -10,9 +10,9 @@ import pytest
 from tests.conftest import FakeClock, OpenMemory
 
 from thinkback.errors import InvalidInput, ModelUnavailable
+from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
-from thinkback.models.scripted import ScriptedLLM
-from thinkback.prompts.facts import NOTHING
+from thinkback.prompts import NO_FACTS
 from thinkback.types import Message, Reply
 
 
@@ -42,14 +42,14 @@ def test_facts_are_in_the_prompt_and_the_turn_remembers_them(open_memory: OpenMe
     why = memory.why(answer)
     assert why.used == turn.recalled
     assert any("The user lives in Lyon." in line and "score" in line for line in why.lines)
-    assert (answer.receipt.llm_calls, answer.receipt.completion_tokens) == (1, 4)
-    assert set(answer.receipt.ms) == {"index", "understand", "embed", "search", "answer"}
+    assert (answer.usage.llm_calls, answer.usage.completion_tokens) == (1, 4)
+    assert set(answer.usage.ms) == {"index", "understand", "embed", "search", "answer"}
 
 
 def test_a_model_that_knows_nothing_is_told_so(open_memory: OpenMemory) -> None:
     llm = talker("Hello!")
     open_memory(think="rules", llm=llm).chat("Hi there")
-    assert NOTHING in prompt(llm)
+    assert NO_FACTS in prompt(llm)
 
 
 def test_history_is_the_last_two_turns_of_the_session_and_short(open_memory: OpenMemory) -> None:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from thinkback.prompts.facts import facts as numbered
-from thinkback.recall.compose import FACTS_BUDGET, affordable
-from thinkback.text.tokens import count_tokens
-from thinkback.types import Candidate, Recollection, Ref, Score, Turn
+import pytest
+from tests.conftest import OpenMemory
+
+from thinkback.errors import ModelUnavailable
+from thinkback.language.tokens import count_tokens
+from thinkback.llms.scripted import ScriptedLLM, ScriptedReply
+from thinkback.prompts import format_facts as numbered
+from thinkback.recall.compose import FACTS_BUDGET_TOKENS, facts_within_budget
+from thinkback.types import Answer, Candidate, Recollection, Ref, Score, Turn
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -25,7 +32,7 @@ def recalled(*turns: Turn) -> Recollection:
 
 
 def facts(recollection: Recollection) -> list[str]:
-    return numbered(affordable(recollection)).splitlines()
+    return numbered(facts_within_budget(recollection)).splitlines()
 
 
 def test_a_raw_turn_tells_who_said_what_and_when() -> None:
@@ -44,4 +51,88 @@ def test_no_memory_forges_a_fact() -> None:
 def test_the_budget_holds_and_no_memory_takes_it_all() -> None:
     found = facts(recalled(*(turn(f"word{n} " * 1000, id_=n) for n in range(1, 50))))
     assert 1 < len(found) < 49
-    assert count_tokens("\n".join(found)) <= FACTS_BUDGET
+    assert count_tokens("\n".join(found)) <= FACTS_BUDGET_TOKENS
+
+
+def thought(text: str) -> str:
+    return json.dumps({"thought": text})
+
+
+def asked(
+    open_memory: OpenMemory,
+    replies: Sequence[ScriptedReply],
+    *,
+    question: str = "Where do I live?",
+    integrate: bool = True,
+) -> tuple[ScriptedLLM, Answer]:
+    llm = ScriptedLLM(replies)
+    memory = open_memory(think="rules", llm=llm, integrate=integrate)
+    for told in ("I live in Lyon.", "I live near my sister Anna.", "我妈妈住在北京，养了一只猫。"):
+        memory.remember(told)
+    memory.post_think()
+    return llm, memory.chat(question)
+
+
+def test_the_memories_are_joined_and_stand_for_themselves_no_more(open_memory: OpenMemory) -> None:
+    llm, answer = asked(open_memory, [thought("The user lives in Lyon, near Anna."), "You live in Lyon."])
+    assert answer.integrated == "The user lives in Lyon, near Anna."
+    assert answer.not_integrated == ""
+    given = llm.calls[1][0].content
+    assert "Fact #1: The user lives in Lyon, near Anna." in given
+    assert "Fact #2" not in given
+    assert answer.text == "You live in Lyon."
+    assert answer.usage.llm_calls == 2
+    assert answer.usage.completion_tokens > 4
+
+
+def test_it_is_off_unless_asked_for(open_memory: OpenMemory) -> None:
+    llm, answer = asked(open_memory, ["You live in Lyon."], integrate=False)
+    assert len(llm.calls) == 1
+    assert (answer.integrated, answer.not_integrated) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (thought("The user lives in Rome."), "the thought was refused: 'Rome' is in no memory"),
+        (thought("The user lives in Lyon since 1999."), "the number 1999 is in no memory"),
+        (thought("The user lives in Lyon with a parrot."), "'parrot' is in no memory"),
+        (thought("The user does not live in Lyon."), "denies"),
+        (thought("  "), "no memory that bears"),
+        ('{"idea": 3}', "no thought came"),
+        ("I would rather sing.", "no thought came"),
+        (ModelUnavailable("down"), "no thought came: down"),
+        (thought("x" * 5000), "no thought came"),
+    ],
+)
+def test_what_a_model_makes_up_is_refused_by_name(
+    open_memory: OpenMemory, reply: ScriptedReply, reason: str
+) -> None:
+    llm, answer = asked(open_memory, [reply, "You live in Lyon."])
+    assert answer.integrated == ""
+    assert reason in answer.not_integrated
+    assert "Fact #1: The user lives in Lyon." in llm.calls[1][0].content
+    assert answer.usage.llm_calls == 2
+
+
+def test_in_chinese(open_memory: OpenMemory) -> None:
+    question = "我妈妈住在哪里？"
+    _, answer = asked(open_memory, [thought("用户的妈妈住在北京。"), "她住在北京。"], question=question)
+    assert answer.integrated == "用户的妈妈住在北京。"
+    _, answer = asked(open_memory, [thought("用户的妈妈住在罗马。"), "她住在北京。"], question=question)
+    assert answer.not_integrated == "the thought was refused: '罗马' is in no memory"
+
+
+def test_nothing_recalled_is_nothing_to_integrate(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["Hello!"])
+    answer = open_memory(think="rules", llm=llm, integrate=True).chat("Hi there")
+    assert (answer.integrated, answer.not_integrated, len(llm.calls)) == ("", "", 1)
+
+
+def test_a_very_small_model_is_not_asked(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["In Lyon."], extracts=False)
+    memory = open_memory(llm=llm, integrate=True)
+    memory.remember("I live in Lyon.")
+    answer = memory.chat("Where do I live?")
+    assert "too small" in answer.not_integrated
+    assert len(llm.calls) == 1

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from thinkback import Memory
 from thinkback.errors import InvalidInput
-from thinkback.recall.kinds import BUCKETS, KindModel, Weights, classify, grams
+from thinkback.recall.kinds import BUCKETS, KindModel, KindWeights, classify_query, extract_grams
 from thinkback.types import KINDS, Kind
 
 LARGEST = 300_000  # bytes of the file we ship
@@ -51,27 +51,27 @@ def tiny(embedder: str = "toy") -> KindModel:
 
 @pytest.mark.parametrize(("text", "kind"), QUESTIONS)
 def test_plain_questions_by_their_words(text: str, kind: Kind) -> None:
-    assert likeliest(classify(text, None, None)) == kind
+    assert likeliest(classify_query(text, None, None)) == kind
 
 
 @given(st.text(max_size=300))
 def test_any_text_gives_probabilities(text: str) -> None:
-    told = classify(text, None, "no such embedder")
+    told = classify_query(text, None, "no such embedder")
     assert tuple(told) == KINDS
     assert sum(told.values()) == pytest.approx(1, abs=1e-5)
     assert all(0 <= p <= 1 for p in told.values())
-    assert told == classify(text, None, "no such embedder")
+    assert told == classify_query(text, None, "no such embedder")
 
 
 @pytest.mark.parametrize(
     "text", ["", " \n", "???", "🙂", "\ud800", "１２３", "a" * 1_000_000, "我" * 1_000_000]
 )
 def test_odd_texts(text: str) -> None:
-    assert sum(classify(text, None, None).values()) == pytest.approx(1, abs=1e-5)
+    assert sum(classify_query(text, None, None).values()) == pytest.approx(1, abs=1e-5)
 
 
 def test_only_the_beginning_of_a_long_text_is_read() -> None:
-    assert grams("x " * 1_000) == grams("x " * 1_000 + "who said so?")
+    assert extract_grams("x " * 1_000) == extract_grams("x " * 1_000 + "who said so?")
 
 
 def test_the_vector_is_read_of_the_embedder_it_was_trained_on_and_of_no_other() -> None:
@@ -139,7 +139,7 @@ def test_what_is_no_model_is_refused() -> None:
 
 def test_weights_lose_little_in_eight_bits() -> None:
     exact = np.random.default_rng(3).normal(size=(BUCKETS, len(KINDS)))
-    kept = Weights.of(exact, np.zeros(len(KINDS)))
+    kept = KindWeights.quantise(exact, np.zeros(len(KINDS)))
     assert np.abs(kept.words * kept.scale - exact).max() <= kept.scale.max() * 0.51
 
 
@@ -156,10 +156,10 @@ def test_another_process_reads_the_same() -> None:
         ).stdout
         for seed in ("1", "2")
     }
-    assert said == {f"{classify('Who said 你好 to Ann?', None, None)}\n"}
+    assert said == {f"{classify_query('Who said 你好 to Ann?', None, None)}\n"}
 
 
 def test_every_number_is_one_and_each_gram_comes_once() -> None:
-    assert grams("on May 6") == grams("on May 17")
-    found = grams("do I do what I do")
+    assert extract_grams("on May 6") == extract_grams("on May 17")
+    found = extract_grams("do I do what I do")
     assert len(found) == len(set(found))

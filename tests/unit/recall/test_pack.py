@@ -10,27 +10,27 @@ from hypothesis import strategies as st
 from tests.conftest import OpenMemory
 
 from thinkback.errors import InvalidInput
+from thinkback.language.sentences import ELLIPSIS
+from thinkback.language.tokens import count_tokens
 from thinkback.memory import Memory
-from thinkback.recall.pack import Packed, Part, Piece, pack, piece_of, steady
-from thinkback.text.tokens import count_tokens
-from thinkback.text.trim import GAP
+from thinkback.recall.pack import PackedItem, PackItem, TextPart, pack, stable_order, to_pack_item
 from thinkback.types import Candidate, Ref, Score, Turn
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
-def thought(text: str, value: float = 0.5, turn: int = 1, id_: int = 1) -> Piece:
-    return Piece((Part(text),), value, (turn, id_), frozenset((turn,)), drawn=True)
+def thought(text: str, value: float = 0.5, turn: int = 1, id_: int = 1) -> PackItem:
+    return PackItem((TextPart(text),), value, (turn, id_), frozenset((turn,)), is_thought=True)
 
 
-def raw(query: str, response: str = "", value: float = 0.5, id_: int = 1) -> Piece:
+def raw(query: str, response: str = "", value: float = 0.5, id_: int = 1) -> PackItem:
     turn = Turn(id=id_, query=query, response=response, at=NOW, recorded_at=NOW)
     score = Score(value, value, value)
     item = Candidate(ref=Ref("turn", id_), text=turn.text, score=score, group=0, reason="", turn=turn)
-    return piece_of(item, told=True)
+    return to_pack_item(item, attributed=True)
 
 
-def texts(packed: tuple[Packed, ...]) -> list[str]:
+def texts(packed: tuple[PackedItem, ...]) -> list[str]:
     return [each.text for each in packed]
 
 
@@ -58,25 +58,28 @@ PIECES = st.lists(
 
 @given(PIECES, st.integers(0, 300), st.integers(0, 5))
 def test_the_budget_is_never_exceeded_and_nothing_comes_twice(
-    pieces: list[Piece], budget: int, each: int
+    pieces: list[PackItem], budget: int, each: int
 ) -> None:
-    packed = pack("Does Anna like tea? 北京", pieces, budget, each=each)
+    packed = pack("Does Anna like tea? 北京", pieces, budget, overhead=each)
     assert sum(count_tokens(one.text) + each for one in packed) <= budget
     assert [one.tokens for one in packed] == [count_tokens(one.text) for one in packed]
     numbers = [one.number for one in packed]
     assert numbers == sorted(set(numbers))
-    assert packed == pack("Does Anna like tea? 北京", pieces, budget, each=each)
-    said = [one.text for one in packed if one.piece.drawn]
+    assert packed == pack("Does Anna like tea? 北京", pieces, budget, overhead=each)
+    said = [one.text for one in packed if one.item.is_thought]
     assert len(said) == len(set(said))
 
 
 @given(PIECES)
-def test_only_words_of_the_memory_in_their_order(pieces: list[Piece]) -> None:
+def test_only_words_of_the_memory_in_their_order(pieces: list[PackItem]) -> None:
     for one in pack("tea", pieces, 60):
-        whole = " ".join(part.text for part in one.piece.parts)
+        whole = " ".join(part.text for part in one.item.parts)
         at = 0
         for run in (
-            one.text.replace(one.piece.label, "", 1).replace("user:", GAP).replace("/", GAP).split(GAP)
+            one.text.replace(one.item.label, "", 1)
+            .replace("user:", ELLIPSIS)
+            .replace("/", ELLIPSIS)
+            .split(ELLIPSIS)
         ):
             for word in run.replace("assistant:", "").split():
                 assert (at := whole.find(word, at)) >= 0, (word, one.text, whole)
@@ -86,7 +89,7 @@ def test_a_long_fragment_is_trimmed_around_what_is_asked() -> None:
     filler = "We talked of this and that for a while. " * 20
     turn = raw(f"{filler}My dentist is called Dr. Weber. {filler}", "I see.")
     (packed,) = pack("What is my dentist called?", [turn], 40)
-    assert f"{GAP} My dentist is called Dr. Weber. {GAP}" in packed.text
+    assert f"{ELLIPSIS} My dentist is called Dr. Weber. {ELLIPSIS}" in packed.text
     assert packed.text.startswith("on 2024-05-01 user: ")
     assert packed.trimmed
     (whole,) = pack("What is my dentist called?", [raw("My dentist is called Dr. Weber.", "I see.")], 40)
@@ -107,7 +110,7 @@ def test_a_thought_is_packed_for_its_turn_however_the_turn_scores() -> None:
     assert texts(pack("Where do I live?", [turn, told], 500)) == ["The user lives in Lyon."]
     more = raw("I live in Lyon. My flat has a red door.", value=0.9)
     assert texts(pack("Where do I live?", [more, told], 500)) == [
-        f"on 2024-05-01 user: {GAP} My flat has a red door.",
+        f"on 2024-05-01 user: {ELLIPSIS} My flat has a red door.",
         "The user lives in Lyon.",
     ]
 
@@ -136,13 +139,13 @@ def test_what_is_noted_of_a_turn_is_never_trimmed_away() -> None:
     turn = Turn(id=1, query="I live in Lyon. " + "It rained. " * 50, at=NOW, recorded_at=NOW)
     text = f"{turn.text} (past, see thought:3)"
     item = Candidate(ref=turn.ref, text=text, score=Score(1, 1, 1), group=0, reason="", turn=turn)
-    (packed,) = pack("Where do I live?", [piece_of(item, told=True)], 25)
+    (packed,) = pack("Where do I live?", [to_pack_item(item, attributed=True)], 25)
     assert packed.text.startswith("on 2024-05-01 (past, see thought:3) user: I live in Lyon.")
 
 
 def test_a_steady_order_is_by_age_with_thoughts_before_their_turn() -> None:
     pieces = [raw("Dogs bark.", id_=7), thought("Cats purr.", turn=7, id_=9), thought("Fish swim.", turn=2)]
-    assert [each.number for each in steady(pack("q", pieces, 200))] == [2, 1, 0]
+    assert [each.number for each in stable_order(pack("q", pieces, 200))] == [2, 1, 0]
 
 
 def test_a_huge_turn_costs_little() -> None:

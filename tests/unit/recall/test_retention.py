@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import FakeClock, OpenMemory
-from tests.making import NOW
+from tests.factories import NOW
 
 from thinkback.errors import InvalidInput
 from thinkback.memory import Memory
 from thinkback.presets import HYBRID, Retention
-from thinkback.recall.retention import retained
+from thinkback.recall.retention import retention_factor
 
 POLICY = Retention(days=10)
 DAY = 86_400.0
@@ -23,18 +23,18 @@ DAY = 86_400.0
 @given(st.floats(0, 1e4), st.floats(0, 1e4), st.integers(0, 50))
 def test_retention_falls_with_time_and_rises_with_recalls(sooner: float, later: float, times: int) -> None:
     first, second = (
-        retained(POLICY, NOW, times, NOW + timedelta(days=day)) for day in sorted((sooner, later))
+        retention_factor(POLICY, NOW, times, NOW + timedelta(days=day)) for day in sorted((sooner, later))
     )
     assert 0 <= second <= first <= 1
-    assert retained(POLICY, NOW, times + 1, NOW + timedelta(days=later)) >= retained(
+    assert retention_factor(POLICY, NOW, times + 1, NOW + timedelta(days=later)) >= retention_factor(
         POLICY, NOW, times, NOW + timedelta(days=later)
     )
 
 
 def test_the_curve_is_ebbinghaus() -> None:
-    assert retained(POLICY, NOW, 0, NOW) == 1
-    assert retained(POLICY, NOW, 0, NOW + timedelta(days=10)) == pytest.approx(0.3679, abs=1e-4)
-    assert retained(POLICY, NOW, 1, NOW + timedelta(days=20)) == pytest.approx(0.3679, abs=1e-4)
+    assert retention_factor(POLICY, NOW, 0, NOW) == 1
+    assert retention_factor(POLICY, NOW, 0, NOW + timedelta(days=10)) == pytest.approx(0.3679, abs=1e-4)
+    assert retention_factor(POLICY, NOW, 1, NOW + timedelta(days=20)) == pytest.approx(0.3679, abs=1e-4)
 
 
 def fading(open_memory: OpenMemory, policy: Retention) -> Memory:
@@ -78,16 +78,16 @@ def test_without_a_policy_nothing_fades_and_nothing_is_counted(memory: Memory, c
     before = memory.recall("What do I like?")[0].score
     clock.advance(10_000 * DAY)
     assert memory.recall("What do I like?")[0].score == before
-    assert memory.store.recalls(memory.user, [1]) == {}
+    assert memory.store.recall_counts(memory.user, [1]) == {}
 
 
 def test_erasing_takes_the_counts_along(open_memory: OpenMemory) -> None:
     memory = fading(open_memory, POLICY)
     tell(memory, "I like tea.")
     memory.recall("What do I like?")
-    assert memory.store.recalls(memory.user, [1])[1].times == 1
+    assert memory.store.recall_counts(memory.user, [1])[1].times == 1
     memory.erase(turn="turn:1")
-    assert memory.store.recalls(memory.user, [1]) == {}
+    assert memory.store.recall_counts(memory.user, [1]) == {}
 
 
 @pytest.mark.parametrize("wrong", [{"days": 0}, {"growth": -1}, {"weight": 2}, {"archive_below": 1}])

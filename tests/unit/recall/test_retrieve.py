@@ -44,9 +44,9 @@ def test_every_item_tells_why(memory: Memory) -> None:
     memory.post_think()
     (item,) = memory.recall("Where do I live?", explain=True)
     score = item.score
-    assert score.sum is not None
-    assert score.sum.linear == pytest.approx(0.5 * score.cosine + 0.5 * score.lexical)
-    (step,) = score.sum.adjustments
+    assert score.breakdown is not None
+    assert score.breakdown.linear == pytest.approx(0.5 * score.cosine + 0.5 * score.lexical)
+    (step,) = score.breakdown.adjustments
     assert step.why == "stands for turn:1"
     assert step.after == pytest.approx(score.total)
     assert item.reason.startswith(f"matters: {score.total:.2f} >= 0.15 (meaning {score.cosine:.2f}, words ")

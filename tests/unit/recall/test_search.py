@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from thinkback.recall.search import Lookup
+from thinkback.recall.query import MemoryLoader
 from thinkback.types import Turn
 
 WHEN = datetime(2026, 5, 1, tzinfo=UTC)
@@ -18,7 +18,7 @@ def test_a_memory_is_read_once_for_a_question() -> None:
         asked.append(list(ids))
         return [Turn(query=str(id_), at=WHEN, id=id_, recorded_at=WHEN) for id_ in sorted(ids) if id_ != 4]
 
-    lookup = Lookup(lambda ids: [], turns, lambda id_: []).once()
+    lookup = MemoryLoader(lambda ids: [], turns, lambda id_: []).load_once()
     assert [turn.id for turn in lookup.turns([3, 1])] == [1, 3]
     assert [turn.id for turn in lookup.turns([4, 3, 2])] == [2, 3]  # 4 was erased since
     assert [turn.id for turn in lookup.turns([2, 1])] == [1, 2]

@@ -8,14 +8,13 @@ from datetime import datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.making import minute
+from tests.factories import minute
 
-from thinkback.think.circle import Circle
-from thinkback.think.guard import guarded
-from thinkback.think.proposals import Forget, Merge
-from thinkback.types import SAME, Draft, Kind, Side, Source, Thought
+from thinkback.think.aliases import Aliases
+from thinkback.think.guard import ProposedForget, ProposedMerge, accept_proposals
+from thinkback.types import SAME_AS, Kind, Side, Source, Thought, ThoughtDraft
 
-NOBODY = Circle.of([])
+NOBODY = Aliases.from_thoughts([])
 
 
 def thought(
@@ -50,16 +49,16 @@ ACTOR, DIRECTOR, WRITER = (
 
 def test_three_occupations_become_one_thought_with_three_objects() -> None:
     sentence = "John works as an actor, a director and a writer."
-    (change,) = guarded([Merge((1, 2, 3), sentence)], [ACTOR, DIRECTOR, WRITER], NOBODY)
+    (change,) = accept_proposals([ProposedMerge((1, 2, 3), sentence)], [ACTOR, DIRECTOR, WRITER], NOBODY)
     (whole,) = change.add
     assert (change.action, change.retire) == ("merge", (1, 2, 3))
     assert (whole.objects, whole.sentence) == (("actor", "director", "writer"), sentence)
     assert [source.turn for source in whole.sources] == [1, 2, 3]
-    assert change.ended == whole.valid_from == minute(3)
+    assert change.ended_at == whole.valid_from == minute(3)
 
 
 def test_a_sentence_that_loses_an_object_is_said_in_our_words() -> None:
-    (change,) = guarded([Merge((1, 2), "John is an actor.")], [ACTOR, DIRECTOR], NOBODY)
+    (change,) = accept_proposals([ProposedMerge((1, 2), "John is an actor.")], [ACTOR, DIRECTOR], NOBODY)
     assert change.add[0].sentence == "John works as an actor and a director."
 
 
@@ -73,7 +72,7 @@ def test_a_sentence_that_loses_an_object_is_said_in_our_words() -> None:
     ],
 )
 def test_a_sentence_that_says_something_else_is_not_taken(said: str) -> None:
-    (change,) = guarded([Merge((1, 2), said)], [ACTOR, DIRECTOR], NOBODY)
+    (change,) = accept_proposals([ProposedMerge((1, 2), said)], [ACTOR, DIRECTOR], NOBODY)
     assert change.add[0].sentence == "John works as an actor and a director."
 
 
@@ -91,15 +90,15 @@ def test_a_sentence_that_says_something_else_is_not_taken(said: str) -> None:
     ],
 )  # fmt: skip
 def test_a_merge_that_cannot_be_justified_changes_nothing(shown: list[Thought], ids: tuple[int, ...]) -> None:
-    assert guarded([Merge(ids, "x")], shown, NOBODY) == []
+    assert accept_proposals([ProposedMerge(ids, "x")], shown, NOBODY) == []
 
 
 def test_names_of_one_person_are_one_subject() -> None:
-    same = Draft(subject="Anna", relation=SAME, objects=("user's sister",), sentence="", kind="relationship",
+    same = ThoughtDraft(subject="Anna", relation=SAME_AS, objects=("user's sister",), sentence="", kind="relationship",
                  sources=())  # fmt: skip
     shown = [thought(1, "Anna", "likes", "tea"), thought(2, "user's sister", "likes", "jazz")]
-    assert guarded([Merge((1, 2), "")], shown, NOBODY) == []
-    (change,) = guarded([Merge((1, 2), "")], shown, Circle.of([same]))
+    assert accept_proposals([ProposedMerge((1, 2), "")], shown, NOBODY) == []
+    (change,) = accept_proposals([ProposedMerge((1, 2), "")], shown, Aliases.from_thoughts([same]))
     assert change.add[0].objects == ("tea", "jazz")
 
 
@@ -124,31 +123,33 @@ BEIJING = thought(2, "China", "capital", "Beijing", kind="knowledge")
 def test_only_the_same_relation_of_the_same_one_or_a_denial_retires(
     old: Thought, new: Thought, stands: bool
 ) -> None:
-    changes = guarded([Forget(old.id, new.id, "because")], [old, new], NOBODY)
+    changes = accept_proposals([ProposedForget(old.id, new.id, "because")], [old, new], NOBODY)
     assert [change.retire for change in changes] == ([(old.id,)] if stands else [])
-    assert all(change.ended == new.valid_from for change in changes)
+    assert all(change.ended_at == new.valid_from for change in changes)
 
 
 def test_a_thought_nothing_speaks_against_stays() -> None:
-    assert guarded([Forget(2, None, "plainly false")], [BEIJING], NOBODY) == []
-    assert guarded([Forget(2, 2, "itself")], [BEIJING], NOBODY) == []
+    assert accept_proposals([ProposedForget(2, None, "plainly false")], [BEIJING], NOBODY) == []
+    assert accept_proposals([ProposedForget(2, 2, "itself")], [BEIJING], NOBODY) == []
 
 
 numbers = st.integers(-2, 6)
 proposals = st.lists(
     st.one_of(
-        st.builds(Merge, st.lists(numbers, max_size=5).map(tuple), st.text(max_size=30)),
-        st.builds(Forget, numbers, st.one_of(st.none(), numbers), st.text(max_size=30)),
+        st.builds(ProposedMerge, st.lists(numbers, max_size=5).map(tuple), st.text(max_size=30)),
+        st.builds(ProposedForget, numbers, st.one_of(st.none(), numbers), st.text(max_size=30)),
     ),
     max_size=8,
 )
 
 
 @given(proposals)
-def test_whatever_is_proposed_no_object_is_lost_unjustified(proposed: list[Merge | Forget]) -> None:
+def test_whatever_is_proposed_no_object_is_lost_unjustified(
+    proposed: list[ProposedMerge | ProposedForget],
+) -> None:
     shown = [ACTOR, DIRECTOR, WRITER, thought(4, "John", "likes", "tea"), thought(5, "John", "likes", "jazz")]
     kept = {(each.subject, each.relation, o) for each in shown for o in each.objects}
-    changes = guarded(proposed, shown, NOBODY)
+    changes = accept_proposals(proposed, shown, NOBODY)
     retired = [id_ for change in changes for id_ in change.retire]
     assert len(retired) == len(set(retired))
     left = {

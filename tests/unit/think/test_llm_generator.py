@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 import pytest
 
 from thinkback.errors import BadReply, InvalidInput
-from thinkback.models.scripted import ScriptedLLM
-from thinkback.prompts import load
-from thinkback.text.tokens import count_tokens
-from thinkback.think.choose import generator_for
-from thinkback.think.joint import JointGenerator
-from thinkback.think.lines import MOST_TOKENS
+from thinkback.language.tokens import count_tokens
+from thinkback.llms.scripted import ScriptedLLM
+from thinkback.prompts import load_prompt
+from thinkback.think.combined import CombinedGenerator
+from thinkback.think.factory import create_generator
 from thinkback.think.llm_generator import LLMGenerator
-from thinkback.think.rules import RuleGenerator
+from thinkback.think.prompt_lines import MAX_EXCHANGE_TOKENS
+from thinkback.think.rule_generator import RuleGenerator
 from thinkback.types import Turn
 
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
@@ -68,7 +68,7 @@ def test_what_every_turn_shares_comes_first() -> None:
 def test_a_long_turn_is_shown_in_part_and_an_empty_one_not_at_all() -> None:
     llm = ScriptedLLM([EMPTY])
     assert LLMGenerator(llm).generate(turn("I own a zebra. " * 10_000)) == []
-    assert count_tokens(llm.calls[0][-1].content) < MOST_TOKENS + 1000
+    assert count_tokens(llm.calls[0][-1].content) < MAX_EXCHANGE_TOKENS + 1000
     for nothing in (" ", "?!", "Where do I live?"):
         assert LLMGenerator(llm).generate(turn(nothing)) == []
     assert len(llm.calls) == 1
@@ -91,20 +91,20 @@ def test_a_reply_that_cannot_be_used_is_an_error() -> None:
 
 
 def test_the_name_carries_the_prompt_version() -> None:
-    assert LLMGenerator(ScriptedLLM([])).name == f"scripted generate@{load('generate').version}"
+    assert LLMGenerator(ScriptedLLM([])).name == f"scripted generate@{load_prompt('generate').version}"
 
 
 def test_choosing_a_generator() -> None:
     able, small = ScriptedLLM([]), ScriptedLLM([], extracts=False)
-    assert isinstance(generator_for("auto", able), JointGenerator)
-    assert isinstance(generator_for("auto", small), RuleGenerator)
-    assert isinstance(generator_for("auto", None), RuleGenerator)
-    assert isinstance(generator_for("llm", small), LLMGenerator)
-    assert generator_for(own := RuleGenerator("own"), None) is own
+    assert isinstance(create_generator("auto", able), CombinedGenerator)
+    assert isinstance(create_generator("auto", small), RuleGenerator)
+    assert isinstance(create_generator("auto", None), RuleGenerator)
+    assert isinstance(create_generator("llm", small), LLMGenerator)
+    assert create_generator(own := RuleGenerator("own"), None) is own
     with pytest.raises(InvalidInput, match="needs a language model"):
-        generator_for("llm", None)
+        create_generator("llm", None)
     with pytest.raises(InvalidInput, match="choose auto"):
-        generator_for("both", None)  # type: ignore[arg-type]
+        create_generator("both", None)  # type: ignore[arg-type]
 
 
 def test_a_yes_lets_the_words_of_its_question_count_as_said() -> None:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.conftest import FakeClock, OpenMemory
 
+from thinkback.embedders.hashing import HashingEmbedder
 from thinkback.errors import DiskFull, ModelPaused, ModelUnavailable, RateLimited
+from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
-from thinkback.models.hashing import Hashing
-from thinkback.models.scripted import ScriptedLLM
-from thinkback.think.rules import RuleGenerator
-from thinkback.think.thinker import FIRST_RETRY_S, LEASE_S, MAX_ATTEMPTS
+from thinkback.think.rule_generator import RuleGenerator
+from thinkback.think.thinker import FIRST_RETRY_SECONDS, LEASE_SECONDS, MAX_ATTEMPTS
 from thinkback.think.worker import Worker
-from thinkback.types import Draft, Turn
+from thinkback.types import ThoughtDraft, Turn
 
 if TYPE_CHECKING:
     from thinkback.types import Vector
@@ -34,7 +34,7 @@ class Meddling:
     seen: list[int] = field(default_factory=list)
     name: str = "meddling"
 
-    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[Draft]:
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
         self.seen.append(turn.id)
         self.before(turn)
         return RuleGenerator().generate(turn)
@@ -56,8 +56,8 @@ def test_thinking_over_makes_thoughts_with_their_source(memory: Memory) -> None:
     assert done == [(1, 3), (2, 3), (3, 3)]
     assert {action.turn for action in result.actions} == {1, 3}
     assert {action.actor for action in result.actions} == {"rules"}
-    assert set(result.receipt.ms) == {"embed", "generate", "organise", "store"}
-    assert (result.receipt.llm_calls, result.receipt.prompt_tokens) == (0, 0)
+    assert set(result.usage.ms) == {"embed", "generate", "organise", "store"}
+    assert (result.usage.llm_calls, result.usage.prompt_tokens) == (0, 0)
     assert all(turn.thought_at for turn in memory.turns())
     assert memory.post_think().turns == 0
 
@@ -93,7 +93,7 @@ def test_a_failing_model_is_tried_again_later_each_time_until_given_up(
     for attempt in range(MAX_ATTEMPTS):
         assert memory.stats().pending == 1
         assert memory.post_think().failed == 1
-        wait = FIRST_RETRY_S * 4**attempt
+        wait = FIRST_RETRY_SECONDS * 4**attempt
         clock.advance(wait - 1)
         assert memory.post_think().failed == 0
         clock.advance(1)
@@ -151,7 +151,7 @@ def test_a_turn_that_ends_its_worker_is_given_up_as_well(open_memory: OpenMemory
     for _ in range(MAX_ATTEMPTS):
         with pytest.raises(SystemExit):
             memory.post_think()
-        clock.advance(LEASE_S)
+        clock.advance(LEASE_SECONDS)
     generator.before = lambda turn: None
     assert memory.post_think().turns == 1
     assert [(failure.turn, "broken off" in failure.reason) for failure in memory.failures()] == [(1, True)]
@@ -171,7 +171,7 @@ def test_a_failing_database_is_the_callers_to_mend_and_costs_nothing(open_memory
 def test_a_space_that_changed_meanwhile_is_thought_over_again(open_memory: OpenMemory) -> None:
     """The user forgets the very thought that is about to be superseded: no dead letter, no stale plan."""
 
-    class Interrupted(Hashing):
+    class Interrupted(HashingEmbedder):
         def embed(self, texts: Sequence[str]) -> Vector:
             if texts == ["The user lives in Oslo."] and memory.thoughts():
                 memory.forget(1, "just now")
@@ -199,7 +199,7 @@ def test_a_turn_taken_over_by_another_is_left_to_it(open_memory: OpenMemory, clo
     other = open_memory()
 
     def slow(turn: Turn) -> None:
-        clock.advance(LEASE_S)
+        clock.advance(LEASE_SECONDS)
         other.post_think()
 
     memory = open_memory(think=Meddling(slow))
@@ -310,7 +310,7 @@ def eventually(holds: Callable[[], bool]) -> bool:
 
 def test_wakes_in_quick_succession_are_one_errand() -> None:
     errands = Errands()
-    worker = Worker(errands, idle_s=0.1)
+    worker = Worker(errands, idle_seconds=0.1)
     for _ in range(50):
         worker.wake("a")
     worker.wake("b")
@@ -321,7 +321,7 @@ def test_wakes_in_quick_succession_are_one_errand() -> None:
 
 def test_writing_that_never_pauses_does_not_put_thinking_off_for_ever() -> None:
     errands = Errands()
-    worker = Worker(errands, idle_s=0.2, patience_s=0.3)
+    worker = Worker(errands, idle_seconds=0.2, max_wait_seconds=0.3)
     ends = time.monotonic() + 10
     while not errands.done and time.monotonic() < ends:
         worker.wake("a")
@@ -332,7 +332,7 @@ def test_writing_that_never_pauses_does_not_put_thinking_off_for_ever() -> None:
 
 def test_what_had_to_wait_is_looked_at_again_by_itself() -> None:
     errands = Errands(True, ModelUnavailable("down"), False)
-    worker = Worker(errands, idle_s=0.01, again_s=0.05)
+    worker = Worker(errands, idle_seconds=0.01, retry_delay_seconds=0.05)
     worker.wake("a")
     assert eventually(lambda: len(errands.done) == 3)
     time.sleep(0.15)
@@ -343,7 +343,7 @@ def test_what_had_to_wait_is_looked_at_again_by_itself() -> None:
 
 def test_a_stopped_worker_takes_no_errands_and_keeps_nobody_waiting() -> None:
     errands = Errands()
-    worker = Worker(errands, idle_s=5)
+    worker = Worker(errands, idle_seconds=5)
     worker.wake("a")
     waiting = threading.Thread(target=worker.wait)
     waiting.start()
@@ -377,7 +377,7 @@ def test_a_model_left_alone_costs_a_turn_no_attempt_however_long(
     memory.remember("I live in Lyon.")
     for _ in range(10 * MAX_ATTEMPTS):
         assert memory.post_think().failed == 1
-        clock.advance(FIRST_RETRY_S)
+        clock.advance(FIRST_RETRY_SECONDS)
     assert (memory.stats().pending, memory.failures()) == (1, [])
     generator.before = lambda turn: None
     assert memory.post_think().turns == 1
@@ -396,7 +396,7 @@ def test_a_model_left_alone_is_left_for_as_long_as_it_asks(open_memory: OpenMemo
 def test_what_is_handed_back_is_thought_over_by_another_and_once(open_memory: OpenMemory) -> None:
     def give_up(turn: Turn) -> None:
         if generator.seen == [1]:
-            memory.hand_back()
+            memory.release_claims()
             assert other.post_think().turns == 1
 
     generator = Meddling(give_up)
@@ -404,7 +404,7 @@ def test_what_is_handed_back_is_thought_over_by_another_and_once(open_memory: Op
     memory.remember("I live in Lyon.")
     assert memory.post_think().turns == 0
     assert [action.actor for action in memory.journal()] == ["rules"]
-    memory.hand_back()  # nothing is in hand any more
+    memory.release_claims()  # nothing is in hand any more
     assert memory.stats().pending == 0
 
 

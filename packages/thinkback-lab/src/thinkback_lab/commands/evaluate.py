@@ -1,0 +1,281 @@
+"""`thinkback-lab eval DATASET`, `thinkback-lab suite` and `thinkback-lab schemes`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+
+import typer
+
+from thinkback_lab.commands import options
+from thinkback_lab.datasets.registry import DATASETS, DatasetEntry, DatasetOption, find_dataset
+from thinkback_lab.errors import DatasetNotFound, LabError
+from thinkback_lab.harness import Setup
+from thinkback_lab.progress import progress
+from thinkback_lab.reader import LLMReader
+from thinkback_lab.report.multi_run import markdown_tables
+from thinkback_lab.report.writer import write_report
+from thinkback_lab.runs.finished_runs import read_finished_runs
+from thinkback_lab.runs.folder import REPORT_FILE
+from thinkback_lab.runs.runner import (
+    DEFAULT_RANKS,
+    Job,
+    RunSpec,
+    choose_folder,
+    choose_questions,
+    complete_run,
+    slug,
+)
+from thinkback_lab.systems.interface import Resources
+from thinkback_lab.systems.registry import describe_systems, find_system
+from thinkback_lab.systems.resources import load_resources
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+EXAMPLES = {
+    "gvd": ("--lang cn --scheme bm25 --json", "--llm local:qwen-coder-1.5b --limit 30 --seed 1"),
+    "kdconv": ("--domain travel --split dev --k 1 3 5 10", "--domain film --scheme last:5 --json"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationOptions:
+    """The options that every evaluation takes, as they were given."""
+
+    data: options.DataOption = None
+    scheme: options.SchemeOption = "thinkback"
+    preset: options.PresetOption = "hybrid"
+    llm: options.LlmOption = "none"
+    embedder: options.EmbedderOption = "minilm"
+    think: options.ThinkOption = "auto"
+    k: options.RanksOption = None
+    limit: options.LimitOption = None
+    seed: options.SeedOption = None
+    out: options.RunFolderOption = None
+    fresh: options.FreshOption = False
+    as_json: options.JsonOption = False
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        return tuple(sorted(set(self.k or DEFAULT_RANKS)))
+
+    @property
+    def setup(self) -> Setup:
+        return options.make_setup(self.llm, self.embedder, self.preset, self.think)
+
+
+def command_for(entry: DatasetEntry) -> Callable[..., None]:
+    """The command of one data set: its own choices, then the options that all have."""
+
+    def command(**given: Any) -> None:
+        told = {each.name: given.pop(each.name) for each in entry.choices}
+        choices = {
+            each.name: each.default if told[each.name] in (None, []) else told[each.name]
+            for each in entry.choices
+        }
+        evaluate(entry, choices, EvaluationOptions(**given))
+
+    hints = get_type_hints(EvaluationOptions, include_extras=True)
+    common = [
+        Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=hints[each.name])
+        for each in fields(EvaluationOptions)
+    ]
+    parameters = [*map(_choice_parameter, entry.choices), *common]
+    command.__name__ = entry.name
+    command.__doc__ = _command_help(entry)
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return command
+
+
+def evaluate(entry: DatasetEntry, choices: Mapping[str, Any], asked: EvaluationOptions) -> None:
+    """Load, run (or go on), write the report, show the figures."""
+    with options.exit_on_error():
+        named = prepare_run(entry, choices, asked, load_resources(asked.setup))
+        folder = choose_folder(named, asked.out, fresh=asked.fresh)
+        with progress(f"{entry.name}, {asked.scheme}") as report:
+            results = complete_run(named, folder, report)
+        write_report([folder], folder / REPORT_FILE, named.job.resources.embedder.embed)
+    if asked.as_json:
+        options.print_json(results)
+        sys.stderr.write(f"{folder}\n")
+    else:
+        options.print_table(
+            results_table(results), f"{results['n']} questions; kept in {folder}, see {REPORT_FILE} there"
+        )
+
+
+def prepare_run(
+    entry: DatasetEntry, choices: Mapping[str, Any], asked: EvaluationOptions, resources: Resources
+) -> RunSpec:
+    """The run that was asked for, ready to begin or to go on."""
+    scheme = find_system(asked.scheme)
+    dataset = choose_questions(entry.load(asked.data, **choices), asked.limit, asked.seed)
+    reader = None if resources.llm is None else LLMReader(resources.llm)
+    settings = {**resources.setup.as_settings, "limit": asked.limit, "seed": asked.seed}
+    return RunSpec(
+        job=Job(dataset, scheme, resources, asked.ks, reader),
+        scheme=asked.scheme,
+        settings=settings if reader is None else {**settings, **reader.as_settings},
+        command=_command_line(entry, choices, asked),
+    )
+
+
+def results_table(results: Mapping[str, Any]) -> Table:
+    """Every figure with its 95% interval."""
+    from rich.table import Table
+
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    grid.add_column(f"{results['dataset']}, {results['scheme']}")
+    for title in ("mean", "95%", "questions"):
+        grid.add_column(title, justify="right")
+    for name, mean in results["metrics"].items():
+        low, high = results["intervals"][name]
+        grid.add_row(name, f"{mean:.3f}", f"{low:.3f} to {high:.3f}", str(results["counts"][name]))
+    grid.add_row("ms a question", f"{results['ms_per_query']:.3f}", "", str(results["n"]))
+    return grid
+
+
+def _choice_parameter(choice: DatasetOption) -> Parameter:
+    kind: Any = list[str] | None if choice.multiple else Literal[choice.values] if choice.values else int
+    default = None if choice.multiple else choice.default
+    said = f"{choice.help} May be repeated; else all." if choice.multiple else choice.help
+    shown = f"[{'|'.join(choice.values)}]" if choice.multiple else None
+    option = typer.Option(_option_flag(choice.name), metavar=shown, help=said)
+    return Parameter(choice.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
+
+
+def _option_flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _command_help(entry: DatasetEntry) -> str:
+    examples = EXAMPLES.get(entry.name, ("--scheme bm25 --json", "--k 1 5 --limit 100 --seed 7"))
+    lines = "\n".join(f"  thinkback-lab eval {entry.name} --data DIR {each}" for each in examples)
+    return f"{entry.description}\n\n{entry.origin}.\n\n\b\nExamples:\n{lines}\n"
+
+
+def _command_line(entry: DatasetEntry, choices: Mapping[str, Any], asked: EvaluationOptions) -> str:
+    """The command that makes this run anew, elsewhere."""
+    words = ["thinkback-lab", "eval", entry.name]
+    for choice in entry.choices:
+        values = choices[choice.name]
+        for value in values if choice.multiple else [values]:
+            words += [_option_flag(choice.name), str(value)]
+    for each in fields(EvaluationOptions):
+        value = getattr(asked, each.name)
+        if each.name in ("out", "fresh", "as_json", "k") or value == each.default:
+            continue
+        words += [_option_flag(each.name), str(value)]
+    if asked.ks != DEFAULT_RANKS:
+        words += ["--k", *map(str, asked.ks)]
+    return shlex.join(words)
+
+
+SUITE_SCHEMES = ("none", "raw", "bm25", "dense", "memorybank", "scm", "fuzzy-original", "tim", "thinkback")
+
+
+def suite(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where runs and report are written.")],
+    data: options.DataOption = None,
+    scheme: Annotated[
+        list[str] | None,
+        typer.Option("--scheme", metavar="NAME", help="A memory system; may be repeated. Else nine of them."),
+    ] = None,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option("--dataset", metavar="NAME", help="Only this one, or a part: gvd:cn; may be repeated."),
+    ] = None,
+    preset: options.PresetOption = "hybrid",
+    llm: options.LlmOption = "none",
+    embedder: options.EmbedderOption = "minilm",
+    think: options.ThinkOption = "auto",
+    limit: options.LimitOption = None,
+    seed: options.SeedOption = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Every data set that is there, over several memory systems, and one report of all.
+
+    Each run has its folder under --out, with a report of its own: run the same command again to go on after
+    an interruption. What is not there is named on standard error. The tables are written to results.md, plots
+    to report.html.
+
+    \b
+    Examples:
+      thinkback-lab suite --data DIR --out runs/all
+      thinkback-lab suite --data DIR --out runs/words --scheme bm25 --scheme thinkback --dataset gvd
+    """
+    asked = EvaluationOptions(
+        data=data, preset=preset, llm=llm, embedder=embedder, think=think, limit=limit, seed=seed
+    )
+    folders: list[Path] = []
+    told: list[dict[str, Any]] = []
+    with options.exit_on_error():
+        for label, ready in _suite_runs(asked, scheme or list(SUITE_SCHEMES), dataset or list(DATASETS)):
+            folders.append(out / slug(label))
+            with progress(label) as report:
+                told.append(complete_run(ready, folders[-1], report))
+            write_report(folders[-1:], folders[-1] / REPORT_FILE)
+        if not told:
+            raise LabError("none of the data sets is there: give --data, or set THINKBACK_DATA")
+        write_report(folders, out / REPORT_FILE)
+        page = markdown_tables(read_finished_runs(folders))
+        (out / "results.md").write_text(page, encoding="utf-8")
+    if as_json:
+        options.print_json({"runs": told})
+    else:
+        sys.stdout.write(f"{page}\n{len(told)} runs under {out}; see {REPORT_FILE} there\n")
+
+
+def _suite_runs(
+    asked: EvaluationOptions, schemes: list[str], datasets: list[str]
+) -> Iterator[tuple[str, RunSpec]]:
+    """Each run with its label; the models are loaded once, and a text is embedded once.
+
+    What there is none of is refused before anything is run.
+    """
+    chosen = [find_dataset(dataset) for dataset in datasets]
+    for scheme in schemes:
+        find_system(scheme)
+    parts = load_resources(asked.setup)
+    for entry, parts_of in chosen:
+        for choices in parts_of:
+            label = f"{entry.name} {entry.part_name(choices)}".strip()
+            try:
+                for scheme in schemes:
+                    yield (
+                        f"{label}, {scheme}",
+                        prepare_run(entry, choices, replace(asked, scheme=scheme), parts),
+                    )
+            except DatasetNotFound as error:
+                sys.stderr.write(f"left out: {label}: {error}\n")
+
+
+def schemes(as_json: options.JsonOption = False) -> None:
+    """The memory systems that `--scheme` knows; yours can be one of them (docs/lab.md).
+
+    \b
+    Examples:
+      thinkback-lab schemes
+      thinkback-lab eval gvd --data DIR --scheme memorybank
+      thinkback-lab eval gvd --data DIR --scheme newest.py:Newest
+    """
+    from rich.table import Table
+
+    known = describe_systems()
+    if as_json:
+        options.print_json(known)
+        return
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    grid.add_column("scheme")
+    grid.add_column("what it is")
+    for name, about in known.items():
+        grid.add_row(name, about)
+    options.print_table(grid, "or module:Name, file.py:Name")

@@ -1,0 +1,1 @@
+"""Evaluations that are not a plain data set run: one module each."""

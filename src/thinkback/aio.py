@@ -1,0 +1,99 @@
+"""AsyncMemory: the same memory for asyncio, each call in a thread, for SQLite and numpy are synchronous."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from thinkback.memory import Memory
+
+_Params = ParamSpec("_Params")
+_Result = TypeVar("_Result")
+
+
+def _run_in_thread(
+    method: Callable[Concatenate[Memory, _Params], _Result],
+) -> Callable[Concatenate[AsyncMemory, _Params], Coroutine[Any, Any, _Result]]:
+    @wraps(method)
+    async def call(self: AsyncMemory, /, *args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
+        return await asyncio.to_thread(method, self.memory, *args, **kwargs)
+
+    return call
+
+
+class AsyncMemory:
+    """`await AsyncMemory.open(...)`, then the methods of Memory, awaited."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+
+    @classmethod
+    async def open(cls, *args: Any, **kwargs: Any) -> Self:
+        return cls(await asyncio.to_thread(partial(Memory.open, *args, **kwargs)))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.close()
+
+    def for_user(self, user: str) -> Self:
+        return type(self)(self.memory.for_user(user))
+
+    def for_tenant(self, tenant: str) -> Self:
+        return type(self)(self.memory.for_tenant(tenant))
+
+    def own(self, *models: object) -> Self:
+        self.memory.own(*models)
+        return self
+
+    close = _run_in_thread(Memory.close)
+    release_claims = _run_in_thread(Memory.release_claims)
+    remember = _run_in_thread(Memory.remember)
+    remember_messages = _run_in_thread(Memory.remember_messages)
+    post_think = _run_in_thread(Memory.post_think)
+    organise = _run_in_thread(Memory.organise)
+    wait = _run_in_thread(Memory.wait)
+    recall = _run_in_thread(Memory.recall)
+    kinds = _run_in_thread(Memory.kinds)
+    chat = _run_in_thread(Memory.chat)
+    synthesise = _run_in_thread(Memory.synthesise)
+    context = _run_in_thread(Memory.context)
+    context_before = _run_in_thread(Memory.context_before)
+    summary = _run_in_thread(Memory.summary)
+    summary_history = _run_in_thread(Memory.summary_history)
+    revise_summary = _run_in_thread(Memory.revise_summary)
+    undo_summary = _run_in_thread(Memory.undo_summary)
+    thoughts = _run_in_thread(Memory.thoughts)
+    turns = _run_in_thread(Memory.turns)
+    journal = _run_in_thread(Memory.journal)
+    entities = _run_in_thread(Memory.entities)
+    history = _run_in_thread(Memory.history)
+    failures = _run_in_thread(Memory.failures)
+    retry_failures = _run_in_thread(Memory.retry_failures)
+    why = _run_in_thread(Memory.why)
+    audit = _run_in_thread(Memory.audit)
+    stats = _run_in_thread(Memory.stats)
+    forget = _run_in_thread(Memory.forget)
+    correct = _run_in_thread(Memory.correct)
+    undo = _run_in_thread(Memory.undo)
+    erase = _run_in_thread(Memory.erase)
+    import_ = _run_in_thread(Memory.import_)
+
+    @staticmethod
+    async def reembed(*args: Any, **kwargs: Any) -> int:
+        return await asyncio.to_thread(partial(Memory.reembed, *args, **kwargs))
+
+    async def export(self) -> list[str]:
+        return await asyncio.to_thread(lambda: list(self.memory.export()))
+
+    async def chat_stream(self, message: str, *, session: str = "default", k: int = 5) -> AsyncIterator[str]:
+        """The pieces of the answer as they come."""
+        stream = await asyncio.to_thread(partial(self.memory.chat_stream, message, session=session, k=k))
+        try:
+            while (piece := await asyncio.to_thread(next, stream, None)) is not None:
+                yield piece
+        finally:
+            await asyncio.to_thread(stream.close)

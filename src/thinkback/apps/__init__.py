@@ -1,1 +1,0 @@
-"""Apps: where people and programs meet a memory. They translate, they decide nothing."""

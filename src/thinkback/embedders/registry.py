@@ -1,0 +1,39 @@
+"""Creates an embedder from a spec such as `minilm` or `openai:text-embedding-3-small`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from thinkback.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from thinkback.protocols import Embedder
+
+
+EMBEDDER_SPECS = ("minilm", "wordllama", "hashing", "openai:MODEL")
+
+
+def create_embedder(
+    spec: str = "minilm", *, base_url: str | None = None, api_key: str | None = None
+) -> Embedder:
+    """The embedder a spec names; `base_url` and `api_key` are for `openai:MODEL` only."""
+    kind, _, rest = spec.partition(":")
+    if kind == "openai" and rest:
+        from thinkback.embedders.openai import OpenAIEmbedder
+
+        return OpenAIEmbedder(rest, base_url=base_url, api_key=api_key)
+    if spec == "minilm":
+        from thinkback.embedders.hashing import BilingualEmbedder
+        from thinkback.embedders.onnx import MiniLMEmbedder
+
+        return BilingualEmbedder(MiniLMEmbedder())
+    if spec == "wordllama":
+        from thinkback.embedders.hashing import BilingualEmbedder
+        from thinkback.embedders.static import WordLlamaEmbedder
+
+        return BilingualEmbedder(WordLlamaEmbedder())
+    if spec == "hashing":
+        from thinkback.embedders.hashing import HashingEmbedder
+
+        return HashingEmbedder()
+    raise InvalidInput(f"No embedder is called {spec!r}. Use one of: {', '.join(EMBEDDER_SPECS)}.")

@@ -1,0 +1,1 @@
+"""Detection and redaction of prompt injections and secrets in stored text."""

@@ -1,0 +1,310 @@
+"""Patterns of secrets: formats that need no label (keys, card numbers), labels, and words that link a label to its value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date
+from itertools import pairwise
+from math import log2
+from typing import NamedTuple
+
+from thinkback.language.safety.phrase_patterns import split_alternatives
+
+API_KEY, TOKEN, PRIVATE_KEY, PASSWORD = "api key", "token", "private key", "password"
+PIN, CARD, ACCOUNT = "pin", "card number", "account number"
+IDENTITY, SSN = "identity number", "social security number"
+SECRET_KINDS = (API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, PIN, CARD, ACCOUNT, IDENTITY, SSN)
+
+SecretMatch = tuple[int, int, str]  # start, end, kind
+
+
+class _SecretFormat(NamedTuple):
+    """Group 1, or all of it, is the value."""
+
+    kind: str
+    pattern: re.Pattern[str]
+    accepts: Callable[[re.Match[str]], bool] = lambda found: True
+
+
+def find_unlabelled_secrets(text: str) -> Iterator[SecretMatch]:
+    """Every secret that needs no label, in no order."""
+    yield from _find_key_blocks(text)
+    for form in _SECRET_FORMATS:
+        for found in form.pattern.finditer(text):
+            if form.accepts(found):
+                group = 1 if found.re.groups else 0
+                yield found.start(group), found.end(group), form.kind
+
+
+def looks_random(value: str) -> bool:
+    """Drawn at random, not written: letters and digits change places often, and few come twice."""
+    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.islower() else "s" for c in value]
+    changes = sum(one != other for one, other in pairwise(kinds))
+    bits = -sum(value.count(c) / len(value) * log2(value.count(c) / len(value)) for c in set(value))
+    return "d" in kinds and {"u", "l"} & set(kinds) != set() and 4 * changes >= len(value) and bits >= 3
+
+
+def _looks_issued(found: re.Match[str]) -> bool:
+    """`sk-xxxxxxxxxxxxxxxx` and a long name are no keys: one has digits or both cases."""
+    value = found[0]
+    return any(c.isdigit() for c in value) or (value[4:] != value[4:].lower() and value != value.upper())
+
+
+def passes_luhn(digits: str) -> bool:
+    total = 0
+    for place, digit in enumerate(reversed(digits)):
+        value = int(digit) * (1 + place % 2)
+        total += value - 9 * (value > 9)
+    return total % 10 == 0
+
+
+_OTHER_NUMBER_LABEL = re.compile(  # a number that has a name of its own
+    r"(?:order|tracking|invoice|reference|ref|ticket|booking|parcel|imei|serial|isbn|commit|sha|checksum"
+    r"|md5|hash|build"
+    r"|订单|运单|快递|单号|序列号|提交)[^.!?。！？\n]{0,20}\Z",
+    re.I,
+)
+_CARD_PREFIXES = {13: "4", 14: "30|36|38|39", 15: "34|37", 16: "4|5|6|35|2[2-7]"}
+
+
+def _has_other_label(found: re.Match[str]) -> bool:
+    return bool(_OTHER_NUMBER_LABEL.search(found.string[max(0, found.start() - 40) : found.start()]))
+
+
+def _is_card_number(found: re.Match[str]) -> bool:
+    """Luhn and a prefix that is issued for this length; an IMEI, an ISBN and a timestamp have other ones."""
+    digits = re.sub(r"\D", "", found[0])
+    issued = _CARD_PREFIXES.get(len(digits), "4|5|6")
+    return (
+        len(set(digits)) > 1
+        and re.match(issued, digits) is not None
+        and passes_luhn(digits)
+        and not _has_other_label(found)
+    )
+
+
+def _is_identity_number(found: re.Match[str]) -> bool:
+    """GB 11643: a date of birth and a check character modulo 11."""
+    number = found[0].upper()
+    try:
+        born = date(int(number[6:10]), int(number[10:12]), int(number[12:14]))
+    except ValueError:
+        return False
+    weighed = sum(int(digit) * (2 ** (17 - place) % 11) for place, digit in enumerate(number[:17]))
+    return 1900 <= born.year <= 2100 and "10X98765432"[weighed % 11] == number[17]
+
+
+def _is_iban(found: re.Match[str]) -> bool:
+    """ISO 13616: the country and check digits moved to the end, letters as numbers, modulo 97 is 1."""
+    account = re.sub(r"\s", "", found[0]).upper()
+    moved = account[4:] + account[:4]
+    return 15 <= len(account) <= 34 and int("".join(str(int(c, 36)) for c in moved)) % 97 == 1
+
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.I)
+
+
+def _is_random_token(found: re.Match[str]) -> bool:
+    value = found[0].rstrip("=")
+    in_address = re.search(
+        r"(?:https?://|www\.)\S{0,200}\Z", found.string[max(0, found.start() - 210) : found.start()]
+    )
+    return not (in_address or _UUID.match(value)) and looks_random(value) and not _has_other_label(found)
+
+
+_TOKEN_START = r"(?<![A-Za-z0-9_-])"
+_SECRET_FORMATS = (
+    _SecretFormat(
+        API_KEY,
+        re.compile(
+            rf"{_TOKEN_START}(?:sk-[A-Za-z0-9_-]{{16,}}|[srp]k_(?:live|test)_[A-Za-z0-9_-]{{10,}}"
+            rf"|gh[pousr]_[A-Za-z0-9_-]{{16,}}"
+            r"|github_pat_[A-Za-z0-9_-]{20,}|glpat-[A-Za-z0-9_-]{16,}|(?:AKIA"
+            r"|ASIA)[0-9A-Z]{16}(?![A-Za-z0-9_-])"
+            r"|AIza[A-Za-z0-9_-]{30,}|hf_[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9_-]{30,}|pypi-[A-Za-z0-9_-]{40,}"
+            r"|dop_v1_[A-Za-z0-9_-]{30,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|AC[0-9a-f]{32})"
+        ),
+        _looks_issued,
+    ),
+    _SecretFormat(TOKEN, re.compile(rf"{_TOKEN_START}xox[abeoprs]-[A-Za-z0-9_-]{{10,}}")),
+    _SecretFormat(
+        TOKEN, re.compile(r"(?<![\w.-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{0,})?")
+    ),
+    _SecretFormat(PASSWORD, re.compile(r"://[^\s/:@]{0,64}:([^\s/@]{1,128})@")),
+    _SecretFormat(CARD, re.compile(r"(?<![\d+.])\d{4}(?: \d{4}){3}(?: \d{1,3})?(?! ?\d)"), _is_card_number),
+    _SecretFormat(CARD, re.compile(r"(?<![\d+.])\d{4}(?:-\d{4}){3}(?:-\d{1,3})?(?!-?\d)"), _is_card_number),
+    _SecretFormat(CARD, re.compile(r"(?<![\d+.])\d{4}(?: \d{6} |-\d{6}-)\d{4,5}(?!\d)"), _is_card_number),
+    _SecretFormat(CARD, re.compile(r"(?<![\w+.-])\d{13,19}(?![A-Za-z\d])", re.A), _is_card_number),
+    _SecretFormat(
+        IDENTITY, re.compile(r"(?<![A-Za-z\d])[1-9]\d{16}[\dXx](?![A-Za-z\d])"), _is_identity_number
+    ),
+    _SecretFormat(
+        SSN, re.compile(r"(?<![\w-])(?!000|666|9\d\d)\d{3}-(?!00)\d\d-(?!0000)\d{4}(?![\w-])", re.A)
+    ),
+    _SecretFormat(
+        ACCOUNT,
+        re.compile(r"(?<![A-Za-z\d])[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?![A-Za-z\d])"),
+        _is_iban,
+    ),
+    _SecretFormat(
+        TOKEN,
+        re.compile(r"(?<![A-Za-z0-9_+/=.@-])[A-Za-z0-9_+/-]{20,400}={0,2}(?![A-Za-z0-9_+/=@-])"),
+        _is_random_token,
+    ),
+)
+_KEY_BLOCK_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_BLOCK_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+
+
+def _find_key_blocks(text: str) -> Iterator[SecretMatch]:
+    """From BEGIN to END; a block without an end is one to the end of the text."""
+    at = 0
+    while "-----BEGIN" in text and (begin := _KEY_BLOCK_BEGIN.search(text, at)):
+        end = _KEY_BLOCK_END.search(text, begin.end())
+        at = end.end() if end else len(text)
+        yield begin.start(), at, PRIVATE_KEY
+
+
+PHRASE = "phrase"  # a label whose value is several words
+
+_STRONG_LABELS = {
+    PHRASE: "(?:seed|recovery|mnemonic|backup|secret) (?:phrase|words)|passphrases?|mnemonic|助记词",
+    PASSWORD: r"""pass[\s_-]?words?|passwd|pass[\s_-]?codes?|pwd|pass(?=\s?[:=])
+        (?:login|account|sign-?in|access) (?:details|info|information|data|credentials)|credentials
+        (?:wi-?fi|login|email|account|my|the|admin) (?:pw|pass)|密[码碼](?!学|本|锁|箱|管|保护)|口令
+        提取码|(?:登录|解锁|开机)码""",
+    PIN: r"""pin[ -]?(?:code|number|no\.?)|cvv2?|cvc2?|otp|2fa(?: code)?|passkey
+        (?:verification|security|one[- ]?time|door|gate|alarm|access|entry|entrance|safe|unlock|auth|
+            authentication) (?:code|pin)|(?:voicemail|card|bank|atm|sim|phone) (?:code|pin)
+        (?:login|backup|garage|locker|lock|keypad|sms|confirmation|lockbox|intercom|reset|
+            activation) (?:code|pin|combination)|(?:lock|safe|locker|padlock|vault) (?:combination|combo)
+        验证码|校验码|安全码|pin码|动态码|动态口令|门禁码|激活码|解锁码|开锁码|取款码""",
+    API_KEY: r"""(?:api|access|secret|private|encryption|licen[cs]e|signing|master)[\s_-]?keys?(?:_?id)?
+        (?:access|auth|api|bearer|refresh|bot|secret|session|personal)[\s_-]?tokens?
+        client[\s_-]?secret|bearer|密钥|秘钥|密匙|令牌|私钥""",
+    CARD: r"card (?:number|no\.?|#)|(?:credit|debit|bank) card|银行卡号?|信用卡号?|卡号",
+    ACCOUNT: r"account (?:number|no\.?|#)|iban|routing number|sort code|(?:银行)?[账帐]号",
+    IDENTITY: r"""passport(?: (?:number|no\.?|#))?|driv(?:er'?s|ing) licen[cs]e(?: (?:number|no\.?))?
+        national (?:id|insurance)|(?:id|identity)(?: card)? (?:number|no\.?)|tax (?:id|number)
+        身份证号?码?|护照号?码?|驾照号?码?|社保号码?|证件号码?""",
+    SSN: r"ssn|social security(?: (?:number|no\.?|#))?|social insurance number",
+}
+_WEAK_LABELS = {  # these mean other things more often
+    PASSWORD: """pw|log[- ]?in|sign[- ]?in|log(?:s|ged)? (?:me |you |us )?in(?:to)?|wi-?fi|wlan|hotspot
+        router|登[录陆]|无线网?|开机|热点""",
+    PIN: """(?:at|on|into) the (?:gate|door|panel|entrance|lock|intercom)|pins?|codes?|combination|combo
+        keypad|padlock|lockbox|vault|safe|unlocks?|opens?|disarms?|alarm|voicemail|解锁|开锁|门锁
+        保险[箱柜]|门禁|开门|密码箱|密码锁|取款""",
+    API_KEY: "keys?|tokens?|secrets?",
+    CARD: "card|visa|mastercard|amex|卡",
+}
+_OTHER_LABEL_WORDS = (  # codes and keys of another kind
+    r"zip|area|postal|post|country|dress|promo|discount|source|error|bar|qr|product|airport|booking|coupon"
+    r"|status|colou?r"
+    r"|morse|exit|tax|class|course|dialling|referral|voucher|flight|gift|item|stock|hex|unicode|http|piano"
+    r"|musical|street"
+    r"|sd|sim|post|birthday|green|report|score|graphics|business|library|loyalty|membership|public"
+)
+
+
+def _named_groups(prefix: str, table: dict[str, str]) -> str:
+    """One group a kind, named after it."""
+    return "|".join(
+        f"(?P<{prefix}{kind.replace(' ', '_')}>{'|'.join(split_alternatives(table[kind]))})" for kind in table
+    )
+
+
+LABEL = re.compile(
+    rf"(?:(?<![A-Za-z-])|(?=[\u4e00-\u9fff]))(?:{_named_groups('strong_', _STRONG_LABELS)}"
+    rf"|{_named_groups('weak_', _WEAK_LABELS)})(?:(?<=[^a-z])|(?![A-Za-z]|[-_]\w*\d))",
+    re.I,
+)
+OTHER_LABEL = re.compile(
+    rf"(?:\b(?:{_OTHER_LABEL_WORDS})[\s-]{{1,2}}|[邮区]|优惠|条形|二维|交通|会员|名|贺|显|打)\Z", re.I
+)
+
+_LINK_WORDS = (
+    "is|was|are|be|been|now|still|currently|just|set|changed|reset|updated|to|as|equals|reads|remains|again"
+    "|has|will|it's|that's|i|i've|we|called|then|used"
+)
+LABEL_LINK = re.compile(
+    r"(?:\s{1,3}(?:for|to|of|on|at|in|from|into)(?:\s{1,3}[\w'.@/&-]{1,30}){1,6}?|\s{0,2}\([^()\n]{1,40}\)"
+    r"|_[A-Z_]{1,20})?"
+    rf"(?:\s{{0,3}}(?:[:=：＝]|->|→)|'s|,?(?:\s{{1,3}}(?:{_LINK_WORDS})\b){{1,6}}:?"
+    r"|\s{0,3}[我你您他她]?(?:们)?(?:已经|刚刚?|又|被|现在|一直|目前)?(?:改|设|换|设置|更新|修改|重置"
+    r"|变)(?:成|为)了?"
+    r"|\s{0,3}(?:现在|依然|仍然|目前|一直)?(?:就|还|都|仍|用的)?(?:是|为"
+    r"|叫)[:：]?(?:[一二三四五六七八九\d][个位]数?字?)?)\s{0,3}[\"'`“「‘(]?",
+    re.I,
+)
+ADJACENT = re.compile(r"\s{0,3}[\"'`“「(]?")
+LABEL_LINK_REVERSED = re.compile(
+    r"[\"'`”」)!?]{0,2}\s{0,3}(?:,?\s{0,2}(?:is|was|as|are|being|=|for|that's|works as|gets you into"
+    r"|lets you into|,)\s{1,3}(?:\w{1,12}(?:'s)?\s{1,3}){0,4}?"
+    r"|(?:就?是|为|作为|当)\s?[\w\u4e00-\u9fff]{0,12}?)",
+    re.I,
+)
+ENTER_VERB_BEFORE = re.compile(
+    r"(?:\b(?:use|using|typed?(?: in)?|typing|enter|entered|entering|key in|punch(?:ed)? in|dial|press|try"
+    r"|input|with|put in|hit)|输入?|按|用|填)\s{0,3}[\"'`“「]?\Z",
+    re.I,
+)
+INTRODUCED_BEFORE = re.compile(
+    r"(?:\b(?:is|it's|its|was|are|that's|becomes|to)\s{1,3}|[:=：,，(/—–-]\s{0,3}|[是为叫成])[\"'`“「]?\Z",
+    re.I,
+)
+SENTENCE_BREAK = re.compile(r"[.!?。！？](?=\s|[\u4e00-\u9fff]|\Z)|\n")
+NEXT_SENTENCE_LINK = re.compile(
+    r"[^.!?。！？\n]{0,40}[.!?。！？\n]\s{0,3}(?:(?:so |ok |well )?(?:it's|it is|it was|that's|就是|是"
+    r"|应该是)\s{0,3})?[\"'`“「]?",
+    re.I,
+)
+
+ORDINARY_WORDS = frozenset(  # what a password is said to be, rather than is
+    """a an the not no too so very in on at to for of by my your his her our their same this that it its
+    weak strong wrong right correct incorrect invalid valid safe unsafe secure insecure secret public private
+    long short simple easy hard difficult complex unique different old new unknown missing empty blank gone
+    required optional needed necessary mandatory important default case never always still just only also
+    already somewhere stored kept lost stolen full good bad great fine ok okay okay-ish terrible awful
+    something someone anything nothing what which where when why how who like about under inside behind below
+    above hidden temporary personal shared sensitive impossible possible password passwords out up here there
+    being been be have has had all any some one two both me you us them him enough broken dead set hell
+    ridiculous annoying silly stupid dumb funny back done due then and or but if as is was are down slow fast
+    free working better worse login username user none open shut closed ready available similar written
+    everything everywhere nowhere memorable forgettable obvious""".split()  # noqa: SIM905
+)
+UNIT_AFTER = re.compile(
+    r"\s?(?:%|(?:years?|months?|weeks?|days?|hours?|minutes?|mins?|seconds?|secs?|times|characters?|chars?"
+    r"|digits?|letters?|words?|lines?"
+    r"|symbols?|numbers?|percent|dollars?|euros?|pounds?|bucks|people|steps|km|kg|miles|met(?:er|re)s|gb"
+    r"|mb|am|pm|o'clock|attempts?"
+    r"|tries|users?|accounts?|devices?|pages?|bits?|bytes?)\b|[年月日位个次元岁块楼室天点分条人字遍件种多])",
+    re.I,
+)
+ORDINARY_VALUE = re.compile(
+    r"(?:19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d"
+    r"|\d{1,2}[/.]\d{1,2}[/.]\d\d|\d{1,2}[:：]\d\d(?::\d\d)?(?:am|pm)?|\d{1,2}(?:am|pm)"
+    r"|[$€£¥]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[$€£¥]\d[\d.,]*|\d+\.\d+|\d+%|v?\d+(?:\.\d+){1,3}|\d+(?:st|nd"
+    r"|rd|th|s|k|x|gb|mb|kb|ghz|mhz|hz|kg|km|cm|mm|min|h|hrs|px|mph|fps)"
+    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S*|www\.\S*|[\w-]+\.(?:com|org|net|io|py|txt|pdf|csv|json|cn"
+    r"|md|js|html|env|yml|yaml)\S*"
+    r"|(?:iphone|ipad|windows|covid|python|galaxy|pixel|ps|mp|wpa|sha|md|utf|base|web|html|css|http|oauth"
+    r"|ipv|level|gate|room|xbox|ios|android)-?\d{1,4}\w?"
+    r"|2fa|1password|[\d/.-]{1,2}|2-?step|#\d+|24/7|\d+/\d+|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|[-_.*x•●#]+|\W+",
+    re.I,
+)
+OTHER_NUMBER_BEFORE = re.compile(  # the number of something else
+    r"(?:\b(?:flight|room|order|model|version|phone|mobile|call|bus|train|gate|number|extension|ext|page"
+    r"|chapter|unit|apartment|apt|floor|year|line"
+    r"|since|in|before|after|until|by|error|ticket|ref|reference|invoice|tracking|seat|table|highway|route"
+    r"|street|telephone|tel)"
+    r"|航班|房间|订单|电话|手机号?|单号|号码|型号)[\s#:：.]{0,3}(?:is\s|no\.?\s|number\s|是)?\Z",
+    re.I,
+)
+SPELLED_DIGITS = (
+    r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple)(?:[\s,-]{1,2}(?:zero|oh|one"
+    r"|two|three|four|five|six|seven|eight"
+    r"|nine|double|triple)){3,11}\b|[零〇一二三四五六七八九幺]{4,12}"
+)

@@ -1,0 +1,206 @@
+"""Sentence splitting, question detection, and shortening of text at sentence, clause or word boundaries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from thinkback.language.scripts import CJK, EMOJI, UNSPACED, has_han
+
+
+class Sentence(NamedTuple):
+    """`text == whole[start:end]`, without surrounding blanks."""
+
+    text: str
+    start: int
+    end: int
+
+
+_SENTENCE_END = re.compile("[.!?。！？…]+[\"'”’」』）)\\]]*|\n")
+_TITLE_WORDS = "dr mr mrs ms prof st sr jr mt vs gen col lt capt rev hon fig eq ca cf al no"
+_ABBREVIATION_WORDS = "e.g i.e a.m p.m u.s u.k etc inc ltd co corp approx dept est min max"
+_NEVER_SENTENCE_FINAL = frozenset(_TITLE_WORDS.split())
+_SELDOM_SENTENCE_FINAL = frozenset(_ABBREVIATION_WORDS.split())
+_LAST_WORD = re.compile(r"[\w.]*\Z")
+_LIST_NUMBER = re.compile(r"\s*\d{1,3}\Z")
+_CLOSING_MARKS = "\"'”’」』）)]"
+
+
+def split_sentences(text: str) -> list[Sentence]:
+    """Every non-blank sentence in order; together they hold every non-blank character."""
+    out: list[Sentence] = []
+    start = 0
+    for stop in _SENTENCE_END.finditer(text):
+        if stop.group() != "\n" and not _ends_sentence(text, start, stop):
+            continue
+        _append_sentence(text, start, stop.end(), out)
+        start = stop.end()
+    _append_sentence(text, start, len(text), out)
+    return out
+
+
+def _append_sentence(text: str, start: int, end: int, out: list[Sentence]) -> None:
+    raw = text[start:end]
+    body = raw.strip()
+    if body:
+        first = start + len(raw) - len(raw.lstrip())
+        out.append(Sentence(body, first, first + len(body)))
+
+
+def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
+    mark = stop.group()
+    if mark[0] in "。！？":
+        return True
+    following = text[stop.end() : stop.end() + 40].lstrip(" \t")[:1]
+    if mark[-1] in _CLOSING_MARKS and following.islower() and following.isascii():
+        return False  # "Stop!" he said.
+    if mark.rstrip(_CLOSING_MARKS) != "." or not following:
+        return True
+    after = text[stop.end()]
+    if mark == "." and not (after.isspace() or "\u4e00" <= after <= "\u9fff"):
+        return False  # 3.14, example.com, e.g
+    return not _is_abbreviation(text, start, stop.start(), following)
+
+
+def _is_abbreviation(text: str, start: int, dot: int, following: str) -> bool:
+    """Whether the full stop at `dot` belongs to a title, an initial, a list number or an abbreviation."""
+    before = text[max(start, dot - 20) : dot]
+    found = _LAST_WORD.search(before)
+    word = found.group().lower() if found else ""
+    if word in _NEVER_SENTENCE_FINAL or (
+        _LIST_NUMBER.match(before) and before.strip() == text[start:dot].strip()
+    ):
+        return True
+    if word in _SELDOM_SENTENCE_FINAL:
+        return not following.isupper()
+    return len(word) == 1 and word.isalpha() and word != "i" and before[-1:].isupper() and following.isupper()
+
+
+_TRAILING_MARKS = re.compile(r"[\s\"'”’」』）)\].!。！~～…]+\Z")
+_LEADING_WORDS = re.compile(
+    r"(?:(?:hey|hi|hello|so|and|but|well|ok|okay|oh|please|sorry|also|then|now|btw|by the way)[\s,]+)*", re.I
+)
+_AUXILIARIES = (
+    r"(?:is|are|was|were|am|do|does|did|can|could|would|will|shall|should|have|has|had|might|must"
+    "|isn't|aren't|wasn't|weren't|don't|doesn't|didn't|can't|couldn't|wouldn't|won't|shouldn't"
+    "|haven't|hasn't)"
+)
+_PRONOUNS = (
+    r"(?:i|you|he|she|it|we|they|there|this|that|my|your|his|her|our|their|any\w*|some(?:one|body|thing))"
+)
+_ENGLISH_QUESTION = re.compile(
+    rf"(?:(?:what|where|when|why|how|which|who|whom|whose)(?:'s|'re|'d|\s+{_AUXILIARIES})\b"
+    rf"|(?:what|which|whose)\s+(?:[\w'-]+\s+){{1,3}}?{_AUXILIARIES}\b"
+    r"|how\s+(?:many|much|old|long|far|often|about|come|tall|big)\b"
+    r"|who\s+(?!knows)\w+s?\b"
+    rf"|{_AUXILIARIES}\s+{_PRONOUNS}\b"
+    r"|(?:is|are|was|were|does|did|has)\s+(?:the\b|[A-Z]\w+\s+\w)"
+    r"|(?:any|got any)\s+(?:idea|chance|suggestion|recommendation|tip|thought)s?\b"
+    r"|(?:do|did)\s+(?:you|i|we)\b|may\s+i\b|what\s+about\b)",
+    re.I,
+)
+_CHINESE_QUESTION = re.compile(
+    "(?:吗|嗎|呢|(?<!什)么)\\Z"
+    "|(?<!没)(?<!没有)(?<!无论)(?<!不管)什么(?!都|也|的)"
+    "|(?:谁|哪[里儿个些位家]?|怎么样?|怎样)(?!都|也)|为什么|为何|多少|多大|多久|多高|多重|多远"
+    "|几(?:岁|点|号|月|口人|时)|是不是|有没有|能不能|会不会|可不可以|要不要|好不好|(?<!不)对不对|是否"
+)
+_INDIRECT_QUESTION_ZH = re.compile("不(?:知道|清楚|明白|记得|管)|无论")
+
+
+def is_question(text: str) -> bool:
+    """Whether one sentence asks something, with or without its question mark."""
+    stripped = text.strip()
+    if re.search(r"[?？]", stripped[-6:]):
+        return True
+    body = _TRAILING_MARKS.sub("", stripped[-400:])
+    if has_han(body):
+        return bool(_CHINESE_QUESTION.search(body)) and not _INDIRECT_QUESTION_ZH.search(body)
+    lead = _LEADING_WORDS.match(stripped)
+    return bool(_ENGLISH_QUESTION.match(stripped, lead.end() if lead else 0))
+
+
+ELLIPSIS = "…"
+
+_FLAG_CHARACTER = "[\U0001f1e6-\U0001f1ff]"
+_EMOJI_MODIFIERS = (
+    "[\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"  # variation, skin tone, tags
+)
+_EMOJI_SEQUENCE = f"(?:{_FLAG_CHARACTER}{{2}}|(?!{_FLAG_CHARACTER})[{EMOJI}]){_EMOJI_MODIFIERS}"
+_ATOM = re.compile(
+    rf"\s+|{_EMOJI_SEQUENCE}(?:\u200d{_EMOJI_SEQUENCE})*|[{UNSPACED}][\u0300-\u036f\ufe00-\ufe0f]*"
+    rf"|(?:(?![{UNSPACED}{EMOJI}])\S)+|\S"
+)
+_WORD_OR_CJK_CHARACTER = re.compile(rf"[{CJK}]|(?:(?![{CJK}])[^\W_])+(?:['’.,:-](?:(?![{CJK}])[^\W_])+)*")
+_CLAUSE_END = re.compile(r"[,;:，；：、]+(?=\s|[^\x00-\x7f])|\s[–—-]\s")
+
+
+def count_words(text: str) -> int:
+    """Words, as a reader counts them; of Chinese, Japanese and Korean, characters."""
+    return len(_WORD_OR_CJK_CHARACTER.findall(text))
+
+
+def shorten(text: str, fits: Callable[[str], bool]) -> str:
+    """The longest beginning that fits: whole sentences, else whole clauses, else whole words and a gap sign.
+
+    `fits` must hold for every beginning of what it holds for. Empty where not even a word fits.
+    """
+    whole = text.strip()
+    if fits(whole):
+        return whole
+    for borders, mark in ((_sentence_ends, ""), (_clause_ends, ELLIPSIS), (_atom_ends, ELLIPSIS)):
+        best = ""
+        for end in borders(whole):
+            begun = whole[:end].rstrip(" ,;:，；：、–—-\t\n") + mark
+            if not fits(begun):
+                break
+            best = begun
+        if best.rstrip(ELLIPSIS):
+            return best
+    return ""
+
+
+def split_chunks(text: str, fits: Callable[[str], bool]) -> list[Sentence]:
+    """The sentences with their spans, one that does not fit cut at clauses, else between words."""
+    out: list[Sentence] = []
+    for sentence in split_sentences(text):
+        if fits(sentence.text):
+            out.append(sentence)
+            continue
+        start = 0
+        while start < len(sentence.text):
+            end = start + _first_cut(sentence.text[start:], fits)
+            body = sentence.text[start:end].strip()
+            if body:
+                first = sentence.start + sentence.text.index(body, start)
+                out.append(Sentence(body, first, first + len(body)))
+            start = end
+    return out
+
+
+def _first_cut(text: str, fits: Callable[[str], bool]) -> int:
+    """Where to cut first: the last clause's end that fits, else the last word's, at least one word."""
+    for borders in (_clause_ends, _atom_ends):
+        best = 0
+        for end in borders(text):
+            if not fits(text[:end]):
+                break
+            best = end
+        if best and text[:best].strip():
+            return best
+    lead = len(text) - len(text.lstrip())
+    first = _ATOM.match(text, lead)
+    return first.end() if first else len(text)
+
+
+def _sentence_ends(text: str) -> Iterator[int]:
+    return (sentence.end for sentence in split_sentences(text))
+
+
+def _clause_ends(text: str) -> Iterator[int]:
+    return (clause.end() for clause in _CLAUSE_END.finditer(text))
+
+
+def _atom_ends(text: str) -> Iterator[int]:
+    return (atom.end() for atom in _ATOM.finditer(text))

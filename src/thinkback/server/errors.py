@@ -1,0 +1,72 @@
+"""What went wrong, as a client of OpenAI's API understands it: a status and {"error": {...}}.
+
+Clients that expect FastAPI's `detail` (mem0's) find the message there as well.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from starlette.responses import JSONResponse
+
+from thinkback import errors
+
+_log = logging.getLogger("thinkback.server")
+
+
+class RequestRefused(errors.ThinkbackError):
+    """The request is not let in, or not served now."""
+
+    def __init__(self, status: int, message: str, code: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.headers = headers or {}
+
+
+def forbidden(message: str) -> RequestRefused:
+    return RequestRefused(403, message, "forbidden")
+
+
+def busy(message: str, retry_after: float = 1.0) -> RequestRefused:
+    return RequestRefused(503, message, "busy", {"Retry-After": f"{max(1, round(retry_after))}"})
+
+
+_STATUS_BY_ERROR: tuple[tuple[type[errors.ThinkbackError], int, str], ...] = (
+    (errors.InvalidInput, 422, "invalid_input"),
+    (errors.NotFound, 404, "not_found"),
+    (errors.Conflict, 409, "conflict"),
+    (errors.StoreUnavailable, 503, "store_unavailable"),
+    (errors.DiskFull, 507, "disk_full"),
+    (errors.StoreError, 500, "store_error"),
+    (errors.RateLimited, 429, "rate_limited"),
+    (errors.ModelTimeout, 504, "model_timeout"),
+    (errors.ModelError, 502, "model_error"),
+    (errors.MissingExtra, 501, "missing_extra"),
+)
+
+
+_PUBLIC_MESSAGES = {
+    "store_unavailable": "the database cannot be read or written now: try again later",
+    "disk_full": "the server's disk is full; nothing was half-written",
+    "store_error": "the database failed; the server's log says how",
+}
+"""In place of messages that name the server's files."""
+
+
+def error_response(error: errors.ThinkbackError) -> JSONResponse:
+    """The response for an error that was raised on purpose."""
+    if isinstance(error, RequestRefused):
+        return json_error(error.status, str(error), error.code, error.headers)
+    if isinstance(error, errors.StoreError):
+        _log.error("%s: %s", type(error).__name__, error)
+    for kind, status, code in _STATUS_BY_ERROR:
+        if isinstance(error, kind):
+            return json_error(status, _PUBLIC_MESSAGES.get(code, str(error)), code)
+    return json_error(500, str(error), "error")
+
+
+def json_error(status: int, message: str, code: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    error = {"message": message, "type": kind, "param": None, "code": code}
+    return JSONResponse({"error": error, "detail": message}, status, headers)

@@ -1,0 +1,174 @@
+"""The upstream interface of the proxy, and its implementation over HTTP (aiohttp, decision 16)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Protocol
+from urllib.parse import urlsplit, urlunsplit
+
+import aiohttp
+from yarl import URL
+
+from thinkback.errors import InvalidInput
+from thinkback.memory import Memory
+from thinkback.server.errors import RequestRefused
+from thinkback.types import Recollection
+
+RawHeaders = list[tuple[bytes, bytes]]
+
+
+class UpstreamBroken(Exception):
+    """The upstream ended in the middle of its answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamRequest:
+    """A request on its way. `path` is ours, below `/v1`; no client names the host.
+
+    Memory that answers for itself is given the `text` that asks, the `memory` it may read, and what was
+    found there already.
+    """
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes = b""
+    memory: Memory | None = None
+    text: str = ""
+    recollection: Recollection | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamResponse:
+    """An answer on its way: `chunks` ends with Broken if the upstream does not come to its end.
+
+    `by_memory`: it tells what is remembered, and so it must not be remembered as news.
+    """
+
+    status: int
+    headers: RawHeaders
+    chunks: AsyncGenerator[bytes, None]
+    by_memory: bool = False
+
+
+class Upstream(Protocol):
+    async def send(self, request: UpstreamRequest) -> UpstreamResponse:
+        """The answer when it begins; ThinkbackError if there is none. Whoever closes its chunks ends it."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+def upstream_unreachable(why: str) -> RequestRefused:
+    return RequestRefused(
+        502, f"the upstream did not answer: {why}", "upstream_unreachable", {"X-Should-Retry": "true"}
+    )
+
+
+def upstream_timeout(seconds: float) -> RequestRefused:
+    return RequestRefused(504, f"the upstream was silent for {seconds:g} s", "upstream_timeout")
+
+
+MAX_CONNECTIONS = 1024
+CONNECT_TIMEOUT_SECONDS = 10.0
+KEEP_ALIVE_SECONDS = (
+    4.0  # a connection is kept so long: a little less than the 5 s after which many servers drop it
+)
+MAX_ATTEMPTS = 3  # connections that were used before may all have been dropped
+_MAX_SINGLE_WRITE_BYTES = 1 << 20  # a larger body is written in pieces
+_DROPPED_CONNECTION_ERRORS = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
+
+
+class RemoteUpstream:
+    """An OpenAI-compatible server at one base URL, which no request can change."""
+
+    def __init__(self, base_url: str, timeout_seconds: float) -> None:
+        self._base = urlsplit(base_url)
+        if self._base.scheme not in ("http", "https") or not self._base.netloc:
+            raise InvalidInput(f"upstream={base_url!r:.80}: give a URL such as https://api.openai.com/v1")
+        self._timeout_seconds = timeout_seconds
+        self._session: aiohttp.ClientSession | None = None
+
+    async def send(self, request: UpstreamRequest) -> UpstreamResponse:
+        for _ in range(MAX_ATTEMPTS):
+            connection = _ConnectionTrace()
+            try:
+                response = await self._get_session().request(
+                    request.method,
+                    self._url(request.path),
+                    data=_request_data(request.body),
+                    headers=request.headers,
+                    allow_redirects=False,
+                    trace_request_ctx=connection,
+                )
+            except TimeoutError:
+                raise upstream_timeout(self._timeout_seconds) from None
+            except (aiohttp.ClientError, OSError) as error:
+                # It may have been dropped just before it was used: then nothing was asked yet.
+                if connection.reused and isinstance(error, _DROPPED_CONNECTION_ERRORS):
+                    continue
+                raise upstream_unreachable(type(error).__name__) from None
+            return UpstreamResponse(response.status, list(response.raw_headers), _response_chunks(response))
+        raise upstream_unreachable("it drops its connections")
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _url(self, path: str) -> URL:
+        base = self._base
+        return URL(urlunsplit(base._replace(path=base.path.rstrip("/") + path)), encoded=True)
+
+    def _get_session(self) -> aiohttp.ClientSession:
+        """Made at the first request: a session belongs to the loop it is made in."""
+        if self._session is None:
+            trace = aiohttp.TraceConfig()
+            trace.on_connection_reuseconn.append(_mark_reused)
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(
+                    limit=MAX_CONNECTIONS,
+                    limit_per_host=0,
+                    keepalive_timeout=KEEP_ALIVE_SECONDS,
+                    ttl_dns_cache=60,
+                ),
+                timeout=aiohttp.ClientTimeout(
+                    total=None, sock_connect=CONNECT_TIMEOUT_SECONDS, sock_read=self._timeout_seconds
+                ),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                trust_env=False,
+                headers={"User-Agent": "thinkback"},
+                trace_configs=[trace],
+            )
+        return self._session
+
+
+class _ConnectionTrace:
+    """What is known of the connection one request went over."""
+
+    reused = False
+
+
+async def _mark_reused(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
+    context.trace_request_ctx.reused = True
+
+
+def _request_data(body: bytes) -> bytes | io.BytesIO | None:
+    return (body if len(body) <= _MAX_SINGLE_WRITE_BYTES else io.BytesIO(body)) if body else None
+
+
+async def _response_chunks(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
+    """The body as it comes. A connection whose answer was not read to its end is closed, not used again."""
+    try:
+        async for chunk in response.content.iter_any():
+            yield chunk
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        if rest := response.content._read_nowait(-1):  # what came before the break, and was not taken yet
+            yield rest
+        raise UpstreamBroken(type(error).__name__) from None
+    finally:
+        response.close()

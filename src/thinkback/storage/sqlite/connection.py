@@ -1,0 +1,336 @@
+"""One SQLite file, opened safely: pragmas, schema, one writer at a time, and errors in our words.
+
+Writes of all processes take turns on a lock file beside the database. SQLite could arbitrate by itself,
+but before 3.51.3 a writer and a checkpoint of another connection at the same instant can damage the WAL
+(the "WAL-reset" bug), and its waiting polls with growing sleeps. So: automatic checkpoints are off, and
+both commits and checkpoints happen only under the lock.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from thinkback import errors
+from thinkback.storage import sql_files
+
+try:
+    import fcntl
+except ImportError:  # Windows: SQLite's own locks arbitrate there
+    fcntl = None  # type: ignore[assignment]
+
+APPLICATION_ID = 0x74686E6B  # "thnk"
+LOCK_TIMEOUT_SECONDS = 30.0
+MAX_LOCK_POLL_SECONDS = (
+    0.001  # between two looks at the lock: whoever waits longer than others is passed by them
+)
+CHECKPOINT_WAL_BYTES = 4 << 20
+SCRUB_PENDING = "scrub"  # in meta from the commit of an erasure until its bytes are gone
+CHECKPOINT_INTERVAL_COMMITS = 256  # commits between two looks at the size of the WAL
+
+QUERIES = sql_files.load_queries(__package__, "queries.sql")
+MIGRATIONS = tuple(sql_files.load_migrations(f"{__package__}.migrations"))
+
+Row = tuple[Any, ...]
+
+
+class Connection:
+    """A writer and a reader on one file (on `:memory:` they are the same), safe to share by threads."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.in_memory = path == ":memory:"
+        self.bound_embedder: str | None = None  # the embedder that everybody on this connection writes with
+        self._write_lock = threading.RLock()
+        self._read_lock = self._write_lock if self.in_memory else threading.RLock()
+        self._commits = 0
+        self._lock_file = -1
+        with ExitStack() as opened, translate_errors(path):
+            if not self.in_memory:
+                self._open_lock_file()
+                opened.callback(self._close_lock_file)
+            self._writer = opened.enter_context(closing(self._connect()))
+            with self.exclusive_lock():
+                self._migrate()
+            self._reader = self._writer
+            if not self.in_memory:
+                self._reader = opened.enter_context(closing(self._connect()))
+            if self.needs_scrub():
+                with suppress(errors.StoreError):  # a reader or a full disk is in the way: later
+                    self.scrub()
+            opened.pop_all()  # all went well: they stay open until close()
+
+    # --- statements, always by name -----------------------------------------------------------
+
+    def run(self, name: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run a named statement on the writer; only inside `write()`."""
+        return self._writer.execute(QUERIES[name], parameters)
+
+    def run_many(self, name: str, rows: Sequence[Sequence[Any]]) -> None:
+        self._writer.executemany(QUERIES[name], rows)
+
+    def read(self, name: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """The rows of a named query, as last committed."""
+        with self._read_lock:
+            try:
+                return self._reader.execute(QUERIES[name], parameters).fetchall()
+            except sqlite3.Error as error:
+                raise _translate_error(self.path, error) from error
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Several reads that see one state."""
+        with self._read_lock, translate_errors(self.path):
+            if self._reader.in_transaction:
+                yield
+                return
+            self._reader.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._reader.execute("COMMIT")
+
+    @contextmanager
+    def write(self, *, derived: bool = False) -> Iterator[None]:
+        """One transaction: all of it durable at the end, or none of it.
+
+        What is `derived` from rows may be lost with the power, whole, and made again: it waits for no disk.
+        """
+        with self._write_lock, translate_errors(self.path), self.exclusive_lock(), self._synchronous(derived):
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+            self._commits += 1
+            if self._commits % CHECKPOINT_INTERVAL_COMMITS == 0 and self._wal_size() > CHECKPOINT_WAL_BYTES:
+                with suppress(sqlite3.Error):  # what is committed stays committed; a later one tries again
+                    self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    @contextmanager
+    def _synchronous(self, derived: bool) -> Iterator[None]:
+        """The WAL is synced at the end of a transaction, unless it is derived or inside another one."""
+        if not derived or self._writer.in_transaction:
+            yield
+            return
+        self._writer.execute("PRAGMA synchronous=NORMAL")
+        try:
+            yield
+        finally:
+            self._writer.execute("PRAGMA synchronous=FULL")
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open: on some errors SQLite has ended it by itself."""
+        return bool(self._writer.in_transaction)
+
+    def scrub(self) -> None:
+        """Leave no byte of what was deleted, in the database file or in the WAL.
+
+        `secure_delete` zeroes deleted cells, but rebalancing a b-tree may have left copies of them in the
+        unused part of a page (measured: 2% of deletes from random places), so the file is written anew. A
+        database of 100 MB takes half a second, and as much again of disk and of memory meanwhile.
+        """
+        if not self.in_memory:
+            self._empty_wal()  # it is about to take the whole database
+            with self._write_lock, translate_errors(self.path), self.exclusive_lock():
+                self._writer.execute("VACUUM")
+            self._empty_wal()
+        with self.write():
+            self.run("meta.delete", (SCRUB_PENDING,))
+
+    def needs_scrub(self) -> bool:
+        """Whether an erasure was committed whose old bytes may still be in a file."""
+        return bool(self.read("meta.get", (SCRUB_PENDING,)))
+
+    def _empty_wal(self) -> None:
+        """Move every page into the database file and cut the WAL to nothing."""
+        deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
+        while True:
+            with self._write_lock, self._read_lock, translate_errors(self.path), self.exclusive_lock():
+                busy = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            if not busy:
+                return
+            if time.monotonic() > deadline:
+                raise errors.StoreUnavailable(
+                    f"{self.path}: another process has been reading for {LOCK_TIMEOUT_SECONDS:.0f} s, so old pages "
+                    "are still in the -wal file; end it and open the database again"
+                )
+            time.sleep(0.05)
+
+    def check(self) -> list[str]:
+        with self._read_lock, translate_errors(self.path):
+            rows = self._reader.execute("PRAGMA integrity_check").fetchall()
+        return [row[0] for row in rows if row[0] != "ok"]
+
+    def close(self) -> None:
+        with self._write_lock, self._read_lock:
+            if self._reader is not self._writer:
+                self._reader.close()
+            with translate_errors(self.path), self.exclusive_lock():
+                self._writer.close()
+            self._close_lock_file()
+
+    # --- opening ------------------------------------------------------------------------------
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path,
+            timeout=LOCK_TIMEOUT_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        )
+        try:
+            for pragma in (
+                "trusted_schema=OFF",
+                "temp_store=MEMORY",
+                "secure_delete=ON",
+                "wal_autocheckpoint=0",
+                "synchronous=FULL",
+                "cache_size=-32768",  # KiB; with the default of 2 MiB recalls read pages from the system
+            ):
+                connection.execute(f"PRAGMA {pragma}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _migrate(self) -> None:
+        """Refuse what is not ours or is too new; then bring the schema up to date."""
+        version = self._pragma("user_version")
+        application = self._pragma("application_id")
+        tables = self._writer.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        if tables and application != APPLICATION_ID:
+            raise errors.CorruptStore(
+                f"{self.path} is an SQLite database of another application; name another file"
+            )
+        if version > len(MIGRATIONS):
+            raise errors.NewerSchema(
+                f"{self.path} has schema {version}, this thinkback knows up to {len(MIGRATIONS)}: "
+                "upgrade with pip install -U thinkback (nothing was changed)"
+            )
+        if self._pragma("journal_mode") != "wal":
+            self._writer.execute("PRAGMA journal_mode=WAL")
+        for migration in MIGRATIONS[version:]:
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                for statement in _split_statements(migration.script):
+                    self._writer.execute(statement)
+                self._writer.execute(f"PRAGMA application_id={APPLICATION_ID}")
+                self._writer.execute(f"PRAGMA user_version={migration.version}")
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    def _pragma(self, name: str) -> Any:
+        return self._writer.execute(f"PRAGMA {name}").fetchone()[0]
+
+    # --- the lock between processes -------------------------------------------------------------
+
+    def _open_lock_file(self) -> None:
+        folder = Path(self.path).absolute().parent
+        if not folder.is_dir():
+            raise errors.StoreUnavailable(
+                f"{folder} is no folder: create it, or name another file for the database"
+            )
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        self._lock_file = os.open(f"{self.path}-lock", flags, 0o600)
+
+    def _close_lock_file(self) -> None:
+        if self._lock_file >= 0:
+            os.close(self._lock_file)
+            self._lock_file = -1
+
+    @contextmanager
+    def exclusive_lock(self) -> Iterator[None]:
+        if self._lock_file < 0 or fcntl is None:
+            yield
+            return
+        deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
+        pause = 0.0002
+        while True:
+            try:
+                fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise errors.StoreUnavailable(
+                        f"{self.path}: another process has been writing for {LOCK_TIMEOUT_SECONDS:.0f} s; "
+                        "try again later"
+                    ) from None
+                time.sleep(pause)
+                pause = min(pause * 2, MAX_LOCK_POLL_SECONDS)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._lock_file, fcntl.LOCK_UN)
+
+    def _wal_size(self) -> int:
+        try:
+            return os.stat(f"{self.path}-wal").st_size
+        except FileNotFoundError:
+            return 0
+
+
+def _split_statements(script: str) -> Iterator[str]:
+    """The statements of a script one by one, for `executescript` would commit the transaction."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""
+    if pending.strip():
+        yield pending
+
+
+@contextmanager
+def translate_errors(path: str) -> Iterator[None]:
+    """SQLite's and the system's errors become ours, with what to do next."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _translate_error(path, error) from error
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise _disk_full(path) from error
+        raise errors.StoreUnavailable(f"{path} cannot be opened for writing: {error.strerror}") from error
+
+
+def _disk_full(path: str) -> errors.DiskFull:
+    return errors.DiskFull(f"{path}: no space left; nothing was half-written. Free some space and try again")
+
+
+def _translate_error(path: str, error: sqlite3.Error) -> errors.StoreError:
+    text = str(error)
+    code = getattr(error, "sqlite_errorname", "")
+    if code in ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"):
+        return _disk_full(path)
+    if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return errors.CorruptStore(
+            f"{path} is damaged or is no thinkback database ({text}). Nothing was changed: "
+            "keep the file, restore a backup or an export"
+        )
+    if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
+        return errors.StoreUnavailable(
+            f"{path} cannot be opened for writing ({text}): "
+            "check the folder's permissions, or name another file"
+        )
+    if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return errors.StoreUnavailable(f"{path} is locked by another process; try again later")
+    if code.startswith("SQLITE_CONSTRAINT"):
+        return errors.IntegrityError(f"{path}: {text}")
+    return errors.StoreError(f"{path}: {text}")

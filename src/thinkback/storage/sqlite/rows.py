@@ -1,0 +1,231 @@
+"""Rows of the schema <-> values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from thinkback.codec import (
+    check_from_json,
+    check_to_json,
+    recalled_item_from_json,
+    recalled_item_to_json,
+    source_from_json,
+    source_to_json,
+    summary_from_json,
+    summary_to_json,
+    summary_update_from_json,
+    summary_update_to_json,
+    thought_from_json,
+    thought_to_json,
+)
+from thinkback.storage.sqlite.connection import Row
+from thinkback.times import from_micros
+from thinkback.times import to_micros as micros
+from thinkback.types import Action, ApiKey, ConsistencyCheck, Source, Summary, SummaryUpdate, Thought, Turn
+
+NO_LIMIT = -1  # LIMIT -1 is no limit
+
+
+def ids_to_json(ids: Iterable[int]) -> str:
+    return json.dumps(sorted(ids))
+
+
+def optional_micros(value: datetime | None) -> int | None:
+    return None if value is None else micros(value)
+
+
+def optional_time(value: int | None) -> datetime | None:
+    return None if value is None else from_micros(value)
+
+
+def turn_to_row(space: int, turn: Turn) -> Sequence[Any]:
+    return (
+        space,
+        turn.id,
+        turn.session,
+        turn.key,
+        turn.asker,
+        turn.answerer,
+        micros(turn.at),
+        micros(turn.recorded_at),
+        json.dumps([recalled_item_to_json(used) for used in turn.recalled]) if turn.recalled else "[]",
+        turn.query,
+        turn.response,
+        optional_micros(turn.thought_at),
+        checks_to_json(turn.checks),
+    )
+
+
+def checks_to_json(checks: Iterable[ConsistencyCheck]) -> str:
+    return json.dumps([check_to_json(check) for check in checks], ensure_ascii=False)
+
+
+def checks_from_json(text: str) -> tuple[ConsistencyCheck, ...]:
+    return () if text == "[]" else tuple(check_from_json(check) for check in json.loads(text))
+
+
+def turn_from_row(row: Row) -> Turn:
+    id_, session, key, asker, answerer, at, recorded_at, recalled, query, response = row[:10]
+    thought_at, caught = row[10:12]
+    return Turn(
+        id=id_,
+        session=session,
+        key=key,
+        asker=asker,
+        answerer=answerer,
+        at=from_micros(at),
+        recorded_at=from_micros(recorded_at),
+        recalled=()
+        if recalled == "[]"
+        else tuple(recalled_item_from_json(used) for used in json.loads(recalled)),
+        query=query,
+        response=response,
+        thought_at=optional_time(thought_at),
+        checks=checks_from_json(caught),
+    )
+
+
+def thought_to_row(space: int, entity: int, thought: Thought, stamp: int) -> Sequence[Any]:
+    return (
+        space,
+        thought.id,
+        entity,
+        thought.subject,
+        thought.relation,
+        json.dumps(thought.objects, ensure_ascii=False),
+        thought.sentence,
+        thought.kind,
+        int(thought.negated),
+        optional_micros(thought.valid_from),
+        optional_micros(thought.valid_to),
+        micros(thought.recorded_at),
+        optional_micros(thought.retired_at),
+        json.dumps([source_to_json(source) for source in thought.sources], ensure_ascii=False),
+        stamp,
+    )
+
+
+def thought_from_row(row: Row) -> Thought:
+    (
+        id_,
+        subject,
+        relation,
+        objects,
+        sentence,
+        kind,
+        negated,
+        valid_from,
+        valid_to,
+        recorded_at,
+        retired_at,
+        sources_,
+    ) = row
+    return Thought(
+        id=id_,
+        subject=subject,
+        relation=relation,
+        objects=tuple(json.loads(objects)),
+        sentence=sentence,
+        kind=kind,
+        negated=bool(negated),
+        valid_from=optional_time(valid_from),
+        valid_to=optional_time(valid_to),
+        recorded_at=from_micros(recorded_at),
+        retired_at=optional_time(retired_at),
+        sources=sources_from_json(sources_),
+    )
+
+
+def sources_from_json(text: str) -> tuple[Source, ...]:
+    return tuple(source_from_json(source) for source in json.loads(text))
+
+
+def action_to_row(space: int, action: Action) -> Sequence[Any]:
+    return (
+        space,
+        action.id,
+        action.action,
+        action.reason,
+        action.actor,
+        micros(action.at),
+        action.turn,
+        action.undoes,
+        action.undone_by,
+        _thoughts_to_json(action.before),
+        _thoughts_to_json(action.after),
+    )
+
+
+def action_from_row(row: Row) -> Action:
+    id_, kind, reason, actor, at, turn_, undoes, undone_by, before, after = row
+    return Action(
+        id=id_,
+        action=kind,
+        reason=reason,
+        actor=actor,
+        at=from_micros(at),
+        turn=turn_,
+        undoes=undoes,
+        undone_by=undone_by,
+        before=tuple(thought_from_json(item) for item in json.loads(before)),
+        after=tuple(thought_from_json(item) for item in json.loads(after)),
+    )
+
+
+def _thoughts_to_json(thoughts: Iterable[Thought]) -> str:
+    return json.dumps([thought_to_json(item) for item in thoughts], ensure_ascii=False)
+
+
+def rewritten_action_to_row(space: int, action: Action) -> Sequence[Any]:
+    before, after = _thoughts_to_json(action.before), _thoughts_to_json(action.after)
+    return (space, action.id, action.action, action.reason, before, after)
+
+
+def key_to_row(key: ApiKey) -> Sequence[Any]:
+    return (
+        key.id,
+        key.tenant,
+        json.dumps(sorted(key.scopes)),
+        key.digest,
+        key.label,
+        key.user,
+        micros(key.created_at),
+        optional_micros(key.expires_at),
+        optional_micros(key.revoked_at),
+    )
+
+
+def key_from_row(row: Row) -> ApiKey:
+    id_, tenant, scopes, digest, label, user, created_at, expires_at, revoked_at = row
+    return ApiKey(
+        id=id_,
+        tenant=tenant,
+        scopes=frozenset(json.loads(scopes)),
+        digest=digest,
+        label=label,
+        user=user,
+        created_at=from_micros(created_at),
+        expires_at=optional_time(expires_at),
+        revoked_at=optional_time(revoked_at),
+    )
+
+
+def summary_to_row(space: int, summary: Summary) -> Sequence[Any]:
+    body = json.dumps(summary_to_json(summary), ensure_ascii=False)
+    return (space, summary.session, summary.version, summary.turn, body)
+
+
+def summary_from_row(row: Row) -> Summary:
+    return summary_from_json(json.loads(row[0]))
+
+
+def summary_update_to_row(space: int, update: SummaryUpdate) -> Sequence[Any]:
+    body = json.dumps(summary_update_to_json(update), ensure_ascii=False)
+    return (space, update.session, update.version, body)
+
+
+def summary_update_from_row(row: Row) -> SummaryUpdate:
+    return summary_update_from_json(json.loads(row[0]))

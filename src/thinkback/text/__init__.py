@@ -1,1 +1,0 @@
-"""Language without a model: tokens, sentences, dates, cleaning and language guessing."""

@@ -1,1 +1,0 @@
-"""Questions: what is asked for, of which time, and in which words the answer may stand."""

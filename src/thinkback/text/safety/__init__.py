@@ -1,1 +1,0 @@
-"""Hostile text is data: orders, secrets and forged structure are found here, and kept out of recall."""

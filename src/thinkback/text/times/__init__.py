@@ -1,1 +1,0 @@
-"""Times in words: dates, feasts and loose times, English and Chinese, as half-open intervals."""

@@ -1,0 +1,85 @@
+"""Which objects of an older thought a newer one of opposite sign takes out, though said in other words.
+
+Algorithm 1 compares objects by their keys. In matters of health that is too little: who takes "ramipril
+5 mg" and then "stopped ramipril" takes it no more, "bleeding ulcer" refutes "never had an ulcer", and one
+allergy is enough to refute "no allergies". Elsewhere only the very same object counts.
+"""
+
+from __future__ import annotations
+
+import re
+
+from thinkback.language.tokens import extract_terms
+from thinkback.think.slots import object_key, strip_dose
+from thinkback.think.state import object_keys
+from thinkback.types import ThoughtDraft
+
+_HEALTH_RELATIONS = frozenset(("takes", "is allergic to", "has condition", "had condition"))
+_PRESENT_RELATIONS = ("takes",)
+"""Who takes no medicine has stopped all; who says "no allergies" may have forgotten one."""
+_ANY_OF_KIND = re.compile("any (?P<kind>[a-z]+)|任何(?P<kind_zh>[\u4e00-\u9fff]+)")
+_MEDICINE = re.compile("(?:medicine|drug|medication|tablet|pill)s?|药物?|药品")
+_FOOD = re.compile("foods?|食物|食品")
+_FOOD_ALLERGEN = re.compile(
+    r"\b(?:(?:pea|brazil |tree |hazel|wal)?nuts?|almonds?|cashews?|pistachios?|sesame|soya?|wheat|gluten"
+    r"|milk|dairy|lactose|eggs?|fish|seafood|shellfish|shrimps?|prawns?|crabs?|lobsters?|oysters?|mussels?|kiwis?"
+    r"|mango(?:es)?|strawberr(?:y|ies)|apples?|peach(?:es)?|bananas?|pineapples?|tomato(?:es)?|celery|mustard"
+    r"|chocolate|alcohol|mushrooms?|meat|beef|pork|chicken|corn|avocados?)\b"
+    "|[花杏核桃榛坚]?[生仁果]|牛?奶|鸡?蛋|[海河]鲜|[鱼虾蟹贝]|小麦|麸质|大豆|黄豆|芝麻|芒果|菠萝|猕猴桃|草莓"
+    "|桃|香蕉|苹果|酒|蘑菇|[牛羊猪鸡]肉|巧克力|芹菜",
+    re.I,
+)
+_ENVIRONMENT_ALLERGEN = re.compile(
+    r"\b(?:pollens?|grass(?:es)?|trees?|birch|hay|dust|mites?|mou?lds?|cats?|dogs?|horses?|fur|hair|feathers?"
+    r"|bees?|wasps?|insects?|stings?|bites?|latex|nickel|metals?|wool|perfumes?|sun|plasters?|cold|smoke|ragweed)\b"
+    "|花粉|粉尘|灰尘|尘螨|螨虫|霉菌|[猫狗马]毛?|动物|羽毛|蜂|昆虫|蚊|乳胶|镍|金属|羊毛|香水|紫外线|阳光|冷空气|柳絮|草",
+    re.I,
+)
+"""What people are allergic to and is no medicine; medicines have too many names to be listed."""
+
+
+def contradicted_keys(draft: ThoughtDraft, old: ThoughtDraft) -> set[str]:
+    """The keys of the old objects that cannot hold beside a draft of opposite sign."""
+    said = object_keys([draft.objects])
+    if draft.relation not in _HEALTH_RELATIONS:
+        return {key for key in map(object_key, old.objects) if key in said}
+    return {
+        object_key(item)
+        for item in old.objects
+        if object_key(item) in said
+        or any(
+            _denial_covers(draft.relation, each, item)
+            if draft.negated
+            else _refutes_denial(draft.relation, each, item)
+            for each in draft.objects
+        )
+    }
+
+
+def _denial_covers(relation: str, denied: str, affirmed: str) -> bool:
+    """Whether a newer denial speaks of what was affirmed."""
+    if _ANY_OF_KIND.fullmatch(denied):
+        return relation in _PRESENT_RELATIONS
+    return _is_more_general(relation, denied, affirmed)
+
+
+def _refutes_denial(relation: str, affirmed: str, denied: str) -> bool:
+    """Whether what is affirmed now is what was denied, or one of its kind."""
+    if not (every := _ANY_OF_KIND.fullmatch(denied)):
+        return _is_more_general(relation, denied, affirmed)
+    kind = every["kind"] or every["kind_zh"]
+    if relation != "is allergic to":
+        return True
+    if _MEDICINE.fullmatch(kind):
+        return not _FOOD_ALLERGEN.search(affirmed) and not _ENVIRONMENT_ALLERGEN.search(affirmed)
+    return bool(_FOOD_ALLERGEN.search(affirmed)) if _FOOD.fullmatch(kind) else True
+
+
+def _is_more_general(relation: str, general: str, special: str) -> bool:
+    """An ulcer and a bleeding ulcer, 心脏病 and 冠状动脉心脏病; a medicine and a dose of it."""
+    if relation == "takes" and object_key(general) == object_key(strip_dose(special)):
+        return True
+    if not general.isascii():
+        return len(general) > 1 and special.endswith(general)
+    words, of = extract_terms(general), extract_terms(special)
+    return bool(words) and words[-1:] == of[-1:] and set(words) <= set(of)

@@ -1,0 +1,69 @@
+"""Reply types of the `generate`, `merge` and `forget` prompts, with the limits a reply must keep."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from thinkback.types import Kind
+
+MAX_THOUGHTS = 32
+
+ShortText = Annotated[str, Field(min_length=1, max_length=120)]
+_CLOSED_MODEL = ConfigDict(extra="ignore", frozen=True, json_schema_extra={"additionalProperties": False})
+
+
+class ThoughtReply(BaseModel):
+    """One thought as a model says it; a denial is part of the relation."""
+
+    model_config = _CLOSED_MODEL
+
+    line: int
+    subject: ShortText
+    relation: ShortText
+    objects: Annotated[list[ShortText], Field(min_length=1, max_length=8)]
+    kind: Kind
+
+
+class GenerateReply(BaseModel):
+    """All thoughts of one turn."""
+
+    model_config = _CLOSED_MODEL
+
+    thoughts: Annotated[list[ThoughtReply], Field(max_length=MAX_THOUGHTS)]
+
+
+def generate_schema(line_count: int, max_thoughts: int) -> dict[str, Any]:
+    """The reply's JSON schema for so many numbered lines; a small model writes on until it has `most`."""
+    whole = GenerateReply.model_json_schema()
+    whole["properties"]["thoughts"]["maxItems"] = min(MAX_THOUGHTS, max_thoughts)
+    whole["$defs"]["ThoughtReply"]["properties"]["line"]["enum"] = list(range(1, line_count + 1))
+    return whole
+
+
+class MergeProposal(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    ids: Annotated[list[int], Field(min_length=2, max_length=64)]
+    sentence: Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class MergeReply(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    merges: Annotated[list[MergeProposal], Field(max_length=64)]
+
+
+class ForgetProposal(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    id: int
+    against: int | None = None
+    reason: Annotated[str, Field(max_length=600)] = ""
+
+
+class ForgetReply(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    forget: Annotated[list[ForgetProposal], Field(max_length=64)]

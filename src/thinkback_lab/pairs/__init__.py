@@ -1,1 +1,0 @@
-"""Pairs of statements: what is compatible must stay, what is updated must go."""

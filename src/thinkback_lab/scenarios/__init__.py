@@ -1,1 +1,0 @@
-"""Scenarios: the unit tests of memory, replayed turn by turn and probed."""

@@ -1,1 +1,0 @@
-"""The thought generator's triples against KdConv's gold knowledge (decision 0010)."""

@@ -1,0 +1,204 @@
+"""Asking an ASGI app in process, and proving of a whole app that no route of it has an open door.
+
+for route in every_route(app): assert rule_of(route) is not None
+await prove_doors(gate, every_route(app), wrong="...", reader="...", ...)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi.routing import iter_route_contexts
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import ASGIApp, Message
+
+from thinkback.server.middleware.auth import AccessTable, RequiredAccess
+
+Headers = list[tuple[bytes, bytes]]
+
+
+@dataclass
+class AppResponse:
+    """A response as it arrived."""
+
+    status: int = 0
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    body: bytes = b""
+
+    def header(self, name: str) -> str | None:
+        found = [value for known, value in self.headers if known == name]
+        assert len(found) < 2, f"{name} is said twice: {found}"
+        return found[0] if found else None
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def code(self) -> str:
+        return str(self.json()["error"]["code"])
+
+
+def scope_of(method: str, path: str, headers: Headers, client: str = "127.0.0.1") -> dict[str, Any]:
+    path, _, query = path.partition("?")
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode("utf-8", "surrogateescape"),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": headers,
+        "client": (client, 50000),
+        "server": ("127.0.0.1", 8765),
+        "state": {},
+    }
+
+
+async def send_request(
+    app: ASGIApp,
+    method: str,
+    path: str,
+    *,
+    key: str | None = None,
+    headers: Headers | None = None,
+    body: bytes | list[bytes] = b"",
+    client: str = "127.0.0.1",
+    host: bytes | None = b"127.0.0.1:8765",
+) -> AppResponse:
+    """One request; a list of bodies arrives piece by piece."""
+    pieces = [body] if isinstance(body, bytes) else list(body)
+    said: Headers = [(b"host", host)] if host is not None else []
+    if key is not None:
+        said.append((b"authorization", b"Bearer " + key.encode()))
+    if isinstance(body, list):
+        said.append((b"transfer-encoding", b"chunked"))
+    elif body:
+        said.append((b"content-length", str(len(body)).encode()))
+    heard = AppResponse()
+
+    async def receive() -> Message:
+        if pieces:
+            piece = pieces.pop(0)
+            return {"type": "http.request", "body": piece, "more_body": bool(pieces)}
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            assert not heard.status, "a second response"
+            heard.status = message["status"]
+            heard.headers = [(name.decode().lower(), value.decode()) for name, value in message["headers"]]
+        else:
+            heard.body += message.get("body", b"")
+
+    await app(scope_of(method, path, said + (headers or []), client), receive, send)
+    return heard
+
+
+def list_routes(routes: Iterable[BaseRoute]) -> Iterator[tuple[str, str]]:
+    """(method, path template) of each; of a mount, its path by GET and POST."""
+    for context in iter_route_contexts(list(routes)):
+        route = context.original_route
+        if isinstance(route, Mount):
+            yield from ((method, context.path or "") for method in ("GET", "POST"))
+        elif isinstance(route, Route):
+            yield from ((method, context.path or "") for method in sorted(context.methods or ()))
+        else:
+            raise AssertionError(f"{route}: only HTTP routes are guarded")
+
+
+def fill_path(path: str, values: dict[str, str]) -> str:
+    """A template with ids in it."""
+    return re.sub(r"\{(\w+)(?::\w+)?\}", lambda found: values.get(found[1], "1"), path)
+
+
+JSON = b"application/json"
+
+VALID_REQUESTS: dict[tuple[str, str], tuple[str, bytes, bytes]] = {
+    ("POST", "/mcp"): ("", b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}', JSON),
+    ("POST", "/v1/chat/completions"): ("", b'{"messages": [{"role": "user", "content": "sings?"}]}', JSON),
+    ("POST", "/v1/completions"): ("", b'{"prompt": "sings?"}', JSON),
+    ("POST", "/v1/embeddings"): ("", b'{"input": "sings?"}', JSON),
+    ("POST", "/v1/memory/turns"): ("", b'{"query": "hello"}', JSON),
+    ("POST", "/v1/memory/recall"): ("", b'{"query": "who sings?"}', JSON),
+    ("POST", "/v1/memory/ask"): ("", b'{"question": "who sings?"}', JSON),
+    ("POST", "/v1/memory/context"): ("", b'{"message": "who sings?"}', JSON),
+    ("POST", "/v1/memory/kinds"): ("", b'{"query": "who sings?"}', JSON),
+    ("POST", "/v1/memory/erase"): ("", b'{"turn": 1}', JSON),
+    ("POST", "/v1/memory/import"): ("", b'{"query": "hello"}', b"application/x-ndjson"),
+    ("PUT", "/v1/memory/summary"): ("", b'{"summary": {"version": 0}, "reason": "x"}', JSON),
+    ("DELETE", "/v1/memory/thoughts/{id}"): ("?reason=x", b"", b""),
+    ("GET", "/v1/memory/history"): ("?subject=canary", b"", b""),
+    ("GET", "/memories"): ("?user_id=default", b"", b""),
+    ("DELETE", "/memories"): ("?user_id=default", b"", b""),
+    ("POST", "/memories"): ("", b'{"messages": "hello", "user_id": "default"}', JSON),
+    ("POST", "/search"): ("", b'{"query": "who sings?", "user_id": "default"}', JSON),
+    ("PUT", "/memories/{memory_id}"): ("", b'{"text": "x"}', JSON),
+}
+"""A request each route understands, so that a refusal is one for the key and not for the form."""
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """The credentials to try: a wrong one, and good ones of the tenant that has the canary and of another."""
+
+    wrong: str
+    reader: str  # may read, and is of the tenant the ids belong to
+    stranger: str  # may do all, in another tenant
+    ids: dict[str, str]
+    canary: bytes  # stands in what the tenant has
+
+
+Counts = dict[str, int]
+
+
+async def check_all_routes(app: ASGIApp, routes: Iterable[tuple[str, str]], doors: Credentials) -> Counts:
+    """No key, a wrong one: 401. A reader: 403 where more is asked. A stranger: 404, or nothing of ours."""
+    seen = {"401": 0, "403": 0, "404": 0, "stranger": 0, "open": 0}
+    for method, template in routes:
+        need = AccessTable().required_access(method, fill_path(template, doors.ids))
+        assert need is not None, f"{method} {template} has no rule in access.py"
+        if need in ("nothing", "operator"):
+            seen["open"] += 1
+        else:
+            await _check_route(app, method, template, need, doors, seen)
+    return seen
+
+
+async def _check_route(
+    app: ASGIApp, method: str, template: str, need: RequiredAccess, doors: Credentials, seen: Counts
+) -> None:
+    query, body, kind = VALID_REQUESTS.get((method, template), ("", b"", b""))
+    path = fill_path(template, doors.ids) + query
+    headers = [(b"content-type", kind)] if kind else []
+    told = f"{method} {template} ({need})"
+
+    async def status(key: str | None) -> tuple[int, bytes]:
+        heard = await send_request(app, method, path, key=key, body=body, headers=headers)
+        return heard.status, heard.body
+
+    for key in (None, doors.wrong):
+        assert (await status(key))[0] == 401, f"{told} with {key}"
+        seen["401"] += 1
+    as_reader, _ = await status(doors.reader)
+    if need in ("write", "admin"):
+        assert as_reader == 403, f"{told} as a reader: {as_reader}"
+        seen["403"] += 1
+    else:
+        assert as_reader not in (401, 403), f"{told}: the room asks a reader for more than the table"
+    as_stranger, found = await status(doors.stranger)
+    assert doors.canary not in found, f"{told} tells a stranger"
+    assert as_stranger not in (400, 415, 422), f"{told}: put a request it understands in ASKS ({found!r})"
+    assert as_stranger < 500 or as_stranger == 501, f"{told} as a stranger: {as_stranger}"
+    if "{" in template and need != "any":
+        assert as_stranger in (403, 404), f"{told} as a stranger: {as_stranger}"
+    seen["404"] += as_stranger == 404
+    seen["stranger"] += 1

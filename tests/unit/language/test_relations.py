@@ -1,0 +1,83 @@
+"""Relations by any of their names, and the sentences they are said in."""
+
+from __future__ import annotations
+
+import pytest
+
+from thinkback.language.phrasing import add_article, compose_sentence, join_values, sentence_language
+from thinkback.language.relations import RELATIONS, canonical_relation, get_relation, parse_relation
+
+
+@pytest.mark.parametrize(
+    ("surface", "name"),
+    [
+        ("lives in", "lives in"),
+        ("Resides in", "lives in"),
+        ("住在", "lives in"),
+        ("lives_in", "lives in"),
+        ("首都", "capital"),
+        ("favorite color", "favourite colour"),
+        ("has mom", "has mother"),
+        ("has 妹妹", "has sister"),
+        ("collects", "collects"),
+    ],
+)
+def test_canonical(surface: str, name: str) -> None:
+    assert canonical_relation(surface) == name
+    assert canonical_relation(name) == name
+
+
+@pytest.mark.parametrize(
+    ("surface", "expected"),
+    [
+        ("likes", ("likes", False)),
+        ("hates", ("likes", True)),
+        ("does not like", ("likes", True)),
+        ("no longer lives in", ("lives in", True)),
+        ("is not allergic to", ("is allergic to", True)),
+        ("不喜欢", ("likes", True)),
+        ("不同于", ("不同于", False)),
+    ],
+)
+def test_polar(surface: str, expected: tuple[str, bool]) -> None:
+    assert parse_relation(surface) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "single"),
+    [("lives in", True), ("is named", True), ("likes", False), ("speaks", False), ("has mother", True),
+     ("has sister", False), ("has dog", False), ("favourite food", True), ("capital",
+         True), ("works as", False),
+     ("collects", False)],
+)  # fmt: skip
+def test_one_value_or_many(name: str, single: bool) -> None:
+    assert get_relation(name).single_valued is single
+
+
+@pytest.mark.parametrize("relation", RELATIONS.values(), ids=lambda relation: relation.name)
+def test_every_relation_can_be_said_and_denied_in_both_languages(relation: object) -> None:
+    name = getattr(relation, "name", "")
+    for lang in ("en", "zh"):
+        yes = compose_sentence("user", name, ("x",), lang=lang)
+        no = compose_sentence("user", name, ("x",), lang=lang, negated=True)
+        ended = compose_sentence("user", name, ("x",), lang=lang, negated=True, ended=True)
+        assert len({yes, no, ended}) == 3
+        assert "{" not in yes + no + ended
+
+
+def test_sentences() -> None:
+    assert compose_sentence("user", "has dog", ("Rex",)) == "The user has a dog named Rex."
+    assert compose_sentence("user's sister", "repairs", ("clocks",)) == "The user's sister repairs clocks."
+    assert compose_sentence("user", "repairs", ("clocks",), negated=True) == "The user repairs not clocks."
+    assert (
+        compose_sentence("user", "birthday", ("May 6",), negated=True, ended=True)
+        == "The user's former birthday is May 6."
+    )
+    assert compose_sentence("用户的妹妹", "has cat", ("咪咪",), lang="zh") == "用户的妹妹有猫叫咪咪。"
+    assert (join_values((), lang="en"), join_values(("a", "b"), lang="en", negated=True)) == ("", "a or b")
+    assert (add_article("actor"), add_article("the boss"), add_article("医生")) == (
+        "an actor",
+        "the boss",
+        "医生",
+    )
+    assert (sentence_language("用户叫李明。"), sentence_language("привет")) == ("zh", "en")

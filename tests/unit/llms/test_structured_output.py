@@ -1,0 +1,115 @@
+"""The JSON found is always JSON that stands in the text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thinkback.errors import BadReply
+from thinkback.llms.structured_output import add_schema_instruction, extract_json, iter_json_values
+from thinkback.types import Message
+
+OBJECT = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+ANY: dict[str, Any] = {}
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+pieces = st.sampled_from(
+    [
+        '{"a": 1}',
+        "{",
+        "}",
+        "[",
+        "]",
+        '"',
+        "\\",
+        ",",
+        ":",
+        "NaN",
+        "1e999",
+        "```json\n",
+        "\n```",
+        "<think>",
+        "</think>",
+        "9",
+    ]
+)
+texts = st.text() | st.lists(pieces | st.text(max_size=5), max_size=30).map("".join)
+
+
+@given(texts)
+def test_it_finds_json_of_the_text_or_says_bad_reply(text: str) -> None:
+    try:
+        found = extract_json(text, ANY)
+    except BadReply:
+        return
+    assert found in text
+    json.loads(found)
+
+
+@given(
+    json_values,
+    st.sampled_from(["{}", "Sure! Here it is:\n{}\nAnything else?", "```json\n{}\n```", "```\n{}\n```"]),
+)
+def test_wrapped_objects_come_out_whole(value: Any, wrapping: str) -> None:
+    wrapped = {"a": 1, "rest": value}
+    text = wrapping.replace("{}", json.dumps(wrapped))
+    assert json.loads(extract_json(text, OBJECT)) == wrapped
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"a": 1}', '{"a": 1}'),
+        ('As source [1] says: {"a": 2} and {"a": 3}', '{"a": 2}'),
+        ('<think>maybe {"a": 9}</think>\n{"a": 1}', '{"a": 1}'),
+        ('{"b": 1} no, rather {"a": 4}', '{"a": 4}'),
+        ("{" * 150 + ' {"a": 5}', '{"a": 5}'),
+    ],
+)
+def test_the_first_value_that_fits_is_taken(text: str, found: str) -> None:
+    assert extract_json(text, OBJECT) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no json",
+        '{"a": 1',
+        '{"a": NaN}',
+        '{"a": 1,}',
+        "[" * 100_000,
+        '{"a": ' + "9" * 5000 + "}",
+        '{"a": "1"}',
+        "{}",
+    ],
+)
+def test_what_is_cut_off_malformed_or_misfit_is_a_bad_reply(text: str) -> None:
+    with pytest.raises(BadReply):
+        extract_json(text, OBJECT)
+
+
+def test_a_scalar_is_a_value_when_it_is_all_there_is() -> None:
+    assert extract_json("```\n42\n```", {"type": "integer"}) == "42"
+    assert list(iter_json_values("it is 42")) == []
+
+
+def test_a_bad_reply_says_what_is_missing_and_quotes_little() -> None:
+    with pytest.raises(BadReply, match="no member 'a'") as caught:
+        extract_json('{"b": "' + "x" * 5000 + '"}', OBJECT)
+    assert len(str(caught.value)) < 400
+
+
+def test_the_schema_is_spelled_out_behind_the_last_message() -> None:
+    system, user = add_schema_instruction([Message("system", "be brief"), Message("user", "who?")], OBJECT)
+    assert system == Message("system", "be brief")
+    assert user.content.startswith("who?")
+    assert json.dumps(OBJECT, separators=(",", ":")) in user.content

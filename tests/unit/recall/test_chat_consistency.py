@@ -1,0 +1,267 @@
+"""Thought-consistent answers (TiM 001, 3.4): what contradicts a thought is held back, or warned of."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import pytest
+from tests.conftest import OpenMemory
+
+from thinkback.errors import ModelUnavailable
+from thinkback.llms.scripted import ScriptedLLM
+from thinkback.memory import Memory
+from thinkback.types import Message, Reply, Source, ThoughtDraft, Turn
+
+ASK = "Where do I live?"
+
+
+def holding(open_memory: OpenMemory, llm: ScriptedLLM, *told: str, **options: Any) -> Memory:
+    memory = open_memory(think="rules", llm=llm, **options)
+    for statement in told:
+        memory.remember(statement, session="before")
+    memory.post_think()
+    return memory
+
+
+def test_a_contradicting_draft_is_never_said_and_the_model_is_told_why(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["You live in Paris.", "You live in Lyon."])
+    memory = holding(open_memory, llm, "I live in Lyon.")
+    stream = memory.chat_stream(ASK)
+    assert list(stream) == ["You live in Lyon."]
+    answer = stream.answer
+    assert (answer.text, answer.warning) == ("You live in Lyon.", "")
+    assert answer.turn.response == "You live in Lyon."
+    assert answer.usage.llm_calls == 2
+    assert answer.usage.completion_tokens == 8
+    first, second = llm.calls
+    assert second[: len(first)] == first
+    assert [message.role for message in second[len(first) :]] == ["assistant", "user"]
+    assert second[-2].content == "You live in Paris."
+    assert '"You live in Paris."' in second[-1].content
+    assert "Fact #1: The user lives in Lyon." in second[-1].content
+    assert "already read" not in second[-1].content
+
+
+def test_what_was_caught_is_kept_and_explained(open_memory: OpenMemory) -> None:
+    memory = holding(open_memory, ScriptedLLM(["You live in Paris.", "Lyon."]), "I live in Lyon.")
+    answer = memory.chat(ASK)
+    (check,) = answer.checks
+    assert (check.thought, check.way, check.draft, check.outcome) == (1, "triple", 1, "regenerated")
+    assert check.words == "You live in Paris."
+    (line,) = [line for line in memory.why(answer).lines if line.startswith("draft")]
+    assert line == (
+        "draft 1 said 'You live in Paris.': contradicts thought:1 'The user lives in Lyon.' "
+        "(same subject and relation, another object); asked again"
+    )
+    assert memory.why(answer).checks == memory.turns()[-1].checks == (check,)
+
+
+def test_a_model_that_never_complies_is_heard_with_a_warning(open_memory: OpenMemory) -> None:
+    memory = holding(open_memory, ScriptedLLM(["You live in Paris."] * 3), "I live in Lyon.")
+    answer = memory.chat(ASK)
+    assert answer.warning == "(This may contradict what you told me: The user lives in Lyon.)"
+    assert answer.text == f"You live in Paris.\n{answer.warning}"
+    assert answer.turn.response == "You live in Paris."
+    assert [(check.draft, check.outcome) for check in answer.checks] == [
+        (1, "regenerated"),
+        (2, "regenerated"),
+        (3, "warned"),
+    ]
+    assert answer.usage.llm_calls == 3
+    assert "said, with a warning" in memory.why(answer).lines[-1]
+
+
+def test_chinese(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["你住在上海。", "你住在北京。", "上海。", "上海。", "上海。"])
+    memory = holding(open_memory, llm, "我住在北京。")
+    assert memory.chat("我住在哪里？").text == "你住在北京。"
+    assert memory.chat("我住在哪里？").warning == "（这可能与你告诉过我的不一致：用户住在北京。）"
+
+
+def test_sentences_are_said_as_they_pass_and_the_rest_is_asked_for(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(
+        ["Good question! You live in Paris. It is sunny.", "You live in Lyon. It is rainy there."]
+    )
+    memory = holding(open_memory, llm, "I live in Lyon.")
+    stream = memory.chat_stream(ASK)
+    assert next(stream) == "Good question! "
+    assert len(llm.calls) == 1
+    assert next(stream) == "You live in Lyon. "
+    assert len(llm.calls) == 2
+    assert next(stream) == "It is rainy there."
+    assert list(stream) == []
+    assert stream.answer.text == "Good question! You live in Lyon. It is rainy there."
+    assert 'already read its beginning: "Good question!"' in llm.calls[1][-1].content
+    assert llm.calls[1][-2].content == "Good question! You live in Paris. "
+
+
+def test_a_model_that_begins_anew_does_not_repeat_what_was_read(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["Hello. You live in Paris.", "Hello. You live in Lyon."])
+    memory = holding(open_memory, llm, "I live in Lyon.")
+    assert memory.chat(ASK).text == "Hello. You live in Lyon."
+
+
+def test_a_stream_closed_early_keeps_what_was_read_and_what_was_caught(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["You live in Paris.", "You live in Lyon. It is nice. Very nice."])
+    memory = holding(open_memory, llm, "I live in Lyon.")
+    with memory.chat_stream(ASK) as stream:
+        next(stream)
+    turn = memory.turns()[-1]
+    assert turn.response == "You live in Lyon. "
+    assert [check.outcome for check in turn.checks] == ["regenerated"]
+
+
+def test_a_model_that_fails_on_the_second_try_leaves_what_was_said(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["Let me see. You live in Paris.", ModelUnavailable("down")])
+    memory = holding(open_memory, llm, "I live in Lyon.")
+    stream = memory.chat_stream(ASK)
+    assert next(stream) == "Let me see. "
+    with pytest.raises(ModelUnavailable, match="down"):
+        next(stream)
+    assert stream.answer.turn.response == "Let me see. "
+    assert len(stream.answer.checks) == 1
+    assert stream.answer.usage.llm_calls == 2
+
+
+def test_words_that_contradict_are_masked_where_the_model_can(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["You live in Paris.", "You live in Oslo.", "You live in Lyon."], masks=True)
+    memory = holding(open_memory, llm, "I live in Lyon.")
+    answer = memory.chat(ASK)
+    assert llm.forbidden == [(), ("Paris",), ("Paris", "Oslo")]
+    assert [check.outcome for check in answer.checks] == ["masked", "masked"]
+    assert "with the contradicting words masked" in memory.why(answer).lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("told", "ask", "draft"),
+    [
+        ("I live in Lyon.", ASK, "You do not live in Lyon."),  # masking "not" would cripple it
+        ("I am 34 years old.", "How old am I?", "You are 35 years old."),  # 3 and 5 are tokens of 34, too
+        ("I live in Lyon.", "Do I live in Paris?", "Yes, you live in Paris."),  # the answer may need it
+        ("I live in Parma.", ASK, "You live in Paris."),  # may share its first token
+    ],
+)
+def test_nothing_is_masked_that_the_right_answer_may_need(
+    open_memory: OpenMemory, told: str, ask: str, draft: str
+) -> None:
+    llm = ScriptedLLM([draft, "Right."], masks=True)
+    answer = holding(open_memory, llm, told).chat(ask)
+    assert [check.outcome for check in answer.checks] == ["regenerated"]
+    assert llm.forbidden == [(), ()]
+
+
+def test_what_the_user_says_now_outranks_what_he_said(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["You live in Oslo now, enjoy it!", "You live in Oslo."])
+    memory = holding(open_memory, llm, "I live in Lyon.")
+    assert memory.chat("I moved to Oslo! What should I see?").checks == ()
+    # not thought over yet, and asked about in the next turn
+    assert memory.chat(ASK).checks == ()
+    assert len(llm.calls) == 2
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Sorry, it's Oslo, not Lyon.", "Forget that I live in Lyon.", "I don't live in Lyon any more."],
+)
+def test_what_the_user_takes_back_binds_the_answer_no_longer(open_memory: OpenMemory, message: str) -> None:
+    memory = holding(open_memory, ScriptedLLM(["So you live in Oslo."]), "I live in Lyon.")
+    assert memory.chat(message).checks == ()
+
+
+def test_an_older_turn_of_the_session_does_not_outrank_a_newer_thought(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["Noted.", "Noted.", "You live in Lyon.", "You live in Oslo."])
+    memory = open_memory(think="rules", llm=llm)
+    memory.chat("I live in Lyon.")
+    memory.chat("I live in Oslo.")
+    memory.post_think()
+    assert memory.chat(ASK).text == "You live in Oslo."
+
+
+def test_nothing_recalled_nothing_checked_and_pieces_come_as_they_are(open_memory: OpenMemory) -> None:
+    memory = open_memory(think="rules", llm=ScriptedLLM(["You live in Paris. So it is."]))
+    assert next(memory.chat_stream("Hello there")) == "You"
+
+
+def test_a_very_small_model_is_checked_too(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["Paris", "Lyon"], extracts=False)
+    assert holding(open_memory, llm, "I live in Lyon.").chat(ASK).text == "Lyon"
+
+
+class Analysis:
+    """A generator that thinks as a model does in table 5 of TiM 001."""
+
+    name = "table 5"
+
+    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
+        sources = (Source(turn.id, "user", "query", 0, len(turn.query)),)
+        triples = [
+            ("white blood cell count", "is", "3623.20/ul"),
+            ("3623.20/ul", "is", "a relatively high value"),
+        ]
+        return [
+            ThoughtDraft(
+                subject=subject,
+                relation=relation,
+                objects=(name,),
+                sentence=f"{subject} {relation} {name}.",
+                kind="knowledge",
+                sources=sources,
+            )
+            for subject, relation, name in triples
+            if turn.query.startswith("The white")
+        ]
+
+
+def test_table_5_of_the_paper(open_memory: OpenMemory) -> None:
+    wrong = (
+        "Okay, combined with reasonable white blood cell count and frequent urination, everything is fine."
+    )
+    right = "Okay, combined with relatively high white blood cell count, you may have an infection."
+    llm = ScriptedLLM([wrong, right], masks=True)
+    memory = open_memory(think=Analysis(), llm=llm)
+    memory.remember(
+        "The white blood cell count in the urinary sediment is 3623.20/ul, a relatively high value."
+    )
+    memory.post_think()
+    answer = memory.chat("What do you make of my white blood cell count value of 3623.20/ul?")
+    assert answer.text == right
+    (check,) = answer.checks
+    assert check.reason == "'reasonable' is the opposite of 'a relatively high value'"
+    assert llm.forbidden[1] == ("reasonable",)
+
+
+def test_checks_are_exported_imported_and_erased(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["You live in Paris.", "Lyon."])
+    memory = holding(open_memory, llm, "I live in Lyon.")
+    memory.chat(ASK, session="talk")
+    other = open_memory(":memory:", user="copy")
+    other.import_(list(memory.export()))
+    assert other.turns() == memory.turns()
+    assert other.turns()[-1].checks
+    memory.erase(session="before")  # the thought goes, and with it what was said against it
+    assert memory.turns()[-1].checks == ()
+    assert other.erase(session="talk").turns == 1
+
+
+def test_a_draft_is_left_before_the_next_is_asked_for(open_memory: OpenMemory) -> None:
+    events: list[str] = []
+
+    class Noting(ScriptedLLM):
+        def stream(
+            self,
+            messages: Sequence[Message],
+            *,
+            max_tokens: int = 512,
+            temperature: float = 0.0,
+            forbid: Sequence[str] = (),
+        ) -> Generator[str, None, Reply]:
+            events.append("asked")
+            try:
+                return (yield from super().stream(messages, max_tokens=max_tokens))
+            finally:
+                events.append("left")
+
+    llm = Noting(["You live in Paris. And more. And more.", "Lyon."])
+    assert holding(open_memory, llm, "I live in Lyon.").chat(ASK).text == "Lyon."
+    assert events == ["asked", "left", "asked", "left"]

@@ -1,0 +1,92 @@
+"""What became of a thought: followed through the journal, undone actions and all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.conftest import FakeClock
+
+from thinkback.memory import Memory
+from thinkback.recall.lifecycle import LifecycleResolver, LifecycleState
+
+
+def told(memory: Memory, clock: FakeClock, *sayings: str) -> None:
+    for saying in sayings:
+        memory.remember(saying)
+        clock.advance(86_400)
+    memory.post_think()
+
+
+def fate(memory: Memory, id_: int) -> LifecycleState:
+    thought = next(each for each in memory.thoughts(current=False) if each.id == id_)
+    return LifecycleResolver(lambda id_: memory.journal(thought=id_))(thought)
+
+
+def test_a_thought_is_replaced_by_what_holds_in_the_end(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, "I live in Lyon.", "I live in Oslo.", "I live in Rome.")
+    for id_ in (1, 2):
+        became, heir = fate(memory, id_)
+        assert (became, heir and heir.object) == ("replaced", "Rome")
+    assert fate(memory, 3).status == "held"
+
+
+def test_a_merged_thought_is_held_as_long_as_what_it_became(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, "I like tea.", "I like coffee.")
+    became, heir = fate(memory, 1)
+    assert (became, heir and heir.objects) == ("held", ("tea", "coffee"))
+    memory.forget(2, "a joke")
+    assert fate(memory, 1) == ("forgotten", None)
+
+
+def test_what_was_denied_is_not_forgotten_and_what_was_taken_back_is(
+    memory: Memory, clock: FakeClock
+) -> None:
+    told(memory, clock, "I work at Bosch.", "I no longer work at Bosch.")
+    assert fate(memory, 1) == ("denied", None)
+    told(memory, clock, "My address is 14 Elm Street.", "Please forget my address.")
+    address = next(each for each in memory.thoughts(current=False) if each.object == "14 Elm Street")
+    assert fate(memory, address.id) == ("forgotten", None)
+
+
+def test_where_the_heir_was_denied_nothing_took_the_place(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, "I live in Lyon.", "I live in Oslo.", "I no longer live in Oslo.")
+    assert fate(memory, 1) == ("replaced", None)
+
+
+def test_where_the_heir_was_forgotten_so_is_what_it_replaced(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, "I live in Lyon.", "I live in Oslo.")
+    memory.forget(2, "private")
+    assert fate(memory, 1) == ("forgotten", None)
+
+
+def test_an_action_that_was_undone_and_done_again_counts(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, "I live in Lyon.", "I live in Oslo.")
+    undo = memory.undo(2)
+    assert fate(memory, 1).status == "held"
+    memory.undo(undo)
+    became, heir = fate(memory, 1)
+    assert (became, heir and heir.object) == ("replaced", "Oslo")
+
+
+def test_a_thought_whose_own_action_was_undone_is_to_be_forgotten(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, "I live in Lyon.")
+    memory.undo(1)
+    assert fate(memory, 1) == ("forgotten", None)
+
+
+def test_a_thousand_changes_are_followed(memory: Memory, clock: FakeClock) -> None:
+    """Step by step, not by calls within calls: those have an end."""
+    told(memory, clock, "I live in Lyon.", "I live in Oslo.")
+    supersede = memory.journal()[1]
+    old, new = supersede.after
+    chain = [
+        replace(
+            supersede,
+            id=n,
+            before=(replace(new, id=n),),
+            after=(replace(old, id=n), replace(new, id=n + 1)),
+        )
+        for n in range(1, 3001)
+    ]
+    touching = {n: chain[max(0, n - 2) : n] for n in range(1, 3002)}
+    assert LifecycleResolver(lambda id_: touching[id_])(replace(old, id=1)).successor == replace(new, id=3001)

@@ -1,0 +1,177 @@
+"""What is past is told as past, after the present, or not at all; what is to be forgotten stays forgotten."""
+
+from __future__ import annotations
+
+import pytest
+from tests.conftest import FakeClock
+
+from thinkback.memory import Memory
+from thinkback.recall.compose import MAX_FRAGMENT_CHARS, compose_for_small_model, facts_within_budget
+from thinkback.types import Candidate, Recollection
+
+BAKERY = "I live in Lyon, above the bakery whose oven wakes me at four."
+WEEK = 7 * 86_400
+
+
+def told(memory: Memory, clock: FakeClock, *sayings: str) -> Memory:
+    for saying in sayings:
+        memory.remember(saying)
+        clock.advance(WEEK)
+    memory.post_think()
+    return memory
+
+
+def pasts(found: Recollection) -> list[Candidate]:
+    return [item for item in found if item.outdated]
+
+
+def verdicts(found: Recollection) -> dict[str, str]:
+    return {str(item.ref): item.verdict for item in (*found, *found.dropped)}
+
+
+@pytest.mark.parametrize(
+    ("sayings", "asked", "text"),
+    [
+        (
+            (BAKERY, "I live in Oslo."),
+            "Where do I live?",
+            f"{BAKERY} (past: The user lives in Lyon, until 2024-05-08; now: The user lives in Oslo)",
+        ),
+        (
+            ("我住在北京，楼下的面包店四点就开炉。", "我住在上海。"),
+            "我住在哪里？",
+            "我住在北京，楼下的面包店四点就开炉。（已成过去：用户住在北京，至2024-05-08；现在：用户住在上海）",
+        ),
+    ],
+)
+def test_a_turn_whose_fact_was_replaced_comes_last_and_says_so(
+    memory: Memory, clock: FakeClock, sayings: tuple[str, str], asked: str, text: str
+) -> None:
+    found = told(memory, clock, *sayings).recall(asked)
+    *present, last = found
+    assert [item.thought.id for item in present if item.thought] == [2]
+    assert not pasts(found)[:-1]
+    assert last.text == text
+    assert last.reason.startswith("past: ")
+    assert last.outdated is not None
+    assert [str(thought.ref) for thought in last.outdated.replaced_by] == ["thought:2"]
+
+
+def test_what_took_the_place_is_what_holds_now(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, BAKERY, "I live in Oslo.", "I live in Rome.", "I live in Turku.")
+    (past,) = pasts(memory.recall("What oven wakes me at four?"))
+    assert past.text.endswith(
+        "(past: The user lives in Lyon, until 2024-05-08; now: The user lives in Turku)"
+    )
+
+
+def test_of_a_turn_that_is_recalled_for_other_things_it_is_said_what_is_past(
+    memory: Memory, clock: FakeClock
+) -> None:
+    told(memory, clock, f"I like jazz. {BAKERY}", "I live in Oslo.")
+    (past,) = pasts(memory.recall("What oven wakes me at four?"))
+    assert past.verdict == "matters"
+    assert past.text.startswith("I like jazz.")
+    assert "(past: The user lives in Lyon, until" in past.text
+
+
+def test_what_comes_along_says_that_it_is_past_too(memory: Memory, clock: FakeClock) -> None:
+    memory.remember("My mentor Lindqvist goes on leave.")
+    memory.remember("He will see glaciers. I work at Bosch.")
+    clock.advance(WEEK)
+    told(memory, clock, "I work at Roche.")
+    (beside,) = pasts(memory.recall("Where is Lindqvist?"))
+    assert beside.verdict == "said beside it"
+    assert "(past: The user works at Bosch, until 2024-05-08; now: The user works at Roche)" in beside.text
+
+
+def test_a_turn_that_tells_no_more_than_what_was_replaced_is_not_told(
+    memory: Memory, clock: FakeClock
+) -> None:
+    found = told(memory, clock, "I live in Lyon.", "I live in Oslo.").recall("Where do I live?", explain=True)
+    assert [str(item.ref) for item in found] == ["thought:2"]
+    assert verdicts(found)["turn:1"] == "no longer held true, see thought:1"
+
+
+def test_the_past_takes_no_place_of_the_present(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, BAKERY, "I live in Oslo.")
+    assert len(pasts(memory.recall("Where do I live?", k=2))) == 1
+    assert not pasts(memory.recall("Where do I live?", k=1))
+
+
+def test_who_asks_for_a_time_is_not_told_what_was_past_then(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, BAKERY, "I live in Oslo.")
+    assert pasts(memory.recall("Where do I live?"))
+    assert not pasts(memory.recall("Where do I live?", as_of=clock()))
+    assert not pasts(memory.recall("Where do I live?", known_at=clock()))
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        ("I no longer live in Lyon.",),
+        ("Please forget where I live.",),
+        ("I live in Oslo.", "Please forget where I live."),
+        ("Sorry, I meant to say Oslo, not Lyon.",),
+    ],
+)
+def test_what_was_denied_taken_back_or_corrected_is_not_told(
+    memory: Memory, clock: FakeClock, then: tuple[str, ...]
+) -> None:
+    told(memory, clock, BAKERY, *then)
+    assert "Lyon" not in [thought.object for thought in memory.thoughts() if not thought.negated]
+    found = memory.recall("Where do I live, what oven wakes me at four?", explain=True)
+    assert "turn:1" not in [str(item.ref) for item in found]
+
+
+def test_what_was_retired_by_hand_is_not_told(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, BAKERY)
+    memory.forget(1, "not true")
+    found = memory.recall("Where do I live?", explain=True)
+    assert len(found) == 0
+    assert verdicts(found)["turn:1"] == "no longer held true, see thought:1"
+
+
+BEFORE = "What was my address before?"
+
+
+@pytest.mark.parametrize("asked", [BEFORE, "What was my old address?", "What is my address?"])
+def test_what_is_to_be_forgotten_does_not_come_back_to_a_question_that_reaches_back(
+    memory: Memory, clock: FakeClock, asked: str
+) -> None:
+    told(memory, clock, "My address is 14 Elm Street.", "Please forget my address.")
+    assert all("Elm" not in item.text for item in memory.recall(asked))
+
+
+def test_what_was_replaced_does_come_back_to_it_as_past(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, "My address is 14 Elm Street.", "My address is 9 Oak Road.")
+    found = memory.recall(BEFORE)
+    mark = "(past, until 2024-05-08; now: The user's address is 9 Oak Road)"
+    assert f"The user's address is 14 Elm Street. {mark}" in [item.text for item in found]
+
+
+def test_what_was_denied_comes_back_to_a_question_that_reaches_back(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, "I work at Bosch, in the hall with the green crane.", "I no longer work at Bosch.")
+    found = memory.recall("Where did I work before?")
+    assert any(item.text.startswith("The user works at Bosch. (past, until 2024-05-08") for item in found)
+    turns = [item for item in found if item.ref == ("turn", 1)]
+    assert all("(past: The user works at Bosch, until 2024-05-08)" in item.text for item in turns)
+    assert turns
+
+
+def test_no_secret_of_a_past_turn_is_told(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, f"{BAKERY} My wifi password is Xiaoyu@8827.", "I live in Oslo.")
+    found = memory.recall("What oven wakes me at four?", explain=True)
+    assert pasts(found)
+    assert "8827" not in repr((found.items, found.dropped))
+
+
+def test_the_model_is_told_what_is_past_however_long_the_turn(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, f"{BAKERY} {'It is a good oven and a good bakery. ' * 40}", "I live in Oslo.")
+    found = memory.recall("What oven wakes me at four?")
+    (past,) = pasts(found)
+    assert len(past.text) > MAX_FRAGMENT_CHARS
+    mark = "(past: The user lives in Lyon, until 2024-05-08; now: The user lives in Oslo)"
+    assert mark in " ".join(facts_within_budget(found))
+    only = Recollection(query="?", items=(past,))
+    assert mark in compose_for_small_model("?", only)[0].content

@@ -1,0 +1,109 @@
+"""Keys in a dictionary, and a gate before a room that tells what it was given."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from thinkback.server.middleware.security import SecurityMiddleware
+from thinkback.server.options import Options
+from thinkback.server.principal import get_principal
+from thinkback.server.telemetry import Telemetry
+from thinkback.server.thread_pool import ThreadPool
+from thinkback.types import ApiKey, KeyScope
+
+READ: tuple[KeyScope, ...] = ("read",)
+ALL: tuple[KeyScope, ...] = ("read", "write", "admin")
+
+
+class ManualClock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class FakeKeyStore:
+    """Counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.keys: dict[str, ApiKey] = {}
+        self.asked = 0
+        self.fails: Exception | None = None
+
+    def add(
+        self, credential: str, tenant: str = "t", scopes: tuple[KeyScope, ...] = ALL, user: str | None = None
+    ) -> str:
+        made = datetime(2026, 1, 1, tzinfo=UTC)
+        self.keys[credential] = ApiKey(
+            id=f"k{len(self.keys)}",
+            tenant=tenant,
+            scopes=frozenset(scopes),
+            digest=b"",
+            user=user,
+            created_at=made,
+        )
+        return credential
+
+    def verify(self, credential: str) -> ApiKey | None:
+        self.asked += 1
+        if self.fails:
+            raise self.fails
+        return self.keys.get(credential)
+
+    def has_keys(self) -> bool:
+        return bool(self.keys)
+
+
+class RecordingTelemetry(Telemetry):
+    def __init__(self) -> None:
+        self.counted: list[tuple[str, dict[str, str]]] = []
+
+    def count(self, name: str, amount: float = 1.0, **labels: str) -> None:
+        self.counted.append((name, labels))
+
+
+async def echo_app(scope: Scope, receive: Receive, send: Send) -> None:
+    """A room that answers with what it sees."""
+    body = b""
+    more = "content-length" in {name.decode() for name, _ in scope["headers"]}
+    more = more or any(name == b"transfer-encoding" for name, _ in scope["headers"])
+    while more:
+        message: Message = await receive()
+        body += message["body"]
+        more = message["more_body"]
+    caller = get_principal(scope)
+    seen: dict[str, Any] = {
+        "tenant": caller.tenant,
+        "scopes": sorted(caller.scopes),
+        "key": caller.key,
+        "user": caller.user,
+        "headers": [[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]],
+        "body": body.decode(),
+        "request_id": scope["state"]["request_id"],
+    }
+    headers = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": json.dumps(seen).encode(), "more_body": False})
+
+
+def secure_app(
+    desk: ThreadPool,
+    ring: FakeKeyStore,
+    *,
+    app: ASGIApp = echo_app,
+    options: Options | None = None,
+    clock: ManualClock | None = None,
+    telemetry: Telemetry | None = None,
+) -> SecurityMiddleware:
+    return SecurityMiddleware(
+        app,
+        options=options or Options(),
+        keys=ring,
+        pool=desk,
+        telemetry=telemetry or Telemetry(),
+        clock=clock or ManualClock(),
+    )

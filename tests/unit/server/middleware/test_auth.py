@@ -1,0 +1,49 @@
+"""One table tells what each route asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from thinkback.server.middleware.auth import AccessTable
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "need"),
+    [
+        ("GET", "/health", "nothing"),
+        ("HEAD", "/ready", "nothing"),
+        ("POST", "/health", None),
+        ("GET", "/healthy", None),
+        ("GET", "/metrics", "operator"),
+        ("POST", "/v1/chat/completions", "any"),
+        ("GET", "/v1/models", "any"),
+        ("GET", "/v1/models/org/name", "any"),
+        ("DELETE", "/v1/models/x", None),
+        ("DELETE", "/mcp", "any"),
+        ("GET", "/v1/memory/thoughts/7/why", "read"),
+        ("POST", "/v1/memory/recall", "read"),
+        ("POST", "/v1/memory/recall/", "read"),
+        ("DELETE", "/v1/memory/recall", "write"),
+        ("POST", "/v1/memory/turns", "write"),
+        ("BREW", "/v1/memory/turns", "write"),
+        ("GET", "/v1/memory/audit", "read"),
+        ("GET", "/v1/memory/users", "admin"),
+        ("GET", "/v1/memoryx", None),
+        ("GET", "/memories/1/history", "read"),
+        ("DELETE", "/memories", "write"),
+        ("POST", "/search", "read"),
+        ("GET", "/", None),
+        ("GET", "", None),
+    ],
+)
+def test_what_a_request_asks_of_its_key(method: str, path: str, need: str | None) -> None:
+    assert AccessTable().required_access(method, path) == need
+
+
+def test_the_first_rule_that_fits_decides_and_a_name_is_one_part() -> None:
+    access = AccessTable((("GET", "/a/{id}/b", "admin"), ("*", "/a/**", "read")))
+    assert access.required_access("GET", "/a/1/b") == "admin"
+    assert access.required_access("GET", "/a/1/2/b") == "read"
+    assert access.required_access("GET", "/a/./b") == "admin"
+    assert access.allowed_methods("/a/1/b") == ["*", "GET"]
+    assert access.allowed_methods("/c") == []

@@ -1,0 +1,179 @@
+"""Upstreams within the server: memory that answers for itself, and the model on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openai
+import pytest
+from tests.proxy_app import RunningProxy, run_proxy
+
+from thinkback.embedders.hashing import HashingEmbedder
+from thinkback.errors import InvalidInput, ModelUnavailable
+from thinkback.llms.catalogue import find_model_file
+from thinkback.llms.local import LocalLLM
+from thinkback.llms.scripted import ScriptedLLM
+from thinkback.memory import Memory
+from thinkback.server.options import Options
+from thinkback.server.principal import Principal
+from thinkback.server.proxy import (
+    LocalModelUpstream,
+    MemoryOnlyUpstream,
+    RemoteUpstream,
+    choose_upstream,
+)
+from thinkback.server.services import MemoryRegistry, Services
+from thinkback.server.telemetry import Telemetry
+from thinkback.server.thread_pool import ThreadPool
+
+QUESTION: Any = [{"role": "user", "content": "Where did I move to?"}]
+
+
+@contextmanager
+def client_of(proxy: RunningProxy) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=proxy.url, api_key="x", max_retries=0) as client:
+        yield client
+
+
+@pytest.fixture
+def desk() -> Iterator[ThreadPool]:
+    desk = ThreadPool(2)
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def proxy(tmp_path: Path, desk: ThreadPool) -> Iterator[RunningProxy]:
+    with run_proxy(tmp_path / "m.db", MemoryOnlyUpstream(desk, HashingEmbedder(), 5)) as proxy:
+        proxy.memory.remember("I moved to Lyon last week.")
+        yield proxy
+
+
+@pytest.fixture
+def client(proxy: RunningProxy) -> Iterator[openai.OpenAI]:
+    with client_of(proxy) as client:
+        yield client
+
+
+def test_memory_answers_for_itself_and_does_not_take_that_for_news(
+    proxy: RunningProxy, client: openai.OpenAI
+) -> None:
+    answer = client.chat.completions.create(model="any", messages=QUESTION)
+    assert answer.choices[0].message.content == "I remember:\n- I moved to Lyon last week."
+    assert answer.model == "thinkback"
+    stream = client.chat.completions.create(model="any", messages=QUESTION, stream=True)
+    said = "".join(chunk.choices[0].delta.content or "" for chunk in stream)
+    assert said == answer.choices[0].message.content
+    bare = client.completions.create(model="any", prompt="Where did I move to?")
+    assert bare.choices[0].text == said
+    asked = proxy.memory.turns()[1:]
+    assert [(turn.query, turn.response) for turn in asked] == [("Where did I move to?", "")] * 3
+    assert all(turn.recalled[0].id == 1 for turn in asked)
+
+
+def test_it_waits_for_what_a_chat_would_skip(tmp_path: Path, desk: ThreadPool) -> None:
+    with run_proxy(tmp_path / "m.db", MemoryOnlyUpstream(desk, HashingEmbedder(), 5), recall_s=0.0) as proxy:
+        proxy.memory.remember("I moved to Lyon last week.")
+        with client_of(proxy) as client:
+            raw = client.chat.completions.with_raw_response.create(model="any", messages=QUESTION)
+    assert raw.headers["x-thinkback-memory"].startswith("skipped")
+    assert "Lyon" in (raw.parse().choices[0].message.content or "")
+
+
+def test_whoever_may_not_read_is_told_nothing(tmp_path: Path, desk: ThreadPool) -> None:
+    caller = Principal(key="k", scopes=frozenset({"write"}))
+    with run_proxy(tmp_path / "m.db", MemoryOnlyUpstream(desk, HashingEmbedder(), 5), caller=caller) as proxy:
+        proxy.memory.remember("I moved to Lyon last week.")
+        with client_of(proxy) as client:
+            answer = client.chat.completions.create(model="any", messages=QUESTION)
+    assert answer.choices[0].message.content == "I do not know that yet."
+
+
+def test_its_embeddings_are_those_of_the_memory(client: openai.OpenAI) -> None:
+    texts = ["I moved to Lyon.", "你好"]
+    expected = HashingEmbedder().embed(texts)
+    packed = client.embeddings.create(model="any", input=texts)  # base64, which the client decodes
+    plain = client.embeddings.create(model="any", input=texts, encoding_format="float")
+    for made in (packed, plain):
+        assert np.allclose([each.embedding for each in made.data], expected, atol=1e-6)
+
+
+def test_it_lists_itself_and_no_other(client: openai.OpenAI) -> None:
+    assert [model.id for model in client.models.list()] == ["thinkback"]
+    assert client.models.retrieve("thinkback").id == "thinkback"
+    with pytest.raises(openai.NotFoundError):
+        client.models.retrieve("gpt-4o")
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("chat/completions", {"messages": "x"}),
+        ("chat/completions", {"messages": []}),
+        ("completions", {"prompt": [1, 2]}),
+        ("embeddings", {"input": [1, 2]}),
+        ("embeddings", {"input": []}),
+        ("embeddings", {"input": ["x"] * 2049}),
+        ("embeddings", {"input": "x", "dimensions": 7}),
+        ("embeddings", ["x"]),
+    ],
+)
+def test_what_it_cannot_do_it_says(client: openai.OpenAI, path: str, body: Any) -> None:
+    with pytest.raises(openai.APIStatusError) as refused:
+        client.post(f"/{path}", body=body, cast_to=object)
+    assert refused.value.status_code in (400, 422)
+    assert refused.value.message
+
+
+def test_the_upstream_is_what_is_given_else_the_local_model_else_memory(
+    tmp_path: Path, desk: ThreadPool
+) -> None:
+    def choice(llm: Any = None, **options: Any) -> object:
+        with Memory.open(":memory:", embedder="hashing", llm=llm, background=False) as memory:
+            return choose_upstream(Services(Options(**options), MemoryRegistry(memory), desk, Telemetry()))
+
+    assert isinstance(choice(), MemoryOnlyUpstream)
+    assert isinstance(choice(upstream="http://127.0.0.1:1/v1"), RemoteUpstream)
+    model = tmp_path / "small.gguf"
+    model.write_bytes(b"GGUF")
+    assert isinstance(choice(LocalLLM(model)), LocalModelUpstream)
+    with pytest.raises(InvalidInput, match="base URL"):
+        choice(ScriptedLLM([]))
+    with pytest.raises(InvalidInput, match="upstream"):
+        choice(upstream="file:///etc/passwd")
+
+
+@pytest.mark.model
+def test_the_model_on_this_machine_answers(tmp_path: Path, desk: ThreadPool) -> None:
+    try:
+        find_model_file("smollm2")
+    except ModelUnavailable as absent:
+        pytest.skip(f"{absent}")
+    llm = LocalLLM("smollm2", context=1024)
+    with (
+        run_proxy(tmp_path / "m.db", LocalModelUpstream(llm, desk, HashingEmbedder())) as proxy,
+        client_of(proxy) as client,
+    ):
+        ask: Any = [{"role": "user", "content": "Say hello."}]
+        answer = client.chat.completions.create(model="any", messages=ask, max_tokens=8, temperature=0)
+        stream = client.chat.completions.create(
+            model="any", messages=ask, max_tokens=8, temperature=0, stream=True
+        )
+        said = "".join(chunk.choices[0].delta.content or "" for chunk in stream)
+        assert said
+        assert answer.choices[0].message.content
+        assert answer.model == "local:smollm2"
+        assert client.completions.create(model="any", prompt="Once", max_tokens=4).choices[0].text
+        with pytest.raises(openai.BadRequestError, match="context size"):
+            client.chat.completions.create(
+                model="any", messages=[{"role": "user", "content": "word " * 3000}]
+            )
+        assert [turn.response for turn in proxy.memory.turns()][:2] == [
+            answer.choices[0].message.content,
+            said,
+        ]
+    llm.close()

@@ -1,0 +1,73 @@
+"""Who a request is for, and what its key may do."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.requests import Request
+
+from thinkback.errors import InvalidInput
+from thinkback.memory import Memory
+from thinkback.server.errors import RequestRefused
+from thinkback.server.options import Options
+from thinkback.server.principal import Principal
+from thinkback.server.routes.dependencies import RequestContext, request_context
+from thinkback.server.services import MemoryRegistry, Services
+from thinkback.server.telemetry import Telemetry
+from thinkback.server.thread_pool import ThreadPool
+from thinkback.types import KEY_SCOPES, KeyScope
+
+
+def ask(
+    memory: Memory,
+    caller: Principal,
+    *,
+    header: bytes | None = None,
+    user: str | None = None,
+    scope: KeyScope = "read",
+) -> RequestContext:
+    desk = ThreadPool(threads=1)
+    desk.close()  # nothing is done here
+    services = Services(Options(), MemoryRegistry(memory), desk, Telemetry())
+    headers = [] if header is None else [(b"x-thinkback-user", header)]
+    request = Request({"type": "http", "headers": headers, "state": {"caller": caller, "services": services}})
+    return request_context(request, scope, user)
+
+
+@pytest.mark.parametrize(
+    ("header", "user", "found"),
+    [
+        (None, None, "default"),
+        (None, "ann", "ann"),
+        (b"bo", "ann", "bo"),
+        ("安娜".encode(), None, "安娜"),
+    ],
+)
+def test_the_header_goes_before_what_the_surface_says(
+    memory: Memory, header: bytes | None, user: str | None, found: str
+) -> None:
+    assert ask(memory, Principal(), header=header, user=user).memory.user == found
+
+
+def test_a_key_of_one_user_has_no_other(memory: Memory) -> None:
+    bound = Principal(user="ann")
+    assert ask(memory, bound).memory.user == "ann"
+    assert ask(memory, bound, header=b"ann").memory.user == "ann"
+    for header, user in ((b"bo", None), (None, "bo"), (b"bo", "ann")):
+        with pytest.raises(RequestRefused) as refused:
+            ask(memory, bound, header=header, user=user)
+        assert refused.value.status == 403
+
+
+@pytest.mark.parametrize("scope", KEY_SCOPES)
+def test_a_key_needs_the_scope_itself(memory: Memory, scope: KeyScope) -> None:
+    others = frozenset(other for other in KEY_SCOPES if other != scope)
+    with pytest.raises(RequestRefused) as refused:
+        ask(memory, Principal(scopes=others), scope=scope)
+    assert refused.value.status == 403
+    assert ask(memory, Principal(scopes=frozenset({scope})), scope=scope).memory.user == "default"
+
+
+def test_a_name_that_cannot_be_one_is_refused(memory: Memory) -> None:
+    for header in (b"", b"   ", b"a\xc2\x80b", b"x" * 300):
+        with pytest.raises(InvalidInput):
+            ask(memory, Principal(), header=header)

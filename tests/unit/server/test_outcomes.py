@@ -1,0 +1,72 @@
+"""What came of a turn: from pending to done or failed, whoever thinks."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from tests.conftest import OpenMemory
+
+from thinkback.errors import NotFound
+from thinkback.memory import Memory
+from thinkback.server.outcomes import get_outcome, think_now
+from thinkback.types import ThoughtDraft, Turn
+
+
+def test_a_turn_is_pending_until_it_is_thought_over(memory: Memory) -> None:
+    turn = memory.remember("I live in Lyon.")
+    assert get_outcome(memory, turn.id).state == "pending"
+    (came,) = think_now(memory, [turn])
+    assert came.state == "done"
+    assert [action.action for action in came.actions] == ["insert"]
+
+
+def test_what_was_pending_before_is_thought_over_first(memory: Memory) -> None:
+    for number in range(20):
+        memory.remember(f"I like tea number {number}.")
+    turn = memory.remember("I live in Lyon.")
+    (came,) = think_now(memory, [turn])
+    assert came.state == "done"
+    assert memory.stats().pending == 0
+
+
+def test_time_that_is_over_leaves_the_rest_pending(memory: Memory) -> None:
+    for number in range(20):
+        memory.remember(f"I like tea number {number}.")
+    turn = memory.remember("I live in Lyon.")
+    assert [each.state for each in think_now(memory, [turn], seconds=0)] == ["pending"]
+
+
+def test_another_that_holds_the_lease_is_waited_for(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    turn = memory.remember("I live in Lyon.")
+    (claimed,) = memory.store.claim("default", 1, 300, memory._clock())
+
+    def give_back() -> None:
+        memory.store.release("default", turn.id, claimed.lease, reason="going", retry_at=memory._clock())
+
+    later = threading.Timer(0.2, give_back)
+    later.start()
+    try:
+        (came,) = think_now(memory, [turn], seconds=30)
+    finally:
+        later.join()
+    assert came.state == "done"
+
+
+def test_a_turn_given_up_says_why(open_memory: OpenMemory) -> None:
+    class Refusing:
+        name = "refusing"
+
+        def generate(self, turn: Turn, recent: object) -> list[ThoughtDraft]:
+            raise ValueError("no way to read it")
+
+    memory = open_memory(think=Refusing())
+    (came,) = think_now(memory, [memory.remember("I live in Lyon.")])
+    assert came.state == "failed"
+    assert "no way to read it" in came.reason
+
+
+def test_no_turn_is_no_outcome(memory: Memory) -> None:
+    with pytest.raises(NotFound):
+        get_outcome(memory, 7)

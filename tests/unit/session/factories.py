@@ -1,0 +1,25 @@
+"""Small turns and summaries for the tests of working memory."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from thinkback.session.rule_reader import read_turn
+from thinkback.session.updates import merge_proposal
+from thinkback.types import Summary, Turn
+
+NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+def turn(query: str, response: str = "", id_: int = 1) -> Turn:
+    return Turn(id=id_, query=query, response=response, at=NOW, recorded_at=NOW)
+
+
+def told(*turns: str | tuple[str, str]) -> Summary:
+    """The summary of a talk, read by rules."""
+    summary = Summary(session="default")
+    for number, each in enumerate(turns, start=1):
+        query, response = (each, "") if isinstance(each, str) else each
+        said = turn(query, response, number)
+        summary = merge_proposal(summary, read_turn(said, summary), number).summary
+    return summary
