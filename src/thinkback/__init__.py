@@ -1,31 +1,41 @@
-"""Long-term memory for any LLM: before it answers it recalls thoughts, after it answers it thinks again."""
+"""Long-term memory for any LLM.
+
+Before the model answers, thinkback recalls the thoughts that matter; after it answers, it thinks about the
+exchange and updates what it knows.
+
+with thinkback.Memory("memory.db", user="ann") as memory:
+    memory.remember("I moved to Lyon.", "How exciting!")
+    memory.recall("Where do I live?")
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from thinkback.errors import ThinkbackError
+from thinkback.errors import ModelError, ThinkbackError
 
 if TYPE_CHECKING:
     from thinkback.aio import AsyncMemory
     from thinkback.memory import Memory
+    from thinkback.memory_config import MemoryConfig
     from thinkback.presets import Preset
     from thinkback.protocols import LLM, Embedder, Store
-    from thinkback.recall.kinds import KindModel
+    from thinkback.recall.kind_classifier import KindModel
     from thinkback.types import Action, Answer, Message, Recollection, Reply, Synthesis, Thought, Turn
 
 __version__ = "0.1.0"
 
-# Names are loaded when they are first used: importing thinkback reads no file, starts nothing, costs little.
+# Public names are loaded on first use, so that `import thinkback` stays fast.
 _MODULES = {
     "AsyncMemory": "aio",
     "Memory": "memory",
+    "MemoryConfig": "memory_config",
     "Embedder": "protocols",
     "LLM": "protocols",
     "Store": "protocols",
     "Preset": "presets",
-    "KindModel": "recall.kinds",
+    "KindModel": "recall.kind_classifier",
     "Action": "types",
     "Answer": "types",
     "Message": "types",
@@ -44,7 +54,9 @@ __all__ = [
     "Embedder",
     "KindModel",
     "Memory",
+    "MemoryConfig",
     "Message",
+    "ModelError",
     "Preset",
     "Recollection",
     "Reply",

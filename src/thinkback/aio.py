@@ -1,13 +1,21 @@
-"""AsyncMemory: the same memory for asyncio, each call in a thread, for SQLite and numpy are synchronous."""
+"""`AsyncMemory`: `Memory` for asyncio.
+
+SQLite and numpy are synchronous, so each call runs in a thread.
+
+async with AsyncMemory.open("memory.db", user="ann") as memory:
+    await memory.remember("I moved to Lyon.", "How exciting!")
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator
 from functools import partial, wraps
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from os import PathLike
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, Unpack
 
 from thinkback.memory import Memory
+from thinkback.memory_config import MemoryConfig, MemoryOptions
 
 _Params = ParamSpec("_Params")
 _Result = TypeVar("_Result")
@@ -24,14 +32,28 @@ def _run_in_thread(
 
 
 class AsyncMemory:
-    """`await AsyncMemory.open(...)`, then the methods of Memory, awaited."""
+    """The methods of `Memory`, awaited. Create one with `AsyncMemory.open`, or wrap an open `Memory`."""
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
 
     @classmethod
-    async def open(cls, *args: Any, **kwargs: Any) -> Self:
-        return cls(await asyncio.to_thread(partial(Memory.open, *args, **kwargs)))
+    def open(
+        cls,
+        url: str | PathLike[str] = "thinkback.db",
+        config: MemoryConfig | None = None,
+        **options: Unpack[MemoryOptions],
+    ) -> _PendingMemory[Self]:
+        """Open a database, with the arguments of `Memory`.
+
+        Use `async with AsyncMemory.open(...) as memory:`, or `memory = await AsyncMemory.open(...)` and
+        `await memory.close()`.
+        """
+
+        async def open_memory() -> Self:
+            return cls(await asyncio.to_thread(partial(Memory, url, config, **options)))
+
+        return _PendingMemory(open_memory)
 
     async def __aenter__(self) -> Self:
         return self
@@ -46,20 +68,24 @@ class AsyncMemory:
         return type(self)(self.memory.for_tenant(tenant))
 
     def own(self, *models: object) -> Self:
+        """Close these models too when this memory is closed."""
         self.memory.own(*models)
         return self
 
     close = _run_in_thread(Memory.close)
     release_claims = _run_in_thread(Memory.release_claims)
     remember = _run_in_thread(Memory.remember)
+    add = remember
     remember_messages = _run_in_thread(Memory.remember_messages)
     post_think = _run_in_thread(Memory.post_think)
     organise = _run_in_thread(Memory.organise)
     wait = _run_in_thread(Memory.wait)
     recall = _run_in_thread(Memory.recall)
+    search = recall
     kinds = _run_in_thread(Memory.kinds)
     chat = _run_in_thread(Memory.chat)
     synthesise = _run_in_thread(Memory.synthesise)
+    ask = synthesise
     context = _run_in_thread(Memory.context)
     context_before = _run_in_thread(Memory.context_before)
     summary = _run_in_thread(Memory.summary)
@@ -90,10 +116,32 @@ class AsyncMemory:
         return await asyncio.to_thread(lambda: list(self.memory.export()))
 
     async def chat_stream(self, message: str, *, session: str = "default", k: int = 5) -> AsyncIterator[str]:
-        """The pieces of the answer as they come."""
+        """The pieces of the answer as they arrive."""
         stream = await asyncio.to_thread(partial(self.memory.chat_stream, message, session=session, k=k))
         try:
             while (piece := await asyncio.to_thread(next, stream, None)) is not None:
                 yield piece
         finally:
             await asyncio.to_thread(stream.close)
+
+
+_Memory = TypeVar("_Memory", bound=AsyncMemory)
+
+
+class _PendingMemory(Generic[_Memory]):
+    """The result of `AsyncMemory.open`: await it, or use it in `async with`."""
+
+    def __init__(self, open_memory: Callable[[], Coroutine[Any, Any, _Memory]]) -> None:
+        self._open_memory = open_memory
+        self._memory: _Memory | None = None
+
+    def __await__(self) -> Generator[Any, None, _Memory]:
+        return self._open_memory().__await__()
+
+    async def __aenter__(self) -> _Memory:
+        self._memory = await self._open_memory()
+        return self._memory
+
+    async def __aexit__(self, *exc: object) -> None:
+        if self._memory is not None:
+            await self._memory.close()

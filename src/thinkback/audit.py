@@ -1,4 +1,4 @@
-"""`audit`: what a person should look at in one space; it finds, changes nothing, and shows no secret."""
+"""Audit of a space: find memories that a person should review. Nothing is changed, secrets are redacted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
 from thinkback.language.names import normalise_name
 from thinkback.language.safety.quarantine import find_quarantined, redact, redact_memory
@@ -16,13 +16,13 @@ from thinkback.types import Ref, Thought, Turn
 
 Concern = Literal["duplicate", "loop", "quarantined", "stale", "unsupported"]
 CONCERNS: tuple[Concern, ...] = ("duplicate", "loop", "quarantined", "stale", "unsupported")
-LOOP_MIN_REPEATS = 3  # the same turn so often is a loop
-_MAX_SHOWN_CHARS = 300  # characters of a text
+LOOP_MIN_REPEATS = 3
+_MAX_SHOWN_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing found: what it is about, why it stands here, and its words in redacted form."""
+    """One problem: the memories concerned, the reason, and a redacted text."""
 
     concern: Concern
     refs: tuple[Ref, ...]
@@ -32,7 +32,9 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """All that was found in one space."""
+    """The findings in one space, with the number of turns and thoughts examined."""
+
+    JSON_FIELDS: ClassVar = ("user", "turns", "thoughts", "counts", "findings")
 
     user: str
     turns: int
@@ -41,68 +43,69 @@ class AuditReport:
 
     @property
     def counts(self) -> dict[Concern, int]:
-        found = Counter(finding.concern for finding in self.findings)
-        return {concern: found[concern] for concern in CONCERNS}
+        counts = Counter(finding.concern for finding in self.findings)
+        return {concern: counts[concern] for concern in CONCERNS}
 
 
 def audit_space(store: Store, space: str, now: datetime) -> AuditReport:
-    """Duplicates, loops, quarantined turns, stale and unsupported thoughts of a space."""
+    """Find duplicates, loops, quarantined turns, stale and unsupported thoughts."""
     turns = store.turns(space)
-    thoughts = [thought for thought in store.thoughts(space) if thought.search_text]  # not who is who
-    known = {turn.id: turn for turn in turns}
+    thoughts = [thought for thought in store.thoughts(space) if thought.search_text]  # without "same as"
+    turns_by_id = {turn.id: turn for turn in turns}
     findings = (
         *_find_duplicates(thoughts),
-        *_find_loops(turns, thoughts, known),
+        *_find_loops(turns_by_id, thoughts),
         *_find_quarantined(turns, thoughts),
         *_find_stale(thoughts, now),
-        *_find_unsupported(thoughts, known),
+        *_find_unsupported(thoughts, turns_by_id),
     )
     return AuditReport(space, len(turns), len(thoughts), findings)
 
 
 def _find_duplicates(thoughts: Sequence[Thought]) -> Iterator[Finding]:
-    same: dict[tuple[object, ...], list[Thought]] = defaultdict(list)
+    by_content: dict[tuple[object, ...], list[Thought]] = defaultdict(list)
     for thought in thoughts:
-        objects = frozenset(normalise_name(each) for each in thought.objects)
-        held = (thought.valid_from, thought.valid_to)
-        key = (normalise_name(thought.subject), thought.relation, objects, thought.negated, *held)
-        same[key].append(thought)
-    for group in same.values():
+        objects = frozenset(normalise_name(name) for name in thought.objects)
+        period = (thought.valid_from, thought.valid_to)
+        key = (normalise_name(thought.subject), thought.relation, objects, thought.negated, *period)
+        by_content[key].append(thought)
+    for group in by_content.values():
         if len(group) > 1:
             refs = tuple(thought.ref for thought in group)
             yield Finding("duplicate", refs, f"held {len(group)} times", _shorten(group[0].sentence))
 
 
-def _find_loops(
-    turns: Sequence[Turn], thoughts: Sequence[Thought], known: dict[int, Turn]
-) -> Iterator[Finding]:
-    """The same words again and again, and thoughts of an answer that repeats what was recalled for it."""
-    said: dict[tuple[str, ...], list[Turn]] = defaultdict(list)
-    for turn in turns:
-        said[tuple(sorted(set(extract_terms(turn.text))))].append(turn)
-    for group in said.values():
+def _find_loops(turns_by_id: dict[int, Turn], thoughts: Sequence[Thought]) -> Iterator[Finding]:
+    """Turns that are repeated often, and thoughts from an answer that repeats a memory it was given."""
+    by_terms: dict[tuple[str, ...], list[Turn]] = defaultdict(list)
+    for turn in turns_by_id.values():
+        by_terms[tuple(sorted(_term_set(turn.text)))].append(turn)
+    for group in by_terms.values():
         if len(group) >= LOOP_MIN_REPEATS:
             refs = tuple(turn.ref for turn in group)
             yield Finding("loop", refs, f"said {len(group)} times", _shorten(redact_memory(group[0]).text))
-    held = {thought.id: thought for thought in thoughts}
+    thoughts_by_id = {thought.id: thought for thought in thoughts}
     for thought in thoughts:
         for source in thought.sources:
-            answered = known.get(source.turn)
-            if source.side != "response" or answered is None:
+            source_turn = turns_by_id.get(source.turn)
+            if source.side != "response" or source_turn is None:
                 continue
             recalled = [
-                held[used.id] for used in answered.recalled if used.kind == "thought" and used.id in held
+                thoughts_by_id[item.id]
+                for item in source_turn.recalled
+                if item.kind == "thought" and item.id in thoughts_by_id
             ]
-            echoed = [other for other in recalled if _repeats(thought, other)]
-            if echoed:
-                refs = (thought.ref, answered.ref, *(other.ref for other in echoed))
-                reason = f"the answer in {answered.ref} repeats {echoed[0].ref}, which it was given"
+            repeated = [other for other in recalled if _repeats(thought, other)]
+            if repeated:
+                refs = (thought.ref, source_turn.ref, *(other.ref for other in repeated))
+                reason = f"the answer in {source_turn.ref} repeats {repeated[0].ref}, which it was given"
                 yield Finding("loop", refs, reason, _shorten(thought.sentence))
 
 
 def _repeats(thought: Thought, other: Thought) -> bool:
-    ours, theirs = set(extract_terms(thought.sentence)), set(extract_terms(other.sentence))
-    return thought.id != other.id and 4 * len(ours & theirs) >= 3 * len(ours | theirs)
+    """Whether the two sentences share three quarters of their terms."""
+    terms, other_terms = _term_set(thought.sentence), _term_set(other.sentence)
+    return thought.id != other.id and 4 * len(terms & other_terms) >= 3 * len(terms | other_terms)
 
 
 def _find_quarantined(turns: Sequence[Turn], thoughts: Sequence[Thought]) -> Iterator[Finding]:
@@ -112,23 +115,18 @@ def _find_quarantined(turns: Sequence[Turn], thoughts: Sequence[Thought]) -> Ite
             yield Finding(
                 "quarantined",
                 (turn.ref,),
-                _join_unique([s.kind for s in spans]),
+                ", ".join(dict.fromkeys(span.kind for span in spans)),
                 _shorten(redact_memory(turn).text),
             )
     for thought in thoughts:
-        shown = redact_memory(thought)
-        if shown is not thought:
-            yield Finding(
-                "quarantined", (thought.ref,), "held as a thought, never recalled", _shorten(shown.sentence)
-            )
-
-
-def _join_unique(kinds: Sequence[str]) -> str:
-    return ", ".join(dict.fromkeys(kinds))
+        redacted = redact_memory(thought)
+        if redacted is not thought:
+            reason = "held as a thought, never recalled"
+            yield Finding("quarantined", (thought.ref,), reason, _shorten(redacted.sentence))
 
 
 def _find_stale(thoughts: Sequence[Thought], now: datetime) -> Iterator[Finding]:
-    """A happening keeps the time it happened; only what claims to hold on can be stale."""
+    """Current thoughts whose validity has ended. Events keep their date and are never stale."""
     for thought in thoughts:
         ended = thought.valid_to
         if ended is not None and ended < now and thought.kind not in ("event", "dialogue"):
@@ -136,20 +134,19 @@ def _find_stale(thoughts: Sequence[Thought], now: datetime) -> Iterator[Finding]
             yield Finding("stale", (thought.ref,), reason, _shorten(thought.sentence))
 
 
-def _find_unsupported(thoughts: Sequence[Thought], known: dict[int, Turn]) -> Iterator[Finding]:
+def _find_unsupported(thoughts: Sequence[Thought], turns_by_id: dict[int, Turn]) -> Iterator[Finding]:
+    """Thoughts without a remaining source, or whose source shares no word with their object."""
     for thought in thoughts:
-        spoken = [
-            known[source.turn].text_of(source.side)[source.start : source.end]
+        quotes = [
+            turns_by_id[source.turn].text_of(source.side)[source.start : source.end]
             for source in thought.sources
-            if source.turn in known
+            if source.turn in turns_by_id
         ]
-        if not spoken:
+        if not quotes:
             yield Finding(
                 "unsupported", (thought.ref,), "no turn is left that says it", _shorten(thought.sentence)
             )
-        elif thought.objects and not set(extract_terms(thought.object)) & set(
-            extract_terms(" ".join(spoken))
-        ):
+        elif thought.objects and _term_set(thought.object).isdisjoint(_term_set(" ".join(quotes))):
             refs = (thought.ref, *(Ref("turn", source.turn) for source in thought.sources))
             reason = "its source shares no word with what it says"
             yield Finding("unsupported", refs, reason, _shorten(thought.sentence))
@@ -157,3 +154,7 @@ def _find_unsupported(thoughts: Sequence[Thought], known: dict[int, Turn]) -> It
 
 def _shorten(text: str) -> str:
     return " ".join(redact(text).split())[:_MAX_SHOWN_CHARS]
+
+
+def _term_set(text: str) -> set[str]:
+    return set(extract_terms(text))

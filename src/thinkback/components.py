@@ -1,26 +1,31 @@
-"""What a Memory is composed of: what all tenants of a database share, and the parts each has of its own."""
+"""The components that a `Memory` is built from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 from thinkback.index.cache import SpaceCache
 from thinkback.indexing import Indexer
 from thinkback.llms.metering import MeteredLLM
-from thinkback.presets import Preset
+from thinkback.memory_config import MemoryConfig
+from thinkback.presets import Preset, get_preset
 from thinkback.protocols import LLM, Clock, Embedder, Store
 from thinkback.session.summarizer import LLMSummaryReader, Summarizer
 from thinkback.think.consolidate import Consolidator, LLMConsolidator
-from thinkback.think.factory import ThinkMode, create_generator, create_llm_consolidator
-from thinkback.think.generator import ThoughtGenerator
+from thinkback.think.generators import ThoughtGenerator, create_generator, create_llm_consolidator
 from thinkback.think.thinker import Thinker
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SharedComponents:
-    """What every tenant thinks and looks with. None of it knows whose a space is but by a Place."""
+    """Models, clock and cache. All tenants of a database use the same ones.
 
+    `owned` are the models that were created here from their names and must be closed with the memory.
+    """
+
+    llm: LLM | None
     embedder: Embedder
     preset: Preset
     clock: Clock
@@ -28,34 +33,39 @@ class SharedComponents:
     llm_consolidator: LLMConsolidator | None
     summary_reader: LLMSummaryReader | None
     cache: SpaceCache
+    owned: tuple[object, ...] = ()
 
+    @classmethod
+    def from_config(cls, config: MemoryConfig) -> Self:
+        from thinkback.embedders.registry import create_embedder
+        from thinkback.llms.registry import create_llm
 
-def create_shared_components(
-    embedder: Embedder,
-    preset: Preset,
-    clock: Clock,
-    *,
-    think: ThinkMode | ThoughtGenerator,
-    llm: LLM | None,
-    summary_llm: LLM | None,
-    summary_instructions: str,
-    cache_bytes: int,
-) -> SharedComponents:
-    metered = None if llm is None else MeteredLLM(llm)
-    notes = None if summary_llm is None else LLMSummaryReader(MeteredLLM(summary_llm), summary_instructions)
-    return SharedComponents(
-        embedder,
-        preset,
-        clock,
-        create_generator(think, metered),
-        create_llm_consolidator(think, metered),
-        notes,
-        SpaceCache(cache_bytes),
-    )
+        preset = get_preset(config.preset) if isinstance(config.preset, str) else config.preset
+        embedder = create_embedder(config.embedder) if isinstance(config.embedder, str) else config.embedder
+        llm = create_llm(config.llm) if isinstance(config.llm, str) else config.llm
+        summary_llm = config.summary_llm
+        if isinstance(summary_llm, str):
+            summary_llm = create_llm(summary_llm)
+        summary_reader = None
+        if summary_llm is not None:
+            summary_reader = LLMSummaryReader(MeteredLLM(summary_llm), config.summary_instructions)
+        metered_llm = None if llm is None else MeteredLLM(llm)
+        models = ((embedder, config.embedder), (llm, config.llm), (summary_llm, config.summary_llm))
+        return cls(
+            llm=llm,
+            embedder=embedder,
+            preset=preset,
+            clock=config.clock,
+            generator=create_generator(config.think, metered_llm),
+            llm_consolidator=create_llm_consolidator(config.think, metered_llm),
+            summary_reader=summary_reader,
+            cache=SpaceCache(config.cache_bytes),
+            owned=tuple(model for model, option in models if isinstance(option, str)),
+        )
 
 
 class Components:
-    """What keeps, thinks over and follows the spaces of one tenant: it has no other's store."""
+    """Indexer, thinker, consolidator and summarizer for the spaces of one tenant."""
 
     def __init__(self, store: Store, shared: SharedComponents) -> None:
         self.store = store
@@ -71,10 +81,14 @@ class Components:
         return self._shared.cache
 
     def for_tenant(self, tenant: str) -> Components:
+        """The components of another tenant, with the same models and cache."""
         return Components(self.store.for_tenant(tenant), self._shared)
 
     def process_space(self, space: str, *, stopping: Callable[[], bool]) -> bool:
-        """The worker's errand: think, then follow with the summaries of sessions."""
+        """Think about the pending turns of a space, then update its session summaries.
+
+        Returns whether work is left, for example because `stopping()` became true.
+        """
         unfinished = self.thinker.think_space(space, stopping=stopping)
         self.summarizer.update_summaries(space, stopping)
         return unfinished

@@ -1,9 +1,9 @@
-"""The composition root: flags, environment and file -> Settings, each value with its origin -> Memory.
+"""Settings of the command line and the server, and the objects created from them.
 
-A value is taken from the first that has it: a flag, the environment, the file, the default. What is too long
-or too secret for that has a file of its own (seed 003): OPENAI_API_KEY, INSTRUCTION_CONVERSATION and
-INSTRUCTION_SUMMARY are looked for in the environment, then as a file of that name in the working folder, then
-in the folder of the configuration. What stands in them is never printed.
+A setting comes from a flag, an environment variable, the configuration file or its default, in this order.
+Secrets and long texts have files of their own (as in llm-dialogue-simulation): OPENAI_API_KEY,
+INSTRUCTION_CONVERSATION and INSTRUCTION_SUMMARY are read from the environment variable, from a file of that
+name in the working directory, or from one next to the configuration file. Their contents are never printed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from thinkback.indexing import ProgressCallback
     from thinkback.memory import Memory
     from thinkback.protocols import LLM, Embedder, Store
-    from thinkback.think.generator import ThoughtGenerator
+    from thinkback.think.generators import ThoughtGenerator
 
 ENVIRONMENT_VARIABLES = {
     "db": "THINKBACK_DB",
@@ -41,18 +41,23 @@ BOOLEAN_SETTINGS = ("integrate",)
 BOOLEAN_VALUES = {"true": True, "false": False}
 API_KEY_NAME = "OPENAI_API_KEY"
 INSTRUCTION_NAMES = ("INSTRUCTION_CONVERSATION", "INSTRUCTION_SUMMARY")
-MAX_CONFIG_TEXT_CHARS = 64_000  # characters of a key or of instructions
+MAX_CONFIG_TEXT_CHARS = 64_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What is configured; `origins` names where a value came from, if it is not the default.
+    """The settings as text.
 
-    `tenant` is whose memories are meant in a database that a server shares out; empty: the library's own.
-    `llm` is a spec such as `openai:gpt-4o-mini`, `auto` (the small local model if it is pulled) or `none`.
-    `integrate` is `true` where a model is to join what is recalled into one thought before it answers.
-    `summary_llm` is the same for the model that summarises sessions; `auto` is the one that answers, if it is
-    able enough, and `none` leaves it to the rules.
+    Attributes:
+        db: file name or URL of the database.
+        tenant: tenant in a database shared by several; empty for local use.
+        llm: a model such as `openai:gpt-4o-mini`; `auto` is the small local model if it is installed; `none`
+            is no model.
+        summary_llm: the model that summarises sessions; `auto` is `llm` if it is good enough; `none` leaves
+            summaries to rules.
+        integrate: `true` to combine recalled memories into one thought before answering.
+        base_url: base URL of an OpenAI-compatible API.
+        origins: where each value came from, unless it is the default.
     """
 
     db: str
@@ -68,22 +73,22 @@ class Settings:
     origins: Mapping[str, str] = field(default_factory=dict)
 
     def origin(self, name: str) -> str:
-        """`flag --db`, `env THINKBACK_DB`, `file PATH` or `default`."""
+        """Where a setting came from: `flag --db`, `env THINKBACK_DB`, `file PATH` or `default`."""
         return self.origins.get(name, "default")
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigText:
-    """A text that has a place of its own: where it came from may be shown, the text may not."""
+    """A secret or long text and where it came from. The text itself must not be shown."""
 
     text: str = field(repr=False)
     origin: str
 
 
 def read_config_text(name: str) -> ConfigText:
-    """What $NAME holds, or the file NAME in the working folder, or beside the configuration; else nothing."""
-    if found := os.environ.get(name, "").strip():
-        return ConfigText(found, f"env {name}")
+    """Read $NAME, else the file NAME in the working directory or next to the configuration file."""
+    if value := os.environ.get(name, "").strip():
+        return ConfigText(value, f"env {name}")
     for folder in (Path.cwd(), config_path().parent):
         path = folder / name
         try:
@@ -94,7 +99,7 @@ def read_config_text(name: str) -> ConfigText:
         except OSError as error:
             raise InvalidInput(f"{path} cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
-            raise InvalidInput(f"{path} is no text in UTF-8") from error
+            raise InvalidInput(f"{path} is not UTF-8 text") from error
         if len(text) > MAX_CONFIG_TEXT_CHARS:
             raise InvalidInput(f"{path} is too long: at most {MAX_CONFIG_TEXT_CHARS:,} characters")
         if text:
@@ -102,39 +107,37 @@ def read_config_text(name: str) -> ConfigText:
     return ConfigText("", "default")
 
 
-SETTING_NAMES = tuple(each.name for each in fields(Settings) if each.name != "origins")
+SETTING_NAMES = tuple(field.name for field in fields(Settings) if field.name != "origins")
 
 
 def data_folder() -> Path:
-    """Where thinkback keeps its data: $THINKBACK_HOME, or the platform's place for it."""
+    """The data folder: $THINKBACK_HOME, or the platform's default."""
     from thinkback.llms.catalogue import models_folder
 
     return models_folder().parent
 
 
 def config_path() -> Path:
-    """$THINKBACK_CONFIG, or thinkback/config.toml in the place for configuration."""
-    if named := os.environ.get("THINKBACK_CONFIG"):
-        return Path(named).expanduser()
+    """$THINKBACK_CONFIG, or thinkback/config.toml in the user's configuration folder."""
+    if path := os.environ.get("THINKBACK_CONFIG"):
+        return Path(path).expanduser()
     base = os.environ.get("XDG_CONFIG_HOME")
     return (Path(base).expanduser() if base else Path.home() / ".config") / "thinkback" / "config.toml"
 
 
 def load_settings(**flags: str | None) -> Settings:
-    """Settings from the flags given (None: not given), the environment, the file and the defaults."""
+    """Settings from flags (None if not given), environment, configuration file and defaults."""
     if unknown := set(flags) - set(SETTING_NAMES):
-        raise InvalidInput(
-            f"no setting is called {sorted(unknown)[0]!r}: there are {', '.join(SETTING_NAMES)}"
-        )
+        raise InvalidInput(f"unknown setting {sorted(unknown)[0]!r}: choose from {', '.join(SETTING_NAMES)}")
     path = config_path()
     from_file = _read_config_file(path)
     values: dict[str, str] = {}
     origins: dict[str, str] = {}
     for name in SETTING_NAMES:
-        if (given := flags.get(name)) is not None:
-            values[name], origins[name] = given, f"flag --{name.replace('_', '-')}"
-        elif found := os.environ.get(ENVIRONMENT_VARIABLES[name]):
-            values[name], origins[name] = found, f"env {ENVIRONMENT_VARIABLES[name]}"
+        if (flag := flags.get(name)) is not None:
+            values[name], origins[name] = flag, f"flag --{name.replace('_', '-')}"
+        elif variable := os.environ.get(ENVIRONMENT_VARIABLES[name]):
+            values[name], origins[name] = variable, f"env {ENVIRONMENT_VARIABLES[name]}"
         elif name in from_file:
             values[name], origins[name] = from_file[name], f"file {path}"
     values["db"] = _expand_path(values["db"]) if "db" in values else str(data_folder() / "memory.db")
@@ -142,9 +145,10 @@ def load_settings(**flags: str | None) -> Settings:
 
 
 def create_embedder(settings: Settings) -> Embedder:
-    from thinkback.embedders.registry import create_embedder
+    """The configured embedder."""
+    from thinkback.embedders import registry
 
-    return create_embedder(
+    return registry.create_embedder(
         settings.embedder,
         base_url=settings.base_url or None,
         api_key=read_config_text(API_KEY_NAME).text or None,
@@ -152,19 +156,20 @@ def create_embedder(settings: Settings) -> Embedder:
 
 
 def llm_spec(settings: Settings) -> str | None:
-    """The language model that `llm` means on this machine; None: there is none, memory itself answers."""
+    """The name of the model to use on this machine; None if there is none and rules answer."""
     if settings.llm == NONE:
         return None
     return settings.llm if settings.llm != AUTO else _installed_local_model()
 
 
 def create_llm(settings: Settings) -> LLM | None:
+    """The configured language model."""
     spec = llm_spec(settings)
     return None if spec is None else _create_llm_from_spec(spec, settings)
 
 
 def create_summary_llm(settings: Settings, chat: LLM | None) -> LLM | None:
-    """The model that summarises; `auto` is the one that chats, unless it is too small or rules think."""
+    """The model that summarises sessions; `auto` is the chat model unless it is too small or rules think."""
     if settings.summary_llm == NONE:
         return None
     if settings.summary_llm != AUTO:
@@ -173,22 +178,25 @@ def create_summary_llm(settings: Settings, chat: LLM | None) -> LLM | None:
 
 
 def _create_llm_from_spec(spec: str, settings: Settings) -> LLM:
-    from thinkback.llms.registry import create_llm
+    from thinkback.llms import registry
 
-    return create_llm(
+    return registry.create_llm(
         spec, base_url=settings.base_url or None, api_key=read_config_text(API_KEY_NAME).text or None
     )
 
 
 def create_generator(settings: Settings) -> ThoughtGenerator:
-    """Who draws thoughts from turns."""
-    from thinkback.think.factory import create_generator
+    """The configured thought generator."""
+    from thinkback.think import generators
 
-    return create_generator(settings.think, create_llm(settings))  # type: ignore[arg-type]  # it checks the word itself
+    return generators.create_generator(
+        settings.think,  # type: ignore[arg-type]  # create_generator validates it
+        create_llm(settings),
+    )
 
 
 def open_store(settings: Settings) -> Store:
-    """The database alone, of all tenants. The default one's folder is made on demand, for its owner only."""
+    """Open the database without models. The default folder is created if needed, for its owner only."""
     from thinkback import storage
 
     _make_database_folder(settings)
@@ -196,7 +204,7 @@ def open_store(settings: Settings) -> Store:
 
 
 def open_memory(settings: Settings, **overrides: Any) -> Memory:
-    """The memory that is configured; `overrides` are those of `Memory.open`."""
+    """Open the configured memory; `overrides` are options of `Memory`."""
     from thinkback.memory import Memory
 
     _make_database_folder(settings)
@@ -212,13 +220,13 @@ def open_memory(settings: Settings, **overrides: Any) -> Memory:
     options["instructions"], options["summary_instructions"] = (
         read_config_text(name).text for name in INSTRUCTION_NAMES
     )
-    memory = Memory.open(settings.db, **{**options, **overrides})
-    made = (options.get(name) for name in ("embedder", "llm", "summary_llm"))
-    return memory.own(*dict.fromkeys(model for model in made if model is not None))
+    memory = Memory(settings.db, **{**options, **overrides})
+    models = (options.get(name) for name in ("embedder", "llm", "summary_llm"))
+    return memory.own(*dict.fromkeys(model for model in models if model is not None))
 
 
 def reembed(settings: Settings, progress: ProgressCallback | None = None) -> int:
-    """Convert the whole database to the embedder that is configured; how many vectors that were."""
+    """Convert the whole database to the configured embedder. Returns the number of converted vectors."""
     from thinkback.memory import Memory
 
     _make_database_folder(settings)
@@ -230,14 +238,14 @@ def _installed_local_model() -> str | None:
 
     from thinkback.llms.catalogue import list_installed_models
 
-    pulled = any(model.name == DEFAULT_LOCAL_MODEL for model in list_installed_models())
-    return f"local:{DEFAULT_LOCAL_MODEL}" if pulled and find_spec("xllamacpp") else None
+    installed = any(model.name == DEFAULT_LOCAL_MODEL for model in list_installed_models())
+    return f"local:{DEFAULT_LOCAL_MODEL}" if installed and find_spec("xllamacpp") else None
 
 
 def _parse_boolean(settings: Settings, name: str) -> bool:
     value = getattr(settings, name)
     if value not in BOOLEAN_VALUES:
-        raise InvalidInput(f"{name} = {value!r} ({settings.origin(name)}): say true or false")
+        raise InvalidInput(f"{name} = {value!r} ({settings.origin(name)}): use true or false")
     return BOOLEAN_VALUES[value]
 
 
@@ -251,12 +259,12 @@ def _make_database_folder(settings: Settings) -> None:
 
 
 def _read_config_file(path: Path) -> dict[str, str]:
-    """The file's values; no file is no value, unless it was asked for by name."""
+    """The values of the configuration file. A missing file is an error only if $THINKBACK_CONFIG names it."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         if os.environ.get("THINKBACK_CONFIG"):
-            raise InvalidInput(f"{path}, named by THINKBACK_CONFIG, is not there") from None
+            raise InvalidInput(f"{path}, named by THINKBACK_CONFIG, does not exist") from None
         return {}
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}") from error
@@ -264,9 +272,9 @@ def _read_config_file(path: Path) -> dict[str, str]:
         raise InvalidInput(f"{path} is not valid TOML: {error}") from error
     for key, value in data.items():
         if key not in SETTING_NAMES:
-            raise InvalidInput(f"{path}: no setting is called {key!r}: there are {', '.join(SETTING_NAMES)}")
+            raise InvalidInput(f"{path}: unknown setting {key!r}: choose from {', '.join(SETTING_NAMES)}")
         if isinstance(value, bool) and key in BOOLEAN_SETTINGS:
             data[key] = str(value).lower()
         elif not isinstance(value, str):
-            raise InvalidInput(f"{path}: {key} must be text in quotes, not {value!r}")
+            raise InvalidInput(f"{path}: {key} must be a quoted string, not {value!r}")
     return {key: str(value) for key, value in data.items() if value}

@@ -1,39 +1,39 @@
-"""Every error thinkback raises on purpose, in one tree.
+"""All errors that thinkback raises.
 
     ThinkbackError
-    ├── InvalidInput            the caller's value cannot be used (empty text, k < 1, a time without zone)
+    ├── InvalidInput            an argument is invalid (empty text, k < 1, a datetime without time zone)
     ├── NotFound                no such user, turn, thought or action
-    ├── Conflict                the space has moved on (undo out of order, a key used for another turn)
+    ├── Conflict                the space has changed (undo out of order, a key used for another turn)
     │   ├── LeaseLost           another worker has taken over this turn
-    │   └── Outdated            the space was regrouped or erased while something was computed for it
+    │   └── ConcurrentUpdate    the space was regrouped or erased during a computation
     ├── StoreError              the database
     │   ├── StoreUnavailable    cannot be opened or written (missing folder, read-only, locked too long)
-    │   ├── DiskFull            no space left; nothing was half-written
-    │   ├── CorruptStore        the file is damaged or is no thinkback database
-    │   ├── Contradiction       what was to be written contradicts itself; nothing of it was
-    │   ├── NewerSchema         written by a newer thinkback
-    │   └── EmbedderMismatch    written with another embedder; `thinkback reembed` converts
+    │   ├── DiskFull            no space left on the device; the transaction was rolled back
+    │   ├── CorruptStore        the file is damaged or not a thinkback database
+    │   ├── IntegrityError      the values to write contradict each other; nothing was written
+    │   ├── NewerSchema         written by a newer version of thinkback
+    │   └── EmbedderMismatch    written with another embedder; convert it with `thinkback reembed`
     ├── ModelError              a language model or embedder
     │   ├── ModelUnavailable    cannot be loaded or reached
     │   ├── ModelTimeout        did not answer in time
-    │   ├── RateLimited         asked us to wait; carries `retry_after`
-    │   ├── ModelPaused         is left alone for a while: it was down, whatever it is asked; `retry_after`
-    │   ├── ModelRefused        answered, but would not do it
-    │   └── BadReply            answered something that cannot be used (malformed, truncated, empty)
-    └── MissingExtra            an optional dependency is not installed; names the install command
+    │   ├── RateLimited         rate limit reached; see `retry_after`
+    │   ├── ModelPaused         not called for a while because it was down; see `retry_after`
+    │   ├── ModelRefused        refused to answer
+    │   └── BadReply            unusable answer (malformed, truncated, empty)
+    └── MissingExtra            an optional dependency is not installed; the message names the command
 
-A message says what happened, to which thing, and what to do next.
+A message says what happened, to which object, and what to do next.
 """
 
 from __future__ import annotations
 
 
 class ThinkbackError(Exception):
-    """Base of all errors raised on purpose."""
+    """Base class of all errors."""
 
 
 class InvalidInput(ThinkbackError, ValueError):
-    """The caller's value cannot be used."""
+    """An argument is invalid."""
 
 
 class NotFound(ThinkbackError, LookupError):
@@ -41,7 +41,7 @@ class NotFound(ThinkbackError, LookupError):
 
 
 class Conflict(ThinkbackError):
-    """The space has moved on since the caller looked."""
+    """The space has changed since the caller read it."""
 
 
 class LeaseLost(Conflict):
@@ -49,11 +49,11 @@ class LeaseLost(Conflict):
 
 
 class ConcurrentUpdate(Conflict):
-    """The space was regrouped or erased while something was computed for it."""
+    """The space was regrouped, erased or edited during a computation. Repeat the computation."""
 
 
 class StoreError(ThinkbackError):
-    """The database refused."""
+    """The database failed."""
 
 
 class StoreUnavailable(StoreError):
@@ -61,7 +61,7 @@ class StoreUnavailable(StoreError):
 
 
 class DiskFull(StoreError):
-    """No space left on the device; nothing was half-written."""
+    """No space left on the device. The transaction was rolled back."""
 
 
 class CorruptStore(StoreError):
@@ -69,11 +69,11 @@ class CorruptStore(StoreError):
 
 
 class IntegrityError(StoreError):
-    """What was to be written contradicts itself, or what is there; nothing of it was."""
+    """The values to write contradict each other or the database. Nothing was written."""
 
 
 class NewerSchema(StoreError):
-    """The database was written by a newer thinkback."""
+    """The database was written by a newer version of thinkback."""
 
 
 class EmbedderMismatch(StoreError):
@@ -93,7 +93,7 @@ class ModelTimeout(ModelError):
 
 
 class RateLimited(ModelError):
-    """The model asked us to wait."""
+    """The model has a rate limit; retry after `retry_after` seconds, if given."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -101,7 +101,7 @@ class RateLimited(ModelError):
 
 
 class ModelPaused(ModelError):
-    """The model is left alone for a while, for it was down; what was asked of it is not to blame."""
+    """The model was down and is not called for `retry_after` seconds. The request is not at fault."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -109,11 +109,11 @@ class ModelPaused(ModelError):
 
 
 class ModelRefused(ModelError):
-    """The model answered, but would not do what was asked."""
+    """The model refused to answer."""
 
 
 class BadReply(ModelError):
-    """The model answered something that cannot be used."""
+    """The model's answer is unusable."""
 
 
 class MissingExtra(ThinkbackError, ImportError):

@@ -1,7 +1,7 @@
-"""The space on both axes of time: what held when, and what we knew when, read from its journal.
+"""Bitemporal queries: what was true when (valid time), and what was known when (recorded time).
 
-The journal keeps every thought before and after each action, so folding it up to a moment gives the space
-as it was then, exactly: undone actions, closed intervals and all.
+The journal stores every thought before and after each action, so replaying it up to a moment reproduces the
+space exactly as it was at that moment.
 """
 
 from __future__ import annotations
@@ -13,33 +13,34 @@ from thinkback.types import Action, Thought
 
 
 def replay(actions: Iterable[Action], until: datetime | None = None) -> dict[int, Thought]:
-    """Every thought as these actions, in sequence, leave it; with `until`, only what was recorded by then."""
-    known: dict[int, Thought] = {}
+    """All thoughts by id after these actions; with `until`, only actions recorded by then count."""
+    thoughts: dict[int, Thought] = {}
     for action in actions:
         if until is None or action.at <= until:
-            known |= {thought.id: thought for thought in action.after}
-    return known
+            thoughts |= {thought.id: thought for thought in action.after}
+    return thoughts
 
 
 def holds_at(thought: Thought, at: datetime) -> bool:
-    """Whether what it says was so at that time."""
-    begun = thought.valid_from is None or thought.valid_from <= at
-    return begun and (thought.valid_to is None or at < thought.valid_to)
+    """Whether the thought was true at that time."""
+    started = thought.valid_from is None or thought.valid_from <= at
+    return started and (thought.valid_to is None or at < thought.valid_to)
 
 
 def filter_by_time(
     thoughts: Iterable[Thought], as_of: datetime | None, known_at: datetime | None
 ) -> list[Thought]:
-    """Of thoughts replayed up to `known_at`: those held true then, and, with `as_of`, so at that time.
+    """Thoughts that were current at `known_at` and true at `as_of`.
 
-    Asked for `as_of` alone, a retired thought is seen as well: it held, until something else did.
+    `thoughts` must be replayed up to `known_at`. With `as_of` alone, retired thoughts are included: they were
+    true until something replaced them.
     """
-    found = [thought for thought in thoughts if known_at is None or thought.current]
-    return found if as_of is None else [thought for thought in found if holds_at(thought, as_of)]
+    selected = [thought for thought in thoughts if known_at is None or thought.current]
+    return selected if as_of is None else [thought for thought in selected if holds_at(thought, as_of)]
 
 
 def describe_validity(thought: Thought) -> str:
-    """Both axes in words: when it held, and when we learned it or held it true no longer."""
+    """When a thought was true, and when it was learned or retired, in words."""
     since = f"{thought.valid_from:%Y-%m-%d}" if thought.valid_from else "always"
     span = f"from {since} to {thought.valid_to:%Y-%m-%d}" if thought.valid_to else f"since {since}"
     if thought.retired_at is None:

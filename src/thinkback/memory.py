@@ -1,6 +1,6 @@
-"""Memory: the whole of thinkback for one user, composed of its parts and of nothing else.
+"""`Memory`: the long-term memory of one user.
 
-with Memory.open("memory.db", user="ann") as memory:
+with Memory("memory.db", user="ann") as memory:
     memory.remember("I moved to Lyon.", "How exciting!")
     memory.recall("Where do I live?")
 """
@@ -14,25 +14,24 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from os import PathLike, fspath
-from typing import Any, Self
+from typing import Any, Self, Unpack
 from weakref import WeakSet
 
 from thinkback import transfer
-from thinkback.components import Components, create_shared_components
+from thinkback.components import Components, SharedComponents
 from thinkback.errors import Conflict, InvalidInput, ModelError, NotFound, StoreUnavailable
 from thinkback.history import filter_by_time, replay
-from thinkback.index.cache import DEFAULT_CACHE_BYTES, CachedSpace
-from thinkback.index.row_cache import RowCache
+from thinkback.index.cache import CachedSpace
 from thinkback.indexing import Indexer, ProgressCallback
 from thinkback.llms.metering import MeteredLLM
-from thinkback.presets import HYBRID, Preset
-from thinkback.presets import get_preset as named_preset
-from thinkback.protocols import LLM, Clock, Embedder, Store
+from thinkback.memory_config import MemoryConfig, MemoryOptions
+from thinkback.presets import Preset, get_preset
+from thinkback.protocols import Embedder, Store
 from thinkback.queries import MemoryQueries, checked_time
+from thinkback.recall.cache import RecallCache
 from thinkback.recall.chat import ChatStream
 from thinkback.recall.consistency import CheckerFactory
-from thinkback.recall.entities import EntityGraph
-from thinkback.recall.kinds import classify_query
+from thinkback.recall.kind_classifier import classify_query
 from thinkback.recall.pack import fit_to_budget
 from thinkback.recall.query import (
     KnowledgeSnapshot,
@@ -42,10 +41,9 @@ from thinkback.recall.query import (
     may_name_entity,
     resolve_query,
 )
-from thinkback.recall.retention import RetentionScorer
 from thinkback.recall.retrieve import retrieve
+from thinkback.recall.score import RetentionScorer
 from thinkback.recall.synthesis import synthesise
-from thinkback.refs import parse_ref
 from thinkback.session.context import (
     RECENT_TURNS,
     VERBATIM_TURNS,
@@ -54,10 +52,8 @@ from thinkback.session.context import (
     narrow_recollection,
 )
 from thinkback.think.answer_reader import AnswerReader
-from thinkback.think.factory import ThinkMode
-from thinkback.think.generator import ThoughtGenerator
-from thinkback.think.worker import Worker
-from thinkback.times import to_utc, utc_now
+from thinkback.think.thinker import Worker
+from thinkback.times import to_utc
 from thinkback.types import (
     CORRECTED_IN_PREFIX,
     Action,
@@ -80,123 +76,78 @@ from thinkback.types import (
     Usage,
 )
 from thinkback.usage import Stopwatch, count_usage
-from thinkback.validation import checked_limit, checked_name, checked_tenant, checked_text
+from thinkback.validation import checked_limit, checked_name, checked_tenant, checked_text, parse_ref
 
 
 class Memory(MemoryQueries):
-    """What one user told, and what was thought of it. Thread-safe; close it, or use it in a `with`."""
+    """Long-term memory of one user: what was said, and the thoughts drawn from it.
+
+    Thread-safe. Close it, or use it in a `with` statement. `AsyncMemory` has the same methods for asyncio.
+    """
 
     def __init__(
         self,
-        store: Store,
-        embedder: Embedder,
-        *,
-        user: str = "default",
-        llm: LLM | None = None,
-        think: ThinkMode | ThoughtGenerator = "auto",
-        preset: Preset = HYBRID,
-        integrate: bool = False,
-        background: bool = True,
-        clock: Clock = utc_now,
-        summary_llm: LLM | None = None,
-        instructions: str = "",
-        summary_instructions: str = "",
-        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        database: str | PathLike[str] | Store = "thinkback.db",
+        config: MemoryConfig | None = None,
+        **options: Unpack[MemoryOptions],
     ) -> None:
-        self.user = checked_name(user, "user")
-        self.llm = llm
-        self.embedder = embedder
-        self._preset = preset
-        self._integrate = integrate
-        self._clock = clock
-        of_all = create_shared_components(
-            embedder,
-            preset,
-            clock,
-            think=think,
-            llm=llm,
-            summary_llm=summary_llm,
-            summary_instructions=summary_instructions,
-            cache_bytes=cache_bytes,
-        )
-        self._set_components(Components(store, of_all))
-        self._instructions = instructions
-        self._worker = Worker(self._process_space) if background else None
-        self._checks = CheckerFactory(AnswerReader(), embedder.embed)
+        """Open (or create) a database.
+
+        Args:
+            database: a file name, a URL such as `sqlite:///memory.db`, `:memory:`, or an open `Store`
+                (which is closed together with the memory).
+            config: the options as one value.
+            options: single options, see `MemoryConfig`; they override `config`.
+        """
+        from thinkback import storage
+
+        config = replace(config or MemoryConfig(), **options)
+        tenant = checked_tenant(config.tenant)
+        shared = SharedComponents.from_config(config)
+        self.user = checked_name(config.user, "user")
+        self.llm = shared.llm
+        self.embedder = shared.embedder
+        self._preset = shared.preset
+        self._clock = shared.clock
+        self._integrate = config.integrate
+        self._instructions = config.instructions
+        self._checks = CheckerFactory(AnswerReader(), self.embedder.embed)
         self._streams: WeakSet[ChatStream] = WeakSet()
+        self._worker: Worker[SpaceKey] | None = None
         self._owns_components = True
-        self._owned: list[object] = []
-        store.bind_embedder(embedder.name)
+        self._owned: list[object] = list(shared.owned)
+        opened = storage.connect(fspath(database)) if isinstance(database, (str, PathLike)) else database
+        store = opened.for_tenant(tenant) if tenant else opened
+        if store is not opened:  # closing the view of one tenant does not close the database
+            self._owned.insert(0, opened)
+        try:
+            self._set_components(Components(store, shared))
+            store.bind_embedder(self.embedder.name)
+        except BaseException:
+            if opened is not database:
+                opened.close()
+            raise
+        if config.background:
+            self._worker = Worker(self._process_space)
         self._wake()
 
     @classmethod
     def open(
         cls,
         url: str | PathLike[str] = "thinkback.db",
-        *,
-        llm: LLM | str | None = None,
-        embedder: Embedder | str = "minilm",
-        user: str = "default",
-        tenant: str = "",
-        think: ThinkMode | ThoughtGenerator = "auto",
-        preset: Preset | str = "hybrid",
-        integrate: bool = False,
-        background: bool = True,
-        clock: Clock = utc_now,
-        summary_llm: LLM | str | None = None,
-        instructions: str = "",
-        summary_instructions: str = "",
-        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        config: MemoryConfig | None = None,
+        **options: Unpack[MemoryOptions],
     ) -> Self:
-        """Open (or create) the database at `url`, for a user (of a tenant, where a server shares it out).
-
-        `llm` and `embedder` are adapters or their names: `openai:gpt-4o-mini`, `local:smollm2`; `minilm`,
-        `wordllama`, `openai:text-embedding-3-small`. Without an `llm` everything works by rules; with one,
-        `integrate` has it join what is recalled into one thought before it answers a chat: one more call.
-        Without a `summary_llm` rules summarise sessions. `instructions` are given to the model that answers,
-        `summary_instructions` to the one that summarises. Spaces that are read stay in memory up to
-        `cache_bytes` together: those of least recent use are read again when they are asked for.
-        """
-        from thinkback import storage
-        from thinkback.embedders.registry import create_embedder
-        from thinkback.llms.registry import create_llm
-
-        chosen = named_preset(preset) if isinstance(preset, str) else preset
-        embeds = create_embedder(embedder) if isinstance(embedder, str) else embedder
-        speaks = create_llm(llm) if isinstance(llm, str) else llm
-        notes = create_llm(summary_llm) if isinstance(summary_llm, str) else summary_llm
-        whose = checked_tenant(tenant)
-        store = storage.connect(fspath(url))
-        try:
-            memory = cls(
-                store.for_tenant(whose),
-                embeds,
-                user=user,
-                llm=speaks,
-                think=think,
-                preset=chosen,
-                integrate=integrate,
-                background=background,
-                clock=clock,
-                summary_llm=notes,
-                instructions=instructions,
-                summary_instructions=summary_instructions,
-                cache_bytes=cache_bytes,
-            )
-        except BaseException:
-            store.close()
-            raise
-        pairs = ((embeds, embedder), (speaks, llm), (notes, summary_llm))
-        made = [model for model, given in pairs if isinstance(given, str)]
-        return memory.own(store, *made)
+        """The same as `Memory(url, config, **options)`."""
+        return cls(url, config, **options)
 
     def own(self, *models: object) -> Self:
-        """Close these, too (their connections, their weights), when this memory closes."""
+        """Close these models (their connections, their weights) too when this memory is closed."""
         self._owned += models
         return self
 
     def for_user(self, user: str) -> Self:
-        """The memory of another user in the same database; it lives as long as this one."""
+        """The memory of another user in the same database. It is closed together with this one."""
         other = copy(self)
         other.user = checked_name(user, "user")
         other._owns_components = False
@@ -205,11 +156,11 @@ class Memory(MemoryQueries):
 
     @property
     def tenant(self) -> str:
-        """Whose memories these are; empty for the library and the command line."""
+        """The tenant these memories belong to; empty for local use."""
         return self.store.tenant
 
     def for_tenant(self, tenant: str) -> Self:
-        """The memories of another tenant in the same database; they live as long as this one."""
+        """The memory of another tenant in the same database. It is closed together with this one."""
         other = copy(self)
         other._set_components(self._components.for_tenant(checked_tenant(tenant)))
         other._owns_components = False
@@ -217,7 +168,10 @@ class Memory(MemoryQueries):
         return other
 
     def close(self) -> None:
-        """End the background work after the turn in hand, and release the database. Nothing is lost."""
+        """Finish the turn being thought about, stop the background thread and close the database.
+
+        Pending turns stay pending; the next process that opens the database thinks about them.
+        """
         if not self._owns_components:
             return
         try:
@@ -237,8 +191,6 @@ class Memory(MemoryQueries):
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    # --- the write path -----------------------------------------------------------------------
-
     def remember(
         self,
         query: str,
@@ -249,12 +201,23 @@ class Memory(MemoryQueries):
         key: str | None = None,
         recalled: Sequence[RecalledItem] = (),
     ) -> Turn:
-        """Keep one turn; it is durable when this returns. The same `key` again returns the same turn.
+        """Store one turn. It is durable when this returns; thinking follows in the background.
 
-        `recalled` are the memories that whoever answered was given: `why` tells them.
+        Args:
+            query: what the user said.
+            response: the answer, if there is one.
+            at: when it was said; now by default.
+            session: the conversation it belongs to.
+            key: idempotency key. The same key and text again return the turn stored before.
+            recalled: the memories the response was based on; `why` reports them.
+
+        Raises:
+            Conflict: the key was used before with another text.
         """
-        said = self._new_turn(query, response, at, session, key)
-        return self._append_turn(replace(said, recalled=tuple(recalled)))
+        new_turn = self._new_turn(query, response, at, session, key)
+        return self._append_turn(replace(new_turn, recalled=tuple(recalled)))
+
+    add = remember
 
     def remember_messages(
         self,
@@ -264,14 +227,18 @@ class Memory(MemoryQueries):
         session: str = "default",
         key: str | None = None,
     ) -> list[Turn]:
-        """Keep a list of role/content messages as turns, all or none of them."""
-        said = [
+        """Store a list of role/content messages as turns, in one transaction.
+
+        Consecutive user messages form one turn with the assistant messages that follow; system and tool
+        messages are skipped.
+        """
+        new_turns = [
             self._new_turn(query, response, at, session, transfer.numbered_key(key, number))
             for number, (query, response) in enumerate(transfer.pair_messages(messages))
         ]
-        if not said:
+        if not new_turns:
             raise InvalidInput("no user or assistant message to remember")
-        turns = self.store.append(self.user, said, self._clock())
+        turns = self.store.append(self.user, new_turns, self._clock())
         self._wake()
         return turns
 
@@ -282,59 +249,62 @@ class Memory(MemoryQueries):
         progress: ProgressCallback | None = None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> ThinkResult:
-        """Think over what is pending now, and follow with summaries; the background does so by itself.
+        """Think about pending turns now and update session summaries. The background thread does the same.
 
-        It ends after the turn in hand once `stopping()` is true.
+        Args:
+            limit: think about at most this many turns.
+            progress: called with (done, total).
+            stopping: checked between turns; return True to stop early.
         """
-        done = self._thinker.think_pending(
+        result = self._thinker.think_pending(
             self.user, limit=checked_limit(limit), progress=progress, stopping=stopping
         )
         if stopping() or not self.store.summaries_behind(self.user):
-            return done
+            return result
         watch = Stopwatch()
-        with count_usage() as tally, watch("summarise"):
+        with count_usage() as counter, watch("summarise"):
             problems = self._summarizer.update_summaries(self.user, stopping)
-        cost = done.usage
-        receipt = Usage(
-            cost.llm_calls + tally.calls,
-            cost.prompt_tokens + tally.prompt_tokens,
-            cost.completion_tokens + tally.completion_tokens,
-            ms={**cost.ms, **watch.ms},
+        usage = result.usage
+        usage = Usage(
+            usage.llm_calls + counter.calls,
+            usage.prompt_tokens + counter.prompt_tokens,
+            usage.completion_tokens + counter.completion_tokens,
+            ms={**usage.ms, **watch.ms},
         )
-        return replace(done, problems=(*done.problems, *problems), usage=receipt)
+        return replace(result, problems=(*result.problems, *problems), usage=usage)
 
     def release_claims(self) -> None:
-        """Leave the turn that is being thought over to whoever comes next: this process must end now."""
+        """Give up the turn being thought about, so that another process can take it at once."""
         self._thinker.release_claims()
 
     def organise(self, *, group: int | None = None, progress: ProgressCallback | None = None) -> ThinkResult:
-        """Put one group of thoughts in order now, or all: merge, and forget what others speak against.
+        """Merge duplicate thoughts and forget contradicted ones, in one group or in all groups.
 
-        The background does so by itself whenever a group has doubled.
+        The background thread does this whenever a group has doubled in size.
         """
         watch = Stopwatch()
-        with count_usage() as tally, watch("organise"):
+        with count_usage() as counter, watch("organise"):
             if group is None:
-                done = self._consolidator.consolidate_all(self.user, progress)
+                actions = self._consolidator.consolidate_all(self.user, progress)
             else:
-                done = self._consolidator.consolidate_group(self.user, group)
-        receipt = Usage(tally.calls, tally.prompt_tokens, tally.completion_tokens, ms=watch.ms)
-        return ThinkResult(actions=tuple(done), usage=receipt)
+                actions = self._consolidator.consolidate_group(self.user, group)
+        return ThinkResult(actions=tuple(actions), usage=counter.to_usage(watch.ms))
 
     def retry_failures(self) -> int:
-        """Put every dead letter back among what is pending; how many those were."""
+        """Queue all turns whose post-thinking failed again. Returns their number."""
         count = self.store.retry_failures(self.user)
         self._wake()
         return count
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until the background worker has nothing left to do now; raises what made it fail.
+        """Wait until the background thread is idle. Returns False on timeout.
 
-        A turn that waits for another try (a model was down) is not waited for: `stats().pending` counts it.
+        Turns that are waiting for a retry (because a model was down) do not count; see `stats().pending`.
+
+        Raises:
+            ThinkbackError: the error that stopped the background thread.
         """
         return self._worker is None or self._worker.wait(timeout)
-
-    # --- the read path ------------------------------------------------------------------------
 
     def recall(
         self,
@@ -347,176 +317,188 @@ class Memory(MemoryQueries):
         preset: Preset | str | None = None,
         budget: int | None = None,
     ) -> Recollection:
-        """The few memories that matter for `query`, each with its reason; sees every turn remembered before.
+        """The memories that matter for `query`, best first, each with its reason.
 
-        `as_of` asks what held at that time, `known_at` what this memory knew at that time. `explain` adds
-        what was looked at and dropped, every part of every score, and what the query was taken for:
-        `why(recollection)` tells it in words. `preset` searches in another way, this once, in the groups
-        there are. `budget` is how many tokens their texts may take together: long ones are trimmed around
-        what is asked (the `turn` of an item stays whole).
+        Every turn remembered before is searched, also those not yet thought about.
+
+        Args:
+            query: a question, a statement or a passage.
+            k: at most this many memories.
+            as_of: what was true at that time.
+            known_at: what this memory knew at that time.
+            explain: also return dropped candidates, score breakdowns and the query interpretation;
+                `why(recollection)` puts them into words.
+            preset: search with another preset, this time only.
+            budget: maximum number of tokens of all texts; long texts are trimmed around the relevant
+                passage (`item.turn` stays complete).
         """
-        chosen = named_preset(preset) if isinstance(preset, str) else preset or self._preset
+        active_preset = get_preset(preset) if isinstance(preset, str) else preset or self._preset
         if not isinstance(k, int) or k < 1:
-            raise InvalidInput(f"k={k!r}: ask for at least one memory, by a whole number")
+            raise InvalidInput(f"k={k!r}: k must be a positive integer")
         if budget is not None and (not isinstance(budget, int) or budget < 1):
-            raise InvalidInput(f"budget={budget!r}: give at least one token, by a whole number")
+            raise InvalidInput(f"budget={budget!r}: budget must be a positive integer (tokens)")
         text = checked_text(query, "query")
         if not text.strip():
-            raise InvalidInput("the query is empty: ask something")
-        when, then = checked_time(as_of, "as_of"), None
+            raise InvalidInput("the query is empty")
+        as_of = checked_time(as_of, "as_of")
+        past = None
         watch = Stopwatch()
         if known_at is not None:
             with watch("replay"):
-                then = self._known_at(when, to_utc(known_at, "known_at"))
+                past = self._known_at(as_of, to_utc(known_at, "known_at"))
         with watch("index"):
             view = self._indexer.fresh_view(self.user)
         with watch("understand"):
-            meant = self._understand(text, view) if then is None else ResolvedQuery("none")
+            resolved = self._understand(text, view) if past is None else ResolvedQuery("none")
         with watch("embed"):
-            vector, terms = self._indexer.embed(text)
+            vector, _ = self._indexer.embed(text)
         with watch("search"), view.lock:
-            known, lookup = then or (None, self._lookup(view.row_cache))
-            fading = self._fading(chosen) if when is None and known is None else None
-            question = PreparedQuery(
-                text,
-                vector,
-                terms,
-                k,
-                when,
-                explain,
-                known,
-                fading,
-                self._clock(),
-                meant.about_ids,
-                meant.expand(text),
-                classify_query(text, vector, self.embedder.name) if chosen.uses_kinds else {},
-                meant,
+            snapshot, loader = past or (None, self._loader(RecallCache.of(view)))
+            retention = self._retention(active_preset) if as_of is None and snapshot is None else None
+            kinds = classify_query(text, vector, self.embedder.name) if active_preset.uses_kinds else {}
+            prepared = PreparedQuery(
+                text=text,
+                vector=vector,
+                k=k,
+                as_of=as_of,
+                explain=explain,
+                snapshot=snapshot,
+                retention=retention,
+                now=self._clock(),
+                kind_probabilities=kinds,
+                resolved=resolved,
             )
-            found = retrieve(question, view.index, view.hashing, chosen, lookup)
+            recollection = retrieve(prepared, view.index, view.hashing, active_preset, loader)
         if budget is not None:
             with watch("pack"):
-                found = fit_to_budget(found, budget, explain=explain)
-        if fading is not None and (recalled := [item.ref.id for item in found if item.thought]):
-            # to count a recall is not worth failing it: the database may be busy, the user just erased
+                recollection = fit_to_budget(recollection, budget, explain=explain)
+        if retention is not None and (recalled := [item.ref.id for item in recollection if item.thought]):
+            # Counting is best effort: the database may be busy, or the user was just erased.
             with watch("retain"), suppress(StoreUnavailable, NotFound):
                 self.store.record_recalls(self.user, recalled, self._clock())
-        return replace(found, usage=Usage(ms=watch.ms))
+        return replace(recollection, usage=Usage(ms=watch.ms))
+
+    search = recall
 
     def kinds(self, query: str) -> dict[Kind, float]:
-        """Which kind of memory a query asks for, as probabilities (PerLTQA, Eq. 1)."""
+        """Probability that the query asks for each memory kind (PerLTQA, Eq. 1)."""
         text = checked_text(query, "query")
         vector, _ = self._indexer.embed(text)
         return classify_query(text, vector, self.embedder.name)
 
     def chat(self, message: str, *, session: str = "default", k: int = 5) -> Answer:
-        """Recall, answer with the thoughts, remember the turn; thinking follows in the background."""
+        """Recall memories, let the model answer with them, and remember the turn."""
         stream = self.chat_stream(message, session=session, k=k)
         for _ in stream:
             pass
         return stream.answer
 
     def chat_stream(self, message: str, *, session: str = "default", k: int = 5) -> ChatStream:
-        """The same, piece by piece: iterate it, then read `.answer`."""
-        said = self._new_turn(message, "", None, session, None)
-        recent = self.turns(session=said.session, limit=RECENT_TURNS, newest=True)
+        """Like `chat`, but streaming: iterate over the pieces of text, then read `.answer`."""
+        new_turn = self._new_turn(message, "", None, session, None)
+        recent = self.turns(session=new_turn.session, limit=RECENT_TURNS, newest=True)
         try:
             recalled = self.recall(message, k=k)
-        except ModelError:  # the embedder failed: nobody can answer, but what was said is kept
-            self._append_turn(said)
+        except ModelError:  # the embedder failed: no answer is possible, but the message is stored
+            self._append_turn(new_turn)
             raise
-        summary = self._summarizer.current_summary(self.user, said.session)
+        summary = self._summarizer.current_summary(self.user, new_turn.session)
         if self.llm is not None and self.llm.follows:
-            recalled = narrow_recollection(recalled, summary, said.query)
+            recalled = narrow_recollection(recalled, summary, new_turn.query)
 
-        def composed(integrated: str) -> Sequence[Message]:
-            context = self._build_context(said.query, summary, recalled, recent, said.at, integrated)
+        def compose(integrated: str) -> Sequence[Message]:
+            context = self._build_context(new_turn.query, summary, recalled, recent, new_turn.at, integrated)
             return context.messages
 
-        last = recent[-VERBATIM_TURNS:]
         stream = ChatStream(
-            said, recalled, last, self.llm, self._append_turn, self._checks, composed, self._integrate
+            new_turn=new_turn,
+            recollection=recalled,
+            recent=recent[-VERBATIM_TURNS:],
+            llm=self.llm,
+            save_turn=self._append_turn,
+            checker_factory=self._checks,
+            compose=compose,
+            use_integrator=self._integrate,
         )
         self._streams.add(stream)
         return stream
 
     def synthesise(self, question: str, k: int = 5, max_words: int = 50) -> Synthesis:
-        """A short answer from what is recalled, each fact cited, or that it is not known; keeps no turn."""
+        """A short answer from recalled memories, with citations. No turn is stored."""
         if not isinstance(max_words, int) or max_words < 1:
-            raise InvalidInput(f"max_words={max_words!r}: allow at least one word, by a whole number")
-        found = self.recall(question, k=k)
+            raise InvalidInput(f"max_words={max_words!r}: max_words must be a positive integer")
+        recollection = self.recall(question, k=k)
         watch = Stopwatch()
-        with count_usage() as tally, watch("synthesise"):
+        with count_usage() as counter, watch("synthesise"):
             llm = None if self.llm is None else MeteredLLM(self.llm)
-            made = synthesise(llm, found.query, found, max_words)
-        ms = {**found.usage.ms, **watch.ms}
-        receipt = Usage(tally.calls, tally.prompt_tokens, tally.completion_tokens, ms=ms)
-        return replace(made, usage=receipt)
+            synthesis = synthesise(llm, recollection.query, recollection, max_words)
+        return replace(synthesis, usage=counter.to_usage({**recollection.usage.ms, **watch.ms}))
 
-    # --- working memory -----------------------------------------------------------------------
+    ask = synthesise
 
     def context(self, message: str, *, session: str = "default", k: int = 5) -> Context:
-        """What a model would be given for this message now, part by part; nothing is remembered of it."""
-        said = self._new_turn(message, "", None, session, None)
-        recent = self.turns(session=said.session, limit=RECENT_TURNS, newest=True)
-        summary = self._summarizer.current_summary(self.user, said.session)
-        recalled = narrow_recollection(self.recall(said.query, k=k), summary, said.query)
-        return self._build_context(said.query, summary, recalled, recent, said.at)
+        """The context a model would get for this message now. Nothing is stored."""
+        new_turn = self._new_turn(message, "", None, session, None)
+        recent = self.turns(session=new_turn.session, limit=RECENT_TURNS, newest=True)
+        summary = self._summarizer.current_summary(self.user, new_turn.session)
+        recalled = narrow_recollection(self.recall(new_turn.query, k=k), summary, new_turn.query)
+        return self._build_context(new_turn.query, summary, recalled, recent, new_turn.at)
 
     def context_before(self, *, session: str = "default", k: int = 5) -> Context | None:
-        """The context of the session's last turn, from what is remembered now; None before the first."""
+        """The context for the last turn of a session, from current memories; None if there is no turn."""
         turns = self.turns(session=session, limit=RECENT_TURNS + 1, newest=True)
         if not turns:
             return None
         *recent, last = turns
         summary = self._summarizer.summary_before(self.user, last.session, last.id)
-        found = self.recall(last.query or last.response, k=k + 1)
-        earlier = tuple(item for item in found if _is_known_before(item, last.id))[:k]
-        recalled = narrow_recollection(replace(found, items=earlier), summary, last.query)
+        recollection = self.recall(last.query or last.response, k=k + 1)
+        earlier = tuple(item for item in recollection if _is_known_before(item, last.id))[:k]
+        recalled = narrow_recollection(replace(recollection, items=earlier), summary, last.query)
         return self._build_context(last.query, summary, recalled, recent, last.at)
 
     def summary(self, session: str = "default") -> Summary:
-        """What a session has come to, as of its last turn."""
+        """The summary of a session, up to its last turn."""
         return self._summarizer.current_summary(self.user, checked_name(session, "session"))
 
     def summary_history(self, session: str = "default") -> list[SummaryUpdate]:
-        """Every update of a session's summary, oldest first, with what was refused and why."""
+        """Every update of a session's summary, oldest first, including rejected ones."""
         self.summary(session)
         return self.store.summary_updates(self.user, checked_name(session, "session"))
 
     def revise_summary(self, summary: Summary, reason: str) -> SummaryUpdate:
-        """Put a session's summary as a person wants it; the reason is kept in its journal."""
-        text = checked_text(reason, "reason").strip()
-        if not text:
-            raise InvalidInput("revising a summary needs a reason: it is kept in its journal")
-        return self._summarizer.revise(self.user, summary.session, summary, text)
+        """Replace the summary of `summary.session`. The reason is kept in its journal."""
+        checked = _checked_reason(reason, "revising a summary")
+        return self._summarizer.revise(self.user, summary.session, summary, checked)
 
     def undo_summary(self, session: str = "default") -> SummaryUpdate:
-        """Take back the last update of a session's summary; to undo that does it again."""
+        """Undo the last update of a session's summary. Undoing an undo restores it."""
         return self._summarizer.undo(self.user, checked_name(session, "session"))
 
-    # --- changing one's mind ------------------------------------------------------------------
-
     def forget(self, thought: Thought | Ref | str | int, reason: str) -> Action:
-        """Retire a thought: it is recalled no more, its history stays, `undo` brings it back."""
+        """Retire a thought. It is no longer recalled, its history stays, and `undo` brings it back."""
         ref, why = _thought_ref(thought), _checked_reason(reason, "forgetting")
         return self.store.retire(self.user, ref.id, why, "user", self._clock())
 
     def correct(
         self, thought: Thought | Ref | str | int, text: str, reason: str, *, session: str = "default"
     ) -> Turn:
-        """Put what is so in the place of a thought: the text is remembered, the thought retired for it.
+        """Correct a thought: retire it and remember `text` as a new turn.
 
-        What is made of the text follows like that of any turn; the journal names the turn as the reason.
+        Thoughts are drawn from the new turn as usual; the journal names it as the reason.
+
+        Raises:
+            NotFound: there is no such thought.
+            Conflict: the thought is already retired.
         """
         ref, why = _thought_ref(thought), _checked_reason(reason, "correcting")
-        said = self._new_turn(text, "", None, session, None)
-        held = self.store.thoughts(self.user, ids=[ref.id], current=False)
-        if not held:
-            raise NotFound(f"no {ref} of user {self.user!r}")
-        if held[0].retired_at is not None:
-            raise Conflict(f"{ref} is already retired: correct what is held true now")
-        (turn,) = self.store.append(self.user, [said], self._clock())
-        with suppress(Conflict):  # another worker has thought it over already, and retired the thought for it
+        new_turn = self._new_turn(text, "", None, session, None)
+        stored = self.store.thoughts(self.user, ids=[ref.id], current=False)
+        if not stored:
+            raise NotFound(f"user {self.user!r} has no {ref}")
+        if stored[0].retired_at is not None:
+            raise Conflict(f"{ref} is already retired: correct the current thought instead")
+        (turn,) = self.store.append(self.user, [new_turn], self._clock())
+        with suppress(Conflict):  # another worker already thought about the turn and retired the thought
             self.store.retire(
                 self.user, ref.id, f"{CORRECTED_IN_PREFIX}{turn.ref}: {why}", "user", self._clock()
             )
@@ -524,7 +506,7 @@ class Memory(MemoryQueries):
         return turn
 
     def undo(self, action: Action | Ref | str | int) -> Action:
-        """Take back one action of the journal; undoing the undo does it again."""
+        """Undo one action of the journal. Undoing an undo restores it."""
         ref = (
             action.ref if isinstance(action, Action) else _require_kind(parse_ref(action, "action"), "action")
         )
@@ -537,41 +519,42 @@ class Memory(MemoryQueries):
         session: str | None = None,
         turn: Turn | Ref | str | int | None = None,
     ) -> EraseResult:
-        """Physically delete a turn, a session or a user with everything derived from it. No undo."""
+        """Physically delete a turn, a session or a user with everything derived from it. Cannot be undone."""
         if sum(choice is not None for choice in (user, session, turn)) != 1:
-            raise InvalidInput("erase exactly one of user=, session= or turn=")
+            raise InvalidInput("erase needs exactly one of user=, session= or turn=")
         if user is not None:
-            gone = self.store.erase(checked_name(user, "user"), now=self._clock())
+            erased = self.store.erase(checked_name(user, "user"), now=self._clock())
             self._indexer.evict(user)
-            return gone
+            return erased
         if session is not None:
             erased = self.store.erase(self.user, session=checked_name(session, "session"), now=self._clock())
         elif turn is not None:
             ref = turn.ref if isinstance(turn, Turn) else _require_kind(parse_ref(turn, "turn"), "turn")
             erased = self.store.erase(self.user, turn=ref.id, now=self._clock())
-        self._indexer.regroup_if_needed(self.user)  # groups learned from the erased went with them
+        self._indexer.regroup_if_needed(self.user)  # a matrix learned from erased vectors was deleted too
         self._wake()
         return erased
 
-    # --- moving -------------------------------------------------------------------------------
-
     def export(self) -> Iterator[str]:
-        """The whole space as JSON lines; `import_` of them gives the same space."""
+        """The whole space as JSON lines, which `import_` reads back."""
         return transfer.export_space(self.store, self.user)
 
     def import_(self, lines: Iterable[str], *, progress: ProgressCallback | None = None) -> int:
-        """Read an export into an empty user, or remember turns from elsewhere; how many turns came in.
+        """Import an export into an empty user, or remember turns from another source.
 
-        Everything is checked before anything is written. An export's own user name gives way to this one.
+        Everything is checked before anything is written. The user name in an export is ignored.
+
+        Returns:
+            The number of imported turns.
         """
-        exported, foreign = transfer.parse_import(lines)
+        exported, imported = transfer.parse_import(lines)
         if exported is not None:
             transfer.load_export(self.store, self.user, exported)
             count = len(exported.turns)
         else:
-            said = [self._imported_turn(line) for line in foreign]
-            self.store.append(self.user, said, self._clock())
-            count = len(said)
+            new_turns = [self._imported_turn(turn) for turn in imported]
+            self.store.append(self.user, new_turns, self._clock())
+            count = len(new_turns)
         self._indexer.index_pending(self.user, progress, total=count)
         self._indexer.regroup_if_needed(self.user)
         self._wake()
@@ -585,46 +568,49 @@ class Memory(MemoryQueries):
         preset: Preset | str = "hybrid",
         progress: ProgressCallback | None = None,
     ) -> int:
-        """Convert the whole database at `url`, every user, to another embedder; how many vectors that were.
+        """Convert the whole database (all users) to another embedder.
 
-        If it is interrupted, call it again: what is converted stays so, and nobody else can open the
-        database meanwhile.
+        If it is interrupted, call it again; converted vectors are kept. Meanwhile nobody can open the
+        database.
+
+        Returns:
+            The number of converted vectors.
         """
         from thinkback import storage
         from thinkback.embedders.registry import create_embedder
 
-        chosen = named_preset(preset) if isinstance(preset, str) else preset
-        embeds = create_embedder(embedder) if isinstance(embedder, str) else embedder
+        if isinstance(preset, str):
+            preset = get_preset(preset)
+        if isinstance(embedder, str):
+            embedder = create_embedder(embedder)
         store = storage.connect(fspath(url))
         try:
-            return Indexer(store, embeds, chosen).reembed(progress)
+            return Indexer(store, embedder, preset).reembed(progress)
         finally:
             store.close()
-
-    # --- inside -------------------------------------------------------------------------------
 
     def _new_turn(
         self, query: str, response: str, at: datetime | None, session: str, key: str | None
     ) -> NewTurn:
-        asked, answered = checked_text(query, "query"), checked_text(response, "response")
-        if not asked.strip() and not answered.strip():
+        query, response = checked_text(query, "query"), checked_text(response, "response")
+        if not query.strip() and not response.strip():
             raise InvalidInput("a turn needs a query or a response: both are empty")
         return NewTurn(
-            query=asked,
-            response=answered,
+            query=query,
+            response=response,
             at=self._clock() if at is None else to_utc(at, "at"),
             session=checked_name(session, "session"),
             key=None if key is None else checked_name(key, "key"),
         )
 
-    def _imported_turn(self, line: transfer.ImportedTurn) -> NewTurn:
+    def _imported_turn(self, turn: transfer.ImportedTurn) -> NewTurn:
         try:
-            return self._new_turn(line.query, line.response, line.at, line.session, line.key)
+            return self._new_turn(turn.query, turn.response, turn.at, turn.session, turn.key)
         except InvalidInput as error:
-            raise InvalidInput(f"line {line.number}: {error}") from error
+            raise InvalidInput(f"line {turn.line_number}: {error}") from error
 
-    def _append_turn(self, said: NewTurn) -> Turn:
-        (turn,) = self.store.append(self.user, [said], self._clock())
+    def _append_turn(self, new_turn: NewTurn) -> Turn:
+        (turn,) = self.store.append(self.user, [new_turn], self._clock())
         self._wake()
         return turn
 
@@ -637,66 +623,71 @@ class Memory(MemoryQueries):
         now: datetime,
         integrated: str = "",
     ) -> Context:
-        own = self._instructions
         return compose_context(
-            message, summary, recalled, recent, now, instructions=own, integrated=integrated
+            message,
+            summary,
+            recalled,
+            recent,
+            now,
+            instructions=self._instructions,
+            integrated=integrated,
         )
 
-    def _set_components(self, parts: Components) -> None:
-        self._components = parts
-        self.store = parts.store
-        self._indexer = parts.indexer
-        self._thinker = parts.thinker
-        self._consolidator = parts.consolidator
-        self._summarizer = parts.summarizer
+    def _set_components(self, components: Components) -> None:
+        self._components = components
+        self.store = components.store
+        self._indexer = components.indexer
+        self._thinker = components.thinker
+        self._consolidator = components.consolidator
+        self._summarizer = components.summarizer
 
-    def _process_space(self, place: SpaceKey, *, stopping: Callable[[], bool]) -> bool:
-        """One worker thinks for all tenants: it is given the parts of the one whose space it is."""
-        tenant, space = place
-        parts = self._components if tenant == self.tenant else self._components.for_tenant(tenant)
-        return parts.process_space(space, stopping=stopping)
+    def _process_space(self, space_key: SpaceKey, *, stopping: Callable[[], bool]) -> bool:
+        """Called by the worker, which serves the spaces of all tenants."""
+        tenant, space = space_key
+        components = self._components if tenant == self.tenant else self._components.for_tenant(tenant)
+        return components.process_space(space, stopping=stopping)
 
-    def _lookup(self, kept: RowCache) -> MemoryLoader:
-        def thoughts(ids: Sequence[int]) -> Sequence[Thought]:
+    def _loader(self, cache: RecallCache) -> MemoryLoader:
+        def read_thoughts(ids: Sequence[int]) -> Sequence[Thought]:
             return self.store.thoughts(self.user, ids=ids, current=False)
 
-        def turns(ids: Sequence[int]) -> Sequence[Turn]:
+        def read_turns(ids: Sequence[int]) -> Sequence[Turn]:
             return self.store.turns(self.user, ids=ids)
 
         return MemoryLoader(
-            lambda ids: kept.thoughts(ids, thoughts),
-            lambda ids: kept.turns(ids, turns),
-            lambda id_: self.store.journal(self.user, thought=id_),
-            kept.lifecycles,
-            kept.memoise,
+            thoughts=lambda ids: cache.thoughts(ids, read_thoughts),
+            turns=lambda ids: cache.turns(ids, read_turns),
+            journal=lambda id_: self.store.journal(self.user, thought=id_),
+            lifecycles=cache.lifecycles,
+            memoise=cache.memoise,
         )
 
     def _understand(self, text: str, view: CachedSpace) -> ResolvedQuery:
-        """Whom the query speaks of; who is who is read only for a phrase that may name somebody."""
+        """Resolve the entities in the query. Thoughts are read only if a phrase may name somebody."""
         if not may_name_entity(text):
             return ResolvedQuery("none")
         with view.lock:
-            if view.row_cache.entity_graph is None:
-                view.row_cache.entity_graph = EntityGraph.from_thoughts(self.store.thoughts(self.user))
-            graph: EntityGraph = view.row_cache.entity_graph
+            graph = RecallCache.of(view).entity_graph(lambda: self.store.thoughts(self.user))
         return resolve_query(text, graph)
 
-    def _fading(self, preset: Preset) -> RetentionScorer | None:
+    def _retention(self, preset: Preset) -> RetentionScorer | None:
         policy = preset.retention
-        recalls = partial(self.store.recall_counts, self.user)
-        return None if policy is None else RetentionScorer(policy, self._clock(), recalls)
+        recall_counts = partial(self.store.recall_counts, self.user)
+        return None if policy is None else RetentionScorer(policy, self._clock(), recall_counts)
 
     def _known_at(self, as_of: datetime | None, known_at: datetime) -> tuple[KnowledgeSnapshot, MemoryLoader]:
-        """The space as this memory knew it then: the journal replayed, and the turns recorded by then."""
-        past = replay(self.store.journal(self.user), known_at)
-        held = frozenset(thought.id for thought in filter_by_time(past.values(), as_of, known_at))
+        """The space as it was known at that time: the replayed journal and the turns recorded by then."""
+        thoughts = replay(self.store.journal(self.user), known_at)
+        valid = frozenset(thought.id for thought in filter_by_time(thoughts.values(), as_of, known_at))
         turns = {turn.id: turn for turn in self.store.turns(self.user) if turn.recorded_at <= known_at}
-        lookup = MemoryLoader(
-            lambda ids: [past[id_] for id_ in ids if id_ in past],
-            lambda ids: [turns[id_] for id_ in ids if id_ in turns],
-            lambda id_: [each for each in self.store.journal(self.user, thought=id_) if each.at <= known_at],
+        loader = MemoryLoader(
+            thoughts=lambda ids: [thoughts[id_] for id_ in ids if id_ in thoughts],
+            turns=lambda ids: [turns[id_] for id_ in ids if id_ in turns],
+            journal=lambda id_: [
+                action for action in self.store.journal(self.user, thought=id_) if action.at <= known_at
+            ],
         )
-        return KnowledgeSnapshot(held, frozenset(past), frozenset(turns)), lookup
+        return KnowledgeSnapshot(valid, frozenset(thoughts), frozenset(turns)), loader
 
     def _wake(self) -> None:
         if self._worker is not None:
@@ -718,11 +709,12 @@ def _thought_ref(thought: Thought | Ref | str | int) -> Ref:
 def _checked_reason(text: str, doing: str) -> str:
     reason = checked_text(text, "reason").strip()
     if not reason:
-        raise InvalidInput(f"{doing} needs a reason: it is kept in the journal")
+        raise InvalidInput(f"{doing} needs a reason, which is kept in the journal")
     return reason
 
 
 def _require_kind(ref: Ref, kind: str) -> Ref:
     if ref.kind != kind:
-        raise InvalidInput(f"{ref} is no {kind}: give the number alone, or {kind}:{ref.id}")
+        article = "an" if kind == "action" else "a"
+        raise InvalidInput(f"{ref} is not {article} {kind}: use the plain number or {kind}:{ref.id}")
     return ref

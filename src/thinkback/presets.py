@@ -1,16 +1,17 @@
-"""Named ways to search: those of the papers, kept faithful, two plain ones, and the default that works.
+"""Search presets: the default, the methods of the papers, and two plain baselines.
 
-`tim` is Think-in-Memory as written (seeds 000-002): a random R, the query's own group and no other, cosine
-alone. It finds a tenth to a quarter of the true neighbours (`benchmarks/lsh_recall.py`), so it is a preset
-to compare with. `fuzzy` is seed 003 without its faults and `perltqa` seed 004; both score candidates anew
-(`recall/rerank/`). `bm25` goes by words alone, `dense` by meaning alone.
+- `hybrid` (default): cosine, BM25, neighbouring turns, time and kind, each in standard deviations over the
+  space (`recall/score.py`), with weights learned on open data (`benchmarks/weights.py`). Small spaces are
+  searched completely; in large ones as many groups of a learned hashing are probed as `target_recall` needs.
+- `fading`: `hybrid` with Ebbinghaus forgetting. Thoughts not recalled for long rank lower and
+  finally drop out.
+- `tim`: Think-in-Memory as published: random hashing, only the group of the query, cosine similarity. It
+  finds 10-26% of the true neighbours (`benchmarks/lsh_recall.py`); use it for comparison.
+- `fuzzy`: llm-dialogue-simulation, with its bugs fixed. `perltqa`: PerLTQA. Both re-score the candidates
+  (`recall/rerankers.py`).
+- `bm25`: words only. `dense`: embeddings only.
 
-The default, `hybrid`, searches a space whole while that is quick, probes as many groups of a learned R as its
-recall target needs beyond, and weighs meaning, words and time by how far they stand out of the space
-(`recall/scoring.py`), with weights learned on open data (`benchmarks/weights.py`). `fading` is
-the default with Ebbinghaus' forgetting: what was not recalled for long ranks lower, and is archived at last.
-
-Whatever the preset, what is no longer held true, what only asks, and what repeats the query is no find.
+In every preset, retired thoughts, questions without information, and repetitions of the query are dropped.
 """
 
 from __future__ import annotations
@@ -26,9 +27,13 @@ RerankMethod = Literal["", "fuzzy", "perltqa"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """Forgetting by time, R = exp(-t/S): S is `days`, and each recall adds `growth` times as much again.
+    """Ebbinghaus forgetting, R = exp(-t/S).
 
-    A score loses up to `weight` of itself; below `archive_below` (0: never) a thought is left out.
+    Attributes:
+        days: S of a thought that was never recalled.
+        growth: each recall adds `growth * days` to S.
+        weight: the share of the score that can be lost (0 to 1).
+        archive_below: thoughts whose R is below this are dropped; 0 keeps all.
     """
 
     days: float = 30.0
@@ -38,34 +43,39 @@ class Retention:
 
     def __post_init__(self) -> None:
         if self.days <= 0 or self.growth < 0 or not 0 <= self.weight <= 1 or not 0 <= self.archive_below < 1:
-            raise InvalidInput(f"{self}: days must be positive, growth at least 0, the others from 0 to 1")
+            raise InvalidInput(
+                f"{self}: days must be positive, growth at least 0, the others between 0 and 1"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreWeights:
-    """What each part of a relative score is worth; words and meaning count in standard deviations."""
+    """Weights of the components of a relative score.
+
+    Lexical (`words`) and embedding (`meaning`) components are in standard deviations over the space.
+    """
 
     words: float
-    asked: float = 0.0  # the words of the clause that asks
+    asked: float = 0.0  # words of the clause with the question
     meaning: float
-    meaning_han: float  # where the question is Chinese: the default embedder knows little of it
-    before: float = 0.0  # the same words right before, in the same talk,
-    meaning_before: float = 0.0  # and the same meaning
-    after: float = 0.0  # likewise right after
-    meaning_after: float = 0.0
-    told: float = 0.0  # for being what the query tells already,
-    told_before: float = 0.0  # and for being what follows that
-    length: float = 0.0  # for each time that it is e times as long: a long text says more
-    thought: float = 0.0  # for being a thought; what the rules drew is a part of what was said
-    time: float = 0.0  # it began in the time that the question names
-    about: float = 0.0  # it is told of somebody whom the question speaks of
-    kind: float = 0.0  # for being of the kind that is surely asked for
-    answers: float = 0.0  # for having the form of an answer: a time where it is asked when
+    meaning_han: float  # for Chinese queries: the default embedder knows little Chinese
+    before: float = 0.0  # words of the preceding turn in the same session
+    meaning_before: float = 0.0  # embedding of the preceding turn
+    after: float = 0.0  # words of the following turn
+    meaning_after: float = 0.0  # embedding of the following turn
+    told: float = 0.0  # repeats what the query itself states
+    told_before: float = 0.0  # follows a turn that says what the query states
+    length: float = 0.0  # logarithm of the text length: a longer text contains more
+    thought: float = 0.0  # is a thought rather than a raw turn
+    time: float = 0.0  # began in the time span that the query names
+    about: float = 0.0  # is about an entity that the query mentions
+    kind: float = 0.0  # is of the memory kind that the query asks for
+    answers: float = 0.0  # has the form of an answer, such as a date for a "when" question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryTypeWeights:
-    """The weights for a query that asks, for one that tells, and for a whole passage."""
+    """Weights for questions, for statements, and for whole passages."""
 
     asks: ScoreWeights
     tells: ScoreWeights
@@ -74,39 +84,58 @@ class QueryTypeWeights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
+    """How to search and score. Derive your own with `dataclasses.replace(HYBRID, name="mine", ...)`.
+
+    Attributes:
+        cosine, lexical: weights of the two components of a plain score.
+        threshold: candidates that score less are dropped.
+        fill_threshold: lower threshold for raw turns that fill leftover slots; set it to `threshold` to
+            disable filling.
+        scan_below: spaces up to this number of rows are searched completely, larger ones by groups.
+        learned_hashing: learn the hashing matrix from the space, or draw it at random.
+        target_recall: recall@10 that probing must reach; 0 probes one group, as TiM does.
+        rank_together: rank thoughts and raw turns in one list, or thoughts first.
+        rewrite_query: also search for other phrasings of the query.
+        rerank: re-score the candidates with this method; `cosine` and `lexical` only select them.
+        max_items: upper limit for `k`.
+        weights: weights of a relative score, which replaces the plain score.
+        midpoint, logistic_scale: a weighted sum of `midpoint` maps to a score of 0.5; a larger scale makes
+            the curve flatter.
+        group_by: whose embedding decides the group of a thought: its source turn's or its own.
+        retention: forgetting over time.
+    """
+
     name: str
-    cosine: float  # weights of the score's two parts, each as it is
+    cosine: float
     lexical: float
-    threshold: float  # below it a memory does not matter
-    fill_threshold: (
-        float  # down to it a raw turn may take a place that is left; none may where it is the threshold
-    )
-    scan_below: int  # spaces up to this size are searched whole, larger ones by groups
-    learned_hashing: bool  # R's columns: learned from the space, or random
-    target_recall: float  # recall@10 that probing must reach; 0 probes one group, as the paper does
-    rank_together: bool = False  # whether thoughts and raw turns are ranked together, or thoughts come first
-    rewrite_query: bool = True  # whether a question is also searched for in other words than its own
-    rerank: RerankMethod = (
-        ""  # who scores the candidates anew, if anybody; then the weights only choose these
-    )
-    max_items: int | None = None  # so many memories and no more, whatever is asked for
-    weights: QueryTypeWeights | None = None  # those of a relative score, in place of the two
-    midpoint: float = 0.0  # the weighted sum that scores 0.5,
-    logistic_scale: float = 1.0  # and how quickly the score rises there
-    group_by: Literal["turn", "thought"] = "turn"  # whose embedding decides a thought's group
-    retention: Retention | None = None  # forgetting by time
+    threshold: float
+    fill_threshold: float
+    scan_below: int
+    learned_hashing: bool
+    target_recall: float
+    rank_together: bool = False
+    rewrite_query: bool = True
+    rerank: RerankMethod = ""
+    max_items: int | None = None
+    weights: QueryTypeWeights | None = None
+    midpoint: float = 0.0
+    logistic_scale: float = 1.0
+    group_by: Literal["turn", "thought"] = "turn"
+    retention: Retention | None = None
 
     @property
     def uses_kinds(self) -> bool:
-        """Whether it matters which kind of memory a question asks for."""
+        """Whether the memory kind that a query asks for influences the score."""
         return self.rerank == "perltqa" or self.weights is not None
 
     def __post_init__(self) -> None:
         if self.rerank and self.retention is not None:
-            raise InvalidInput(f"preset {self.name!r}: {self.rerank} scores anew, so that nothing could fade")
+            raise InvalidInput(
+                f"preset {self.name!r}: rerank={self.rerank!r} cannot be combined with retention"
+            )
 
 
-_QUESTION_WEIGHTS = ScoreWeights(  # rounded from what `benchmarks/weights.py` learned
+_QUESTION_WEIGHTS = ScoreWeights(  # rounded results of `benchmarks/weights.py`
     words=0.75,
     asked=0.25,
     meaning=1.0,
@@ -119,23 +148,23 @@ _QUESTION_WEIGHTS = ScoreWeights(  # rounded from what `benchmarks/weights.py` l
     length=0.3,
     thought=-1.0,
     time=3.0,
-    about=1.0,  # too few questions tell of it to learn it
+    about=1.0,  # set by hand: the data has too few such questions
     kind=3.0,
     answers=1.5,
 )
-_STATEMENT_WEIGHTS = (
-    replace(  # learned: words .5, before .7, told -4 and 6; but a sentence is also searched by
-        _QUESTION_WEIGHTS,
-        words=0.9,
-        asked=0.0,
-        meaning=2.0,
-        meaning_han=0.4,
-        before=0.45,
-        meaning_before=0.4,
-        after=0.15,
-        told=-1.5,
-        told_before=3.5,
-    )
+# Learned were words .5, before .7, told -4 and told_before 6. Toned down, because a statement can also be a
+# search for itself.
+_STATEMENT_WEIGHTS = replace(
+    _QUESTION_WEIGHTS,
+    words=0.9,
+    asked=0.0,
+    meaning=2.0,
+    meaning_han=0.4,
+    before=0.45,
+    meaning_before=0.4,
+    after=0.15,
+    told=-1.5,
+    told_before=3.5,
 )
 _PASSAGE_WEIGHTS = replace(
     _QUESTION_WEIGHTS,
@@ -183,7 +212,7 @@ BM25 = Preset(
     rewrite_query=False,
     cosine=0.0,
     lexical=1.0,
-    threshold=0.01,  # to share a word is enough, but for one that all share
+    threshold=0.01,  # one shared word is enough, unless every row has it
     fill_threshold=0.01,
     scan_below=100_000,
     learned_hashing=True,
@@ -202,22 +231,23 @@ FUZZY = replace(
 )
 PRESETS = {preset.name: preset for preset in (HYBRID, FADING, TIM, FUZZY, PERLTQA, BM25, DENSE)}
 
-
-_PLAIN_THRESHOLD_EXPONENT = 0.93  # a relative threshold on the plain scale: 0.13 is 0.15 there, and 1 stays 1
+# Converts a threshold of the relative scale to the plain scale: 0.13 becomes 0.15, 1 stays 1.
+_PLAIN_THRESHOLD_EXPONENT = 0.93
 
 
 def plain_variant(preset: Preset) -> Preset:
-    """A relative preset for a space of so few rows that they are no measure: each is measured by itself."""
+    """The preset with a plain score, for spaces with too few rows to compute standard deviations."""
     return replace(
         preset,
         weights=None,
-        rank_together=preset.retention is None,  # a turn does not fade, and must not stand before what does
+        rank_together=preset.retention is None,  # raw turns never fade, so they would outrank thoughts
         threshold=preset.threshold**_PLAIN_THRESHOLD_EXPONENT,
         fill_threshold=preset.fill_threshold**_PLAIN_THRESHOLD_EXPONENT,
     )
 
 
 def get_preset(name: str) -> Preset:
+    """Look up a preset by name."""
     if name not in PRESETS:
         raise InvalidInput(f"no preset {name!r}: choose from {', '.join(sorted(PRESETS))}")
     return PRESETS[name]

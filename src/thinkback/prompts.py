@@ -1,4 +1,8 @@
-"""Prompt templates stored in text files, and helpers that format memories for them."""
+"""Prompt templates stored in text files, and helpers that format memories for them.
+
+Each package keeps its prompts in a `prompts` folder: `thinkback/think/prompts/generate.txt` is
+`load_prompt("thinkback.think", "generate")`. A variable is written `{{name}}`.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +21,30 @@ _PROMPT_NAME = re.compile(r"[a-z][a-z_]*\Z")
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The text of one prompt file."""
+    """One prompt template."""
 
     name: str
     text: str
 
     @property
     def variables(self) -> frozenset[str]:
+        """The names of all variables in the text."""
         return frozenset(_VARIABLE.findall(self.text))
 
     @property
     def version(self) -> str:
-        """A short hash of the text: another text, another version."""
+        """A short hash of the text. The journal records it with every thought the prompt produced."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:8]
 
     def render(self, **variables: str) -> str:
-        """The text with every variable filled in."""
+        """Fill in every variable.
+
+        Values are inserted once and are not searched for variables themselves, so text written by a user
+        cannot pull in other values.
+
+        Raises:
+            InvalidInput: a variable is missing or unknown.
+        """
         wanted, given = self.variables, frozenset(variables)
         if wanted != given:
             missing, unknown = sorted(wanted - given), sorted(given - wanted)
@@ -42,17 +54,22 @@ class Prompt:
         return _VARIABLE.sub(lambda match: variables[match[1]], self.text)
 
 
-def prompt_names() -> list[str]:
-    """Every prompt there is."""
-    return sorted(f.name.removesuffix(".txt") for f in files(__name__).iterdir() if f.name.endswith(".txt"))
+def prompt_names(package: str) -> list[str]:
+    """The names of all prompts of a package, sorted."""
+    folder = files(package).joinpath("prompts")
+    return sorted(f.name.removesuffix(".txt") for f in folder.iterdir() if f.name.endswith(".txt"))
 
 
 @lru_cache(maxsize=32)
-def load_prompt(name: str) -> Prompt:
-    """The prompt of that name; NotFound lists those there are."""
-    if not _PROMPT_NAME.match(name) or name not in prompt_names():
-        raise NotFound(f"no prompt named {name!r}; there are {', '.join(prompt_names())}")
-    text = files(__name__).joinpath(f"{name}.txt").read_text(encoding="utf-8")
+def load_prompt(package: str, name: str) -> Prompt:
+    """Load one prompt of a package.
+
+    Raises:
+        NotFound: the package has no prompt of this name; the message lists those it has.
+    """
+    if not _PROMPT_NAME.match(name) or name not in prompt_names(package):
+        raise NotFound(f"{package} has no prompt {name!r}; it has {', '.join(prompt_names(package))}")
+    text = files(package).joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8")
     return Prompt(name, text)
 
 
@@ -60,11 +77,14 @@ NO_FACTS = "(nothing yet)"
 
 
 def format_facts(texts: Iterable[str]) -> str:
-    """Numbered from 1; a list of none says so."""
+    """Format memories as "Fact #1: ..." lines (TiM (ACL), Eq. 8); an empty list gives NO_FACTS.
+
+    Each text is put on one line: a line break inside a memory could forge another fact.
+    """
     lines = [f"Fact #{k}: {' '.join(text.split())}" for k, text in enumerate(texts, start=1)]
     return "\n".join(lines) or NO_FACTS
 
 
 def format_numbered(texts: Iterable[tuple[int, str]]) -> str:
-    """Thoughts with the numbers that proposals refer to."""
+    """Format (number, text) pairs as "1. ..." lines, each on one line."""
     return "\n".join(f"{number}. {' '.join(text.split())}" for number, text in texts)

@@ -1,6 +1,7 @@
-"""The doors of the house: what the core asks of a model, a store and a clock.
+"""The interfaces of language models, embedders, stores and clocks.
 
-Adapters live in `models/` and `stores/`; one contract suite a port (`tests/contract`) runs on each.
+Implementations are in `thinkback.llms`, `thinkback.embedders` and `thinkback.storage`. Each must pass the
+contract tests in `tests/contract`.
 """
 
 from __future__ import annotations
@@ -42,13 +43,13 @@ if TYPE_CHECKING:
 
 
 class Clock(Protocol):
-    """Now, as an aware UTC datetime. Tests and replays bring their own."""
+    """Returns the current time as a timezone-aware UTC datetime."""
 
     def __call__(self) -> datetime: ...
 
 
 class Embedder(Protocol):
-    """Text -> unit vectors. `name` identifies the vector space: equal names, comparable vectors."""
+    """Turns texts into unit vectors. Vectors are comparable if and only if the `name`s are equal."""
 
     @property
     def name(self) -> str: ...
@@ -57,34 +58,38 @@ class Embedder(Protocol):
     def dim(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """One row a text, float32, each of length 1; raises ModelError, never returns fewer rows."""
+        """One float32 row of length 1 per text.
+
+        Raises:
+            ModelError: the texts could not be embedded. There is never a partial result.
+        """
         ...
 
 
 class LLM(Protocol):
-    """Messages -> text. Failures are ModelError; an empty answer is a BadReply, never a success."""
+    """A chat model. It raises `ModelError` on failure, and `BadReply` for an empty answer."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def extracts(self) -> bool:
-        """Whether it is able enough to generate and organise thoughts; else the rules do it."""
+        """Whether it is good enough to generate and consolidate thoughts. Otherwise rules do it."""
         ...
 
     @property
     def follows(self) -> bool:
-        """Whether it is able to follow a long prompt; a smaller one is given few words and few facts."""
+        """Whether it can follow a long prompt. Otherwise it gets a short prompt with few facts."""
         ...
 
     @property
     def speaks(self) -> tuple[str, ...] | None:
-        """The languages it answers in ("en", "zh", ...), None if it is not known to be limited."""
+        """The languages it can answer in ("en", "zh", ...), or None if there is no known limit."""
         ...
 
     @property
     def masks(self) -> bool:
-        """Whether `stream` can keep words from being said (TiM 001, Eq. 9). May ask the server, once."""
+        """Whether `stream` supports `forbid` (TiM (ACL), Eq. 9). May ask the server once."""
         ...
 
     def complete(
@@ -95,7 +100,7 @@ class LLM(Protocol):
         max_tokens: int = 512,
         temperature: float = 0.0,
     ) -> Reply:
-        """The whole answer. With `schema` (JSON schema) the text is JSON that parses."""
+        """The whole answer. With a JSON `schema` the text is valid JSON."""
         ...
 
     def stream(
@@ -106,18 +111,24 @@ class LLM(Protocol):
         temperature: float = 0.0,
         forbid: Sequence[str] = (),
     ) -> Generator[str, None, Reply]:
-        """The answer piece by piece, without the words in `forbid` where the model `masks`.
+        """Yield the answer in pieces and return the whole reply (the value of `yield from`).
 
-        What `yield from` returns is the whole of it, with its cost.
+        The words in `forbid` are not generated if the model `masks`; otherwise `forbid` is ignored.
         """
         ...
 
 
 class TurnStore(Protocol):
-    """Turns: written once, acknowledged when durable, kept in sequence."""
+    """The memory bank: immutable turns in order."""
 
     def append(self, space: str, new_turns: Sequence[NewTurn], now: datetime) -> list[Turn]:
-        """All in one transaction. A `key` seen before returns the turn it made then."""
+        """Store turns in one transaction; they are durable on return.
+
+        A key that was used before returns the turn stored then.
+
+        Raises:
+            Conflict: the key was used before with another text.
+        """
         ...
 
     def turns(
@@ -130,25 +141,36 @@ class TurnStore(Protocol):
         limit: int | None = None,
         newest: bool = False,
     ) -> list[Turn]:
-        """In sequence; with `newest`, the last `limit` of them (still in sequence)."""
+        """Turns in order of their id; with `newest`, the last `limit` turns (in the same order)."""
         ...
 
-    def sessions(self, space: str) -> list[str]: ...
+    def sessions(self, space: str) -> list[str]:
+        """All session names, oldest session first."""
+        ...
 
 
 class ThinkQueue(Protocol):
-    """Post-think work. The bank is the queue: pending is a turn whose `thought_at` is empty."""
+    """Post-think work. The turns are the queue: a turn without `thought_at` is pending."""
 
     def claim(self, space: str | None, limit: int, lease_seconds: float, now: datetime) -> list[ClaimedTurn]:
-        """Lease the oldest pending turns of one space; a space under a live lease is left alone."""
+        """Lease the oldest pending turns of a space (None: the space that has waited longest).
+
+        Returns an empty list while another worker holds a valid lease on the space.
+        """
         ...
 
     def apply(
         self, space: str, plan: Plan, entries: Sequence[IndexEntry], now: datetime, epoch: int | None = None
     ) -> list[Action]:
-        """Thoughts, entries, journal and `thought_at` in one transaction. LeaseLost if not ours.
+        """Write thoughts, index entries, journal and `thought_at` in one transaction.
 
-        `epoch` is the one the entries' groups were computed for: Outdated if it has passed.
+        Args:
+            entries: one per new thought, in the order of `plan.drafts`.
+            epoch: the epoch for which the groups of the entries were computed.
+
+        Raises:
+            LeaseLost: the lease of the plan is no longer valid.
+            ConcurrentUpdate: the epoch has changed.
         """
         ...
 
@@ -162,21 +184,25 @@ class ThinkQueue(Protocol):
         retry_at: datetime | None,
         count_attempt: bool = True,
     ) -> None:
-        """Give a turn back: to be tried again from `retry_at`, or, with None, to the dead letters.
+        """Give a claimed turn back, to be retried from `retry_at`; None makes it a dead letter.
 
-        An attempt that is not `spent` is not counted: the turn had no part in its failing.
+        With `count_attempt=False` the attempt does not count, because the turn did not cause the failure.
         """
         ...
 
-    def pending(self, space: str | None) -> int: ...
+    def pending(self, space: str | None) -> int:
+        """Number of pending turns of a space, or of all spaces of this tenant."""
+        ...
 
     def backlog(self) -> int:
-        """How many turns of all tenants are still to be thought over."""
+        """Number of pending turns of all tenants."""
         ...
 
     def failures(self, space: str) -> list[ThinkFailure]: ...
 
-    def retry_failures(self, space: str) -> int: ...
+    def retry_failures(self, space: str) -> int:
+        """Make all dead letters pending again. Returns their number."""
+        ...
 
 
 class ThoughtStore(Protocol):
@@ -197,20 +223,25 @@ class ThoughtStore(Protocol):
         after: int = 0,
         limit: int | None = None,
     ) -> list[Thought]:
-        """In sequence. `subject` matches by entity (any spelling); `current=False` includes retired ones."""
+        """Thoughts in order of their id.
+
+        `subject` is matched by normalised name; `current=False` includes retired thoughts.
+        """
         ...
 
     def subject_names(self, space: str) -> list[str]:
-        """Every subject thoughts were ever about."""
+        """All subjects of thoughts, past and present."""
         ...
 
     def entities(self, space: str) -> list[Entity]: ...
 
     def record_recalls(self, space: str, thoughts: Sequence[int], now: datetime) -> None:
-        """Count that these thoughts were recalled: only a retention policy asks for it."""
+        """Count a recall of these thoughts. Used by presets with a retention policy only."""
         ...
 
-    def recall_counts(self, space: str, thoughts: Sequence[int]) -> dict[int, RecallCount]: ...
+    def recall_counts(self, space: str, thoughts: Sequence[int]) -> dict[int, RecallCount]:
+        """How often each thought was recalled; thoughts never recalled are missing."""
+        ...
 
     def journal(
         self,
@@ -221,11 +252,27 @@ class ThoughtStore(Protocol):
         turn: int | None = None,
         after: int = 0,
         limit: int | None = None,
-    ) -> list[Action]: ...
+    ) -> list[Action]:
+        """Actions in order of their id."""
+        ...
 
-    def retire(self, space: str, thought: int, reason: str, actor: str, now: datetime) -> Action: ...
+    def retire(self, space: str, thought: int, reason: str, actor: str, now: datetime) -> Action:
+        """Retire a current thought.
 
-    def undo(self, space: str, action: int, actor: str, now: datetime) -> Action: ...
+        Raises:
+            NotFound: there is no such thought.
+            Conflict: it is already retired.
+        """
+        ...
+
+    def undo(self, space: str, action: int, actor: str, now: datetime) -> Action:
+        """Undo an action.
+
+        Raises:
+            NotFound: there is no such action.
+            Conflict: it is already undone, or a thought has changed since.
+        """
+        ...
 
     def erase(
         self, space: str, *, session: str | None = None, turn: int | None = None, now: datetime
@@ -235,42 +282,48 @@ class ThoughtStore(Protocol):
 
 
 class SummaryStore(Protocol):
-    """Working memory: what each session has come to, and how."""
+    """Session summaries and their edit history."""
 
     def summary(self, space: str, session: str) -> Summary | None: ...
 
     def summaries(self, space: str) -> list[Summary]: ...
 
     def summaries_behind(self, space: str) -> list[str]:
-        """The sessions that have a summary, and turns after it."""
+        """Sessions that have a summary and newer turns."""
         ...
 
     def summary_updates(self, space: str, session: str) -> list[SummaryUpdate]:
-        """Its journal, oldest first."""
+        """All updates of a session's summary, oldest first."""
         ...
 
     def save_summary(
         self, space: str, summary: Summary, update: SummaryUpdate | None, expected: Summary
     ) -> None:
-        """Write it with its line in the journal; Outdated if what is kept is not `seen` any more."""
+        """Write a summary and its journal entry.
+
+        Raises:
+            ConcurrentUpdate: the stored summary is no longer `expected`, or the turn was erased.
+        """
         ...
 
 
 class IndexStore(Protocol):
-    """Vectors, terms and groups as rows: derived, kept so that a reader need not derive them again."""
+    """Index entries. They are derived data, stored so that readers need not recompute them."""
 
     def unindexed(self, space: str, limit: int) -> list[UnindexedItem]:
-        """What has no entry yet, in sequence."""
+        """Items without an index entry, in order."""
         ...
 
     def index(self, space: str, entries: Sequence[IndexEntry], epoch: int | None = None) -> None:
-        """Write the entries of what `unindexed` gave, in that order; `epoch` as in `apply`."""
+        """Write the entries for the items returned by `unindexed`, in that order; `epoch` as in `apply`."""
         ...
 
-    def stamp(self, space: str) -> VersionStamp: ...
+    def stamp(self, space: str) -> VersionStamp:
+        """The current version of a space."""
+        ...
 
     def delta(self, space: str, since: VersionStamp) -> IndexDelta:
-        """What changed since; everything, if the epoch is another."""
+        """What changed since a stamp; everything, if the epoch has changed."""
         ...
 
     def hashing(self, space: str) -> Hashing | None: ...
@@ -278,74 +331,89 @@ class IndexStore(Protocol):
     def regroup(
         self, space: str, hashing: Hashing, groups: Mapping[tuple[ItemKind, int], int], expected: VersionStamp
     ) -> bool:
-        """Replace R and every group in one transaction; False if the space changed since `seen`."""
+        """Replace the hashing and all groups in one transaction.
+
+        Returns False (and changes nothing) if the space is no longer at the `expected` stamp.
+        """
         ...
 
     def embedder(self) -> str | None:
-        """The name of the embedder that wrote the vectors, None in an empty database."""
+        """The name of the embedder that wrote the vectors; None in an empty database."""
         ...
 
     def bind_embedder(self, embedder: str) -> None:
-        """Name the embedder of an empty database; EmbedderMismatch if it has another."""
+        """Declare the embedder in use. An empty database records it.
+
+        Raises:
+            EmbedderMismatch: the database has vectors of another embedder.
+        """
         ...
 
     def reembed_begin(self, target: str) -> int:
-        """Mark the database as on its way to `target`; how many entries are still to be converted."""
+        """Start (or resume) converting to embedder `target`. Returns the number of entries to convert."""
         ...
 
     def reembed_next(self, target: str, limit: int) -> list[tuple[SpaceKey, UnindexedItem]]:
-        """The next (place, item), of every tenant, whose vector is not yet `target`'s."""
+        """The next items, of all tenants, whose vectors are not yet converted."""
         ...
 
     def reembed_write(self, target: str, entries: Sequence[tuple[SpaceKey, IndexEntry]]) -> None: ...
 
-    def reembed_finish(self, target: str) -> None: ...
+    def reembed_finish(self, target: str) -> None:
+        """Complete the conversion. Groups are deleted, because they belong to the old vectors."""
+        ...
 
 
 class ApiKeyStore(Protocol):
-    """Who may ask a server, of every tenant."""
+    """API keys of the server, for all tenants."""
 
     def add_key(self, key: ApiKey) -> None:
-        """Conflict if its id is taken."""
+        """Raises:
+        Conflict: a key with this id exists.
+        """
         ...
 
     def key(self, id_: str) -> ApiKey | None: ...
 
     def requires_keys(self) -> bool:
-        """Whether there has ever been a key: then everybody needs one, also when the last is gone."""
+        """Whether requests need a key: True once a key has existed, even if it was revoked since."""
         ...
 
     def keys(self, tenant: str | None = None) -> list[ApiKey]:
-        """In the order they were made; revoked ones too."""
+        """Keys in order of creation, including revoked ones."""
         ...
 
     def revoke_key(self, id_: str, now: datetime) -> ApiKey:
-        """NotFound if there is none; revoking again changes nothing."""
+        """Revoke a key. Revoking it again changes nothing.
+
+        Raises:
+            NotFound: there is no such key.
+        """
         ...
 
 
 class Store(TurnStore, ThinkQueue, ThoughtStore, SummaryStore, IndexStore, ApiKeyStore, Protocol):
-    """One database of many spaces, seen by one tenant: no other's space is found by any method.
+    """A database of many spaces, as one tenant sees it. Spaces of other tenants are invisible.
 
-    Only keys, embedders and upkeep of the whole file (`check`, `reembed_*`, `spaces`, `waiting`,
-    `erase_tenant`) know of all tenants.
+    Exceptions, which cover all tenants: API keys, `reembed_*`, `spaces`, `pending_spaces`, `backlog`, `check`
+    and `erase_tenant`.
     """
 
     @property
     def tenant(self) -> str:
-        """Whose spaces these are; empty for the library and the command line."""
+        """The tenant; empty for local use."""
         ...
 
     def for_tenant(self, tenant: str) -> Store:
-        """The same database as another tenant sees it; it lives as long as this one."""
+        """The same database as another tenant sees it. It is closed together with this one."""
         ...
 
     def spaces(self) -> list[SpaceKey]:
-        """Every space of every tenant."""
+        """All spaces of all tenants."""
         ...
 
     def pending_spaces(self, now: datetime) -> list[SpaceKey]:
-        """The places with turns to think over that nobody holds now, longest waiting first."""
+        """Spaces (of all tenants) with pending turns and no valid lease, longest waiting first."""
         ...
 
     def load(
@@ -357,17 +425,26 @@ class Store(TurnStore, ThinkQueue, ThoughtStore, SummaryStore, IndexStore, ApiKe
         summaries: Sequence[Summary] = (),
         updates: Sequence[SummaryUpdate] = (),
     ) -> None:
-        """Write an exported space, ids and all, into an empty one (journal replay)."""
+        """Write an exported space, with its ids, into a space that does not exist yet.
+
+        Raises:
+            Conflict: the space exists.
+            IntegrityError: the values contradict each other.
+        """
         ...
 
     def erase_tenant(self, tenant: str, now: datetime) -> EraseResult:
-        """Physically delete all spaces and all keys of a tenant; NotFound if it has neither."""
+        """Physically delete all spaces and keys of a tenant.
+
+        Raises:
+            NotFound: the tenant has neither.
+        """
         ...
 
     def stats(self, space: str) -> SpaceStats: ...
 
     def check(self) -> list[str]:
-        """Problems found by a full integrity check; empty when all is well."""
+        """Run a full integrity check. Returns the problems found."""
         ...
 
     def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""Aware UTC datetimes, whole microseconds, and the one place that refuses a time without a zone."""
+"""Conversion of datetimes: to UTC, and to and from microseconds since 1970."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ def utc_now() -> datetime:
 
 
 def to_utc(value: datetime, name: str) -> datetime:
-    """`value` in UTC; a time without a zone is refused, for guessing one would silently shift it."""
+    """`value` in UTC.
+
+    Raises:
+        InvalidInput: `value` has no time zone (guessing one could silently shift it).
+    """
     if not isinstance(value, datetime):
         raise InvalidInput(f"{name} must be a datetime, not {type(value).__name__}")
     if value.tzinfo is None or value.utcoffset() is None:
         raise InvalidInput(
-            f"{name}={value.isoformat()} has no time zone: pass an aware datetime, "
+            f"{name}={value.isoformat()} has no time zone: pass a timezone-aware datetime, "
             "for example datetime.now(timezone.utc)"
         )
     try:

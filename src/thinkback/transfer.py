@@ -1,8 +1,8 @@
-"""Export and import: a space as JSON lines, complete; and turns from elsewhere, one a line.
+"""Export and import of a space as JSON lines.
 
-An export holds the rows that are the truth (turns, entities, journal, summaries); thoughts follow from the
-journal, and the index is derived anew. Lines from elsewhere are `{"query", "response", "at", "session",
-"key"}` or `{"messages": [{"role", "content"}, ...]}`.
+An export contains turns, entities, journal and summaries. Thoughts are restored from the journal, and the
+index is rebuilt. Turns of other systems can be imported too, one JSON object per line:
+`{"query", "response", "at", "session", "key"}` or `{"messages": [{"role", "content"}, ...]}`.
 """
 
 from __future__ import annotations
@@ -13,52 +13,56 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from thinkback import codec
 from thinkback.errors import Conflict, IntegrityError, InvalidInput
 from thinkback.protocols import Store
+from thinkback.schemas import check_field_types, from_stored_json, to_stored_json
 from thinkback.types import Action, Entity, Summary, SummaryUpdate, Turn
 
 EXPORT_FORMAT = 1
 _PAGE_ROWS = 500
 _MAX_EXPORT_ATTEMPTS = 10
-_IGNORED_ROLES = ("system", "developer", "tool", "function")  # roles that tell nothing of the user
+_IGNORED_ROLES = ("system", "developer", "tool", "function")  # they say nothing about the user
 
 
 def export_space(store: Store, space: str) -> Iterator[str]:
-    """One JSON object a line, in an order that can be read back in one pass, as of one moment."""
+    """The lines of an export: a consistent snapshot, in an order that can be read in one pass.
+
+    Raises:
+        Conflict: the space changed during every attempt.
+    """
     for _ in range(_MAX_EXPORT_ATTEMPTS):
-        seen = store.stamp(space)
+        stamp = store.stamp(space)
         lines = list(_export_lines(store, space))
-        if store.stamp(space) == seen:  # else a turn may stand as pending beside what came of it
+        if store.stamp(space) == stamp:  # otherwise a turn could be pending although its thoughts are there
             return iter(lines)
-    raise Conflict(f"the memories of {space!r} keep changing: export them when the background work has ended")
+    raise Conflict(f"the memories of {space!r} keep changing: export them when no background work is running")
 
 
 def _export_lines(store: Store, space: str) -> Iterator[str]:
     yield _dump_line({"type": "thinkback", "format": EXPORT_FORMAT})
     yield _dump_line({"type": "space", "user": space})
     for entity in store.entities(space):
-        yield _dump_line({"type": "entity", **codec.entity_to_json(entity)})
+        yield _dump_line({"type": "entity", **to_stored_json(entity)})
     after = 0
     while turns := store.turns(space, after=after, limit=_PAGE_ROWS):
         for turn in turns:
-            yield _dump_line({"type": "turn", **codec.turn_to_json(turn)})
+            yield _dump_line({"type": "turn", **to_stored_json(turn)})
         after = turns[-1].id
     after = 0
     while actions := store.journal(space, after=after, limit=_PAGE_ROWS):
         for action in actions:
-            yield _dump_line({"type": "action", **codec.action_to_json(action)})
+            yield _dump_line({"type": "action", **to_stored_json(action)})
         after = actions[-1].id
     for summary in store.summaries(space):
-        yield _dump_line({"type": "summary", **codec.summary_to_json(summary)})
+        yield _dump_line({"type": "summary", **to_stored_json(summary)})
         for update in store.summary_updates(space, summary.session):
-            if update.version <= summary.version:  # no later one, made while we read
-                yield _dump_line({"type": "summary update", **codec.summary_update_to_json(update)})
+            if update.version <= summary.version:  # skip updates written since
+                yield _dump_line({"type": "summary update", **to_stored_json(update)})
 
 
 @dataclass
 class ExportedSpace:
-    """One space read from an export."""
+    """A space read from an export. `seen` are the ids read so far."""
 
     user: str
     turns: list[Turn] = field(default_factory=list)
@@ -69,46 +73,48 @@ class ExportedSpace:
     seen: set[tuple[str, int | str]] = field(default_factory=set)
 
     def add(self, kind: str, data: dict[str, Any]) -> None:
-        _dump_line(data).encode()  # a lone surrogate fits no file and no store
+        _dump_line(data).encode()  # fails for a lone surrogate, which no file or store can hold
         if kind in ("summary", "summary update"):
             self._add_summary(kind, data)
             return
         value: Turn | Action | Entity
         if kind == "turn":
-            value = codec.turn_from_json(data)
+            value = from_stored_json(Turn, data)
             self.turns.append(value)
         elif kind == "action":
-            value = codec.action_from_json(data)
+            value = from_stored_json(Action, data)
             self.actions.append(value)
         else:
-            value = codec.entity_from_json(data)
+            value = from_stored_json(Entity, data)
             self.entities.append(value)
-        codec.check_field_types(value)
+        check_field_types(value)
         if not value.id or (kind, value.id) in self.seen:
-            raise InvalidInput(f"{kind} {value.id} is out of range, or comes twice")
+            raise InvalidInput(f"{kind} {value.id} is out of range or duplicated")
         self.seen.add((kind, value.id))
 
     def _add_summary(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "summary":
-            summary = codec.summary_from_json(data)
-            codec.check_field_types(summary)
+            summary = from_stored_json(Summary, data)
+            check_field_types(summary)
             self.summaries.append(summary)
             key = (kind, summary.session)
         else:
-            update = codec.summary_update_from_json(data)
-            codec.check_field_types(update)
+            update = from_stored_json(SummaryUpdate, data)
+            check_field_types(update)
+            if ("summary", update.session) not in self.seen:
+                raise InvalidInput(f"a summary update before the summary of session {update.session!r}")
             self.updates.append(update)
             key = (kind, f"{update.session} {update.version}")
         if key in self.seen:
-            raise InvalidInput(f"the {kind} of session {data['session']!r} comes twice")
+            raise InvalidInput(f"the {kind} of session {data['session']!r} is duplicated")
         self.seen.add(key)
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedTurn:
-    """What somebody else's line tells: one question and its response, not yet checked."""
+    """A turn from another system. The values are not checked yet."""
 
-    number: int
+    line_number: int
     query: Any
     response: Any
     at: datetime | None
@@ -117,9 +123,13 @@ class ImportedTurn:
 
 
 def parse_import(lines: Iterable[str]) -> tuple[ExportedSpace | None, list[ImportedTurn]]:
-    """An export, or turns from elsewhere, read to the end before any is written; errors name the line."""
+    """Parse all lines, which are either an export or turns of another system.
+
+    Raises:
+        InvalidInput: a line is invalid; the message names it.
+    """
     exported: ExportedSpace | None = None
-    foreign: list[ImportedTurn] = []
+    imported: list[ImportedTurn] = []
     for number, line in enumerate(lines.split("\n") if isinstance(lines, str) else lines, start=1):
         if not line.strip():
             continue
@@ -135,29 +145,32 @@ def parse_import(lines: Iterable[str]) -> tuple[ExportedSpace | None, list[Impor
                     raise InvalidInput(f"a {kind} before its space")
                 exported.add(kind, data)
             else:
-                foreign.extend(_parse_turns(data, number))
-            if exported is not None and foreign:
-                raise InvalidInput("an export and turns from elsewhere in one file: import each by itself")
+                imported.extend(_parse_turns(data, number))
+            if exported is not None and imported:
+                raise InvalidInput("the file mixes an export with other turns: import them separately")
         except RecursionError as error:
             raise InvalidInput(f"line {number}: nested too deeply") from error
         except (ValueError, OverflowError) as error:  # InvalidInput is a ValueError
             raise InvalidInput(f"line {number}: {error}") from error
-    return exported, foreign
+    return exported, imported
 
 
 def load_export(store: Store, space: str, exported: ExportedSpace) -> None:
-    """Into a space without memories. What each line says was checked; that they agree, the store sees."""
+    """Write an export into a space without memories. The store checks that the values are consistent."""
     rows = (exported.turns, exported.actions, exported.entities, exported.summaries, exported.updates)
     try:
         store.load(space, *rows)
     except IntegrityError as error:
-        raise InvalidInput("the lines of this export contradict one another; none was taken") from error
+        raise InvalidInput("the lines of this export contradict each other; nothing was imported") from error
 
 
 def pair_messages(messages: Sequence[Any]) -> Iterator[tuple[str, str]]:
-    """Role/content messages as turns: consecutive user messages join, system ones are left out."""
+    """(query, response) pairs of role/content messages.
+
+    Consecutive messages of the same side are joined; system and tool messages are skipped.
+    """
     if not isinstance(messages, Sequence) or isinstance(messages, str):
-        raise InvalidInput(f"messages is a list of them, not {messages!r:.80}")
+        raise InvalidInput(f"messages must be a list, not {messages!r:.80}")
     query: list[str] = []
     response: list[str] = []
     for message in messages:
@@ -172,20 +185,20 @@ def pair_messages(messages: Sequence[Any]) -> Iterator[tuple[str, str]]:
 
 
 def numbered_key(key: Any, number: int) -> Any:
-    """The key of one turn of many; what is no text is left for the border to refuse."""
+    """The key of turn `number` of several. A key that is not text is returned as it is and rejected later."""
     return f"{key}#{number}" if isinstance(key, str) else key
 
 
 def _check_format(data: dict[str, Any]) -> None:
     if data.get("format") != EXPORT_FORMAT:
-        raise InvalidInput(f"export format {data.get('format')!r} is not known here: upgrade thinkback")
+        raise InvalidInput(f"unknown export format {data.get('format')!r}: upgrade thinkback")
 
 
 def _start_space(data: dict[str, Any], earlier: ExportedSpace | None) -> ExportedSpace:
     if earlier is not None:
-        raise InvalidInput("one space at a time: import each user's export by itself")
+        raise InvalidInput("the file has several spaces: import each user's export separately")
     if not isinstance(data.get("user"), str):
-        raise InvalidInput("a space without its user")
+        raise InvalidInput("the space has no user")
     return ExportedSpace(data["user"])
 
 
@@ -203,7 +216,7 @@ def _parse_turns(data: dict[str, Any], number: int) -> Iterator[ImportedTurn]:
 
 
 def _parse_time(value: object) -> datetime | None:
-    """ISO 8601; without a zone it is taken as UTC, as data sets mean it."""
+    """Parse ISO 8601; a time without a zone is UTC, as in most data sets."""
     if value is None:
         return None
     time = datetime.fromisoformat(str(value))
@@ -211,21 +224,19 @@ def _parse_time(value: object) -> datetime | None:
 
 
 def _role_and_text(message: Any) -> tuple[str, str]:
-    """`user` or `assistant`, and the words; a silent role has none."""
+    """`user` or `assistant`, and the text; ignored roles have no text."""
     if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
-        raise InvalidInput(f"a message is an object with role and content, not {message!r:.80}")
+        raise InvalidInput(f"a message must be an object with role and content, not {message!r:.80}")
     role, content = message["role"], message.get("content")
     if role in _IGNORED_ROLES:
         return "assistant", ""
     if role not in ("user", "assistant"):
-        raise InvalidInput(
-            f"role {role!r:.80} is not known: use user, assistant or {', '.join(_IGNORED_ROLES)}"
-        )
-    if isinstance(content, list):  # parts of the OpenAI format; images and the like carry no words
+        raise InvalidInput(f"unknown role {role!r:.80}: use user, assistant or {', '.join(_IGNORED_ROLES)}")
+    if isinstance(content, list):  # OpenAI content parts; images and the like have no text
         texts = (part.get("text") for part in content if isinstance(part, Mapping))
         content = "\n".join(text for text in texts if isinstance(text, str))
     if content is not None and not isinstance(content, str):
-        raise InvalidInput(f"the content of a message is text or a list of parts, not {content!r:.80}")
+        raise InvalidInput(f"the content of a message must be text or a list of parts, not {content!r:.80}")
     return role, content or ""
 
 

@@ -1,4 +1,4 @@
-"""Measuring what a call costs: milliseconds a stage, and the calls and tokens of language models."""
+"""Measure what a call costs: milliseconds per stage, and LLM calls and tokens."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from thinkback.types import Usage
+
 
 class Stopwatch:
-    """Milliseconds a stage: `with watch("embed"): ...`; a stage entered again adds up."""
+    """Milliseconds per stage: `with watch("embed"): ...`. Times of the same stage add up."""
 
     def __init__(self) -> None:
         self.ms: dict[str, float] = {}
@@ -24,31 +26,34 @@ class Stopwatch:
 
 
 class UsageCounter:
-    """Calls of language models and their tokens."""
+    """Counts LLM calls and tokens."""
 
     def __init__(self) -> None:
         self.calls = 0
         self.prompt_tokens = 0
         self.completion_tokens = 0
 
+    def to_usage(self, ms: dict[str, float]) -> Usage:
+        return Usage(self.calls, self.prompt_tokens, self.completion_tokens, ms=ms)
 
-_active_counters: ContextVar[tuple[UsageCounter, ...]] = ContextVar("thinkback_tallies", default=())
+
+_active_counters: ContextVar[tuple[UsageCounter, ...]] = ContextVar("thinkback_usage", default=())
 
 
 @contextmanager
 def count_usage() -> Iterator[UsageCounter]:
-    """Counts what is spent inside the block, in this thread (or task) and in no other."""
-    tally = UsageCounter()
-    token = _active_counters.set((*_active_counters.get(), tally))
+    """Count the usage inside the block, in this thread or asyncio task only. Blocks can be nested."""
+    counter = UsageCounter()
+    token = _active_counters.set((*_active_counters.get(), counter))
     try:
-        yield tally
+        yield counter
     finally:
         _active_counters.reset(token)
 
 
 def record_usage(calls: int, prompt_tokens: int = 0, completion_tokens: int = 0) -> None:
-    """Put a cost on every tally that is open here."""
-    for tally in _active_counters.get():
-        tally.calls += calls
-        tally.prompt_tokens += prompt_tokens
-        tally.completion_tokens += completion_tokens
+    """Add to all counters that are active in this thread or task."""
+    for counter in _active_counters.get():
+        counter.calls += calls
+        counter.prompt_tokens += prompt_tokens
+        counter.completion_tokens += completion_tokens

@@ -1,25 +1,47 @@
-"""The border: what callers hand in is checked, cleaned and bounded here, once."""
+"""Checks of values that callers pass in: names, texts, limits and references such as `thought:7`."""
 
 from __future__ import annotations
 
-from thinkback.errors import InvalidInput
-from thinkback.language.scripts import clean_text
+from typing import Literal, get_args
 
-MAX_TEXT_CHARS = 8 << 20  # characters of one side of a turn
+from thinkback.errors import InvalidInput
+from thinkback.language.writing_systems import clean_text
+from thinkback.types import Ref
+
+RefKind = Literal["turn", "thought", "action"]
+
+
+def parse_ref(text: str | int | Ref, default: RefKind) -> Ref:
+    """Parse `kind:number`, or a bare number of the `default` kind.
+
+    Raises `InvalidInput` for anything else.
+    """
+    if isinstance(text, Ref):
+        return text
+    kind, _, number = str(text).strip().rpartition(":")
+    for known in get_args(RefKind):
+        if (kind or default) == known and number.isascii() and number.isdigit():
+            return Ref(known, int(number))
+    raise InvalidInput(f"{text!r} is not a reference; write {default}:7, or just 7")
+
+
+MAX_TEXT_CHARS = 8 << 20  # of a query or a response
 MAX_NAME_CHARS = 256
 
 
 def checked_text(value: object, name: str) -> str:
-    """Valid Unicode without NUL: such characters become U+FFFD rather than costing the turn."""
+    """`value` as valid Unicode without NUL; invalid characters are replaced by U+FFFD."""
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be text, not {type(value).__name__}")
     if len(value) > MAX_TEXT_CHARS:
-        raise InvalidInput(f"{name} has {len(value):,} characters; the most is {MAX_TEXT_CHARS:,}: split it")
+        raise InvalidInput(
+            f"{name} has {len(value):,} characters, more than the limit of {MAX_TEXT_CHARS:,}: split it"
+        )
     return clean_text(value)
 
 
 def checked_name(value: object, what: str) -> str:
-    """A user, session or key: short, printable, not blank."""
+    """A user, session or key name: not blank, printable, at most `MAX_NAME_CHARS` characters."""
     name = checked_text(value, what).strip()
     if not name or len(name) > MAX_NAME_CHARS or not name.isprintable():
         raise InvalidInput(f"{what}={value!r:.60}: use 1 to {MAX_NAME_CHARS} printable characters")
@@ -27,12 +49,12 @@ def checked_name(value: object, what: str) -> str:
 
 
 def checked_tenant(value: object) -> str:
-    """Whose memories: a name, or nothing for those of the library and the command line."""
+    """A tenant name; empty for local use."""
     return "" if value == "" else checked_name(value, "tenant")
 
 
 def checked_limit(value: object) -> int | None:
-    """How many at most: None is all of them."""
+    """A non-negative integer, or None for no limit."""
     if value is not None and (not isinstance(value, int) or value < 0):
-        raise InvalidInput(f"limit={value!r}: give a whole number from 0, or None for all")
+        raise InvalidInput(f"limit={value!r}: use a non-negative integer, or None for no limit")
     return value

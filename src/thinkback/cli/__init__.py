@@ -1,4 +1,4 @@
-"""The command `thinkback`."""
+"""The command line interface `thinkback`: one module per group of commands."""
 
 from thinkback.cli.app import main
 

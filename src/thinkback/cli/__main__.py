@@ -1,4 +1,4 @@
-"""`python -m thinkback.cli`, the same command without an installed script."""
+"""`python -m thinkback.cli` runs the command line without the installed script."""
 
 from thinkback.cli.app import main
 

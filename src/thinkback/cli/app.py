@@ -1,4 +1,4 @@
-"""The command line put together: every command, and `main`."""
+"""The Typer application with every command, and `main`, the entry point of the `thinkback` script."""
 
 from __future__ import annotations
 
@@ -9,16 +9,13 @@ from typing import Annotated
 import typer
 
 from thinkback.cli import (
-    audit,
     chat,
     context,
     demo,
     doctor,
     forget,
-    history,
     keys,
     listings,
-    mcp,
     models,
     recall,
     remember,
@@ -48,53 +45,53 @@ def _print_version(requested: bool) -> None:
 @app.callback()
 def thinkback(
     ctx: typer.Context,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
-    """Long-term memory for any LLM: it recalls thoughts before it answers, and thinks again after.
+    """Long-term memory for any LLM: recall relevant thoughts before an answer, update them after it.
 
-    Everything stays in one file on this machine (see `thinkback doctor`), and works without a language
-    model; one makes it better.
+    All data stays in one file on this machine (`thinkback doctor` shows where). A language model improves
+    the results but is not required.
 
     \b
-    To begin:
-      thinkback demo                            the story of memory, in under a minute
-      thinkback chat                            talk to it
-      thinkback remember "I moved to Lyon."     or tell it
-      thinkback recall "Where do I live?"       and ask
+    Getting started:
+      thinkback demo                            a tour of all features in under a minute
+      thinkback chat                            chat with a model that remembers
+      thinkback remember "I moved to Lyon."     store one message
+      thinkback recall "Where do I live?"       search the memory
     """
     ctx.obj = debug
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
 
 
-for group in (
-    chat,
-    remember,
-    recall,
-    context,
-    listings,
-    history,
-    audit,
-    forget,
-    serve,
-    transfer,
-    mcp,
-    models,
-    keys,
-    doctor,
-    demo,
+for register_commands in (  # the order in which `thinkback --help` lists the commands
+    chat.register,
+    remember.register,
+    recall.register,
+    context.register,
+    listings.register,
+    listings.register_history,
+    doctor.register_audit,
+    forget.register,
+    serve.register,
+    transfer.register,
+    serve.register_mcp,
+    models.register,
+    keys.register,
+    doctor.register,
+    demo.register,
 ):
-    group.register(app)
+    register_commands(app)
 
 
 def main() -> None:
-    """The entry point: 0 done, 1 an error (one line on standard error), 2 used wrongly, 130 Ctrl-C."""
+    """Run the command line. Exit codes: 0 success, 1 error, 2 wrong usage, 130 Ctrl-C."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show must not end the command
+        if isinstance(stream, io.TextIOWrapper):  # unencodable characters are escaped instead of raising
             stream.reconfigure(
                 encoding=None if stream.isatty() else "utf-8", errors="backslashreplace", newline="\n"
             )

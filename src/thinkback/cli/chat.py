@@ -1,4 +1,4 @@
-"""`chat`, `tui`: talking to a memory, line by line, on a terminal, or in an app that shows what it thinks."""
+"""Commands `chat` (line-based chat) and `tui` (full-screen terminal app)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from thinkback.cli import output
 from thinkback.cli.command import CommandCall, register_command
 from thinkback.errors import InvalidInput
 
@@ -22,15 +23,15 @@ def register(app: typer.Typer) -> None:
 
 SessionOption = Annotated[
     str | None,
-    typer.Option("--session", metavar="NAME", help="Go on with this conversation; else a new one begins."),
+    typer.Option("--session", metavar="NAME", help="Session to continue; by default a new one is started."),
 ]
 RecallLimitOption = Annotated[
-    int, typer.Option("--k", "-k", metavar="N", min=1, help="Recall at most so many memories an answer.")
+    int, typer.Option("--k", "-k", metavar="N", min=1, help="Recall at most N memories per answer.")
 ]
 WaitOption = Annotated[
     float,
     typer.Option(
-        "--wait", metavar="SECONDS", min=0, help="At the end, think on for at most so many seconds."
+        "--wait", metavar="SECONDS", min=0, help="At the end, wait at most this long for post-thinking."
     ),
 ]
 
@@ -38,10 +39,10 @@ WaitOption = Annotated[
 def chat(
     call: CommandCall, session: SessionOption = None, k: RecallLimitOption = 5, wait: WaitOption = 20.0
 ) -> None:
-    """Talk to a model that remembers; without a model, memory itself answers.
+    """Chat with a model that remembers; without a model, the recalled memories are the answer.
 
-    On a terminal: type, and /help shows what else there is. Otherwise each line of standard input is a
-    message and each is answered; with --json, by one JSON object a line.
+    On a terminal the chat is interactive; /help lists its commands. Otherwise each line of standard input
+    is one message. With --json each answer is one JSON object per line.
 
     \b
     Examples:
@@ -49,29 +50,29 @@ def chat(
       thinkback chat --llm openai:gpt-4o-mini --user ann
       printf 'I live in Lyon.\\nWhere do I live?\\n' | thinkback chat --llm none
     """
-    from thinkback.cli import conversation, output
+    from thinkback.cli import conversation
 
     name = session or f"chat {datetime.now():%Y-%m-%d %H:%M:%S}"
     with call.open_memory(with_llm=True, background=True) as memory:
-        who = memory.llm.name if memory.llm else "no language model: memory itself answers"
-        output.print_note(f"{who}; user {memory.user!r}, session {name!r}")
-        talk = conversation.Conversation(memory, name, k)
+        model = memory.llm.name if memory.llm else "no language model: answers come from memory"
+        output.print_note(f"{model}; user {memory.user!r}, session {name!r}")
+        chat_session = conversation.Conversation(memory, name, k)
         if call.json:
-            conversation.answer_lines_json(talk, sys.stdin.buffer)
+            conversation.answer_lines_json(chat_session, sys.stdin.buffer)
         elif sys.stdin.isatty() and sys.stdout.isatty():
-            conversation.run_terminal_chat(talk)
+            conversation.run_terminal_chat(chat_session)
         else:
-            conversation.answer_lines(talk, sys.stdin.buffer)
+            conversation.answer_lines(chat_session, sys.stdin.buffer)
         _finish_thinking(memory, wait)
 
 
 def tui(
     call: CommandCall, session: SessionOption = None, k: RecallLimitOption = 5, wait: WaitOption = 20.0
 ) -> None:
-    """Talk in an app on the terminal; beside the conversation it shows what memory makes of it.
+    """Chat in a full-screen terminal app that also shows the state of the memory.
 
-    The session's summary, what was recalled and why, thoughts by group, and the journal with undo. F1 shows
-    the keys; works from 80x24, with a mouse or without. It needs: pip install 'thinkback[tui]'
+    Tabs show the session summary, the recalled memories with reasons, the thoughts by group, and the journal
+    with undo. F1 lists the keys. Needs a terminal of at least 80x24 and: pip install 'thinkback[tui]'
 
     \b
     Examples:
@@ -80,21 +81,19 @@ def tui(
     """
     from thinkback.tui import load_app
 
-    app = load_app()
+    app_class = load_app()
     if call.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise InvalidInput("the app draws on a terminal; `thinkback chat` reads and writes lines, or JSON")
+        raise InvalidInput("the app needs a terminal; use `thinkback chat` for pipes and JSON")
     with call.open_memory(with_llm=True, background=True) as memory:
-        running = app(memory, session, k)
-        running.run()
+        app = app_class(memory, session, k)
+        app.run()
         _finish_thinking(memory, wait)
-    if running.return_code:
-        raise typer.Exit(running.return_code)
+    if app.return_code:
+        raise typer.Exit(app.return_code)
 
 
 def _finish_thinking(memory: Memory, seconds: float) -> None:
-    """Think over what is pending, for a while. The bank is the queue: the rest is done another time."""
-    from thinkback.cli import output
-
+    """Wait for post-thinking; turns that are still pending stay in the database for the next run."""
     memory.wait(seconds)
     if pending := memory.stats().pending:
-        output.print_note(f"{pending} to be thought over, next time or by: thinkback think")
+        output.print_note(f"turns still to be processed: {pending} (next time, or run: thinkback think)")

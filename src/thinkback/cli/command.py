@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, NoReturn, ParamSp
 
 import typer
 
+from thinkback.cli import output
 from thinkback.errors import ThinkbackError
 
 if TYPE_CHECKING:
@@ -27,22 +28,24 @@ EXIT_CODE_INTERRUPTED = 130
 _COMMON_OPTIONS: Mapping[str, Any] = {
     "db": Annotated[
         str | None,
-        typer.Option("--db", metavar="FILE", help="The database. [env: THINKBACK_DB]", show_default=False),
+        typer.Option(
+            "--db", metavar="FILE", help="Path of the database. [env: THINKBACK_DB]", show_default=False
+        ),
     ],
     "tenant": Annotated[
         str | None,
-        typer.Option("--tenant", metavar="NAME", help="Of which tenant of a server. [env: THINKBACK_TENANT]"),
+        typer.Option("--tenant", metavar="NAME", help="Tenant of a server. [env: THINKBACK_TENANT]"),
     ],
     "user": Annotated[
         str | None,
-        typer.Option("--user", metavar="NAME", help="Whose memory it is. [env: THINKBACK_USER]"),
+        typer.Option("--user", metavar="NAME", help="The user whose memory is used. [env: THINKBACK_USER]"),
     ],
     "embedder": Annotated[
         str | None,
         typer.Option(
             "--embedder",
             metavar="SPEC",
-            help="minilm, wordllama, hashing or openai:MODEL. [env: THINKBACK_EMBEDDER]",
+            help="Embedder: minilm, wordllama, hashing or openai:MODEL. [env: THINKBACK_EMBEDDER]",
         ),
     ],
     "preset": Annotated[
@@ -50,7 +53,7 @@ _COMMON_OPTIONS: Mapping[str, Any] = {
         typer.Option(
             "--preset",
             metavar="NAME",
-            help="How to search: hybrid, fading, tim, fuzzy, perltqa, bm25 or dense. [env: THINKBACK_PRESET]",
+            help="Search preset: hybrid, fading, tim, fuzzy, perltqa, bm25 or dense. [env: THINKBACK_PRESET]",
         ),
     ],
     "llm": Annotated[
@@ -58,7 +61,7 @@ _COMMON_OPTIONS: Mapping[str, Any] = {
         typer.Option(
             "--llm",
             metavar="SPEC",
-            help="openai:MODEL, local:NAME_OR_PATH, auto or none. [env: THINKBACK_LLM]",
+            help="Language model: openai:MODEL, local:NAME_OR_PATH, auto or none. [env: THINKBACK_LLM]",
         ),
     ],
     "summary_llm": Annotated[
@@ -66,23 +69,27 @@ _COMMON_OPTIONS: Mapping[str, Any] = {
         typer.Option(
             "--summary-llm",
             metavar="SPEC",
-            help="Who summarises sessions: as --llm; auto: the same. [env: THINKBACK_SUMMARY_LLM]",
+            help="Language model for summaries; auto uses that of --llm. [env: THINKBACK_SUMMARY_LLM]",
         ),
     ],
     "think": Annotated[
         str | None,
-        typer.Option("--think", metavar="HOW", help="Who thinks: auto, rules or llm. [env: THINKBACK_THINK]"),
+        typer.Option(
+            "--think",
+            metavar="HOW",
+            help="How thoughts are extracted: auto, rules or llm. [env: THINKBACK_THINK]",
+        ),
     ],
     "json": Annotated[
         bool,
-        typer.Option("--json", help="The result as JSON on standard output, all else on standard error."),
+        typer.Option("--json", help="Print the result as JSON; everything else goes to standard error."),
     ],
 }
 
 
 @dataclass(frozen=True, slots=True)
 class CommandCall:
-    """One run of a command: what was asked for by its common options."""
+    """The common options of one command call. Every command function takes it as its first parameter."""
 
     flags: Mapping[str, str | None]
     json: bool
@@ -94,7 +101,7 @@ class CommandCall:
         return load_settings(**self.flags)
 
     def open_memory(self, *, with_llm: bool = False, background: bool = False) -> Memory:
-        """The configured memory. Where nothing is to be thought or said, no language model is loaded."""
+        """Open the configured memory; without `with_llm` no language model is loaded (faster start)."""
         from thinkback.config import open_memory
 
         if with_llm:
@@ -110,19 +117,23 @@ def register_command(
 ) -> Callable[
     [Callable[Concatenate[CommandCall, _Params], None]], Callable[Concatenate[CommandCall, _Params], None]
 ]:
-    """Register `function(call, ...)`: --db, --json and the common `options` it names.
+    """Decorator that adds `function(call, ...)` to the app as a command.
 
-    Where it is about one memory, `whose`: --tenant and --user.
+    Args:
+        app: The Typer application or command group.
+        options: Names of common options the command takes, besides --db and --json.
+        name: The command's name; by default that of the function.
+        per_user: Whether the command works on one user's memory and so takes --tenant and --user.
     """
     common = ("db", *(("tenant", "user") if per_user else ()), *options, "json")
 
     def register(
         function: Callable[Concatenate[CommandCall, _Params], None],
     ) -> Callable[Concatenate[CommandCall, _Params], None]:
-        def run(ctx: typer.Context, **given: Any) -> None:
-            flags = {each: given.pop(each) for each in common if each != "json"}
+        def run(ctx: typer.Context, **arguments: Any) -> None:
+            flags = {option: arguments.pop(option) for option in common if option != "json"}
             with report_errors(debug=bool(ctx.obj)):
-                function(CommandCall(flags, given.pop("json")), **given)  # type: ignore[call-arg]
+                function(CommandCall(flags, arguments.pop("json")), **arguments)  # type: ignore[call-arg]
 
         run.__doc__ = function.__doc__
         run.__name__ = name or function.__name__
@@ -136,7 +147,10 @@ def register_command(
 
 @contextmanager
 def report_errors(*, debug: bool = False) -> Iterator[None]:
-    """Errors as one line on standard error and exit code 1; Ctrl-C quietly as 130. `debug` raises."""
+    """Turn an error into one line on standard error and exit code 1, Ctrl-C into exit code 130.
+
+    With `debug` the error is raised unchanged.
+    """
     try:
         yield
     except KeyboardInterrupt:
@@ -147,7 +161,7 @@ def report_errors(*, debug: bool = False) -> Iterator[None]:
             raise
         exit_with_error(str(error))
     except OSError as error:
-        if debug or error.errno == errno.EPIPE:  # a closed pipe is the reader's wish
+        if debug or error.errno == errno.EPIPE:  # the reader closed the pipe, as `head` does: no error
             raise
         exit_with_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except (typer.Exit, typer.Abort, typer.BadParameter):
@@ -156,15 +170,13 @@ def report_errors(*, debug: bool = False) -> Iterator[None]:
         if debug:
             raise
         exit_with_error(
-            f"{type(error).__name__}: {error}. This is a bug: `thinkback --debug COMMAND` shows where"
+            f"{type(error).__name__}: {error}. This is a bug: `thinkback --debug COMMAND` shows the traceback"
         )
 
 
 def print_error(message: str) -> None:
-    """`error: ...`, one line on standard error."""
-    from thinkback.cli.output import one_line
-
-    sys.stderr.write(f"error: {one_line(message, limit=1000)}\n")
+    """Print `error: MESSAGE` as one line on standard error."""
+    sys.stderr.write(f"error: {output.one_line(message, limit=1000)}\n")
 
 
 def exit_with_error(message: str) -> NoReturn:
@@ -173,37 +185,41 @@ def exit_with_error(message: str) -> NoReturn:
 
 
 def _short_help(doc: str) -> str:
-    """The first clause: what the list of commands shows."""
+    """The first clause of a docstring, shown in the list of commands."""
     return re.split(r"[:;.(]", doc, maxsplit=1)[0].strip() + "."
 
 
 def _command_signature(
     run: Callable[..., None], function: Callable[..., None], common: tuple[str, ...]
 ) -> inspect.Signature:
+    """The signature Typer reads: the function's own options followed by the common ones."""
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
     shared = [
         inspect.Parameter(
-            each,
+            option,
             inspect.Parameter.KEYWORD_ONLY,
-            default=False if each == "json" else None,
-            annotation=_COMMON_OPTIONS[each],
+            default=False if option == "json" else None,
+            annotation=_COMMON_OPTIONS[option],
         )
-        for each in common
+        for option in common
     ]
-    keyword_only = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own]
+    keyword_only = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
     return inspect.Signature([context, *keyword_only, *shared])
 
 
 STDIO_MARKER = "-"
+"""As a file or text argument: read standard input, or write standard output."""
 
 
 def parse_time(text: str) -> datetime:
-    """ISO 8601 -> UTC; without a zone it is the local time of this machine."""
+    """Parse ISO 8601 into UTC; a time without a zone is local time."""
     try:
         return datetime.fromisoformat(text.strip()).astimezone(UTC)
     except (ValueError, OverflowError, OSError):
-        raise typer.BadParameter(f"{text!r} is no time: write 2024-05-31 or 2024-05-31T18:30+02:00") from None
+        raise typer.BadParameter(
+            f"{text!r} is not a time. Write 2024-05-31 or 2024-05-31T18:30+02:00"
+        ) from None
 
 
 AsOfOption = Annotated[
@@ -212,7 +228,7 @@ AsOfOption = Annotated[
         "--as-of",
         parser=parse_time,
         metavar="TIME",
-        help="What held at that time (ISO 8601; without a zone: local time).",
+        help="Only what was true at that time (ISO 8601, local time if it has no zone).",
     ),
 ]
 KnownAtOption = Annotated[
@@ -221,7 +237,7 @@ KnownAtOption = Annotated[
         "--known-at",
         parser=parse_time,
         metavar="TIME",
-        help="What this memory knew at that time, whatever it learned since.",
+        help="Only what had been stored by that time.",
     ),
 ]
 AtOption = Annotated[
@@ -230,29 +246,35 @@ AtOption = Annotated[
         "--at",
         parser=parse_time,
         metavar="TIME",
-        help="When it was said (ISO 8601; without a zone: local time). A time to come is taken as it is.",
+        help="When it was said (ISO 8601, local time if it has no zone). Future times are accepted.",
     ),
 ]
-LimitOption = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="The newest so many.")]
+LimitOption = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Show only the newest N.")]
 LaterOption = Annotated[
-    bool, typer.Option("--later", help="Do not think it over now; `thinkback think` will.")
+    bool, typer.Option("--later", help="Only store; `thinkback think` extracts the thoughts later.")
 ]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
 def read_stdin() -> str:
-    """All of standard input as UTF-8; bytes that are no UTF-8 become U+FFFD."""
+    """All of standard input decoded as UTF-8; invalid bytes become U+FFFD."""
     return sys.stdin.buffer.read().decode("utf-8-sig", "replace")
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Ask a person; a script has to say --yes. Ends the command where the answer is no."""
+    """Ask for confirmation and exit with code 1 if it is refused.
+
+    Raises:
+        typer.BadParameter: Standard input is not a terminal and --yes was not given.
+    """
     if yes:
         return
     if not sys.stdin.isatty():
-        raise typer.BadParameter(f"{question} There is nobody to ask: say --yes", param_hint="--yes")
+        raise typer.BadParameter(
+            f"{question} Standard input is not a terminal: confirm with --yes", param_hint="--yes"
+        )
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        sys.stderr.write("Nothing was done.\n")
+        sys.stderr.write("Cancelled, nothing was changed.\n")
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`context`, `summary`: what a model would be given now, and what a session has come to."""
+"""Commands `context` (the prompt a model would get) and `summary` (the working memory of a session)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from thinkback.cli import output
 from thinkback.cli.command import STDIO_MARKER, CommandCall, read_stdin, register_command
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from thinkback.types import Summary, SummaryEdit, SummaryUpdate
 
 SessionOption = Annotated[
-    str | None, typer.Option("--session", metavar="NAME", help="Which conversation; else the last one.")
+    str | None, typer.Option("--session", metavar="NAME", help="The session; by default the latest one.")
 ]
 
 
@@ -27,99 +28,98 @@ def context(
     call: CommandCall,
     message: Annotated[
         str,
-        typer.Argument(metavar="MESSAGE", help="What would be said next; - reads it from standard input."),
+        typer.Argument(metavar="MESSAGE", help="The next user message; - reads it from standard input."),
     ],
     session: SessionOption = None,
     diff: Annotated[
-        bool, typer.Option("--diff", help="Only what changed since the last turn's context.")
+        bool, typer.Option("--diff", help="Only the changes since the context of the last turn.")
     ] = False,
 ) -> None:
-    """Print what a model would be given for a message, with the tokens of each part.
+    """Print the prompt that a model would get for a message, with the token count of each part.
 
-    Instructions, the session's summary, facts and history that matter, the last words of both sides, the
-    message: bounded, however long the conversation is. Nothing is remembered of it. A very small local model
-    is given its facts alone.
+    It consists of instructions, the session summary, relevant facts and history, the latest messages and the
+    new message. Its size is bounded. The message is not stored. Very small local models get only the facts.
 
     \b
     Examples:
       thinkback context "Which database shall we take?"
       thinkback context "那我们选哪个？" --session trip --diff
     """
-    from thinkback.cli import output
     from thinkback.session.context import diff_contexts
 
     with call.open_memory() as memory:
         name = _choose_session(memory.store.sessions(memory.user), session)
-        made = memory.context(read_stdin() if message == STDIO_MARKER else message, session=name)
-        before = memory.context_before(session=name) if diff else None
+        new = memory.context(read_stdin() if message == STDIO_MARKER else message, session=name)
+        previous = memory.context_before(session=name) if diff else None
     if diff:
         lines = (
-            diff_contexts(before, made) if before else [f"+ {part.name}: {part.text}" for part in made.parts]
+            diff_contexts(previous, new)
+            if previous
+            else [f"+ {part.name}: {part.text}" for part in new.parts]
         )
         if call.json:
-            output.print_json({"session": name, "tokens": made.tokens, "diff": lines})
+            output.print_json({"session": name, "tokens": new.tokens, "diff": lines})
             return
         for line in lines:
             output.print_line(line)
         return
     if call.json:
-        output.print_json({"session": name, **asdict(made)})
+        output.print_json({"session": name, **asdict(new)})
         return
-    _print_context(made)
+    _print_context(new)
 
 
 def summary(
     call: CommandCall,
     session: SessionOption = None,
     history: Annotated[
-        bool, typer.Option("--history", help="Every update of it: what changed, why, and what was refused.")
+        bool, typer.Option("--history", help="Show every update: what changed and why, what was rejected.")
     ] = False,
 ) -> None:
-    """Print what a conversation has come to: topic, needs, constraints, exclusions, facts, open questions.
+    """Print the summary of a session: topic, needs, constraints, exclusions, facts, open questions.
 
-    It is brought up to date after each turn, by rules or by the model that --summary-llm of `chat` names.
+    It is updated after each turn, by rules or by the model set with --summary-llm of `thinkback chat`.
 
     \b
     Examples:
       thinkback summary
       thinkback summary --session trip --history
     """
-    from thinkback.cli import output
-
     with call.open_memory() as memory:
         name = _choose_session(memory.store.sessions(memory.user), session)
-        found = memory.summary(name)
+        current = memory.summary(name)
         updates = memory.summary_history(name) if history else []
     if call.json:
-        from thinkback import codec
+        from thinkback.schemas import to_stored_json
 
-        shown = codec.summary_to_json(found)
-        told = {"updates": [codec.summary_update_to_json(update) for update in updates]} if history else {}
-        output.print_json({**shown, **told})
+        result = to_stored_json(current)
+        if history:
+            result["updates"] = [to_stored_json(update) for update in updates]
+        output.print_json(result)
         return
     if history:
         _print_history(updates)
         return
-    _print_summary(found)
+    _print_summary(current)
 
 
-def _choose_session(known: list[str], wanted: str | None) -> str:
-    return wanted if wanted is not None else known[-1] if known else "default"
+def _choose_session(known: list[str], requested: str | None) -> str:
+    """The requested session, else the latest known one, else `default`."""
+    if requested is not None:
+        return requested
+    return known[-1] if known else "default"
 
 
 def _print_context(context: Context) -> None:
-    from thinkback.cli import output
-
     for message in context.messages:
         output.print_line(f"[{message.role}]", "bold")
         output.print_line(message.content)
     output.print_line()
     rows = [(part.name, part.tokens) for part in context.parts]
-    output.print_table(("part", "tokens"), [*rows, ("all that is sent", context.tokens)])
+    output.print_table(("part", "tokens"), [*rows, ("total", context.tokens)])
 
 
 def _print_summary(summary: Summary) -> None:
-    from thinkback.cli import output
     from thinkback.session.render import FIELD_HEADINGS, iter_items
 
     output.print_line(
@@ -136,22 +136,17 @@ def _print_summary(summary: Summary) -> None:
 
 
 def _print_history(updates: list[SummaryUpdate]) -> None:
-    from thinkback.cli import output
-
     for update in updates:
         output.print_line(f"version {update.version} after turn:{update.turn}, by {update.actor}", "bold")
         for edit in update.edits:
             output.print_line(f"  {output.one_line(_edit_line(edit))}")
         if update.problem:
-            output.print_line(f"  refused: {output.one_line(update.problem)}")
+            output.print_line(f"  rejected: {output.one_line(update.problem)}")
 
 
 def _edit_line(edit: SummaryEdit) -> str:
-    change = (
-        f"{edit.old!r} -> {edit.new!r}"
-        if edit.old and edit.new
-        else f"+ {edit.new}"
-        if edit.new
-        else f"- {edit.old}"
-    )
+    if edit.old and edit.new:
+        change = f"{edit.old!r} -> {edit.new!r}"
+    else:
+        change = f"+ {edit.new}" if edit.new else f"- {edit.old}"
     return f"{edit.field}: {change}{f' ({edit.reason})' if edit.reason else ''}"

@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from thinkback import json_output
 from thinkback.cli import output
 from thinkback.cli.command import print_error
 from thinkback.errors import InvalidInput, MissingExtra, ModelError, ThinkbackError
+from thinkback.schemas import Json, to_json
 from thinkback.types import Action, Ref
 
 if TYPE_CHECKING:
@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 
 
 USER_PREFIX, ANSWER_PREFIX = "you: ", "memory: "
-MAX_SHOWN_MEMORIES = 3  # recalled memories shown below an answer
+MAX_SHOWN_MEMORIES = 3  # recalled memories listed below an answer
 RECOVERABLE_ERRORS = (InvalidInput, MissingExtra, ModelError)
-"""What ends an answer, but not the conversation."""
+"""Errors that end one answer but not the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
+    """A chat in one session of a memory; each answer gets at most `k` recalled memories."""
+
     memory: Memory
     session: str
     k: int
@@ -37,30 +39,33 @@ class Conversation:
 
 
 def read_messages(lines: BinaryIO) -> Iterator[str]:
-    """Each line that is not blank, as soon as it comes; bytes that are no UTF-8 become U+FFFD."""
+    """Yield each non-blank line as soon as it arrives; invalid UTF-8 becomes U+FFFD."""
     for line in iter(lines.readline, b""):
         if text := line.decode("utf-8", "replace").strip():
             yield text
 
 
 def answer_lines(conversation: Conversation, lines: BinaryIO) -> None:
-    """`you: ...` and `memory: ...` for each line; further lines of an answer are indented."""
+    """Answer each line of the input: print `you: ...` and `memory: ...`."""
     for message in read_messages(lines):
         output.print_line(USER_PREFIX + output.one_line(message, limit=2000))
         print_answer(conversation, message)
 
 
 def print_answer(conversation: Conversation, message: str) -> int | None:
-    """Print one answer as it comes and what it was given; the turn it became, None if it failed."""
-    begun = False
+    """Stream one answer to standard output, then list what was recalled for it.
+
+    Returns the id of the stored turn, or None if the answer failed.
+    """
+    started = False
     try:
         stream = conversation.stream_answer(message)
-        for piece in stream:
-            begun = begun or _print_answer_prefix()
-            sys.stdout.write(output.printable(piece).replace("\n", "\n" + " " * len(ANSWER_PREFIX)))
+        for chunk in stream:
+            started = started or _print_answer_prefix()
+            sys.stdout.write(output.printable(chunk).replace("\n", "\n" + " " * len(ANSWER_PREFIX)))
             sys.stdout.flush()
     except RECOVERABLE_ERRORS as error:
-        sys.stdout.write("\n" if begun else "")
+        sys.stdout.write("\n" if started else "")
         sys.stdout.flush()
         print_error(str(error))
         return None
@@ -69,12 +74,12 @@ def print_answer(conversation: Conversation, message: str) -> int | None:
         output.print_line(f"  {line}", "dim")
     for line in (*integration_lines(stream.answer), *contradiction_lines(stream.answer.checks)):
         output.print_line(f"  {line}", "dim")
-    sys.stdout.flush()  # whoever reads us through a pipe is waiting for the whole answer
+    sys.stdout.flush()  # a program that reads our output through a pipe waits for the whole answer
     return stream.answer.turn.id
 
 
 def recalled_lines(recollection: Recollection) -> Iterator[str]:
-    """One line a memory: what was recalled, and why."""
+    """One line per recalled memory, with the reason why it was recalled."""
     for item in recollection.items[:MAX_SHOWN_MEMORIES]:
         yield f'recalled {item.ref} "{output.one_line(item.text, limit=120)}": {item.reason}'
     if len(recollection) > MAX_SHOWN_MEMORIES:
@@ -82,24 +87,28 @@ def recalled_lines(recollection: Recollection) -> Iterator[str]:
 
 
 def integration_lines(answer: Answer) -> Iterator[str]:
-    """What the memories were joined into, or why they were not, where that is on."""
+    """The text that the memories were integrated into, or why they were not (if integration is on)."""
     if answer.integrated:
         yield f'integrated into "{output.one_line(answer.integrated, limit=240)}"'
     if answer.not_integrated:
-        yield f"not integrated, the memories were used as they are: {answer.not_integrated}"
+        yield f"not integrated, the memories were used unchanged: {answer.not_integrated}"
 
 
 def contradiction_lines(checks: Sequence[ConsistencyCheck]) -> Iterator[str]:
-    """One line a contradiction that was held back; one that was said ends the answer with a warning."""
+    """One line per contradiction that was removed from the answer.
+
+    Contradictions with outcome `warned` are skipped: the answer itself ends with their warning.
+    """
     for check in checks:
         if check.outcome != "warned":
-            said = output.one_line(check.words, limit=120)
-            yield f'held back "{said}": it contradicts {Ref("thought", check.thought)}'
+            claim = output.one_line(check.words, limit=120)
+            yield f'held back "{claim}": it contradicts {Ref("thought", check.thought)}'
 
 
 def answer_lines_json(conversation: Conversation, lines: BinaryIO) -> None:
+    """Answer each line of the input with one JSON object per line."""
     for message in read_messages(lines):
-        result: json_output.Json = {
+        result: Json = {
             "message": message,
             "answer": None,
             "turn": None,
@@ -114,7 +123,7 @@ def answer_lines_json(conversation: Conversation, lines: BinaryIO) -> None:
         try:
             stream = conversation.stream_answer(message)
             result["recalled"] = [
-                json_output.dump_candidate(item, n) for n, item in enumerate(stream.recollection, 1)
+                {**to_json(item), "rank": rank} for rank, item in enumerate(stream.recollection, 1)
             ]
             result["answer"] = "".join(stream)
             result["turn"] = str(stream.answer.turn.ref)
@@ -136,33 +145,36 @@ def _print_answer_prefix() -> bool:
 
 
 CHAT_HELP = """\
-/why [thought:7]     why the last answer was given, or why a thought is held
-/thoughts            what is held true
-/forget 7 REASON     hold thought:7 true no longer
-/undo 4              take action:4 back
-/help                this
-/quit                leave (or Ctrl-D)"""
+/why [thought:7]     explain the last answer, or a thought
+/thoughts            list the current thoughts
+/forget 7 REASON     retire thought:7
+/undo 4              undo action:4
+/help                show this help
+/quit                leave (or press Ctrl-D)"""
 
 
 def run_terminal_chat(conversation: Conversation) -> None:
-    """Until /quit or the end of input. Ctrl-C stops an answer; at the prompt it ends the program."""
+    """Chat on a terminal until /quit or end of input.
+
+    Ctrl-C stops the current answer; at the prompt it ends the program.
+    """
     with suppress(ImportError):
-        import readline  # noqa: F401 - its import is what gives input() a history
-    output.print_note("/help shows what you can do here; /quit leaves")
-    last: int | None = None
+        import readline  # noqa: F401 - importing it gives input() a history
+    output.print_note("/help lists the commands; /quit leaves")
+    last_turn: int | None = None
     while (line := _read_line()) is not None:
         if not line:
             continue
         if line.startswith("/"):
             if line.split()[0] in ("/quit", "/exit"):
                 return
-            _run_slash_command(conversation, line, last)
+            _run_slash_command(conversation, line, last_turn)
             continue
         try:
-            last = print_answer(conversation, line) or last
+            last_turn = print_answer(conversation, line) or last_turn
         except KeyboardInterrupt:
             output.print_line()
-            output.print_note("stopped; what you said is remembered")
+            output.print_note("stopped; your message is stored")
 
 
 def _read_line() -> str | None:
@@ -174,24 +186,24 @@ def _read_line() -> str | None:
 
 
 def _run_slash_command(conversation: Conversation, line: str, last_turn: int | None) -> None:
-    name, _, rest = line.partition(" ")
-    memory, rest = conversation.memory, rest.strip()
+    name, _, argument = line.partition(" ")
+    memory, argument = conversation.memory, argument.strip()
     try:
         if name == "/why":
-            if not rest and last_turn is None:
-                output.print_note("nothing was answered yet")
+            if not argument and last_turn is None:
+                output.print_note("there is no answer yet")
                 return
-            for shown in memory.why(rest or f"turn:{last_turn}").lines:
-                output.print_line(f"  {output.one_line(shown, limit=2000)}")
+            for explanation in memory.why(argument or f"turn:{last_turn}").lines:
+                output.print_line(f"  {output.one_line(explanation, limit=2000)}")
         elif name == "/thoughts":
             memory.wait(5)
             for thought in memory.thoughts():
                 output.print_line(f"  {thought.ref}  {output.one_line(thought.sentence)}  ({thought.kind})")
         elif name == "/forget":
-            which, _, reason = rest.partition(" ")
-            _print_action(memory.forget(which, reason))
+            thought_ref, _, reason = argument.partition(" ")
+            _print_action(memory.forget(thought_ref, reason))
         elif name == "/undo":
-            _print_action(memory.undo(rest))
+            _print_action(memory.undo(argument))
         else:
             output.print_line(CHAT_HELP)
     except ThinkbackError as error:

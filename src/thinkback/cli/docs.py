@@ -1,4 +1,4 @@
-"""Writes docs/cli.md from the help of every command: `python -m thinkback.cli.docs [FILE]`."""
+"""Generates docs/cli.md from the help text of every command: `python -m thinkback.cli.docs [FILE]`."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from typing import Any
 
 HELP_WIDTH_COLUMNS = 100
 PAGE_HEADER = """\
-# The command line
+# Command line reference
 
-Generated from the commands' own help by `python -m thinkback.cli.docs`; a test keeps it up to date.
+This page is generated from the help texts by `python -m thinkback.cli.docs`; a test keeps it up to date.
 
-Every command ends with 0 when it did its work, 1 on an error (one line on standard error), 2 when it was
-used wrongly, and 130 on Ctrl-C. With `--json` the result is JSON on standard output and all else goes to
-standard error.
+Exit codes: 0 on success, 1 on an error (one line on standard error), 2 on wrong usage, 130 on Ctrl-C.
+With `--json` the result is printed as JSON on standard output. Everything else goes to standard error.
 """
 
 
 def render_page() -> str:
-    """The whole page."""
+    """The whole page as Markdown."""
     import typer
 
     from thinkback.cli.app import app
@@ -29,18 +28,18 @@ def render_page() -> str:
 
 
 def _command_sections(command: Any, name: str, parent: Any) -> Iterator[str]:
-    """The help of a command, and of every command under it."""
-    within = command.context_class(
+    """One section with the help of the command, and one for each of its subcommands."""
+    context = command.context_class(
         command,
         info_name=name,
         parent=parent,
         terminal_width=HELP_WIDTH_COLUMNS,
         max_content_width=HELP_WIDTH_COLUMNS,
     )
-    lines = "\n".join(line.rstrip() for line in command.get_help(within).strip().splitlines())
-    yield f"## {within.command_path}\n\n```text\n{lines}\n```\n"
-    for each in command.list_commands(within) if hasattr(command, "list_commands") else ():
-        yield from _command_sections(command.get_command(within, each), each, within)
+    help_text = "\n".join(line.rstrip() for line in command.get_help(context).strip().splitlines())
+    yield f"## {context.command_path}\n\n```text\n{help_text}\n```\n"
+    for subcommand in command.list_commands(context) if hasattr(command, "list_commands") else ():
+        yield from _command_sections(command.get_command(context, subcommand), subcommand, context)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""`forget`, `undo`, `erase`: changing one's mind."""
+"""Commands `forget` (retire a thought), `undo` (revert an action) and `erase` (delete permanently)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from thinkback.cli import output
 from thinkback.cli.command import CommandCall, YesOption, confirm, register_command
 
 if TYPE_CHECKING:
@@ -21,12 +22,12 @@ def register(app: typer.Typer) -> None:
 
 def forget(
     call: CommandCall,
-    thought: Annotated[str, typer.Argument(metavar="THOUGHT", help="thought:7, or 7 alone.")],
-    reason: Annotated[str, typer.Argument(metavar="REASON", help="Why; it is kept in the journal.")],
+    thought: Annotated[str, typer.Argument(metavar="THOUGHT", help="thought:7, or just 7.")],
+    reason: Annotated[str, typer.Argument(metavar="REASON", help="The reason, stored in the journal.")],
 ) -> None:
-    """Hold a thought true no longer: it is not recalled any more. `thinkback undo` brings it back.
+    """Retire a thought: it is no longer recalled. `thinkback undo` brings it back.
 
-    What was said stays; `thinkback erase` removes that too.
+    The turn it came from stays; `thinkback erase` deletes that too.
 
     \b
     Examples:
@@ -40,35 +41,36 @@ def forget(
 def undo(
     call: CommandCall,
     action: Annotated[
-        str, typer.Argument(metavar="ACTION", help="action:4, or 4 alone; `thinkback journal` lists them.")
+        str, typer.Argument(metavar="ACTION", help="action:4, or just 4; `thinkback journal` lists them.")
     ],
 ) -> None:
-    """Take back one action of the journal; undoing the undo does it again.
+    """Undo one action of the journal. An undo is an action itself and can be undone.
 
     \b
     Examples:
       thinkback undo action:4
     """
     with call.open_memory() as memory:
-        done = memory.undo(action)
-    _print_action(call, done)
+        undo_action = memory.undo(action)
+    _print_action(call, undo_action)
 
 
 def erase(
     call: CommandCall,
     turn: Annotated[
-        str | None, typer.Option("--turn", metavar="TURN", help="One turn: turn:3, or 3 alone.")
+        str | None, typer.Option("--turn", metavar="TURN", help="One turn: turn:3, or just 3.")
     ] = None,
     session: Annotated[
-        str | None, typer.Option("--session", metavar="NAME", help="One whole conversation.")
+        str | None, typer.Option("--session", metavar="NAME", help="All turns of a session.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All that is known of the user.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Everything of the user.")] = False,
     yes: YesOption = False,
 ) -> None:
-    """Delete for good: a turn, a session, a user or a tenant, with everything derived from it. No byte stays.
+    """Delete data permanently: a turn, a session, a user or a tenant, with everything derived from it.
 
-    This cannot be undone. To stop believing something, use `thinkback forget`. `--tenant` alone erases that
-    tenant wholly, its users and its keys; with another option it says whose turn, session or user is meant.
+    This cannot be undone, and no bytes of the text remain in the database files. To retire a single thought,
+    use `thinkback forget`. `--tenant` alone erases the whole tenant with its users and keys; combined with
+    other options it selects the tenant of the turn, session or user.
 
     \b
     Examples:
@@ -80,54 +82,49 @@ def erase(
     settings = call.settings
     if turn is None and session is None and not everything:
         if not call.flags["tenant"] or call.flags["user"] is not None:
-            raise typer.BadParameter("say what: --turn, --session or --all", param_hint="erase")
+            raise typer.BadParameter("give --turn, --session or --all", param_hint="erase")
         _erase_tenant(call, call.flags["tenant"], yes=yes)
         return
-    named = " and ".join(
+    target = " and ".join(
         [f"turn {turn}"] * (turn is not None)
         + [f"the session {session!r}"] * (session is not None)
         + ["everything"] * everything
     )
-    confirm(f"Erase {named} of user {settings.user!r} for good?", yes=yes)
+    confirm(f"Permanently erase {target} of user {settings.user!r}?", yes=yes)
     with call.open_memory() as memory:
-        gone = memory.erase(turn=turn, session=session, user=settings.user if everything else None)
-    _print_erased(call, gone)
+        erased = memory.erase(turn=turn, session=session, user=settings.user if everything else None)
+    _print_erased(call, erased)
 
 
 def _erase_tenant(call: CommandCall, tenant: str, *, yes: bool) -> None:
     from thinkback.config import open_store
     from thinkback.times import utc_now
 
-    confirm(f"Erase the tenant {tenant!r} with all its users and keys for good?", yes=yes)
+    confirm(f"Permanently erase the tenant {tenant!r} with all its users and keys?", yes=yes)
     with closing(open_store(call.settings)) as store:
-        gone = store.erase_tenant(tenant, utc_now())
-    _print_erased(call, gone)
+        erased = store.erase_tenant(tenant, utc_now())
+    _print_erased(call, erased)
 
 
 def _print_erased(call: CommandCall, erased: EraseResult) -> None:
-    from thinkback.cli import output
-
     if call.json:
         output.print_json({**asdict(erased), "quoted_in": list(erased.quoted_in)})
         return
     output.print_line(f"erased: turns {erased.turns}, thoughts {erased.thoughts}, actions {erased.actions}")
     if erased.requeued:
-        output.print_line(f"{erased.requeued} other turns will be thought over again: thinkback think")
+        output.print_line(f"{erased.requeued} other turns must be processed again (run: thinkback think)")
     if erased.quoted_in:
         quoting = ", ".join(f"turn:{number}" for number in erased.quoted_in)
-        output.print_line(
-            f"answers given with it in mind remain in {quoting}; erase those too if they repeat it"
-        )
+        output.print_line(f"answers that used it remain in {quoting}; erase those too if they repeat it")
 
 
 def _print_action(call: CommandCall, action: Action) -> None:
-    from thinkback import json_output
-    from thinkback.cli import output
+    from thinkback.schemas import to_json
 
     if call.json:
-        output.print_json(json_output.dump_action(action))
+        output.print_json(to_json(action))
         return
     output.print_line(f"{action.ref} {action.action}: {output.one_line(action.reason)}")
     for thought in action.after:
-        state = "held true" if thought.current else "held true no longer"
+        state = "current" if thought.current else "retired"
         output.print_line(f"  {thought.ref}  {output.one_line(thought.sentence)}  ({state})")

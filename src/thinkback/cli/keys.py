@@ -1,4 +1,4 @@
-"""`keys create`, `keys list`, `keys revoke`: who may ask a server."""
+"""Commands `keys create`, `keys list` and `keys revoke`: API keys of the server."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from thinkback.cli import output
 from thinkback.cli.command import CommandCall, register_command
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
     for function, name in ((create_key, "create"), (list_keys, "list"), (revoke_key, "revoke")):
         register_command(group, name=name)(function)
-    app.add_typer(group, name="keys", help="Keys of a server: create, list or revoke them.")
+    app.add_typer(group, name="keys", help="Create, list or revoke API keys of the server.")
 
 
 def create_key(
@@ -28,29 +29,29 @@ def create_key(
     scope: Annotated[
         list[str] | None,
         typer.Option(
-            "--scope", metavar="SCOPE", help="read, write or admin; again for more. Else: read, write."
+            "--scope", metavar="SCOPE", help="read, write or admin; repeatable. Default: read and write."
         ),
     ] = None,
     label: Annotated[
-        str, typer.Option("--label", metavar="TEXT", help="What it is for, as the list will show it.")
+        str, typer.Option("--label", metavar="TEXT", help="Description shown by `thinkback keys list`.")
     ] = "",
     expires: Annotated[
-        int | None, typer.Option("--expires", metavar="DAYS", min=1, help="Open no longer than so many days.")
+        int | None, typer.Option("--expires", metavar="DAYS", min=1, help="Days until the key expires.")
     ] = None,
 ) -> None:
-    """Make a key for a tenant, and print it: this once, for only a digest of it is kept.
+    """Create an API key for a tenant and print it. It is shown only once; only a digest is stored.
 
-    With --user it speaks for that user of the tenant alone. Without a tenant it opens the memories of this
-    database that the command line itself has.
+    With --user the key is limited to that user of the tenant. Without --tenant it gives access to the
+    memories that the command line uses.
 
     \b
     Examples:
       thinkback keys create --tenant acme --label "the shop's chat"
       thinkback keys create --tenant acme --user ann --scope read --expires 30
     """
-    from thinkback import api_keys, json_output
-    from thinkback.cli import output
+    from thinkback import api_keys
     from thinkback.config import open_store
+    from thinkback.schemas import to_json
     from thinkback.times import utc_now
 
     settings, now = call.settings, utc_now()
@@ -65,70 +66,69 @@ def create_key(
     with closing(open_store(settings)) as store:
         store.add_key(key)
     if call.json:
-        output.print_json({"key": text, **json_output.dump_api_key(key)})
+        output.print_json({"key": text, **to_json(key)})
         return
     output.print_line(text)
     output.print_note(
-        f"Key {key.id} of {_describe_owner(key)}. Keep it now: it is not kept here and cannot be shown again."
+        f"Key {key.id} of {_describe_owner(key)}. Save it now: it is not stored and cannot be shown again."
     )
 
 
 def list_keys(call: CommandCall) -> None:
-    """List the keys, of all tenants or of one; revoked and expired ones too.
+    """List the API keys of all tenants or of one, including revoked and expired ones.
 
     \b
     Examples:
       thinkback keys list
       thinkback keys list --tenant acme --json
     """
-    from thinkback import json_output
-    from thinkback.cli import output
     from thinkback.config import open_store
+    from thinkback.schemas import to_json
     from thinkback.times import utc_now
 
     settings, now = call.settings, utc_now()
     with closing(open_store(settings)) as store:
-        found = store.keys(settings.tenant or None)
+        keys = store.keys(settings.tenant or None)
     if call.json:
-        output.print_json([{**json_output.dump_api_key(key), "state": _key_state(key, now)} for key in found])
+        output.print_json([{**to_json(key), "state": _key_state(key, now)} for key in keys])
         return
     rows = [
         (
             key.id,
             key.tenant,
             key.user or "",
-            ", ".join(json_output.dump_api_key(key)["scopes"]),
+            ", ".join(to_json(key)["scopes"]),
             f"{key.created_at.astimezone():%Y-%m-%d}",
             "" if key.expires_at is None else f"{key.expires_at.astimezone():%Y-%m-%d}",
             _key_state(key, now),
             key.label,
         )
-        for key in found
+        for key in keys
     ]
-    columns = ("id", "tenant", "user", "scopes", "made", "expires", "state", "label")
+    columns = ("id", "tenant", "user", "scopes", "created", "expires", "state", "label")
     output.print_table(columns, rows, fold=("tenant", "label"))
 
 
 def revoke_key(
     call: CommandCall,
-    id_: Annotated[str, typer.Argument(metavar="ID", help="Its id in the list, or the key itself.")],
+    id_: Annotated[str, typer.Argument(metavar="ID", help="The key's id, or the key itself.")],
 ) -> None:
-    """Close a key for good: servers refuse it from now on.
+    """Revoke an API key permanently. Running servers reject it from now on.
 
     \b
     Examples:
       thinkback keys revoke 3f9a1c0b7e55
     """
-    from thinkback import api_keys, json_output
-    from thinkback.cli import output
+    from thinkback import api_keys
     from thinkback.config import open_store
+    from thinkback.schemas import to_json
     from thinkback.times import utc_now
 
     now = utc_now()
     with closing(open_store(call.settings)) as store:
         key = store.revoke_key(api_keys.parse_key_id(id_), now)
     if call.json:
-        output.print_json({**json_output.dump_api_key(key), "state": _key_state(key, now)})
+        output.print_json({**to_json(key), "state": _key_state(key, now)})
         return
     output.print_line(f"revoked: key {key.id} of {_describe_owner(key)}")
 

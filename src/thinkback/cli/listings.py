@@ -1,4 +1,4 @@
-"""`thoughts`, `turns`, `journal`, `users`, `stats`: everything that is kept, listed."""
+"""Commands that list what is stored: `thoughts`, `turns`, `journal`, `entities`, `history` and more."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from thinkback.cli import output
 from thinkback.cli.command import AsOfOption, CommandCall, KnownAtOption, LimitOption, register_command
 
 
@@ -18,39 +19,39 @@ def register(app: typer.Typer) -> None:
 def thoughts(
     call: CommandCall,
     subject: Annotated[
-        str | None, typer.Option("--subject", metavar="NAME", help="Only about this one, by any name.")
+        str | None,
+        typer.Option("--subject", metavar="NAME", help="Only about this entity (any of its names)."),
     ] = None,
     relation: Annotated[
-        str | None, typer.Option("--relation", metavar="NAME", help="Only of this relation.")
+        str | None, typer.Option("--relation", metavar="NAME", help="Only with this relation.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also what is held true no longer.")] = False,
-    retired: Annotated[bool, typer.Option("--retired", help="Only what is held true no longer.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include retired thoughts.")] = False,
+    retired: Annotated[bool, typer.Option("--retired", help="Only retired thoughts.")] = False,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     limit: LimitOption = 100,
 ) -> None:
-    """List what was understood: one thought a line, with who said it where.
+    """List the thoughts, each with its source.
 
     \b
     Examples:
       thinkback thoughts
       thinkback thoughts --subject Anna --all
-      thinkback thoughts --as-of 2023-01-01      what held then
+      thinkback thoughts --as-of 2023-01-01
     """
-    from thinkback import json_output
-    from thinkback.cli import output
+    from thinkback.schemas import to_json
 
     with call.open_memory() as memory:
-        found = memory.thoughts(
+        matching = memory.thoughts(
             subject=subject,
             relation=relation,
             current=not (everything or retired),
             as_of=as_of,
             known_at=known_at,
         )
-    found = [thought for thought in found if not (retired and thought.current)][-limit:]
+    shown = [thought for thought in matching if not (retired and thought.current)][-limit:]
     if call.json:
-        output.print_json([json_output.dump_thought(thought) for thought in found])
+        output.print_json([to_json(thought) for thought in shown])
         return
     rows = [
         (
@@ -61,7 +62,7 @@ def thoughts(
             "" if thought.retired_at is None else f"{thought.retired_at.astimezone():%Y-%m-%d}",
             ", ".join(f"{source.speaker}, turn:{source.turn}" for source in thought.sources),
         )
-        for thought in found
+        for thought in shown
     ]
     output.print_table(("ref", "thought", "kind", "since", "retired", "said by"), rows, fold=("thought",))
 
@@ -69,24 +70,23 @@ def thoughts(
 def turns(
     call: CommandCall,
     session: Annotated[
-        str | None, typer.Option("--session", metavar="NAME", help="Only of this conversation.")
+        str | None, typer.Option("--session", metavar="NAME", help="Only turns of this session.")
     ] = None,
     limit: LimitOption = 20,
 ) -> None:
-    """List what was said, oldest first. A turn marked * is still to be thought over.
+    """List the turns, oldest first. Turns marked * have not been processed yet.
 
     \b
     Examples:
       thinkback turns
       thinkback turns --session travel --limit 100 --json
     """
-    from thinkback import json_output
-    from thinkback.cli import output
+    from thinkback.schemas import to_json
 
     with call.open_memory() as memory:
-        found = memory.turns(session=session, limit=limit, newest=True)
+        newest = memory.turns(session=session, limit=limit, newest=True)
     if call.json:
-        output.print_json([json_output.dump_turn(turn) for turn in found])
+        output.print_json([to_json(turn) for turn in newest])
         return
     rows = [
         (
@@ -96,32 +96,31 @@ def turns(
             turn.query,
             turn.response,
         )
-        for turn in found
+        for turn in newest
     ]
-    output.print_table(("ref", "said", "session", "query", "response"), rows, fold=("query", "response"))
+    output.print_table(("ref", "at", "session", "query", "response"), rows, fold=("query", "response"))
 
 
 def journal(
     call: CommandCall,
     thought: Annotated[
-        int | None, typer.Option("--thought", metavar="N", min=1, help="Only of this thought.")
+        int | None, typer.Option("--thought", metavar="N", min=1, help="Only actions on this thought.")
     ] = None,
     limit: LimitOption = 50,
 ) -> None:
-    """List every action on the thoughts, with its reason; `thinkback undo` takes one back.
+    """List the actions on thoughts, with their reasons. `thinkback undo` reverts one.
 
     \b
     Examples:
       thinkback journal
       thinkback journal --thought 7
     """
-    from thinkback import json_output
-    from thinkback.cli import output
+    from thinkback.schemas import to_json
 
     with call.open_memory() as memory:
-        found = memory.journal(thought=thought)[-limit:]
+        actions = memory.journal(thought=thought)[-limit:]
     if call.json:
-        output.print_json([json_output.dump_action(action) for action in found])
+        output.print_json([to_json(action) for action in actions])
         return
     rows = [
         (
@@ -132,44 +131,113 @@ def journal(
             action.actor,
             action.reason,
         )
-        for action in found
+        for action in actions
     ]
     output.print_table(("ref", "at", "action", "thoughts", "by", "reason"), rows, fold=("reason", "thoughts"))
 
 
 def users(call: CommandCall) -> None:
-    """List whose memories the database holds.
+    """List the users in the database, with counts.
 
     \b
     Examples:
       thinkback users
       thinkback users --json
     """
-    from thinkback.cli import output
-
     with call.open_memory() as memory:
-        found = [memory.store.stats(user) for user in memory.store.users()]
+        all_stats = [memory.store.stats(user) for user in memory.store.users()]
     if call.json:
-        output.print_json([asdict(each) for each in found])
+        output.print_json([asdict(stats) for stats in all_stats])
         return
-    rows = [(each.user, each.turns, each.thoughts, each.pending) for each in found]
+    rows = [(stats.user, stats.turns, stats.thoughts, stats.pending) for stats in all_stats]
     output.print_table(("user", "turns", "thoughts", "pending"), rows)
 
 
 def stats(call: CommandCall) -> None:
-    """Show one user's memory in numbers.
+    """Show the counts of one user's memory.
 
     \b
     Examples:
       thinkback stats
       thinkback stats --user ann --json
     """
-    from thinkback.cli import output
+    with call.open_memory() as memory:
+        counts = asdict(memory.stats())
+    if call.json:
+        output.print_json(counts)
+        return
+    for name, value in counts.items():
+        output.print_line(f"{name.replace('_', ' '):14} {value}")
+
+
+def register_history(app: typer.Typer) -> None:
+    for function in (history, entities):
+        register_command(app, "embedder")(function)
+
+
+def history(
+    call: CommandCall,
+    subject: Annotated[
+        str, typer.Argument(metavar="SUBJECT", help="For example: user, Anna, my sister.")
+    ] = "user",
+    relation: Annotated[
+        str | None,
+        typer.Argument(metavar="RELATION", help="Only this relation, as shown by `thinkback thoughts`."),
+    ] = None,
+) -> None:
+    """Show how the facts about a subject changed: every value, when it was true, and the actions on it.
+
+    \b
+    Examples:
+      thinkback history user "lives in"
+      thinkback history Anna --json
+    """
+    from thinkback.history import describe_validity
+    from thinkback.schemas import to_json
 
     with call.open_memory() as memory:
-        found = asdict(memory.stats())
+        versions = memory.history(subject, relation)
     if call.json:
-        output.print_json(found)
+        output.print_json([to_json(version) for version in versions])
         return
-    for name, value in found.items():
-        output.print_line(f"{name.replace('_', ' '):14} {value}")
+    if not versions:
+        output.print_line(f"no thoughts about {subject!r}")
+    for version in versions:
+        thought = version.thought
+        output.print_line(
+            f"{thought.ref}  {output.one_line(thought.sentence)}", "" if thought.current else "dim"
+        )
+        output.print_line(f"  {describe_validity(thought)}")
+        for action in version.actions:
+            undone = " (undone)" if action.undone_by else ""
+            event = f"{action.at.astimezone():%Y-%m-%d %H:%M} {action.ref} {action.action}{undone}"
+            output.print_line(f"  {event} by {action.actor}: {output.one_line(action.reason)}")
+
+
+def entities(call: CommandCall) -> None:
+    """List the people and things that thoughts are about, with all their names.
+
+    The decision that two names mean the same entity is itself a thought: `thinkback why` explains it,
+    `thinkback forget` or `thinkback undo` reverts it.
+
+    \b
+    Examples:
+      thinkback entities
+      thinkback entities --json
+    """
+    from thinkback.schemas import to_json
+
+    with call.open_memory() as memory:
+        known = memory.entities()
+    if call.json:
+        output.print_json([to_json(entity) for entity in known])
+        return
+    rows = [
+        (
+            entity.name,
+            ", ".join(entity.aliases),
+            "; ".join(f"{decision.ref} {decision.sentence}" for decision in entity.decisions),
+        )
+        for entity in known
+    ]
+    output.print_table(("name", "aliases", "decided by"), rows, fold=("aliases", "decided by"))

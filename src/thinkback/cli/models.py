@@ -1,4 +1,4 @@
-"""`pull`, `reembed`: the models on this machine, and the vectors they made."""
+"""Commands `pull` (download a local language model) and `reembed` (convert all vectors)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from thinkback.cli import output
 from thinkback.cli.command import CommandCall, register_command
 
 
@@ -19,17 +20,17 @@ def pull(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME", help="A name of the list, a GGUF file, its URL, or hf:owner/repo/file.gguf."
+            metavar="NAME", help="A listed name, a GGUF file, its URL, or hf:owner/repo/file.gguf."
         ),
     ] = None,
     sha256: Annotated[
-        str | None, typer.Option("--sha256", metavar="DIGEST", help="What the file must hash to.")
+        str | None, typer.Option("--sha256", metavar="DIGEST", help="Expected SHA-256 of the file.")
     ] = None,
 ) -> None:
-    """Fetch a language model onto this machine; without a name, list those known and those here.
+    """Download a language model; without a name, list the known and the installed models.
 
-    An interrupted pull goes on where it stopped. Afterwards `--llm local:NAME` uses it;
-    smollm2, once pulled, is used by itself.
+    An interrupted download resumes where it stopped. Use the model with `--llm local:NAME`;
+    smollm2 is used by default once it is installed.
 
     \b
     Examples:
@@ -37,42 +38,38 @@ def pull(
       thinkback pull smollm2
       thinkback pull hf:owner/repo/model.gguf --sha256 0123...
     """
-    from thinkback.cli import output
-    from thinkback.cli.output import show_progress
     from thinkback.llms.catalogue import list_installed_models, model_name
-    from thinkback.llms.pull import pull_model as fetch
+    from thinkback.llms.pull import pull_model
 
     if name is None:
         _print_models(call)
         return
-    with show_progress(f"pulling {name}", in_bytes=True) as report:
-        path = fetch(name, sha256=sha256, progress=lambda done, total, _: report(done, total))
+    with output.show_progress(f"pulling {name}", in_bytes=True) as report:
+        path = pull_model(name, sha256=sha256, progress=lambda done, total, _: report(done, total))
     if call.json:
         output.print_json({"name": model_name(path), "path": str(path), "size": path.stat().st_size})
         return
-    model = next(each for each in list_installed_models() if each.path == path)
+    model = next(installed for installed in list_installed_models() if installed.path == path)
     output.print_line(
-        f"{model.name} is here: {path} ({model.size / 1e6:,.0f} MB). Use it: --llm local:{model.name}"
+        f"{model.name} is installed: {path} ({model.size / 1e6:,.0f} MB). Use it: --llm local:{model.name}"
     )
 
 
 def reembed(call: CommandCall) -> None:
-    """Convert every vector of the database, of all users, to the embedder chosen now.
+    """Recompute all vectors of the database, of all users, with the chosen embedder.
 
-    A database remembers which embedder wrote it and refuses another, for their vectors cannot be
-    compared. An interrupted conversion goes on where it stopped.
+    A database is bound to the embedder that wrote it, because vectors of different embedders cannot be
+    compared. An interrupted conversion resumes where it stopped.
 
     \b
     Examples:
       thinkback reembed --embedder wordllama
       thinkback reembed --embedder openai:text-embedding-3-small
     """
-    from thinkback.cli import output
-    from thinkback.cli.output import show_progress
     from thinkback.config import reembed as convert
 
     settings = call.settings
-    with show_progress("converting") as report:
+    with output.show_progress("converting") as report:
         count = convert(settings, report)
     if call.json:
         output.print_json({"converted": count, "embedder": settings.embedder})
@@ -81,27 +78,27 @@ def reembed(call: CommandCall) -> None:
 
 
 def _print_models(call: CommandCall) -> None:
-    from thinkback.cli import output
     from thinkback.llms.catalogue import CATALOGUE, list_installed_models
 
-    here = {model.name: model for model in list_installed_models()}
-    known = {entry.name: entry for entry in CATALOGUE}
+    installed = {model.name: model for model in list_installed_models()}
+    known = {model.name: model for model in CATALOGUE}
     models: list[dict[str, Any]] = [
         {
             "name": name,
-            "here": name in here,
-            "size": here[name].size if name in here else known[name].size,
-            "path": str(here[name].path) if name in here else None,
+            "here": name in installed,
+            "size": installed[name].size if name in installed else known[name].size,
+            "path": str(installed[name].path) if name in installed else None,
             "licence": known[name].licence if name in known else None,
             "languages": list(known[name].languages) if name in known else [],
-            "about": known[name].description if name in known else "a file of your own",
+            "about": known[name].description if name in known else "your own file",
         }
-        for name in {**known, **here}
+        for name in {**known, **installed}
     ]
     if call.json:
         output.print_json(models)
         return
     rows = [
-        (m["name"], "yes" if m["here"] else "no", f"{m['size'] / 1e6:,.0f} MB", m["about"]) for m in models
+        (model["name"], "yes" if model["here"] else "no", f"{model['size'] / 1e6:,.0f} MB", model["about"])
+        for model in models
     ]
-    output.print_table(("name", "here", "size", "about"), rows, fold=("about",))
+    output.print_table(("name", "installed", "size", "description"), rows, fold=("description",))

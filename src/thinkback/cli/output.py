@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-# C0 and C1 controls (ANSI escapes begin with one), bidi embeddings, overrides and isolates, lone surrogates.
+# C0 and C1 controls (ANSI escape sequences start with one), bidirectional controls, lone surrogates.
 _CONTROL_RE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _JSON_CONTROL_RE = re.compile("[\x7f-\x9f\u061c\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_PIPE_WIDTH_COLUMNS = 100_000  # no wrapping where nobody looks: a line stays a line
-MAX_CELL_CHARS = 300  # characters of a memory in a table; --json and `why` show all
+_PIPE_WIDTH_COLUMNS = 100_000  # output to a pipe is never wrapped: one row, one line
+MAX_CELL_CHARS = 300  # longer table cells are cut; --json and `why` show the whole text
 
 
 def printable(text: str) -> str:
-    """The text with every character that controls a terminal made visible: ESC becomes \\x1b."""
-    return _CONTROL_RE.sub(lambda found: _escape_character(found[0]), text)
+    """Escape every character that could control a terminal, for example ESC as \\x1b."""
+    return _CONTROL_RE.sub(lambda match: _escape_character(match[0]), text)
 
 
 def one_line(text: str, limit: int = MAX_CELL_CHARS) -> str:
-    """The same on one line, and not endless."""
+    """`printable` text on one line, cut to `limit` characters."""
     line = printable(" ".join(text[: limit * 4].split()))
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
@@ -43,14 +43,14 @@ def stderr_console() -> Console:
 
 
 def print_line(text: str = "", style: str = "", *, end: str = "\n") -> None:
-    """A line for the person on standard output; the text is made printable, never read as markup."""
+    """Print a line on standard output; control characters are escaped and markup is not interpreted."""
     from rich.text import Text
 
     stdout_console().print(Text(printable(text), style), end=end, soft_wrap=True)
 
 
 def print_note(text: str, style: str = "dim") -> None:
-    """A line beside the result, on standard error."""
+    """Print a line that is not part of the result, on standard error."""
     from rich.text import Text
 
     stderr_console().print(Text(printable(text), style), soft_wrap=True)
@@ -59,7 +59,7 @@ def print_note(text: str, style: str = "dim") -> None:
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], *, fold: Sequence[str] = ()
 ) -> None:
-    """Aligned columns; those in `wide` are folded to fit a terminal. Each row is one line when piped."""
+    """Print aligned columns; those in `fold` wrap on a terminal. In a pipe each row is one line."""
     from rich.table import Table
     from rich.text import Text
 
@@ -69,15 +69,15 @@ def print_table(
     for row in rows:
         grid.add_row(*(Text(one_line(str(cell))) for cell in row))
     console = stdout_console()
-    with console.capture() as drawn:
+    with console.capture() as captured:
         console.print(grid)
-    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines()))
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
 def to_json_text(value: Any, *, indent: int | None = 2) -> str:
-    """JSON in Unicode, with what could control a terminal as \\u escapes."""
+    """JSON that keeps Unicode readable but writes terminal control characters as \\u escapes."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return _JSON_CONTROL_RE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _JSON_CONTROL_RE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
@@ -98,14 +98,20 @@ def _escape_character(character: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-ProgressCallback = Callable[[int, int | None], None]  # done, total
+ProgressCallback = Callable[[int, int | None], None]
+"""Called as `report(done, total)`; `total` is None if it is unknown."""
 FIRST_LINE_DELAY_SECONDS = 1.0
 LINE_INTERVAL_SECONDS = 5.0
 
 
 @contextmanager
 def show_progress(label: str, *, in_bytes: bool = False) -> Iterator[ProgressCallback]:
-    """`with progress("thinking") as report: report(done, total)`; `size` counts bytes."""
+    """Show progress on standard error: a bar on a terminal, otherwise a line every few seconds.
+
+    Example:
+        with show_progress("thinking") as report:
+            report(done, total)
+    """
     if sys.stderr.isatty():
         with _progress_bar(label, in_bytes) as report:
             yield report
@@ -130,7 +136,7 @@ def _progress_bar(label: str, in_bytes: bool) -> Iterator[ProgressCallback]:
 
 
 class _ProgressLines:
-    """Nothing for work that is over within a second; then a line every few seconds."""
+    """Prints nothing in the first second, then one line every few seconds."""
 
     def __init__(self, label: str) -> None:
         self._label = label

@@ -1,27 +1,33 @@
-"""`serve`, `work`: the memory server, and its thinking alone."""
+"""Commands that run a server: `serve`, `work` and `mcp`."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from thinkback.cli import output
 from thinkback.cli.command import CommandCall, register_command
 from thinkback.errors import MissingExtra
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
+    from thinkback.memory import Memory
     from thinkback.server.processes.start import ServerInfo
 
-APP_FACTORY = "thinkback.server.app:create"
+
+APP_FACTORY = "thinkback.server.app:create_app"
 LogLevelOption = Annotated[
     Literal["debug", "info", "warning", "error"],
-    typer.Option("--log-level", help="The least that is logged, on standard error."),
+    typer.Option("--log-level", help="Minimum level of the log on standard error."),
 ]
 GraceOption = Annotated[
-    float, typer.Option("--grace", metavar="SECONDS", min=0.0, help="For what is in hand when asked to stop.")
+    float,
+    typer.Option("--grace", metavar="SECONDS", min=0.0, help="Time to finish running requests on shutdown."),
 ]
 
 
@@ -35,67 +41,73 @@ def serve(
     call: CommandCall,
     host: Annotated[
         str,
-        typer.Option("--host", metavar="ADDRESS", help="Where to listen; other than loopback needs a key."),
+        typer.Option("--host", metavar="ADDRESS", help="Address to listen on; non-loopback needs a key."),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", metavar="N", min=0, max=65535, help="Its port; 0 takes a free one.")
+        int, typer.Option("--port", metavar="N", min=0, max=65535, help="Port; 0 chooses a free one.")
     ] = 8765,
     upstream: Annotated[
         str | None,
         typer.Option(
             "--upstream",
             metavar="URL",
-            help="The base URL of the models; its key is OPENAI_API_KEY. [env: OPENAI_BASE_URL]",
+            help="Base URL of the model server; its key is OPENAI_API_KEY. [env: OPENAI_BASE_URL]",
         ),
     ] = None,
-    workers: Annotated[int, typer.Option("--workers", metavar="N", min=1, help="Processes that answer.")] = 1,
+    workers: Annotated[int, typer.Option("--workers", metavar="N", min=1, help="HTTP worker processes.")] = 1,
     recallers: Annotated[
         int,
         typer.Option(
             "--recallers",
             metavar="N",
             min=0,
-            help="Processes that recall for chats with an upstream; 0: those that answer do.",
+            help="Recall processes for chats with an upstream; 0: the HTTP workers recall.",
         ),
     ] = 1,
     thinkers: Annotated[
         int,
-        typer.Option("--thinkers", metavar="N", min=0, help="Processes that think; 0: see `thinkback work`."),
+        typer.Option(
+            "--thinkers", metavar="N", min=0, help="Post-think processes; 0: use `thinkback work` instead."
+        ),
     ] = 1,
     recalled: Annotated[
-        int, typer.Option("--recalled", metavar="N", min=0, help="Memories a chat is given at most.")
+        int,
+        typer.Option("--recalled", metavar="N", min=0, help="Maximum number of memories per chat request."),
     ] = 5,
     recall_ms: Annotated[
         float,
-        typer.Option("--recall-ms", metavar="MS", min=0.0, help="Recall that takes longer is skipped."),
+        typer.Option(
+            "--recall-ms", metavar="MS", min=0.0, help="Recall timeout; a slower recall is skipped."
+        ),
     ] = 250.0,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="A further name this server goes by; repeat it."),
+        typer.Option("--allow-host", metavar="NAME", help="Additional allowed Host name; repeatable."),
     ] = None,
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option("--allow-origin", metavar="URL", help="A page that may call from a browser; repeat it."),
+        typer.Option("--allow-origin", metavar="URL", help="Allowed browser Origin (CORS); repeatable."),
     ] = None,
     rate: Annotated[
         float,
-        typer.Option("--rate", metavar="N", min=0.0, help="Requests a second for one key; 0: no limit."),
+        typer.Option("--rate", metavar="N", min=0.0, help="Requests per second per key; 0: unlimited."),
     ] = 0.0,
     backlog: Annotated[
         int,
         typer.Option(
-            "--backlog", metavar="N", min=0, help="Turns to think over beyond which writing waits; 0: none."
+            "--backlog", metavar="N", min=0, help="Reject writes above this many pending turns; 0: never."
         ),
     ] = 20_000,
     grace: GraceOption = 20.0,
     log_level: LogLevelOption = "info",
 ) -> None:
-    """Serve memory to any chat application: change its base_url, and it remembers.
+    """Run the memory server: an OpenAI-compatible proxy, REST, a mem0-compatible API and MCP.
 
-    It speaks OpenAI's API in front of any model server (--upstream), or of the local model; beside it
-    REST, mem0's surface and MCP. A chat passes through even where memory is slow or broken. On this
-    machine alone it runs open; make a key before you let others in. With --json it says on standard
-    output where it listens. Ctrl-C (or SIGTERM) finishes what is in hand; again, at once.
+    Set the base_url of a chat application to this server and it remembers. Chats are forwarded to the model
+    server given by --upstream, or answered by the local model. They succeed even if the memory is slow or
+    fails. On loopback no key is needed; create one with `thinkback keys create` before you listen on another
+    address. With --json the address is printed on standard output. Ctrl-C or SIGTERM shuts down gracefully, a
+    second one immediately.
 
     \b
     Examples:
@@ -103,15 +115,15 @@ def serve(
       thinkback serve --upstream http://127.0.0.1:11434/v1
       OPENAI_API_KEY=... thinkback serve --upstream https://api.openai.com/v1 --workers 2
     \b
-    Then, in Python:
+    Use it from Python:
       client = openai.OpenAI(base_url="http://127.0.0.1:8765/v1")
-    or by hand:
+    or with curl:
       curl http://127.0.0.1:8765/v1/chat/completions -H "X-Thinkback-User: ann" -d
         '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "I moved to Lyon."}]}'
     """
     start = _import_server()
     from thinkback.config import API_KEY_NAME, read_config_text
-    from thinkback.server.options import Options
+    from thinkback.server.services import Options
 
     settings = call.settings
     options = Options(
@@ -131,22 +143,22 @@ def serve(
         grace_seconds=grace,
         log_level=log_level,
     )
-    told = _announce_json if call.json else _announce
-    raise typer.Exit(start.serve(settings, options, create=APP_FACTORY, on_started=told))
+    announce = _announce_json if call.json else _announce
+    raise typer.Exit(start.serve(settings, options, create=APP_FACTORY, on_started=announce))
 
 
 def work(
     call: CommandCall,
     thinkers: Annotated[
-        int, typer.Option("--thinkers", metavar="N", min=1, help="Processes that think.")
+        int, typer.Option("--thinkers", metavar="N", min=1, help="Post-think processes.")
     ] = 1,
     grace: GraceOption = 20.0,
     log_level: LogLevelOption = "info",
 ) -> None:
-    """Think over what servers on the same database have been told, until Ctrl-C.
+    """Extract thoughts from turns that servers store in the same database, until Ctrl-C.
 
-    `thinkback serve` does so by itself; this is for a server that was started with --thinkers 0,
-    to think with another model or at another time.
+    `thinkback serve` does this itself unless it was started with --thinkers 0, for example to run
+    post-thinking with another model or on another schedule.
 
     \b
     Examples:
@@ -154,7 +166,7 @@ def work(
       thinkback work --llm openai:gpt-4o-mini --thinkers 2
     """
     start = _import_server()
-    from thinkback.server.options import Options
+    from thinkback.server.services import Options
 
     options = Options(thinkers=thinkers, grace_seconds=grace, log_level=log_level)
     raise typer.Exit(start.work(call.settings, options))
@@ -173,35 +185,31 @@ def _import_server() -> ModuleType:
 def _announce_json(started: ServerInfo) -> None:
     from dataclasses import asdict
 
-    from thinkback.cli import output
-
     output.print_json(asdict(started), indent=None)
     _announce(started)
 
 
 def _announce(started: ServerInfo) -> None:
-    """Where it listens and what that means, on standard error; as one event where no person looks."""
+    """Describe the running server on standard error: as text on a terminal, otherwise as one log event."""
     from thinkback import __version__
 
     if not sys.stderr.isatty():
         _log_started(started)
         return
-    from thinkback.cli.output import printable
-
-    models = started.upstream or (f"{started.llm} on this machine" if started.llm else "none: memory answers")
+    model = f"{started.llm} on this machine" if started.llm else "none: answers come from memory"
     lines = (
-        ("listens", started.url),
+        ("address", started.url),
         ("memory", f"{started.database} ({started.embedder})"),
-        ("models", models),
+        ("models", started.upstream or model),
         (
             "processes",
-            f"{started.workers} answering, {started.recallers} recalling, {started.thinkers} thinking",
+            f"{started.workers} HTTP, {started.recallers} recall, {started.thinkers} post-think",
         ),
         ("access", started.access),
-        ("use it", f'openai.OpenAI(base_url="{started.url}/v1")'),
+        ("usage", f'openai.OpenAI(base_url="{started.url}/v1")'),
     )
     sys.stderr.write(f"thinkback {__version__}\n")
-    sys.stderr.write("".join(f"  {name:10} {printable(value)}\n" for name, value in lines))
+    sys.stderr.write("".join(f"  {name:10} {output.printable(value)}\n" for name, value in lines))
     sys.stderr.flush()
 
 
@@ -211,3 +219,54 @@ def _log_started(started: ServerInfo) -> None:
     from thinkback.server.telemetry.logs import EventLog
 
     EventLog(sys.stderr)(20, "listening", **asdict(started))
+
+
+def register_mcp(app: typer.Typer) -> None:
+    register_command(app, "embedder", "preset", "llm", "summary_llm", "think")(mcp)
+
+
+def mcp(call: CommandCall) -> None:
+    """Serve one user's memory over the Model Context Protocol, on standard input and output.
+
+    The assistant starts this command itself and stops it by closing standard input. It can search, add,
+    correct, explain and forget memories of this user only. New turns are processed in the background. With
+    --json the command prints the assistant's configuration and exits.
+
+    \b
+    Examples:
+      thinkback mcp --user ann
+      thinkback mcp --user ann --json
+    """
+    if call.json:
+        _print_configuration(call)
+        return
+    with redirect_stdout(sys.stderr):  # standard output belongs to the protocol; libraries print when loading
+        serve = _import_stdio_server()
+        memory = call.open_memory(with_llm=True, background=True)
+    with memory:
+        serve(memory)
+
+
+def _import_stdio_server() -> Callable[[Memory], None]:
+    from importlib.util import find_spec
+
+    from thinkback.errors import MissingExtra
+
+    if find_spec("mcp") is None:
+        raise MissingExtra("thinkback mcp", "server")
+    from thinkback.server.mcp.server import serve_stdio
+
+    return serve_stdio
+
+
+def _print_configuration(call: CommandCall) -> None:
+    """Print the `mcpServers` entry that assistants read, with the current flags and settings."""
+    from pathlib import Path
+
+    settings = call.settings
+    database = settings.db if "://" in settings.db else str(Path(settings.db).absolute())
+    arguments = ["-m", "thinkback", "mcp", "--db", database, "--user", settings.user]
+    for name, value in call.flags.items():
+        if value is not None and name not in ("db", "user"):
+            arguments += [f"--{name.replace('_', '-')}", value]
+    output.print_json({"mcpServers": {"thinkback": {"command": sys.executable, "args": arguments}}})

@@ -1,4 +1,4 @@
-"""`export`, `import`: a memory as a file."""
+"""Commands `export` and `import`: a user's memory as a file of JSON lines."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from thinkback.cli import output
 from thinkback.cli.command import (
     STDIO_MARKER,
     CommandCall,
@@ -19,15 +20,14 @@ from thinkback.cli.command import (
     read_stdin,
     register_command,
 )
+from thinkback.cli.remember import PENDING_NOTE, run_post_think
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from thinkback.cli.output import ProgressCallback
-
 
 class ImportFormat(StrEnum):
-    """Who wrote a file."""
+    """File formats that `thinkback import` reads."""
 
     THINKBACK = "thinkback"
     MEM0 = "mem0"
@@ -41,24 +41,22 @@ def register(app: typer.Typer) -> None:
 def export(
     call: CommandCall,
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Where to; - is standard output.")
+        str, typer.Argument(metavar="FILE", help="File to write; - is standard output.")
     ] = STDIO_MARKER,
     yes: YesOption = False,
 ) -> None:
-    """Write one user's whole memory as JSON lines; `thinkback import` reads them back.
+    """Write the whole memory of one user as JSON lines, for `thinkback import`.
 
-    A file appears whole or not at all. One that is there already is replaced only with --yes.
+    The file is written atomically. An existing file is replaced only after confirmation or with --yes.
 
     \b
     Examples:
       thinkback export ann.jsonl --user ann
       thinkback export | gzip > memory.jsonl.gz
     """
-    from thinkback.cli import output
-
     path = Path(file).expanduser()
     if file != STDIO_MARKER and path.exists():
-        confirm(f"{file} exists: replace it?", yes=yes)
+        confirm(f"{file} exists. Replace it?", yes=yes)
     with call.open_memory() as memory:
         if file == STDIO_MARKER:
             for line in memory.export():
@@ -73,23 +71,23 @@ def export(
 
 def import_(
     call: CommandCall,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="What to read; - is standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="File to read; - is standard input.")],
     later: LaterOption = False,
     from_: Annotated[
-        ImportFormat, typer.Option("--from", metavar="FORMAT", help="Whose format it is: thinkback or mem0.")
+        ImportFormat, typer.Option("--from", metavar="FORMAT", help="Format of the file: thinkback or mem0.")
     ] = ImportFormat.THINKBACK,
 ) -> None:
-    """Read an export into a user without memories, or remember turns from elsewhere.
+    """Import an export into an empty user, or turns from another system.
 
     \b
-    Lines from elsewhere look like one of these ("at", "session" and "key" may be left out):
+    Turns of another system are JSON lines of these forms ("at", "session" and "key" are optional):
       {"query": "...", "response": "...", "at": "2024-05-31T18:30Z", "session": "a", "key": "1"}
       {"messages": [{"role": "user", "content": "..."}, {"role": "assistant", "content": "..."}]}
 
-    With --from mem0, FILE is what mem0 exports: a list of memories as JSON, or one a line. Each goes to the
-    user it belongs to there, or all of them to --user; to import it again changes nothing.
+    With --from mem0, FILE is an export of mem0: a JSON list of memories, or one memory per line. Each memory
+    goes to its own user, or all of them to --user. Importing the same file again changes nothing.
 
-    Everything is checked before anything is written.
+    The whole file is validated before anything is written.
 
     \b
     Examples:
@@ -97,10 +95,6 @@ def import_(
       zcat memory.jsonl.gz | thinkback import -
       thinkback import --from mem0 memories.json
     """
-    from thinkback.cli import output
-    from thinkback.cli.output import show_progress
-    from thinkback.cli.remember import run_post_think
-
     text = (
         read_stdin()
         if file == STDIO_MARKER
@@ -113,37 +107,40 @@ def import_(
     )
     count = actions = pending = 0
     with call.open_memory(with_llm=not later) as memory:
-        with show_progress("importing") as report:
+        with output.show_progress("importing") as report:
             for user, lines in groups.items():
                 count += memory.for_user(user).import_(lines, progress=_offset_progress(count, report))
         for user in groups:
-            over = None if later else run_post_think(memory.for_user(user))
-            actions += len(over.actions) if over else 0
+            result = None if later else run_post_think(memory.for_user(user))
+            actions += len(result.actions) if result else 0
             pending += memory.for_user(user).stats().pending
     if call.json:
         users = {"users": len(groups)} if from_ is ImportFormat.MEM0 else {}
         output.print_json({"turns": count, "actions": actions, "pending": pending, **users})
         return
-    of_whom = f" of {len(groups)} users" if len(groups) != 1 else ""
-    output.print_line(f"imported {count} turns{of_whom}; actions of thinking them over: {actions}")
+    owners = f" of {len(groups)} users" if len(groups) != 1 else ""
+    output.print_line(f"imported {count} turns{owners}, actions: {actions}")
     if pending:
-        output.print_note(f"{pending} to be thought over: thinkback think")
+        output.print_note(PENDING_NOTE.format(pending))
 
 
 def _mem0_lines_by_user(call: CommandCall, text: str) -> dict[str, list[str]]:
-    """mem0's memories as lines of ours; a --user takes them all, a configured one those of nobody."""
+    """mem0's memories converted to our import lines, grouped by user.
+
+    An explicit --user gets all of them; the configured default user gets those without a user.
+    """
     from thinkback import mem0
 
     return mem0.lines_by_user(text, call.settings.user, all_to_user=call.flags["user"] is not None)
 
 
-def _offset_progress(count: int, report: ProgressCallback) -> ProgressCallback:
-    """Progress that goes on where the user before ended."""
+def _offset_progress(count: int, report: output.ProgressCallback) -> output.ProgressCallback:
+    """A progress callback that adds the `count` lines of the users imported before."""
     return lambda done, total: report(count + done, None if total is None else count + total)
 
 
 def _write_file(path: Path, lines: Iterable[str]) -> int:
-    """All lines under another name first, for the owner only; then the name is changed."""
+    """Write all lines to a temporary file readable by its owner only, then rename it. Returns the count."""
     part = path.with_name(path.name + ".part")
     count = 0
     try:

@@ -1,1 +1,1 @@
-"""Embedders."""
+"""Embedders behind the `Embedder` protocol: MiniLM (ONNX), static word vectors, hashing, OpenAI servers."""

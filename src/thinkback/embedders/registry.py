@@ -16,7 +16,13 @@ EMBEDDER_SPECS = ("minilm", "wordllama", "hashing", "openai:MODEL")
 def create_embedder(
     spec: str = "minilm", *, base_url: str | None = None, api_key: str | None = None
 ) -> Embedder:
-    """The embedder a spec names; `base_url` and `api_key` are for `openai:MODEL` only."""
+    """Create the embedder that a spec names; `base_url` and `api_key` apply to `openai:MODEL` only.
+
+    Raises:
+        InvalidInput: The spec has none of the forms in `EMBEDDER_SPECS`.
+        ModelUnavailable: The model files are missing.
+        MissingExtra: The library for this embedder is not installed.
+    """
     kind, _, rest = spec.partition(":")
     if kind == "openai" and rest:
         from thinkback.embedders.openai import OpenAIEmbedder
@@ -36,4 +42,4 @@ def create_embedder(
         from thinkback.embedders.hashing import HashingEmbedder
 
         return HashingEmbedder()
-    raise InvalidInput(f"No embedder is called {spec!r}. Use one of: {', '.join(EMBEDDER_SPECS)}.")
+    raise InvalidInput(f"Unknown embedder {spec!r}. Use one of: {', '.join(EMBEDDER_SPECS)}.")

@@ -1,4 +1,4 @@
-"""WordLlama, a static embedder: a table of word vectors, far quicker than MiniLM and a little less able."""
+"""WordLlama, a table of static word vectors: much faster than MiniLM and slightly less accurate."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from thinkback.embedders.vectors import MAX_TEXT_CHARS, normalise_rows
+import numpy as np
+
+from thinkback.embedders.hashing import MAX_TEXT_CHARS, normalise_rows
 from thinkback.errors import MissingExtra, ModelUnavailable
-from thinkback.llms.payload import to_valid_unicode
+from thinkback.llms.structured_output import to_valid_unicode
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 
 class WordLlamaEmbedder:
-    """256 dimensions, English. Loads at the first text; each text alone, so that a batch changes nothing."""
+    """256 dimensions, English. The model is loaded by the first call; results do not depend on the batch."""
 
     name = "wordllama-l2-256"
     dim = 256
@@ -34,13 +35,11 @@ class WordLlamaEmbedder:
         self._model: Any = None
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        import numpy as np
-
-        words = self._load()
+        model = self._load()
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in zip(out, texts, strict=True):
             if text and not text.isspace():
-                row[:] = words.embed([to_valid_unicode(text[:MAX_TEXT_CHARS])])[0]
+                row[:] = model.embed([to_valid_unicode(text[:MAX_TEXT_CHARS])])[0]
         return normalise_rows(out)
 
     def _load(self) -> Any:
@@ -51,17 +50,17 @@ class WordLlamaEmbedder:
 
                     try:
                         self._model = WordLlama.load(cache_dir=self._folder, disable_download=True)
-                    except (FileNotFoundError, ValueError) as fault:
+                    except (FileNotFoundError, ValueError) as error:
                         raise ModelUnavailable(
-                            f"The wordllama package is installed without its weights ({fault}). "
+                            f"The wordllama package is installed without its weights ({error}). "
                             "Run: pip install --force-reinstall 'thinkback[fast]'"
-                        ) from fault
+                        ) from error
             return self._model
 
 
 @contextmanager
 def _preserve_root_logger() -> Iterator[None]:
-    """Importing wordllama configures the application's root logger; put it back as it was."""
+    """Undo the changes that importing wordllama makes to the application's root logger."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     try:

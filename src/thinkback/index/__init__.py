@@ -1,1 +1,1 @@
-"""Pure numerics on numpy: what of a space is near a query, by meaning and by words."""
+"""In-memory search index on numpy arrays: vectors, BM25, locality-sensitive hashing."""

@@ -1,85 +1,72 @@
-"""Memory-bounded cache of the spaces being read, shared by all tenants of a database."""
+"""Memory-bounded cache of the spaces being read, shared by all tenants of a database.
+
+It can always be rebuilt from the rows of the database. A space that was dropped is read again on demand;
+whoever still uses it can go on.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Hashable
-from typing import Generic, TypeVar
+from typing import Protocol
 
-from thinkback.index.row_cache import RowCache
+from cachetools import LRUCache
+
 from thinkback.index.space_index import SpaceIndex
-from thinkback.types import Hashing, SpaceKey, VersionStamp
-
-_Key = TypeVar("_Key", bound=Hashable)
-_Value = TypeVar("_Value")
-
-
-class LruCache(Generic[_Key, _Value]):
-    """Safe to share by threads. What goes is only let go of: whoever holds it can use it on."""
-
-    def __init__(self, max_weight: int) -> None:
-        self._max_weight = max_weight
-        self._entries: OrderedDict[_Key, tuple[_Value, int]] = OrderedDict()
-        self._weight = 0
-        self._lock = threading.Lock()
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    @property
-    def weight(self) -> int:
-        """Of all that is kept, together."""
-        return self._weight
-
-    def get(self, key: _Key) -> _Value | None:
-        with self._lock:
-            kept = self._entries.get(key)
-            if kept is None:
-                return None
-            self._entries.move_to_end(key)
-            return kept[0]
-
-    def drop(self, key: _Key) -> None:
-        with self._lock:
-            if (kept := self._entries.pop(key, None)) is not None:
-                self._weight -= kept[1]
-
-    def put(self, key: _Key, value: _Value, weight: int) -> None:
-        """Keep it as the last one used. It stays even if it alone is too heavy: else it were never kept."""
-        with self._lock:
-            self._weight += weight - self._entries.pop(key, (value, 0))[1]
-            self._entries[key] = value, weight
-            while self._weight > self._max_weight and len(self._entries) > 1:
-                self._weight -= self._entries.popitem(last=False)[1][1]
-
+from thinkback.types import Hashing, IndexDelta, SpaceKey, VersionStamp
 
 DEFAULT_CACHE_BYTES = 512 << 20
-EMPTY_SPACE_BYTES = 12 << 10  # of a view in which nothing is, measured
+EMPTY_SPACE_BYTES = 12 << 10  # measured
+
+
+class DerivedData(Protocol):
+    """Data that a reader derives from the rows of a space; it is dropped with the space."""
+
+    @property
+    def nbytes(self) -> int: ...
+
+    def invalidate(self, delta: IndexDelta) -> None:
+        """Drop what a change of the space may have changed."""
 
 
 class CachedSpace:
-    """One space as it is read: everything in memory, and R. Searched under its lock."""
+    """One space in memory: its index, its hashing R, and derived data. Use it under its lock."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.index = SpaceIndex()
-        self.row_cache = RowCache()
+        self.derived: DerivedData | None = None
         self.stamp = VersionStamp()
         self.hashing: Hashing | None = None
 
     @property
     def nbytes(self) -> int:
-        """About how much memory it takes."""
-        matrix = 0 if self.hashing is None else 2 * self.hashing.matrix.nbytes  # the shelf has its transpose
-        return EMPTY_SPACE_BYTES + matrix + self.index.nbytes + self.row_cache.nbytes
+        """Approximate memory use."""
+        matrix = 0 if self.hashing is None else 2 * self.hashing.matrix.nbytes  # the index has its transpose
+        derived = 0 if self.derived is None else self.derived.nbytes
+        return EMPTY_SPACE_BYTES + matrix + self.index.nbytes + derived
+
+    def clear(self, hashing: Hashing | None) -> None:
+        """Start again with an empty index, for a new epoch of the space."""
+        self.index = SpaceIndex()
+        self.derived = None
+        self.hashing = hashing
+
+    def apply(self, delta: IndexDelta) -> None:
+        """Apply a change of the space."""
+        self.index.apply(delta)
+        if self.derived is not None:
+            self.derived.invalidate(delta)
+        self.stamp = delta.stamp
 
 
 class SpaceCache:
-    """The views of a database, one for all its tenants."""
+    """The spaces in memory, least recently used dropped first. Safe to share between threads."""
 
     def __init__(self, max_bytes: int = DEFAULT_CACHE_BYTES) -> None:
-        self._spaces = LruCache[SpaceKey, CachedSpace](max_bytes)
+        # A space larger than the cache counts as the whole cache: it displaces all others, but is kept.
+        self._spaces: LRUCache[SpaceKey, CachedSpace] = LRUCache(
+            max_bytes, getsizeof=lambda space: min(space.nbytes, max_bytes)
+        )
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -87,21 +74,24 @@ class SpaceCache:
 
     @property
     def nbytes(self) -> int:
-        return self._spaces.weight
+        """Approximate memory use of all spaces, at most the size of the cache."""
+        return int(self._spaces.currsize)
 
     def get(self, key: SpaceKey) -> CachedSpace:
-        """The view of a space, empty if none is kept: whoever asks brings it up to date."""
-        with self._lock:  # two that ask at once get the same one
-            view = self._spaces.get(key)
-            if view is None:
-                view = CachedSpace()
-                self._spaces.put(key, view, view.nbytes)
-            return view
+        """The cached space, or a new empty one; the caller brings it up to date."""
+        with self._lock:
+            space = self._spaces.get(key)
+            if space is None:
+                space = self._spaces[key] = CachedSpace()
+            return space
 
     def drop(self, key: SpaceKey) -> None:
-        """Let go of all that is in memory of a space."""
-        self._spaces.drop(key)
+        """Remove a space from memory."""
+        with self._lock:
+            self._spaces.pop(key, None)
 
     def update_size(self, key: SpaceKey, space: CachedSpace) -> None:
-        """Take note of a view that has grown; others may have to go for it."""
-        self._spaces.put(key, space, space.nbytes)
+        """Record the current size of a space; others are dropped if the cache is full."""
+        with self._lock:
+            self._spaces.pop(key, None)  # else it might be dropped itself while space is made for it
+            self._spaces[key] = space

@@ -1,12 +1,12 @@
-"""An inverted index of one space: which documents hold the query's words, scored exactly by BM25.
+"""Inverted index of one space with exact BM25 scores.
 
-The score is the share of the query's information that a document holds, in [0, 1): the sum over matched terms
-of idf * tf / (tf + k1 * (1 - b + b * length / average)), divided by the sum of idf over all query terms. So
-it can be weighed against a cosine, and idf knows this space only. The papers retrieve by vectors alone; on
-dialogue, BM25 over stems beats a small embedder, so we deviate and use both.
+A score is the share of the query's information that a document contains, in [0, 1): the sum over the matched
+terms of idf * tf / (tf + k1 * (1 - b + b * length / average)), divided by the sum of idf over all query
+terms. It can therefore be combined with a cosine; idf is that of this space. The papers retrieve by vectors
+alone; on dialogue, BM25 over stems is better than a small embedder, so we use both.
 
-It is built like a log-structured merge tree: one big sorted segment of arrays and a small tail of new
-documents in a dictionary, merged when the tail has grown.
+The structure is a small log-structured merge tree: one sorted segment of arrays, and a tail of new documents
+in a dictionary that is merged when it has grown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thinkback.index.arrays import ensure_capacity
+from thinkback.index.vectors import ensure_capacity
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -34,20 +34,18 @@ if TYPE_CHECKING:
 
 K1 = 1.2
 B = 0.75
-_MIN_TAIL_DOCUMENTS = (
-    2048  # documents; a longer tail costs memory, not query time, so it may grow with the segment
-)
-_TERM_BYTES, _POSTING_BYTES = 560, 24  # what one takes in the tail, measured: objects, not numbers
-_MAX_CACHED_POSTINGS = 1 << 20  # postings of terms that are kept as they were asked for
+_MIN_TAIL_DOCUMENTS = 2048  # a long tail costs memory, not query time, so it may grow with the segment
+_TERM_BYTES, _POSTING_BYTES = 560, 24  # measured size of a term and a posting in the tail
+_MAX_CACHED_POSTINGS = 1 << 20  # the term cache is emptied beyond this
 
 
 def hash_terms(terms: Iterable[str]) -> TermHashes:
-    """Terms as 32-bit numbers, repeats kept. CRC-32 is the same on every machine and in every process."""
+    """Terms as 32-bit hashes, repetitions included. CRC-32 is the same on every machine."""
     return np.array([zlib.crc32(term.encode("utf-8", "surrogatepass")) for term in terms], dtype=np.uint32)
 
 
 class QueryTerms(NamedTuple):
-    """One way to ask: `terms` count in any case, those `if_known` only where some document holds them."""
+    """One phrasing of a query. `optional_terms` count only if some document contains them."""
 
     terms: TermHashes
     optional_terms: TermHashes | None = None
@@ -56,9 +54,9 @@ class QueryTerms(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Segment:
-    """Postings sorted by (term, slot): those of `terms[i]` are `offsets[i]:offsets[i + 1]`.
+    """Postings sorted by (term, slot): those of `terms[i]` are at `offsets[i]:offsets[i + 1]`.
 
-    A document's length stands with each of its postings: a query then reads slices, and gathers nothing.
+    The document length is repeated in each posting, so that a query reads slices only.
     """
 
     terms: TermHashes
@@ -70,7 +68,7 @@ class _Segment:
 
 @dataclass(slots=True, eq=False)
 class _TailPosting:
-    """The tail's documents that hold one term."""
+    """The documents of the tail that contain one term."""
 
     slots: array[int]
     tf: array[float]
@@ -78,7 +76,7 @@ class _TailPosting:
 
 
 class _TermPostings(NamedTuple):
-    """Documents that hold a term: how often, and what that is worth in a document of such a length."""
+    """Documents that contain a term: how often, and the BM25 weight of that."""
 
     slots: Slots
     tf: Floats
@@ -86,7 +84,7 @@ class _TermPostings(NamedTuple):
 
 
 class _TermInfo(NamedTuple):
-    """All that a query needs of a term: how many documents hold it, its idf, and those documents."""
+    """Everything a query needs about a term: document frequency, idf and postings."""
 
     df: int
     idf: float
@@ -95,18 +93,18 @@ class _TermInfo(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LexicalScores:
-    """A query's score of every slot, and which slots have one."""
+    """The score of every slot, and the slots that have one."""
 
     dense: Scores
-    slots_by_term: tuple[Slots, ...]  # the slots that hold one term, rarest terms first
+    slots_by_term: tuple[Slots, ...]  # rarest terms first
 
     def matching_slots(self, enough: int | None = None) -> Slots:
-        """The slots with a score, once for every term they hold; from the rarest terms until `enough`."""
+        """The slots with a score, once per matched term, rarest terms first, until there are `enough`."""
         used = total = 0
-        for part in self.slots_by_term:
+        for slots in self.slots_by_term:
             if enough is not None and total >= enough:
                 break
-            used, total = used + 1, total + len(part)
+            used, total = used + 1, total + len(slots)
         return np.concatenate(self.slots_by_term[:used]) if used else np.zeros(0, dtype=np.int32)
 
 
@@ -114,22 +112,20 @@ class LexicalIndex:
     """The documents of one space by slot (a dense row number). One writer at a time."""
 
     def __init__(self) -> None:
-        none = np.zeros(0, dtype=np.int64)
+        empty = np.zeros(0, dtype=np.int64)
         self._segment = _build_segment(
-            none.astype(np.uint64), none.astype(np.float32), none.astype(np.float32)
+            empty.astype(np.uint64), empty.astype(np.float32), empty.astype(np.float32)
         )
         self._tail: dict[int, _TailPosting] = {}
         self._tail_docs: dict[int, list[int]] = {}
         self._length = np.zeros(0, dtype=np.float32)
         self._present = np.zeros(0, dtype=np.bool_)
-        self._stale = np.zeros(0, dtype=np.bool_)  # slots whose postings in the segment no longer count
+        self._stale = np.zeros(0, dtype=np.bool_)  # slots whose postings in the segment are outdated
         self._stale_count = 0
         self._slot_count = 0
         self._document_count = 0
         self._total_length = 0
-        self._term_cache: dict[
-            int, _TermInfo
-        ] = {}  # terms as they were asked for, until a document comes or goes
+        self._term_cache: dict[int, _TermInfo] = {}  # valid until a document is added or removed
         self._cached_postings = 0
 
     def __len__(self) -> int:
@@ -137,14 +133,14 @@ class LexicalIndex:
 
     @property
     def nbytes(self) -> int:
-        """About how much memory the postings take."""
+        """Approximate memory use of the postings."""
         segment = self._segment
         columns = (segment.terms, segment.offsets, segment.slots, segment.tf, segment.length, self._length)
         tail = len(self._tail) * _TERM_BYTES + sum(map(len, self._tail_docs.values())) * _POSTING_BYTES
         return sum(column.nbytes for column in columns) + tail
 
     def add(self, slot: int, terms: TermHashes) -> None:
-        """Index a document; one already at this slot is replaced."""
+        """Index a document, replacing the one at this slot."""
         self._register(slot, len(terms))
         distinct, counts = np.unique(terms, return_counts=True)
         names = distinct.tolist()
@@ -165,18 +161,18 @@ class LexicalIndex:
             for slot, terms in zip(slots, documents, strict=True):
                 self.add(slot, terms)
             return
-        last = dict(zip(slots, documents, strict=True))
-        for slot, terms in last.items():
+        by_slot = dict(zip(slots, documents, strict=True))
+        for slot, terms in by_slot.items():
             self._register(slot, len(terms))
-        where = np.fromiter(last, dtype=np.uint64, count=len(last))
-        lengths = np.fromiter(map(len, last.values()), dtype=np.int64, count=len(last))
-        flat = np.concatenate(list(last.values())).astype(np.uint64)
-        keys = np.sort((flat << np.uint64(32)) | np.repeat(where, lengths))
+        slot_keys = np.fromiter(by_slot, dtype=np.uint64, count=len(by_slot))
+        lengths = np.fromiter(map(len, by_slot.values()), dtype=np.int64, count=len(by_slot))
+        all_terms = np.concatenate(list(by_slot.values())).astype(np.uint64)
+        keys = np.sort((all_terms << np.uint64(32)) | np.repeat(slot_keys, lengths))
         first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else lengths[:0]
         self._merge(keys[first], np.diff(first, append=len(keys)).astype(np.float32))
 
     def remove(self, slot: int) -> None:
-        """Forget the document at this slot, if there is one."""
+        """Remove the document at this slot, if there is one."""
         if slot >= self._slot_count or not self._present[slot]:
             return
         self._term_cache, self._cached_postings = {}, 0
@@ -197,49 +193,49 @@ class LexicalIndex:
                 del self._tail[term]
 
     def scores(self, query: TermHashes, slots: Slots | None = None) -> tuple[Slots, Scores]:
-        """The slots that share a term with the query, ascending, with their scores; or those of `slots`."""
-        weighed = self.score_all(query)
-        found = np.unique(weighed.matching_slots()) if slots is None else slots
-        return found, weighed.dense[found]
+        """The slots that share a term with the query, ascending, and their scores; or those of `slots`."""
+        result = self.score_all(query)
+        chosen = np.unique(result.matching_slots()) if slots is None else slots
+        return chosen, result.dense[chosen]
 
     def document_coverage(self, query: TermHashes) -> Scores:
-        """Of every slot, the share of the document's words that the query says."""
-        words = np.zeros(max(self._slot_count, 1), dtype=np.float64)
-        for known in self._term_infos(set(query.tolist())):
-            for held in known.postings:
-                words[held.slots] += held.tf
+        """For every slot, the share of the document's words that occur in the query."""
+        matched = np.zeros(max(self._slot_count, 1), dtype=np.float64)
+        for info in self._term_infos(set(query.tolist())):
+            for postings in info.postings:
+                matched[postings.slots] += postings.tf
         length = np.maximum(self._length[: self._slot_count], 1.0)
-        return words[: self._slot_count] / length
+        return matched[: self._slot_count] / length
 
     def lengths(self, slots: Slots) -> Floats:
-        """How many words each of these documents has."""
+        """The number of words of each document."""
         return self._length[slots]
 
     def score_all(self, query: TermHashes, optional_terms: TermHashes | None = None) -> LexicalScores:
-        """The scores of the whole space for one query; of `if_known`, what nobody wrote takes no share."""
-        always = set(query.tolist())
-        names = sorted(always if optional_terms is None else always.union(optional_terms.tolist()))
+        """The scores of all slots. Optional terms that no document contains do not lower the score."""
+        required = set(query.tolist())
+        names = sorted(required if optional_terms is None else required.union(optional_terms.tolist()))
         parts: list[tuple[int, float, _TermPostings]] = []
         information = 0.0
-        for name, known in zip(names, self._term_infos(names), strict=True):
-            if not known.df and name not in always:
+        for name, info in zip(names, self._term_infos(names), strict=True):
+            if not info.df and name not in required:
                 continue
-            information += known.idf
-            parts += [(known.df, known.idf, held) for held in known.postings]
-        if not parts or not self._total_length:  # all that held a word may have been removed
+            information += info.idf
+            parts += [(info.df, info.idf, postings) for postings in info.postings]
+        if not parts or not self._total_length:  # every document with a term may have been removed
             return LexicalScores(dense=np.zeros(self._slot_count), slots_by_term=())
         parts.sort(key=itemgetter(0))
-        slots = tuple(held.slots for _, _, held in parts)
+        slots = tuple(postings.slots for _, _, postings in parts)
         share = np.array([idf for _, idf, _ in parts], dtype=np.float32) / np.float32(information)
-        worth = np.concatenate([held.weights for _, _, held in parts])
-        worth *= share.repeat([len(part) for part in slots])
-        dense: Scores = np.bincount(np.concatenate(slots), worth, self._slot_count).astype(
+        weights = np.concatenate([postings.weights for _, _, postings in parts])
+        weights *= share.repeat([len(term_slots) for term_slots in slots])
+        dense: Scores = np.bincount(np.concatenate(slots), weights, self._slot_count).astype(
             np.float64, copy=False
         )
         return LexicalScores(dense=dense, slots_by_term=slots)
 
     def _term_infos(self, names: Collection[int]) -> list[_TermInfo]:
-        """What there is of these terms; kept, for searches ask for the same ones again and again."""
+        """Information about these terms, cached because successive searches use the same ones."""
         missing = [name for name in names if name not in self._term_cache]
         if missing:
             if self._cached_postings > _MAX_CACHED_POSTINGS:
@@ -248,37 +244,38 @@ class LexicalIndex:
             starts = self._segment.offsets[self._segment.terms.searchsorted(wanted)].tolist()
             stops = self._segment.offsets[self._segment.terms.searchsorted(wanted, side="right")].tolist()
             for name, start, stop in zip(missing, starts, stops, strict=True):
-                self._term_cache[name] = known = self._compute_term_info(name, start, stop)
-                self._cached_postings += 1 + known.df
+                self._term_cache[name] = info = self._compute_term_info(name, start, stop)
+                self._cached_postings += 1 + info.df
         return [self._term_cache[name] for name in names]
 
     def _compute_term_info(self, name: int, start: int, stop: int) -> _TermInfo:
-        """A term whose postings in the segment are at start:stop."""
-        held = []
+        """Information about a term whose postings in the segment are at start:stop."""
+        postings = []
         for slots, tf, length in self._postings(name, start, stop):
             norm = length * np.float32(K1 * B * self._document_count / max(self._total_length, 1))
             norm += K1 * (1 - B)
             norm += tf
-            held.append(_TermPostings(slots, tf, tf / norm))
-        df = sum(len(each.slots) for each in held)
-        return _TermInfo(df, math.log1p((self._document_count - df + 0.5) / (df + 0.5)), tuple(held))
+            postings.append(_TermPostings(slots, tf, tf / norm))
+        df = sum(len(posting.slots) for posting in postings)
+        return _TermInfo(df, math.log1p((self._document_count - df + 0.5) / (df + 0.5)), tuple(postings))
 
     def _postings(self, name: int, start: int, stop: int) -> list[tuple[Slots, Floats, Floats]]:
-        """A term's live postings: in the segment, at start:stop, and in the tail."""
-        found = []
+        """The live postings of a term: in the segment at start:stop, and in the tail."""
+        result = []
         if start < stop:
             slots = self._segment.slots[start:stop]
             tf, length = self._segment.tf[start:stop], self._segment.length[start:stop]
             if self._stale_count:
                 live = ~self._stale[slots]
                 slots, tf, length = slots[live], tf[live], length[live]
-            found.append((slots, tf, length))
+            result.append((slots, tf, length))
         tail = self._tail.get(name)
         if tail is not None:
-            found.append((np.array(tail.slots), np.array(tail.tf), np.array(tail.length)))
-        return found
+            result.append((np.array(tail.slots), np.array(tail.tf), np.array(tail.length)))
+        return result
 
     def _register(self, slot: int, length: int) -> None:
+        """Make space for a document and count it."""
         self.remove(slot)
         self._term_cache, self._cached_postings = {}, 0
         self._length = ensure_capacity(self._length, slot + 1)
@@ -291,7 +288,7 @@ class LexicalIndex:
         self._total_length += length
 
     def _merge(self, keys: npt.NDArray[np.uint64] | None = None, tfs: Floats | None = None) -> None:
-        """One new segment of the old one's live postings, the tail, and new (term, slot) `keys`."""
+        """Build a new segment from the old one, the tail, and new (term, slot) `keys`."""
         old = self._segment
         live = ~self._stale[old.slots]
         all_keys = [_posting_keys(np.repeat(old.terms, np.diff(old.offsets))[live], old.slots[live])]

@@ -1,3 +1,4 @@
-"""Language processing without a model: tokens, sentences, dates, names, questions and safety, for English and Chinese."""
+"""Language processing without a model, for English and Chinese.
 
-from __future__ import annotations
+Tokens, sentences, dates, names, questions and safety; `en` and `zh` hold what concerns one language only.
+"""

@@ -1,4 +1,9 @@
-"""Time expressions in English and Chinese text as half-open UTC intervals, relative to the time of the turn."""
+"""Time expressions in English and Chinese text as half-open UTC intervals, relative to the time of the turn.
+
+To support another expression, add a line to `_DATE_PATTERNS`. Ambiguous phrases are decided as follows: "next
+Friday" is the first Friday after today, 下周五 the Friday of next week. An expression that names no real day
+(May 32nd) is ignored.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from thinkback.errors import InvalidInput
-from thinkback.language.numbers import (
+from thinkback.language.tokens import (
     NUMBER_PATTERN_EN,
     NUMBER_PATTERN_ZH,
     parse_chinese_number,
@@ -16,39 +21,42 @@ from thinkback.language.numbers import (
 )
 
 Interval = tuple[datetime, datetime]
+"""From the first instant up to, not including, the second."""
 
 
 def days_interval(day: datetime, count: int = 1) -> Interval:
+    """`count` whole days from the day of `day` on."""
     start = day.replace(hour=0, minute=0, second=0, microsecond=0)
     return start, start + timedelta(days=count)
 
 
 def relative_days(now: datetime, by: int, count: int = 1) -> Interval:
+    """`count` whole days, the first of them `by` days after `now`."""
     return days_interval(now + timedelta(days=by), count)
 
 
 def relative_week(now: datetime, by: int = 0) -> Interval:
-    """Monday to Monday."""
+    """The week `by` weeks after this one, from Monday to Monday."""
     return relative_days(now, 7 * by - now.weekday(), 7)
 
 
-def month_interval(year: int, number: int) -> Interval:
-    return datetime(year, number, 1, tzinfo=UTC), datetime(
-        year + number // 12, number % 12 + 1, 1, tzinfo=UTC
-    )
+def month_interval(year: int, month: int) -> Interval:
+    start = datetime(year, month, 1, tzinfo=UTC)
+    return start, datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
 
 
 def relative_month(now: datetime, by: int) -> Interval:
+    """The month `by` months after this one."""
     index = now.year * 12 + now.month - 1 + by
     return month_interval(index // 12, index % 12 + 1)
 
 
-def year_interval(number: int) -> Interval:
-    return datetime(number, 1, 1, tzinfo=UTC), datetime(number + 1, 1, 1, tzinfo=UTC)
+def year_interval(year: int) -> Interval:
+    return datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)
 
 
-def date_interval(year_number: int, month_number: int, day_number: int) -> Interval:
-    return days_interval(datetime(year_number, month_number, day_number, tzinfo=UTC))
+def date_interval(year: int, month: int, day: int) -> Interval:
+    return days_interval(datetime(year, month, day, tzinfo=UTC))
 
 
 def day_months_away(now: datetime, by: int) -> Interval:
@@ -58,16 +66,20 @@ def day_months_away(now: datetime, by: int) -> Interval:
 
 
 def nearest_weekday(now: datetime, number: int, *, past: bool) -> Interval:
-    """The nearest such weekday before (or after) today, never today itself."""
+    """The last (`past`) or next weekday of this number (Monday is 0), never today itself."""
     ahead = (number - now.weekday()) % 7 or 7
     return relative_days(now, ahead - 7 if past and ahead < 7 else -7 if past else ahead)
 
 
 IntervalBuilder = Callable[[re.Match[str], datetime, bool], Interval]
+"""Builds the interval of a match, given the reference time and `past`.
+
+`past` says whether an expression without direction ("on Friday", "in May") means the last or the next one.
+"""
 
 
 class TimeExpression(NamedTuple):
-    """From `start` up to, not including, `end`; said at `text[span[0]:span[1]]`."""
+    """The interval from `start` up to, not including, `end`, named by `text[span[0]:span[1]]`."""
 
     start: datetime
     end: datetime
@@ -75,10 +87,10 @@ class TimeExpression(NamedTuple):
 
 
 class TimePatterns:
-    """Patterns and what they mean, a line each: (cues, pattern, how to reckon the interval).
+    """A table of patterns; each line is (cues, pattern, builder of the interval).
 
-    Cues are looked for first, since most texts name no time: a|b, or a|b & c|d where one of each must be
-    there. "0" stands for any digit.
+    Cues are substrings that are looked for first, because most texts name no time: `a|b`, or `a|b & c|d` if
+    one of each group is required. "0" stands for any digit.
     """
 
     def __init__(self, *lines: tuple[str, str, IntervalBuilder]) -> None:
@@ -86,29 +98,29 @@ class TimePatterns:
             (_parse_cues(cues, 0), _parse_cues(cues, 1), re.compile(pattern, re.IGNORECASE), build)
             for cues, pattern, build in lines
         )
-        self._cues = frozenset(cue for one, other, _, _ in self._lines for cue in one | other)
+        self._cues = frozenset(cue for first, second, _, _ in self._lines for cue in first | second)
 
     def find(self, text: str, now: datetime, past: bool) -> list[TimeExpression]:
-        """Whatever the lines find, overlaps and all; `now` in UTC."""
+        """All matches of all lines, which may overlap; `now` must be in UTC."""
         lowered = text.lower()
-        there = {cue for cue in self._cues if cue in lowered}
+        present = {cue for cue in self._cues if cue in lowered}
         if _DIGIT.search(text):
-            there.add("0")
+            present.add("0")
         found: list[TimeExpression] = []
-        for one, other, pattern, build in self._lines if there else ():
-            if one.isdisjoint(there) or (other and other.isdisjoint(there)):
+        for first, second, pattern, build in self._lines if present else ():
+            if first.isdisjoint(present) or (second and second.isdisjoint(present)):
                 continue
             for match in pattern.finditer(text):
                 try:
                     start, end = build(match, now, past)
-                except (ValueError, OverflowError):  # no such day: 32 May, the year 99999
+                except (ValueError, OverflowError):  # no such date: May 32, or the year 99999
                     continue
                 found.append(TimeExpression(start, end, match.span()))
         return found
 
 
-def _parse_cues(said: str, group: int) -> frozenset[str]:
-    groups = said.split(" & ")
+def _parse_cues(cues: str, group: int) -> frozenset[str]:
+    groups = cues.split(" & ")
     return frozenset(groups[group].split("|")) if group < len(groups) else frozenset()
 
 
@@ -142,11 +154,13 @@ TIME_UNITS_ZH = {
     "礼拜": "week",
     "月": "month",
     "年": "year",
+    "小时": "hour",
+    "分钟": "minute",
 }
-TIME_UNITS_ZH |= {"小时": "hour", "分钟": "minute"}
 
 
 def _interval_away(now: datetime, count: int, unit: str) -> Interval:
+    """The day (for years, the whole year) that is `count` units after `now`."""
     if unit in ("hour", "minute"):
         return days_interval(now + timedelta(**{unit + "s": count}))
     if unit in ("day", "week"):
@@ -157,6 +171,7 @@ def _interval_away(now: datetime, count: int, unit: str) -> Interval:
 
 
 def relative_period(now: datetime, by: int, unit: str) -> Interval:
+    """The week, weekend, month or year that is `by` units after the current one."""
     if unit == "week":
         return relative_week(now, by)
     if unit == "weekend":
@@ -165,28 +180,28 @@ def relative_period(now: datetime, by: int, unit: str) -> Interval:
 
 
 def _parse_month_en(m: re.Match[str], now: datetime, past: bool) -> Interval:
-    """A month, or a day of one; without a year, the nearest on the side the text leans to."""
+    """A month or a day of a month; without a year, the nearest one in the direction given by `past`."""
     parts = m.groupdict()
-    month_number = MONTH_PREFIXES.index(parts["m"][:3].lower()) + 1
-    lead = m.group().lower()
-    past = lead.startswith(("last", "since")) or (past and not lead.startswith("next"))
-    year_number = (
-        int(parts["y"]) if parts.get("y") else nearest_year(now, month_number, int(parts.get("d") or 1), past)
-    )
+    month = MONTH_PREFIXES.index(parts["m"][:3].lower()) + 1
+    words = m.group().lower()
+    past = words.startswith(("last", "since")) or (past and not words.startswith("next"))
+    year = int(parts["y"]) if parts.get("y") else nearest_year(now, month, int(parts.get("d") or 1), past)
     if parts.get("d"):
-        return date_interval(year_number, month_number, int(parts["d"]))
-    if lead.startswith("last") and not parts.get("y") and month_number == now.month:
-        year_number -= 1  # in May, last May is not this one
-    return month_interval(year_number, month_number)
+        return date_interval(year, month, int(parts["d"]))
+    if words.startswith("last") and not parts.get("y") and month == now.month:
+        year -= 1  # in May, "last May" is not the current month
+    return month_interval(year, month)
 
 
-def nearest_year(now: datetime, month_number: int, day_number: int, past: bool) -> int:
-    ahead = (month_number, day_number) > (now.month, now.day)
-    behind = (month_number, 31 if day_number == 1 else day_number) < (now.month, now.day)
+def nearest_year(now: datetime, month: int, day: int, past: bool) -> int:
+    """The year of the nearest such date before or after `now`; the current month counts as both."""
+    ahead = (month, day) > (now.month, now.day)
+    behind = (month, 31 if day == 1 else day) < (now.month, now.day)
     return now.year - 1 if past and ahead else now.year + 1 if not past and behind else now.year
 
 
-def _parse_year_zh(m: re.Match[str], now: datetime) -> int | None:
+def parse_year(m: re.Match[str], now: datetime) -> int | None:
+    """The year of the groups `y` (digits) or `ry` (去, 今, 明...), or None."""
     parts = m.groupdict()
     if parts.get("y"):
         return int(parts["y"])
@@ -194,14 +209,14 @@ def _parse_year_zh(m: re.Match[str], now: datetime) -> int | None:
 
 
 def _parse_date_zh(m: re.Match[str], now: datetime, past: bool) -> Interval:
-    month_number = parse_chinese_number(m["zm"])
-    day_number = parse_chinese_number(m["d"]) if m["d"] else None
-    year_number = _parse_year_zh(m, now)
-    if year_number is None:
-        year_number = nearest_year(now, month_number, day_number or 1, past)
-    if day_number is None:
-        return month_interval(year_number, month_number)
-    return date_interval(year_number, month_number, day_number)
+    month = parse_chinese_number(m["zm"])
+    day = parse_chinese_number(m["d"]) if m["d"] else None
+    year = parse_year(m, now)
+    if year is None:
+        year = nearest_year(now, month, day or 1, past)
+    if day is None:
+        return month_interval(year, month)
+    return date_interval(year, month, day)
 
 
 def _parse_weekday_zh(m: re.Match[str], now: datetime, past: bool) -> Interval:
@@ -212,10 +227,9 @@ def _parse_weekday_zh(m: re.Match[str], now: datetime, past: bool) -> Interval:
 
 
 def _parse_weekday_en(m: re.Match[str], now: datetime, past: bool) -> Interval:
-    lean = {"last": True, "past": True, "next": False, "this": False, "coming": False}
-    return nearest_weekday(
-        now, WEEKDAY_PREFIXES.index(m["wd"][:3].lower()), past=lean.get((m["lean"] or "").lower(), past)
-    )
+    is_past = {"last": True, "past": True, "next": False, "this": False, "coming": False}
+    past = is_past.get((m["direction"] or "").lower(), past)
+    return nearest_weekday(now, WEEKDAY_PREFIXES.index(m["wd"][:3].lower()), past=past)
 
 
 PERIOD_OFFSETS_EN = {"last": -1, "past": -1, "this": 0, "next": 1, "coming": 1}
@@ -237,7 +251,8 @@ _DATE_PATTERNS = TimePatterns(
     ("tomorrow", rf"\btomorrow(?: {DAY_PART_PATTERN_EN})?\b", lambda m, now, past: relative_days(now, 1)),
     (
         "on |last|past|this|next|coming & day",
-        rf"\b(?:(?:on )?(?:the )?(?P<lean>last|past|this|next|coming) |on ){WEEKDAY_PATTERN_EN}(?: {DAY_PART_PATTERN_EN})?\b",
+        rf"\b(?:(?:on )?(?:the )?(?P<direction>last|past|this|next|coming) |on ){WEEKDAY_PATTERN_EN}"
+        rf"(?: {DAY_PART_PATTERN_EN})?\b",
         _parse_weekday_en,
     ),
     (
@@ -257,19 +272,22 @@ _DATE_PATTERNS = TimePatterns(
     ),
     (
         "in |from now|later & day|week|month|year|hour|minute",
-        rf"\b(?:in (?P<n>{NUMBER_PATTERN_EN}) {_UNIT_PATTERN}|(?P<n2>{NUMBER_PATTERN_EN}) {_SECOND_UNIT_PATTERN} (?:from now|later))\b",
+        rf"\b(?:in (?P<n>{NUMBER_PATTERN_EN}) {_UNIT_PATTERN}"
+        rf"|(?P<n2>{NUMBER_PATTERN_EN}) {_SECOND_UNIT_PATTERN} (?:from now|later))\b",
         lambda m, now, past: _interval_away(
             now, parse_english_number(m["n"] or m["n2"]), (m["unit"] or m["unit2"]).lower()
         ),
     ),
     (
         f"{_MONTH_CUES} & 0",
-        rf"\b(?:on |since |until |by )?{MONTH_PATTERN_EN}\.? {_DAY_PATTERN}(?:,? {YEAR_PATTERN})?\b(?!\s?(?:kg|lbs?|years|%))",
+        rf"\b(?:on |since |until |by )?{MONTH_PATTERN_EN}\.? {_DAY_PATTERN}(?:,? {YEAR_PATTERN})?\b"
+        r"(?!\s?(?:kg|lbs?|years|%))",
         _parse_month_en,
     ),
     (
         f"{_MONTH_CUES} & 0",
-        rf"\b(?:on |since |until |by )?(?:the )?{_DAY_PATTERN} (?:of )?{MONTH_PATTERN_EN}\.?(?:,? {YEAR_PATTERN})?\b",
+        rf"\b(?:on |since |until |by )?(?:the )?{_DAY_PATTERN} (?:of )?{MONTH_PATTERN_EN}\.?"
+        rf"(?:,? {YEAR_PATTERN})?\b",
         _parse_month_en,
     ),
     (
@@ -300,7 +318,8 @@ _DATE_PATTERNS = TimePatterns(
     ),
     (
         "周|星期|礼拜",
-        f"(?P<shift>上上|下下|上|这|本|下)?个?{_WEEK_PATTERN_ZH}(?P<zwd>[一二三四五六日天]){_DAY_PART_PATTERN_ZH}",
+        f"(?P<shift>上上|下下|上|这|本|下)?个?{_WEEK_PATTERN_ZH}(?P<zwd>[一二三四五六日天])"
+        + _DAY_PART_PATTERN_ZH,
         _parse_weekday_zh,
     ),
     (
@@ -317,8 +336,9 @@ _DATE_PATTERNS = TimePatterns(
     ),
     (
         "前|后",
-        # 2020年后 and 三月前 are a year and a month
-        f"(?!(?:19|20)\\d\\d年)(?P<n>{NUMBER_PATTERN_ZH})个?(?P<unit>天|日|周|星期|礼拜|(?<=个)月|年|小时|分钟)"
+        # 2020年后 and 三月前 name a year and a month, not a distance
+        f"(?!(?:19|20)\\d\\d年)(?P<n>{NUMBER_PATTERN_ZH})个?"
+        "(?P<unit>天|日|周|星期|礼拜|(?<=个)月|年|小时|分钟)"
         "(?P<way>以前|之前|前|以后|之后|后)",
         lambda m, now, past: _interval_away(
             now, parse_chinese_number(m["n"]) * (-1 if "前" in m["way"] else 1), TIME_UNITS_ZH[m["unit"]]
@@ -333,40 +353,43 @@ _DATE_PATTERNS = TimePatterns(
     (
         "年",
         "(?:(?P<y>(?:19|20)\\d\\d)|(?P<ry>前|去|今|明|后))年",
-        lambda m, now, past: year_interval(_parse_year_zh(m, now) or now.year),
+        lambda m, now, past: year_interval(parse_year(m, now) or now.year),
     ),
 )
 
 
 def find_time_expressions(text: str, now: datetime, *, past: bool = False) -> list[TimeExpression]:
-    """Every time expression of a text, in order, none overlapping another; the longest reading wins."""
+    """Find the time expressions of a text, in order and without overlaps.
+
+    `now` is the reference time; `past` says whether "on Friday" or "in May" means the last or the next one.
+    Raises `InvalidInput` if `now` has no time zone.
+    """
     if now.tzinfo is None:
-        raise InvalidInput(f"the reference time {now.isoformat()} has no zone; give an aware datetime")
+        raise InvalidInput(f"the reference time {now.isoformat()} has no time zone; pass an aware datetime")
     return drop_overlaps(_DATE_PATTERNS.find(text, now.astimezone(UTC), past))
 
 
 def drop_overlaps(found: list[TimeExpression]) -> list[TimeExpression]:
-    """In order, none overlapping another: the first to begin wins, then the longest, then the first given."""
-    out: list[TimeExpression] = []
-    for when in sorted(found, key=lambda when: (when.span[0], -when.span[1])):
-        if not out or when.span[0] >= out[-1].span[1]:
-            out.append(when)
-    return out
+    """Sort and drop overlaps: the earliest start wins, then the longest, then the first given."""
+    result: list[TimeExpression] = []
+    for expression in sorted(found, key=lambda expression: (expression.span[0], -expression.span[1])):
+        if not result or expression.span[0] >= result[-1].span[1]:
+            result.append(expression)
+    return result
 
 
-def format_interval(when: TimeExpression) -> str:
-    """The interval as a short date: 2024, 2024-05, 2024-05-06, or 2024-05-06 to 2024-05-12."""
-    first, last = when.start, when.end - timedelta(days=1)
+def format_interval(time: TimeExpression) -> str:
+    """Format as a short date: 2024, 2024-05, 2024-05-06, or 2024-05-06 to 2024-05-12."""
+    first, last = time.start, time.end - timedelta(days=1)
     if first.date() == last.date():
         return f"{first:%Y-%m-%d}"
     if (first.month, first.day, last.month, last.day) == (1, 1, 12, 31) and first.year == last.year:
         return f"{first:%Y}"
-    if first.day == 1 and when.end.day == 1 and (last.year, last.month) == (first.year, first.month):
+    if first.day == 1 and time.end.day == 1 and (last.year, last.month) == (first.year, first.month):
         return f"{first:%Y-%m}"
     return f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
 
 
-def format_start(when: TimeExpression) -> str:
-    """When what still holds began: a month or a year that was said stays one, else the first day."""
-    said = format_interval(when)
-    return said.partition(" to ")[0]
+def format_start(time: TimeExpression) -> str:
+    """Format the start: a year or month if the expression is one, else its first day."""
+    return format_interval(time).partition(" to ")[0]

@@ -1,7 +1,7 @@
-"""A request to forget, and the words that it is about: "forget my address", 把我的工资忘掉.
+"""Requests to forget something ("forget my address", 把我的工资忘掉) and their topics.
 
-Post-thinking takes thoughts back by it (`think/rules/forget.py`); recall passes over the raw turns that told
-what is to be forgotten, since not every fact has become a thought.
+Post-thinking retires the thoughts on the topic; recall skips the raw turns that mention it, because not every
+fact has become a thought.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from thinkback.language.digest_cache import cache_by_digest
 from thinkback.language.kinship import KIN_EN
 from thinkback.language.sentences import split_sentences
+from thinkback.language.text_cache import cache_by_digest
 from thinkback.language.tokens import extract_terms
 
 _I = re.IGNORECASE
@@ -86,7 +86,7 @@ _JUST_SAID_ZH = re.compile(
 FORGET_WORD = re.compile(
     "forget|delete|erase|wipe|remove|discard|scrub|unlearn|remember|stor|keep|sav|record|[忘删抹清记提]", _I
 )
-"""What every request to forget has; most texts have not."""
+"""A word that every request to forget contains, for a quick first check."""
 _GENERIC_NOUN_SUFFIX = re.compile(
     r"\s+(?:figures?|numbers?|infos?|information|details?|things?|stuff|parts?|bits?|data|entry|facts?|story"
     r"|business|situation|matter)\Z",
@@ -109,31 +109,31 @@ _NAME = re.compile(r"\b[A-Z][\w-]+")
 
 
 def parse_forget_request(sentence: str) -> str | None:
-    """The words after "forget", if a sentence asks for that; may be empty."""
+    """The words after "forget" (possibly empty), or None if the sentence is no such request."""
     text = sentence.strip().replace("’", "'")
-    if found := _FORGET_EN.match(text):
-        return None if _IDIOM.fullmatch(found["rest"]) else found["rest"]
+    if match := _FORGET_EN.match(text):
+        return None if _IDIOM.fullmatch(match["rest"]) else match["rest"]
     bare = text.rstrip("。！!. ")
-    found = _FORGET_ZH.fullmatch(bare) or _FORGET_AFTER_TOPIC_ZH.fullmatch(bare)
-    if found is None or _QUESTION_ZH.search(text):
+    match = _FORGET_ZH.fullmatch(bare) or _FORGET_AFTER_TOPIC_ZH.fullmatch(bare)
+    if match is None or _QUESTION_ZH.search(text):
         return None
-    return next(words for words in found.groups() if words)
+    return next(words for words in match.groups() if words)
 
 
 def refers_to_last_turn(rest: str) -> bool:
-    """Whether a request means what was said just before: "what I just said"."""
+    """Whether the request is about the previous turn: "what I just said"."""
     return bool(_JUST_SAID.fullmatch(rest) or _JUST_SAID_ZH.fullmatch(rest))
 
 
 def strip_topic_prefix(rest: str) -> str:
-    """The words after "forget" without what leads to the topic: "that I live in Rome" -> "I live in Rome"."""
+    """Remove words that introduce the topic: "that I live in Rome" -> "I live in Rome"."""
     return _TOPIC_PREFIX.sub("", rest, count=1) if _TOPIC_PREFIX.match(rest) else rest
 
 
 def extract_topic(rest: str) -> str:
-    """What a request is about: "my salary figure please" -> "salary"."""
+    """The topic of a request: "my salary figure please" -> "salary"."""
     if _CHINESE_STOP.split(rest)[0].isascii():
-        rest = _CHINESE_STOP.split(rest)[0]  # "forget my salary，别记了": the other half says it again
+        rest = _CHINESE_STOP.split(rest)[0]  # "forget my salary，别记了": the second half repeats the request
     if re.search("[\u4e00-\u9fff]", rest):
         return _NOT_TOPIC_ZH.sub("", _NOT_TOPIC_ZH.sub("", rest)).strip(" ，,。")
     words = _TRAILING_WORDS.sub("", strip_topic_prefix(rest))
@@ -146,24 +146,25 @@ def extract_topic(rest: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """What a turn asks to forget: what has all `words`, or one of the `names`; `recent`: the turn before."""
+    """What to forget: texts with all `words` or one of the `names`, or the previous turn (`last_turn`)."""
 
     words: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     last_turn: bool = False
 
     def covers(self, text: str) -> bool:
+        """Whether a text is on the topic of the request."""
         words = _canonical_terms(text)
         return bool(self.words) and (self.words <= words or not self.names.isdisjoint(words))
 
 
 @cache_by_digest(8192)
 def find_forget_requests(text: str) -> tuple[ForgetRequest, ...]:
-    """What a turn asks the memory to forget; an order about a text ("delete the last line") is none."""
+    """Find requests to forget personal facts; "delete the last line" is none."""
     if not FORGET_WORD.search(text):
         return ()
-    found = [rest for each in split_sentences(text) if (rest := parse_forget_request(each.text))]
-    return tuple(_build_request(rest) for rest in found if _PERSONAL.search(rest))
+    requests = [rest for sentence in split_sentences(text) if (rest := parse_forget_request(sentence.text))]
+    return tuple(_build_request(rest) for rest in requests if _PERSONAL.search(rest))
 
 
 def _build_request(rest: str) -> ForgetRequest:
@@ -175,5 +176,5 @@ def _build_request(rest: str) -> ForgetRequest:
 
 
 def _canonical_terms(text: str) -> frozenset[str]:
-    """Search terms, relatives by the one word each stands for: "ex-husband" is an "ex" too."""
+    """Search terms, with words for relatives replaced by their role: "ex-husband" becomes "ex"."""
     return frozenset(KIN_EN.get(term, term) for term in extract_terms(text))

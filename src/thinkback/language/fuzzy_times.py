@@ -1,11 +1,14 @@
-"""Vague time expressions (`a few days ago`, `lately`) as intervals wide enough to search in."""
+"""Vague time expressions ("a few days ago", 前几天, "lately") as intervals wide enough to search in.
+
+They narrow a search; facts are dated with `dates` only. The longer ago, the less precise a number is meant:
+"two weeks ago" allows a fifth of the distance on either side.
+"""
 
 from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
 
-from thinkback.language import dates as cal
 from thinkback.language.dates import (
     DAY_PART_PATTERN_EN,
     MONTH_PATTERN_EN,
@@ -18,11 +21,19 @@ from thinkback.language.dates import (
     WEEKDAY_PREFIXES,
     YEAR_OFFSETS_ZH,
     YEAR_PATTERN,
+    Interval,
     IntervalBuilder,
+    date_interval,
+    days_interval,
+    month_interval,
+    nearest_weekday,
     nearest_year,
+    relative_days,
+    relative_month,
     relative_period,
+    year_interval,
 )
-from thinkback.language.numbers import (
+from thinkback.language.tokens import (
     NUMBER_PATTERN_EN,
     NUMBER_PATTERN_ZH,
     parse_chinese_number,
@@ -30,39 +41,34 @@ from thinkback.language.numbers import (
 )
 
 _UNIT_DAYS = {"hour": 0, "minute": 0, "day": 1, "week": 7, "month": 30, "year": 365}
-RECENT_DAYS = 30  # days that "lately" and 最近 reach back
-_FEW_UNITS_DAYS = {
-    "day": 14,
-    "week": 60,
-    "month": 270,
-    "year": 3300,
-}  # days that "a few ... ago" reaches back
+RECENT_DAYS = 30  # reach of "lately" and 最近
+# reach of "a few days ago", "a few weeks ago", ...
+_FEW_UNITS_DAYS = {"day": 14, "week": 60, "month": 270, "year": 3300}
 
 
-def days_back(now: datetime, first: int, last: int = -1) -> cal.Interval:
-    """From `first` days ago up to `last` days ago, that day left out; -1 is tomorrow, so today counts."""
-    today = cal.days_interval(now)[0]
+def days_back(now: datetime, first: int, last: int = -1) -> Interval:
+    """From `first` days ago up to, not including, `last` days ago; the default -1 includes today."""
+    today = days_interval(now)[0]
     return today - timedelta(days=first), today - timedelta(days=last)
 
 
-def about_ago(now: datetime, count: float, unit: str) -> cal.Interval:
-    """About so long ago: a whole year for years, else the day and a fifth of the distance around it."""
+def about_ago(now: datetime, count: float, unit: str) -> Interval:
+    """About `count` units ago: a whole year for years, else that day +/- a fifth of the distance."""
     if unit == "year" and count == int(count):
-        return cal.year_interval(now.year - int(count))
+        return year_interval(now.year - int(count))
     away = round(count * _UNIT_DAYS[unit])
     return days_back(now, away + away // 5, away - away // 5 - 1)
 
 
-def few_ago(now: datetime, unit: str) -> cal.Interval:
-    return (
-        cal.days_interval(now)
-        if not _UNIT_DAYS[unit]
-        else days_back(now, _FEW_UNITS_DAYS[unit], _UNIT_DAYS[unit] - 1)
-    )
+def few_ago(now: datetime, unit: str) -> Interval:
+    """Such as "a few days ago" or 好几年前; a few hours ago is today."""
+    if not _UNIT_DAYS[unit]:
+        return days_interval(now)
+    return days_back(now, _FEW_UNITS_DAYS[unit], _UNIT_DAYS[unit] - 1)
 
 
-def rolling_interval(now: datetime, words: str | None, unit: str) -> cal.Interval:
-    """The last so many days, weeks, months or years, today among them."""
+def rolling_interval(now: datetime, words: str | None, unit: str) -> Interval:
+    """The last `words` days, weeks, months or years, including today; None means one."""
     if words is None:
         count = 1
     elif words.lower().startswith(("few", "several", "couple", "几", "好几", "数")):
@@ -76,57 +82,57 @@ def _month_number(word: str) -> int:
     return MONTH_PREFIXES.index(word[:3].lower()) + 1
 
 
-def parse_month(m: re.Match[str], now: datetime, past: bool) -> cal.Interval:
-    index = _month_number(m["m"])
-    return cal.month_interval(int(m["y"]) if m["y"] else nearest_year(now, index, 1, past), index)
+def parse_month(m: re.Match[str], now: datetime, past: bool) -> Interval:
+    month = _month_number(m["m"])
+    return month_interval(int(m["y"]) if m["y"] else nearest_year(now, month, 1, past), month)
 
 
-def parse_month_range(m: re.Match[str], now: datetime, past: bool) -> cal.Interval:
-    """From one month to another, of one year or of two."""
+def parse_month_range(m: re.Match[str], now: datetime, past: bool) -> Interval:
+    """From one month to another, possibly across the turn of the year."""
     first, last = _month_number(m["m1"]), _month_number(m["m"])
     year = int(m["y"]) if m["y"] else nearest_year(now, last, 1, past)
-    return cal.month_interval(year - (first > last), first)[0], cal.month_interval(year, last)[1]
+    return month_interval(year - (first > last), first)[0], month_interval(year, last)[1]
 
 
-def parse_day_range(m: re.Match[str], now: datetime, past: bool) -> cal.Interval:
-    """May 1 to 3, 5月1日到3日."""
-    index = _month_number(m["m"]) if "m" in m.groupdict() else parse_chinese_number(m["zm"])
+def parse_day_range(m: re.Match[str], now: datetime, past: bool) -> Interval:
+    """Such as "May 1 to 3" or 5月1日到3日."""
+    month = _month_number(m["m"]) if "m" in m.groupdict() else parse_chinese_number(m["zm"])
     first, last = parse_chinese_number(m["d"]), parse_chinese_number(m["d2"])
-    said = m.groupdict().get("y")
-    year = int(said) if said else nearest_year(now, index, first, past)
-    start, end = cal.date_interval(year, index, first)[0], cal.date_interval(year, index, last)[1]
+    named_year = m.groupdict().get("y")
+    year = int(named_year) if named_year else nearest_year(now, month, first, past)
+    start, end = date_interval(year, month, first)[0], date_interval(year, month, last)[1]
     if start >= end:
         raise ValueError("backwards")
     return start, end
 
 
-def parse_year_range(m: re.Match[str], now: datetime, past: bool) -> cal.Interval:
+def parse_year_range(m: re.Match[str], now: datetime, past: bool) -> Interval:
     if int(m["y"]) > int(m["y2"]):
         raise ValueError("backwards")
-    return cal.year_interval(int(m["y"]))[0], cal.year_interval(int(m["y2"]))[1]
+    return year_interval(int(m["y"]))[0], year_interval(int(m["y2"]))[1]
 
 
-def parse_slash_date(m: re.Match[str], now: datetime, past: bool) -> cal.Interval:
-    """Month first, as where dates are written with a slash and the year last."""
+def parse_slash_date(m: re.Match[str], now: datetime, past: bool) -> Interval:
+    """5/31/2024, with the month first as in the United States."""
     month, day = int(m["n"]), int(m["d"])
-    return cal.date_interval(int(m["y"]) if m["y"] else nearest_year(now, month, day, past), month, day)
+    return date_interval(int(m["y"]) if m["y"] else nearest_year(now, month, day, past), month, day)
 
 
-def parse_day_of_month(m: re.Match[str], now: datetime, past: bool) -> cal.Interval:
-    """The 6th, 上个月6号: of the month that is named, else the nearest on the side the text leans to."""
-    parts, day = m.groupdict(), parse_chinese_number(m["d"])
-    said = (parts.get("rm") or "").lower()
-    by = PERIOD_OFFSETS_EN.get(said, PERIOD_OFFSETS_ZH.get(said))
+def parse_day_of_month(m: re.Match[str], now: datetime, past: bool) -> Interval:
+    """Such as "on the 6th" or 上个月6号; without a month, the nearest one in the direction of `past`."""
+    groups, day = m.groupdict(), parse_chinese_number(m["d"])
+    named_month = (groups.get("rm") or "").lower()
+    by = PERIOD_OFFSETS_EN.get(named_month, PERIOD_OFFSETS_ZH.get(named_month))
     if by is None:
         by = -1 if past and day > now.day else 1 if not past and day < now.day else 0
-    start, end = cal.relative_month(now, by)
+    start, end = relative_month(now, by)
     if not 0 < day <= (end - start).days:
-        raise ValueError("no such day")
-    return cal.days_interval(start + timedelta(days=day - 1))
+        raise ValueError("this month has no such day")
+    return days_interval(start + timedelta(days=day - 1))
 
 
-def _part_of_interval(whole: cal.Interval, part: str) -> cal.Interval:
-    """The early, middle or late part of a month or a year, a little more than a third."""
+def _part_of_interval(whole: Interval, part: str) -> Interval:
+    """The early, middle or late part of an interval (a little more than a third), or one half."""
     start, end = whole
     twelfth = (end - start) / 12
     if part in ("early", "beginning", "start", "年初", "初"):
@@ -138,49 +144,47 @@ def _part_of_interval(whole: cal.Interval, part: str) -> cal.Interval:
     return (start + 6 * twelfth if part == "下半年" else end - 5 * twelfth), end
 
 
-def parse_period_part_en(m: re.Match[str], now: datetime, past: bool) -> cal.Interval:
+def parse_period_part_en(m: re.Match[str], now: datetime, past: bool) -> Interval:
     if m["m"]:
         whole = parse_month(m, now, past)
     elif m["rel"]:
         whole = relative_period(now, PERIOD_OFFSETS_EN[m["rel"].lower()], m["unit"].lower())
     else:
-        whole = cal.year_interval(int(m["y2"]))
+        whole = year_interval(int(m["y2"]))
     return _part_of_interval(whole, (m["part"] or m["part2"]).lower())
 
 
-def parse_period_part_zh(m: re.Match[str], now: datetime, past: bool) -> cal.Interval:
+def parse_period_part_zh(m: re.Match[str], now: datetime, past: bool) -> Interval:
     year = int(m["y"]) if m["y"] else now.year + YEAR_OFFSETS_ZH[m["ry"]] if m["ry"] else now.year
-    return _part_of_interval(cal.year_interval(year), m["part"])
+    return _part_of_interval(year_interval(year), m["part"])
 
 
-def parse_decade(m: re.Match[str], now: datetime, past: bool) -> cal.Interval:
+def parse_decade(m: re.Match[str], now: datetime, past: bool) -> Interval:
     first = int(m["y"]) if len(m["y"]) == 4 else 1900 + int(m["y"])
-    return cal.year_interval(first)[0], cal.year_interval(first + 9)[1]
+    return year_interval(first)[0], year_interval(first + 9)[1]
 
 
-def nearest_weekend(now: datetime, past: bool) -> cal.Interval:
+def nearest_weekend(now: datetime, past: bool) -> Interval:
     return relative_period(now, -1 if past and now.weekday() < 5 else 0, "weekend")
 
 
-def parse_weekday_of_week(m: re.Match[str], now: datetime, past: bool) -> cal.Interval:
+def parse_weekday_of_week(m: re.Match[str], now: datetime, past: bool) -> Interval:
     by = PERIOD_OFFSETS_EN[(m["rel"] or m["rel2"]).lower()]
-    return cal.relative_days(
+    return relative_days(
         now, 7 * by - now.weekday() + WEEKDAY_PREFIXES.index((m["wd"] or m["wd2"])[:3].lower())
     )
 
 
-def parse_part_of_year(m: re.Match[str], now: datetime, past: bool) -> cal.Interval:
-    """年初 and 年底 of this year, or of the last one while that part of this year is still to come."""
-    start, end = _part_of_interval(cal.year_interval(now.year), m["part"])
-    return (
-        (start, end)
-        if start <= now or not past
-        else _part_of_interval(cal.year_interval(now.year - 1), m["part"])
-    )
+def parse_part_of_year(m: re.Match[str], now: datetime, past: bool) -> Interval:
+    """年初 and 年底 of this year; of the last year if `past` and that part of this year is still to come."""
+    start, end = _part_of_interval(year_interval(now.year), m["part"])
+    if past and start > now:
+        return _part_of_interval(year_interval(now.year - 1), m["part"])
+    return start, end
 
 
 def _preceded_by(words: str) -> str:
-    """Where one of these words stands before; a lookbehind each, so that they are no part of the match."""
+    """A lookbehind for one of these words and a space, so that they are not part of the match."""
     return "(?:" + "|".join(f"(?<={word} )" for word in words.split("|")) + ")"
 
 
@@ -209,8 +213,8 @@ FUZZY_TIMES_EN: tuple[tuple[str, str, IntervalBuilder], ...] = (
     ),
     (
         "past|last & day|week|month|year|hour|minute",
-        rf"\b(?:{_DURING_WORD} )?(?:the|these) (?:past|last) (?P<n>few|several|couple(?: of)?|{NUMBER_PATTERN_EN})"
-        rf" {_UNIT_PATTERN_EN}\b",
+        rf"\b(?:{_DURING_WORD} )?(?:the|these) (?:past|last)"
+        rf" (?P<n>few|several|couple(?: of)?|{NUMBER_PATTERN_EN}) {_UNIT_PATTERN_EN}\b",
         lambda m, now, past: rolling_interval(now, m["n"], m["unit"].lower()),
     ),
     (
@@ -228,9 +232,9 @@ FUZZY_TIMES_EN: tuple[tuple[str, str, IntervalBuilder], ...] = (
     (
         "now|earlier|ago",
         r"\b(?:just now|earlier today|a (?:moment|minute) ago)\b",
-        lambda m, now, past: cal.days_interval(now),
+        lambda m, now, past: days_interval(now),
     ),
-    ("night before", r"\bthe night before last\b", lambda m, now, past: cal.relative_days(now, -2)),
+    ("night before", r"\bthe night before last\b", lambda m, now, past: relative_days(now, -2)),
     (
         "before last",
         r"\bthe (?P<unit>week|weekend|month|year) before last\b",
@@ -245,25 +249,27 @@ FUZZY_TIMES_EN: tuple[tuple[str, str, IntervalBuilder], ...] = (
     ),
     (
         f"early|mid|late|of & month|year|19|20|{_MONTH_CUES}",
-        rf"\b(?:(?P<part>early|mid|late)[- ]|the (?P<part2>beginning|start|middle|end) of )(?:{MONTH_PATTERN_EN}"
-        rf"(?:,? (?:of )?{YEAR_PATTERN})?|(?P<rel>last|this|next) (?P<unit>month|year)|{_SECOND_YEAR_PATTERN})\b",
+        r"\b(?:(?P<part>early|mid|late)[- ]|the (?P<part2>beginning|start|middle|end) of )"
+        rf"(?:{MONTH_PATTERN_EN}(?:,? (?:of )?{YEAR_PATTERN})?"
+        rf"|(?P<rel>last|this|next) (?P<unit>month|year)|{_SECOND_YEAR_PATTERN})\b",
         parse_period_part_en,
     ),
     (
         f"{_MONTH_CUES} & before|after|during|around|this|through|till|week|rest",
-        rf"{_preceded_by('before|after|during|around|this|throughout|through|till|week of|weekend of|rest of')}"
-        rf"{MONTH_PATTERN_EN}(?:,? (?:of )?{YEAR_PATTERN})?\b(?! \d)",
+        _preceded_by("before|after|during|around|this|throughout|through|till|week of|weekend of|rest of")
+        + rf"{MONTH_PATTERN_EN}(?:,? (?:of )?{YEAR_PATTERN})?\b(?! \d)",
         parse_month,
     ),
     (
         f"{_MONTH_CUES} & between|from",
-        rf"\b(?:between|from) {_FIRST_MONTH_PATTERN} {_RANGE_WORD} {MONTH_PATTERN_EN}(?:,? {YEAR_PATTERN})?\b(?! \d)",
+        rf"\b(?:between|from) {_FIRST_MONTH_PATTERN} {_RANGE_WORD} {MONTH_PATTERN_EN}"
+        rf"(?:,? {YEAR_PATTERN})?\b(?! \d)",
         parse_month_range,
     ),
     (
         f"{_MONTH_CUES} & 0",
-        rf"\b(?:(?:between|from) )?{MONTH_PATTERN_EN} (?P<d>\d{{1,2}})(?:st|nd|rd|th)? ?{_RANGE_WORD} ?(?P<d2>\d{{1,2}})"
-        rf"(?:st|nd|rd|th)?(?:,? {YEAR_PATTERN})?\b",
+        rf"\b(?:(?:between|from) )?{MONTH_PATTERN_EN} (?P<d>\d{{1,2}})(?:st|nd|rd|th)? ?{_RANGE_WORD}"
+        rf" ?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?:,? {YEAR_PATTERN})?\b",
         parse_day_range,
     ),
     (
@@ -274,9 +280,10 @@ FUZZY_TIMES_EN: tuple[tuple[str, str, IntervalBuilder], ...] = (
     ("in the & 0", r"\bin the (?:early |mid[- ]|late )?'?(?P<y>(?:19|20)\d0|[5-9]0)'?s\b", parse_decade),
     (
         "19|20",
-        rf"{_preceded_by('before|after|around|year|throughout|through|till|from')}{YEAR_PATTERN}\b(?![-/.:]?\d)"
+        _preceded_by("before|after|around|year|throughout|through|till|from")
+        + rf"{YEAR_PATTERN}\b(?![-/.:]?\d)"
         rf"|\b(?:my|our|the) {_SECOND_YEAR_PATTERN}(?= (?:{_EVENT_NOUNS})\b)",
-        lambda m, now, past: cal.year_interval(int(m["y"] or m["y2"])),
+        lambda m, now, past: year_interval(int(m["y"] or m["y2"])),
     ),
     (
         "month & 0",
@@ -294,7 +301,8 @@ FUZZY_TIMES_EN: tuple[tuple[str, str, IntervalBuilder], ...] = (
 FUZZY_TIMES_ZH: tuple[tuple[str, str, IntervalBuilder], ...] = (
     (
         "前",
-        f"(?!(?:19|20)\\d\\d年)(?P<n>{NUMBER_PATTERN_ZH})个?多?{_UNIT_PATTERN_ZH}多?(?:以前|之前|前(?![后面任]))",
+        f"(?!(?:19|20)\\d\\d年)(?P<n>{NUMBER_PATTERN_ZH})个?多?{_UNIT_PATTERN_ZH}多?"
+        "(?:以前|之前|前(?![后面任]))",
         lambda m, now, past: about_ago(now, parse_chinese_number(m["n"]), TIME_UNITS_ZH[m["unit"]]),
     ),
     ("半年", "半年多?(?:以前|之前|前)", lambda m, now, past: about_ago(now, 6, "month")),
@@ -324,11 +332,12 @@ FUZZY_TIMES_ZH: tuple[tuple[str, str, IntervalBuilder], ...] = (
     ("这几|这两", "这[几两][天日]", lambda m, now, past: days_back(now, 6)),
     (
         "过去|近|这",
-        f"(?:过去|最近|近|这)的?(?P<n>好几|几|{NUMBER_PATTERN_ZH})个?{_UNIT_PATTERN_ZH}(?:里|内|以来|来|间)?(?!前|[初中末底]|\\d|[^，,。？]?[日号])",
+        f"(?:过去|最近|近|这)的?(?P<n>好几|几|{NUMBER_PATTERN_ZH})个?{_UNIT_PATTERN_ZH}(?:里|内|以来|来|间)?"
+        "(?!前|[初中末底]|\\d|[^，,。？]?[日号])",
         lambda m, now, past: rolling_interval(now, m["n"], TIME_UNITS_ZH[m["unit"]]),
     ),
-    ("刚", "刚才|刚刚", lambda m, now, past: cal.days_interval(now)),
-    ("大前年", "大前年", lambda m, now, past: cal.year_interval(now.year - 3)),
+    ("刚", "刚才|刚刚", lambda m, now, past: days_interval(now)),
+    ("大前年", "大前年", lambda m, now, past: year_interval(now.year - 3)),
     ("周末", "这个?周末", lambda m, now, past: nearest_weekend(now, past)),
     (
         "年",
@@ -340,12 +349,12 @@ FUZZY_TIMES_ZH: tuple[tuple[str, str, IntervalBuilder], ...] = (
     (
         "年",
         "(?P<n>(?:一九|二[〇零])[〇零一二三四五六七八九]{2})年",
-        lambda m, now, past: cal.year_interval(parse_chinese_number(m["n"])),
+        lambda m, now, past: year_interval(parse_chinese_number(m["n"])),
     ),
     (
         "月",
-        f"(?<![\\d一二三四五六七八九十])(?:{YEAR_PATTERN}年)?(?P<zm>{MONTH_PATTERN_ZH})月(?P<d>{NUMBER_PATTERN_ZH})[日号]?(?:到|至|-|–|—|~)"
-        f"(?P<d2>{NUMBER_PATTERN_ZH})[日号]",
+        f"(?<![\\d一二三四五六七八九十])(?:{YEAR_PATTERN}年)?(?P<zm>{MONTH_PATTERN_ZH})月"
+        f"(?P<d>{NUMBER_PATTERN_ZH})[日号]?(?:到|至|-|–|—|~)(?P<d2>{NUMBER_PATTERN_ZH})[日号]",
         parse_day_range,
     ),
     ("年", f"{YEAR_PATTERN}年?(?:到|至|-|–|—|~){_SECOND_YEAR_PATTERN}年", parse_year_range),
@@ -356,7 +365,7 @@ RECURRING_TIMES: tuple[tuple[str, str, IntervalBuilder], ...] = (
     (
         "day",
         rf"\b{WEEKDAY_PATTERN_EN}(?: {DAY_PART_PATTERN_EN})?(?= ?[,.?!;]| ?\Z| (?:and|to|until) \w+day\b)",
-        lambda m, now, past: cal.nearest_weekday(now, WEEKDAY_PREFIXES.index(m["wd"][:3].lower()), past=past),
+        lambda m, now, past: nearest_weekday(now, WEEKDAY_PREFIXES.index(m["wd"][:3].lower()), past=past),
     ),
     ("周末", "(?<![每个上下这本])周末", lambda m, now, past: nearest_weekend(now, past)),
     ("年", "(?<![年上下])年(?P<part>[初底末])", parse_part_of_year),

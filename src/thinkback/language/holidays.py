@@ -1,7 +1,7 @@
-"""Seasons and feasts -> generous intervals, for searching: a feast of the moon keeps to no date of ours.
+"""Seasons and holidays as generous intervals to search in; holidays of the lunar calendar move by weeks.
 
-"Last Christmas" and 去年夏天 name one time (`NAMED`); a bare "at Christmas" or 夏天 comes every year
-(`RECURRING`), so it is one time only where the question is about something that happened.
+"Last Christmas" and 去年夏天 name one time (`NAMED_HOLIDAYS`). "At Christmas" and 夏天 recur every year
+(`RECURRING_HOLIDAYS`), so they name one time only if the question is about a past event.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-from thinkback.language.dates import YEAR_OFFSETS_ZH, Interval, IntervalBuilder
+from thinkback.language.dates import YEAR_PATTERN, Interval, IntervalBuilder, parse_year
 
-# how it is said: (month, day, days before it that count, days after)
+# pattern: (month, day, days before it that are included, days after it)
 _HOLIDAYS_EN = {
     r"christmas(?: eve| day)?|xmas": (12, 25, 5, 6),
     r"(?:chinese|lunar) new year|spring festival": (2, 5, 21, 24),
@@ -63,18 +63,19 @@ _SEASONS = {
 }
 _SEASONS_ZH = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
 _WINDOW_BY_PATTERN = {
-    re.compile(said, re.IGNORECASE): day for said, day in (_HOLIDAYS_EN | _HOLIDAYS_ZH).items()
+    re.compile(pattern, re.IGNORECASE): window for pattern, window in (_HOLIDAYS_EN | _HOLIDAYS_ZH).items()
 }
 
 DayWindow = tuple[int, int, int, int]
+"""(month, day, days before it, days after it)"""
 
 
 def _find_window(name: str) -> tuple[DayWindow, bool]:
-    """(the days that are meant, whether they are a winter: the winter of 2021 begins in 2021)."""
+    """The window of a holiday or season, and whether it is a winter: that of 2021 ends in 2022."""
     season = _SEASONS_ZH.get(name, name.lower())
     if season in _SEASONS:
         return _SEASONS[season], season == "winter"
-    return next(day for said, day in _WINDOW_BY_PATTERN.items() if said.fullmatch(name)), False
+    return next(window for pattern, window in _WINDOW_BY_PATTERN.items() if pattern.fullmatch(name)), False
 
 
 def _interval_in_year(window: DayWindow, year: int) -> Interval:
@@ -83,31 +84,28 @@ def _interval_in_year(window: DayWindow, year: int) -> Interval:
     return middle - timedelta(days=before), middle + timedelta(days=after + 1)
 
 
-def _nearest_interval(window: DayWindow, now: datetime, lean: str) -> Interval:
-    """The latest that has begun ("past") or is over ("last"), the first not over yet ("next")."""
-    nearby = [_interval_in_year(window, now.year + by) for by in (-2, -1, 0, 1, 2)]
-    if lean == "next":
-        return next(span for span in nearby if span[1] > now)
-    return [span for span in nearby if span[0] <= now and (lean == "past" or span[1] <= now)][-1]
-
-
-def _parse_year(m: re.Match[str], now: datetime) -> int | None:
-    parts = m.groupdict()
-    if parts.get("y"):
-        return int(parts["y"])
-    return now.year + YEAR_OFFSETS_ZH[parts["ry"]] if parts.get("ry") else None
+def _nearest_interval(window: DayWindow, now: datetime, direction: str) -> Interval:
+    """The latest one that has begun ("past") or is over ("last"), or the first that is not over ("next")."""
+    intervals = [_interval_in_year(window, now.year + by) for by in (-2, -1, 0, 1, 2)]
+    if direction == "next":
+        return next(interval for interval in intervals if interval[1] > now)
+    return [
+        interval
+        for interval in intervals
+        if interval[0] <= now and (direction == "past" or interval[1] <= now)
+    ][-1]
 
 
 def _parse_named(m: re.Match[str], now: datetime, past: bool) -> Interval:
     window, winter = _find_window(m["name"])
-    year = _parse_year(m, now)
+    year = parse_year(m, now)
     if year is not None:
         return _interval_in_year(window, year + winter)
-    lean = (m.groupdict().get("lean") or "").lower()
-    if lean in ("this", "这个"):  # the one of this year, in a past question one that has begun
+    direction = (m.groupdict().get("direction") or "").lower()
+    if direction in ("this", "这个"):  # of this year; in a question about the past, one that has begun
         start, end = _interval_in_year(window, now.year + (winter and now.month > 6))
         return (start, end) if start <= now or not past else _nearest_interval(window, now, "past")
-    return _nearest_interval(window, now, {"last": "last", "上个": "last"}.get(lean, "next"))
+    return _nearest_interval(window, now, {"last": "last", "上个": "last"}.get(direction, "next"))
 
 
 def _parse_recurring(m: re.Match[str], now: datetime, past: bool) -> Interval:
@@ -118,34 +116,40 @@ _HOLIDAY_PATTERN_EN = "|".join(_HOLIDAYS_EN)
 _HOLIDAY_PATTERN_ZH = "|".join(_HOLIDAYS_ZH)
 _SEASON_PATTERN_EN = "spring|summer|autumn|fall|winter"
 _NOT_A_SEASON = r"(?! (?:rolls?|onions?|cleaning|semester|school|olympics|coat)\b)"
-_PREPOSITION_EN = "(?:in|over|during|on|at) (?:the )?|the "  # part of the words, as in a bare "in the summer"
-_HOLIDAY_YEAR = r"(?P<y>(?:19|20)\d\d)"
-_CUES_EN = f"{_SEASON_PATTERN_EN}|christmas|xmas|new year|festival|thanksgiving|halloween|easter|valentine|s day|e day|national|week"
+_PREPOSITION_EN = "(?:in|over|during|on|at) (?:the )?|the "
+_CUES_EN = (
+    f"{_SEASON_PATTERN_EN}|christmas|xmas|new year|festival|thanksgiving|halloween|easter|valentine"
+    "|s day|e day|national|week"
+)
 _CUES_ZH = (
     "节|过年|大年|除夕|元宵|清明|五一|六一|端午|七夕|中秋|国庆|十一|重阳|平安夜|圣诞|跨年|元旦|假|春|夏|秋|冬"
 )
 NAMED_HOLIDAYS: tuple[tuple[str, str, IntervalBuilder], ...] = (
     (
         _CUES_EN,
-        rf"\b(?P<lean>last|this|next) (?P<name>{_HOLIDAY_PATTERN_EN}|{_SEASON_PATTERN_EN})\b{_NOT_A_SEASON}",
+        rf"\b(?P<direction>last|this|next) (?P<name>{_HOLIDAY_PATTERN_EN}|{_SEASON_PATTERN_EN})\b"
+        + _NOT_A_SEASON,
         _parse_named,
     ),
     (
         _CUES_EN,
-        rf"\b(?:{_PREPOSITION_EN})?(?P<name>{_HOLIDAY_PATTERN_EN}|{_SEASON_PATTERN_EN}),? (?:of |in )?{_HOLIDAY_YEAR}\b",
+        rf"\b(?:{_PREPOSITION_EN})?(?P<name>{_HOLIDAY_PATTERN_EN}|{_SEASON_PATTERN_EN}),? (?:of |in )?"
+        rf"{YEAR_PATTERN}\b",
         _parse_named,
     ),
     (
         "19|20",
-        rf"\b(?:{_PREPOSITION_EN})?{_HOLIDAY_YEAR}(?:'s)? (?P<name>{_HOLIDAY_PATTERN_EN}|{_SEASON_PATTERN_EN})\b",
+        rf"\b(?:{_PREPOSITION_EN})?{YEAR_PATTERN}(?:'s)?"
+        rf" (?P<name>{_HOLIDAY_PATTERN_EN}|{_SEASON_PATTERN_EN})\b",
         _parse_named,
     ),
     (
         "年",
-        f"(?:{_HOLIDAY_YEAR}|(?P<ry>前|去|今|明|后))年的?(?P<name>{_HOLIDAY_PATTERN_ZH}|[春夏秋冬](?=[天季日末初])|[夏秋冬])[天季]?",
+        f"(?:{YEAR_PATTERN}|(?P<ry>前|去|今|明|后))年的?"
+        f"(?P<name>{_HOLIDAY_PATTERN_ZH}|[春夏秋冬](?=[天季日末初])|[夏秋冬])[天季]?",
         _parse_named,
     ),
-    ("个", "(?P<lean>上个|这个|下个)(?P<name>[春夏秋冬])[天季]", _parse_named),
+    ("个", "(?P<direction>上个|这个|下个)(?P<name>[春夏秋冬])[天季]", _parse_named),
 )
 RECURRING_HOLIDAYS: tuple[tuple[str, str, IntervalBuilder], ...] = (
     (

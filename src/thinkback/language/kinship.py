@@ -1,4 +1,8 @@
-"""Words for relatives, friends and pets in English and Chinese, and how these roles relate to each other."""
+"""Words for relatives, friends and pets in English and Chinese, and how these roles relate to each other.
+
+Every word maps to one role name in English: "mum" and 妈妈 are "mother". The relations between roles resolve
+"my nephew" from a sister and her son.
+"""
 
 from __future__ import annotations
 
@@ -128,9 +132,10 @@ _PET_WORDS_EN = {
     "rabbit": "rabbit bunny",
     "horse": "horse pony",
 }
-_OTHER_PET_WORDS_EN = """bird parrot hamster fish goldfish turtle snake tortoise ferret lizard gecko iguana budgie
- cockatiel canary gerbil chinchilla hedgehog axolotl tarantula rat goat donkey llama alpaca chicken hen duck
- pig cow sheep parakeet bearded-dragon chameleon pet"""
+_OTHER_PET_WORDS_EN = """
+    bird parrot hamster fish goldfish turtle snake tortoise ferret lizard gecko iguana budgie cockatiel
+    canary gerbil chinchilla hedgehog axolotl tarantula rat goat donkey llama alpaca chicken hen duck pig
+    cow sheep parakeet bearded-dragon chameleon pet"""
 _PET_WORDS_ZH = {
     "狗": "dog",
     "小狗": "dog",
@@ -161,16 +166,17 @@ PETS_EN: dict[str, str] = {word: name for name, words in _PET_WORDS_EN.items() f
 PETS_EN |= {word: word for word in _OTHER_PET_WORDS_EN.split()}
 PETS_ZH: dict[str, str] = _PET_WORDS_ZH | {"宠物": "pet"}
 
-_UNIQUE_ROLE_WORDS = """mother father wife husband girlfriend boyfriend partner fiance boss landlord dentist therapist
- mother-in-law father-in-law"""
+_UNIQUE_ROLE_WORDS = """
+    mother father wife husband girlfriend boyfriend partner fiance boss landlord dentist therapist
+    mother-in-law father-in-law"""
 UNIQUE_ROLES = frozenset(_UNIQUE_ROLE_WORDS.split())
-"""Of these a person has one at a time; of the others, several."""
+"""Roles of which a person has only one at a time."""
 
 
 INDEFINITE_ROLES = frozenset(("friend", "colleague", "neighbour", "cousin", "classmate", "client"))
-"""Of these one has many: "my friend" today need not be "my friend" of yesterday."""
+"""Roles of which a person has many: "my friend" today need not be "my friend" of yesterday."""
 INDEFINITE_ROLES_ZH = INDEFINITE_ROLES - {"cousin"}
-"""表哥 and 堂妹 tell which cousin."""
+"""Chinese has different words for cousins (表哥, 堂妹)."""
 
 _SPECIFIC_ROLE_WORDS_ZH = {
     "older sister": "姐姐 姐",
@@ -203,7 +209,7 @@ SPECIFIC_ROLES_ZH: dict[str, str] = {
     if name in (*_ROLES_WITH_SYNONYMS, *PETS_ZH.values())
 }
 SPECIFIC_ROLES_ZH |= {word: name for name, words in _SPECIFIC_ROLE_WORDS_ZH.items() for word in words.split()}
-"""Which person a Chinese word means, in English words: 姐姐 and 妹妹 are two, 妈妈 and 母亲 one."""
+"""The specific role of a Chinese word: 姐姐 is "older sister" and 妹妹 "younger sister"."""
 
 GENERIC_ROLE_WORDS_ZH = {
     "sister": "姐妹",
@@ -212,11 +218,11 @@ GENERIC_ROLE_WORDS_ZH = {
     "grandmother": "祖母",
     "grandfather": "祖父",
 }
-"""English does not tell 姐姐 from 妹妹: a thought of several says neither."""
+"""Chinese words for roles that English does not divide, where the text does not say which: "sister"."""
 
 
 def alternation_pattern(words: dict[str, str]) -> str:
-    """The words as alternatives of a pattern, none hidden by its own beginning."""
+    """A regular-expression alternation of the words, the longest first."""
     return "|".join(sorted(words, key=lambda word: (-len(word), word)))
 
 
@@ -225,13 +231,13 @@ ROLES_EN |= {"children": "child", "wives": "wife", "boy": "son", "girl": "daught
 ROLES_ZH: dict[str, str] = KIN_ZH | PETS_ZH | {"姐妹": "sister", "兄弟姐妹": "sibling"}
 ROLES_ZH |= {"子女": "child", "儿女": "child"}
 ROLE_NAMES = frozenset((*ROLES_EN.values(), *ROLES_ZH.values()))
-"""Every role that a thought may be kept under: (somebody, has ROLE, name)."""
+"""All roles; a thought has the relation `has ROLE`."""
 
 ROLE_QUALIFIERS = {"elder": "older", "big": "older", "little": "younger"}
 ROLE_QUALIFIERS |= {
     word: word for word in ("older", "younger", "maternal", "paternal", "former", "pen", "childhood", "late")
 }
-"""Words before a role that tell which of several is meant."""
+"""Words before a role that say which of several persons is meant."""
 
 _COUPLE_ROLES = ("husband", "wife", "partner", "fiance", "girlfriend", "boyfriend")
 _PET_ROLES = tuple(dict.fromkeys((*PETS_EN.values(), *PETS_ZH.values())))
@@ -270,10 +276,12 @@ _INVERSE_ROLES |= dict.fromkeys(("aunt", "uncle"), ("niece", "nephew"))
 _INVERSE_ROLES |= dict.fromkeys(("niece", "nephew"), ("aunt", "uncle"))
 _INVERSE_ROLES |= {"landlord": ("tenant",), "tenant": ("landlord",)}
 
-_FEMALE_ROLE_WORDS = """mother sister wife girlfriend daughter aunt niece grandmother granddaughter mother-in-law
- sister-in-law daughter-in-law stepmother stepdaughter stepsister godmother goddaughter"""
-_MALE_ROLE_WORDS = """father brother husband boyfriend son uncle nephew grandfather grandson father-in-law
- brother-in-law son-in-law stepfather stepson stepbrother godfather godson"""
+_FEMALE_ROLE_WORDS = """
+    mother sister wife girlfriend daughter aunt niece grandmother granddaughter mother-in-law
+    sister-in-law daughter-in-law stepmother stepdaughter stepsister godmother goddaughter"""
+_MALE_ROLE_WORDS = """
+    father brother husband boyfriend son uncle nephew grandfather grandson father-in-law brother-in-law
+    son-in-law stepfather stepson stepbrother godfather godson"""
 _FEMALE_ROLES = frozenset(_FEMALE_ROLE_WORDS.split())
 _MALE_ROLES = frozenset(_MALE_ROLE_WORDS.split())
 
@@ -316,53 +324,55 @@ _ROLE_COMPOSITIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "paternal grandmother": (("father", "mother"),),
     "paternal grandfather": (("father", "father"),),
 }
-_FAMILY_SIDES_ZH = "姑姨舅婶伯叔"  # by which side of the family an aunt or uncle is one
-_POLITE_FORMS_ZH = frozenset(("阿姨", "叔叔"))  # said of any friend of the family
+_FAMILY_SIDES_ZH = "姑姨舅婶伯叔"  # the side of the family of an aunt or uncle
+_POLITE_FORMS_ZH = frozenset(("阿姨", "叔叔"))  # also used for friends of the family
 _ROLES_SPECIFIC_IN_CHINESE = frozenset(("cousin", "brother-in-law", "sister-in-law", "niece", "nephew"))
 _SPELLING_VARIANTS_ZH = {"嫂嫂": "嫂子", "弟媳": "弟妹"}
 
 
-def parse_role(words: str) -> tuple[str, str]:
-    """(role, which one) of words as a thought may say it: "older sister" is a sister; empty if it is none."""
-    if words in ROLE_NAMES:
-        return words, ""
-    if words in ROLES_ZH:
-        return ROLES_ZH[words], specific_role_zh(words)
-    which, _, word = words.rpartition(" ")
-    kin = ROLES_EN.get(word, "")
-    return kin, f"{which} {kin}" if kin and which in ROLE_QUALIFIERS.values() else ""
+def parse_role(phrase: str) -> tuple[str, str]:
+    """(role, specific role) of a phrase: ("sister", "older sister"); empty strings if it is no role."""
+    if phrase in ROLE_NAMES:
+        return phrase, ""
+    if phrase in ROLES_ZH:
+        return ROLES_ZH[phrase], specific_role_zh(phrase)
+    qualifier, _, word = phrase.rpartition(" ")
+    role = ROLES_EN.get(word, "")
+    return role, f"{qualifier} {role}" if role and qualifier in ROLE_QUALIFIERS.values() else ""
 
 
-def base_role(person: str) -> str:
-    """The role of a person told more closely: of "older sister" it is "sister", of 表哥 "cousin"."""
-    return ROLES_ZH.get(person) or person.rpartition(" ")[2]
+def base_role(specific_role: str) -> str:
+    """The role of a specific role: "older sister" -> "sister", 表哥 -> "cousin"."""
+    return ROLES_ZH.get(specific_role) or specific_role.rpartition(" ")[2]
 
 
 def specific_role_zh(word: str) -> str:
-    """Which of several in one role a Chinese word means; empty where it does not tell."""
-    kin = ROLES_ZH.get(word, "")
-    if kin in _ROLES_SPECIFIC_IN_CHINESE:
+    """The specific role of a Chinese word (姐姐, 表哥, 舅舅); empty if it is not specific."""
+    role = ROLES_ZH.get(word, "")
+    if role in _ROLES_SPECIFIC_IN_CHINESE:
         return _SPELLING_VARIANTS_ZH.get(word, word)
-    if kin in ("aunt", "uncle") and word not in _POLITE_FORMS_ZH:
-        return next((line for line in word if line in _FAMILY_SIDES_ZH), "")
-    return SPECIFIC_ROLES_ZH.get(word, "") if kin in GENERIC_ROLE_WORDS_ZH else ""
+    if role in ("aunt", "uncle") and word not in _POLITE_FORMS_ZH:
+        return next((side for side in word if side in _FAMILY_SIDES_ZH), "")
+    return SPECIFIC_ROLES_ZH.get(word, "") if role in GENERIC_ROLE_WORDS_ZH else ""
 
 
-def role_tiers(kin: str) -> tuple[tuple[str, ...], ...]:
-    """The roles by which one asked for as `kin` may be known: the first that somebody holds counts."""
-    return _ROLE_TIERS.get(kin, ((kin,),))
+def role_tiers(role: str) -> tuple[tuple[str, ...], ...]:
+    """Roles that may answer a question for `role`, in tiers; the first tier with a match counts."""
+    return _ROLE_TIERS.get(role, ((role,),))
 
 
-def inverse_roles(kin: str) -> tuple[str, ...]:
-    """What the owner of a role is to its holder: the mother of a son, or his father."""
-    return _INVERSE_ROLES.get(kin, ())
+def inverse_roles(role: str) -> tuple[str, ...]:
+    """The roles in the other direction: "son" -> mother, father, parents."""
+    return _INVERSE_ROLES.get(role, ())
 
 
-def role_compositions(person: str, kin: str) -> tuple[tuple[str, str], ...]:
-    """The pairs of steps that lead to such a one: a nephew is a sibling's son."""
-    return _ROLE_COMPOSITIONS.get(person) or (() if person else _ROLE_COMPOSITIONS.get(kin, ()))
+def role_compositions(specific_role: str, role: str) -> tuple[tuple[str, str], ...]:
+    """Pairs of steps that lead to a role: "nephew" -> ("sibling", "son")."""
+    return _ROLE_COMPOSITIONS.get(specific_role) or (
+        () if specific_role else _ROLE_COMPOSITIONS.get(role, ())
+    )
 
 
-def incompatible_roles(kin: str) -> frozenset[str]:
-    """The roles that nobody holds who is that: who is a mother is nobody's son."""
-    return _MALE_ROLES if kin in _FEMALE_ROLES else _FEMALE_ROLES if kin in _MALE_ROLES else frozenset()
+def incompatible_roles(role: str) -> frozenset[str]:
+    """Roles that the same person cannot have: a mother is nobody's son."""
+    return _MALE_ROLES if role in _FEMALE_ROLES else _FEMALE_ROLES if role in _MALE_ROLES else frozenset()

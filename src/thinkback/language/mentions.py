@@ -1,4 +1,4 @@
-"""Mentions in a query: phrases that name a person by relations, and known objects of a clause."""
+"""Mentions in a query: persons named by relations, and known objects of a clause with their relation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 
 from thinkback.language.en.chains import find_english_chains
 from thinkback.language.relation_chain import IsKnownName, RelationChain
-from thinkback.language.scripts import has_han
+from thinkback.language.writing_systems import has_han
 from thinkback.language.zh.chains import find_chinese_chains
 
 _HOME_RELATIONS = ("lives in",)
@@ -20,8 +20,10 @@ _SCHOOL_RELATIONS = ("studies at",)
 _COUPLE_RELATIONS = ("has partner", "has husband", "has wife", "has fiance")
 
 _RELATION_WORDS_EN: dict[tuple[str, ...], str] = {
-    _HOME_RELATIONS: "lives in/lives at/live in/is living in/is based in/resides in/moved to/has moved to/in/stays in",
-    _WORKPLACE_RELATIONS: "works at/works for/works with/is working at/is working for/is employed by/is employed at/at",
+    _HOME_RELATIONS: "lives in/lives at/live in/is living in/is based in/resides in/moved to/has moved to/in"
+    "/stays in",
+    _WORKPLACE_RELATIONS: "works at/works for/works with/is working at/is working for/is employed by"
+    "/is employed at/at",
     _OCCUPATION_RELATIONS: "is/is a/is an/is the/works as/is working as/became",
     _LIKING_RELATIONS: "likes/loves/enjoys/is into/is fond of/is a fan of/likes to/loves to",
     _ORIGIN_RELATIONS: "comes from/is from/was born in/grew up in/from/originates from",
@@ -62,12 +64,14 @@ _TRAILING_ARTICLE = re.compile(r"(?:\s(?:the|an?|my|our|his|her))?\s*\Z")
 _OPTIONAL_CHARACTERS_ZH = re.compile("[也都还现最近正目前很那这个一只名位的]")
 
 
-def _relations_by_words(table: dict[tuple[str, ...], str], mark: str | None) -> dict[str, frozenset[str]]:
-    out: dict[str, frozenset[str]] = {}
+def _relations_by_words(
+    table: dict[tuple[str, ...], str], separator: str | None
+) -> dict[str, frozenset[str]]:
+    result: dict[str, frozenset[str]] = {}
     for relations, words in table.items():
-        for word in words.split(mark):
-            out[word] = out.get(word, frozenset()) | frozenset(relations)
-    return out
+        for word in words.split(separator):
+            result[word] = result.get(word, frozenset()) | frozenset(relations)
+    return result
 
 
 _RELATIONS_BY_WORDS_EN = _relations_by_words(_RELATION_WORDS_EN, "/")
@@ -75,32 +79,32 @@ _RELATIONS_BY_WORDS_ZH = _relations_by_words(_RELATION_WORDS_ZH, None)
 
 
 def expresses_relation_en(words: str, relation: str) -> bool:
-    """Whether an English clause with these words before its object tells the relation."""
-    said = _TRAILING_ARTICLE.sub("", " ".join(words.lower().replace("’", "'").split()))
-    return said == relation or relation in _RELATIONS_BY_WORDS_EN.get(said, ())
+    """Whether an English clause with these words before its object states the relation."""
+    clause = _TRAILING_ARTICLE.sub("", " ".join(words.lower().replace("’", "'").split()))
+    return clause == relation or relation in _RELATIONS_BY_WORDS_EN.get(clause, ())
 
 
 def expresses_relation_zh(words: str, relation: str) -> bool:
-    """Whether a Chinese clause, which had its object taken out, tells the relation."""
-    bare = words.replace(" ", "")
-    return relation in _RELATIONS_BY_WORDS_ZH.get(bare, ()) or relation in _RELATIONS_BY_WORDS_ZH.get(
-        _OPTIONAL_CHARACTERS_ZH.sub("", bare), ()
-    )
+    """Whether a Chinese clause, given without its object, states the relation."""
+    clause = words.replace(" ", "")
+    core = _OPTIONAL_CHARACTERS_ZH.sub("", clause)
+    return any(relation in _RELATIONS_BY_WORDS_ZH.get(key, ()) for key in (clause, core))
 
 
 _WORD = re.compile('[^\\s,.;:!?()"]+')
-_MAX_VERB_WORDS = 5  # of a clause before its object
+_MAX_VERB_WORDS = 5  # before the object
 _MAX_OBJECT_WORDS = 5
 _MAX_OBJECT_CHARACTERS = 12
 _MAX_CLAUSE_CHARACTERS = 24
 
 RelationTest = Callable[[str], bool]
+"""Whether the clause states this relation of the object."""
 
 
 def find_objects(clause: str, known: Callable[[str], bool]) -> Iterator[tuple[str, RelationTest, int]]:
-    """Known objects (case-folded) of a clause, whether it tells a relation of them, and where they end.
+    """Find known objects of a clause: (case-folded object, test of its relation, end position).
 
-    The longest come first of those that begin at one place: "New York City" before "New York".
+    Of objects with the same start, the longest comes first: "New York City" before "New York".
     """
     if has_han(clause):
         yield from _find_objects_zh(clause[-_MAX_CLAUSE_CHARACTERS:], known)
@@ -126,10 +130,10 @@ def _find_objects_zh(clause: str, known: Callable[[str], bool]) -> Iterator[tupl
                 )
 
 
-_MAX_QUERY_CHARACTERS = 300  # characters: a longer text is no question after one thing
+_MAX_QUERY_CHARACTERS = 300
 
 
 def find_chains(text: str, known: IsKnownName) -> list[RelationChain]:
-    """The phrases of a query that may name somebody; `known` tells which words, case-folded, are names."""
+    """Find the phrases of a query that name a person by relations; `known` tests for known names."""
     query = text[:_MAX_QUERY_CHARACTERS]
     return find_chinese_chains(query, known) if has_han(query) else find_english_chains(query, known)

@@ -1,4 +1,8 @@
-"""Names as keys: normalised spelling, and phonetic similarity across scripts."""
+"""Names as keys: normalised spelling, and phonetic similarity across scripts.
+
+The store keys its alias table by `normalise_name` (entity resolution of TiM). The user is always "user" (I,
+my, 我, 用户), and relatives have one name in both languages: "my mom" and 我妈妈 are "user's mother".
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from thinkback.language.kinship import (
     SPECIFIC_ROLES_ZH,
     alternation_pattern,
 )
-from thinkback.language.scripts import has_han
+from thinkback.language.writing_systems import has_han
 
 USER = "user"
 SURNAMES = (
@@ -23,7 +27,7 @@ SURNAMES = (
     "夏钟汪田姜范姚谭廖邹熊陆郝孔崔邱秦顾侯邵孟黄高马金江钱尹黎乔贺赖龚倪严牛温芦章鲁葛毕聂焦向欧柳齐尚施"
     "季"
 )
-"""The common Chinese ones of one character that seldom begin another word."""
+"""Common Chinese surnames of one character that rarely start another word."""
 
 _SPACES = re.compile(r"\s+")
 _EDGE_PUNCTUATION = " \t\n.,;:!?\"'“”‘’。，！？；：、「」『』《》()（）"
@@ -53,13 +57,17 @@ _AGE_PREFIXES = {
 
 @lru_cache(maxsize=16384)
 def normalise_name(name: str) -> str:
-    """Case, width, articles, possessives and surrounding punctuation folded; the user and kin named once."""
+    """Normalise case, width, articles, possessives and punctuation; the user and relatives have fixed names.
+
+    >>> normalise_name("My little sister"), normalise_name("the Netherlands")
+    ("user's younger sister", 'netherlands')
+    """
     current = name
-    for _ in range(8):  # each pass strips one layer; names have few
-        folded = _normalise_once(current)
-        if folded == current:
+    for _ in range(8):  # each pass removes one layer of punctuation or possessives
+        normalised = _normalise_once(current)
+        if normalised == current:
             break
-        current = folded
+        current = normalised
     return current
 
 
@@ -70,46 +78,48 @@ def _normalise_once(name: str) -> str:
     bare = _POSSESSIVE.sub("", _ARTICLES.sub("", bare, count=1))
     if bare in _USER_WORDS:
         return USER
-    if chinese := _USER_KIN_ZH.fullmatch(bare):
-        return f"{USER}'s {SPECIFIC_ROLES_ZH.get(chinese[1], chinese[1])}"
-    mine = _USER_POSSESSIVE_EN.sub(f"{USER}'s ", bare, count=1) if _USER_POSSESSIVE_EN.match(bare) else bare
-    if kin := _USER_KIN_EN.fullmatch(mine):
+    if kin_zh := _USER_KIN_ZH.fullmatch(bare):
+        return f"{USER}'s {SPECIFIC_ROLES_ZH.get(kin_zh[1], kin_zh[1])}"
+    possessed = (
+        _USER_POSSESSIVE_EN.sub(f"{USER}'s ", bare, count=1) if _USER_POSSESSIVE_EN.match(bare) else bare
+    )
+    if kin := _USER_KIN_EN.fullmatch(possessed):
         return kin[1] + _AGE_PREFIXES.get(kin[2] or "", "") + KIN_EN[kin[3]]
-    return mine
+    return possessed
 
 
 def find_user_roles(words: str) -> list[str]:
-    """The user's people and pets that words speak of by what they are to him: "user's older sister"."""
+    """The user's relatives and pets that a text mentions by role: "user's older sister"."""
     return list(dict.fromkeys(normalise_name(found[0]) for found in _ROLE_MENTION.finditer(words)))
 
 
 _NOT_A_LETTER = re.compile(r"[^a-z]")
-_PINYIN_FINAL_LETTERS = frozenset("aeiouvngr")  # what a syllable of pinyin ends with
+_PINYIN_FINAL_LETTERS = frozenset("aeiouvngr")  # last letters of pinyin syllables
 
 
 def is_han_name(name: str) -> bool:
-    """Whether a name is written in Chinese characters, at least in part."""
+    """Whether a name contains Chinese characters."""
     return has_han(name)
 
 
 @lru_cache(maxsize=4096)
 def phonetic_key(name: str) -> str:
-    """The letters of a name as it is said: pinyin for Chinese characters, the rest without marks."""
-    spoken = name.casefold()
+    """The Latin letters of a name, with pinyin for Chinese characters: 安娜 and Anna are both "anna"."""
+    letters = name.casefold()
     if is_han_name(name):
-        from pypinyin import lazy_pinyin  # a quarter of a second: only for those who write Chinese
+        from pypinyin import lazy_pinyin  # takes 0.25 s to import
 
-        spoken = "".join(lazy_pinyin(spoken))
-    return _NOT_A_LETTER.sub("", spoken)
+        letters = "".join(lazy_pinyin(letters))
+    return _NOT_A_LETTER.sub("", letters)
 
 
 def may_be_pinyin(name: str) -> bool:
-    """Whether a name in Latin letters could be a Chinese one spelt out; cheap, to spare the rest."""
+    """Whether a Latin name could be a Chinese one in pinyin; a cheap test before comparing sounds."""
     return name[-1:].casefold() in _PINYIN_FINAL_LETTERS and all(word.isalpha() for word in name.split())
 
 
 def phonetic_similarity(one: str, other: str) -> float:
-    """Of two names, how much of their sound they share: 1 for the same."""
+    """Similarity of the sound of two names, from 0 to 1 (identical)."""
     first, second = phonetic_key(one), phonetic_key(other)
     if not first or not second:
         return 0.0

@@ -1,7 +1,7 @@
-"""A sentence -> its negation, and words -> their opposites, in English and Chinese, without a model.
+"""Negation of a sentence and opposites of words, in English and Chinese, without a model.
 
-Thoughts are said in few plain forms ("The user lives in Lyon.", 用户住在里昂。), so a table of auxiliaries
-and verbs does; what it cannot turn is denied as a whole ("It is not true that ...").
+Thoughts have few simple forms ("The user lives in Lyon.", 用户住在里昂。), so a table of auxiliaries and
+verbs is enough. Other sentences are negated as a whole ("It is not true that ...").
 """
 
 from __future__ import annotations
@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from thinkback.language.scripts import has_han
+from thinkback.language.writing_systems import has_han
 
 _I = re.IGNORECASE
-
-# --- denying -----------------------------------------------------------------------------------
 
 _NEGATION_EN = re.compile(
     r"\b(?P<do>do|does|did) not (?P<base>[a-z]+)\b|\b(?P<be>is|are|was|were|am|can|will|has|have) not\b"
@@ -32,7 +30,7 @@ _HAVE_ZH = re.compile("有(?!名|趣)")
 
 
 def negate(sentence: str) -> str:
-    """The sentence that cannot be true together with this one: a denial, or of a denial what it denies."""
+    """Negate a sentence: "The user smokes." <-> "The user does not smoke."."""
     return _negate_zh(sentence) if has_han(sentence) else _negate_en(sentence)
 
 
@@ -45,43 +43,42 @@ _HEDGED = re.compile(
 
 
 def is_hedged(sentence: str) -> bool:
-    """Whether a sentence may name a thing without claiming it: advice, conditions, wishes, another time."""
+    """Whether a sentence may mention something without claiming it: advice, a condition, a wish."""
     return bool(_HEDGED.search(sentence))
 
 
 def _negate_en(sentence: str) -> str:
-    if denied := _NEGATION_EN.search(sentence):
-        if denied["do"]:
-            verb = denied["base"] if denied["do"].lower() == "do" else third_person(denied["base"])
-            return sentence[: denied.start()] + verb + sentence[denied.end() :]
-        kept = f"{denied['be']}" if denied["be"] else ""
-        return sentence[: denied.start()] + kept + sentence[denied.end() :]
-    main = _SUBJECT_AND_VERB.match(sentence)
-    if main and main["verb"] not in ("is", "was", "has"):
-        return f"{sentence[: main.start('verb')]}does not {base_form(main['verb'])}{sentence[main.end() :]}"
-    if having := _MAIN_VERB_HAVE.search(sentence):
-        do = "does" if having["verb"].lower() == "has" else "do"
-        return f"{sentence[: having.start()]}{do} not have{sentence[having.end() :]}"
-    if found := _AUXILIARY.search(sentence) or _PERFECT_HAVE.search(sentence):
-        return f"{sentence[: found.end()]} not{sentence[found.end() :]}"
+    if negation := _NEGATION_EN.search(sentence):
+        if negation["do"]:
+            verb = negation["base"] if negation["do"].lower() == "do" else third_person(negation["base"])
+            return sentence[: negation.start()] + verb + sentence[negation.end() :]
+        auxiliary_verb = negation["be"] or ""
+        return sentence[: negation.start()] + auxiliary_verb + sentence[negation.end() :]
+    subject_verb = _SUBJECT_AND_VERB.match(sentence)
+    if subject_verb and subject_verb["verb"] not in ("is", "was", "has"):
+        subject, rest = sentence[: subject_verb.start("verb")], sentence[subject_verb.end() :]
+        return f"{subject}does not {base_form(subject_verb['verb'])}{rest}"
+    if have := _MAIN_VERB_HAVE.search(sentence):
+        do = "does" if have["verb"].lower() == "has" else "do"
+        return f"{sentence[: have.start()]}{do} not have{sentence[have.end() :]}"
+    if auxiliary := _AUXILIARY.search(sentence) or _PERFECT_HAVE.search(sentence):
+        return f"{sentence[: auxiliary.end()]} not{sentence[auxiliary.end() :]}"
     return f"It is not true that {sentence[:1].lower()}{sentence[1:]}"
 
 
 def _negate_zh(sentence: str) -> str:
-    if denied := _NEGATION_ZH.search(sentence):
-        kept = "有" if denied.group() == "没有" else ""
-        return sentence[: denied.start()] + kept + sentence[denied.end() :]
-    allergic = sentence.find("过敏")
-    at = re.compile("过敏") if allergic >= 0 else _VERB_ZH
-    found = at.search(sentence)
-    if found is None:
+    if negation := _NEGATION_ZH.search(sentence):
+        replacement = "有" if negation.group() == "没有" else ""
+        return sentence[: negation.start()] + replacement + sentence[negation.end() :]
+    verb = re.search("过敏", sentence) or _VERB_ZH.search(sentence)
+    if verb is None:
         return f"并非{sentence}"
-    word = "没" if _HAVE_ZH.match(sentence, found.start()) else "不"
-    return f"{sentence[: found.start()]}{word}{sentence[found.start() :]}"
+    negator = "没" if _HAVE_ZH.match(sentence, verb.start()) else "不"
+    return f"{sentence[: verb.start()]}{negator}{sentence[verb.start() :]}"
 
 
 def third_person(base: str) -> str:
-    """live -> lives, study -> studies, go -> goes, have -> has."""
+    """Third person singular: live -> lives, study -> studies, go -> goes, have -> has."""
     if base == "have":
         return "has"
     if base.endswith("y") and base[-2:-1] not in "aeiou":
@@ -90,7 +87,7 @@ def third_person(base: str) -> str:
 
 
 def base_form(verb: str) -> str:
-    """lives -> live, studies -> study, watches -> watch, has -> have."""
+    """Inverse of `third_person`: lives -> live, studies -> study, watches -> watch, has -> have."""
     if verb == "has":
         return "have"
     if verb.endswith("ies") and len(verb) > 4:
@@ -98,8 +95,7 @@ def base_form(verb: str) -> str:
     return verb[:-2] if verb.endswith(("sses", "shes", "ches", "xes", "zzes", "oes")) else verb[:-1]
 
 
-# --- opposites ---------------------------------------------------------------------------------
-
+# each scale is a tuple of levels, each level a list of words
 _SCALES: tuple[tuple[str, ...], ...] = (
     (
         "high|higher|elevated|raised|increased|excessive|偏高|升高|过高|较高|很高|高于正常",
@@ -122,7 +118,10 @@ _NEGATED_BEFORE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ScaleWord:
-    """A word at one end of a scale, where it stands in its text."""
+    """A word of a scale (high, normal, low), found at `start` of a text.
+
+    `scale` and `level` are indexes into the table of scales.
+    """
 
     scale: int
     level: int
@@ -131,32 +130,31 @@ class ScaleWord:
 
 
 def _words_pattern(words: str) -> re.Pattern[str]:
-    parts = [word if has_han(word) else rf"\b{word}\b" for word in words.split("|")]
-    return re.compile("|".join(parts), _I)
+    alternatives = [word if has_han(word) else rf"\b{word}\b" for word in words.split("|")]
+    return re.compile("|".join(alternatives), _I)
 
 
 _SCALE_PATTERNS = tuple(tuple(_words_pattern(words) for words in scale) for scale in _SCALES)
 
 
 def find_scale_words(text: str) -> list[ScaleWord]:
-    """The scale words of a text that are said plainly; "not normal" says neither high nor low."""
+    """Find the scale words of a text, except negated ones ("not normal" is neither high nor low)."""
     return [
-        ScaleWord(scale, end, found.group(), found.start())
-        for scale, ends in enumerate(_SCALE_PATTERNS)
-        for end, pattern in enumerate(ends)
-        for found in pattern.finditer(text)
-        if not _NEGATED_BEFORE.search(text[max(0, found.start() - 40) : found.start()])
+        ScaleWord(scale, level, match.group(), match.start())
+        for scale, levels in enumerate(_SCALE_PATTERNS)
+        for level, pattern in enumerate(levels)
+        for match in pattern.finditer(text)
+        if not _NEGATED_BEFORE.search(text[max(0, match.start() - 40) : match.start()])
     ]
 
 
 def replace_with_opposite(text: str) -> str:
-    """The text with its first scale word turned to the other end; the same text if it has none."""
-    for pole in find_scale_words(text):
-        ends = _SCALES[pole.scale]
-        words = ends[(pole.level + 1) % len(ends)].split("|")
-        chinese = has_han(pole.word)
-        other = next(word for word in words if has_han(word) == chinese)
-        return text[: pole.start] + other + text[pole.start + len(pole.word) :]
+    """Replace the first scale word by one of the next level; return the text unchanged if it has none."""
+    for found in find_scale_words(text):
+        levels = _SCALES[found.scale]
+        words = levels[(found.level + 1) % len(levels)].split("|")
+        other = next(word for word in words if has_han(word) == has_han(found.word))
+        return text[: found.start] + other + text[found.start + len(found.word) :]
     return text
 
 
@@ -195,8 +193,8 @@ _CONTRARY_RELATIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 def invert_relation(sentence: str) -> str:
-    """The sentence with its relation turned to the contrary (likes, hates); denied whole if we know none."""
-    for pattern, other in _CONTRARY_RELATIONS:
+    """Replace the relation of a sentence by its contrary (likes -> hates), else negate the whole sentence."""
+    for pattern, contrary in _CONTRARY_RELATIONS:
         if pattern.search(sentence):
-            return pattern.sub(other, sentence, count=1)
+            return pattern.sub(contrary, sentence, count=1)
     return f"并非{sentence}" if has_han(sentence) else f"It is not true that {sentence}"

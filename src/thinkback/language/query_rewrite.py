@@ -1,4 +1,9 @@
-"""Search terms of a question: without question words, and reworded as a thought would state the answer."""
+"""Search terms of a question: without question words, and reworded as a thought would state the answer.
+
+Question words (哪个, "what kind of") are rare in a small space, so they would get the highest weight and
+hide the match. Thoughts use few fixed phrases ("lives in", 住在); the tables below map a question to these
+phrases in both languages, so that "Where's home?" and 我住哪里 find "The user lives in Denver".
+"""
 
 from __future__ import annotations
 
@@ -7,28 +12,29 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from thinkback.language.kinship import KIN_EN, KIN_ZH, PETS_EN, PETS_ZH, alternation_pattern
-from thinkback.language.scripts import HAN
 from thinkback.language.tokens import extract_terms
+from thinkback.language.writing_systems import HAN
 
 
 class AnswerPhrase(NamedTuple):
-    """How a thought says it, in English and in Chinese."""
+    """How a thought states the answer, in English and in Chinese."""
 
     english: str
     chinese: str
 
 
-# (words that ask, phrases that ask, what a thought says)
+# (question words, question phrases, how a thought states the answer)
 _ANSWER_PHRASES_EN: tuple[tuple[str, str, AnswerPhrase], ...] = (
-    ("home live lives living reside residence based stay stays house", "which city/what city/which"
-        " town/what town"
-     "/which country/what country/which area/what area/which part of town", AnswerPhrase("lives in", "住在")),
-    ("job occupation profession career trade work works working employer company employed employment boss's",
+    ("home live lives living reside residence based stay stays house",
+     "which city/what city/which town/what town/which country/what country/which area/what area/"
+     "which part of town", AnswerPhrase("lives in", "住在")),
+    ("job occupation profession career trade work works working employer company employed employment "
+     "boss's",
      "for a living/line of work/working as", AnswerPhrase("works as", "职业 工作于")),
-    ("hobby hobbies interest interests like likes love loves enjoy enjoys into fan enjoying watching pastime"
-     " pastimes leisure",
-     "free time/spare time/for fun/off duty/day off/days off/outside work/outside of work/fond of/after work",
-     AnswerPhrase("likes loves", "喜欢")),
+    ("hobby hobbies interest interests like likes love loves enjoy enjoys into fan enjoying watching "
+     "pastime pastimes leisure",
+     "free time/spare time/for fun/off duty/day off/days off/outside work/outside of work/fond of/"
+     "after work", AnswerPhrase("likes loves", "喜欢")),
     ("favourite favorite favourites favorites fave best", "", AnswerPhrase("favourite", "最喜欢")),
     ("colour color", "", AnswerPhrase("favourite colour color", "最喜欢的颜色")),
     ("prefer preference prefers preferred", "", AnswerPhrase("prefers", "更喜欢")),
@@ -38,34 +44,37 @@ _ANSWER_PHRASES_EN: tuple[tuple[str, str, AnswerPhrase], ...] = (
     ("birthday born", "birth date", AnswerPhrase("birthday", "生日")),
     ("weigh weight weighs", "", AnswerPhrase("weighs", "体重")),
     ("tall height", "", AnswerPhrase("height", "身高")),
-    ("hometown home-town originally birthplace", "home town/come from/comes from", AnswerPhrase("comes from", "来自")),
+    ("hometown home-town originally birthplace",
+     "home town/come from/comes from", AnswerPhrase("comes from", "来自")),
     ("nationality citizenship passport", "", AnswerPhrase("nationality", "国籍")),
     ("appearance", "look like/looks like", AnswerPhrase("appearance", "外貌 长相")),
-    ("personality character temperament", "kind of person/sort of person/type of person",
-     AnswerPhrase("personality", "性格")),
-    ("education educational educated qualification qualifications training trained", "",
-     AnswerPhrase("education", "学历")),
+    ("personality character temperament",
+     "kind of person/sort of person/type of person", AnswerPhrase("personality", "性格")),
+    ("education educational educated qualification qualifications training trained",
+     "", AnswerPhrase("education", "学历")),
     ("religion religious faith", "believe in", AnswerPhrase("religion", "宗教 信仰")),
     ("skill skills talent talents", "good at", AnswerPhrase("skills", "特长")),
     ("ambition ambitions dream dreams goal goals", "", AnswerPhrase("ambition plans to", "理想 梦想")),
-    ("achievement achievements accomplishment accomplishments proud", "", AnswerPhrase("achievements", "成就")),
+    ("achievement achievements accomplishment accomplishments proud",
+     "", AnswerPhrase("achievements", "成就")),
     ("award awards prize prizes honour honours honor honors", "", AnswerPhrase("awards", "荣誉 奖项")),
-    ("idol idols hero heroes admire admires", "role model/look up to/looks up to",
-     AnswerPhrase("role model", "榜样 偶像")),
+    ("idol idols hero heroes admire admires",
+     "role model/look up to/looks up to", AnswerPhrase("role model", "榜样 偶像")),
     ("nickname nicknames", "", AnswerPhrase("called nickname", "昵称")),
     ("recognise recognize", "", AnswerPhrase("appearance", "外貌 长相")),
     ("organisation organization firm institution", "", AnswerPhrase("works at", "工作于")),
     ("ethnicity ethnic", "", AnswerPhrase("ethnicity", "民族")),
     ("gender", "", AnswerPhrase("gender", "性别")),
-    ("condition conditions disease diseases illness illnesses diagnosis diagnosed health medical", "",
-     AnswerPhrase("diagnosed has", "患有")),
-    ("medication medications medicine medicines drug drugs pill pills dose dosage meds prescription"
-        " prescribed", "",
-     AnswerPhrase("takes", "服用")),
+    ("condition conditions disease diseases illness illnesses diagnosis diagnosed health medical",
+     "", AnswerPhrase("diagnosed has", "患有")),
+    ("medication medications medicine medicines drug drugs pill pills dose dosage meds prescription "
+     "prescribed",
+     "", AnswerPhrase("takes", "服用")),
     ("instrument instruments play plays playing sport sports", "", AnswerPhrase("plays", "演奏")),
     ("sport sports exercise workout class classes", "keep fit", AnswerPhrase("does takes classes", "练")),
     ("language languages speak speaks", "", AnswerPhrase("speaks", "会说")),
-    ("program programming code coding editor software tool tools use using uses", "", AnswerPhrase("uses", "使用")),
+    ("program programming code coding editor software tool tools use using uses",
+     "", AnswerPhrase("uses", "使用")),
     ("major study studying studies degree course subject", "", AnswerPhrase("studies", "学习")),
     ("school university college uni", "", AnswerPhrase("studies at", "就读于")),
     ("eat eats diet food meat vegetarian vegan", "", AnswerPhrase("eats vegetarian vegan", "吃")),
@@ -73,9 +82,9 @@ _ANSWER_PHRASES_EN: tuple[tuple[str, str, AnswerPhrase], ...] = (
     ("smoke smoker smokes smoking", "", AnswerPhrase("smokes smoke", "抽烟")),
     ("drive drives car vehicle", "", AnswerPhrase("drives car", "开")),
     ("married marital single relationship", "", AnswerPhrase("married", "婚姻 结婚")),
-    ("partner spouse", "married to/significant other/other half", AnswerPhrase("wife husband partner girlfriend"
-        " boyfriend",
-     "老婆 老公")),
+    ("partner spouse",
+     "married to/significant other/other half",
+     AnswerPhrase("wife husband partner girlfriend boyfriend", "老婆 老公")),
     ("phone mobile telephone number contact reach", "", AnswerPhrase("phone number", "电话号码")),
     ("email e-mail mail", "", AnswerPhrase("email", "邮箱")),
     ("contact reach", "get hold of", AnswerPhrase("prefers", "更喜欢")),
@@ -105,7 +114,7 @@ for _words, _phrases, _cue in _ANSWER_PHRASES_EN:
         _PHRASES_BY_WORD[_word] = (*_PHRASES_BY_WORD.get(_word, ()), _cue)
     _PHRASES_BY_CUE_PHRASE += [(_phrase, _cue) for _phrase in _phrases.split("/") if _phrase]
 _WORD = re.compile(r"[a-zé'-]+")
-# "what did we do last autumn" asks for no trade
+# "what did we do last autumn" does not ask for an occupation
 _ASKS_OCCUPATION = re.compile(
     r"what (?:(?:do|does) [\w' ]{1,30}? do\b|did [\w' ]{1,30}? do (?:before|previously|for|as|back then)\b)"
 )
@@ -115,25 +124,28 @@ _FOR_A_LIVING = re.compile(r"\bfor a living\b")
 
 
 def find_answer_phrases(text: str) -> tuple[list[AnswerPhrase], list[str]]:
-    """(what a question is after, its other words)"""
+    """Return the phrases that would state the answer to an English question, and its other words.
+
+    One dictionary lookup per word, because every recall rewrites its question.
+    """
     lowered = _FOR_A_LIVING.sub("for a job", text.lower().replace("’", "'"))
     found: dict[AnswerPhrase, None] = {}
     if _ASKS_OCCUPATION.search(lowered):
         found[_PHRASES_BY_WORD["job"][0]] = None
     if _ASKS_ORIGIN.search(lowered):
         found[_PHRASES_BY_WORD["hometown"][0]] = found[_PHRASES_BY_WORD["nationality"][0]] = None
-    if like := _ASKS_PERSONALITY.search(lowered):
+    if personality := _ASKS_PERSONALITY.search(lowered):
         found[_PHRASES_BY_WORD["personality"][0]] = None
-        lowered = f"{lowered[: like.start()]}{like.group().replace(' like', ' ')}"
-    for phrase, cue in _PHRASES_BY_CUE_PHRASE:
+        lowered = f"{lowered[: personality.start()]}{personality.group().replace(' like', ' ')}"
+    for phrase, answer in _PHRASES_BY_CUE_PHRASE:
         if phrase in lowered:
-            found[cue] = None
+            found[answer] = None
             lowered = lowered.replace(phrase, " ")
     rest: list[str] = []
     for word in _WORD.findall(lowered):
-        known = _PHRASES_BY_WORD.get(word.removesuffix("'s")) or _PHRASES_BY_WORD.get(word)
-        if known:
-            found.update(dict.fromkeys(known))
+        answers = _PHRASES_BY_WORD.get(word.removesuffix("'s")) or _PHRASES_BY_WORD.get(word)
+        if answers:
+            found.update(dict.fromkeys(answers))
         else:
             rest.append(word)
     return list(found), rest
@@ -164,9 +176,9 @@ _TOPIC_QUESTION_WORDS: dict[str, str] = {
 _TOPIC_QUESTION = re.compile(
     "|".join(f"(?P<{thing}>{asks})" for thing, asks in _TOPIC_QUESTION_WORDS.items()), _I
 )
-"""Words that only ask, but for one thing alone, and that thing."""
+"""Question words that ask for one specific topic; the group name is the topic."""
 
-# what a question is after: (how it is asked, how a thought says it in English, and in Chinese)
+# (pattern of the question, how a thought states the answer in English, and in Chinese)
 _ANSWER_PHRASE_TABLE: tuple[tuple[str, str, str], ...] = (
     (
         r"\b(?:home(?! ?town)|live|lives|living|reside|residence|based)\b|\b(?:which|what) (?:city|town"
@@ -253,36 +265,34 @@ _IGNORED_QUESTION_WORDS = (
     "which who what where when how me tell know again currently anything something many much kind"
 )
 _IGNORED_WORDS = frozenset(_IGNORED_QUESTION_WORDS.split())
-_MAX_SINGLE_PHRASES = (
-    2  # hints that are searched for by themselves: each wording costs a pass over the words of the space
-)
-_MAX_QUESTION_CHARACTERS = 300  # a longer text is no question after one thing
+_MAX_SINGLE_PHRASES = 2  # answer phrases that get a search of their own; every search costs time
+_MAX_QUESTION_CHARACTERS = 300
 
 
 def content_terms(text: str) -> list[str]:
-    """The terms of a question without the words that only ask; all of them if nothing else is left.
+    """The terms of a question without its question words, or all terms if nothing else is left.
 
-    Some of these ask for one thing alone: without it a name would be left, and all told of it would fit.
+    Words that ask for one topic ("for a living", 几岁) are replaced by the topic; without it, everything
+    about the person would match.
     """
-    asked = _TOPIC_QUESTION.sub(lambda found: f" {found.lastgroup} ", text)
-    return extract_terms(_QUESTION_WORDS.sub(" ", asked)) or extract_terms(text)
+    with_topics = _TOPIC_QUESTION.sub(lambda match: f" {match.lastgroup} ", text)
+    return extract_terms(_QUESTION_WORDS.sub(" ", with_topics)) or extract_terms(text)
 
 
 def non_relation_terms(text: str) -> list[str]:
-    """The terms of a question that stand for no relation: a thought would not say them otherwise."""
-    return (
-        content_terms(text)
-        if _HAN_RUN.search(text)
-        else extract_terms(_QUESTION_WORDS.sub(" ", " ".join(find_answer_phrases(text)[1])))
-    )
+    """The terms of a question that do not express a relation, so that a thought would use the same words."""
+    if _HAN_RUN.search(text):
+        return content_terms(text)
+    _, other_words = find_answer_phrases(text)
+    return extract_terms(_QUESTION_WORDS.sub(" ", " ".join(other_words)))
 
 
 def rewrite_question(text: str) -> list[list[str]]:
-    """The terms by which a thought that answers would be found, a list a wording; none for most texts."""
+    """The terms of thoughts that would answer the question, one list per wording; empty for most texts."""
     if len(text) > _MAX_QUESTION_CHARACTERS:
         return []
     wordings = map(extract_terms, _rewrite_chinese(text)) if _HAN_RUN.search(text) else _rewrite_english(text)
-    return [list(wanted) for wanted in dict.fromkeys(map(tuple, wordings)) if wanted]
+    return [list(terms) for terms in dict.fromkeys(map(tuple, wordings)) if terms]
 
 
 def _rewrite_chinese(text: str) -> list[str]:
@@ -291,36 +301,35 @@ def _rewrite_chinese(text: str) -> list[str]:
     for cue, _, _ in found:
         rest = cue.sub(" ", rest)
     rest = _QUESTION_WORDS.sub(" ", rest)
-    hints = (" ".join(english for _, english, _ in found), " ".join(chinese for _, _, chinese in found))
-    there = " ".join((KIN_ZH | PETS_ZH)[word] for word in _KIN_PATTERN_ZH.findall(rest))
-    carried = " ".join(_LATIN_WORD.findall(text))
-    # 我喝什么咖啡: no thought says 咖啡 of an americano, and a small embedder cannot tell, so 喝 must do
-    return [f"{hints[0]} {there} {carried}", f"{hints[1]} {rest}" if found else "", hints[1]]
+    english = " ".join(english for _, english, _ in found)
+    chinese = " ".join(chinese for _, _, chinese in found)
+    kin_english = " ".join((KIN_ZH | PETS_ZH)[word] for word in _KIN_PATTERN_ZH.findall(rest))
+    latin_words = " ".join(_LATIN_WORD.findall(text))
+    # 我喝什么咖啡: a thought about 美式 does not contain 咖啡, so 喝 alone is searched for too
+    return [f"{english} {kin_english} {latin_words}", f"{chinese} {rest}" if found else "", chinese]
 
 
 def _rewrite_english(text: str) -> list[list[str]]:
-    """All hints with the rest of the question; the likeliest each by itself, since one must do; Chinese."""
-    found, words = find_answer_phrases(text)
-    relatives = [_KIN.get(word) or _KIN.get(word.removesuffix("'s").rstrip("s"), "") for word in words]
-    kin = [
-        term for name in relatives for term in _cached_terms(name)
-    ]  # a flatmate is a roommate to a thought
-    there = [term for name in relatives for term in _cached_terms(_KIN_WORD_ZH.get(name, ""))]
-    proper = extract_terms(" ".join(_proper_nouns(text)))
-    if not found:
-        return [[*kin, *proper], [*there, *proper]]
+    """Wordings: all phrases with the rest of the question, the likeliest phrases alone, and Chinese."""
+    answers, words = find_answer_phrases(text)
+    roles = [_KIN.get(word) or _KIN.get(word.removesuffix("'s").rstrip("s"), "") for word in words]
+    kin = [term for role in roles for term in _cached_terms(role)]  # thoughts say "roommate", not "flatmate"
+    kin_zh = [term for role in roles for term in _cached_terms(_KIN_WORD_ZH.get(role, ""))]
+    names = extract_terms(" ".join(_proper_nouns(text)))
+    if not answers:
+        return [[*kin, *names], [*kin_zh, *names]]
     rest = extract_terms(" ".join(word for word in words if word not in _IGNORED_WORDS))
-    english = [term for cue in found for term in _cached_terms(cue.english)]
-    chinese = [term for cue in found for term in _cached_terms(cue.chinese)]
-    alone = [[*_cached_terms(cue.english), *kin, *proper] for cue in found[:_MAX_SINGLE_PHRASES]]
-    return [[*english, *rest, *kin], *alone, [*chinese, *there, *proper]]
+    english = [term for answer in answers for term in _cached_terms(answer.english)]
+    chinese = [term for answer in answers for term in _cached_terms(answer.chinese)]
+    single = [[*_cached_terms(answer.english), *kin, *names] for answer in answers[:_MAX_SINGLE_PHRASES]]
+    return [[*english, *rest, *kin], *single, [*chinese, *kin_zh, *names]]
 
 
 @lru_cache(maxsize=1024)
-def _cached_terms(hint: str) -> tuple[str, ...]:
-    return tuple(extract_terms(hint))
+def _cached_terms(phrase: str) -> tuple[str, ...]:
+    return tuple(extract_terms(phrase))
 
 
 def _proper_nouns(text: str) -> list[str]:
-    """Names, which are spelt alike in both languages."""
+    """Capitalised words after the first: names, which are the same in both languages."""
     return re.findall(r"(?<=\s)[A-Z][\w-]+", text)

@@ -1,8 +1,8 @@
-"""A question -> whether it asks for the present state, for a former one, or for neither in particular.
+"""The tense of a question: whether it asks for the present state, for a former one, or neither.
 
-A former state ("where did I live before", 我以前住哪) is reached among retired thoughts, so it takes both a
-word for "before" and a lasting state; what somebody once did or told ("the film I mentioned before",
-我曾经和你推荐过) is an event, and stays as true as it was.
+A former state ("where did I live before", 我以前住哪) is looked up among retired thoughts. It takes a word
+for "before" and a lasting state. What somebody once did or said ("the film I mentioned before",
+我曾经和你推荐过) is an event, which never becomes outdated.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from thinkback.language.scripts import has_han
+from thinkback.language.writing_systems import has_han
 
 Tense = Literal["now", "before", "any"]
 
@@ -26,7 +26,7 @@ _ADJECTIVE_WORDS = """
 need indeed hundred speed breed named called married related employed interested based supposed retired
 divorced engaged scared bored excited tired worried preferred beloved naked sacred wicked blessed gifted
 talented separated registered enrolled involved
-"""  # end like a past tense, and tell how things are
+"""  # adjectives that look like a past tense
 _PRESENT_WORDS = """
 am is are do does don't doesn't isn't aren't have has i'm it's he's she's what's where's who's how's when's
 that's there's i've
@@ -57,7 +57,7 @@ _CHANGEABLE_NOUN = (
     r"|pets?|diet|medications?|medicine|dose|routine|hobb(?:y|ies)|favou?rite|neighbou?rhood|neighbou?rs?"
     r"|colleagues?|co-?workers?|workplace|office|gym|band|bank|insurance|hairstyle|weight|password)\b"
 )
-_NOUN_AFTER_OLD = (  # an old friend is one still
+_NOUN_AFTER_OLD = (  # not "friend": an old friend is still a friend
     "(?:jobs?|boss|company|address|apartment|flat|house|place|number|phone|email|office|employer|landlord"
     "|name)"
 )
@@ -66,7 +66,8 @@ _NOUN_AFTER_LAST = (
 )
 _POSSESSIVE = r"(?:my|our|his|her|their|\w+'s)"
 _FORMER_STATE = re.compile(
-    rf"\bformerly\b|\bformer (?=[a-z])|\b(?:(?:previous|prior)|{_POSSESSIVE} past) (?:\w+ )?{_CHANGEABLE_NOUN}"
+    r"\bformerly\b|\bformer (?=[a-z])"
+    rf"|\b(?:(?:previous|prior)|{_POSSESSIVE} past) (?:\w+ )?{_CHANGEABLE_NOUN}"
     r"(?! (?:appointment|visit|meeting|interview|game|match|trip))"
     rf"|\b{_POSSESSIVE} old (?:phone )?{_NOUN_AFTER_OLD}\b|\b{_POSSESSIVE} last {_NOUN_AFTER_LAST}\b"
     rf"|\b{_POSSESSIVE} ex\b|\bex-(?!pat)[a-z]{{3}}|\bno longer\b"
@@ -77,7 +78,7 @@ _FORMER_STATE = re.compile(
     _I,
 )
 _USED_TO = re.compile(r"\bused to\b|\bdid(?:n't)?\b[^.?!]{0,40}?\buse to\b", _I)
-# "am I used to it", and what something was done with
+# "am I used to it", and "what did I use to fix it"
 _NOT_FORMERLY_USED_TO = re.compile(
     r"(?:\b(?:be|is|am|are|was|were|been|being|get|gets|got|getting|become|became|grow|grew)|'(?:m|s|re))"
     r"(?: \w+)? used to\b"
@@ -100,7 +101,7 @@ _STATE_VERB = (
 _STATE_NOUN = (
     r"(?:jobs?|address(?:es)?|employers?|boss|career|occupation|profession|hobb(?:y|ies)|favou?rite)"
 )
-# asked of somebody, not told of a man in a film "who lived alone"
+# with a subject, so that "the man in the film who lived alone" does not match
 _STATE_PHRASE = re.compile(
     rf"\b(?:did|was|were|have|has|had) (?:\w+ ){{1,3}}?(?:{_STATE_VERB}|allergic|afraid|do for a living"
     r"|do before (?:i (?:became|was|started|joined)|becoming|joining|starting|this job))\b"
@@ -157,7 +158,7 @@ _PRESENT_STATE_ZH = re.compile(
     "喜欢|讨厌|住|过敏|害怕|叫什么|叫啥|是什么(?!时候)|是谁|是哪|是多少|是几|多大|几岁|多高|多重|有什么|有几|有多少|有哪些|有没有"
     "|在哪|做什么|哪里人|属什么|什么工作|爱[吃喝看听玩]|会[说讲弹]|养|单身|结婚|[是有在会]吗|对吗|会不会|是不是"
 )
-# a word of each must be there before its pattern is tried: most questions have none
+# quick check before the patterns: most questions have none of these words
 _CUE_WORDS = (
     "former formerly previous prior past old last ex ex's longer anymore more",
     "before prior previously originally initially first past once then",
@@ -167,7 +168,7 @@ _FORMER_CUES, _EARLIER_CUES, _NOW_CUES = (frozenset(words.split()) for words in 
 
 
 def is_past(text: str) -> bool:
-    """Whether the words tell of something past."""
+    """Whether a text is in a past tense."""
     words = _words(text)
     if words & _PAST_FORMS or any(
         w.endswith("ed") and len(w) > 4 and w not in _ADJECTIVES_IN_ED for w in words
@@ -177,7 +178,11 @@ def is_past(text: str) -> bool:
 
 
 def detect_query_tense(text: str, *, timed: bool, long_ago: bool) -> Tense:
-    """`timed`: the question names a time; `long_ago`: one that is long over. Titles are blanked already."""
+    """Detect the tense of a question whose titles and times are blanked out (see `query_time`).
+
+    `timed` says that the question names a time, `long_ago` that this time is long over. Returns "now",
+    "before" (a former state) or "any".
+    """
     chinese = has_han(text)
     if chinese or not _words(text).isdisjoint(("you", "me", "remember")):
         text = _ASKING_PHRASE.sub(" ", text)
@@ -207,10 +212,10 @@ def _asks_former_state(text: str, words: set[str], chinese: bool) -> bool:
     if words & {"used", "use"} and _USED_TO.search(text) and not _NOT_FORMERLY_USED_TO.search(text):
         return True
     if chinese:
-        found = _FORMER_STATE_ZH.search(_BEFORE_ROUTINE_ZH.sub(" ", text))
+        former = _FORMER_STATE_ZH.search(_BEFORE_ROUTINE_ZH.sub(" ", text))
         return (
-            found is not None
-            and not _PAST_EVENT_ZH.search(found["gap"])
+            former is not None
+            and not _PAST_EVENT_ZH.search(former["gap"])
             and not _CONVERSATION_VERB.search(text)
         )
     if not words & _EARLIER_CUES or not _EARLIER_WORD.search(text) or not is_past(text):
@@ -219,7 +224,7 @@ def _asks_former_state(text: str, words: set[str], chinese: bool) -> bool:
 
 
 def _asks_present_state(text: str, words: set[str], chinese: bool) -> bool:
-    """Said outright; "still" in a past tense is none."""
+    """Whether the question explicitly asks for the present ("now", "still", but not "was still")."""
     if chinese:
         return bool(_NOW_WORD_ZH.search(text))
     if not words & _NOW_CUES or not _NOW_WORD.search(text):

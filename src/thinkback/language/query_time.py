@@ -1,4 +1,8 @@
-"""The times that a question is about, and whether it asks for the present or a former state."""
+"""The times that a question is about, and whether it asks for the present or a former state.
+
+A memory is about the past, so a date without a year means the last one, unless the question is about the
+future. Ages, durations, quoted titles, dates of birth and the verb "may" are not times.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,11 @@ from typing import NamedTuple
 
 from thinkback.language import fuzzy_times, holidays
 from thinkback.language.dates import TimeExpression, TimePatterns, drop_overlaps, find_time_expressions
-from thinkback.language.numbers import NUMBER_PATTERN_EN
 from thinkback.language.query_tense import Tense, detect_query_tense, is_past
-from thinkback.language.zh.traditional import to_simplified
+from thinkback.language.tokens import NUMBER_PATTERN_EN
+from thinkback.language.writing_systems import to_simplified
 
-_CONTEXT_CHARACTERS = 24  # characters on either side that are looked at
+_CONTEXT_CHARACTERS = 24  # on either side of an expression
 _COUNTED_NOUNS = (
     "dollars|euros|pounds|people|words|steps|miles|met(?:er|re)s|km|pieces|calories|square|characters"
 )
@@ -28,25 +32,29 @@ _FORM_OF_BE = "(?:is|was|isn't|wasn't)"
 _DIGITS_ZH = "一二两三四五六七八九十几\\d"
 _MONTHS_USED_AS_NAMES = "(?:April|May|June|August)"
 
+# Each line: cue words of which one must be near, then patterns for the text before, the expression, the text
+# after. All of them must match.
 _FALSE_TIMES: tuple[tuple[str, str, str, str], ...] = (
-    # reckoned from something else than now: two years later
+    # relative to another time than now: two years later
     ("later|earlier", "", r"(?:later|earlier)\Z", ""),
-    ("by ", r"(?i)\bby \Z", r"day\Z", ""),  # a day to be ready by
+    ("by ", r"(?i)\bby \Z", r"day\Z", ""),  # a deadline
     ("every|each|per", r"(?i)\b(?:every|each|per) \Z", "", ""),
     ("每", "每[年个到逢]?的?\\Z", "", ""),
-    # the verb, or a name
+    # a verb or a name
     ("may|march", "", r"\A(?:[Mm]ay|[Mm]arch) \d{1,2}\Z", rf"\A\s+(?!(?:{_WORDS_AFTER_DATE})\b)[a-z]"),
     ("by ", r"(?:\w(?:ed|en)|told|made|sent|sung|said) \Z", rf"\A(?i:by {_MONTHS_USED_AS_NAMES})\Z", ""),
-    ("april|may|june|august", "", rf"\A\w+ {_MONTHS_USED_AS_NAMES}\Z", r"\A(?:['’]s\b| (?:told|said|gave|moved|came)\b)"),
-    # a title, or a part of one: the song Yesterday, Friday Night Lights
+    ("april|may|june|august", "", rf"\A\w+ {_MONTHS_USED_AS_NAMES}\Z",
+        r"\A(?:['’]s\b| (?:told|said|gave|moved|came)\b)"),
+    # a title or part of one: the song Yesterday, Friday Night Lights
     ("day|last|this|next|tomorrow|tonight|recent|lately", r"\b[a-z][\w'’]* \Z",
         r"\A(?:Yesterday|Today|Tomorrow|Tonight|Last|This|Next|Recent|Lately)", ""),
     ("night|morning|evening|afternoon", "", r"(?:Night|Morning|Evening|Afternoon)\Z", r"\A [A-Z]"),
-    # a number of things, or the last of several
+    # a count, or the last part of something
     ("19|20", "", r"(?:19|20)\d\d\Z", rf"\A (?:{_COUNTED_NOUNS})\b"),
     ("the last", r"\bthe \Z", r"\A(?i:last (?:week|month|year|weekend))\Z", r"\A of\b"),
-    # a date that is a value, not the time that is asked about
-    ("birthday|anniversary", rf"(?i)\b{_ANNUAL_DATE}(?: is| was|'s| falls)(?: not|n't)?(?: on| in)? ?\Z", "", ""),
+    # a date that is asked for or stated as a value
+    ("birthday|anniversary", rf"(?i)\b{_ANNUAL_DATE}(?: is| was|'s| falls)(?: not|n't)?(?: on| in)? ?\Z",
+        "", ""),
     ("birthday|anniversary", rf"(?i)\b{_FORM_OF_BE} {_POSSESSIVE}{_ANNUAL_DATE} \Z", "", ""),
     ("birthday|anniversary", "", "", rf"(?i)\A {_FORM_OF_BE}(?: not)? {_POSSESSIVE}{_ANNUAL_DATE}\b"),
     ("born", r"(?i)\bborn(?: on| in| back)? ?\Z", "", ""),
@@ -54,7 +62,7 @@ _FALSE_TIMES: tuple[tuple[str, str, str, str], ...] = (
     ("生日|纪念日", "", "", "\\A不?是.{0,6}(?:生日|纪念日)"),
     ("生", "", "", "\\A出?生的|\\A出生"),
     ("出生日期", "出生日期(?:不?是|在|于)?\\Z", "", ""),
-    # characters that belong to their neighbours: 以前天天, 去年会, 晚上周五, 一周一次, 五月天
+    # characters that belong to a neighbouring word: 以前天天, 去年会, 晚上周五, 一周一次, 五月天
     ("前", "[以之目从年月天日周期]\\Z", "\\A前[天日年晚]", ""),
     ("去年", "", "\\A去年\\Z", "\\A[会货]"),
     ("上|下", "[晚早网线路身手以马世街赶碰遇楼会]\\Z", "\\A[上下](?![上下]?个)", ""),
@@ -73,41 +81,43 @@ _FALSE_TIME_PATTERNS = tuple(
 )
 _FALSE_TIME_CUES = frozenset(cue for line in _FALSE_TIME_PATTERNS for cue in line[0])
 _DURATION = re.compile(
-    rf"\A(?i:in {NUMBER_PATTERN_EN} (?:day|week|month|year|hour|minute)s?)\Z|[天日周期拜月年时钟](?:以后|之后|后)\Z"
+    rf"\A(?i:in {NUMBER_PATTERN_EN} (?:day|week|month|year|hour|minute)s?)\Z"
+    "|[天日周期拜月年时钟](?:以后|之后|后)\\Z"
 )
 
 
 def is_false_time(text: str, span: tuple[int, int], past: bool) -> bool:
-    """`past`: the text does not look ahead, so that "in three days" is how long something took."""
-    lo, hi = span
-    near = text[max(0, lo - _CONTEXT_CHARACTERS) : hi + _CONTEXT_CHARACTERS].lower()
-    before, words, after = (
-        text[max(0, lo - _CONTEXT_CHARACTERS) : lo],
-        text[lo:hi],
-        text[hi : hi + _CONTEXT_CHARACTERS],
-    )
+    """Whether the time expression at `span` only looks like one ("my birthday is on May 3", 五月天).
+
+    In a text about the past (`past`), "in three days" is a duration and not a time.
+    """
+    start, end = span
+    before = text[max(0, start - _CONTEXT_CHARACTERS) : start]
+    words = text[start:end]
+    after = text[end : end + _CONTEXT_CHARACTERS]
     if past and _DURATION.search(words):
         return True
-    there = {cue for cue in _FALSE_TIME_CUES if cue in near}
+    context = (before + words + after).lower()
+    present = {cue for cue in _FALSE_TIME_CUES if cue in context}
     return any(
-        not cues.isdisjoint(there)
-        and on_words.search(words)
-        and on_before.search(before)
-        and on_after.search(after)
-        for cues, on_before, on_words, on_after in _FALSE_TIME_PATTERNS
+        not cues.isdisjoint(present)
+        and words_pattern.search(words)
+        and before_pattern.search(before)
+        and after_pattern.search(after)
+        for cues, before_pattern, words_pattern, after_pattern in _FALSE_TIME_PATTERNS
     )
 
 
 _I = re.IGNORECASE
-_MAX_QUERY_CHARACTERS = 2000  # characters: the question is at the beginning of a longer text
+_MAX_QUERY_CHARACTERS = 2000
 _LONG_AGO = timedelta(days=30)
-_MAX_FUTURE = timedelta(days=3660)  # nobody asks a memory for more than ten years ahead
+_MAX_FUTURE = timedelta(days=3660)
 _EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTimeSpan:
-    """From `start` up to, not including, `end`; None is open. `words`: how the question says it."""
+    """From `start` up to, not including, `end` (None: open), named by `words` in the question."""
 
     start: datetime | None
     end: datetime | None
@@ -116,7 +126,7 @@ class QueryTimeSpan:
 
 @dataclass(frozen=True, slots=True)
 class QueryTime:
-    """The times a question is about, in the order they are said, and the state of things it asks for."""
+    """The times a question is about, in textual order, and whether it asks for the present or the past."""
 
     spans: tuple[QueryTimeSpan, ...]
     tense: Tense
@@ -124,7 +134,7 @@ class QueryTime:
 
 @dataclass(frozen=True, slots=True)
 class _TimeMention:
-    """A span while its neighbours are looked at; said at `text[lo:hi]`."""
+    """A time named by `text[text_start:text_end]`, before its neighbours are taken into account."""
 
     start: datetime | None
     end: datetime | None
@@ -138,7 +148,7 @@ _QUOTED_TITLE = re.compile(
     r"|(?<!\w)'[^'\n]{1,80}'(?!\w)|(?<!\w)‘[^‘’\n]{1,80}’(?!\w)"
 )
 _QUOTED_QUERY = re.compile('\\A\\s*["“「](?P<inside>[^"“”「」]*)["”」]\\s*\\Z')
-_TITLE_PLACEHOLDER = "\ufffc"  # stands for a character of a title: no letter, no space
+_TITLE_PLACEHOLDER = "\ufffc"  # neither a letter nor a space
 _FUTURE_WORDS = re.compile(
     r"\b(?:next|tomorrow|tonight|upcoming|coming|will|going to|gonna|plan(?:s|ned|ning)?|scheduled?"
     r"|appointments?|calendar|agenda|due|deadline|do i have"
@@ -181,61 +191,68 @@ _UNIT_DAYS = {"day": 1, "night": 1, "week": 7, "month": 31, "year": 366}
 
 
 _RELATIVE_TO_NOW = re.compile(
-    r"\b(?:last|this|past|previous|next|ago|yesterday|today|tonight|tomorrow|week|night|morning|evening|day)s?\b"
+    r"\b(?:last|this|past|previous|next|ago|yesterday|today|tonight|tomorrow|week|night|morning|evening"
+    r"|day)s?\b"
     "|[昨今前明]天|[昨今]晚|[上这本下]个?(?:周末?|星期|礼拜)",
     _I,
 )
 
 
 _CONTENTLESS_WORDS = re.compile(
-    r"\b(?:what|which|did|do|does|done|doing|have|has|had|was|were|is|are|i|we|you|me|us|my|our|tell|told|say|said"
-    r"|talk(?:ed|ing)?|mention(?:ed)?|happen(?:s|ed|ing)?|go|went|going|on|about|of|the|in|to|at|over|during|can"
-    r"|could|remember|remind|any|some|every|things?|anything|everything|stuff|new|up|all|there)\b|'s"
-    "|什么|发生|哪些|哪|事情|事儿|告诉|提到|提过|记得|聊天|[我你您们咱都了过的是在有和跟说做干聊讲谈啥事吗呢呀还]",
+    r"\b(?:what|which|did|do|does|done|doing|have|has|had|was|were|is|are|i|we|you|me|us|my|our|tell|told"
+    r"|say|said|talk(?:ed|ing)?|mention(?:ed)?|happen(?:s|ed|ing)?|go|went|going|on|about|of|the|in|to|at|over"
+    r"|during|can|could|remember|remind|any|some|every|things?|anything|everything|stuff|new|up|all|there)\b|'s"
+    "|什么|发生|哪些|哪|事情|事儿|告诉|提到|提过|记得|聊天"
+    "|[我你您们咱都了过的是在有和跟说做干聊讲谈啥事吗呢呀还]",
     _I,
 )
 
 
 class TimelessQuery(NamedTuple):
-    """What a query asks for besides a time; `anything` that was then, if nothing else."""
+    """A query without its times; `time_only` if it asks for nothing but what happened at a time."""
 
     text: str
     time_only: bool = False
 
 
-def remove_times(query: str, asked: QueryTime) -> TimelessQuery:
-    """The query without words that mean another day whenever they are said.
+def remove_times(query: str, times: QueryTime) -> TimelessQuery:
+    """Remove words whose meaning depends on the day they are said.
 
-    "Yesterday" in an old memory is not the yesterday that is asked for; "May" and "summer" may well be.
+    "Yesterday" in an old memory is not the yesterday of the query; "May" and "summer" stay.
     """
     rest = query
-    lasting = [_RELATIVE_TO_NOW.sub(" ", span.words) for span in asked.spans]
-    for span, words in zip(asked.spans, lasting, strict=True):
+    absolute_words = [_RELATIVE_TO_NOW.sub(" ", span.words) for span in times.spans]
+    for span, words in zip(times.spans, absolute_words, strict=True):
         query = query.replace(span.words, words, 1)
         rest = rest.replace(span.words, " ", 1)
-    if asked.spans and not re.search(r"\w", _CONTENTLESS_WORDS.sub(" ", rest)):
-        return TimelessQuery(" ".join(lasting), time_only=True)
+    if times.spans and not re.search(r"\w", _CONTENTLESS_WORDS.sub(" ", rest)):
+        return TimelessQuery(" ".join(absolute_words), time_only=True)
     return TimelessQuery(query)
 
 
 def parse_query_time(query: str, now: datetime) -> QueryTime:
-    """The times and the tense of a question that is asked at `now`."""
+    """The times and the tense of a question asked at `now`."""
     text = _blank_titles(to_simplified(query[:_MAX_QUERY_CHARACTERS])).replace("’", "'")
     past = is_past(text)
-    ahead = not past and bool(_FUTURE_WORDS.search(text))
-    found = _join_ranges(text, _find_mentions(text, now, past=not ahead, told=past or ahead))
-    said = [one for one in (_apply_preposition(text, one) for one in found) if _is_plausible(one, now)]
-    over = any(one.end is not None and one.end <= now - _LONG_AGO for one in said)
-    for one in said:  # in "before March" nothing is former
-        text = text[: one.text_start] + "," * (one.text_end - one.text_start) + text[one.text_end :]
+    future = not past and bool(_FUTURE_WORDS.search(text))
+    candidates = _join_ranges(text, _find_mentions(text, now, past=not future, about_event=past or future))
+    candidates = [_apply_preposition(text, mention) for mention in candidates]
+    mentions = [mention for mention in candidates if _is_plausible(mention, now)]
+    long_ago = any(mention.end is not None and mention.end <= now - _LONG_AGO for mention in mentions)
+    for mention in mentions:  # "before March" does not ask for a former state
+        blanks = "," * (mention.text_end - mention.text_start)
+        text = text[: mention.text_start] + blanks + text[mention.text_end :]
     return QueryTime(
-        tuple(QueryTimeSpan(one.start, one.end, query[one.text_start : one.text_end]) for one in said),
-        detect_query_tense(text, timed=bool(said), long_ago=over),
+        tuple(
+            QueryTimeSpan(mention.start, mention.end, query[mention.text_start : mention.text_end])
+            for mention in mentions
+        ),
+        detect_query_tense(text, timed=bool(mentions), long_ago=long_ago),
     )
 
 
 def _blank_titles(text: str) -> str:
-    """The text with its quoted titles blanked out, each place kept; a query quoted as a whole is no title."""
+    """Blank out quoted titles, keeping the length; a query that is quoted as a whole is not a title."""
     if whole := _QUOTED_QUERY.match(text):
         start, end = whole.span("inside")
         text = " " * start + whole["inside"] + " " * (len(text) - end)
@@ -243,51 +260,55 @@ def _blank_titles(text: str) -> str:
 
 
 def _blank_title(m: re.Match[str]) -> str:
-    """A question in plain quotes is somebody's words."""
+    """Keep a question in plain quotes: it is quoted speech and not a title."""
     return m.group() if m.group()[0] in '"“' and "?" in m.group() else _TITLE_PLACEHOLDER * len(m.group())
 
 
-def _find_mentions(text: str, now: datetime, *, past: bool, told: bool) -> list[_TimeMention]:
-    """Every time expression; one that comes again every year only where something is `told` of it."""
+def _find_mentions(text: str, now: datetime, *, past: bool, about_event: bool) -> list[_TimeMention]:
+    """Find time expressions; recurring ones ("at Christmas") only if the question is about an event."""
     exact = find_time_expressions(text, now, past=past)
     now = now.astimezone(UTC)
     named = _NAMED_TIMES.find(text, now, past) + exact
-    again = _RECURRING_TIMES.find(text, now, past)
-    kept = drop_overlaps([when for when in named + again if not is_false_time(text, when.span, past)])
-    comes_again = {when.span for when in again} - {when.span for when in named}
-    comes_again |= {when.span for when in exact if _WEEKLY.fullmatch(text, *when.span)}
+    recurring = _RECURRING_TIMES.find(text, now, past)
+    expressions = drop_overlaps(
+        [time for time in named + recurring if not is_false_time(text, time.span, past)]
+    )
+    recurring_spans = {time.span for time in recurring} - {time.span for time in named}
+    recurring_spans |= {time.span for time in exact if _WEEKLY.fullmatch(text, *time.span)}
     return [
-        _TimeMention(when.start, when.end, *when.span)
-        for when in _join_years(text, kept, comes_again)
-        if told or when.span not in comes_again
+        _TimeMention(time.start, time.end, *time.span)
+        for time in _join_years(text, expressions, recurring_spans)
+        if about_event or time.span not in recurring_spans
     ]
 
 
 def _join_years(
-    text: str, found: list[TimeExpression], comes_again: set[tuple[int, int]]
+    text: str, found: list[TimeExpression], recurring_spans: set[tuple[int, int]]
 ) -> Iterator[TimeExpression]:
-    """Christmas last year, 去年的5月: a time without a year beside a year is one time."""
-    held: TimeExpression | None = None
-    for when in found:
-        if held is None:
-            held = when
-        elif one := _join_year(text, held, when, comes_again):
-            held = one
+    """Join a time without a year and a year next to it ("Christmas last year", 去年的5月)."""
+    pending: TimeExpression | None = None
+    for time in found:
+        if pending is None:
+            pending = time
+        elif joined := _join_year(text, pending, time, recurring_spans):
+            pending = joined
         else:
-            yield held
-            held = when
-    if held is not None:
-        yield held
+            yield pending
+            pending = time
+    if pending is not None:
+        yield pending
 
 
 def _join_year(
-    text: str, first: TimeExpression, second: TimeExpression, comes_again: set[tuple[int, int]]
+    text: str, first: TimeExpression, second: TimeExpression, recurring_spans: set[tuple[int, int]]
 ) -> TimeExpression | None:
     if not _YEAR_CONNECTOR.fullmatch(text, first.span[1], second.span[0]):
         return None
     for year, part in ((first, second), (second, first)):
         words = text[slice(*part.span)]
-        yearless = part.span in comes_again or (_NAMES_MONTH.search(words) and not _NAMES_YEAR.search(words))
+        yearless = part.span in recurring_spans or (
+            _NAMES_MONTH.search(words) and not _NAMES_YEAR.search(words)
+        )
         if yearless and (year.start.month, year.start.day, year.start.year + 1) == (1, 1, year.end.year):
             by = year.start.year - (part.start + (part.end - part.start) / 2).year
             span = (first.span[0], second.span[1])
@@ -301,67 +322,71 @@ def _shift_years(day: datetime, years: int) -> datetime:
 
 
 def _join_ranges(text: str, found: list[_TimeMention]) -> list[_TimeMention]:
-    """Between May 1 and May 3, 从三月到五月: two times with "to" between them are one."""
-    out: list[_TimeMention] = []
-    for one in found:
-        range_ = _join_range(text, out[-1], one) if out else None
-        if range_ is not None:
-            out[-1] = range_
+    """Join two times to a range ("between May 1 and May 3", 从三月到五月)."""
+    result: list[_TimeMention] = []
+    for mention in found:
+        joined = _join_range(text, result[-1], mention) if result else None
+        if joined is not None:
+            result[-1] = joined
         else:
-            out.append(one)
-    return out
+            result.append(mention)
+    return result
 
 
 def _join_range(text: str, first: _TimeMention, last: _TimeMention) -> _TimeMention | None:
-    own = _PREPOSITION_INSIDE.match(text, last.text_start)
-    to = _RANGE_CONNECTOR.fullmatch(
-        text, first.text_end, own.end() if own and own["until"] else last.text_start
+    preposition = _PREPOSITION_INSIDE.match(text, last.text_start)
+    connector = _RANGE_CONNECTOR.fullmatch(
+        text, first.text_end, preposition.end() if preposition and preposition["until"] else last.text_start
     )
-    between = _RANGE_START.search(text, max(0, first.text_start - 10), first.text_start)
-    if to is None or (to["word"].lower() in ("and", "和", "与", "跟") and not between):
+    range_start = _RANGE_START.search(text, max(0, first.text_start - 10), first.text_start)
+    if connector is None or (connector["word"].lower() in ("and", "和", "与", "跟") and not range_start):
         return None
     start, end = first.start, last.end
     if start is None or end is None:
         return None
-    if start >= end:  # each leant to its own side of today
+    if start >= end:  # one was taken as past and one as future
         weekly = _WEEKDAY.search(text, first.text_start, first.text_end)
         start = start - timedelta(days=7) if weekly else _shift_years(start, -1)
-    lo = between.start() if between else first.text_start
+    text_start = range_start.start() if range_start else first.text_start
     return (
-        replace(first, start=start, end=end, text_start=lo, text_end=last.text_end) if start < end else None
+        replace(first, start=start, end=end, text_start=text_start, text_end=last.text_end)
+        if start < end
+        else None
     )
 
 
-def _apply_preposition(text: str, one: _TimeMention) -> _TimeMention:
-    """Before, after, since, until or about it, by the words on either side."""
-    start, end = one.start, one.end
+def _apply_preposition(text: str, mention: _TimeMention) -> _TimeMention:
+    """Apply "before", "after", "since", "until" or "about" next to a time."""
+    start, end = mention.start, mention.end
     if start is None or end is None:
-        return one
-    if tail := _UNTIL_NOW.match(text, one.text_end):
-        return replace(one, end=None, text_end=tail.end())
-    tail = _PREPOSITION_AFTER.match(text, one.text_end)
-    if tail and (not tail["on"] or _RANGE_START.search(text, max(0, one.text_start - 10), one.text_start)):
-        told, lo, hi = tail.groupdict(), one.text_start, tail.end()
-    elif lead := _PREPOSITION_BEFORE.search(text, max(0, one.text_start - 24), one.text_start):
-        told, lo, hi = lead.groupdict(), lead.start(), one.text_end
-    elif lead := _PREPOSITION_INSIDE.match(text, one.text_start):
-        told, lo, hi = lead.groupdict(), one.text_start, one.text_end
+        return mention
+    if after := _UNTIL_NOW.match(text, mention.text_end):
+        return replace(mention, end=None, text_end=after.end())
+    after = _PREPOSITION_AFTER.match(text, mention.text_end)
+    if after and (
+        not after["on"] or _RANGE_START.search(text, max(0, mention.text_start - 10), mention.text_start)
+    ):
+        groups, text_start, text_end = after.groupdict(), mention.text_start, after.end()
+    elif before := _PREPOSITION_BEFORE.search(text, max(0, mention.text_start - 24), mention.text_start):
+        groups, text_start, text_end = before.groupdict(), before.start(), mention.text_end
+    elif before := _PREPOSITION_INSIDE.match(text, mention.text_start):
+        groups, text_start, text_end = before.groupdict(), mention.text_start, mention.text_end
     else:
-        return one
-    start, end = _related_interval(told, start, end)
-    return _TimeMention(start, end, lo, hi)
+        return mention
+    start, end = _related_interval(groups, start, end)
+    return _TimeMention(start, end, text_start, text_end)
 
 
 def _related_interval(
-    told: dict[str, str | None], start: datetime, end: datetime
+    groups: dict[str, str | None], start: datetime, end: datetime
 ) -> tuple[datetime | None, datetime | None]:
-    word = next((name for name in _RELATIONS if told.get(name)), "")
-    if word == "unit":  # the week before Christmas: a feast is told loosely, so it counts with it
-        by = timedelta(days=_UNIT_DAYS[(told["unit"] or "").lower()])
-        loose = end - start > timedelta(days=1)
-        if (told["side"] or "").lower() == "before":
-            return start - by, end if loose else start
-        return start if loose else end, end + by
+    relation = next((name for name in _RELATIONS if groups.get(name)), "")
+    if relation == "unit":  # "the week before Christmas": a holiday is vague, so it is included
+        distance = timedelta(days=_UNIT_DAYS[(groups["unit"] or "").lower()])
+        is_vague = end - start > timedelta(days=1)
+        if (groups["side"] or "").lower() == "before":
+            return start - distance, end if is_vague else start
+        return start if is_vague else end, end + distance
     slack = max(timedelta(days=3), (end - start) / 2)
     return {
         "before": (None, start),
@@ -370,10 +395,10 @@ def _related_interval(
         "since": (start, None),
         "on": (start, None),
         "about": (start - slack, end + slack),
-    }[word]
+    }[relation]
 
 
-def _is_plausible(one: _TimeMention, now: datetime) -> bool:
-    if one.start is not None and one.start > now + _MAX_FUTURE:
+def _is_plausible(mention: _TimeMention, now: datetime) -> bool:
+    if mention.start is not None and mention.start > now + _MAX_FUTURE:
         return False
-    return one.end is None or one.end > _EARLIEST
+    return mention.end is None or mention.end > _EARLIEST

@@ -6,18 +6,18 @@ import re
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from thinkback.language.digest_cache import cache_by_digest
-from thinkback.language.scripts import has_han
 from thinkback.language.sentences import is_question, split_sentences
+from thinkback.language.text_cache import cache_by_digest
 from thinkback.language.tokens import FUNCTION_CHARACTERS, STOP_WORDS, count_tokens, extract_terms
+from thinkback.language.writing_systems import has_han
 
 QuestionType = Literal["who", "where", "when", "what", "which", "how_many", "why", "how", "yes_no", "none"]
 
-_MAX_TEXT_CHARACTERS = 600  # characters of a text that may ask
+_MAX_TEXT_CHARACTERS = 600
 _COMMA = re.compile("[，,；;]")
 _AUXILIARIES = (
-    "do|does|did|is|are|was|were|am|has|have|had|can|could|will|would|should|shall|may|might|must|isn't|aren't"
-    "|wasn't|weren't|don't|doesn't|didn't|can't|couldn't|won't|wouldn't|hasn't|haven't"
+    "do|does|did|is|are|was|were|am|has|have|had|can|could|will|would|should|shall|may|might|must"
+    "|isn't|aren't|wasn't|weren't|don't|doesn't|didn't|can't|couldn't|won't|wouldn't|hasn't|haven't"
 )
 _POLITE_OPENING = re.compile(
     r"(?:(?:hey|hi|hello|so|and|but|well|ok|okay|oh|please|sorry|also|then|now|by the way)[\s,]+"
@@ -44,8 +44,10 @@ _QUESTION_WORD_GROUPS = (
 _QUESTION_WORD_EN = re.compile(rf"\b(?:{_QUESTION_WORD_GROUPS})", re.IGNORECASE)
 _QUESTION_WORD_ZH = re.compile(
     "(?P<why>为什么|为何|为啥|怎么会|干嘛要|什么原因)"
-    "|(?P<when>什么时候|什么时间|啥时候|何时|哪一?[年天日]|几[点号月]|星期几|周几|哪个(?:月|季节)|(?:日期|时间)是[?？])"
-    "|(?P<where>哪里|哪儿|何处|什么地方|啥地方|哪个(?:城市|国家|地方|省|区|小区)|哪座城市|在哪|去哪|住哪|到哪)"
+    "|(?P<when>什么时候|什么时间|啥时候|何时|哪一?[年天日]|几[点号月]|星期几|周几|哪个(?:月|季节)"
+    "|(?:日期|时间)是[?？])"
+    "|(?P<where>哪里|哪儿|何处|什么地方|啥地方|哪个(?:城市|国家|地方|省|区|小区)|哪座城市|在哪|去哪|住哪"
+    "|到哪)"
     "|(?P<how_many>多少|几[个岁只位口次年天本辆种]|多[大高重久远长]|第几)"
     "|(?P<who>谁|哪一?位|哪个人|何人|什么人)"
     "|(?P<which>哪)|(?P<what>什么|啥|何种|甚么|是[?？])|(?P<how>怎么|怎样|如何)"
@@ -54,20 +56,20 @@ _QUESTION_WORD_ZH = re.compile(
 
 
 def classify_question(text: str) -> QuestionType:
-    """What the last question of a text asks for; `none` where nothing is asked."""
+    """The type of the last question of a text, or "none" if it has no question."""
     for sentence in reversed(split_sentences(text[:_MAX_TEXT_CHARACTERS])):
-        found = (
+        question_type = (
             _classify_chinese(sentence.text) if has_han(sentence.text) else _classify_english(sentence.text)
         )
-        if found != "none":
-            return found
+        if question_type != "none":
+            return question_type
     return "none"
 
 
 def _classify_chinese(text: str) -> QuestionType:
     if not is_question(text):
         return "none"
-    for clause in reversed(_COMMA.split(text)):  # 关于如何放松，你给了我什么建议: the last one asks
+    for clause in reversed(_COMMA.split(text)):  # 关于如何放松，你给了我什么建议: the last clause asks
         if found := _QUESTION_WORD_ZH.search(clause):
             return _matched_type(found)
     return "yes_no"
@@ -77,8 +79,8 @@ def _classify_english(text: str) -> QuestionType:
     plain = text.replace("’", "'")
     polite = _POLITE_OPENING.match(plain)
     rest = plain[polite.end() :] if polite else plain
-    asks = is_question(plain) or is_question(rest) or bool(_INDIRECT_QUESTION.search(plain))
-    if not asks and not _QUESTION_WORD_EN.match(rest):
+    is_asking = is_question(plain) or is_question(rest) or bool(_INDIRECT_QUESTION.search(plain))
+    if not is_asking and not _QUESTION_WORD_EN.match(rest):
         return "none"
     if _YES_NO_START.match(rest):
         return "yes_no"
@@ -92,8 +94,9 @@ def _matched_type(found: re.Match[str]) -> QuestionType:
 
 
 AnswerTest = Callable[[str], bool]
+"""Whether a text has the form of an answer: contains a time, a number, a name or a reason."""
 
-_ANSWER_SAMPLE_CHARACTERS = 2000  # characters of a text that are looked at
+_ANSWER_SAMPLE_CHARACTERS = 2000
 _ASKS_NAME = re.compile(
     r"\b(?:names?|called|titles?|titled)\b|叫什么|叫啥|名字|什么名|哪[一几]?[本部首]|书名|片名|歌名",
     re.IGNORECASE,
@@ -108,7 +111,8 @@ _TIME_FORM = re.compile(
     r"|spring|summer|autumn|fall|winter|\w+day)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
     r"|january|february|march|april|june|july|august|september|october|november|december"
     r"|(?:in|since|until|by|for) (?:a few|two|three|\d+) (?:day|week|month|year)s?)\b"
-    "|[昨今明前后]天|[去今明前]年|上个?[周月]|下个?[周月]|星期|周[一二三四五六日末]|\\d{1,2}月|\\d{1,2}[日号点]|年|[早晚]上|生日",
+    "|[昨今明前后]天|[去今明前]年|上个?[周月]|下个?[周月]|星期|周[一二三四五六日末]|\\d{1,2}月"
+    "|\\d{1,2}[日号点]|年|[早晚]上|生日",
     re.IGNORECASE,
 )
 _NUMBER_FORM = re.compile(
@@ -125,7 +129,11 @@ _ANSWER_PATTERNS = {"when": _TIME_FORM, "how_many": _NUMBER_FORM, "why": _REASON
 
 
 def answer_test(question: str) -> AnswerTest | None:
-    """A test of texts, or None where the question's form says nothing about the answer's."""
+    """A test whether a text could answer the question by its form, or None if the form is open.
+
+    "When did Tom leave?" needs a time, "How many came?" a number. The test ignores the topic, so it can only
+    decide between texts on the topic.
+    """
     form = _ANSWER_PATTERNS.get(classify_question(question))
     if form is None:
         return _contains_name if _ASKS_NAME.search(question) else None
@@ -140,22 +148,21 @@ _contains_name = _build_test(_NAME_FORM)
 _ANSWER_TESTS = {form: _build_test(form) for form in _ANSWER_PATTERNS.values()}
 
 QueryManner = Literal["asks", "tells", "at length"]
+"""How a query is phrased: it has a question, it is a statement only, or it is a long passage."""
 
-_MAX_BRIEF_TOKENS = 48  # tokens; a longer text is a passage, and one clause of it would hide the rest
-_MIN_CLAUSE_TERMS, _MIN_CLAUSE_TERMS_ZH = (
-    2,
-    4,
-)  # terms by which a clause can be searched for; of Chinese, pairs count as well
-_MAX_KEYWORD_TOKENS = 24  # tokens of them at most
+_MAX_BRIEF_TOKENS = 48  # a longer text is a passage and is searched for as a whole
+_MIN_CLAUSE_TERMS, _MIN_CLAUSE_TERMS_ZH = 2, 4  # needed to search for a clause alone; bigrams count too
+_MAX_KEYWORD_TOKENS = 24
 _WORDS_BETWEEN_KEYWORDS = """
     a about after an and at before between by down during for from in into my of off on or our out over the to
     under up with"""
+_SENTENCE_WORDS = STOP_WORDS.difference(_WORDS_BETWEEN_KEYWORDS.split())
 _SENTENCE_SIGN = re.compile(
-    rf"(?i)\b(?:{'|'.join(sorted(STOP_WORDS.difference(_WORDS_BETWEEN_KEYWORDS.split()), key=len, reverse=True))})\b"
+    rf"(?i)\b(?:{'|'.join(sorted(_SENTENCE_WORDS, key=len, reverse=True))})\b"
     rf"|[{''.join(sorted(FUNCTION_CHARACTERS.difference('的和与及')))}]"
     r"|[!?。！？，；]|\.\s*\Z"
 )
-"""What keywords have none of: words that only a sentence needs, and its signs."""
+"""Function words and punctuation that occur in sentences but not in a list of keywords."""
 _REQUEST_START = re.compile(
     r"(?:please |now |and |ok(?:ay)?,? |so )*"
     r"(?:tell|show|remind|give|find|list|describe|explain|summari[sz]e)\b"
@@ -166,7 +173,7 @@ _CLAUSE_END = re.compile(r"[，,。；;！!？?\n]+|(?<=\.)\s+")
 
 
 class QueryParts(NamedTuple):
-    """`told` and `asked` are parts of the query; a passage has neither, it is searched for as a whole."""
+    """The statement and the question of a query; both are empty for a passage."""
 
     manner: QueryManner
     statement: str = ""
@@ -174,7 +181,11 @@ class QueryParts(NamedTuple):
 
 
 def split_query(query: str) -> QueryParts:
-    """How a query is put, and its parts; a plain question tells nothing, a statement asks nothing."""
+    """Split a query into what it states and what it asks.
+
+    "The address is 5 Park Road, do you know the phone number?" states the first clause and asks the second.
+    Keywords ("green tea", 妹妹 工作) and requests ("tell me about ...") count as questions.
+    """
     if not is_brief(query):
         return QueryParts("at length")
     if _are_keywords(query) or _REQUEST_START.match(query.strip()):
@@ -182,13 +193,12 @@ def split_query(query: str) -> QueryParts:
     if not any(is_question(sentence.text) for sentence in split_sentences(query)[-1:]):
         return QueryParts("tells", statement=query)
     clauses = [clause for clause in _CLAUSE_END.split(query) if clause.strip()]
-    last = len(clauses) - 1
-    enough = _MIN_CLAUSE_TERMS_ZH if has_han(query) else _MIN_CLAUSE_TERMS
-    while last > 0 and len(extract_terms(" ".join(clauses[last:]))) < enough:
-        last -= 1
-    return QueryParts(
-        "asks", statement=" ".join(clauses[: max(last, 0)]), question=" ".join(clauses[max(last, 0) :])
-    )
+    first_asked = len(clauses) - 1
+    min_terms = _MIN_CLAUSE_TERMS_ZH if has_han(query) else _MIN_CLAUSE_TERMS
+    while first_asked > 0 and len(extract_terms(" ".join(clauses[first_asked:]))) < min_terms:
+        first_asked -= 1
+    first_asked = max(first_asked, 0)
+    return QueryParts("asks", " ".join(clauses[:first_asked]), " ".join(clauses[first_asked:]))
 
 
 def _are_keywords(query: str) -> bool:
@@ -196,5 +206,5 @@ def _are_keywords(query: str) -> bool:
 
 
 def is_brief(query: str) -> bool:
-    """Whether it may mean what it does not say; a long text says it."""
+    """Whether a query is short enough to depend on context."""
     return count_tokens(query) <= _MAX_BRIEF_TOKENS

@@ -1,8 +1,4 @@
-"""The phrases of a query that name somebody by who he is to somebody: "my sister's husband", 我妹妹的丈夫.
-
-Only words are read here; who that is, `recall.graph` knows. A chain starts at the user, at a known name, at
-a pronoun, or at a description ("the friend who lives in Oslo", 住在奥斯陆的那个朋友), and goes on in steps.
-"""
+"""Relation chains: phrases that name a person by relations ("my sister's husband", 我妹妹的丈夫)."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from dataclasses import dataclass
 from thinkback.language.kinship import PETS_EN, ROLES_EN, ROLES_ZH, specific_role_zh
 
 IsKnownName = Callable[[str], bool]
-"""Whether words, case-folded, are a name somebody is known by."""
+"""Whether a case-folded text is a known name."""
 
 _ATTRIBUTE_WORDS: dict[str, tuple[str, ...]] = {
     "company employer firm workplace office 公司 单位 东家": ("works at",),
@@ -23,12 +19,15 @@ _ATTRIBUTE_WORDS: dict[str, tuple[str, ...]] = {
 ATTRIBUTE_RELATIONS: dict[str, tuple[str, ...]] = {
     word: relations for words, relations in _ATTRIBUTE_WORDS.items() for word in words.split()
 }
-"""Words for what somebody has only one of, and the relations under which thoughts keep it."""
+"""Words for things a person has one of, and the relations of thoughts about them."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelationStep:
-    """From somebody to who is something to him (`kin`, or more closely `person`), or to what he has."""
+    """A step from a person to a relative (`role`, such as "sister") or to an attribute (`relations`).
+
+    `specific_role` is more precise where the word is: "older sister", 表哥.
+    """
 
     word: str
     role: str = ""
@@ -38,27 +37,30 @@ class RelationStep:
 
 @dataclass(frozen=True, slots=True)
 class NameLink:
-    """A name said beside a role: "my friend Tom"."""
+    """A name next to a role: "Tom" in "my friend Tom"."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class DescriptionLink:
-    """What is told of the one meant, without "who" or 的: "lives in Oslo"; it may run on too far."""
+    """A description of the person, without "who" or 的: "lives in Oslo".
+
+    The clause may be longer than the description.
+    """
 
     clause: str
     start: int
 
 
 ChainLink = RelationStep | NameLink | DescriptionLink
-UNKNOWN_PERSON = ""
-PRONOUN = "they"
+UNKNOWN_PERSON = ""  # head of "the person who ..."
+PRONOUN = "they"  # head of "her husband"
 
 
 @dataclass(frozen=True, slots=True)
 class RelationChain:
-    """`text[start:end]` names somebody; `head` is the user, a name, `THEY` (a pronoun) or `ANYONE`."""
+    """`text[start:end]` names a person; `head` is `USER`, a name, `PRONOUN` or `UNKNOWN_PERSON`."""
 
     start: int
     end: int
@@ -66,16 +68,16 @@ class RelationChain:
     links: tuple[ChainLink, ...] = ()
 
 
-def english_step(word: str, which: str = "") -> RelationStep | None:
-    """The step a word of English is; `which` is one of the words that tell of several the one meant."""
-    kin = ROLES_EN.get(word) or (ROLES_EN.get(word[:-1]) if word.endswith("s") else None)
-    if kin is not None:
-        return RelationStep(word, kin, f"{which} {kin}" if which and word not in PETS_EN else "")
+def english_step(word: str, qualifier: str = "") -> RelationStep | None:
+    """The step of an English word, or None; `qualifier` is a word such as "older" or "maternal"."""
+    role = ROLES_EN.get(word) or (ROLES_EN.get(word[:-1]) if word.endswith("s") else None)
+    if role is not None:
+        return RelationStep(word, role, f"{qualifier} {role}" if qualifier and word not in PETS_EN else "")
     return RelationStep(word, relations=ATTRIBUTE_RELATIONS[word]) if word in ATTRIBUTE_RELATIONS else None
 
 
 def chinese_step(word: str) -> RelationStep:
-    """The step a Chinese word of `text.people.kin` or of `ATTRIBUTES` is."""
+    """The step of a Chinese word, which must be in `ROLES_ZH` or `ATTRIBUTE_RELATIONS`."""
     if word in ROLES_ZH:
         return RelationStep(word, ROLES_ZH[word], specific_role_zh(word))
     return RelationStep(word, relations=ATTRIBUTE_RELATIONS[word])

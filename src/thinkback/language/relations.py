@@ -1,4 +1,9 @@
-"""The vocabulary of relations: what each is called, whether it holds one value or many, and how it is said."""
+"""The relations of thoughts: canonical names, surface forms, cardinality and sentence templates.
+
+Algorithm 1 of TiM retires every older thought with the same subject and relation. That is right only
+for relations with one value at a time: a person lives in one place but likes many things. A relation that is
+not in the table counts as many-valued, so an unknown word never retires a thought.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,7 @@ from thinkback.language.kinship import (
     UNIQUE_ROLES,
 )
 from thinkback.language.names import normalise_name
-from thinkback.language.relation_table import (
+from thinkback.language.relation_templates import (
     FAVOURITE_NOUNS_ZH,
     RELATION_TABLE,
     Relation,
@@ -24,10 +29,11 @@ from thinkback.language.relation_table import (
 )
 
 ALL_VALUES = "*"
+"""Wildcard for every value of a relation, in amendments."""
 
 
 def _surface_forms_zh(relation: Relation) -> tuple[str, str]:
-    """What stands between subject and object, whole and as a noun: 的地址是, 地址."""
+    """The Chinese words between subject and value, and the noun of an attribute: 的地址是, 地址."""
     words = relation.zh.replace("{s}", "").replace("{o}", "")
     noun = words.removeprefix("的").removesuffix("是")
     return words, noun if words == f"的{noun}是" else ""
@@ -52,7 +58,10 @@ _FAVOURITE_SYNONYMS = {"color": "colour", "film": "movie", "meal": "food", "beve
 
 
 def canonical_relation(relation: str) -> str:
-    """The one name of a relation: of a known surface form, its name; else the words, normalised."""
+    """Return the canonical name of a relation: "resides in" -> "lives in".
+
+    An unknown relation is returned in normalised spelling.
+    """
     folded = normalise_name(relation.replace("_", " ").replace("favorite", "favourite"))
     if folded in _NAME_BY_FORM:
         return _NAME_BY_FORM[folded]
@@ -64,14 +73,9 @@ def canonical_relation(relation: str) -> str:
     return folded
 
 
-_NEGATIVE_RELATIONS = {
-    "dislikes": "likes",
-    "dislike": "likes",
-    "hates": "likes",
-    "hate": "likes",
-    "讨厌": "likes",
-}
-_NEGATIVE_RELATIONS |= {"detests": "likes", "can't stand": "likes", "不爱": "likes", "反感": "likes"}
+_NEGATIVE_RELATIONS = dict.fromkeys(
+    ("dislikes", "dislike", "hates", "hate", "detests", "can't stand", "讨厌", "不爱", "反感"), "likes"
+)
 _NEGATIONS = (
     "does not ",
     "doesn't ",
@@ -87,7 +91,10 @@ _NEGATIONS_ZH = ("不再", "没有", "并不", "不")
 
 
 def parse_relation(relation: str) -> tuple[str, bool]:
-    """A relation as a model may say it -> (canonical name, denied?): "doesn't like" is ("likes", True)."""
+    """Parse a relation as a model writes it into (canonical name, negated).
+
+    "doesn't like" gives ("likes", True).
+    """
     folded = normalise_name(relation.replace("_", " "))
     if folded in _NEGATIVE_RELATIONS:
         return _NEGATIVE_RELATIONS[folded], True
@@ -103,27 +110,31 @@ def parse_relation(relation: str) -> tuple[str, bool]:
 
 @lru_cache(maxsize=4096)
 def get_relation(name: str) -> Relation:
-    """All that is known of a relation; families (has sister, favourite food) and unknown ones are made up."""
+    """Look up a relation by any of its names.
+
+    "has sister", "favourite food" and unknown relations are derived, not looked up.
+    """
     key = canonical_relation(name)
     if key in RELATIONS:
         return RELATIONS[key]
     if key.startswith(FAVOURITE_PREFIX):
-        what = key.removeprefix(FAVOURITE_PREFIX)
-        said_zh = f"{{s}}最喜欢的{FAVOURITE_NOUNS_ZH.get(what, what)}"
+        noun = key.removeprefix(FAVOURITE_PREFIX)
+        start_zh = f"{{s}}最喜欢的{FAVOURITE_NOUNS_ZH.get(noun, noun)}"
         return replace(
-            attribute_relation(key, "profile", True, ""), zh=said_zh + "是{o}", zh_not=said_zh + "不是{o}"
+            attribute_relation(key, "profile", True, ""), zh=start_zh + "是{o}", zh_not=start_zh + "不是{o}"
         )
     kin = key.removeprefix("has ")
     if key.startswith("has ") and kin in _KIN_NAMES.values():
         return _kin_relation(key, kin)
     en_not, zh_not = f"{{s}} {key} not {{o}}", f"{{s}}不{key}{{o}}"
-    made_up = phrase_relation(
+    unknown = phrase_relation(
         key, "knowledge", False, f"{{s}} {key} {{o}}", en_not, f"{{s}}{key}{{o}}", zh_not
     )
-    return replace(made_up, is_known=False)
+    return replace(unknown, is_known=False)
 
 
 def _kin_relation(name: str, kin: str) -> Relation:
+    """The relation to a relative or pet, for example "has sister"."""
     word = GENERIC_ROLE_WORDS_ZH.get(kin) or _KIN_WORDS_ZH.get(kin, kin)
     if kin not in _PET_NAMES:
         return attribute_relation(name, "relationship", kin in UNIQUE_ROLES, word, kin)

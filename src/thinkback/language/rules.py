@@ -1,4 +1,10 @@
-"""Values shared by the English and Chinese readers: `Rule`, `Clause`, `ExtractedFact`, and facts read from profile lines."""
+"""Values shared by the English and Chinese readers: `Rule`, `Clause`, `ExtractedFact` and `ProfileLine`.
+
+A reader splits a sentence into clauses, finds the subject, removes time and negation, and tries the rules of
+its language in order; the first rule that matches decides. This is the OpenIE option of TiM (arXiv), section
+3.2.1, with hand-written rules: sentences that no rule matches yield no thought and stay in the memory bank
+only.
+"""
 
 from __future__ import annotations
 
@@ -7,59 +13,56 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from thinkback.language.attributes import (
-    ATTRIBUTES_BY_NOUN,
-    Attribute,
-)
+from thinkback.language.attributes import ATTRIBUTES_BY_NOUN, Attribute
 from thinkback.language.dates import TimeExpression
 from thinkback.types import Kind
 
 
-class ProfileLine(NamedTuple):
-    """What a sentence tells as a profile does, and whose profile goes on after it."""
-
-    facts: tuple[ExtractedFact, ...]
-    owner: str
-
-
-def chinese_rule(name: str, pattern: str, relation: str, **options: Any) -> Rule:
-    """A rule for the whole rest of a clause, whatever particle closes it."""
-    return Rule(name, re.compile(pattern + r"(?:了|啦|呢|的|哦|呀|啊)?\Z", re.DOTALL), relation, **options)
-
-
-def english_rule(name: str, pattern: str, relation: str, **options: Any) -> Rule:
-    """A rule whose pattern must match all that is said after the subject."""
-    return Rule(name, re.compile(pattern + r"\Z", re.DOTALL), relation, **options)
-
-
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`relation` and `say` may use the pattern's groups as {group}; the group `o` is the object.
+    """A pattern over the predicate of a clause, and the relation that it states.
 
-    `place` means the objects must read as a place; `split` that they may be a list; `dated` that the rule
-    needs a time; `negated` that the words themselves deny ("hates"); `also` is a second relation whose object
-    is the group `also`.
+    The named group `o` of the pattern is the value. `relation` and `template` may refer to other groups as
+    `{group}`.
     """
 
     name: str
     pattern: re.Pattern[str]
     relation: str
     is_list: bool = False
+    """The value may be a list ("tea, coffee and jazz") and is split."""
     needs_place: bool = False
+    """The rule applies only if the value looks like a place."""
     needs_time: bool = False
+    """The rule applies only to a clause with a time expression."""
     negated: bool = False
+    """The words themselves negate the relation ("hates" negates "likes")."""
     ended: bool = False
     kind: Kind | None = None
     template: str = ""
+    """Sentence template that replaces the one of the relation."""
     second_relation: str = ""
+    """Relation of a second fact; its value is the group `also`."""
     accept: Callable[[str], bool] | None = None
+    """Check that each value must pass."""
+
+
+def english_rule(name: str, pattern: str, relation: str, **options: Any) -> Rule:
+    """Create an English rule. The pattern must match everything after the subject."""
+    return Rule(name, re.compile(pattern + r"\Z", re.DOTALL), relation, **options)
+
+
+def chinese_rule(name: str, pattern: str, relation: str, **options: Any) -> Rule:
+    """Create a Chinese rule. The pattern must match everything after the subject, except a final particle."""
+    return Rule(name, re.compile(pattern + r"(?:了|啦|呢|的|哦|呀|啊)?\Z", re.DOTALL), relation, **options)
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedFact:
-    """What one clause says, before it becomes a draft."""
+    """A fact stated by one clause, before it becomes a thought draft."""
 
     rule: str
+    """Name of the rule that matched."""
     subject: str
     relation: str
     objects: tuple[str, ...]
@@ -69,13 +72,17 @@ class ExtractedFact:
     template: str = ""
     when: TimeExpression | None = None
     time_text: str = ""
+    """The words of the time expression `when`."""
     instead_of: tuple[str, ...] = ()
-    """What the same clause says it is not: "cashews, not walnuts"."""
+    """Values that the same clause rejects: ("walnuts",) in "cashews, not walnuts"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A part of a sentence with one predicate, and where it stands in the text of its side."""
+    """A part of a sentence with one predicate.
+
+    `start` and `end` are offsets in the message.
+    """
 
     text: str
     start: int
@@ -92,36 +99,46 @@ _VALUE_FORMATS: dict[str, re.Pattern[str]] = {
     "blood type": re.compile(r"(?:AB?|B|O)\b|(?:AB?|B|O)型"),
     "birthday": re.compile(r"\d|[月日号]"),
 }
-"""What a value must have to be one."""
+"""The format that a value of these relations must have."""
 _AGE_NUMBER = re.compile(r"[\d一二三四五六七八九十]+")
 _FULL_MATCH_RELATIONS = frozenset(("is aged", "phone number", "email"))
-
-
-def build_profile_fact(owner: str, noun: str, values: tuple[str, ...], template: str) -> ExtractedFact | None:
-    """The reading of "owner's noun is values"; None if they cannot be that.
-
-    `say` tells it with the very noun, for what has no words of its own.
-    """
-    known = ATTRIBUTES_BY_NOUN.get(noun)
-    if known is None:
-        return ExtractedFact("profile", owner, noun, values, kind="profile", template=template)
-    if not values or not all(_has_value_format(known, value) for value in values):
-        return None
-    if known.relation == "is aged":
-        found = _AGE_NUMBER.match(values[0])
-        values = (found.group(),) if found else values
-    named = known in _PHRASED_WITH_NOUN
-    return ExtractedFact("profile", owner, known.relation, values, template=template if named else "")
-
-
-def _has_value_format(known: Attribute, value: str) -> bool:
-    needed = _VALUE_FORMATS.get(known.relation)
-    if needed is None:
-        return True
-    return bool(needed.fullmatch(value) if known.relation in _FULL_MATCH_RELATIONS else needed.search(value))
-
-
 _PHRASED_WITH_NOUN = frozenset(
     each for each in ATTRIBUTES_BY_NOUN.values() if each.is_free_text or each.relation == "skills"
 )
-"""Told in the noun that was said: 体貌特征 is not the word of every question, but one of its words."""
+"""Attributes whose sentence keeps the user's noun, because each noun asks for something else."""
+
+
+class ProfileLine(NamedTuple):
+    """The facts of a profile line, and the person whom the following labels describe (empty if none)."""
+
+    facts: tuple[ExtractedFact, ...]
+    owner: str
+
+
+def build_profile_fact(owner: str, noun: str, values: tuple[str, ...], template: str) -> ExtractedFact | None:
+    """Build the fact for "`owner`'s `noun` is `values`"; None if the values do not fit the noun.
+
+    `template` is the sentence with this noun; it is used for nouns that have no sentence template of their
+    own.
+    """
+    attribute = ATTRIBUTES_BY_NOUN.get(noun)
+    if attribute is None:
+        return ExtractedFact("profile", owner, noun, values, kind="profile", template=template)
+    if not values or not all(_has_value_format(attribute, value) for value in values):
+        return None
+    if attribute.relation == "is aged":
+        match = _AGE_NUMBER.match(values[0])
+        values = (match.group(),) if match else values
+    keeps_noun = attribute in _PHRASED_WITH_NOUN
+    return ExtractedFact(
+        "profile", owner, attribute.relation, values, template=template if keeps_noun else ""
+    )
+
+
+def _has_value_format(attribute: Attribute, value: str) -> bool:
+    pattern = _VALUE_FORMATS.get(attribute.relation)
+    if pattern is None:
+        return True
+    return bool(
+        pattern.fullmatch(value) if attribute.relation in _FULL_MATCH_RELATIONS else pattern.search(value)
+    )

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from thinkback.language.scripts import CJK, EMOJI, UNSPACED, has_han
+from thinkback.language.writing_systems import CJK, EMOJI, UNSPACED, has_han
 
 
 class Sentence(NamedTuple):
-    """`text == whole[start:end]`, without surrounding blanks."""
+    """A sentence without surrounding white space: `text == whole[start:end]`."""
 
     text: str
     start: int
@@ -28,24 +28,24 @@ _CLOSING_MARKS = "\"'”’」』）)]"
 
 
 def split_sentences(text: str) -> list[Sentence]:
-    """Every non-blank sentence in order; together they hold every non-blank character."""
-    out: list[Sentence] = []
+    """Split a text into its sentences, in order; no non-blank character is lost."""
+    result: list[Sentence] = []
     start = 0
     for stop in _SENTENCE_END.finditer(text):
         if stop.group() != "\n" and not _ends_sentence(text, start, stop):
             continue
-        _append_sentence(text, start, stop.end(), out)
+        _append_sentence(text, start, stop.end(), result)
         start = stop.end()
-    _append_sentence(text, start, len(text), out)
-    return out
+    _append_sentence(text, start, len(text), result)
+    return result
 
 
-def _append_sentence(text: str, start: int, end: int, out: list[Sentence]) -> None:
+def _append_sentence(text: str, start: int, end: int, result: list[Sentence]) -> None:
     raw = text[start:end]
     body = raw.strip()
     if body:
         first = start + len(raw) - len(raw.lstrip())
-        out.append(Sentence(body, first, first + len(body)))
+        result.append(Sentence(body, first, first + len(body)))
 
 
 def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
@@ -64,7 +64,7 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
 
 
 def _is_abbreviation(text: str, start: int, dot: int, following: str) -> bool:
-    """Whether the full stop at `dot` belongs to a title, an initial, a list number or an abbreviation."""
+    """Whether the full stop at `dot` ends a title, an initial, a list number or an abbreviation."""
     before = text[max(start, dot - 20) : dot]
     found = _LAST_WORD.search(before)
     word = found.group().lower() if found else ""
@@ -110,7 +110,7 @@ _INDIRECT_QUESTION_ZH = re.compile("不(?:知道|清楚|明白|记得|管)|无�
 
 
 def is_question(text: str) -> bool:
-    """Whether one sentence asks something, with or without its question mark."""
+    """Whether a sentence is a question, with or without a question mark."""
     stripped = text.strip()
     if re.search(r"[?？]", stripped[-6:]):
         return True
@@ -124,9 +124,8 @@ def is_question(text: str) -> bool:
 ELLIPSIS = "…"
 
 _FLAG_CHARACTER = "[\U0001f1e6-\U0001f1ff]"
-_EMOJI_MODIFIERS = (
-    "[\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"  # variation, skin tone, tags
-)
+# variation selectors, skin tones and tags
+_EMOJI_MODIFIERS = "[\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
 _EMOJI_SEQUENCE = f"(?:{_FLAG_CHARACTER}{{2}}|(?!{_FLAG_CHARACTER})[{EMOJI}]){_EMOJI_MODIFIERS}"
 _ATOM = re.compile(
     rf"\s+|{_EMOJI_SEQUENCE}(?:\u200d{_EMOJI_SEQUENCE})*|[{UNSPACED}][\u0300-\u036f\ufe00-\ufe0f]*"
@@ -137,36 +136,38 @@ _CLAUSE_END = re.compile(r"[,;:，；：、]+(?=\s|[^\x00-\x7f])|\s[–—-]\s")
 
 
 def count_words(text: str) -> int:
-    """Words, as a reader counts them; of Chinese, Japanese and Korean, characters."""
+    """Count words; in Chinese, Japanese and Korean text, characters."""
     return len(_WORD_OR_CJK_CHARACTER.findall(text))
 
 
 def shorten(text: str, fits: Callable[[str], bool]) -> str:
-    """The longest beginning that fits: whole sentences, else whole clauses, else whole words and a gap sign.
+    """Return the longest beginning of a text that fits.
 
-    `fits` must hold for every beginning of what it holds for. Empty where not even a word fits.
+    Cuts after a sentence, else after a clause, else after a word; the last two add an ellipsis. Words,
+    numbers and emoji sequences are never cut. `fits` must be monotonic: if a text fits, so does every
+    beginning of it. Returns an empty string if not even one word fits.
     """
     whole = text.strip()
     if fits(whole):
         return whole
-    for borders, mark in ((_sentence_ends, ""), (_clause_ends, ELLIPSIS), (_atom_ends, ELLIPSIS)):
+    for boundaries, mark in ((_sentence_ends, ""), (_clause_ends, ELLIPSIS), (_atom_ends, ELLIPSIS)):
         best = ""
-        for end in borders(whole):
-            begun = whole[:end].rstrip(" ,;:，；：、–—-\t\n") + mark
-            if not fits(begun):
+        for end in boundaries(whole):
+            beginning = whole[:end].rstrip(" ,;:，；：、–—-\t\n") + mark
+            if not fits(beginning):
                 break
-            best = begun
+            best = beginning
         if best.rstrip(ELLIPSIS):
             return best
     return ""
 
 
 def split_chunks(text: str, fits: Callable[[str], bool]) -> list[Sentence]:
-    """The sentences with their spans, one that does not fit cut at clauses, else between words."""
-    out: list[Sentence] = []
+    """Split a text into sentences, and sentences that do not fit into clauses or groups of words."""
+    result: list[Sentence] = []
     for sentence in split_sentences(text):
         if fits(sentence.text):
-            out.append(sentence)
+            result.append(sentence)
             continue
         start = 0
         while start < len(sentence.text):
@@ -174,16 +175,16 @@ def split_chunks(text: str, fits: Callable[[str], bool]) -> list[Sentence]:
             body = sentence.text[start:end].strip()
             if body:
                 first = sentence.start + sentence.text.index(body, start)
-                out.append(Sentence(body, first, first + len(body)))
+                result.append(Sentence(body, first, first + len(body)))
             start = end
-    return out
+    return result
 
 
 def _first_cut(text: str, fits: Callable[[str], bool]) -> int:
-    """Where to cut first: the last clause's end that fits, else the last word's, at least one word."""
-    for borders in (_clause_ends, _atom_ends):
+    """The end of the longest first piece that fits: clauses, else words, at least one word."""
+    for boundaries in (_clause_ends, _atom_ends):
         best = 0
-        for end in borders(text):
+        for end in boundaries(text):
             if not fits(text[:end]):
                 break
             best = end

@@ -1,4 +1,4 @@
-"""The gate before all rules: questions, conditions, wishes, jokes, quotations and set tasks hold no fact."""
+"""Selects the sentences that state facts; skips questions, conditions, wishes, jokes and tasks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Container, Iterator
 
 from thinkback.language.en.clauses import ALLERGY_FINDING
 from thinkback.language.en.lexicon import word_set
-from thinkback.language.scripts import has_han
 from thinkback.language.sentences import Sentence, is_question, split_sentences
+from thinkback.language.writing_systems import has_han
 from thinkback.language.zh.clauses import ALLERGY_FINDING_ZH
 
 MAX_SENTENCE_CHARS = 400
-"""A longer sentence is left to the bank: rules read plain statements, and stay linear."""
+"""Longer sentences are not read by rules, which keeps the running time linear."""
 
 _I = re.IGNORECASE
 _HYPOTHETICAL = re.compile(
@@ -99,15 +99,15 @@ _CONTRAST_OR_RESULT = re.compile(
 
 
 def find_statements(text: str, *, skip: Container[Sentence] = ()) -> list[Sentence]:
-    """The sentences (or the parts of them) of one side of a turn that state something.
+    """The sentences, or parts of sentences, of a message that state something as true.
 
-    Those in `skip` are read elsewhere: a request to forget, a bare correction.
+    Sentences in `skip` are left out because they are read elsewhere: requests to forget and corrections.
     """
     return [part for sentence in _user_sentences(text, skip) for part in _stated_parts(sentence)]
 
 
 def find_asides(text: str, *, skip: Container[Sentence] = ()) -> list[Sentence]:
-    """Sentences of hearsay or doubt, which still take for granted whom they name: "my boss Ann says ..."."""
+    """Sentences of hearsay or doubt; they still say who somebody is: "my boss Ann says ..."."""
     return [
         sentence
         for sentence in _user_sentences(text, skip)
@@ -119,25 +119,25 @@ def find_asides(text: str, *, skip: Container[Sentence] = ()) -> list[Sentence]:
 
 
 def _user_sentences(text: str, skip: Container[Sentence]) -> list[Sentence]:
-    """The sentences that the user says as himself: no joke, no task and its material, nothing fenced."""
+    """The sentences in the user's own voice: no jokes, tasks, code blocks or quotations."""
     if _JOKE.search(text):
         return []
-    out: list[Sentence] = []
-    fenced = False
+    kept: list[Sentence] = []
+    in_code_block = False
     for sentence in split_sentences(text):
         if sentence.text.startswith("```"):
-            fenced = not fenced
-        if fenced or sentence in skip or sentence.text.startswith((">", "```")):
+            in_code_block = not in_code_block
+        if in_code_block or sentence in skip or sentence.text.startswith((">", "```")):
             continue
         if _TASK.match(sentence.text) or _TASK_ZH.match(sentence.text):
-            break  # what follows a task is its material
+            break  # the rest is the material of the task
         if len(sentence.text) <= MAX_SENTENCE_CHARS:
-            out.append(sentence)
-    return out
+            kept.append(sentence)
+    return kept
 
 
 def is_pure_question(text: str) -> bool:
-    """Whether a sentence only asks: nothing is stated before its question."""
+    """Whether a sentence only asks and states nothing before its question."""
     sentence = Sentence(text, 0, len(text))
     return is_question(text) and _before_question(sentence) is None
 
@@ -159,49 +159,58 @@ _HARMLESS_PHRASE = re.compile(
 
 
 def _stated_parts(sentence: Sentence) -> list[Sentence]:
-    """The parts of a sentence that are stated as true, if any."""
+    """The parts of a sentence that are stated as true."""
     part = _before_question(sentence) if is_question(sentence.text) else sentence
     part = None if part is None else _before_supposition(part)
     return [] if part is None or _has_quotation(part.text) else list(_certain_parts(part))
 
 
 def _certain_parts(part: Sentence) -> Iterator[Sentence]:
-    """What stands before a doubt or hearsay, and what a "but" sets against it; all if there is neither."""
-    said = _HARMLESS_PHRASE.sub(lambda match: " " * len(match.group()), part.text)
-    doubt, heard = _HYPOTHETICAL.search(said), _find_hearsay(said)
-    if doubt is None and heard is None and not _is_doubtful_zh(said):
+    """The text before a doubt or hearsay, and a contrast after "but"; everything if there is neither."""
+    text = _HARMLESS_PHRASE.sub(lambda match: " " * len(match.group()), part.text)
+    doubt, hearsay = _HYPOTHETICAL.search(text), _find_hearsay(text)
+    if doubt is None and hearsay is None and not _is_doubtful_zh(text):
         yield part
         return
-    first = min((each for each in (doubt, heard) if each), key=lambda each: each.start(), default=None)
-    if first is None or has_han(said) or _MAKE_BELIEVE.search(said):
+    first = min((each for each in (doubt, hearsay) if each), key=lambda each: each.start(), default=None)
+    if first is None or has_han(text) or _MAKE_BELIEVE.search(text):
         return
     border = next(
-        (each for each in reversed([*_CLAUSE_BORDER.finditer(said, 0, first.start())]) if each.start()), None
+        (each for each in reversed([*_CLAUSE_BORDER.finditer(text, 0, first.start())]) if each.start()), None
     )
-    loose = border and (border.end() == first.start() or not _CONDITIONAL.match(first.group()))
-    if border and loose and not (_AFTERTHOUGHT.match(said, border.end()) or _FUTURE_CONDITION.match(said)):
+    is_separate = border and (border.end() == first.start() or not _CONDITIONAL.match(first.group()))
+    if (
+        border
+        and is_separate
+        and not (_AFTERTHOUGHT.match(text, border.end()) or _FUTURE_CONDITION.match(text))
+    ):
         before = _truncate(part, border.start())
         yield from [before] if before else []
-    if own := (_CONTRAST_OR_RESULT if first is heard else _CONTRAST).search(said, first.end()):
-        yield from _certain_parts(Sentence(part.text[own.end() :], part.start + own.end(), part.end))
+    if contrast := (_CONTRAST_OR_RESULT if first is hearsay else _CONTRAST).search(text, first.end()):
+        yield from _certain_parts(
+            Sentence(part.text[contrast.end() :], part.start + contrast.end(), part.end)
+        )
 
 
 def _before_supposition(sentence: Sentence) -> Sentence | None:
-    """What stands before the first Chinese clause that only supposes or wishes; what follows hangs on it."""
-    unreal = _HYPOTHETICAL_ZH.search(sentence.text)
-    if unreal is None:
+    """The text before the first Chinese clause that supposes or wishes; everything after depends on it."""
+    hypothetical = _HYPOTHETICAL_ZH.search(sentence.text)
+    if hypothetical is None:
         return sentence
-    commas = [comma.start() for comma in _COMMA_ZH.finditer(sentence.text, 0, unreal.start())]
+    commas = [comma.start() for comma in _COMMA_ZH.finditer(sentence.text, 0, hypothetical.start())]
     if "的话" in sentence.text:
         commas = commas[:-1]
     return _truncate(sentence, commas[-1]) if commas else None
 
 
 def _before_question(sentence: Sentence) -> Sentence | None:
-    """ "I live in Paris, what should I see?" states its beginning; "I live in Paris, right?" nothing."""
-    turn = _QUESTION_START.search(sentence.text)
-    if turn is not None and turn.start() > 0:
-        return _truncate(sentence, turn.start())
+    """The statement before a question: "I live in Paris, what should I see?"
+
+    None for a tag question ("I live in Paris, right?").
+    """
+    question = _QUESTION_START.search(sentence.text)
+    if question is not None and question.start() > 0:
+        return _truncate(sentence, question.start())
     comma = max(sentence.text.rfind("，"), sentence.text.rfind(", "))
     if (
         comma > 0
@@ -212,32 +221,34 @@ def _before_question(sentence: Sentence) -> Sentence | None:
     return None
 
 
-def _truncate(sentence: Sentence, at: int) -> Sentence | None:
-    text = sentence.text[:at].rstrip()
+def _truncate(sentence: Sentence, end: int) -> Sentence | None:
+    """The sentence up to `end`; None if that is a question itself."""
+    text = sentence.text[:end].rstrip()
     return None if is_question(text) else Sentence(text, sentence.start, sentence.start + len(text))
 
 
 def _find_hearsay(text: str) -> re.Match[str] | None:
-    """Where somebody else's word begins."""
+    """The first place where somebody else is quoted."""
     return next(
         (
-            found
-            for found in _REPORTED_SPEECH.finditer(text)
-            if (found["who"] or "").lower() not in _NOT_A_SPEAKER
+            match
+            for match in _REPORTED_SPEECH.finditer(text)
+            if (match["who"] or "").lower() not in _NOT_A_SPEAKER
         ),
         None,
     )
 
 
 def _is_doubtful_zh(text: str) -> bool:
+    """Whether a Chinese text supposes something or reports hearsay."""
     return bool(_HYPOTHETICAL_ZH.search(text) or _REPORTED_SPEECH_ZH.search(text))
 
 
 def _has_quotation(text: str) -> bool:
-    """Quotations longer than a title."""
+    """Whether the text quotes more than a title."""
     return any(is_quoted_clause(match[1]) or match.start() == 0 for match in _QUOTATION.finditer(text))
 
 
 def is_quoted_clause(quoted: str) -> bool:
-    """Whether quoted words are somebody's sentence, not a title or a name."""
+    """Whether quoted words are a sentence, not a title or a name."""
     return bool(re.search(r"\b(?:I|I'm|my|we|you|he|she|is|are|am)\b|[我你他她]", quoted))

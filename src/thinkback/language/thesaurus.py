@@ -1,9 +1,8 @@
-"""Words that mean alike or are of one kind, in Chinese and English: a question is asked in other words than
-its answer was told in.
+"""Thesaurus of Chinese and English synonyms and hyponyms, to expand the terms of a question.
 
-A small embedder knows no Chinese, so 水果 does not find 榴莲 and 租金 does not find 房租. Each line is one
-concept: before ">" its names (any of them in a question calls the concept), behind it what falls under it.
-Only words that stand on some page of the space count (`index.lexical`), so a long line costs nothing.
+A small embedder knows little Chinese, so 水果 would not find 榴莲, nor 租金 find 房租. Each line is one
+concept: its names, then ">" and narrower words. A name in a question selects the concept and all its words.
+Only words that occur in the space count, so a long line costs nothing.
 """
 
 from __future__ import annotations
@@ -12,9 +11,8 @@ import re
 from functools import cache
 
 from thinkback.language.kinship import KIN_EN, KIN_ZH, alternation_pattern
-from thinkback.language.scripts import HAN
 from thinkback.language.tokens import extract_terms
-from thinkback.language.zh.traditional import to_simplified
+from thinkback.language.writing_systems import HAN, to_simplified
 
 _CONCEPTS = """
     # people
@@ -224,21 +222,21 @@ Concept = tuple[tuple[str, ...], tuple[str, ...]]
 
 @cache
 def _load_concepts() -> list[Concept]:
-    """(names, what falls under them) of every concept; a line that begins with ">" goes on with the last."""
-    out: list[Concept] = []
+    """(names, narrower words) of every concept; a line that starts with ">" continues the one before."""
+    result: list[Concept] = []
     for line in map(str.strip, _CONCEPTS.splitlines()):
         if not line or line.startswith("#"):
             continue
-        names, _, under = line.partition(">")
+        names, _, narrower = line.partition(">")
         if names.strip():
-            out.append((tuple(names.split()), tuple(under.split())))
+            result.append((tuple(names.split()), tuple(narrower.split())))
         else:
-            out[-1] = (out[-1][0], (*out[-1][1], *under.split()))
+            result[-1] = (result[-1][0], (*result[-1][1], *narrower.split()))
     by_name: dict[str, tuple[str, ...]] = {}
     for table in (KIN_ZH, KIN_EN):
         for word, name in table.items():
             by_name[name] = (*by_name.get(name, ()), word)
-    return [*out, *((words, ()) for words in by_name.values())]
+    return [*result, *((words, ()) for words in by_name.values())]
 
 
 _HAN_WORD = re.compile(f"[{HAN}]+")
@@ -246,7 +244,7 @@ _HAN_WORD = re.compile(f"[{HAN}]+")
 
 @cache
 def _concepts_by_name() -> tuple[re.Pattern[str], dict[str, list[int]]]:
-    """(every Chinese name as a pattern, the concepts that a name or an English stem calls)"""
+    """(pattern of all Chinese names, indexes of the concepts by Chinese name or English stem)"""
     found: dict[str, list[int]] = {}
     for number, (names, _) in enumerate(_load_concepts()):
         for name in names:
@@ -257,21 +255,21 @@ def _concepts_by_name() -> tuple[re.Pattern[str], dict[str, list[int]]]:
 
 @cache
 def _concept_terms(number: int) -> frozenset[str]:
-    names, under = _load_concepts()[number]
-    return frozenset(term for word in (*names, *under) for term in word_terms(word))
+    names, narrower = _load_concepts()[number]
+    return frozenset(term for word in (*names, *narrower) for term in word_terms(word))
 
 
 def word_terms(word: str) -> list[str]:
-    """The terms of one word as a whole: of Chinese its pairs, or the one character it is."""
+    """The terms of one word as a whole: its bigrams in Chinese, or its only character."""
     found = extract_terms(word)
     return [term for term in found if len(term) > 1 or term.isascii()] or found
 
 
 def related_terms(text: str) -> list[str]:
-    """The terms of all words that mean like those of a question, or fall under them; without its own."""
-    pattern, called = _concepts_by_name()
+    """Terms of synonyms and narrower words of a question, without the terms of the question itself."""
+    pattern, by_name = _concepts_by_name()
     own = extract_terms(text)
     names = {*pattern.findall(to_simplified(text)), *filter(str.isascii, own)}
-    numbers = {number for name in names for number in called.get(name, ())}
-    found = frozenset[str]().union(*(_concept_terms(number) for number in numbers))
-    return sorted(found.difference(own))
+    numbers = {number for name in names for number in by_name.get(name, ())}
+    related = frozenset[str]().union(*(_concept_terms(number) for number in numbers))
+    return sorted(related.difference(own))

@@ -1,8 +1,4 @@
-"""Text -> search terms, the same for indexing and asking: English stems, numbers, CJK unigrams and bigrams.
-
-The design (decision 2) found that FTS5's own tokenisers miss Chinese words; stems plus character unigrams
-and bigrams found all. Everything here is linear in the text and needs no model.
-"""
+"""Words and search terms of a text, and number words, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -12,8 +8,55 @@ import unicodedata
 from functools import lru_cache
 from typing import Any
 
-from thinkback.language.scripts import CJK, EMOJI, INDIC, UNSPACED
-from thinkback.language.zh.traditional import to_simplified
+from thinkback.errors import InvalidInput
+from thinkback.language.writing_systems import CJK, EMOJI, INDIC, UNSPACED, to_simplified
+
+_ONES_WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+_TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ONES_EN = [*_ONES_WORDS.split(), "sixteen", "seventeen", "eighteen", "nineteen"]
+_TENS_EN = _TENS_WORDS.split()
+_VALUES_EN = {"a": 1, "an": 1, "a couple of": 2, "couple": 2}
+_VALUES_EN |= {word: value for value, word in enumerate(_ONES_EN)}
+_VALUES_EN |= {word: 10 * (value + 2) for value, word in enumerate(_TENS_EN)}
+
+NUMBER_PATTERN_EN = (
+    rf"(?:\d{{1,4}}|an?(?: couple of)?|(?:{'|'.join(_TENS_EN)})(?:[- ](?:{'|'.join(_ONES_EN[1:10])}))?"
+    rf"|{'|'.join(sorted(_ONES_EN, key=len, reverse=True))})"
+)
+NUMBER_PATTERN_ZH = "(?:\\d{1,4}|[一二两三四五六七八九十百千零〇]{1,7})"
+
+_DIGITS_ZH = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_UNITS_ZH = {"十": 10, "百": 100, "千": 1000}
+
+
+def parse_english_number(words: str) -> int:
+    """The value of a match of `NUMBER_PATTERN_EN`: digits, "twelve", "forty-two", "a couple of"."""
+    text = words.lower()
+    if text.isdigit():
+        return int(text)
+    if text in _VALUES_EN:
+        return _VALUES_EN[text]
+    tens, _, ones = text.replace("-", " ").partition(" ")
+    if tens in _TENS_EN and ones in _VALUES_EN:
+        return _VALUES_EN[tens] + _VALUES_EN[ones]
+    raise InvalidInput(f"{words!r} is not a number")
+
+
+def parse_chinese_number(words: str) -> int:
+    """The value of a match of `NUMBER_PATTERN_ZH`: digits, 三, 十二, 一百零五, or 二〇一九."""
+    if words.isdecimal():
+        return int(words)
+    if not any(unit in words for unit in _UNITS_ZH):
+        return int("".join(str(_DIGITS_ZH[c]) for c in words))
+    total, digit = 0, 0
+    for character in words:
+        if character in _UNITS_ZH:
+            total += (digit or 1) * _UNITS_ZH[character]
+            digit = 0
+        else:
+            digit = _DIGITS_ZH[character]
+    return total + digit
+
 
 _STOP_WORDS = """
     a about above after again all also am an and any are aren't as at be because been before being below
@@ -41,7 +84,8 @@ _ASCII_TOKEN = re.compile(r"[0-9]+(?:[.,:][0-9]+)*|[a-z][a-z0-9]*(?:'[a-z]+)*")
 _TOKEN = re.compile(
     rf"[{UNSPACED}]+"
     r"|\d+(?:[.,:]\d+)*"
-    rf"|(?:(?![{UNSPACED}])[^\W\d_]|[{INDIC}])(?:(?![{UNSPACED}])[^\W_]|[{INDIC}])*(?:'(?:(?![{UNSPACED}])[^\W\d_])+)*"
+    rf"|(?:(?![{UNSPACED}])[^\W\d_]|[{INDIC}])(?:(?![{UNSPACED}])[^\W_]|[{INDIC}])*"
+    rf"(?:'(?:(?![{UNSPACED}])[^\W\d_])+)*"
     rf"|[{EMOJI}]"
 )
 
@@ -49,7 +93,7 @@ _stemmer_lock = threading.Lock()
 
 
 def _build_folding_table() -> dict[int, str | None]:
-    """Latin letters with diacritics -> plain letters; marks of Latin, Hebrew and Arabic -> nothing."""
+    """Map Latin letters with diacritics to plain letters, and drop combining marks and joiners."""
     table: dict[int, str | None] = {}
     for code in (*range(0xC0, 0x250), *range(0x1E00, 0x1F00)):
         plain = "".join(c for c in unicodedata.normalize("NFKD", chr(code)) if not unicodedata.combining(c))
@@ -69,7 +113,7 @@ _FOLDING_TABLE = _build_folding_table()
 
 @lru_cache(maxsize=1)
 def _stemmer() -> Any:
-    """Snowball imports every language it knows; `import thinkback` must not pay for that."""
+    """Imported late because Snowball loads all its languages, which would slow down `import thinkback`."""
     import snowballstemmer
 
     return snowballstemmer.stemmer("english")
@@ -77,8 +121,8 @@ def _stemmer() -> Any:
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """The English stem of one lower-case ASCII word. The stemmer keeps state, so one thread at a time."""
-    with _stemmer_lock:
+    """The English stem of one lower-case ASCII word (thread-safe)."""
+    with _stemmer_lock:  # the stemmer keeps state between calls
         return str(_stemmer().stemWord(word))
 
 
@@ -93,48 +137,52 @@ def _word_term(word: str) -> str:
 
 
 def fold_text(text: str) -> str:
-    """Lower case, compatibility forms unified (NFKC), Latin diacritics dropped, Chinese simplified."""
+    """Normalise a text for matching: NFKC, lower case, no Latin diacritics, simplified Chinese."""
     if text.isascii():
         return text.lower()
     return to_simplified(unicodedata.normalize("NFKC", text).lower().translate(_FOLDING_TABLE))
 
 
 def extract_terms(text: str) -> list[str]:
-    """The search terms of a text, in order, with repeats."""
+    """Return the search terms of a text, in order and with repetitions.
+
+    >>> extract_terms("I have moved to 巴黎")
+    ['move', '巴', '巴黎', '黎']
+    """
     if text.isascii():
-        found = _ASCII_TOKEN.findall(text.lower())
-        return [term for token in found if (term := _ascii_term(token))]
-    out: list[str] = []
+        words = _ASCII_TOKEN.findall(text.lower())
+        return [term for token in words if (term := _ascii_term(token))]
+    result: list[str] = []
     for token in _TOKEN.findall(fold_text(text)):
         if token.isascii():
             if term := _ascii_term(token):
-                out.append(term)
+                result.append(term)
         elif _UNSPACED_CHARACTER.match(token):
-            _add_unspaced_terms(token, out)
+            _add_unspaced_terms(token, result)
         else:
-            out.append(token)
-    return out
+            result.append(token)
+    return result
 
 
 def _ascii_term(token: str) -> str:
     return token if len(token) > MAX_WORD_CHARACTERS else _word_term(token)
 
 
-def _add_unspaced_terms(run: str, out: list[str]) -> None:
-    """Unigrams without function characters, and bigrams that are not made of them alone."""
-    last = ""
-    last_functional = True
+def _add_unspaced_terms(run: str, result: list[str]) -> None:
+    """Append unigrams (no function characters) and bigrams (at least one other character) of a run."""
+    previous = ""
+    previous_functional = True
     for character in run:
         functional = character in FUNCTION_CHARACTERS
-        if last and not (last_functional and functional):
-            out.append(last + character)
+        if previous and not (previous_functional and functional):
+            result.append(previous + character)
         if not functional:
-            out.append(character)
-        last, last_functional = character, functional
+            result.append(character)
+        previous, previous_functional = character, functional
 
 
 def count_tokens(text: str) -> int:
-    """About how many tokens an LLM reads: 4 characters a token, 1.5 where the script is CJK."""
+    """Estimate the number of LLM tokens: 4 characters per token, 1.5 for CJK scripts."""
     if text.isascii():
         return (len(text) + 3) // 4
     cjk = sum(map(len, _CJK_RUN.findall(text)))

@@ -1,7 +1,8 @@
-"""A yes or no that opens a turn, and the question it answers: the last sentence of the turn before.
+"""Finds a "yes" or "no" that opens a turn and the question it answers.
 
-"Are you experiencing frequent urination?" - "Yes, it's been quite noticeable." tells what the user's words
-alone do not say (TiM 001, table 5). Only a plain question counts, and only one that ends what was said.
+"Are you experiencing frequent urination?" - "Yes, it's been quite noticeable." states a fact that the user's
+words alone do not contain (TiM (ACL), table 5). Only a simple yes-no question at the very end of the
+previous response counts.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from thinkback.language.safety.quarantine import find_quarantined
-from thinkback.language.scripts import has_han
 from thinkback.language.sentences import is_question, split_sentences
+from thinkback.language.writing_systems import has_han
 from thinkback.types import Turn
 
 _MAX_QUESTION_CHARS = 200
@@ -55,7 +56,7 @@ _QUESTION_ZH = re.compile("(?:那|那么|所以|请问|哦|噢)?[，, ]?(?:你|�
 
 @dataclass(frozen=True, slots=True)
 class YesNoAnswer:
-    """What was asked, whether the answer is no, and where in the turn the answering sentence stands."""
+    """A yes or no: the question, whether it is denied, and the span of the answering sentence."""
 
     question: str
     denied: bool
@@ -64,32 +65,35 @@ class YesNoAnswer:
 
     @property
     def statement(self) -> str:
-        """The question as the user would state it; empty if it is not so plain."""
+        """The question as a statement of the user: "Do you smoke?" -> "I smoke".
+
+        Empty if the question cannot be converted.
+        """
         question = self.question.replace("’", "'").strip()
         if has_han(question):
-            asked = _QUESTION_ZH.fullmatch(question)
-            return f"我{asked['rest']}" if asked else ""
+            match_zh = _QUESTION_ZH.fullmatch(question)
+            return f"我{match_zh['rest']}" if match_zh else ""
         body = _QUESTION_LEAD.sub("", question.rstrip(" ?"), count=1)
-        for pattern, plain in _QUESTION_TEMPLATES:
-            if found := pattern.fullmatch(body):
-                said = plain.format(**found.groupdict())
+        for pattern, template in _QUESTION_TEMPLATES:
+            if match := pattern.fullmatch(body):
+                statement = template.format(**match.groupdict())
                 for old, new in (*_PRONOUN_FIXES, *_VERB_FIXES):
-                    said = old.sub(new, said)
-                return said
+                    statement = old.sub(new, statement)
+                return statement
         return ""
 
 
 def find_yes_no_answer(turn: Turn, recent: Sequence[Turn]) -> YesNoAnswer | None:
-    """The question of the turn just before that this turn says yes or no to."""
-    asked = split_sentences(recent[-1].response) if recent else []
-    said = split_sentences(turn.query)
-    if not asked or not said:
+    """Return the yes or no with which `turn` answers the last question of the previous turn, if any."""
+    previous = split_sentences(recent[-1].response) if recent else []
+    current = split_sentences(turn.query)
+    if not previous or not current:
         return None
-    question, answer = asked[-1].text, said[0]
-    plain = (
+    question, answer = previous[-1].text, current[0]
+    is_plain = (
         len(question) <= _MAX_QUESTION_CHARS and is_question(question) and not _ALTERNATIVE.search(question)
     )
-    if not plain or is_question(answer.text) or find_quarantined(question):
+    if not is_plain or is_question(answer.text) or find_quarantined(question):
         return None
     if _YES_OPENING.match(answer.text):
         return YesNoAnswer(question, False, answer.start, answer.end)

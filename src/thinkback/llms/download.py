@@ -1,7 +1,8 @@
-"""A file from a URL, resumable: what arrived stays, a changed file starts anew, the SHA-256 decides.
+"""Resumable download of a file by HTTP, also across runs of the program.
 
-FILE.part        the bytes so far
-FILE.part.json   which URL and which version (ETag) they belong to
+Two files beside the target keep the state:
+    FILE.part        the bytes received so far
+    FILE.part.json   the URL and the version (ETag) they belong to; if it has changed, the download restarts
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from urllib.parse import urlsplit
 from thinkback.errors import ModelUnavailable
 
 DownloadProgress = Callable[[int, int | None, str], None]
+"""Called as `progress(done_bytes, total_bytes, label)`; the total is None if it is unknown."""
 
 CHUNK_BYTES = 1 << 20
 MAX_ATTEMPTS_WITHOUT_PROGRESS = 5
@@ -32,24 +34,24 @@ SHA256_ETAG_RE = re.compile(r'"?([0-9a-f]{64})"?\Z')
 
 @dataclass(frozen=True, slots=True)
 class DownloadSource:
-    """Where a file comes from. The token goes to the URL's own host only, never to where it redirects."""
+    """The URL of a file, and a bearer token that is sent to the URL's own host only, not to redirects."""
 
     url: str
     token: str = ""
 
     def __repr__(self) -> str:
-        return f"Source({self.display_url!r})"
+        return f"DownloadSource({self.display_url!r})"
 
     @property
     def display_url(self) -> str:
-        """The URL without what may be secret in it."""
+        """The URL without credentials and query, for messages."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.hostname}{parts.path}"
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """What the server says about the file it is sending."""
+    """What the server says about a file. Stored as JSON in FILE.part.json."""
 
     url: str
     etag: str = ""
@@ -65,80 +67,86 @@ def download(
     sleep: Callable[[float], None] = time.sleep,
     timeout: float = 60.0,
 ) -> RemoteFile:
-    """Fill `part` with the whole file; tries again where a connection breaks, from where it broke."""
-    idle = 0
+    """Download the whole file into `part`; after a broken connection it resumes where it stopped.
+
+    Raises:
+        ModelUnavailable: Access was denied, or `MAX_ATTEMPTS_WITHOUT_PROGRESS` attempts brought no new bytes.
+    """
+    failures = 0  # attempts since the last one that received bytes
     while True:
-        before = _file_size(part)
+        size_before = _file_size(part)
         try:
             return _download_once(source, part, progress, timeout)
-        except _TransientError as broken:
-            idle = 0 if _file_size(part) > before else idle + 1
-            if idle >= MAX_ATTEMPTS_WITHOUT_PROGRESS:
+        except _TransientError as error:
+            failures = 0 if _file_size(part) > size_before else failures + 1
+            if failures >= MAX_ATTEMPTS_WITHOUT_PROGRESS:
                 raise ModelUnavailable(
-                    f"The download of {source.display_url} keeps breaking ({broken}). "
-                    "What arrived is kept: run the same command again to go on."
+                    f"The download of {source.display_url} keeps failing ({error}). "
+                    "The bytes received so far are kept: run the same command again to resume."
                 ) from None
-        sleep(min(0.5 * 2.0**idle, 10.0))
+        sleep(min(0.5 * 2.0**failures, 10.0))
 
 
 def sha256_of_file(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """The SHA-256 of a file in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class _TransientError(Exception):
-    """The connection failed in a way that may pass."""
+    """The connection failed; a retry may succeed."""
 
 
 def _download_once(
     source: DownloadSource, part: Path, progress: DownloadProgress, timeout: float
 ) -> RemoteFile:
-    """One connection's worth of the file."""
-    note = part.with_name(part.name + ".json")
-    kept = _read_state_file(note)
-    have = _file_size(part) if kept.url == source.url else 0
+    """Download as much as one connection delivers."""
+    state_file = part.with_name(part.name + ".json")
+    stored = _read_state_file(state_file)
+    received = _file_size(part) if stored.url == source.url else 0
     try:
-        with _Opener(source).open(have, timeout) as response:
-            version = _remote_file(source, response.headers, response.linked_etag, response.offset)
-            resumes = response.offset == have and (not have or _is_same_file(kept, version))
-            if response.offset and not resumes:  # the middle of another file: forget ours, begin again
+        with _Opener(source).open(received, timeout) as response:
+            current = _remote_file(source, response.headers, response.linked_etag, response.offset)
+            resumes = response.offset == received and (not received or _is_same_file(stored, current))
+            if response.offset and not resumes:  # the rest of a different file: discard ours and restart
                 part.unlink(missing_ok=True)
                 raise _TransientError("the file has changed on the server")
-            note.write_text(json.dumps(asdict(version)))
+            state_file.write_text(json.dumps(asdict(current)))
             with part.open("ab" if response.offset else "wb") as file:
-                _copy_body(response.body, file, version, progress, part)
+                _copy_body(response.body, file, current, progress, part)
     except _AlreadyComplete:
-        return kept
-    except urllib.error.HTTPError as fault:
-        with fault:
-            raise _access_error(source, fault.code) from None
-    except (OSError, http.client.HTTPException) as fault:
-        raise _TransientError(type(fault).__name__) from None
-    if version.total is not None and _file_size(part) != version.total:
-        raise _TransientError(f"{_file_size(part)} of {version.total} bytes arrived")
-    return version
+        return stored
+    except urllib.error.HTTPError as error:
+        with error:
+            raise _access_error(source, error.code) from None
+    except (OSError, http.client.HTTPException) as error:
+        raise _TransientError(type(error).__name__) from None
+    if current.total is not None and _file_size(part) != current.total:
+        raise _TransientError(f"{_file_size(part)} of {current.total} bytes arrived")
+    return current
 
 
 def _copy_body(
-    body: IO[bytes], file: IO[bytes], version: RemoteFile, progress: DownloadProgress, part: Path
+    body: IO[bytes], file: IO[bytes], remote: RemoteFile, progress: DownloadProgress, part: Path
 ) -> None:
     done, label = file.tell(), part.name.removesuffix(".part")
-    progress(done, version.total, label)
+    progress(done, remote.total, label)
     while chunk := body.read(CHUNK_BYTES):
         file.write(chunk)
         done += len(chunk)
-        progress(done, version.total, label)
+        progress(done, remote.total, label)
     file.flush()
     os.fsync(file.fileno())
 
 
 class _AlreadyComplete(Exception):
-    """All bytes are here already."""
+    """The server says that all bytes have been received."""
 
 
 @dataclass
 class _Response:
+    """An open response; `offset` is the position of its first byte, `linked_etag` the hub's digest."""
+
     body: Any
     headers: Message
     linked_etag: str
@@ -152,7 +160,7 @@ class _Response:
 
 
 class _Opener(urllib.request.HTTPRedirectHandler):
-    """Follows redirects with the token kept back, and remembers the digest the hub names on the way."""
+    """Opens a URL. Redirects do not get the token; the hub's X-Linked-Etag (a SHA-256) is remembered."""
 
     def __init__(self, source: DownloadSource) -> None:
         self._source = source
@@ -165,21 +173,20 @@ class _Opener(urllib.request.HTTPRedirectHandler):
         self._add_token(request)
         try:
             body = urllib.request.build_opener(self).open(request, timeout=timeout)
-        except urllib.error.HTTPError as fault:
-            if fault.code == 416 and offset:
-                with fault:
-                    if fault.headers.get("Content-Range", "").strip() == f"bytes */{offset}":
+        except urllib.error.HTTPError as error:
+            if error.code == 416 and offset:  # range not satisfiable
+                with error:
+                    if error.headers.get("Content-Range", "").strip() == f"bytes */{offset}":
                         raise _AlreadyComplete from None
                 return self.open(0, timeout)
-            if fault.code in (408, 429) or fault.code >= 500:
-                with fault:
-                    raise _TransientError(f"the server says {fault.code}") from None
+            if error.code in (408, 429) or error.code >= 500:
+                with error:
+                    raise _TransientError(f"the server answered {error.code}") from None
             raise
-        linked = body.headers.get("X-Linked-Etag", "") or self._linked_etag
-        start = (
-            re.match(r"bytes (\d+)-", body.headers.get("Content-Range", "")) if body.status == 206 else None
-        )
-        return _Response(body, body.headers, linked, int(start.group(1)) if start else 0)
+        linked_etag = body.headers.get("X-Linked-Etag", "") or self._linked_etag
+        content_range = body.headers.get("Content-Range", "") if body.status == 206 else ""
+        start = re.match(r"bytes (\d+)-", content_range)
+        return _Response(body, body.headers, linked_etag, int(start.group(1)) if start else 0)
 
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
@@ -188,25 +195,25 @@ class _Opener(urllib.request.HTTPRedirectHandler):
         old, new = urlsplit(req.full_url), urlsplit(newurl)
         if new.scheme != "https" and not (old.scheme == new.scheme == "http"):
             raise ModelUnavailable(
-                f"{self._source.display_url} redirects to an address that is not safe. Give the file's final URL."
+                f"{self._source.display_url} redirects to an unencrypted address. Give the file's final URL."
             )
-        following = super().redirect_request(req, fp, code, msg, headers, newurl)
-        if following is not None:
-            self._add_token(following)
-        return following
+        redirected = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if redirected is not None:
+            self._add_token(redirected)
+        return redirected
 
     def _add_token(self, request: urllib.request.Request) -> None:
-        here, home = urlsplit(request.full_url), urlsplit(self._source.url)
-        if self._source.token and (here.scheme, here.netloc) == (home.scheme, home.netloc):
+        target, source = urlsplit(request.full_url), urlsplit(self._source.url)
+        if self._source.token and (target.scheme, target.netloc) == (source.scheme, source.netloc):
             request.add_unredirected_header("Authorization", f"Bearer {self._source.token}")
 
 
 def _remote_file(source: DownloadSource, headers: Message, linked_etag: str, offset: int) -> RemoteFile:
     length = headers.get("Content-Length")
     total = offset + int(length) if length and length.isdigit() else None
-    named = SHA256_ETAG_RE.match(linked_etag.removeprefix("W/"))
+    digest = SHA256_ETAG_RE.match(linked_etag.removeprefix("W/"))
     return RemoteFile(
-        source.url, linked_etag or headers.get("ETag", ""), named.group(1) if named else "", total
+        source.url, linked_etag or headers.get("ETag", ""), digest.group(1) if digest else "", total
     )
 
 
@@ -216,9 +223,9 @@ def _is_same_file(stored: RemoteFile, current: RemoteFile) -> bool:
 
 def _access_error(source: DownloadSource, code: int) -> ModelUnavailable:
     advice = {
-        401: "It wants a token: set HF_TOKEN for the hub.",
-        403: "The token may not read it: accept its terms on the hub, or set another HF_TOKEN.",
-        404: "Check the owner, the repository and the file's name.",
+        401: "It needs a token: set HF_TOKEN.",
+        403: "The token has no access: accept the model's terms on the hub, or set another HF_TOKEN.",
+        404: "Check the owner, the repository and the file name.",
     }
     return ModelUnavailable(
         f"{source.display_url} cannot be downloaded ({code}). {advice.get(code, 'Check the URL.')}"

@@ -1,4 +1,4 @@
-"""A language model on this machine: a GGUF file on llama.cpp (`xllamacpp`), so that nothing is sent away."""
+"""Local language models: a GGUF file run by llama.cpp (package `xllamacpp`). Nothing leaves the machine."""
 
 from __future__ import annotations
 
@@ -12,17 +12,25 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from thinkback.errors import BadReply, MissingExtra, ModelRefused, ModelUnavailable
-from thinkback.llms import catalogue as shelf
-from thinkback.llms.payload import spelling_variants, to_message_dicts
-from thinkback.llms.structured_output import extract_json
+from thinkback.llms import catalogue
+from thinkback.llms.structured_output import extract_json, spelling_variants, to_message_dicts
 from thinkback.types import Message, Reply
 
 DEFAULT_SEED = 7
-PROMPT_CACHE_MIB = 256  # llama.cpp's default is 8 GB; 1,000 tokens of a model of 1.5 B take 28
+PROMPT_CACHE_MIB = 256  # llama.cpp's default is 8 GB; 1,000 tokens of a 1.5B model take 28 MiB
 
 
 class LocalLLM:
-    """Loads at the first question; one question at a time, from any thread."""
+    """A local model. It is loaded by the first call; calls from several threads run one after the other.
+
+    Args:
+        model: A name of the catalogue, a file name in the models folder, or the path of a GGUF file.
+        folder: The models folder; by default that of `models_folder()`.
+        context: Context size in tokens.
+        threads: Threads of llama.cpp; by default one per core.
+        extracts: Overrides whether the model is able to extract thoughts.
+        follows: Overrides whether the model is able to follow long prompts.
+    """
 
     def __init__(
         self,
@@ -35,14 +43,14 @@ class LocalLLM:
         extracts: bool | None = None,
         follows: bool | None = None,
     ) -> None:
-        self._path = shelf.find_model_file(model, folder=folder)
-        self.name = f"local:{shelf.model_name(self._path)}"
-        self.extracts = shelf.can_extract_thoughts(self._path) if extracts is None else extracts
+        self._path = catalogue.find_model_file(model, folder=folder)
+        self.name = f"local:{catalogue.model_name(self._path)}"
+        self.extracts = catalogue.can_extract_thoughts(self._path) if extracts is None else extracts
         self.follows = (
-            (self.extracts or shelf.can_follow_long_prompts(self._path)) if follows is None else follows
+            (self.extracts or catalogue.can_follow_long_prompts(self._path)) if follows is None else follows
         )
         self.masks = True
-        self.speaks = shelf.model_languages(self._path)
+        self.speaks = catalogue.model_languages(self._path)
         self._context_size = context
         self._threads = threads or os.cpu_count() or 1
         self._seed = seed
@@ -62,10 +70,10 @@ class LocalLLM:
     ) -> Reply:
         request = self._build_request(messages, max_tokens, temperature)
         if schema is not None:
-            form = {"name": "reply", "schema": dict(schema)}
-            request["response_format"] = {"type": "json_schema", "json_schema": form}
-        answer = self._handle_request(request)
-        choice = self._first_choice(answer)
+            json_schema = {"name": "reply", "schema": dict(schema)}
+            request["response_format"] = {"type": "json_schema", "json_schema": json_schema}
+        response = self._handle_request(request)
+        choice = self._first_choice(response)
         text = str(choice["message"].get("content") or "")
         if not text.strip():
             raise BadReply(f"The model {self.name!r} gave an empty answer. Rephrase, or raise max_tokens.")
@@ -75,7 +83,7 @@ class LocalLLM:
                     f"The model {self.name!r} was cut off at {max_tokens} tokens. Raise max_tokens."
                 )
             text = extract_json(text, schema)
-        return _make_reply(text, answer.get("usage"))
+        return _make_reply(text, response.get("usage"))
 
     def stream(
         self,
@@ -85,20 +93,20 @@ class LocalLLM:
         temperature: float = 0.0,
         forbid: Sequence[str] = (),
     ) -> Generator[str, None, Reply]:
-        """Pieces as they come. Dropping the iterator stops the model at its next token."""
+        """Yield the answer in chunks. Closing the generator stops the model at its next token."""
         request = self._build_request(messages, max_tokens, temperature)
         request |= {"stream": True, "stream_options": {"include_usage": True}}
         if forbid:
-            request["logit_bias"] = [[form, False] for form in spelling_variants(forbid)]
-        spoken: list[str] = []
+            request["logit_bias"] = [[variant, False] for variant in spelling_variants(forbid)]
+        chunks: list[str] = []
         usage: dict[str, Any] = {}
         with closing(self._stream_events(request)) as events:
             for event in events:
                 usage.update(event.get("usage") or {})
-                if piece := self._first_choice(event).get("delta", {}).get("content"):
-                    spoken.append(piece)
-                    yield piece
-        text = "".join(spoken)
+                if chunk := self._first_choice(event).get("delta", {}).get("content"):
+                    chunks.append(chunk)
+                    yield chunk
+        text = "".join(chunks)
         if not text.strip():
             raise BadReply(f"The model {self.name!r} gave an empty answer. Rephrase, or raise max_tokens.")
         return _make_reply(text, usage)
@@ -106,9 +114,10 @@ class LocalLLM:
     def create_completion(
         self, request: Mapping[str, Any], *, text_completion: bool = False
     ) -> Generator[dict[str, Any], None, None]:
-        """OpenAI's request as it is, answered in OpenAI's objects: one, or with `stream` one a piece.
+        """Answer a raw OpenAI request with OpenAI objects: one, or with `stream` one per chunk.
 
-        A `bare` one completes a prompt instead of a chat. Dropping the iterator stops the model.
+        The request is for `/chat/completions`, or with `text_completion` for `/completions`. Closing the
+        generator stops the model.
         """
         if not request.get("stream"):
             yield self._with_model_name(self._handle_request(dict(request), text_completion=text_completion))
@@ -117,27 +126,27 @@ class LocalLLM:
             yield from map(self._with_model_name, events)
 
     def close(self) -> None:
-        """Free the model's memory; the next question loads it again."""
+        """Free the model's memory; the next call loads it again."""
         with self._lock:
             self._server = None
 
     def _stream_events(
         self, request: dict[str, Any], text_completion: bool = False
     ) -> Generator[dict[str, Any], None, None]:
-        """The model works in a thread of its own, until it is done or nobody listens any more."""
+        """Run the model in a thread and yield its events; closing the generator stops the model."""
         events: SimpleQueue[dict[str, Any] | BaseException | None] = SimpleQueue()
-        enough = Event()
+        stop = Event()
 
-        def heard(event: dict[str, Any]) -> bool:
+        def on_event(event: dict[str, Any]) -> bool:
             events.put(event)
-            return enough.is_set()
+            return stop.is_set()
 
         def work() -> None:
             try:
-                self._handle_request(request, heard, text_completion)
+                self._handle_request(request, on_event, text_completion)
                 events.put(None)
-            except BaseException as fault:
-                events.put(fault)
+            except BaseException as error:
+                events.put(error)
 
         worker = Thread(target=work, name="thinkback-local-llm", daemon=True)
         worker.start()
@@ -147,12 +156,12 @@ class LocalLLM:
                     raise event
                 yield event
         finally:
-            enough.set()
+            stop.set()
             worker.join()
 
-    def _with_model_name(self, answer: dict[str, Any]) -> dict[str, Any]:
-        """By our name: its own tells where on this machine its file is."""
-        return answer | {"model": self.name} if "model" in answer else answer
+    def _with_model_name(self, response: dict[str, Any]) -> dict[str, Any]:
+        """Replace llama.cpp's model name, which is the path of the file on this machine, by ours."""
+        return response | {"model": self.name} if "model" in response else response
 
     def _build_request(
         self, messages: Sequence[Message], max_tokens: int, temperature: float
@@ -170,24 +179,25 @@ class LocalLLM:
         on_event: Callable[[dict[str, Any]], bool] | None = None,
         text_completion: bool = False,
     ) -> dict[str, Any]:
+        """Run one request; `on_event` receives the events of a stream and returns True to stop it."""
         with self._lock:
             server = self._server = self._server or self._load_server()
             handle = server.handle_completions if text_completion else server.handle_chat_completions
             try:
-                answer = handle(request, on_event) if on_event else handle(request)
-            except (RuntimeError, ValueError) as fault:
+                response = handle(request, on_event) if on_event else handle(request)
+            except (RuntimeError, ValueError) as error:
                 raise ModelRefused(
-                    f"The model {self.name!r} could not take the request: {fault}. Simplify its schema."
-                ) from fault
-        return answer or {}
+                    f"The model {self.name!r} could not process the request: {error}. Simplify its schema."
+                ) from error
+        return response or {}
 
-    def _first_choice(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        if "error" in answer:
+    def _first_choice(self, response: Mapping[str, Any]) -> dict[str, Any]:
+        if "error" in response:
             raise ModelRefused(
-                f"The model {self.name!r} rejected the request: {answer['error'].get('message')}. "
+                f"The model {self.name!r} rejected the request: {response['error'].get('message')}. "
                 "Shorten it, or open the model with a larger context."
             )
-        choice: dict[str, Any] = answer["choices"][0] if answer.get("choices") else {"message": {}}
+        choice: dict[str, Any] = response["choices"][0] if response.get("choices") else {"message": {}}
         return choice
 
     def _load_server(self) -> Any:
@@ -203,21 +213,21 @@ class LocalLLM:
         params.cpuparams_batch.n_threads = self._threads
         params.warmup = False
         params.verbosity = -1
-        # Chat and post-thinking take turns on one slot: with room for both, neither reads its prompt anew.
+        # Chat and post-thinking alternate on one slot; the cache keeps the prompts of both.
         params.cache_ram_mib = PROMPT_CACHE_MIB
-        # The library listens on loopback whether asked to or not: nobody else may talk to the model.
+        # The library always listens on loopback: a random key keeps other programs out.
         params.api_keys = [secrets.token_hex(32)]
         params.ui = False
         params.endpoint_slots = False
         try:
             return xllamacpp.Server(params)
-        except RuntimeError as fault:
+        except RuntimeError as error:
             raise ModelUnavailable(
-                f"The model file {self._path.name} cannot be loaded: damaged, of an unknown kind, or "
-                "too large for the memory. Pull it again, or choose a smaller one."
-            ) from fault
+                f"The model file {self._path.name} cannot be loaded: it is damaged, of an unknown type, or "
+                "too large for this machine. Pull it again, or choose a smaller one."
+            ) from error
 
 
 def _make_reply(text: str, usage: Mapping[str, Any] | None) -> Reply:
-    told = usage or {}
-    return Reply(text, int(told.get("prompt_tokens", 0)), int(told.get("completion_tokens", 0)))
+    counts = usage or {}
+    return Reply(text, int(counts.get("prompt_tokens", 0)), int(counts.get("completion_tokens", 0)))

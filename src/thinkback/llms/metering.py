@@ -1,4 +1,4 @@
-"""A language model with a meter: what it costs goes on the tally of whoever asks (`receipts.counting`)."""
+"""Wrapper that records the usage of a language model for `thinkback.usage.count_usage`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from thinkback.usage import record_usage
 
 
 class MeteredLLM:
-    """The model itself in every respect; tokens that it does not report are estimated from the text."""
+    """Passes all calls to a model and records their usage; unreported token counts are estimated."""
 
     def __init__(self, llm: LLM) -> None:
         self._llm = llm
@@ -50,7 +50,7 @@ class MeteredLLM:
                 messages, schema=schema, max_tokens=max_tokens, temperature=temperature
             )
         except Exception:
-            record_usage(1)  # what a failed call cost is not told
+            record_usage(1)  # the token count of a failed call is unknown
             raise
         _record_usage(messages, reply)
         return reply
@@ -63,21 +63,22 @@ class MeteredLLM:
         temperature: float = 0.0,
         forbid: Sequence[str] = (),
     ) -> Generator[str, None, Reply]:
-        heard: list[str] = []
+        received: list[str] = []
         reply = Reply("")
         try:
-            pieces = self._llm.stream(messages, max_tokens=max_tokens, temperature=temperature, forbid=forbid)
-            reply = yield from _collect_chunks(pieces, heard)
-        finally:  # an answer that is left early has cost what was heard of it
-            _record_usage(messages, reply if reply.text else Reply("".join(heard)))
+            chunks = self._llm.stream(messages, max_tokens=max_tokens, temperature=temperature, forbid=forbid)
+            reply = yield from _collect_chunks(chunks, received)
+        finally:  # a stream that is closed early has used the tokens received so far
+            _record_usage(messages, reply if reply.text else Reply("".join(received)))
         return reply
 
 
 def _collect_chunks(chunks: Generator[str, None, Reply], collected: list[str]) -> Generator[str, None, Reply]:
+    """Yield the chunks and append each to `collected` before the caller sees it."""
     try:
         while True:
-            collected.append(piece := next(chunks))
-            yield piece
+            collected.append(chunk := next(chunks))
+            yield chunk
     except StopIteration as end:
         return end.value if isinstance(end.value, Reply) else Reply("".join(collected))
     finally:

@@ -8,75 +8,92 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 from thinkback.errors import BadReply, ModelRefused
-from thinkback.llms.openai_client import OpenAIClient, RequestFailedError, RequestFailure, call_with_retries
-from thinkback.llms.payload import build_logit_bias, to_message_dicts
-from thinkback.llms.structured_output import add_schema_instruction, extract_json, is_strict_schema
+from thinkback.llms.openai_client import (
+    OpenAIClient,
+    RequestFailedError,
+    RequestFailure,
+    call_with_retries,
+)
+from thinkback.llms.structured_output import (
+    add_schema_instruction,
+    build_logit_bias,
+    extract_json,
+    is_strict_schema,
+    to_message_dicts,
+)
 from thinkback.types import Message, Reply
 
+T = TypeVar("T")
+
 OutputMode = Literal["schema", "json", "prompt"]
+"""How JSON is requested: a schema enforced by the server, JSON mode with the schema in the prompt, or the
+prompt alone."""
 NEXT_OUTPUT_MODE: dict[OutputMode, OutputMode] = {"schema": "json", "json": "prompt"}
 
 
 @dataclass(frozen=True, slots=True)
-class RequestFormat:
-    output_mode: OutputMode = "schema"
-    token_limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    sends_temperature: bool = True
-    requests_usage: bool = True  # whether a stream may be asked what it costs
+class ChatRequest:
+    """The arguments of one `complete` or `stream` call."""
 
-    def next_after(
-        self, failure: RequestFailure, structured: bool, streamed: bool = False
-    ) -> RequestFormat | None:
-        """The next form to try after a request was rejected for its form, None when nothing is left."""
+    messages: Sequence[Message]
+    max_tokens: int
+    temperature: float
+    schema: Mapping[str, Any] | None = None
+    streamed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFormat:
+    """The request fields that a server accepts. Servers differ; we learn from the requests they reject."""
+
+    output_mode: OutputMode = "schema"
+    limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    sends_temperature: bool = True
+    requests_usage: bool = True  # whether streams may ask for token counts
+
+    def next_after(self, failure: RequestFailure, request: ChatRequest) -> RequestFormat | None:
+        """The format to try next after a request was rejected for its format; None if none is left."""
         if failure.status not in (400, 422):
             return None
-        said = str(failure.error).lower()
-        if self.token_limit_field == "max_tokens" and "max_completion_tokens" in said:
-            return replace(self, token_limit_field="max_completion_tokens")
-        if self.sends_temperature and "temperature" in said:
+        message = str(failure.error).lower()
+        if self.limit_field == "max_tokens" and "max_completion_tokens" in message:
+            return replace(self, limit_field="max_completion_tokens")
+        if self.sends_temperature and "temperature" in message:
             return replace(self, sends_temperature=False)
-        if streamed and self.requests_usage:
+        if request.streamed and self.requests_usage:
             return replace(self, requests_usage=False)
-        if structured and self.output_mode in NEXT_OUTPUT_MODE:
+        if request.schema is not None and self.output_mode in NEXT_OUTPUT_MODE:
             return replace(self, output_mode=NEXT_OUTPUT_MODE[self.output_mode])
         return None
 
-    def build_body(
-        self,
-        model: str,
-        messages: Sequence[Message],
-        schema: Mapping[str, Any] | None,
-        max_tokens: int,
-        temperature: float,
-        streamed: bool = False,
-    ) -> dict[str, Any]:
-        """The request in this dialect."""
+    def build_body(self, model: str, request: ChatRequest) -> dict[str, Any]:
+        """The JSON body of the request."""
+        schema, messages = request.schema, request.messages
+        if schema is not None and self.output_mode != "schema":
+            messages = add_schema_instruction(messages, schema)
         body: dict[str, Any] = {
             "model": model,
-            "messages": to_message_dicts(
-                add_schema_instruction(messages, schema)
-                if schema is not None and self.output_mode != "schema"
-                else messages
-            ),
-            self.token_limit_field: max_tokens,
+            "messages": to_message_dicts(messages),
+            self.limit_field: request.max_tokens,
         }
         if self.sends_temperature:
-            body["temperature"] = temperature
-        if streamed and self.requests_usage:
+            body["temperature"] = request.temperature
+        if request.streamed and self.requests_usage:
             body["stream_options"] = {"include_usage": True}
         if schema is not None and self.output_mode == "schema":
-            form = {"name": "reply", "schema": dict(schema), "strict": is_strict_schema(schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": form}
+            json_schema = {"name": "reply", "schema": dict(schema), "strict": is_strict_schema(schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": json_schema}
         elif schema is not None and self.output_mode == "json":
             body["response_format"] = {"type": "json_object"}
         return body
 
 
-T = TypeVar("T")
-
-
 class OpenAILLM:
-    """Transient faults are retried `max_retries` times, an unusable JSON answer is asked for once more."""
+    """A model of an OpenAI-compatible server.
+
+    Transient failures are retried `max_retries` times. If a reply does not contain valid JSON for the
+    requested schema, the model is asked once more, with the reason.
+    """
 
     def __init__(
         self,
@@ -107,7 +124,7 @@ class OpenAILLM:
 
     @property
     def masks(self) -> bool:
-        """Whether the server tells its tokens (llama.cpp and vLLM do): asked once, when first needed."""
+        """Whether words can be forbidden: the server has `/tokenize` (llama.cpp, vLLM). Asked only once."""
         if self._masks is None:
             self._masks = bool(self._client.tokenize("a"))
         return self._masks
@@ -120,16 +137,17 @@ class OpenAILLM:
         max_tokens: int = 512,
         temperature: float = 0.0,
     ) -> Reply:
-        reply = self._request_reply(messages, schema, max_tokens, temperature)
+        request = ChatRequest(messages, max_tokens, temperature, schema)
+        reply = self._request_reply(request)
         if schema is None:
             return reply
         try:
             return replace(reply, text=extract_json(reply.text, schema))
-        except BadReply as bad:
-            # At temperature 0 the same question brings the same answer: say what was wrong with it.
-            told = f"That cannot be used: {bad} Reply again with only the JSON."
-        again = [*messages, Message("assistant", reply.text[:2000]), Message("user", told)]
-        second = self._request_reply(again, schema, max_tokens, temperature)
+        except BadReply as error:
+            # At temperature 0 the same prompt gives the same reply, so the retry names the error.
+            correction = f"That cannot be used: {error} Reply again with only the JSON."
+        retry_messages = [*messages, Message("assistant", reply.text[:2000]), Message("user", correction)]
+        second = self._request_reply(replace(request, messages=retry_messages))
         return Reply(
             extract_json(second.text, schema),
             reply.prompt_tokens + second.prompt_tokens,
@@ -145,117 +163,98 @@ class OpenAILLM:
         temperature: float = 0.0,
         forbid: Sequence[str] = (),
     ) -> Generator[str, None, Reply]:
-        masked = (
+        request = ChatRequest(messages, max_tokens, temperature, streamed=True)
+        bias = (
             {"logit_bias": build_logit_bias(forbid, self._client.tokenize)} if forbid and self.masks else {}
         )
 
-        def opened() -> tuple[Generator[str, None, Reply], str | None]:
-            """Up to the first piece: until then nothing has been said and it may be tried again."""
+        def open_stream(body: dict[str, Any]) -> tuple[Generator[str, None, Reply], str | None]:
+            """Read up to the first chunk: until then nothing was yielded and a retry is possible."""
+            chunks = self._stream_text({**body, **bias})
+            return chunks, next(chunks, None)
 
-            def begin(body: dict[str, Any]) -> tuple[Generator[str, None, Reply], str | None]:
-                pieces = self._stream_text({**body, **masked})
-                return pieces, next(pieces, None)
-
-            return self._send_adapting(begin, messages, None, max_tokens, temperature, streamed=True)
-
-        pieces, first = call_with_retries(opened, retries=self._max_retries, sleep=self._sleep)
+        chunks, first = self._send(open_stream, request)
         if first is None:
             raise BadReply(f"{self._client.model_label} gave an empty answer. Try again or rephrase.")
         yield first
         try:
-            return (yield from pieces)
-        except RequestFailedError as passing:
-            raise passing.failure.error from None
+            return (yield from chunks)
+        except RequestFailedError as failed:
+            raise failed.failure.error from None
 
-    def _request_reply(
-        self,
-        messages: Sequence[Message],
-        schema: Mapping[str, Any] | None,
-        max_tokens: int,
-        temperature: float,
-    ) -> Reply:
-        def once() -> dict[str, Any]:
-            return self._send_adapting(
-                lambda body: self._client.post_json("chat", body), messages, schema, max_tokens, temperature
-            )
-
-        answer = call_with_retries(once, retries=self._max_retries, sleep=self._sleep)
-        choice = self._first_choice(answer)
-        said = choice.get("message")
-        text = self._text_content(said, choice.get("finish_reason"))
+    def _request_reply(self, request: ChatRequest) -> Reply:
+        response = self._send(lambda body: self._client.post_json("chat", body), request)
+        choice = self._first_choice(response)
+        text = self._text_content(choice.get("message"), choice.get("finish_reason"))
         if not text.strip():
             raise BadReply(f"{self._client.model_label} gave an empty answer. Try again or rephrase.")
-        if schema is not None and choice.get("finish_reason") == "length":
+        if request.schema is not None and choice.get("finish_reason") == "length":
             raise BadReply(
-                f"{self._client.model_label} was cut off at {max_tokens} tokens. Raise max_tokens or ask for less."
+                f"{self._client.model_label} was cut off at {request.max_tokens} tokens. "
+                "Raise max_tokens or ask for less."
             )
-        return _make_reply(text, answer.get("usage"))
+        return _make_reply(text, response.get("usage"))
 
-    def _send_adapting(
-        self,
-        send: Callable[[dict[str, Any]], T],
-        messages: Sequence[Message],
-        schema: Mapping[str, Any] | None,
-        max_tokens: int,
-        temperature: float,
-        *,
-        streamed: bool = False,
-    ) -> T:
-        """Send; where the server rejects the form of the request, in the next form it may understand.
+    def _send(self, send: Callable[[dict[str, Any]], T], request: ChatRequest) -> T:
+        """Send a request with retries, in a format that the server accepts."""
+        return call_with_retries(
+            lambda: self._send_adapting(send, request), retries=self._max_retries, sleep=self._sleep
+        )
 
-        A form is remembered only when it worked: a request that is too long is rejected in every form.
+    def _send_adapting(self, send: Callable[[dict[str, Any]], T], request: ChatRequest) -> T:
+        """Send a request; if the server rejects its format, try the next one.
+
+        A format is remembered only if it worked, because too long a request is rejected in every format.
         """
-        dialect = self._request_format
+        request_format = self._request_format
         while True:
             try:
-                result = send(
-                    dialect.build_body(self._model, messages, schema, max_tokens, temperature, streamed)
-                )
-            except RequestFailedError as passing:
-                lesson = dialect.next_after(passing.failure, schema is not None, streamed)
-                if lesson is None:
+                result = send(request_format.build_body(self._model, request))
+            except RequestFailedError as failed:
+                next_format = request_format.next_after(failed.failure, request)
+                if next_format is None:
                     raise
-                dialect = lesson
+                request_format = next_format
             else:
-                self._request_format = dialect
+                self._request_format = request_format
                 return result
 
     def _stream_text(self, body: dict[str, Any]) -> Generator[str, None, Reply]:
-        """The words of a streamed answer; it must say why it ended, or it was cut off."""
-        finished, usage = None, None
-        said: list[str] = []
+        """Yield the text of a streamed answer. A stream without a finish reason was cut off: BadReply."""
+        finish_reason, usage = None, None
+        chunks: list[str] = []
         for event in self._client.stream_events("chat", body):
-            usage = event.get("usage") or usage  # some servers report it at the end, some all the way
+            usage = event.get("usage") or usage  # some servers send it once at the end, some in every event
             if not event.get("choices"):
                 continue
             choice = self._first_choice(event)
-            finished = choice.get("finish_reason") or finished
-            if text := self._text_content(choice.get("delta"), finished):
-                said.append(text)
+            finish_reason = choice.get("finish_reason") or finish_reason
+            if text := self._text_content(choice.get("delta"), finish_reason):
+                chunks.append(text)
                 yield text
-        if finished is None:
+        if finish_reason is None:
             raise BadReply(f"{self._client.model_label} stopped in the middle of its answer. Try again.")
-        return _make_reply("".join(said), usage)
+        return _make_reply("".join(chunks), usage)
 
     def _first_choice(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
         match answer.get("choices"):
             case [dict() as choice, *_]:
                 return choice
         raise BadReply(
-            f"{self._client.model_label} answered without a choice. Check that it speaks the OpenAI API."
+            f"{self._client.model_label} answered without a choice. Check that it is OpenAI-compatible."
         )
 
     def _text_content(self, message: object, finish_reason: object) -> str:
         if not isinstance(message, dict):
             raise BadReply(
-                f"{self._client.model_label} answered without a message. Check that it speaks the OpenAI API."
+                f"{self._client.model_label} answered without a message. Check that it is OpenAI-compatible."
             )
         if finish_reason == "content_filter" or message.get("refusal"):
-            raise ModelRefused(f"{self._client.model_label} would not answer. Rephrase the request.")
+            raise ModelRefused(f"{self._client.model_label} refused to answer. Rephrase the request.")
         content = message.get("content")
         if content is not None and not isinstance(content, str):
             raise BadReply(
-                f"{self._client.model_label} answered with something that is no text. Check the model."
+                f"{self._client.model_label} answered with content that is not text. Check the model."
             )
         return content or ""
 

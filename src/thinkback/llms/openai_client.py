@@ -1,4 +1,9 @@
-"""HTTP client for OpenAI-compatible servers: bounded in size and time, with retries, errors mapped to `ModelError`."""
+"""Client for OpenAI-compatible servers: bounded in size and time, with retries and named errors.
+
+The openai library provides connection, proxy and authentication. Response bytes are read here, so that a
+server that is slow, sends too much or stops half-way causes a `ModelError` instead of a hang, exhausted
+memory or a truncated answer. Error messages never contain the API key.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +29,7 @@ from thinkback.errors import (
 
 if TYPE_CHECKING:
     import openai
+    from tenacity import RetryCallState
 
 
 T = TypeVar("T")
@@ -34,7 +40,7 @@ MAX_RETRY_DELAY_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class RequestFailure:
-    """What went wrong, in thinkback's words, and whether it may pass by itself; `status` is the server's."""
+    """Why a request failed: the error for the caller, whether a retry may help, and the HTTP status."""
 
     error: ModelError
     transient: bool
@@ -42,7 +48,7 @@ class RequestFailure:
 
 
 class RequestFailedError(Exception):
-    """Carries a fault from the place that knows the wire to the place that decides to try again."""
+    """A failed request; internal, `call_with_retries` turns it into the failure's `ModelError`."""
 
     def __init__(self, failure: RequestFailure) -> None:
         super().__init__(str(failure.error))
@@ -50,29 +56,46 @@ class RequestFailedError(Exception):
 
 
 def call_with_retries(call: Callable[[], T], *, retries: int, sleep: Callable[[float], None]) -> T:
-    """The result of the call; on a transient fault it is repeated, at last the fault's error is raised."""
-    attempt = 0
-    while True:
-        try:
-            return call()
-        except RequestFailedError as passing:
-            fault = passing.failure
-        pause = _retry_delay(fault.error, attempt)
-        if not fault.transient or attempt >= retries or pause > MAX_RETRY_DELAY_SECONDS:
-            raise fault.error
-        sleep(pause)
-        attempt += 1
+    """Call a function that raises `RequestFailedError`, and repeat it at most `retries` times.
+
+    Only transient failures are retried: after the server's Retry-After, else after 0.5, 1, 2, ... seconds. A
+    server that asks for more than `MAX_RETRY_DELAY_SECONDS` is not waited for.
+
+    Raises:
+        ModelError: The error of the last failure.
+    """
+    from tenacity import Retrying, retry_if_exception  # part of the extra `openai`
+
+    retrying = Retrying(
+        retry=retry_if_exception(lambda error: _failure_of(error) is not None),
+        wait=_retry_delay,
+        stop=lambda state: state.attempt_number > retries or state.upcoming_sleep > MAX_RETRY_DELAY_SECONDS,
+        sleep=sleep,
+        reraise=True,
+    )
+    try:
+        return retrying(call)
+    except RequestFailedError as failed:
+        error = failed.failure.error
+    # Raised outside the except block: as a context the library's exception would expose the key.
+    raise error
 
 
-def _retry_delay(error: ModelError, attempt: int) -> float:
-    """The server's own wish where it has one: asking earlier would only be refused again."""
-    if isinstance(error, RateLimited) and error.retry_after is not None:
-        return error.retry_after
-    return min(FIRST_RETRY_DELAY_SECONDS * 2.0**attempt, MAX_RETRY_DELAY_SECONDS)
+def _failure_of(error: BaseException | None) -> RequestFailure | None:
+    """The transient failure behind an exception, None if a retry cannot help."""
+    failure = error.failure if isinstance(error, RequestFailedError) else None
+    return failure if failure is not None and failure.transient else None
+
+
+def _retry_delay(state: RetryCallState) -> float:
+    failure = _failure_of(state.outcome.exception() if state.outcome else None)
+    if failure and isinstance(failure.error, RateLimited) and failure.error.retry_after is not None:
+        return failure.error.retry_after
+    return min(FIRST_RETRY_DELAY_SECONDS * 2.0 ** (state.attempt_number - 1), MAX_RETRY_DELAY_SECONDS)
 
 
 def classify_error(exc: Exception, model_label: str, key: str) -> RequestFailure | None:
-    """The fault behind an exception, or None if it is not one of the library's."""
+    """The failure that an exception of the openai library stands for; None for other exceptions."""
     import openai
 
     if isinstance(exc, openai.APIStatusError):
@@ -96,9 +119,7 @@ def classify_error(exc: Exception, model_label: str, key: str) -> RequestFailure
     if isinstance(exc, openai.OpenAIError):
         detail = redact_key(str(exc), key)
         return RequestFailure(
-            BadReply(
-                f"{model_label} answered something unusable: {detail}. Check that it speaks the OpenAI API."
-            ),
+            BadReply(f"{model_label} sent an unusable answer: {detail}. Check that it is OpenAI-compatible."),
             False,
         )
     return None
@@ -111,7 +132,9 @@ def _classify_status_error(exc: openai.APIStatusError, model_label: str, key: st
         wait = parse_retry_after(exc.response.headers)
         advice = f"Wait {wait:g} s" if wait is not None else "Wait a while"
         return RequestFailure(
-            RateLimited(f"{model_label} asks to slow down (429). {advice} and try again.", wait), True, code
+            RateLimited(f"{model_label} limits the request rate (429). {advice} and try again.", wait),
+            True,
+            code,
         )
     if code in (401, 403):
         error = ModelUnavailable(
@@ -131,7 +154,7 @@ def _classify_status_error(exc: openai.APIStatusError, model_label: str, key: st
 
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from the header's number or its date (counted from the server's own clock)."""
+    """Seconds to wait according to Retry-After: a number, or a date relative to the Date header."""
     value = headers.get("retry-after")
     if value is None:
         return None
@@ -148,27 +171,28 @@ def parse_retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def redact_key(text: str, key: str) -> str:
-    return " ".join(text.replace(key, "[key]").split())[:300] if key else " ".join(text.split())[:300]
+    """The text on one line, cut to 300 characters, with the API key replaced by `[key]`."""
+    return " ".join((text.replace(key, "[key]") if key else text).split())[:300]
 
 
 def _is_httpx_error(exc: Exception, base_name: str) -> bool:
-    """Whether it is an error of httpx (since openai 3: httpx2): openai does not wrap those of reading."""
+    """Whether an exception is an httpx error (httpx2 since openai 3); openai does not wrap read errors."""
     return any(
-        c.__name__ == base_name and c.__module__.split(".")[0] in ("httpx", "httpx2")
-        for c in type(exc).__mro__
+        base.__name__ == base_name and base.__module__.split(".")[0] in ("httpx", "httpx2")
+        for base in type(exc).__mro__
     )
 
 
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 HOST_INFO_HEADERS = tuple(
-    f"X-Stainless-{what}" for what in ("OS", "Arch", "Runtime", "Runtime-Version", "Lang", "Package-Version")
+    f"X-Stainless-{name}" for name in ("OS", "Arch", "Runtime", "Runtime-Version", "Lang", "Package-Version")
 )
-"""Headers in which the library would tell the server what machine this is; they go out empty."""
-PLACEHOLDER_API_KEY = "none"  # servers on one's own machine want no key, the library insists on one
+"""Headers in which the library describes this machine; they are sent empty."""
+PLACEHOLDER_API_KEY = "none"  # local servers need no key, but the library requires one
 
 
 class Deadline:
-    """A moment by which something must have come: a dripping server never idles long enough to time out."""
+    """A total time limit. A read timeout is not enough: a server that sends one byte at a time resets it."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -183,7 +207,7 @@ class Deadline:
 
 
 class OpenAIClient:
-    """A connection to one model of one server."""
+    """Requests to one model of one server. `model_label` is the subject of its error messages."""
 
     def __init__(self, model: str, base_url: str | None, api_key: str | None, timeout: float) -> None:
         try:
@@ -203,7 +227,7 @@ class OpenAIClient:
         self._tokenize_url = (
             "" if host == "api.openai.com" else f"{url.rstrip('/').removesuffix('/v1')}/tokenize"
         )
-        # The library's own retries are off: two layers of retrying multiply.
+        # The library's own retries are off: two layers of retries would multiply.
         self._client = openai.OpenAI(
             base_url=url,
             api_key=self._api_key or PLACEHOLDER_API_KEY,
@@ -216,7 +240,7 @@ class OpenAIClient:
         self._client.close()
 
     def post_json(self, resource: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The JSON object a request is answered with."""
+        """Send a request to `chat`, `embeddings` or `tokenize` and return the JSON object it answers."""
         raw = b"".join(self._read_chunks(resource, body, Deadline(self._timeout)))
         try:
             parsed = json.loads(raw)
@@ -230,26 +254,33 @@ class OpenAIClient:
         return parsed
 
     def tokenize(self, text: str) -> list[int]:
-        """The tokens of a text, none where the server does not tell; in llama.cpp's words and in vLLM's."""
+        """The token ids of a text; empty if the server has no `/tokenize` endpoint.
+
+        The request has the fields of both llama.cpp and vLLM.
+        """
         if not self._tokenize_url:
             return []
-        asked = {"content": text, "add_special": False}
-        asked |= {"model": self._model, "prompt": text, "add_special_tokens": False}
+        body = {"content": text, "add_special": False}
+        body |= {"model": self._model, "prompt": text, "add_special_tokens": False}
         try:
-            told = self.post_json("tokenize", asked).get("tokens")
+            tokens = self.post_json("tokenize", body).get("tokens")
         except (ModelError, RequestFailedError):
             return []
-        known = isinstance(told, list) and all(isinstance(token, int) for token in told)
-        return told if isinstance(told, list) and known else []
+        is_valid = isinstance(tokens, list) and all(isinstance(token, int) for token in tokens)
+        return tokens if isinstance(tokens, list) and is_valid else []
 
     def stream_events(self, resource: str, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """The server-sent JSON events of a streaming request; BadReply if it stops before its end mark."""
-        rest, deadline = bytearray(), Deadline(self._timeout)
+        """Yield the server-sent JSON events of a streaming request.
+
+        Raises:
+            BadReply: The stream ended without `[DONE]`.
+        """
+        buffer, deadline = bytearray(), Deadline(self._timeout)
         for chunk in self._read_chunks(resource, {**body, "stream": True}, deadline):
-            rest += chunk
-            if b"\n" not in chunk:  # splitting anew at every chunk would be quadratic in one long line
+            buffer += chunk
+            if b"\n" not in chunk:  # splitting at every chunk would be quadratic for one long line
                 continue
-            *lines, rest = rest.split(b"\n")
+            *lines, buffer = buffer.split(b"\n")
             for line in lines:
                 field, _, data = line.strip().partition(b":")
                 if field != b"data":
@@ -266,30 +297,29 @@ class OpenAIClient:
         except (ValueError, RecursionError):
             event = None
         if not isinstance(event, dict) or "error" in event:
-            raise BadReply(f"{self.model_label} sent a broken piece of its answer. Try again.")
+            raise BadReply(f"{self.model_label} sent an invalid event in its stream. Try again.")
         return event
 
     def _read_chunks(self, resource: str, body: Mapping[str, Any], deadline: Deadline) -> Iterator[bytes]:
-        read = 0
+        size = 0
         with self._translate_errors(), self._open_response(resource, body) as response:
             for chunk in response.iter_bytes():
-                read += len(chunk)
-                if read > MAX_RESPONSE_BYTES:
-                    raise BadReply(
-                        f"{self.model_label} answered more than {MAX_RESPONSE_BYTES >> 20} MB. Lower max_tokens or check it."
-                    )
+                size += len(chunk)
+                if size > MAX_RESPONSE_BYTES:
+                    limit = f"{MAX_RESPONSE_BYTES >> 20} MB"
+                    raise BadReply(f"{self.model_label} answered more than {limit}. Lower max_tokens.")
                 if deadline.passed:
-                    late = f"{self.model_label} is not done after {self._timeout:g} s. Raise the timeout."
-                    raise RequestFailedError(RequestFailure(ModelTimeout(late), True))
+                    message = f"{self.model_label} did not finish in {self._timeout:g} s. Raise the timeout."
+                    raise RequestFailedError(RequestFailure(ModelTimeout(message), True))
                 yield chunk
 
     def _open_response(self, resource: str, body: Mapping[str, Any]) -> Any:
         client = cast(Any, self._client)
-        if resource == "tokenize":  # outside the API that the library knows
-            unread = {"headers": {"X-Stainless-Raw-Response": "stream"}}
-            return closing(client.post(self._tokenize_url, cast_to=object, body=body, options=unread))
-        part = client.embeddings if resource == "embeddings" else client.chat.completions
-        return part.with_streaming_response.create(**body)
+        if resource == "tokenize":  # not part of OpenAI's API
+            streamed = {"headers": {"X-Stainless-Raw-Response": "stream"}}
+            return closing(client.post(self._tokenize_url, cast_to=object, body=body, options=streamed))
+        endpoint = client.embeddings if resource == "embeddings" else client.chat.completions
+        return endpoint.with_streaming_response.create(**body)
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
@@ -298,8 +328,8 @@ class OpenAIClient:
         except (ModelError, RequestFailedError):
             raise
         except Exception as exc:
-            fault = classify_error(exc, self.model_label, self._api_key)
-            if fault is None:
+            failure = classify_error(exc, self.model_label, self._api_key)
+            if failure is None:
                 raise
-            # `from None`: the library's exception holds the request, and with it the key.
-            raise RequestFailedError(fault) from None
+            # `from None`: the library's exception contains the request with the API key.
+            raise RequestFailedError(failure) from None

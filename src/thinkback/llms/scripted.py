@@ -1,4 +1,4 @@
-"""A language model that says what it was told to say: for tests, examples and dry runs."""
+"""A language model with predefined replies, for tests, examples and dry runs."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from threading import Lock
 from typing import Any
 
 from thinkback.errors import BadReply, ModelUnavailable
-from thinkback.llms.payload import to_message_dicts
-from thinkback.llms.structured_output import extract_json
+from thinkback.llms.structured_output import extract_json, to_message_dicts
 from thinkback.types import Message, Reply
 
 ScriptedReply = str | Callable[[Sequence[Message]], str] | BaseException
 
 
 class ScriptedLLM:
-    """Replies in order, or, given a mapping, the reply of the first pattern found in the last message.
+    """Gives its replies in order or, if they are a mapping, by the first key found in the last message.
 
-    A reply is a string, a function of the messages, or an exception to raise. A mapping is never used up; a
-    sequence is, and then every further call is a ModelUnavailable. `calls` and `forbidden` record what it was
-    asked, and which words each stream was asked to leave out.
+    A reply is a string, a function of the messages, or an exception to raise. When a sequence is used up,
+    further calls raise ModelUnavailable; a mapping is never used up. `calls` records the messages of each
+    call, `forbidden` the forbidden words of each stream.
+
+    Example:
+        llm = ScriptedLLM(["Hello!", ModelTimeout("too slow")])
+        llm = ScriptedLLM({"weather": "Sunny.", "": "I do not know."})
     """
 
     def __init__(
@@ -71,23 +74,23 @@ class ScriptedLLM:
         return _make_reply(messages, text)
 
     def _reply_text(self, messages: Sequence[Message]) -> str:
-        to_message_dicts(messages)
+        to_message_dicts(messages)  # validates them like the other models
         with self._lock:
             self.calls.append(tuple(messages))
-            line = self._next_reply(messages)
-        if isinstance(line, BaseException):
-            raise line
-        text = line if isinstance(line, str) else line(messages)
+            reply = self._next_reply(messages)
+        if isinstance(reply, BaseException):
+            raise reply
+        text = reply if isinstance(reply, str) else reply(messages)
         if not text.strip():
-            raise BadReply(f"The script of {self.name!r} has an empty reply. Give it words to say.")
+            raise BadReply(f"The script of {self.name!r} has an empty reply. Give it some text.")
         return text
 
     def _next_reply(self, messages: Sequence[Message]) -> ScriptedReply:
         if self._replies_by_pattern is not None:
             last = messages[-1].content
-            for pattern, line in self._replies_by_pattern.items():
+            for pattern, reply in self._replies_by_pattern.items():
                 if pattern in last:
-                    return line
+                    return reply
             raise ModelUnavailable(
                 f"The script of {self.name!r} has no reply to {last[:80]!r}. Add a pattern that occurs in it."
             )
@@ -99,6 +102,6 @@ class ScriptedLLM:
 
 
 def _make_reply(messages: Sequence[Message], text: str) -> Reply:
-    """A word counts as a token."""
+    """A reply whose token counts are the numbers of words."""
     words = sum(len(message.content.split()) for message in messages)
     return Reply(text, prompt_tokens=words, completion_tokens=len(text.split()))

@@ -1,4 +1,4 @@
-"""JSON replies of language models: extraction from text, and validation against the JSON schema that was asked for."""
+"""JSON output of language models: schema, parsing, repair and one retry."""
 
 from __future__ import annotations
 
@@ -8,8 +8,42 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from thinkback.errors import BadReply
+from thinkback.errors import BadReply, InvalidInput
 from thinkback.types import Message
+
+BANNED_TOKEN_BIAS = -100
+"""The `logit_bias` value that bans a token in OpenAI's API."""
+
+
+def to_valid_unicode(text: str) -> str:
+    """Join surrogate pairs into their character and replace lone surrogates by U+FFFD."""
+    if not any("\ud800" <= char <= "\udfff" for char in text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def to_message_dicts(messages: Sequence[Message]) -> list[dict[str, str]]:
+    """The messages in the format of OpenAI's API. Raises InvalidInput if there are none."""
+    if not messages:
+        raise InvalidInput("A language model was called without messages. Pass at least one.")
+    return [{"role": message.role, "content": to_valid_unicode(message.content)} for message in messages]
+
+
+def spelling_variants(words: Sequence[str]) -> list[str]:
+    """Each word as given, in lower case and capitalised, with and without a leading space."""
+    cased = [variant for word in words for variant in (word, word.lower(), word.capitalize())]
+    return list(dict.fromkeys(variant for word in cased for variant in (f" {word}", word)))
+
+
+def build_logit_bias(words: Sequence[str], tokenize: Callable[[str], Sequence[int]]) -> dict[str, int]:
+    """OpenAI's `logit_bias` that bans the first token of each word; `tokenize` is the server's tokenizer."""
+    space_tokens = set(tokenize(" "))  # some tokenizers encode the leading space as a separate token
+    first_tokens = [
+        [token for token in tokenize(variant) if token not in space_tokens][:1]
+        for variant in spelling_variants(words)
+    ]
+    return {str(token): BANNED_TOKEN_BIAS for tokens in first_tokens for token in tokens}
+
 
 JSON_TYPE_CHECKS: dict[str, Callable[[Any], bool]] = {
     "object": lambda v: isinstance(v, dict),
@@ -25,12 +59,12 @@ JSON_TYPE_CHECKS: dict[str, Callable[[Any], bool]] = {
 
 
 def find_schema_error(value: Any, schema: Mapping[str, Any]) -> str | None:
-    """What is wrong with the value, or None."""
+    """The first violation of the schema in words, or None if the value is valid."""
     return _find_error(value, schema, schema, "the reply", 0)
 
 
 def is_strict_schema(schema: Mapping[str, Any]) -> bool:
-    """Whether every object requires all its members and allows no others, as 'strict' servers ask."""
+    """Whether every object requires all its members and allows no others, as OpenAI's `strict` mode needs."""
     parts = [schema, *schema.get("$defs", {}).values()]
     while parts:
         part = parts.pop()
@@ -61,15 +95,15 @@ def _find_error(
         return _find_member_error(value, schema, root, path, depth)
     items = schema.get("items")
     if isinstance(value, list) and isinstance(items, Mapping):
-        found = (_find_error(item, items, root, f"{path}[{i}]", depth + 1) for i, item in enumerate(value))
-        return next((problem for problem in found if problem), None)
+        errors = (_find_error(item, items, root, f"{path}[{i}]", depth + 1) for i, item in enumerate(value))
+        return next((error for error in errors if error), None)
     return None
 
 
 def _find_value_error(value: Any, schema: Mapping[str, Any], path: str) -> str | None:
-    """What is wrong with the value apart from what it contains."""
-    wanted = schema.get("type")
-    names = [wanted] if isinstance(wanted, str) else list(wanted or ())
+    """A violation by the value itself: its type, enum or const, not its members or items."""
+    types = schema.get("type")
+    names = [types] if isinstance(types, str) else list(types or ())
     if names and not any(JSON_TYPE_CHECKS[name](value) for name in names if name in JSON_TYPE_CHECKS):
         return f"{path} is not of type {' or '.join(names)}"
     if "enum" in schema and value not in schema["enum"]:
@@ -105,70 +139,75 @@ def _resolve_ref(ref: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
     return part if isinstance(part, Mapping) and "$ref" not in part else {}
 
 
-MAX_JSON_STARTS = 200  # brackets tried before giving up: bounds the work on a hostile reply
+MAX_JSON_STARTS = 200  # opening brackets tried before giving up; bounds the work on hostile replies
 REASONING_RE = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 CODE_FENCE_RE = re.compile(r"\A\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 
 
 def extract_json(text: str, schema: Mapping[str, Any]) -> str:
-    """The first JSON value in the text that fits the schema, as written there; BadReply if there is none."""
-    first: str | None = None
-    for found, value in iter_json_values(text):
-        problem = find_schema_error(value, schema)
-        if problem is None:
-            return found
-        first = first or problem
-    if first is None:
+    """The first JSON value in the text that satisfies the schema, as written there.
+
+    Raises:
+        BadReply: There is none. `OpenAILLM` sends the message of this error to the model when it retries.
+    """
+    first_error: str | None = None
+    for json_text, value in iter_json_values(text):
+        error = find_schema_error(value, schema)
+        if error is None:
+            return json_text
+        first_error = first_error or error
+    if first_error is None:
         raise BadReply(
             f"The model was asked for JSON and said {_excerpt(text)}. Ask again, or use another model."
         )
     raise BadReply(
-        f"The model's JSON does not fit the schema: {first}. It said {_excerpt(text)}. "
+        f"The model's JSON does not fit the schema: {first_error}. It said {_excerpt(text)}. "
         "Ask again, or use a larger model."
     )
 
 
 def iter_json_values(text: str) -> Iterator[tuple[str, Any]]:
-    """Every outermost JSON value in the text from left to right, with its exact characters."""
+    """Yield every outermost JSON value in the text, from left to right, as pairs of source text and value."""
     body = REASONING_RE.sub("", text)
     fence = CODE_FENCE_RE.match(body)
     whole = (fence.group(1) if fence else body).strip()
     decoder = json.JSONDecoder(parse_constant=_reject_constant)
-    found = _decode(decoder, whole, 0)
-    if found is not None and found[1] == len(whole):
-        yield whole, found[0]
+    decoded = _decode(decoder, whole, 0)
+    if decoded is not None and decoded[1] == len(whole):
+        yield whole, decoded[0]
         return
-    at, starts = 0, 0
-    while starts < MAX_JSON_STARTS and (match := re.compile(r"[{\[]").search(body, at)):
+    position, starts = 0, 0
+    while starts < MAX_JSON_STARTS and (match := re.compile(r"[{\[]").search(body, position)):
         starts += 1
-        found = _decode(decoder, body, match.start())
-        if found is None:
-            at = match.end()
+        decoded = _decode(decoder, body, match.start())
+        if decoded is None:
+            position = match.end()
         else:
-            yield body[match.start() : found[1]], found[0]
-            at = found[1]
+            value, position = decoded
+            yield body[match.start() : position], value
 
 
 def add_schema_instruction(messages: Sequence[Message], schema: Mapping[str, Any]) -> list[Message]:
-    """The messages with the schema spelled out behind the last one, for servers that cannot enforce it."""
-    wanted = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
-    line = f"Reply with a single JSON value that satisfies this JSON schema, with no other text:\n{wanted}"
+    """The messages with the schema appended to the last one, for servers that cannot enforce a schema."""
+    schema_text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+    line = (
+        f"Reply with a single JSON value that satisfies this JSON schema, with no other text:\n{schema_text}"
+    )
     *before, last = messages
     return [*before, replace(last, content=f"{last.content}\n\n{line}")]
 
 
-def _decode(decoder: json.JSONDecoder, text: str, at: int) -> tuple[Any, int] | None:
+def _decode(decoder: json.JSONDecoder, text: str, position: int) -> tuple[Any, int] | None:
+    """The JSON value at a position and its end; None if it is malformed, truncated or nested too deeply."""
     try:
-        return decoder.raw_decode(text, at)
-    except (
-        ValueError,
-        RecursionError,
-    ):  # malformed, cut off, a number of 5,000 digits, or nested without end
+        return decoder.raw_decode(text, position)
+    except (ValueError, RecursionError):
         return None
 
 
 def _reject_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    """NaN and Infinity, which Python's decoder accepts, are not JSON."""
+    raise ValueError(f"{name} is not JSON")
 
 
 def _excerpt(text: str) -> str:

@@ -1,4 +1,9 @@
-"""Streamed chat answers, checked against recalled thoughts sentence by sentence."""
+"""Chat answers: streamed, checked against recalled thoughts sentence by sentence, and remembered.
+
+The loop of TiM (ACL), section 3.4: a sentence that contradicts a recalled thought is held back, and the model
+is asked again with the conflict named and, if it supports masking (Eq. 9), without the contradicting words.
+If no try succeeds, the answer ends with a warning.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +15,17 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from thinkback.errors import InvalidInput
-from thinkback.language.scripts import clean_text, detect_language
 from thinkback.language.sentences import split_sentences
 from thinkback.language.tokens import count_tokens
+from thinkback.language.writing_systems import clean_text, detect_language
 from thinkback.protocols import LLM
 from thinkback.recall.answer import answer_from_memory
-from thinkback.recall.compose import compose_for_small_model, compose_retry, integrate_memories
 from thinkback.recall.consistency import CheckerFactory, Conflict, ConsistencyChecker
+from thinkback.recall.prompt_messages import (
+    compose_for_small_model,
+    compose_retry,
+    integrate_memories,
+)
 from thinkback.types import (
     Answer,
     Candidate,
@@ -31,6 +40,8 @@ from thinkback.types import (
     Usage,
 )
 
+MAX_ANSWER_TOKENS = 512
+MAX_SMALL_MODEL_TOKENS = 80  # a very small model repeats itself in longer answers
 MAX_RETRIES = 2  # drafts after the first
 _WARNING = {"en": "(This may contradict what you told me: {})", "zh": "（这可能与你告诉过我的不一致：{}）"}
 _SENTENCE_ENDS = frozenset(".!?。！？…\n")
@@ -38,7 +49,7 @@ _SENTENCE_ENDS = frozenset(".!?。！？…\n")
 
 @dataclass(slots=True)
 class GenerationLog:
-    """What the drafts of one answer cost and what was caught in them, while it is on its way."""
+    """Usage and consistency checks of one answer, filled while it is generated."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -48,17 +59,20 @@ class GenerationLog:
     integrated: str = ""
     not_integrated: str = ""
 
-    def record_call(self, messages: Sequence[Message], said: str, reply: Reply | None) -> None:
-        """One draft more: at the price the server tells, or, where it tells none or was left, an estimate."""
-        asked = sum(count_tokens(message.content) for message in messages)
+    def record_call(self, messages: Sequence[Message], text: str, reply: Reply | None) -> None:
+        """Count one call.
+
+        Tokens are estimated if the server does not report them or the stream was closed.
+        """
+        prompt_tokens = sum(count_tokens(message.content) for message in messages)
         self.calls += 1 if reply is None else reply.calls
-        self.prompt_tokens += (reply.prompt_tokens if reply else 0) or asked
-        self.completion_tokens += (reply.completion_tokens if reply else 0) or count_tokens(said)
+        self.prompt_tokens += (reply.prompt_tokens if reply else 0) or prompt_tokens
+        self.completion_tokens += (reply.completion_tokens if reply else 0) or count_tokens(text)
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationRequest:
-    """How a model is asked: what it is given, and how much it may say."""
+    """A model, the messages for it, and the maximum length of its answer."""
 
     llm: LLM
     messages: Sequence[Message]
@@ -67,9 +81,10 @@ class GenerationRequest:
     def stream_draft(
         self, messages: Sequence[Message], forbid: Sequence[str], log: GenerationLog
     ) -> Generator[str, None, None]:
-        """The pieces of one draft; what they cost is in the tally, however early the reader leaves.
+        """Stream one draft; its usage is logged even if the reader stops early.
 
-        Leaving ends the model's stream at once: a local model answers one question at a time.
+        Closing this generator closes the stream of the model at once, because a local model serves one
+        request at a time.
         """
         pieces: list[str] = []
         reply: Reply | None = None
@@ -88,38 +103,40 @@ class GenerationRequest:
 
 
 def stream_unchecked(request: GenerationRequest, log: GenerationLog) -> Generator[str, None, None]:
-    """The model's pieces as they come: nothing was recalled that they could contradict."""
+    """The answer as the model streams it, for a recall without thoughts that it could contradict."""
     yield from request.stream_draft(request.messages, (), log)
 
 
 def stream_checked(
     request: GenerationRequest, checker: ConsistencyChecker, query: str, log: GenerationLog
 ) -> Generator[str, None, None]:
-    """The answer sentence by sentence, each checked before it is said."""
-    said = ""
+    """The answer sentence by sentence; each is checked before it is sent."""
+    sent = ""
     messages: Sequence[Message] = request.messages
     forbid: tuple[str, ...] = ()
-    for number in range(1, MAX_RETRIES + 2):
-        caught: list[Conflict] = []
-        fragment = ""
+    for draft in range(1, MAX_RETRIES + 2):
+        conflicts: list[Conflict] = []
+        rejected = ""
         with closing(request.stream_draft(messages, forbid, log)) as pieces:
-            for sentence in _skip_repeated(_split_stream(pieces), said):
-                caught = checker.conflicts(said, sentence) if sentence.strip() else []
-                if caught and number <= MAX_RETRIES:
-                    fragment = sentence
+            for sentence in _skip_repeated(_split_stream(pieces), sent):
+                conflicts = checker.conflicts(sent, sentence) if sentence.strip() else []
+                if conflicts and draft <= MAX_RETRIES:
+                    rejected = sentence
                     break
-                log.checks += [_to_check(conflict, number, "warned") for conflict in caught]
-                piece = _with_space(said, sentence)
-                said += piece
+                log.checks += [_to_check(conflict, draft, "warned") for conflict in conflicts]
+                piece = _with_space(sent, sentence)
+                sent += piece
                 yield piece
-        if not fragment:
+        if not rejected:
             break
-        more = tuple(word for conflict in caught for word in conflict.forbid) if request.llm.masks else ()
-        forbid = tuple(dict.fromkeys((*forbid, *more)))
+        new_forbidden = (
+            tuple(word for conflict in conflicts for word in conflict.forbid) if request.llm.masks else ()
+        )
+        forbid = tuple(dict.fromkeys((*forbid, *new_forbidden)))
         log.checks += [
-            _to_check(conflict, number, "masked" if more else "regenerated") for conflict in caught
+            _to_check(conflict, draft, "masked" if new_forbidden else "regenerated") for conflict in conflicts
         ]
-        messages = compose_retry(request.messages, said, fragment, caught)
+        messages = compose_retry(request.messages, sent, rejected, conflicts)
     warned = [check.thought for check in log.checks if check.outcome == "warned"]
     if warned:
         log.warning = _format_warning(checker, warned, query)
@@ -127,11 +144,11 @@ def stream_checked(
 
 
 def _format_warning(checker: ConsistencyChecker, thoughts: Sequence[int], query: str) -> str:
-    words = " ".join(dict.fromkeys(checker.sentence_of(id_) for id_ in thoughts))
-    return _WARNING["zh" if detect_language(query) == "zh" else "en"].format(words)
+    sentences = " ".join(dict.fromkeys(checker.sentence_of(id_) for id_ in thoughts))
+    return _WARNING["zh" if detect_language(query) == "zh" else "en"].format(sentences)
 
 
-def _to_check(conflict: Conflict, number: int, outcome: CheckOutcome) -> ConsistencyCheck:
+def _to_check(conflict: Conflict, draft: int, outcome: CheckOutcome) -> ConsistencyCheck:
     return ConsistencyCheck(
         thought=conflict.thought.id,
         way=conflict.method,
@@ -139,54 +156,50 @@ def _to_check(conflict: Conflict, number: int, outcome: CheckOutcome) -> Consist
         reason=conflict.reason,
         score=conflict.score,
         threshold=conflict.threshold,
-        draft=number,
+        draft=draft,
         outcome=outcome,
     )
 
 
 def _split_stream(pieces: Iterator[str]) -> Iterator[str]:
-    """The text in whole sentences with the blanks after them, each as soon as the next one begins."""
-    held = ""
+    """Whole sentences with the white space after them, each as soon as the next one begins."""
+    buffer = ""
     for piece in pieces:
-        held += piece
-        if _SENTENCE_ENDS.isdisjoint(held):
+        buffer += piece
+        if _SENTENCE_ENDS.isdisjoint(buffer):
             continue
-        begun = 0
-        for start in [sentence.start for sentence in split_sentences(held)][1:]:
-            yield held[begun:start]
-            begun = start
-        held = held[begun:]
-    if held:
-        yield held
+        start_of_sentence = 0
+        for start in [sentence.start for sentence in split_sentences(buffer)][1:]:
+            yield buffer[start_of_sentence:start]
+            start_of_sentence = start
+        buffer = buffer[start_of_sentence:]
+    if buffer:
+        yield buffer
 
 
-def _skip_repeated(drafted: Iterator[str], said: str) -> Iterator[str]:
-    """Without the sentences that the user has read: a model asked to go on often begins anew."""
-    read = [sentence.text for sentence in split_sentences(said)]
-    for sentence in drafted:
-        if read and sentence.strip() == read[0]:
-            read.pop(0)
+def _skip_repeated(draft: Iterator[str], sent: str) -> Iterator[str]:
+    """Skip sentences that were already sent: a model asked to continue often starts again."""
+    sent_sentences = [sentence.text for sentence in split_sentences(sent)]
+    for sentence in draft:
+        if sent_sentences and sentence.strip() == sent_sentences[0]:
+            sent_sentences.pop(0)
             continue
-        read = []
+        sent_sentences = []
         yield sentence
 
 
-def _with_space(said: str, sentence: str) -> str:
-    """A sentence of another draft after what was said: with the blank it may have lost."""
-    if not said or said[-1].isspace() or sentence[:1].isspace() or not said[-1].isascii():
+def _with_space(sent: str, sentence: str) -> str:
+    """Add a space before the first sentence of another draft if it is missing."""
+    if not sent or sent[-1].isspace() or sentence[:1].isspace() or not sent[-1].isascii():
         return sentence
     return f" {sentence}"
 
 
-MAX_ANSWER_TOKENS = 512  # tokens
-MAX_SMALL_MODEL_TOKENS = 80  # tokens; a very small model that says more says it again and again
-
-
 class ChatStream:
-    """One answer on its way: iterate for its pieces, then `.answer` is the whole of it.
+    """An answer while it is generated: iterate over its pieces, then read `.answer`.
 
-    The turn is remembered when the answer ends: complete, stopped early (`close`, or simply dropped), or
-    because the model failed. What the user said is never lost.
+    The turn is remembered when the answer ends: complete, stopped early (`close`, or garbage collected), or
+    because the model failed. The user's message is never lost.
     """
 
     def __init__(
@@ -205,7 +218,8 @@ class ChatStream:
         self._llm = llm = _usable_llm(llm, new_turn.query)
         self._save_turn = save_turn
         self._log = GenerationLog()
-        # No generator here may hold this stream: it would not be freed, and so not kept, when it is dropped.
+        # The generators must not refer to this stream: it could not be garbage collected, and so not be
+        # remembered.
         if llm is None:
             self._pieces = _stream_from_memory(new_turn.query, recollection)
         else:
@@ -214,10 +228,15 @@ class ChatStream:
         self._sent: list[str] = []
         self._started = time.perf_counter()
         self._answer: Answer | None = None
-        self._lock = threading.Lock()  # one may close what another is waiting for
+        self._lock = threading.Lock()  # one thread may close what another one reads
 
     @property
     def answer(self) -> Answer:
+        """The complete answer.
+
+        Raises:
+            InvalidInput: if the stream has not ended yet.
+        """
         if self._answer is None:
             raise InvalidInput("the answer is not complete yet: iterate the stream to its end, or close it")
         return self._answer
@@ -229,14 +248,14 @@ class ChatStream:
         with self._lock:
             try:
                 piece = next(self._pieces)
-            except BaseException:  # the end, a failing model, Ctrl-C: what was said so far is kept
+            except BaseException:  # the end, a failing model, Ctrl-C: remember what was sent so far
                 self._finish()
                 raise
             self._sent.append(piece)
             return piece
 
     def close(self) -> None:
-        """End here: the turn is remembered with as much of the answer as was read."""
+        """Stop here; the turn is remembered with the part of the answer that was read."""
         with self._lock:
             self._finish()
 
@@ -255,19 +274,19 @@ class ChatStream:
         self._pieces.close()
         text = "".join(self._sent)
         recalled = tuple(to_recalled_item(item) for item in self.recollection)
-        # Without a model this is memory speaking of itself, and must not be remembered as news.
-        tally = self._log
-        response = "" if self._llm is None else clean_text(text.removesuffix(tally.warning).rstrip("\n"))
-        checks = tuple(tally.checks)
+        # Without a model the answer is a quotation from memory and must not be remembered as something new.
+        log = self._log
+        response = "" if self._llm is None else clean_text(text.removesuffix(log.warning).rstrip("\n"))
+        checks = tuple(log.checks)
         turn = self._save_turn(replace(self._new_turn, response=response, recalled=recalled, checks=checks))
         self._answer = Answer(
             text=text,
             turn=turn,
             recollection=self.recollection,
             usage=self._usage(),
-            warning=tally.warning,
-            integrated=tally.integrated,
-            not_integrated=tally.not_integrated,
+            warning=log.warning,
+            integrated=log.integrated,
+            not_integrated=log.not_integrated,
         )
 
     def _usage(self) -> Usage:
@@ -283,7 +302,7 @@ class ChatStream:
 
 
 def _usable_llm(llm: LLM | None, message: str) -> LLM | None:
-    """The model, unless it does not speak the user's language: then memory answers for itself."""
+    """The model, or None if it does not speak the user's language."""
     if llm is None or llm.speaks is None or detect_language(message) in (*llm.speaks, "und"):
         return llm
     return None
@@ -295,7 +314,7 @@ def _stream_from_memory(query: str, recollection: Recollection) -> Generator[str
 
 @dataclass(frozen=True, slots=True)
 class _AnswerInput:
-    """What an answer is made from; `composed` gives the messages, around the one thought of an integrator."""
+    """Inputs of an answer. `compose` builds the messages, given the integrated thought or ""."""
 
     new_turn: NewTurn
     recollection: Recollection
@@ -305,30 +324,35 @@ class _AnswerInput:
 
 
 def _build_request(llm: LLM, given: _AnswerInput, log: GenerationLog) -> GenerationRequest:
-    """A very small model is given less, and may say less."""
-    said, found = given.new_turn, given.recollection
-    if given.use_integrator and found.items:
-        joined = integrate_memories(llm, said.query, found, log.record_call)
-        log.integrated, log.not_integrated = joined.text, joined.refusal
+    """Integrate memories if configured, and build the request.
+
+    A very small model gets less and may say less.
+    """
+    new_turn, recollection = given.new_turn, given.recollection
+    if given.use_integrator and recollection.items:
+        result = integrate_memories(llm, new_turn.query, recollection, log.record_call)
+        log.integrated, log.not_integrated = result.text, result.refusal
     if llm.follows:
         return GenerationRequest(llm, list(given.compose(log.integrated)), MAX_ANSWER_TOKENS)
-    return GenerationRequest(llm, compose_for_small_model(said.query, found), MAX_SMALL_MODEL_TOKENS)
+    return GenerationRequest(
+        llm, compose_for_small_model(new_turn.query, recollection), MAX_SMALL_MODEL_TOKENS
+    )
 
 
 def _stream_from_model(
     llm: LLM, given: _AnswerInput, checker_factory: CheckerFactory, log: GenerationLog
 ) -> Generator[str, None, None]:
-    """The model's answer: checked where something was recalled that it could contradict."""
-    asking = _build_request(llm, given, log)
+    """Stream the answer of the model, checked if there are thoughts that it could contradict."""
+    request = _build_request(llm, given, log)
     checker = checker_factory.create(given.new_turn, given.recollection, given.recent)
     if checker is None:
-        yield from stream_unchecked(asking, log)
+        yield from stream_unchecked(request, log)
     else:
-        yield from stream_checked(asking, checker, given.new_turn.query, log)
+        yield from stream_checked(request, checker, given.new_turn.query, log)
 
 
 def to_recalled_item(item: Candidate) -> RecalledItem:
-    """What is kept of a recalled memory with the turn it was recalled for."""
+    """The reference to a recalled memory that is stored with the turn."""
     score = item.score
     return RecalledItem(
         "thought" if item.thought else "turn",

@@ -1,4 +1,11 @@
-"""People, pets and places of a space: their names, their relationships, and the facts about them."""
+"""People, pets and places of a space: their names, their relationships, and the facts about them.
+
+`EntityRegistry` knows who is who, from the thoughts about names and relationships: (Anna, same as, user's
+sister) joins two names, its negation keeps two people of one name apart, (user, has sister, Anna) is a
+relationship. `EntityGraph` adds the facts and follows phrases such as "my sister's husband".
+
+An entity is identified by a key: the normalised form of its first name.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +43,18 @@ _NAME_RELATIONS = frozenset(("is named", "goes by", "english name"))
 _PLAIN_NAME = re.compile(r"(?!(?:the|an?|my|users?|i|me|mine|myself)\b)[a-z0-9]+(?: [a-z0-9]+)*")
 _QUALIFIED_NAME = re.compile(r"(.+) \((.+)\)\Z")
 _ROLE_ZH = re.compile("的([\u4e00-\u9fff]{1,3}?)(?:是|叫)")
-_MAX_COMPOSITION_DEPTH = 2  # compositions within one another: a cousin is the child of a parent's sibling
+_MAX_COMPOSITION_DEPTH = 2  # nested compositions: a cousin is the child of a parent's sibling
+_FILLER_AROUND_NAME = re.compile(r"(?:the )?[\s.,?!。，？！的]*", re.IGNORECASE)
+_ARTICLES = ("a ", "an ", "the ")
+_MAX_REFERENTS = 6  # "my friends" does not refer to anyone in particular if there are more
+_MAX_DESCRIBED_FACTS = 50  # a description that fits more facts is too vague
 
 
 class Relationship(NamedTuple):
-    """`target` is `kin` to `owner`, more closely `person`, as that thought tells; both are keys."""
+    """`target` is the `kin` ("sister") of `owner`; both are keys.
+
+    `person` is more precise than `kin` ("older sister"), if known.
+    """
 
     owner: str
     kin: str
@@ -50,7 +64,7 @@ class Relationship(NamedTuple):
 
 
 class ResolvedEntity(NamedTuple):
-    """Somebody a phrase leads to, and the way there: (key or name, id of the thought that led to it)."""
+    """An entity that a phrase leads to, and the path to it: pairs of a key or name and a thought id."""
 
     key: str
     path: tuple[tuple[str, int], ...] = ()
@@ -63,13 +77,13 @@ class _Role(NamedTuple):
 
 
 def entity_key(name: str) -> str:
-    """`normalise`, without its price for the plain names that nearly all are."""
+    """`normalise_name`, with a fast path for plain names."""
     folded = name.casefold()
     return folded if _PLAIN_NAME.fullmatch(folded) else normalise_name(name)
 
 
 def is_identity_thought(thought: Thought) -> bool:
-    """Whether a thought tells who is who: the only ones that `Who` reads."""
+    """Whether a thought is about names or relationships; only these are read by `EntityRegistry`."""
     relation = thought.relation
     if relation.startswith(_HAS_PREFIX):
         return not thought.negated and bool(parse_role(relation[len(_HAS_PREFIX) :])[0])
@@ -80,151 +94,185 @@ def is_identity_thought(thought: Thought) -> bool:
 
 @dataclass(slots=True, eq=False)
 class EntityRegistry:
-    """All keys are keys of the first name of a cluster; `bearers` of a name are all who go by it."""
+    """Who is who. All keys are canonical.
+
+    `keys_by_name` has several keys for a name that several people share.
+    """
 
     keys_by_name: dict[str, list[str]] = field(default_factory=dict)
-    subjects_by_key: dict[str, list[str]] = field(
-        default_factory=dict
-    )  # key -> subjects as thoughts spell them
+    subjects_by_key: dict[str, list[str]] = field(default_factory=dict)  # as thoughts spell them
     _clusters: dict[str, dict[str, str]] = field(default_factory=dict)
-    _qualified_keys: dict[str, list[str]] = field(
-        default_factory=dict
-    )  # a name of several -> keys of those set apart
-    _roles: dict[str, _Role] = field(default_factory=dict)  # what those set apart are
+    # for a name that several people share: the keys of those told apart, such as "tom (user's friend)"
+    _qualified_keys: dict[str, list[str]] = field(default_factory=dict)
+    _roles: dict[str, _Role] = field(default_factory=dict)  # of qualified keys
     _spellings: dict[str, list[str]] = field(default_factory=dict)
     _outgoing: dict[str, list[Relationship]] = field(default_factory=dict)
     _incoming: dict[str, list[Relationship]] = field(default_factory=dict)
 
     @classmethod
     def build(cls, subjects: Mapping[str, int], identity_thoughts: Iterable[Thought]) -> EntityRegistry:
-        """`subjects`: each with the first thought about it; `telling`: the thoughts that tell who is who."""
-        who = cls()
-        told = list(identity_thoughts)
-        for thought in told:
+        """From the subjects (each with its first thought) and the identity thoughts of a space."""
+        registry = cls()
+        thoughts = list(identity_thoughts)
+        for thought in thoughts:
             if thought.relation == SAME_AS:
-                who._apply_identity(thought)
+                registry._apply_identity(thought)
         for name in subjects:
-            key = who.canonical_key(entity_key(name))
-            who.subjects_by_key.setdefault(key, []).append(name)
-        ties = who._collect_relationships(subjects, told)
-        for tie in ties:
-            who._outgoing.setdefault(tie.owner, []).append(tie)
-            who._incoming.setdefault(tie.target, []).append(tie)
-        who._index_names(told)
-        return who
+            key = registry.canonical_key(entity_key(name))
+            registry.subjects_by_key.setdefault(key, []).append(name)
+        relationships = registry._collect_relationships(subjects, thoughts)
+        for relationship in relationships:
+            registry._outgoing.setdefault(relationship.owner, []).append(relationship)
+            registry._incoming.setdefault(relationship.target, []).append(relationship)
+        registry._index_names(thoughts)
+        return registry
 
     def canonical_key(self, key: str) -> str:
+        """The key of the cluster of names that a key belongs to."""
         cluster = self._clusters.get(key)
         return next(iter(cluster)) if cluster else key
 
     def names(self, key: str) -> tuple[str, ...]:
-        """Names first, then the roles that thoughts are kept under ("user's mom")."""
+        """All names of an entity: proper names first, then roles ("user's mom")."""
         cluster = self._clusters.get(key, {})
-        proper = (name for each, name in cluster.items() if _parse_role(each) is None)
-        every = (*proper, *self._spellings.get(key, ()), *self.subjects_by_key.get(key, ()))
-        return tuple(dict.fromkeys(sorted(every, key=lambda name: "'s " in name or name.startswith("用户"))))
+        proper = (name for other, name in cluster.items() if _parse_role(other) is None)
+        names = (*proper, *self._spellings.get(key, ()), *self.subjects_by_key.get(key, ()))
+        return tuple(dict.fromkeys(sorted(names, key=lambda name: "'s " in name or name.startswith("用户"))))
 
     def display_name(self, key: str) -> str:
-        """One of the names, to show; `key` itself of what has none."""
+        """A name to show, or the key if there is none."""
         return next(iter((*self._spellings.get(key, ())[:1], *self.subjects_by_key.get(key, ())[:1])), key)
 
     def related_keys(self, key: str) -> Iterator[tuple[str, int]]:
-        """(whom one is tied to, by which thought), both ways."""
-        yield from ((tie.target, tie.thought_id) for tie in self._outgoing.get(key, ()))
-        yield from ((tie.owner, tie.thought_id) for tie in self._incoming.get(key, ()))
+        """The entities with a relationship to this one in either direction, each with its thought id."""
+        yield from (
+            (relationship.target, relationship.thought_id) for relationship in self._outgoing.get(key, ())
+        )
+        yield from (
+            (relationship.owner, relationship.thought_id) for relationship in self._incoming.get(key, ())
+        )
 
     def relatives(
         self, owner: str, kin: str, person: str = "", depth: int = _MAX_COMPOSITION_DEPTH
     ) -> list[ResolvedEntity]:
-        """Everyone who is that to the owner, the user too: as told, else as follows from what was told."""
-        found = self._stated_relatives(owner, kin, person) or self._inverse_relatives(owner, kin)
-        reached = {key: ResolvedEntity(key, ((key, id_),)) for key, id_ in found.items()}
-        if not depth or any(key != USER for key in found):
-            return list(reached.values())
+        """Everyone with this role for the owner, as stated or else as implied, possibly the user."""
+        direct = self._stated_relatives(owner, kin, person) or self._inverse_relatives(owner, kin)
+        entities = {key: ResolvedEntity(key, ((key, id_),)) for key, id_ in direct.items()}
+        if not depth or any(key != USER for key in direct):
+            return list(entities.values())
         for first, second in role_compositions(person, kin):
             for middle in self.relatives(owner, base_role(first), _specific_person(first), depth - 1):
                 for last in self.relatives(
                     middle.key, base_role(second), _specific_person(second), depth - 1
                 ):
                     if last.key != owner:
-                        reached.setdefault(last.key, ResolvedEntity(last.key, middle.path + last.path))
-        return list(reached.values())
+                        entities.setdefault(last.key, ResolvedEntity(last.key, middle.path + last.path))
+        return list(entities.values())
 
     def _stated_relatives(self, owner: str, kin: str, person: str) -> dict[str, int]:
-        ties = self._outgoing.get(owner, ())
+        relationships = self._outgoing.get(owner, ())
         for tier in role_tiers(kin):
-            held = [tie for tie in ties if tie.kin in tier and not self._is_excluded(tie.target, kin)]
-            if held:
-                exact = [tie for tie in held if person and tie.person == person]
-                known = {tie.target for tie in held if tie.person}  # by a word that tells who is meant
-                chosen = exact or [tie for tie in held if not person or tie.target not in known]
-                return {tie.target: tie.thought_id for tie in chosen}
+            fitting = [
+                relationship
+                for relationship in relationships
+                if relationship.kin in tier and not self._is_excluded(relationship.target, kin)
+            ]
+            if fitting:
+                exact = [relationship for relationship in fitting if person and relationship.person == person]
+                # those whose role is known more precisely
+                specified = {relationship.target for relationship in fitting if relationship.person}
+                chosen = exact or [
+                    relationship
+                    for relationship in fitting
+                    if not person or relationship.target not in specified
+                ]
+                return {relationship.target: relationship.thought_id for relationship in chosen}
         return {}
 
     def _inverse_relatives(self, owner: str, kin: str) -> dict[str, int]:
-        wanted = {each for tier in role_tiers(kin) for each in tier}
-        ties = self._incoming.get(owner, ())
-        fits = (
-            tie
-            for tie in ties
-            if wanted & set(inverse_roles(tie.kin)) and not self._is_excluded(tie.owner, kin)
+        roles = {role for tier in role_tiers(kin) for role in tier}
+        relationships = self._incoming.get(owner, ())
+        fitting = (
+            relationship
+            for relationship in relationships
+            if roles & set(inverse_roles(relationship.kin)) and not self._is_excluded(relationship.owner, kin)
         )
-        return {tie.owner: tie.thought_id for tie in fits}
+        return {relationship.owner: relationship.thought_id for relationship in fitting}
 
     def _is_excluded(self, key: str, kin: str) -> bool:
-        """Whether somebody cannot be that: who is known as a wife is nobody's brother."""
-        never = incompatible_roles(kin)
-        return bool(never) and any(tie.kin in never for tie in self._incoming.get(key, ()))
-
-    # --- how it is made ---
+        """Whether somebody cannot have this role: a wife is nobody's brother."""
+        incompatible = incompatible_roles(kin)
+        return bool(incompatible) and any(
+            relationship.kin in incompatible for relationship in self._incoming.get(key, ())
+        )
 
     def _apply_identity(self, thought: Thought) -> None:
+        """Join the names of one entity, or tell two entities of one name apart."""
         if thought.negated:
-            found = _QUALIFIED_NAME.match(thought.subject)
-            role = _parse_role(normalise_name(found[2])) if found else None
-            if found and role:
+            qualified = _QUALIFIED_NAME.match(thought.subject)
+            role = _parse_role(normalise_name(qualified[2])) if qualified else None
+            if qualified and role:
                 key = entity_key(thought.subject)
-                self._qualified_keys.setdefault(entity_key(found[1]), []).append(key)
+                self._qualified_keys.setdefault(entity_key(qualified[1]), []).append(key)
                 self._roles[key] = role
             return
-        together: dict[str, str] = {}
+        cluster: dict[str, str] = {}
         for name in (thought.subject, *thought.objects):
             key = entity_key(name)
-            for each, spelt in self._clusters.get(key, {key: name}).items():
-                together.setdefault(each, spelt)
-        for key in together:
-            self._clusters[key] = together
+            for other, spelling in self._clusters.get(key, {key: name}).items():
+                cluster.setdefault(other, spelling)
+        for key in cluster:
+            self._clusters[key] = cluster
 
-    def _collect_relationships(self, subjects: Mapping[str, int], told: list[Thought]) -> list[Relationship]:
-        """One tie for each (owner, kin, target), with the thought that says it best."""
-        ties: dict[tuple[str, str, str], Relationship] = {}
-        for thought in told:
+    def _collect_relationships(
+        self, subjects: Mapping[str, int], thoughts: list[Thought]
+    ) -> list[Relationship]:
+        """One relationship for each (owner, kin, target), with the thought that states it best."""
+        relationships: dict[tuple[str, str, str], Relationship] = {}
+        for thought in thoughts:
             if thought.relation.startswith(_HAS_PREFIX):
-                for tie in self._stated_relationships(thought):
-                    ties.setdefault((tie.owner, tie.kin, tie.target), tie)
+                for relationship in self._stated_relationships(thought):
+                    relationships.setdefault(
+                        (relationship.owner, relationship.kin, relationship.target), relationship
+                    )
         roles = {entity_key(name): id_ for name, id_ in subjects.items() if "'" in name or "的" in name}
-        for thought in told:
+        for thought in thoughts:
             if thought.relation == SAME_AS:
                 for name in (thought.subject, *thought.objects):
                     roles.setdefault(entity_key(name), thought.id)
         for key, id_ in roles.items():
             role = self._roles.get(key) or _parse_role(key)
             if role is not None:
-                place = (self.canonical_key(role.owner), role.kin, self.canonical_key(key))
-                tie = ties.get(place) or Relationship(place[0], place[1], "", place[2], id_)
-                ties[place] = tie._replace(person=role.person or tie.person)
-        return [tie for tie in ties.values() if tie.owner != tie.target]
+                triple = (self.canonical_key(role.owner), role.kin, self.canonical_key(key))
+                relationship = relationships.get(triple) or Relationship(
+                    triple[0], triple[1], "", triple[2], id_
+                )
+                relationships[triple] = relationship._replace(person=role.person or relationship.person)
+        return [
+            relationship
+            for relationship in relationships.values()
+            if relationship.owner != relationship.target
+        ]
 
     def _stated_relationships(self, thought: Thought) -> Iterator[Relationship]:
-        """The ties of (user, has friend, (Tom, Eve)): of two Toms, to the one who is that friend."""
+        """The relationships in a thought such as (user, has friend, (Tom, Eve)).
+
+        If there are two people called Tom, the one who is known as that friend is meant.
+        """
         owner = self.canonical_key(entity_key(thought.subject))
-        kin, which = parse_role(thought.relation[len(_HAS_PREFIX) :])
-        said = _ROLE_ZH.search(thought.sentence)
-        person = specific_role_zh(said[1]) if said and ROLES_ZH.get(said[1]) == kin else which
+        kin, stated_person = parse_role(thought.relation[len(_HAS_PREFIX) :])
+        role_word = _ROLE_ZH.search(thought.sentence)
+        person = (
+            specific_role_zh(role_word[1])
+            if role_word and ROLES_ZH.get(role_word[1]) == kin
+            else stated_person
+        )
         for name in thought.objects:
             key = entity_key(name)
-            apart = (each for each in self._qualified_keys.get(key, ()) if self._is_role(each, owner, kin))
-            target = self.canonical_key(next(apart, key))
+            qualified = (
+                other for other in self._qualified_keys.get(key, ()) if self._is_role(other, owner, kin)
+            )
+            target = self.canonical_key(next(qualified, key))
             if target != USER:
                 self._spellings.setdefault(target, []).append(name)
                 yield Relationship(owner, kin, person, target, thought.id)
@@ -233,8 +281,8 @@ class EntityRegistry:
         role = self._roles[key]
         return role.kin == kin and self.canonical_key(role.owner) == owner
 
-    def _index_names(self, told: list[Thought]) -> None:
-        """Fill `bearers`: every name of everybody, and the first name of those who are somebody's."""
+    def _index_names(self, thoughts: list[Thought]) -> None:
+        """Fill `keys_by_name`: all names of all entities, and first names of people with a relationship."""
         for key in self.subjects_by_key:
             self._add_name(key, key)
         for key in self._clusters:
@@ -242,7 +290,7 @@ class EntityRegistry:
         for target, names in self._spellings.items():
             for name in names:
                 self._add_name(entity_key(name), target)
-        for thought in told:
+        for thought in thoughts:
             if thought.relation in _NAME_RELATIONS:
                 for name in thought.objects:
                     self._add_name(entity_key(name), USER)
@@ -253,9 +301,9 @@ class EntityRegistry:
                     self._add_name(first, target)
 
     def _add_name(self, name: str, key: str) -> None:
-        held = self.keys_by_name.setdefault(name, [])
-        if key not in held:
-            held.append(key)
+        keys = self.keys_by_name.setdefault(name, [])
+        if key not in keys:
+            keys.append(key)
 
 
 def _specific_person(person: str) -> str:
@@ -263,7 +311,10 @@ def _specific_person(person: str) -> str:
 
 
 def _parse_role(key: str) -> _Role | None:
-    """The role that a key is: "user's older sister" is the user's, a sister, and which one."""
+    """The role in a key, if it is one.
+
+    "user's older sister" has the owner "user", the kin "sister" and the person "older sister".
+    """
     owner, mark, words = key.rpartition("'s ")
     if not mark:
         owner, mark, words = key.rpartition("的")
@@ -273,16 +324,8 @@ def _parse_role(key: str) -> _Role | None:
     return _Role(normalise_name(owner), kin, person) if kin else None
 
 
-_FILLER_AROUND_NAME = re.compile(
-    r"(?:the )?[\s.,?!。，？！的]*", re.IGNORECASE
-)  # what may stand around a name
-_ARTICLES = ("a ", "an ", "the ")
-_MAX_REFERENTS = 6  # whom a phrase may name: "my friends" of whom there are more are nobody in particular
-_MAX_DESCRIBED_FACTS = 50  # thoughts that a description may fit
-
-
 class Fact(NamedTuple):
-    """What the graph keeps of a thought."""
+    """The part of a thought that the graph needs."""
 
     id: int
     subject: str
@@ -292,7 +335,7 @@ class Fact(NamedTuple):
 
 
 class Neighbour(NamedTuple):
-    """Somebody or something tied to another, over how many hops and by which thoughts."""
+    """An entity that is connected to another one, with the distance and the connecting thoughts."""
 
     name: str
     hops: int
@@ -301,7 +344,10 @@ class Neighbour(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChainResult:
-    """Where a chain of a query leads: `missing` is the first step that led nowhere, `end` where it ends."""
+    """The entities that a phrase leads to.
+
+    `missing` is the first step without a result, `end` the end of the phrase in the text.
+    """
 
     reached: tuple[ResolvedEntity, ...]
     missing: str
@@ -309,9 +355,9 @@ class ChainResult:
 
 
 class EntityGraph:
-    """One version of a space; made by `of`, read by `understand`."""
+    """The current thoughts of a space as a graph. Immutable: `updated` returns a new version."""
 
-    __slots__ = ("_by_id", "_by_object", "_by_subject", "_identity_thoughts", "_entities")
+    __slots__ = ("_by_id", "_by_object", "_by_subject", "_entities", "_identity_thoughts")
 
     def __init__(self) -> None:
         self._by_id: dict[int, Fact] = {}
@@ -322,20 +368,20 @@ class EntityGraph:
 
     @classmethod
     def from_thoughts(cls, thoughts: Iterable[Thought]) -> Self:
-        """The graph of these thoughts; retired ones are passed over."""
+        """The graph of these thoughts; retired ones are ignored."""
         graph = cls()
         graph._add(thoughts)
         graph._rebuild_entities()
         return graph
 
-    def updated(self, added: Iterable[Thought], gone: Iterable[int]) -> Self:
-        """The graph after a change of the space; this one stays as it is."""
+    def updated(self, added: Iterable[Thought], removed: Iterable[int]) -> Self:
+        """The graph after adding thoughts and removing ids; this one does not change."""
         graph = type(self)()
         graph._by_id, graph._identity_thoughts = dict(self._by_id), dict(self._identity_thoughts)
         graph._by_subject, graph._by_object = dict(self._by_subject), dict(self._by_object)
-        graph._drop(gone)
+        graph._drop(removed)
         new = [thought for thought in added if thought.id not in graph._by_id]
-        for thought in new:  # what grows must not be the older graph's own list
+        for thought in new:  # the lists of the older graph must not change
             _copy_list(graph._by_subject, thought.subject)
             for name in thought.objects:
                 _copy_list(graph._by_object, _strip_article(name))
@@ -353,24 +399,26 @@ class EntityGraph:
         return len(self._by_id)
 
     def __contains__(self, id_: int) -> bool:
-        """Whether a thought is a fact; a decision about names is none."""
+        """Whether the thought is a fact; identity decisions ("same as") are not."""
         return id_ in self._by_id
 
     def is_name(self, words: str) -> bool:
-        """Whether somebody is known by these words, which are case-folded; the user's own are no name."""
+        """Whether these (case-folded) words are a known name; "user" is not."""
         return words in self._entities.keys_by_name and words != USER
 
     def resolve_phrase(self, phrase: str) -> tuple[str, ...]:
-        """All names of whom a phrase names ("my sister's husband", 我妹妹); none if that is nobody."""
+        """All names of the entity that a phrase refers to ("my sister's husband", 我妹妹), or nothing."""
         for chain in find_chains(phrase, self.is_name):
-            way = self.follow_chain(chain)
-            around = phrase[: chain.start] + phrase[way.end :]
-            if way.reached and not way.missing and _FILLER_AROUND_NAME.fullmatch(around):
-                return tuple(dict.fromkeys(name for each in way.reached for name in self.names_of(each.key)))
+            result = self.follow_chain(chain)
+            around = phrase[: chain.start] + phrase[result.end :]
+            if result.reached and not result.missing and _FILLER_AROUND_NAME.fullmatch(around):
+                return tuple(
+                    dict.fromkeys(name for entity in result.reached for name in self.names_of(entity.key))
+                )
         return ()
 
     def subject_names(self, key: str) -> tuple[str, ...]:
-        """The names that thoughts about one are kept under; one of the others if there are none."""
+        """The subjects of the thoughts about an entity; if there are none, one of its names."""
         return tuple(self._entities.subjects_by_key.get(key, ())) or self._entities.names(key)[:1]
 
     def display_name(self, key: str) -> str:
@@ -378,64 +426,69 @@ class EntityGraph:
         return self._entities.display_name(key)
 
     def thought_ids_about(self, key: str) -> tuple[int, ...]:
-        """The thoughts about one that a chain led to."""
+        """The thoughts about an entity."""
         return tuple(fact.id for fact in self._facts_of(key))
 
     def names_of(self, key: str) -> tuple[str, ...]:
-        """The names of one that a chain led to."""
+        """All names of an entity."""
         return self._entities.names(key)
 
     def facts_about(self, name: str) -> tuple[Fact, ...]:
-        """What is told of the one of that name; nothing where two bear it."""
-        bearers = self._entities.keys_by_name.get(entity_key(name), ())
-        return tuple(self._facts_of(bearers[0])) if len(bearers) == 1 else ()
+        """The facts about the entity with this name; nothing if several entities share it."""
+        keys = self._entities.keys_by_name.get(entity_key(name), ())
+        return tuple(self._facts_of(keys[0])) if len(keys) == 1 else ()
 
     def neighbours(self, name: str, hops: int = 1) -> tuple[Neighbour, ...]:
-        """Who and what is tied to the one of that name, nearest first.
+        """The entities connected to the one with this name, nearest first.
 
-        The way never leads through the user: over him everybody is everybody's neighbour.
+        Paths never lead through the user, who is connected to everybody.
         """
-        bearers = self._entities.keys_by_name.get(entity_key(name), ())
-        if len(bearers) != 1:
+        keys = self._entities.keys_by_name.get(entity_key(name), ())
+        if len(keys) != 1:
             return ()
-        found: dict[str, Neighbour] = {bearers[0]: Neighbour(name, 0, ())}
-        edge = [bearers[0]]
+        found: dict[str, Neighbour] = {keys[0]: Neighbour(name, 0, ())}
+        frontier = [keys[0]]
         for hop in range(1, hops + 1):
-            further: list[str] = []
-            for key in edge:
+            next_frontier: list[str] = []
+            for key in frontier:
                 for other, id_ in self._adjacent_keys(key) if hop == 1 or key != USER else ():
                     if other not in found:
-                        through = (*found[key].thought_ids, id_)
-                        found[other] = Neighbour(self._entities.display_name(other), hop, through)
-                        further.append(other)
-            edge = further
+                        path = (*found[key].thought_ids, id_)
+                        found[other] = Neighbour(self._entities.display_name(other), hop, path)
+                        next_frontier.append(other)
+            frontier = next_frontier
         return tuple(found.values())[1:]
 
     def follow_chain(self, chain: RelationChain, before: Sequence[ResolvedEntity] = ()) -> ChainResult:
-        """Whom a chain names; `before` are those whom a pronoun may mean."""
+        """Find the entities that a phrase refers to; a pronoun refers to the entities in `before`."""
         reached = self._chain_heads(chain.head, before)
-        several = len(reached) > 1 and chain.head != PRONOUN  # of one name: unless told apart, none is meant
+        # several people share the name: undecided unless a description tells them apart
+        ambiguous = len(reached) > 1 and chain.head != PRONOUN
         end = chain.end
-        for at, link in enumerate(chain.links):
+        for position, link in enumerate(chain.links):
             if isinstance(link, DescriptionLink):
-                told, upto = self._filter_by_clause(link.clause, reached if chain.head or at else None)
-                if told:
-                    reached, several, end = told, False, max(end, link.start + upto)
-                elif len(reached) != 1 or _is_indefinite(chain.links[at - 1 : at]):
+                fitting, length = self._filter_by_clause(
+                    link.clause, reached if chain.head or position else None
+                )
+                if fitting:
+                    reached, ambiguous, end = fitting, False, max(end, link.start + length)
+                elif len(reached) != 1 or _is_indefinite(chain.links[position - 1 : position]):
                     return ChainResult((), "", end)
-            elif several:
+            elif ambiguous:
                 return ChainResult((), "", end)
             elif isinstance(link, NameLink):
                 reached = self._filter_by_name(link.name, reached)
             else:
-                following = {other.key: other for one in reached for other in self._follow_step(one, link)}
-                named = isinstance((*chain.links, None)[at + 1], NameLink)
-                if not following and not named:
+                following = {
+                    other.key: other for entity in reached for other in self._follow_step(entity, link)
+                }
+                followed_by_name = isinstance((*chain.links, None)[position + 1], NameLink)
+                if not following and not followed_by_name:
                     return ChainResult(
-                        _limit_referents(one for one in reached if one.key != USER), link.word, end
+                        _limit_referents(entity for entity in reached if entity.key != USER), link.word, end
                     )
                 reached = list(following.values())
-        return ChainResult(() if several else _limit_referents(reached), "", end)
+        return ChainResult(() if ambiguous else _limit_referents(reached), "", end)
 
     def _chain_heads(self, head: str, before: Sequence[ResolvedEntity]) -> Sequence[ResolvedEntity]:
         if head == PRONOUN:
@@ -446,48 +499,55 @@ class EntityGraph:
         ]
 
     def _filter_by_name(self, name: str, reached: Sequence[ResolvedEntity]) -> Sequence[ResolvedEntity]:
-        """Of those reached, who bears the name; else whoever alone bears it."""
-        bearers = self._entities.keys_by_name.get(name, ())
-        held = [one for one in reached if one.key in bearers]
-        return held or [ResolvedEntity(key) for key in bearers if len(bearers) == 1]
+        """Those of the entities with this name; if there are none, the only entity with it."""
+        keys = self._entities.keys_by_name.get(name, ())
+        named = [entity for entity in reached if entity.key in keys]
+        return named or [ResolvedEntity(key) for key in keys if len(keys) == 1]
 
     def _filter_by_clause(
         self, clause: str, reached: Sequence[ResolvedEntity] | None
     ) -> tuple[Sequence[ResolvedEntity], int]:
-        """(of those reached, or of all but the user, whom a clause fits; how much of it tells so)"""
-        facts, upto = self._facts_matching(clause)
-        by_key = {self._entities.canonical_key(entity_key(fact.subject)): fact.id for fact in facts}
-        whom = [ResolvedEntity(key) for key in by_key if key != USER] if reached is None else reached
-        fitting = (one for one in whom if one.key in by_key)
-        return [ResolvedEntity(one.key, (*one.path, (one.key, by_key[one.key]))) for one in fitting], upto
+        """The entities that fit a description, and how much of the clause describes them.
 
-    def _follow_step(self, one: ResolvedEntity, step: RelationStep) -> Iterator[ResolvedEntity]:
+        If `reached` is None, all entities except the user are considered.
+        """
+        facts, length = self._facts_matching(clause)
+        by_key = {self._entities.canonical_key(entity_key(fact.subject)): fact.id for fact in facts}
+        entities = [ResolvedEntity(key) for key in by_key if key != USER] if reached is None else reached
+        fitting = (entity for entity in entities if entity.key in by_key)
+        return [
+            ResolvedEntity(entity.key, (*entity.path, (entity.key, by_key[entity.key]))) for entity in fitting
+        ], length
+
+    def _follow_step(self, entity: ResolvedEntity, step: RelationStep) -> Iterator[ResolvedEntity]:
         if step.role:
-            held = self._entities.relatives(one.key, step.role, step.specific_role)
-            for other in held:
-                if other.key != USER:  # a query calls the user "me", not "Anna's brother"
-                    yield ResolvedEntity(other.key, one.path + other.path) if one.path else other
+            relatives = self._entities.relatives(entity.key, step.role, step.specific_role)
+            for other in relatives:
+                if other.key != USER:  # a query refers to the user as "me", not as "Anna's brother"
+                    yield ResolvedEntity(other.key, entity.path + other.path) if entity.path else other
             return
         for relation in step.relations:
             facts = [
-                fact for fact in self._facts_of(one.key) if fact.relation == relation and not fact.negated
+                fact for fact in self._facts_of(entity.key) if fact.relation == relation and not fact.negated
             ]
             for fact in facts:
                 for name in fact.objects:
                     yield ResolvedEntity(
-                        self._entities.canonical_key(entity_key(name)), (*one.path, (name, fact.id))
+                        self._entities.canonical_key(entity_key(name)), (*entity.path, (name, fact.id))
                     )
             if facts:
                 return
 
     def _facts_matching(self, clause: str) -> tuple[list[Fact], int]:
-        """(the facts a description may be about, how much of the clause tells so)"""
-        for words, tells, upto in find_objects(clause, self._by_object.__contains__):
+        """The facts that a description may refer to, and how much of the clause describes them."""
+        for words, matches_relation, length in find_objects(clause, self._by_object.__contains__):
             facts = self._by_object[words]
-            fits = {relation for relation in {fact.relation for fact in facts} if tells(relation)}
-            found = [fact for fact in facts if fact.relation in fits]
+            relations = {
+                relation for relation in {fact.relation for fact in facts} if matches_relation(relation)
+            }
+            found = [fact for fact in facts if fact.relation in relations]
             if found:
-                return (found, upto) if len(found) <= _MAX_DESCRIBED_FACTS else ([], 0)
+                return (found, length) if len(found) <= _MAX_DESCRIBED_FACTS else ([], 0)
         return [], 0
 
     def _facts_of(self, key: str) -> Iterator[Fact]:
@@ -495,17 +555,15 @@ class EntityGraph:
             yield from self._by_subject[subject]
 
     def _adjacent_keys(self, key: str) -> Iterator[tuple[str, int]]:
-        """(key of whom or what one is tied to, by which thought)"""
+        """The connected entities, each with the id of the connecting thought."""
         yield from self._entities.related_keys(key)
         for fact in self._facts_of(key):
             for name in fact.objects:
-                bearers = self._entities.keys_by_name.get(name.casefold(), ())
-                yield from ((other, fact.id) for other in bearers if len(bearers) == 1)
+                keys = self._entities.keys_by_name.get(name.casefold(), ())
+                yield from ((other, fact.id) for other in keys if len(keys) == 1)
         for name in self._entities.names(key):
             for fact in self._by_object.get(_strip_article(name), ()):
                 yield self._entities.canonical_key(entity_key(fact.subject)), fact.id
-
-    # --- how it is made ---
 
     def _add(self, thoughts: Iterable[Thought]) -> None:
         by_id, by_subject, by_object = self._by_id, self._by_subject, self._by_object
@@ -514,7 +572,7 @@ class EntityGraph:
                 continue
             if is_identity_thought(thought):
                 self._identity_thoughts[thought.id] = thought
-            if thought.relation == SAME_AS:  # answers no question
+            if thought.relation == SAME_AS:  # not a fact
                 continue
             fact = Fact(thought.id, thought.subject, thought.relation, thought.objects, thought.negated)
             by_id[fact.id] = fact
@@ -539,19 +597,19 @@ class EntityGraph:
 
 
 def _is_indefinite(links: Sequence[ChainLink]) -> bool:
-    """Whether the one meant is one of many: "the friend who lives in Oslo" may be a new one."""
+    """Whether the entity is one of many: "the friend who lives in Oslo" may be an unknown one."""
     return any(isinstance(link, RelationStep) and link.role in INDEFINITE_ROLES for link in links)
 
 
 def _strip_article(name: str) -> str:
-    """An object as it is looked up: "a vegetarian" is found by "vegetarian"."""
+    """The lookup form of an object: "a vegetarian" -> "vegetarian"."""
     folded = name.casefold()
     return folded.partition(" ")[2] if folded.startswith(_ARTICLES) else folded
 
 
 def _limit_referents(reached: Iterable[ResolvedEntity]) -> tuple[ResolvedEntity, ...]:
-    found = tuple(reached)
-    return found if len(found) <= _MAX_REFERENTS else ()
+    entities = tuple(reached)
+    return entities if len(entities) <= _MAX_REFERENTS else ()
 
 
 def _copy_list(index: dict[str, list[Fact]], key: str) -> None:
@@ -560,8 +618,8 @@ def _copy_list(index: dict[str, list[Fact]], key: str) -> None:
 
 
 def _remove_fact(index: dict[str, list[Fact]], key: str, fact: Fact) -> None:
-    left = [each for each in index[key] if each.id != fact.id]
-    if left:
-        index[key] = left
+    remaining = [other for other in index[key] if other.id != fact.id]
+    if remaining:
+        index[key] = remaining
     else:
         del index[key]

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
 from thinkback.errors import InvalidInput, NotFound
 from thinkback.history import describe_validity
-from thinkback.index.lexical import QueryTerms, hash_terms
 from thinkback.index.space_index import Hits
-from thinkback.language.query_rewrite import content_terms, rewrite_question
-from thinkback.language.query_time import QueryTime, parse_query_time
 from thinkback.language.questions import classify_question
 from thinkback.language.safety.quarantine import redact, redact_memory
-from thinkback.language.thesaurus import related_terms
-from thinkback.language.tokens import extract_terms
 from thinkback.protocols import Store
-from thinkback.recall.query import ResolvedQuery
+from thinkback.recall.query import ResolvedQuery, build_variants
 from thinkback.recall.search import Search
 from thinkback.types import (
     Candidate,
@@ -35,24 +30,27 @@ from thinkback.types import (
 )
 
 
-def build_understanding(search: Search, space: Hits, bank: Hits | None) -> QueryUnderstanding:
-    question, meant = search.query, search.query.resolved or ResolvedQuery("none")
-    asked = QueryTime((), "any") if question.now is None else parse_query_time(question.text, question.now)
-    sides: list[tuple[ItemKind, Hits | None]] = [("thought", space), ("turn", bank)]
+def build_understanding(search: Search, thought_hits: Hits, turn_hits: Hits | None) -> QueryUnderstanding:
+    """How the query was interpreted and searched, as recorded during the search."""
+    query, resolved = search.query, search.query.resolved or ResolvedQuery("none")
+    time = search.query_time
+    searches: list[tuple[ItemKind, Hits | None]] = [("thought", thought_hits), ("turn", turn_hits)]
     return QueryUnderstanding(
-        question=classify_question(question.text),
-        tense=asked.tense,
-        spans=tuple(TimeSpan(span.words, span.start, span.end) for span in asked.spans),
+        question=classify_question(query.text),
+        tense=time.tense,
+        spans=tuple(TimeSpan(span.words, span.start, span.end) for span in time.spans),
         reaches_back=search.reaches_back,
-        manner=search.spoken.manner,
-        told=redact(search.spoken.statement),
-        kinds=tuple(sorted(question.kind_probabilities.items(), key=lambda each: -each[1])),
-        names=tuple(map(redact, meant.expansions)),
-        aliases=tuple(map(redact, meant.aliases)),
-        ways=tuple(map(redact, meant.reasons)),
-        bridge=tuple(Ref("thought", id_) for id_ in meant.linking_ids),
+        manner=search.query_parts.manner,
+        told=redact(search.query_parts.statement),
+        kinds=tuple(sorted(query.kind_probabilities.items(), key=lambda kind: -kind[1])),
+        names=tuple(map(redact, resolved.expansions)),
+        aliases=tuple(map(redact, resolved.aliases)),
+        ways=tuple(map(redact, resolved.reasons)),
+        bridge=tuple(Ref("thought", id_) for id_ in resolved.linking_ids),
         wordings=tuple(_readable_variants(search)) if search.preset.lexical else (),
-        searched=tuple(_build_search_trace(search, kind, hits) for kind, hits in sides if hits is not None),
+        searched=tuple(
+            _build_search_trace(search, kind, hits) for kind, hits in searches if hits is not None
+        ),
         preset=search.preset.name,
         relative=search.preset.weights is not None,
         nearly=search.preset.fill_threshold,
@@ -66,44 +64,43 @@ def _build_search_trace(search: Search, kind: ItemKind, hits: Hits) -> SearchTra
 
 
 def _readable_variants(search: Search) -> Iterator[QueryVariant]:
-    """The wordings as they were searched with: numbers, read back as words of the query and like them."""
-    words = {int(hash_terms([term])[0]): term for term in _query_vocabulary(search)}
+    """The words of each variant; words that only occur in a redacted part of the query are left out."""
+    visible = _visible_words(search)
 
-    def read(wording: QueryTerms) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        known = () if wording.optional_terms is None else wording.optional_terms.tolist()
-        counted, optional = (
-            tuple(words[each] for each in numbers if each in words)
-            for numbers in (wording.terms.tolist(), known)
-        )
-        return counted, optional
+    def readable(words: Sequence[str]) -> tuple[str, ...]:
+        return tuple(word for word in words if visible is None or word in visible)
 
-    kinds: dict[int, list[ItemKind]] = {}
-    every = {id(each): each for wordings in search.variants.values() for each in wordings}
-    for kind, wordings in search.variants.items():
-        for each in wordings:
-            kinds.setdefault(id(each), []).append(kind)
-    for key, wording in every.items():
-        yield QueryVariant(tuple(kinds[key]), *read(wording), wording.weight)
+    variants = search.variants
+    kinds: tuple[tuple[ItemKind, ...], tuple[ItemKind, ...]] = (("turn", "thought"), ("thought",))
+    for searched_kinds, group in zip(kinds, (variants.shared, variants.thoughts_only), strict=True):
+        for words, optional_words, weight in group:
+            yield QueryVariant(searched_kinds, readable(words), readable(optional_words), weight)
 
 
-def _query_vocabulary(search: Search) -> Iterator[str]:
-    """Every word that may have been searched with; a secret in the query is no word to tell."""
-    for text in map(redact, filter(None, (search.query.text, search.query.expanded_text))):
-        yield from extract_terms(text)
-        yield from content_terms(text)
-        yield from related_terms(text)
-        for wording in rewrite_question(text):
-            yield from wording
+def _visible_words(search: Search) -> Collection[str] | None:
+    """The words that may be shown if the query contains a secret; None if all may."""
+    texts = [text for text in (search.query.text, search.query.expanded_text) if text]
+    redacted = [redact(text) for text in texts]
+    if redacted == texts:
+        return None
+    variants = [build_variants(text) for text in redacted]
+    return {
+        word
+        for shared, thoughts_only in variants
+        for words, optional_words, _ in (*shared, *thoughts_only)
+        for word in (*words, *optional_words)
+    }
 
 
 def explain_thought(store: Store, space: str, id_: int) -> Explanation:
-    found = store.thoughts(space, ids=[id_], current=False)
-    if not found:
+    """Where a thought comes from and what happened to it."""
+    thoughts = store.thoughts(space, ids=[id_], current=False)
+    if not thoughts:
         raise NotFound(f"no {Ref('thought', id_)} in this space")
-    (thought,) = found
+    (thought,) = thoughts
     sources = {turn.id: turn for turn in store.turns(space, ids=[source.turn for source in thought.sources])}
-    touching = store.journal(space, thought=id_)
-    actions = [each for each in touching if any(thought.id == id_ for thought in each.changed)]
+    involved = store.journal(space, thought=id_)
+    actions = [action for action in involved if any(thought.id == id_ for thought in action.changed)]
     lines = [
         f"{thought.ref}: {thought.sentence}",
         f"({thought.subject}, {thought.relation}, {thought.object})",
@@ -128,10 +125,11 @@ def explain_thought(store: Store, space: str, id_: int) -> Explanation:
 
 
 def explain_answer(store: Store, space: str, id_: int) -> Explanation:
-    found = store.turns(space, ids=[id_])
-    if not found:
+    """Which memories an answer was given, and which contradictions were caught."""
+    turns = store.turns(space, ids=[id_])
+    if not turns:
         raise NotFound(f"no {Ref('turn', id_)} in this space")
-    (turn,) = found
+    (turn,) = turns
     thoughts = _recalled_thoughts(store, space, turn)
     raw = {
         item.id: redact_memory(item)
@@ -172,13 +170,14 @@ _OUTCOME_LABELS = {
 
 
 def _format_check(check: ConsistencyCheck, thought: Thought | None) -> str:
-    """One contradiction: which draft said what, against which thought, by which check, and what was done."""
-    held = f" {thought.sentence!r}" if thought else " (erased since)"
-    how = check.reason
+    """One contradiction: draft, sentence, thought, method and outcome."""
+    sentence = f" {thought.sentence!r}" if thought else " (erased since)"
+    method = check.reason
     if check.way == "embedding":
-        how += f": {check.score:.2f}, threshold {check.threshold:.2f}"
+        method += f": {check.score:.2f}, threshold {check.threshold:.2f}"
     ref = Ref("thought", check.thought)
-    return f"draft {check.draft} said {check.words!r}: contradicts {ref}{held} ({how}); {_OUTCOME_LABELS[check.outcome]}"
+    outcome = _OUTCOME_LABELS[check.outcome]
+    return f"draft {check.draft} said {check.words!r}: contradicts {ref}{sentence} ({method}); {outcome}"
 
 
 def _recalled_thoughts(store: Store, space: str, turn: Turn) -> dict[int, Thought]:
@@ -186,11 +185,11 @@ def _recalled_thoughts(store: Store, space: str, turn: Turn) -> dict[int, Though
     return {thought.id: thought for thought in store.thoughts(space, ids=ids, current=False)}
 
 
-MAX_DROPPED_SHOWN = 10  # candidates that were dropped are told of, the most promising first
-_MAX_LINE_CHARS = 200  # characters of a memory in one line
-_MAX_SYNONYMS = 16  # words that mean alike in one line
+MAX_DROPPED_SHOWN = 10  # best dropped candidates
+_MAX_LINE_CHARS = 200  # of a memory
+_MAX_SYNONYMS = 16  # in one line
 
-_MIN_KIND_PROBABILITY = 0.05  # kinds at least so likely are told of
+_MIN_KIND_PROBABILITY = 0.05  # for a kind to be mentioned
 _FORM_LABELS = {"asks": "asks", "tells": "tells something", "at length": "a passage, searched for as a whole"}
 _COMPONENT_LABELS = {
     "asked": "words of the clause that asks",
@@ -207,115 +206,127 @@ _COMPONENT_LABELS = {
 }
 
 
-def explain_recall(found: Recollection) -> Explanation:
-    """The whole recall told: the question, then what was recalled, then the most promising of the rest."""
-    taken = found.understanding
-    if taken is None:
+def explain_recall(recollection: Recollection) -> Explanation:
+    """How the query was interpreted, what was recalled, and the best candidates that were dropped."""
+    understanding = recollection.understanding
+    if understanding is None:
         raise InvalidInput("this recollection was not explained: recall it with explain=True")
     lines = [
-        f'recall of "{_shorten(redact(found.query))}"',
-        *(f"  {line}" for line in _describe_query(taken)),
+        f'recall of "{_shorten(redact(recollection.query))}"',
+        *(f"  {line}" for line in _describe_query(understanding)),
     ]
-    lines.append(f"recalled {len(found.items)}, where a memory has to score {found.threshold:.2f}:")
-    for rank, item in enumerate(found.items, start=1):
-        lines += _format_candidate(f"{rank}.", item, found.threshold)
-    shown = found.dropped[:MAX_DROPPED_SHOWN]
-    rest = len(found.dropped) - len(shown)
-    lines.append(f"dropped {len(found.dropped)}{', the most promising first' if rest else ''}:")
+    lines.append(
+        f"recalled {len(recollection.items)}, where a memory has to score {recollection.threshold:.2f}:"
+    )
+    for rank, item in enumerate(recollection.items, start=1):
+        lines += _format_candidate(f"{rank}.", item, recollection.threshold)
+    shown = recollection.dropped[:MAX_DROPPED_SHOWN]
+    rest = len(recollection.dropped) - len(shown)
+    lines.append(f"dropped {len(recollection.dropped)}{', the most promising first' if rest else ''}:")
     for item in shown:
-        lines += _format_candidate("-", item, found.threshold)
+        lines += _format_candidate("-", item, recollection.threshold)
     if rest:
         lines.append(f"  and {rest} more")
     return Explanation(
         ref=None,
-        text=found.query,
+        text=recollection.query,
         lines=tuple(lines),
-        sources=tuple(item.turn for item in found.items if item.turn),
-        thoughts=tuple(item.thought for item in found.items if item.thought),
+        sources=tuple(item.turn for item in recollection.items if item.turn),
+        thoughts=tuple(item.thought for item in recollection.items if item.thought),
     )
 
 
-def _describe_query(taken: QueryUnderstanding) -> Iterator[str]:
+def _describe_query(understanding: QueryUnderstanding) -> Iterator[str]:
     asks = (
-        f"asks {taken.question.replace('_', ' ')}" if taken.question != "none" else _FORM_LABELS[taken.manner]
+        f"asks {understanding.question.replace('_', ' ')}"
+        if understanding.question != "none"
+        else _FORM_LABELS[understanding.manner]
     )
-    tense = {"now": "as it is now", "before": "as it was before", "any": "of any time"}[taken.tense]
-    back = "; what is held true no more may answer it" if taken.reaches_back else ""
-    yield f"taken for: {asks}, {tense}{back}"
-    if taken.told and taken.manner == "asks":
-        yield f'told in it: "{_shorten(taken.told)}"'
-    if taken.kinds:
-        likely = (f"{kind} {chance:.2f}" for kind, chance in taken.kinds if chance >= _MIN_KIND_PROBABILITY)
+    tense = {"now": "as it is now", "before": "as it was before", "any": "of any time"}[understanding.tense]
+    past = "; what is held true no more may answer it" if understanding.reaches_back else ""
+    yield f"taken for: {asks}, {tense}{past}"
+    if understanding.told and understanding.manner == "asks":
+        yield f'told in it: "{_shorten(understanding.told)}"'
+    if understanding.kinds:
+        likely = (
+            f"{kind} {chance:.2f}" for kind, chance in understanding.kinds if chance >= _MIN_KIND_PROBABILITY
+        )
         yield f"kind of memory asked for: {', '.join(likely)}"
-    for span in taken.spans:
+    for span in understanding.spans:
         yield f'time: "{span.words}" is {_format_day(span.start)} up to {_format_day(span.end)}'
-    yield from (f"who: {way}" for way in taken.ways)
-    if taken.aliases:
-        yield f"also known as: {', '.join(taken.aliases)}"
-    for words in dict.fromkeys(map(_format_variant, taken.wordings)):
+    yield from (f"who: {way}" for way in understanding.ways)
+    if understanding.aliases:
+        yield f"also known as: {', '.join(understanding.aliases)}"
+    for words in dict.fromkeys(map(_format_variant, understanding.wordings)):
         yield f"searched with: {words}"
-    for side in taken.searched:
-        yield f"searched in: {_format_search_trace(side)}"
-    scale = "parts in standard deviations over this space" if taken.relative else "parts as they are"
-    yield f"scored by: {taken.preset}, {scale}"
+    for trace in understanding.searched:
+        yield f"searched in: {_format_search_trace(trace)}"
+    scale = "parts in standard deviations over this space" if understanding.relative else "parts as they are"
+    yield f"scored by: {understanding.preset}, {scale}"
 
 
 def _format_day(when: datetime | None) -> str:
     return "any time" if when is None else f"{when:%Y-%m-%d}"
 
 
-def _format_variant(wording: QueryVariant) -> str:
-    words = " ".join(wording.terms)
-    if wording.if_known:
-        known = wording.if_known[:_MAX_SYNONYMS]
-        more = f" and {len(wording.if_known) - len(known)} more" if wording.if_known[_MAX_SYNONYMS:] else ""
+def _format_variant(variant: QueryVariant) -> str:
+    words = " ".join(variant.terms)
+    if variant.if_known:
+        known = variant.if_known[:_MAX_SYNONYMS]
+        more = f" and {len(variant.if_known) - len(known)} more" if variant.if_known[_MAX_SYNONYMS:] else ""
         words += f"{' ' if words else ''}[where known: {' '.join(known)}{more}]"
-    worth = "" if wording.weight == 1 else f", worth {wording.weight:g}"
-    return words + worth + ("" if "turn" in wording.kinds else " (thoughts only)")
+    weight = "" if variant.weight == 1 else f", worth {variant.weight:g}"
+    return words + weight + ("" if "turn" in variant.kinds else " (thoughts only)")
 
 
-def _format_search_trace(side: SearchTrace) -> str:
-    what = f"{side.rows} {side.kind}{'' if side.rows == 1 else 's'}"
-    how = f"{side.probes} groups probed" if side.probes else "the whole space"
-    near = "all compared" if side.exact else f"{side.candidates} compared exactly"
-    asked = "" if side.group is None else f"; the query is in group {side.group}"
-    return f"{what}, {how}, {near}{asked}"
+def _format_search_trace(trace: SearchTrace) -> str:
+    what = f"{trace.rows} {trace.kind}{'' if trace.rows == 1 else 's'}"
+    how = f"{trace.probes} groups probed" if trace.probes else "the whole space"
+    compared = "all compared" if trace.exact else f"{trace.candidates} compared exactly"
+    query_group = "" if trace.group is None else f"; the query is in group {trace.group}"
+    return f"{what}, {how}, {compared}{query_group}"
 
 
 def _format_candidate(mark: str, item: Candidate, threshold: float) -> Iterator[str]:
-    """One line that says it all, and the parts of the score below it."""
+    """The candidate on one line, and its score on the next."""
     kind = item.thought.kind if item.thought else "raw turn"
-    against = "reaches" if item.score.total >= threshold else "is below"
+    comparison = "reaches" if item.score.total >= threshold else "is below"
     yield (
         f"  {mark} {item.ref} {_shorten(item.text)!r}: {item.verdict}; {kind}, group {item.group}, "
-        f"{_format_origin(item)}; {item.score.total:.3f} {against} {threshold:.3f} "
+        f"{_format_origin(item)}; {item.score.total:.3f} {comparison} {threshold:.3f} "
         f"(cosine {item.score.cosine:.2f}, share of words {item.score.lexical:.2f})"
     )
     yield f"       {_format_breakdown(item.score)}"
 
 
 def _format_breakdown(score: Score) -> str:
-    """The score as a sum: every part that counts with its value and weight, and what became of the sum."""
-    made = score.breakdown
-    if made is None:
+    """The score as a sum: each component with its value and weight, then the adjustments."""
+    breakdown = score.breakdown
+    if breakdown is None:
         return "not explained"
-    counted = [part for part in made.components if part.contribution]
-    told = [
-        f"{part.contribution:+.2f} {_COMPONENT_LABELS.get(part.name, part.name.replace('_', ' '))} "
-        f"({part.value:.2f} x {part.weight:g})"
-        for part in counted
+    components = [component for component in breakdown.components if component.contribution]
+    terms = [
+        f"{component.contribution:+.2f} {_component_label(component.name)} "
+        f"({component.value:.2f} x {component.weight:g})"
+        for component in components
     ]
-    bent = [] if made.initial == made.linear else [f"a score of {made.initial:.3f}"]
-    steps = [f"{step.why}: {step.after:.3f}" for step in made.adjustments]
-    return "; ".join([f"{made.linear:.2f} = {', '.join(told) or 'nothing in common'}", *bent, *steps])
+    initial = [] if breakdown.initial == breakdown.linear else [f"a score of {breakdown.initial:.3f}"]
+    steps = [f"{step.why}: {step.after:.3f}" for step in breakdown.adjustments]
+    return "; ".join(
+        [f"{breakdown.linear:.2f} = {', '.join(terms) or 'nothing in common'}", *initial, *steps]
+    )
+
+
+def _component_label(name: str) -> str:
+    return _COMPONENT_LABELS.get(name, name.replace("_", " "))
 
 
 def _format_origin(item: Candidate) -> str:
     if item.turn is not None:
         return f"said on {item.turn.at:%Y-%m-%d}"
     sources = item.thought.sources if item.thought else ()
-    said = [f"{source.speaker} in turn:{source.turn}" for source in sources]
-    return f"said by {', '.join(dict.fromkeys(said))}" if said else "without a source"
+    speakers = [f"{source.speaker} in turn:{source.turn}" for source in sources]
+    return f"said by {', '.join(dict.fromkeys(speakers))}" if speakers else "without a source"
 
 
 def _shorten(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Search hits joined with their memories, with the features that only the text reveals."""
+"""Search hits joined with their memories, and the scoring features that only their text reveals."""
 
 from __future__ import annotations
 
@@ -7,63 +7,66 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from thinkback.index.space_index import Hits
-from thinkback.language.kinds import guess_kind
+from thinkback.language.kind_features import guess_kind
 from thinkback.language.questions import answer_test
 from thinkback.language.thesaurus import related_terms
 from thinkback.language.tokens import extract_terms
 from thinkback.recall.query import Memoiser, PreparedQuery
-from thinkback.recall.score import score_explainer
+from thinkback.recall.score import with_total
 from thinkback.recall.search import Search
-from thinkback.types import KINDS, ItemKind, Kind, Score, Thought, Turn
+from thinkback.types import KINDS, Kind, Score, Thought, Turn
+
+_MIN_NEW_TERMS = 2  # words that a turn must add to the recalled thoughts to be worth a slot
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Features:
-    """What is told of many memories alike: one object for all of them, so that it is weighed once."""
+    """Text features; memories with the same features share one object."""
 
     values: Mapping[str, float]  # by the names of their weights
     description: str
 
 
-def feature_extractor(question: PreparedQuery, memoise: Memoiser) -> Callable[[Thought | Turn], Features]:
-    """How much likelier than by chance a memory's kind is asked for, and 1 if it may hold the answer."""
-    kinds, holds = question.kind_probabilities, answer_test(question.text)
+def feature_extractor(query: PreparedQuery, memoise: Memoiser) -> Callable[[Thought | Turn], Features]:
+    """A function that reads the features of a memory.
+
+    `kind` is the probability of the memory's kind minus that of a random kind; `answers` is 1 if the text has
+    the form of an answer to the question.
+    """
+    kinds, is_answer = query.kind_probabilities, answer_test(query.text)
     known: dict[tuple[Kind | None, bool], Features] = {}
 
-    def made(kind: Kind | None, answering: bool) -> Features:
-        if (kind, answering) in known:
-            return known[kind, answering]
-        found = {}
+    def build(kind: Kind | None, answers: bool) -> Features:
+        if (kind, answers) in known:
+            return known[kind, answers]
+        values = {}
         if kinds and kind:
-            found["kind"] = kinds[kind] - 1 / len(KINDS)
-        if answering:
-            found["answers"] = 1.0
-        known[kind, answering] = Features(found, _describe(found))
-        return known[kind, answering]
+            values["kind"] = kinds[kind] - 1 / len(KINDS)
+        if answers:
+            values["answers"] = 1.0
+        known[kind, answers] = Features(values, _describe(values))
+        return known[kind, answers]
 
-    def told(memory: Thought | Turn) -> Features:
+    def extract(memory: Thought | Turn) -> Features:
         if isinstance(memory, Thought):
-            return made(memory.kind, holds is not None and memoise(holds, memory.sentence))
+            return build(memory.kind, is_answer is not None and memoise(is_answer, memory.sentence))
         kind = memoise(guess_kind, memory.query) if kinds and not memory.response else None
-        return made(kind, holds is not None and memoise(holds, memory.text))
+        return build(kind, is_answer is not None and memoise(is_answer, memory.text))
 
-    return told
-
-
-def _describe(found: Mapping[str, float]) -> str:
-    told = []
-    if "kind" in found:
-        told.append("of the kind asked for" if found["kind"] > 0 else "of another kind than asked for")
-    if "answers" in found:
-        told.append("has the form of an answer")
-    return ", ".join(told)
+    return extract
 
 
-_MIN_NEW_TERMS = 2  # words of a turn that no recalled thought tells, for which it is worth a place
+def _describe(values: Mapping[str, float]) -> str:
+    parts = []
+    if "kind" in values:
+        parts.append("of the kind asked for" if values["kind"] > 0 else "of another kind than asked for")
+    if "answers" in values:
+        parts.append("has the form of an answer")
+    return ", ".join(parts)
 
 
 class MemoryHit(NamedTuple):
-    """One hit with its memory."""
+    """A search hit with its memory."""
 
     memory: Thought | Turn
     score: Score
@@ -75,93 +78,90 @@ class MemoryHit(NamedTuple):
         return self.memory.text if isinstance(self.memory, Turn) else self.memory.sentence
 
     def with_total(self, total: float, why: str) -> MemoryHit:
-        """The same with another total."""
+        """A copy with another total score."""
         score = self.score.adjusted(total, why)
         return self if score is self.score else MemoryHit(self.memory, score, self.group, self.hits)
 
     def sort_key(self) -> tuple[float, bool, int]:
-        """Best first; of equals the thought, then the older."""
+        """Best first; among equals thoughts before turns, older before newer."""
         return -self.score.total, isinstance(self.memory, Turn), self.memory.id
 
 
-def build_hits(
-    search: Search, kind: ItemKind, hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]
-) -> list[MemoryHit]:
-    """Hits as rows; what was erased by another process since the shelf was read is passed over."""
-    rows = [
-        MemoryHit(memories[id_], Score(total, cosine, lexical), group, hits)
-        for id_, total, cosine, lexical, group in _iter_columns(hits)
+def build_hits(hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]) -> list[MemoryHit]:
+    """Join hits with their memories; rows that were erased in the meantime are skipped."""
+    return [
+        MemoryHit(memories[id_], score, group, hits)
+        for id_, score, group in zip(hits.ids.tolist(), _scores(hits), hits.groups.tolist(), strict=True)
         if id_ in memories
     ]
-    if not search.query.explain:
-        return rows
-    explained = score_explainer(hits, search.scorer_for(kind))
-    return [row._replace(score=explained(row.memory.id, row.score)) for row in rows]
 
 
 def build_hits_with_features(
-    search: Search, kind: ItemKind, hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]
+    search: Search, hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]
 ) -> list[MemoryHit]:
-    """The same with what only their words tell counted in."""
-    tell = feature_extractor(search.query, search.loader.memoise)
-    liftings: dict[Features, Callable[[float], float]] = {}
+    """Join hits with their memories and add the text features to the scores."""
+    extract = feature_extractor(search.query, search.loader.memoise)
+    adjusters: dict[Features, Callable[[float], float]] = {}
 
-    def lifted(memory: Thought | Turn, total: float) -> tuple[float, str]:
-        told = tell(memory)
-        if told not in liftings:
-            liftings[told] = search.scorer.feature_adjuster(told.values)
-        return liftings[told](total), told.description
+    def adjust(memory: Thought | Turn, total: float) -> tuple[float, str]:
+        features = extract(memory)
+        if features not in adjusters:
+            adjusters[features] = search.scorer.feature_adjuster(features.values)
+        return adjusters[features](total), features.description
 
-    if search.query.explain:
-        rows = build_hits(search, kind, hits, memories)
-        return [row.with_total(*lifted(row.memory, row.score.total)) for row in rows]
-    return [  # of a score that is not explained only the last state counts
-        MemoryHit(memory, Score(lifted(memory, total)[0], cosine, lexical), group, hits)
-        for id_, total, cosine, lexical, group in _iter_columns(hits)
+    if hits.explained:
+        return [hit.with_total(*adjust(hit.memory, hit.score.total)) for hit in build_hits(hits, memories)]
+    columns = (hits.ids, hits.score, hits.cosine, hits.lexical, hits.groups)
+    return [  # without an explanation only the final score is needed
+        MemoryHit(memory, Score(adjust(memory, total)[0], cosine, lexical), group, hits)
+        for id_, total, cosine, lexical, group in zip(*(column.tolist() for column in columns), strict=True)
         if (memory := memories.get(id_)) is not None
     ]
 
 
-def _iter_columns(hits: Hits) -> Iterator[tuple[int, float, float, float, int]]:
-    columns = (hits.ids, hits.score, hits.cosine, hits.lexical, hits.groups)
-    return zip(*(each.tolist() for each in columns), strict=True)
+def _scores(hits: Hits) -> Iterator[Score]:
+    if hits.explained:
+        yield from map(with_total, hits.explained, hits.score.tolist())
+    else:
+        columns = (hits.score, hits.cosine, hits.lexical)
+        yield from map(Score, *(column.tolist() for column in columns))
 
 
 def rank_hits(search: Search, thoughts: Sequence[MemoryHit], turns: Sequence[MemoryHit]) -> list[MemoryHit]:
-    """All rows, best first, where a thought that tells all of its turn stands for it: it scores as high."""
+    """All hits, best first. A thought that says everything its turn says gets the score of the turn."""
     return sorted((*_promote_thoughts(search, thoughts, turns), *turns), key=MemoryHit.sort_key)
 
 
 def _promote_thoughts(
     search: Search, thoughts: Sequence[MemoryHit], turns: Sequence[MemoryHit]
 ) -> Iterator[MemoryHit]:
-    turn_of = {row.memory.id: row for row in turns}
-    for row in thoughts:
-        memory, total = row.memory, row.score.total
+    hit_of_turn = {hit.memory.id: hit for hit in turns}
+    for hit in thoughts:
+        memory, total = hit.memory, hit.score.total
         sources = {source.turn for source in memory.sources} if isinstance(memory, Thought) else ()
-        said = turn_of.get(next(iter(sources))) if len(sources) == 1 else None
-        turn = said.memory if said is not None and said.score.total > total > 0 else None
-        if isinstance(turn, Turn) and said is not None and not adds_information(search, turn, [row.text]):
-            yield row.with_total(said.score.total, f"stands for {turn.ref}")
+        source = hit_of_turn.get(next(iter(sources))) if len(sources) == 1 else None
+        turn = source.memory if source is not None and source.score.total > total > 0 else None
+        if isinstance(turn, Turn) and source is not None and not adds_information(search, turn, [hit.text]):
+            yield hit.with_total(source.score.total, f"stands for {turn.ref}")
         else:
-            yield row
+            yield hit
 
 
-def adds_information(search: Search, turn: Turn, tellers: Sequence[str]) -> bool:
-    """Whether the user said more in a turn than the tellers, thoughts in words, tell of it.
+def adds_information(search: Search, turn: Turn, texts: Sequence[str]) -> bool:
+    """Whether the user said more in a turn than these texts say.
 
-    One more word is enough if it is asked for (`Search.open_terms`); otherwise it takes a few.
+    One more word is enough if the query contains it (`Search.open_terms`); otherwise it takes two.
     """
-    reading = search.loader.memoise
-    more = reading(_said_terms, turn.query).difference(*(reading(_stated_terms, text) for text in tellers))
-    return len(more) >= _MIN_NEW_TERMS or not more.isdisjoint(search.open_terms)
+    memoise = search.loader.memoise
+    new = memoise(_said_terms, turn.query).difference(*(memoise(_stated_terms, text) for text in texts))
+    return len(new) >= _MIN_NEW_TERMS or not new.isdisjoint(search.open_terms)
 
 
 def _stated_terms(text: str) -> frozenset[str]:
-    """The terms that a text tells, in its own words or in others."""
+    """The terms of a text and their synonyms."""
     return frozenset((*extract_terms(text), *related_terms(text)))
 
 
 def _said_terms(text: str) -> frozenset[str]:
-    """The terms that a text says; of Chinese, characters: pairs of them change with every wording."""
+    """The terms of a text; in Chinese single characters, because pairs change with every phrasing."""
     return frozenset(term for term in extract_terms(text) if term.isascii() or len(term) == 1)

@@ -1,8 +1,8 @@
-"""Whether a model keeps to what it was given: the first number, name or word that nobody told it.
+"""Checks that a model says nothing beyond its sources: no new number, name or word.
 
-A model that joins memories may order and link them, never add to them. `plainly` looks at every word, for a
-text that will stand in the place of the memories; else numbers and names are looked at, for an answer in free
-words. Chinese names are not marked as such: there two characters in a row that nobody said are one.
+A model that combines memories may order and link them, but not add anything. The strict check looks at every
+word, for a text that replaces the memories; otherwise only numbers and names are checked. Chinese names have
+no capital letters: two adjacent unknown characters count as a name.
 """
 
 from __future__ import annotations
@@ -10,16 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from thinkback.language.numbers import (
+from thinkback.language.safety.quarantine import find_quarantined
+from thinkback.language.sentences import split_sentences
+from thinkback.language.tokens import (
+    FUNCTION_CHARACTERS,
     NUMBER_PATTERN_EN,
     NUMBER_PATTERN_ZH,
+    STOP_WORDS,
+    extract_terms,
+    fold_text,
     parse_chinese_number,
     parse_english_number,
+    stem,
 )
-from thinkback.language.safety.quarantine import find_quarantined
-from thinkback.language.scripts import HAN
-from thinkback.language.sentences import split_sentences
-from thinkback.language.tokens import FUNCTION_CHARACTERS, STOP_WORDS, extract_terms, fold_text, stem
+from thinkback.language.writing_systems import HAN
 
 _LINKING_WORDS = """
     user currently also since therefore thus because however still already person people both according based
@@ -38,7 +42,7 @@ _NEGATION = re.compile(r"\b(?:not|no|never|neither|nor|without|cannot)\b|n't\b|[
 
 
 def find_ungrounded(text: str, sources: Iterable[str], *, strict: bool) -> str:
-    """What a text says beyond what was given, named for a person; empty where it keeps to it."""
+    """The first thing in the text that is not in the sources, described for a person; "" if there is none."""
     return next(_iter_ungrounded(text, "\n".join(sources), strict), "")
 
 
@@ -47,46 +51,50 @@ def _iter_ungrounded(text: str, source: str, strict: bool) -> Iterator[str]:
         yield "it reads like an instruction or a secret"
     numbers = _extract_numbers(source)
     yield from (
-        f"the number {each} is in no memory" for each in _extract_numbers(text) if each not in numbers
+        f"the number {word} is in no memory" for word in _extract_numbers(text) if word not in numbers
     )
     known = frozenset(extract_terms(source))
     yield from (
-        f"{each!r} is in no memory"
-        for each in _extract_names(text)
-        if not known.issuperset(extract_terms(each))
+        f"{word!r} is in no memory"
+        for word in _extract_names(text)
+        if not known.issuperset(extract_terms(word))
     )
-    yield from (f"{each!r} is in no memory" for each in _unknown_han_runs(text, source, 1 if strict else 2))
+    yield from (f"{word!r} is in no memory" for word in _unknown_han_runs(text, source, 1 if strict else 2))
     if strict:
         if _NEGATION.search(text) and not _NEGATION.search(source):
             yield "it denies what no memory denies"
         words = [
-            each
-            for each in extract_terms(text)
-            if each.isascii() and each.isalpha() and each not in known | _LINKING_STEMS
+            word
+            for word in extract_terms(text)
+            if word.isascii() and word.isalpha() and word not in known | _LINKING_STEMS
         ]
-        yield from (f"{each!r} is in no memory" for each in words)
+        yield from (f"{word!r} is in no memory" for word in words)
 
 
 def _extract_numbers(text: str) -> list[str]:
-    """Every number as digits, spelt ones too."""
+    """All numbers as digits, including spelt ones."""
     folded = fold_text(text)
-    found = [each.replace(",", "") for each in _DIGITS.findall(folded)]
-    found += [
-        str(parse_english_number(each)) for each in _SPELT_NUMBER_EN.findall(folded) if not each.isdecimal()
+    numbers = [number.replace(",", "") for number in _DIGITS.findall(folded)]
+    numbers += [
+        str(parse_english_number(number))
+        for number in _SPELT_NUMBER_EN.findall(folded)
+        if not number.isdecimal()
     ]
-    return found + [
-        str(parse_chinese_number(each)) for each in _SPELT_NUMBER_ZH.findall(folded) if not each.isdecimal()
+    return numbers + [
+        str(parse_chinese_number(number))
+        for number in _SPELT_NUMBER_ZH.findall(folded)
+        if not number.isdecimal()
     ]
 
 
 def _extract_names(text: str) -> list[str]:
-    """Words with a capital inside a sentence; at its beginning every word has one."""
-    inside = [name for sentence in split_sentences(text) for name in _NAME.findall(sentence.text)]
-    return [name for name in inside if name.casefold() not in STOP_WORDS]
+    """Capitalised words, except at the beginning of a sentence."""
+    capitalised = [name for sentence in split_sentences(text) for name in _NAME.findall(sentence.text)]
+    return [name for name in capitalised if name.casefold() not in STOP_WORDS]
 
 
 def _unknown_han_runs(text: str, source: str, min_length: int) -> Iterator[str]:
-    """Runs of at least so many Chinese characters that nobody said and that do more than link."""
+    """Runs of at least `min_length` Chinese characters that are neither in the source nor function words."""
     known = "".join(sorted(frozenset(_HAN.findall(fold_text(source))) | _LINKING_CHARACTERS))
     for run in re.findall(f"(?:(?![{known}])[{HAN}])+", fold_text(text)):
         if len(run) >= min_length:

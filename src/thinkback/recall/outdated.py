@@ -1,98 +1,103 @@
-"""What is past: raw turns whose facts are held true no more, and how they are told so that nobody errs.
+"""Outdated memories: raw turns whose facts were retired, and how they are shown.
 
-A turn that would be recalled for a retired thought must not come back as if it were so now. What was replaced
-is told as past, with what took its place; what was denied or corrected, only to a question that reaches back;
-what was taken back, to none.
+A turn that would be recalled because of a retired thought must not appear as if it were still true. If the
+fact was replaced, the turn is marked as outdated, with the new fact. If it was denied or corrected, the turn
+is shown only to a query about the past. If the user took it back, the turn is not shown at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from thinkback.language.safety.quarantine import redact_memory, withheld_reason
-from thinkback.language.scripts import has_han
-from thinkback.recall.lifecycle import LifecycleResolver
+from thinkback.language.writing_systems import has_han
 from thinkback.recall.search import Search
+from thinkback.recall.thought_lifecycle import LifecycleResolver
 from thinkback.types import OutdatedInfo, Ref, Source, Thought, Turn
 
-OutdatedFinder = Callable[[Turn], Sequence[Thought]]
+OutdatedFacts = Mapping[int, Sequence[Thought]]
+"""By turn id: the retired thoughts that are the only reason to recall the turn."""
 
-_RETIRED_SEARCH_LIMIT = 64  # thoughts, retired ones included, by which turns are judged to be outdated
-_MAX_RETIRED_LOOKUP = 256  # retired thoughts, each of which is worth a look before there is a search
+_RETIRED_SEARCH_LIMIT = 64  # thoughts searched, retired ones included
+_MAX_RETIRED_LOOKUP = 256  # up to this many retired thoughts, reading them all is cheaper than a search
 
 
-def outdated_finder(search: Search, limit: int) -> OutdatedFinder:
-    """Which retired thoughts, if any, are all that a turn would be recalled for; the first decides.
+def find_outdated(search: Search, turns: Collection[Turn], limit: int) -> OutdatedFacts:
+    """The turns that would be recalled only because of retired thoughts, with these thoughts.
 
-    That is so if the thought itself would matter, or if it is all that the user said in the turn: a thought
-    is worded differently, so its turn may match where it does not.
+    So if the retired thought itself would be relevant, or if it is everything that the user said in the turn
+    (the words of a thought differ, so its turn may match the query where the thought does not).
     """
     if not search.index.has_retired("thought"):
-        return lambda turn: ()
+        return {}
     sources = _retired_source_turns(search)
-    found: list[OutdatedFinder] = []  # searched for at the first turn that needs it
-
-    def judge(turn: Turn) -> Sequence[Thought]:
-        if sources is not None and turn.id not in sources:
-            return ()
-        if not found:
-            found.append(_search_outdated(search, limit))
-        return found[0](turn)
-
-    return judge
+    suspects = [turn for turn in turns if sources is None or turn.id in sources]
+    if not suspects:
+        return {}
+    hits = search.hits("thought", max(_RETIRED_SEARCH_LIMIT, limit), include_retired=True)
+    ids = hits.ids.tolist()
+    retired = set(ids) - search.valid_ids("thought", ids)
+    if not retired:
+        return {}
+    facts_by_turn: dict[int, list[tuple[Thought, Source]]] = {}
+    for thought in search.loader.thoughts(ids):
+        for source in thought.sources:
+            facts_by_turn.setdefault(source.turn, []).append((thought, source))
+    scores = dict(zip(ids, zip(hits.score.tolist(), hits.lexical.tolist(), strict=True), strict=True))
+    relevant = {id_ for id_ in retired if search.is_nearly_relevant(*scores[id_])}
+    found = {
+        turn.id: _outdated_facts(turn, facts_by_turn.get(turn.id, ()), retired, relevant) for turn in suspects
+    }
+    return {id_: facts for id_, facts in found.items() if facts}
 
 
 def _retired_source_turns(search: Search) -> Collection[int] | None:
-    """The turns of which something is held true no more; None where that takes longer than to search."""
+    """The turns with retired thoughts; None if it is not worth reading them."""
     if search.query.snapshot is not None:
-        return None  # what was retired then is not what is retired now
+        return None  # the index knows what is retired now, not what was retired then
     ids = search.index.retired_ids("thought")
     if len(ids) > _MAX_RETIRED_LOOKUP:
         return None
     return {source.turn for thought in search.loader.thoughts(ids) for source in thought.sources}
 
 
-def _search_outdated(search: Search, limit: int) -> OutdatedFinder:
-    known = search.hits("thought", max(_RETIRED_SEARCH_LIMIT, limit), include_retired=True)
-    ids = known.ids.tolist()
-    gone = set(ids) - search.valid_ids("thought", ids)
-    if not gone:
-        return lambda turn: ()
-    told: dict[int, list[tuple[Thought, Source]]] = {}
-    for thought in search.loader.thoughts(ids):
-        for source in thought.sources:
-            told.setdefault(source.turn, []).append((thought, source))
-    scores = dict(zip(ids, zip(known.score.tolist(), known.lexical.tolist(), strict=True), strict=True))
-
-    def judge(turn: Turn) -> Sequence[Thought]:
-        words = turn.query
-        here = told.get(turn.id, ())
-        kept = [source for thought, source in here if thought.id not in gone]
-        facts = [each for each in here if each[0].id in gone and not each[0].current and each[1] not in kept]
-        for thought, source in facts:
-            if source.side == "query":
-                words = words[: source.start] + " " * (source.end - source.start) + words[source.end :]
-            if search.is_nearly_relevant(*scores[thought.id]) or not words.strip():
-                return [thought, *(each for each, _ in facts if each is not thought)]
-        return ()
-
-    return judge
+def _outdated_facts(
+    turn: Turn,
+    facts: Sequence[tuple[Thought, Source]],
+    retired: Collection[int],
+    relevant: Collection[int],
+) -> Sequence[Thought]:
+    """The retired thoughts of an outdated turn, the decisive one first; empty if it is not outdated."""
+    valid_sources = [source for thought, source in facts if thought.id not in retired]
+    outdated = [
+        (thought, source)
+        for thought, source in facts
+        if thought.id in retired and not thought.current and source not in valid_sources
+    ]
+    rest = turn.query  # without the words of retired thoughts
+    for thought, source in outdated:
+        if source.side == "query":
+            rest = rest[: source.start] + " " * (source.end - source.start) + rest[source.end :]
+        if thought.id in relevant or not rest.strip():
+            return [thought, *(other for other, _ in outdated if other is not thought)]
+    return ()
 
 
-class PastResolver:
-    """As what memories may be told that are past, wholly or in part; each is looked up once."""
+class OutdatedResolver:
+    """Finds out whether and why memories are outdated; each memory is looked up once."""
 
-    def __init__(self, search: Search, outdated: OutdatedFinder) -> None:
+    def __init__(self, search: Search, outdated: OutdatedFacts) -> None:
         self._search = search
         self._outdated = outdated
         self._lifecycles = LifecycleResolver(search.loader.journal, search.loader.lifecycles)
         self._resolved: dict[Ref, OutdatedInfo | None] = {}
 
     def __call__(self, memory: Thought | Turn) -> OutdatedInfo | None:
-        """Until when it was so and what is so now; None if nothing of it is past, or all is to be forgotten.
+        """Until when the memory was true and what replaced it.
 
-        Who asks what held at a time, or was known then, is not told what came later.
+        None if nothing in it is outdated, if it is to be forgotten, or if the query is about an earlier time
+        or state of knowledge, which must not reveal what came later.
         """
         if self._search.query.as_of is not None or self._search.query.snapshot is not None:
             return None
@@ -101,51 +106,55 @@ class PastResolver:
         return self._resolved[memory.ref]
 
     def may_show(self, turn: Turn) -> bool:
-        """Whether a turn may be told for what is past in it.
+        """Whether an outdated turn may be shown.
 
-        Not if a fact of it was to be forgotten; and what was denied since, or never so, only to a question
-        that reaches back.
+        Not if one of its facts is to be forgotten; facts that were denied later or were never true are shown
+        only to a query about the past.
         """
-        back = self._search.reaches_back
-        ends = [(fact, self._lifecycles(fact).status) for fact in self._facts(turn)]
+        about_past = self._search.reaches_back
+        states = [(fact, self._lifecycles(fact).status) for fact in self._facts(turn)]
         return all(
-            became != "forgotten" and (back or (became != "denied" and _was_valid(fact)))
-            for fact, became in ends
+            status != "forgotten" and (about_past or (status != "denied" and _was_valid(fact)))
+            for fact, status in states
         )
 
     def _resolve(self, memory: Thought | Turn) -> OutdatedInfo | None:
         if isinstance(memory, Thought):
             if memory.current:
                 return None
-            became, heir = self._lifecycles(memory)
-            return (
-                None if became == "forgotten" else OutdatedInfo(_end_time(memory), _visible_thoughts([heir]))
-            )
-        ends = [(fact, self._lifecycles(fact)) for fact in self._facts(memory)]
-        gone = [(fact, became.successor) for fact, became in ends if became.status in ("replaced", "denied")]
-        if not gone:
+            status, successor = self._lifecycles(memory)
+            if status == "forgotten":
+                return None
+            return OutdatedInfo(_end_time(memory), _visible_thoughts([successor]))
+        states = [(fact, self._lifecycles(fact)) for fact in self._facts(memory)]
+        ended = [(fact, state.successor) for fact, state in states if state.status in ("replaced", "denied")]
+        if not ended:
             return None
-        facts, heirs = [fact for fact, _ in gone], [heir for _, heir in gone]
-        return OutdatedInfo(max(map(_end_time, facts)), _visible_thoughts(heirs), _visible_thoughts(facts))
+        facts, successors = [fact for fact, _ in ended], [successor for _, successor in ended]
+        until = max(map(_end_time, facts))
+        return OutdatedInfo(until, _visible_thoughts(successors), _visible_thoughts(facts))
 
     def _facts(self, turn: Turn) -> Sequence[Thought]:
-        """The retired thoughts of a turn, those first for which it would be recalled."""
-        facts = {each.id: each for each in self._outdated(turn)}
+        """The retired thoughts of a turn, beginning with those that made it outdated."""
+        facts = {thought.id: thought for thought in self._outdated.get(turn.id, ())}
         ids = [id_ for id_ in self._search.index.retired_from_turn("thought", turn.id) if id_ not in facts]
         if ids:
-            facts |= {each.id: each for each in self._search.loader.thoughts(ids) if not each.current}
+            facts |= {
+                thought.id: thought for thought in self._search.loader.thoughts(ids) if not thought.current
+            }
         return list(facts.values())
 
 
 def mark_outdated(text: str, outdated: OutdatedInfo | None) -> str:
-    """A text that says if it is past, since when, and what is so now: a reader must not take it for now."""
+    """The text with a note that it is outdated, since when, and what is true now."""
     if outdated is None:
         return text
-    han = has_han(text)
+
+    han, until = has_han(text), f"{outdated.until:%Y-%m-%d}"
     facts, now = (_join_sentences(thoughts, han) for thoughts in (outdated.facts, outdated.replaced_by))
     if han:
-        return f"{text}（已成过去{facts and f'：{facts}'}，至{outdated.until:%Y-%m-%d}{now and f'；现在：{now}'}）"
-    return f"{text} (past{facts and f': {facts}'}, until {outdated.until:%Y-%m-%d}{now and f'; now: {now}'})"
+        return f"{text}（已成过去{facts and f'：{facts}'}，至{until}{now and f'；现在：{now}'}）"
+    return f"{text} (past{facts and f': {facts}'}, until {until}{now and f'; now: {now}'})"
 
 
 def _join_sentences(thoughts: Sequence[Thought], han: bool) -> str:
@@ -153,11 +162,11 @@ def _join_sentences(thoughts: Sequence[Thought], han: bool) -> str:
 
 
 def _visible_thoughts(thoughts: Sequence[Thought | None]) -> tuple[Thought, ...]:
-    """Each once, without what is quarantined."""
-    found = {
+    """Each thought once, redacted, without quarantined ones."""
+    visible = {
         thought.id: thought for thought in thoughts if thought is not None and not withheld_reason(thought)
     }
-    return tuple(redact_memory(thought) for thought in found.values())
+    return tuple(redact_memory(thought) for thought in visible.values())
 
 
 def _end_time(thought: Thought) -> datetime:
@@ -165,6 +174,6 @@ def _end_time(thought: Thought) -> datetime:
 
 
 def _was_valid(thought: Thought) -> bool:
-    """Whether it was so for a time at all; what was corrected holds at none."""
+    """Whether the thought was ever true; a corrected one has an empty validity period."""
     start, end = thought.valid_from, thought.valid_to
     return end is None or start is None or start < end

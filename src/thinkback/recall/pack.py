@@ -1,11 +1,9 @@
-"""Memories packed into a token budget: by value, and by what they add to each other, sentence by sentence.
+"""Packs memories into a token budget, sentence by sentence.
 
-Maximal marginal relevance, greedy and deterministic. What competes are sentences, so a long fragment is
-trimmed around the words that match the question rather than dropped. A sentence's gain is its memory's score,
-more where it shares words with the question, less where what is packed already says it. It is not divided by
-what it costs: that was measured to prefer the short to the telling (`benchmarks/packing.py`).
-
-Knows nothing of chats or prompts: give it `Piece`s, get back which of them fit, and in which words.
+Greedy maximal marginal relevance, deterministic. Sentences compete, so that a long turn is trimmed around the
+words that match the question instead of being dropped. The gain of a sentence is the score of its memory,
+higher if it shares words with the question, lower if the packed text already says it. The gain is not divided
+by the cost: measured, that prefers short sentences to informative ones (`benchmarks/packing.py`).
 """
 
 from __future__ import annotations
@@ -18,22 +16,20 @@ from thinkback.language.sentences import ELLIPSIS, split_chunks
 from thinkback.language.tokens import count_tokens, extract_terms, fold_text
 from thinkback.types import Candidate, Recollection, Turn
 
-MAX_SIDE_CHARS = 20_000  # characters of one side of a fragment
-MAX_SENTENCES_PER_SIDE = 64  # sentences of one side that compete, those nearest to the question
-MAX_SENTENCE_TOKENS = 48  # tokens of a sentence; a longer one is cut at its clauses
-REDUNDANCY_PENALTY = 0.5  # of its gain a sentence loses when what is packed says all its words
-MAX_BUDGET_SHARE = 0.5  # of the budget that one of several memories may take,
-MIN_ITEM_TOKENS = 160  # tokens, which it may take at any rate
+MAX_SIDE_CHARS = 20_000  # of one side of a turn
+MAX_SENTENCES_PER_SIDE = 64  # that compete, the best matches
+MAX_SENTENCE_TOKENS = 48  # longer sentences are cut at their clauses
+REDUNDANCY_PENALTY = 0.5  # share of the gain that a sentence loses if the packed text contains all its words
+MAX_BUDGET_SHARE = 0.5  # that one of several memories may use
+MIN_ITEM_TOKENS = 160  # that a memory may use in any case
+MIN_MATCH_FACTOR = 0.5  # gain of a sentence without a word of the question; 1 with all of them
 _TRIMMED_SUFFIX = "; trimmed to the budget"
-_AFTER_THOUGHTS = 1 << 62  # a turn stands behind the thoughts that were drawn from it
-MIN_MATCH_FACTOR = (
-    0.5  # the gain of a sentence that shares no word with the question, beside 1 for one that shares all
-)
+_AFTER_THOUGHTS = 1 << 62  # sort position of a turn: after the thoughts drawn from it
 
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """One side of a fragment: who said it, which is always kept, and what, which may be trimmed."""
+    """One side of a turn: the text, which may be trimmed, and a label, which is always kept."""
 
     text: str
     label: str = ""
@@ -41,10 +37,9 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class PackItem:
-    """A memory that may be packed: its words, its value, and where it stands in a steady order.
+    """A memory to pack: its text, its value, and its position in a stable order.
 
-    `turns` are those it tells of; one that is `drawn` from them (a thought) stands for each of their
-    sentences that has no word more.
+    `turns` are its source turns. A thought replaces each sentence of its turns that has no further words.
     """
 
     parts: tuple[TextPart, ...]
@@ -58,7 +53,7 @@ class PackItem:
 
 @dataclass(frozen=True, slots=True)
 class PackedItem:
-    """A piece that fits, by its number among those given, and the words it is packed with."""
+    """An item that fits: its index among the given items, and the text it is packed with."""
 
     number: int
     item: PackItem
@@ -70,63 +65,78 @@ class PackedItem:
 def pack(
     question: str, items: Sequence[PackItem], budget: int, *, overhead: int = 0
 ) -> tuple[PackedItem, ...]:
-    """The pieces that fit into `budget` tokens, in the order given; `each` more is paid for every piece."""
-    asked = frozenset(non_relation_terms(question))
-    boxes = [_ItemPacker(number, piece, asked) for number, piece in enumerate(items)]
-    waiting = [unit for box in boxes for unit in box.sentences]
-    left = budget
-    most = budget if len(items) == 1 else max(int(budget * MAX_BUDGET_SHARE), MIN_ITEM_TOKENS)
+    """The items that fit into `budget` tokens, in the given order. Each costs `overhead` tokens extra."""
+    question_terms = frozenset(non_relation_terms(question))
+    packers = [_ItemPacker(number, item, question_terms) for number, item in enumerate(items)]
+    waiting = [sentence for packer in packers for sentence in packer.sentences]
+    tokens_left = budget
+    max_item_tokens = budget if len(items) == 1 else max(int(budget * MAX_BUDGET_SHARE), MIN_ITEM_TOKENS)
     while waiting:
         best = _covering_thought(max(waiting, key=_PackSentence.priority), waiting)
         waiting.remove(best)
-        price = best.packer.cost_of(best) + (0 if best.packer.packed else overhead)
-        if price <= left and best.packer.tokens + price <= most:
-            left -= price
+        cost = best.packer.cost_of(best) + (0 if best.packer.packed else overhead)
+        if cost <= tokens_left and best.packer.tokens + cost <= max_item_tokens:
+            tokens_left -= cost
             best.packer.add(best)
-            waiting = [unit for unit in waiting if unit.is_new_after(best)]
-    return tuple(box.result() for box in boxes if box.packed)
+            waiting = [sentence for sentence in waiting if sentence.is_new_after(best)]
+    return tuple(packer.result() for packer in packers if packer.packed)
 
 
 def stable_order(packed: Iterable[PackedItem]) -> list[PackedItem]:
-    """In the order of their places, oldest first: what stays recalled from one turn to the next stands where
-    it stood, and what is new comes behind it. Only the order changes, so it costs nothing.
+    """Sorted by position, oldest first.
+
+    Memories that stay recalled from turn to turn keep their place in the prompt, and new ones follow.
     """
-    return sorted(packed, key=lambda each: (each.item.position, each.number))
+    return sorted(packed, key=lambda packed_item: (packed_item.item.position, packed_item.number))
 
 
-def fit_to_budget(found: Recollection, budget: int, *, explain: bool = False) -> Recollection:
-    """A recollection in at most so many tokens, best first as it was; `explain` keeps what did not fit."""
-    fits = {each.number: each for each in pack(found.query, [to_pack_item(item) for item in found], budget)}
+def fit_to_budget(recollection: Recollection, budget: int, *, explain: bool = False) -> Recollection:
+    """The recollection trimmed to `budget` tokens.
+
+    With `explain`, items that do not fit are kept as dropped candidates.
+    """
+    packed = {
+        packed_item.number: packed_item
+        for packed_item in pack(recollection.query, [to_pack_item(item) for item in recollection], budget)
+    }
     items = [
-        replace(item, text=fits[number].text, reason=f"{item.reason}{_TRIMMED_SUFFIX * fits[number].trimmed}")
-        for number, item in enumerate(found)
-        if number in fits
+        replace(
+            item, text=packed[number].text, reason=f"{item.reason}{_TRIMMED_SUFFIX * packed[number].trimmed}"
+        )
+        for number, item in enumerate(recollection)
+        if number in packed
     ]
-    left = [item for number, item in enumerate(found) if number not in fits]
+    excluded = [item for number, item in enumerate(recollection) if number not in packed]
     reason = f"beyond the budget of {budget} tokens, or said already"
-    over = [replace(item, reason=f"{reason}: {item.reason.partition(': ')[2]}") for item in left]
-    return replace(found, items=tuple(items), dropped=(*over, *found.dropped) if explain else found.dropped)
+    dropped = [replace(item, reason=f"{reason}: {item.reason.partition(': ')[2]}") for item in excluded]
+    return replace(
+        recollection,
+        items=tuple(items),
+        dropped=(*dropped, *recollection.dropped) if explain else recollection.dropped,
+    )
 
 
 def to_pack_item(item: Candidate, *, attributed: bool = False) -> PackItem:
-    """A recalled memory; `told` says of a raw turn who said it and when.
+    """A recalled memory as an item. `attributed` adds speakers and date to a raw turn.
 
-    What recall notes behind a turn's own words ("past, ...") belongs to it, and is never trimmed away.
+    The note that a turn is outdated becomes part of the label, which is never trimmed.
     """
     turn = item.turn
     if turn is None:
         sources = item.thought.sources if item.thought else ()
         turns = frozenset(source.turn for source in sources)
-        place = (min(turns, default=0), item.ref.id)
-        return PackItem((TextPart(item.text),), item.score.total, place, turns, is_thought=True)
-    noted = item.text.removeprefix(turn.text).strip() if item.text.startswith(turn.text) else ""
+        position = (min(turns, default=0), item.ref.id)
+        return PackItem((TextPart(item.text),), item.score.total, position, turns, is_thought=True)
+    note = item.text.removeprefix(turn.text).strip() if item.text.startswith(turn.text) else ""
     date = f"on {turn.at:%Y-%m-%d}" if attributed else ""
-    label, joint = " ".join(filter(None, (date, noted))), " / " if attributed else "\n"
+    label, separator = " ".join(filter(None, (date, note))), " / " if attributed else "\n"
     parts = tuple(
         TextPart(words, f"{speaker}:" if attributed else "") for speaker, words in _sides(turn) if words
     )
-    place = (turn.id, _AFTER_THOUGHTS)
-    return PackItem(parts, item.score.total, place, frozenset((turn.id,)), label=label, separator=joint)
+    position = (turn.id, _AFTER_THOUGHTS)
+    return PackItem(
+        parts, item.score.total, position, frozenset((turn.id,)), label=label, separator=separator
+    )
 
 
 def _sides(turn: Turn) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -135,10 +145,13 @@ def _sides(turn: Turn) -> tuple[tuple[str, str], tuple[str, str]]:
 
 @dataclass(slots=True, eq=False)
 class _PackSentence:
-    """A sentence that may be packed; `worth` is its gain while nothing is packed, `novelty` what is left."""
+    """A sentence that may be packed.
+
+    `gain` is its value in an empty pack, `novelty` the factor for redundancy.
+    """
 
     packer: _ItemPacker
-    index: int  # its number in the box
+    index: int
     part: int
     start: int
     end: int
@@ -152,68 +165,68 @@ class _PackSentence:
         self.folded = fold_text(self.text)
 
     def priority(self) -> tuple[float, int, int]:
-        """The most gain first, then as given."""
+        """Highest gain first, then the given order."""
         return self.gain * self.novelty, -self.packer.number, -self.index
 
     def is_new_after(self, other: _PackSentence) -> bool:
-        """Whether this says more than the other one, which is packed now; from now on it counts for less."""
+        """Whether this still adds something now that `other` is packed; lowers `novelty`."""
         if self.packer is other.packer:
             return True
-        said = len(self.words & other.words) / len(self.words) if self.words else 0.0
-        if self.folded == other.folded or (said == 1.0 and other.packer.covers(self.packer)):
+        overlap = len(self.words & other.words) / len(self.words) if self.words else 0.0
+        if self.folded == other.folded or (overlap == 1.0 and other.packer.covers(self.packer)):
             return False
-        self.novelty = min(self.novelty, 1 - REDUNDANCY_PENALTY * said)
+        self.novelty = min(self.novelty, 1 - REDUNDANCY_PENALTY * overlap)
         return True
 
 
-def _covering_thought(unit: _PackSentence, others: Sequence[_PackSentence]) -> _PackSentence:
-    """The thought that says all of this sentence of its turn, or the sentence itself."""
-    for each in others:
-        if unit.words and unit.words <= each.words and each.packer.covers(unit.packer):
-            return each
-    return unit
+def _covering_thought(sentence: _PackSentence, others: Sequence[_PackSentence]) -> _PackSentence:
+    """The thought that says everything in this sentence of its turn, or the sentence itself."""
+    for other in others:
+        if sentence.words and sentence.words <= other.words and other.packer.covers(sentence.packer):
+            return other
+    return sentence
 
 
 class _ItemPacker:
-    """One piece on its way into the budget: its sentences, and those that are packed."""
+    """One item while it is packed: all its sentences, and those that are packed."""
 
-    def __init__(self, number: int, piece: PackItem, asked: frozenset[str]) -> None:
+    def __init__(self, number: int, piece: PackItem, question_terms: frozenset[str]) -> None:
         self.number = number
         self.piece = piece
         self.packed: list[_PackSentence] = []
         self.tokens = 0
         self.sentences: list[_PackSentence] = []
         for index, part in enumerate(piece.parts):
-            self.sentences += self._split_part(index, part, asked)
+            self.sentences += self._split_part(index, part, question_terms)
 
     def covers(self, other: _ItemPacker) -> bool:
-        """Whether this is a thought that was drawn from the other one."""
-        drawn = self.piece.is_thought and not other.piece.is_thought
-        return drawn and not self.piece.turns.isdisjoint(other.piece.turns)
+        """Whether this is a thought drawn from the other item, a turn."""
+        thought_and_turn = self.piece.is_thought and not other.piece.is_thought
+        return thought_and_turn and not self.piece.turns.isdisjoint(other.piece.turns)
 
-    def _split_part(self, index: int, part: TextPart, asked: frozenset[str]) -> list[_PackSentence]:
-        found: list[_PackSentence] = []
+    def _split_part(self, index: int, part: TextPart, question_terms: frozenset[str]) -> list[_PackSentence]:
+        sentences: list[_PackSentence] = []
         for sentence in split_chunks(
             part.text[:MAX_SIDE_CHARS], lambda text: count_tokens(text) <= MAX_SENTENCE_TOKENS
         ):
             words = frozenset(extract_terms(sentence.text))
-            match = len(asked & words) / len(asked) if asked else 0.0
-            worth = max(self.piece.value, 0.0) * (MIN_MATCH_FACTOR + (1 - MIN_MATCH_FACTOR) * match)
-            at = len(self.sentences) + len(found)
-            found.append(
-                _PackSentence(self, at, index, sentence.start, sentence.end, sentence.text, words, worth)
+            match = len(question_terms & words) / len(question_terms) if question_terms else 0.0
+            gain = max(self.piece.value, 0.0) * (MIN_MATCH_FACTOR + (1 - MIN_MATCH_FACTOR) * match)
+            position = len(self.sentences) + len(sentences)
+            sentences.append(
+                _PackSentence(self, position, index, sentence.start, sentence.end, sentence.text, words, gain)
             )
-        if len(found) > MAX_SENTENCES_PER_SIDE:
-            nearest = sorted(found, key=lambda unit: (-unit.gain, unit.index))[:MAX_SENTENCES_PER_SIDE]
-            found = sorted(nearest, key=lambda unit: unit.index)
-        return found
+        if len(sentences) > MAX_SENTENCES_PER_SIDE:
+            nearest = sorted(sentences, key=lambda unit: (-unit.gain, unit.index))[:MAX_SENTENCES_PER_SIDE]
+            sentences = sorted(nearest, key=lambda unit: unit.index)
+        return sentences
 
-    def cost_of(self, unit: _PackSentence) -> int:
-        """How many tokens more it takes to say this as well."""
-        return count_tokens(self._text([*self.packed, unit])) - self.tokens
+    def cost_of(self, sentence: _PackSentence) -> int:
+        """The number of tokens that adding this sentence costs."""
+        return count_tokens(self._text([*self.packed, sentence])) - self.tokens
 
-    def add(self, unit: _PackSentence) -> None:
-        self.packed.append(unit)
+    def add(self, sentence: _PackSentence) -> None:
+        self.packed.append(sentence)
         self.tokens = count_tokens(self._text(self.packed))
 
     def result(self) -> PackedItem:
@@ -222,28 +235,31 @@ class _ItemPacker:
         return PackedItem(self.number, self.piece, text, self.tokens, not whole)
 
     def _is_complete(self, index: int) -> bool:
-        said = self._packed_text(index, self.packed)
-        return said == self.piece.parts[index].text.strip()
+        text = self._packed_text(index, self.packed)
+        return text == self.piece.parts[index].text.strip()
 
-    def _text(self, units: Sequence[_PackSentence]) -> str:
+    def _text(self, sentences: Sequence[_PackSentence]) -> str:
         sides = [
-            f"{part.label} {said}" if part.label else said
+            f"{part.label} {side}" if part.label else side
             for index, part in enumerate(self.piece.parts)
-            if (said := self._packed_text(index, units))
+            if (side := self._packed_text(index, sentences))
         ]
         text = self.piece.separator.join(sides)
         return f"{self.piece.label} {text}" if self.piece.label else text
 
-    def _packed_text(self, index: int, units: Sequence[_PackSentence]) -> str:
-        """One side in the words packed of it, a sign for each gap."""
-        chosen = sorted((unit for unit in units if unit.part == index), key=lambda unit: unit.index)
+    def _packed_text(self, index: int, sentences: Sequence[_PackSentence]) -> str:
+        """The packed sentences of one side, with an ellipsis for each gap."""
+        chosen = sorted(
+            (sentence for sentence in sentences if sentence.part == index),
+            key=lambda sentence: sentence.index,
+        )
         if not chosen:
             return ""
         text = self.piece.parts[index].text
-        out, end = "", 0
-        for unit in chosen:
-            between = text[end : unit.start]
-            out += f" {ELLIPSIS} " if between.strip() else between if end else ""
-            out += unit.text
-            end = unit.end
-        return (out + f" {ELLIPSIS}" if text[end:].strip() else out).strip()
+        result, end = "", 0
+        for sentence in chosen:
+            gap = text[end : sentence.start]
+            result += f" {ELLIPSIS} " if gap.strip() else gap if end else ""
+            result += sentence.text
+            end = sentence.end
+        return (result + f" {ELLIPSIS}" if text[end:].strip() else result).strip()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from thinkback.index.lexical import QueryTerms, hash_terms
 from thinkback.language.kinship import ROLES_EN, ROLES_ZH
@@ -14,56 +14,63 @@ from thinkback.language.mentions import find_chains
 from thinkback.language.names import USER
 from thinkback.language.query_rewrite import content_terms, rewrite_question
 from thinkback.language.questions import QuestionType, classify_question, is_brief
-from thinkback.language.scripts import has_han
 from thinkback.language.thesaurus import related_terms
 from thinkback.language.tokens import extract_terms
+from thinkback.language.writing_systems import has_han
 from thinkback.recall.entities import ChainResult, EntityGraph, ResolvedEntity
-from thinkback.recall.lifecycle import JournalReader, LifecycleCache
-from thinkback.recall.retention import RetentionScorer
+from thinkback.recall.score import RetentionScorer
+from thinkback.recall.thought_lifecycle import JournalReader, LifecycleCache
 from thinkback.types import ItemKind, Kind, Ref, Thought, Turn
 
 if TYPE_CHECKING:
-    from thinkback.types import TermHashes, Vector
+    from thinkback.types import Vector
 
 
-_SYNONYM_WEIGHT = 0.7  # what a word that means alike is worth of the word itself
+_SYNONYM_WEIGHT = 0.7  # relative to the word itself
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnowledgeSnapshot:
-    """What was known at an earlier time: thoughts held true then (at the time asked for), all, and turns."""
+    """The ids known at an earlier time: thoughts that were valid then, all thoughts, and turns."""
 
     valid_thoughts: Collection[int]
     all_thoughts: Collection[int]
     turns: Collection[int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PreparedQuery:
-    """A query, ready to be searched with."""
+    """A query with everything that was computed from it before the search."""
 
     text: str
     vector: Vector
-    terms: TermHashes
     k: int
     as_of: datetime | None = None
     explain: bool = False
     snapshot: KnowledgeSnapshot | None = None
     retention: RetentionScorer | None = None
-    now: datetime | None = None  # when it is asked
-    about_ids: tuple[int, ...] = ()  # thoughts told of those it speaks of
-    expanded_text: str = ""  # the same with the names of those it speaks of: "my sister" is Anna
+    now: datetime | None = None
     kind_probabilities: Mapping[Kind, float] = field(
         default_factory=dict
-    )  # P(kind | question); empty: nothing is known
-    resolved: ResolvedQuery | None = None  # how they were found, to be explained
+    )  # P(kind | query), if it was computed
+    resolved: ResolvedQuery | None = None
+
+    @property
+    def about_ids(self) -> tuple[int, ...]:
+        """Thoughts about the people and things that the query mentions."""
+        return () if self.resolved is None else self.resolved.about_ids
+
+    @property
+    def expanded_text(self) -> str:
+        """The query with names in place of descriptions ("my sister" -> "Anna"); "" if there are none."""
+        return "" if self.resolved is None else self.resolved.expand(self.text)
 
 
 Value = TypeVar("Value")
 
 
 class Memoiser(Protocol):
-    """What a function makes of a text; where texts are read again and again, it may know that already."""
+    """Calls a function of a text, or returns the result of an earlier call."""
 
     def __call__(self, function: Callable[[str], Value], text: str, /) -> Value: ...
 
@@ -72,20 +79,18 @@ def _call_uncached(function: Callable[[str], Value], text: str) -> Value:
     return function(text)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MemoryLoader:
-    """Where the words of a hit are read."""
+    """Reads the memories behind search hits."""
 
     thoughts: Callable[[Sequence[int]], Sequence[Thought]]
     turns: Callable[[Sequence[int]], Sequence[Turn]]
     journal: JournalReader
-    lifecycles: LifecycleCache | None = (
-        None  # what is known of their ends from earlier questions, to be added to
-    )
+    lifecycles: LifecycleCache | None = None  # states known from earlier queries; new ones are added
     memoise: Memoiser = _call_uncached
 
     def load_once(self) -> MemoryLoader:
-        """The same for one question, which may ask for a memory again and again: each is read once."""
+        """A loader for a single query that reads each memory only once."""
         return replace(self, thoughts=_load_once(self.thoughts), turns=_load_once(self.turns))
 
 
@@ -93,80 +98,104 @@ Read = TypeVar("Read", Thought, Turn)
 
 
 def _load_once(read: Callable[[Sequence[int]], Sequence[Read]]) -> Callable[[Sequence[int]], Sequence[Read]]:
-    found: dict[int, Read] = {}
+    loaded: dict[int, Read] = {}
 
-    def look(ids: Sequence[int]) -> Sequence[Read]:
-        if missing := [id_ for id_ in ids if id_ not in found]:
-            found.update((each.id, each) for each in read(missing))
-        return [found[id_] for id_ in sorted(ids) if id_ in found]
+    def load(ids: Sequence[int]) -> Sequence[Read]:
+        if missing := [id_ for id_ in ids if id_ not in loaded]:
+            loaded.update((memory.id, memory) for memory in read(missing))
+        return [loaded[id_] for id_ in sorted(ids) if id_ in loaded]
 
-    return look
-
-
-def build_query_variants(question: PreparedQuery) -> dict[ItemKind, tuple[QueryTerms, ...]]:
-    """By what each kind is searched: raw turns in the question's own words, thoughts in their phrases too."""
-    own = tuple(_own_variants(question))
-    phrased = tuple(_thought_variants(question.text))
-    if question.expanded_text:
-        own = (
-            *own,
-            QueryTerms(hash_terms(extract_terms(question.expanded_text))),
-            _to_query_terms(content_terms(question.expanded_text)),
-        )
-        phrased = (*phrased, *_thought_variants(question.expanded_text))
-    return {"turn": own, "thought": (*own, *phrased)}
+    return load
 
 
-def literal_query_variants(question: PreparedQuery) -> dict[ItemKind, tuple[QueryTerms, ...]]:
-    """By the question's own words, and nothing else."""
-    asked = (QueryTerms(question.terms),)
-    return {"turn": asked, "thought": asked}
+class SearchVariant(NamedTuple):
+    """One phrasing of the query. `optional_words` count only if they occur in the space."""
+
+    words: tuple[str, ...]
+    optional_words: tuple[str, ...] = ()
+    weight: float = 1.0
+
+    def hashed(self) -> QueryTerms:
+        optional = hash_terms(self.optional_words) if self.optional_words else None
+        return QueryTerms(hash_terms(self.words), optional, self.weight)
 
 
-def _own_variants(question: PreparedQuery) -> Iterator[QueryTerms]:
-    """As it was asked; without the words that only ask; in words like its own.
+class SearchVariants(NamedTuple):
+    """The phrasings of a query: turns are searched with `shared`, thoughts with all."""
 
-    Of Chinese every two neighbours are a term, and many pairs are no word: a pair that nobody wrote must not
-    weigh as if a rare word were missing.
+    shared: tuple[SearchVariant, ...]
+    thoughts_only: tuple[SearchVariant, ...] = ()
+
+    def hashed(self) -> dict[ItemKind, tuple[QueryTerms, ...]]:
+        shared = tuple(variant.hashed() for variant in self.shared)
+        return {"turn": shared, "thought": (*shared, *(variant.hashed() for variant in self.thoughts_only))}
+
+
+def literal_variants(text: str) -> SearchVariants:
+    """Only the words of the query itself."""
+    return SearchVariants((SearchVariant(tuple(extract_terms(text))),))
+
+
+def build_variants(text: str, expanded_text: str = "") -> SearchVariants:
+    """The query as it is, without question words, with synonyms, and phrased like a thought that answers it.
+
+    `expanded_text` is the query with the names of the people it describes.
     """
-    yield QueryTerms(hash_terms(extract_terms(question.text)))
-    if not is_brief(question.text):
+    shared = tuple(_own_variants(text))
+    phrased = tuple(_thought_variants(text))
+    if expanded_text:
+        literal = SearchVariant(tuple(extract_terms(expanded_text)))
+        shared = (*shared, literal, _with_optional_pairs(content_terms(expanded_text)))
+        phrased = (*phrased, *_thought_variants(expanded_text))
+    return SearchVariants(shared, phrased)
+
+
+def _own_variants(text: str) -> Iterator[SearchVariant]:
+    """The query as it is; without question words; as synonyms."""
+    terms = extract_terms(text)
+    yield SearchVariant(tuple(terms))
+    if not is_brief(text):
         return
-    if (wanted := content_terms(question.text)) != extract_terms(question.text):
-        yield _to_query_terms(wanted)
-    if like := related_terms(question.text):
-        yield QueryTerms(hash_terms(()), hash_terms(like), _SYNONYM_WEIGHT)
+    if (content := content_terms(text)) != terms:
+        yield _with_optional_pairs(content)
+    if synonyms := related_terms(text):
+        yield SearchVariant((), tuple(synonyms), _SYNONYM_WEIGHT)
 
 
-def _thought_variants(text: str) -> Iterator[QueryTerms]:
-    """As a thought that answers would say it."""
+def _thought_variants(text: str) -> Iterator[SearchVariant]:
+    """The query phrased like the thoughts that would answer it."""
     if is_brief(text):
-        told = {frozenset(extract_terms(text)), frozenset(content_terms(text))}
-        for wanted in rewrite_question(text):
-            if frozenset(wanted) not in told:
-                told.add(frozenset(wanted))
-                yield _to_query_terms(wanted)
+        seen = {frozenset(extract_terms(text)), frozenset(content_terms(text))}
+        for phrasing in rewrite_question(text):
+            if frozenset(phrasing) not in seen:
+                seen.add(frozenset(phrasing))
+                yield _with_optional_pairs(phrasing)
 
 
-def _to_query_terms(wanted: Sequence[str]) -> QueryTerms:
-    words = [term for term in wanted if term.isascii() or len(term) == 1]
-    pairs = [term for term in wanted if not term.isascii() and len(term) > 1]
-    return QueryTerms(hash_terms(words), hash_terms(pairs))
+def _with_optional_pairs(terms: Sequence[str]) -> SearchVariant:
+    """A variant in which pairs of Chinese characters are optional.
+
+    Every two adjacent characters are a term, and many pairs are not a word. A pair that never occurs must not
+    count as a rare word that is missing.
+    """
+    words = tuple(term for term in terms if term.isascii() or len(term) == 1)
+    pairs = tuple(term for term in terms if not term.isascii() and len(term) > 1)
+    return SearchVariant(words, pairs)
 
 
 _USER_ZH = "用户"
-_MAX_QUERY_CHARS = 300  # characters: a longer text is no question after one thing
+_MAX_QUERY_CHARS = 300  # a longer text is not a question about one person
 _ROLE_WORDS = "|".join(sorted(ROLES_EN, key=len, reverse=True))
 _RELATIVE_PHRASE = re.compile(
     rf"\w(?:['’]s|s['’]) (?:\w+ )?(?:{_ROLE_WORDS})\b|\b(?:{_ROLE_WORDS}) of \w|的(?:{'|'.join(ROLES_ZH)})",
     re.IGNORECASE,
 )
-"""Somebody's relative, whoever that is: "Tom's brother", 王强的妻子."""
+"""A relative of somebody: "Tom's brother", 王强的妻子."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A phrase of the query, all names of whom it names, and the way from one to the other in words."""
+    """A phrase of the query, the names of the entities it refers to, and how it leads to them, in words."""
 
     phrase: str
     names: tuple[str, ...]
@@ -175,11 +204,11 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedQuery:
-    """`expansions` are the names, besides those in the query, that thoughts about those it means are kept
-    under: words to search with. `aliases` are their other names, which raw turns may use: most add nothing.
-    `bridge` are the thoughts that lead to them.
+    """The people and things that a query refers to.
 
-    `about` are the thoughts told of those mentioned, by whatever name; of the user, who has too many, none.
+    `expansions` are the names of their thoughts that do not occur in the query; they are searched for too.
+    `aliases` are other names. `linking_ids` are the thoughts that link the query to them, and `about_ids` the
+    thoughts about them (none for the user, who has too many).
     """
 
     question: QuestionType
@@ -191,7 +220,7 @@ class ResolvedQuery:
     reasons: tuple[str, ...] = ()
 
     def expand(self, query: str) -> str:
-        """The query with those names in place of the phrases that mean them; "" where no name is new."""
+        """The query with names in place of descriptions; "" if there are no new names."""
         if not self.expansions:
             return ""
         for mention in self.mentions:
@@ -201,57 +230,66 @@ class ResolvedQuery:
 
 
 def may_name_entity(query: str) -> bool:
-    """Whether a phrase of the query may lead to a name; only then is it worth to know who is who."""
+    """Whether the query may describe somebody, so that it is worth building the entity graph."""
     return bool(_RELATIVE_PHRASE.search(query[:_MAX_QUERY_CHARS]) or find_chains(query, lambda words: False))
 
 
 def resolve_query(query: str, graph: EntityGraph) -> ResolvedQuery:
-    """What a query is after, as far as its words and the graph tell; the same for the same two, always."""
-    ways = _resolve_chains(query, graph)
-    mentions = [_build_mention(query[start : way.end], way, graph, query) for start, way in ways]
-    reached = [each for _, way in ways for each in way.reached]
-    kept = {name for each in reached for name in _subject_names(each, graph, query)}
+    """Find the people and things that a query refers to.
+
+    In "Where does my sister's husband work?" the graph leads from the phrase to the name "Erik".
+    """
+    chains = _resolve_chains(query, graph)
+    mentions = [_build_mention(query[start : result.end], result, graph, query) for start, result in chains]
+    entities = [entity for _, result in chains for entity in result.reached]
+    subject_names = {name for entity in entities for name in _subject_names(entity, graph, query)}
     names = dict.fromkeys(name for mention in mentions for name in mention.names)
-    unsaid = [name for name in names if not _is_mentioned(name, query)]
-    told = (id_ for each in reached if each.key != USER for id_ in graph.thought_ids_about(each.key))
+    new_names = [name for name in names if not _is_mentioned(name, query)]
+    about = (id_ for entity in entities if entity.key != USER for id_ in graph.thought_ids_about(entity.key))
     return ResolvedQuery(
         question=classify_question(query),
         mentions=tuple(mentions),
-        expansions=tuple(name for name in unsaid if name in kept),
-        aliases=tuple(name for name in unsaid if name not in kept),
-        linking_ids=tuple(dict.fromkeys(id_ for each in reached for _, id_ in each.path if id_ in graph)),
-        about_ids=tuple(dict.fromkeys(told)),
-        reasons=tuple(_expansion_reasons(mentions, [way for _, way in ways], kept.intersection(unsaid))),
+        expansions=tuple(name for name in new_names if name in subject_names),
+        aliases=tuple(name for name in new_names if name not in subject_names),
+        linking_ids=tuple(
+            dict.fromkeys(id_ for entity in entities for _, id_ in entity.path if id_ in graph)
+        ),
+        about_ids=tuple(dict.fromkeys(about)),
+        reasons=tuple(
+            _expansion_reasons(
+                mentions, [result for _, result in chains], subject_names.intersection(new_names)
+            )
+        ),
     )
 
 
 def _resolve_chains(query: str, graph: EntityGraph) -> list[tuple[int, ChainResult]]:
-    """(where it starts, whom it leads to) of every phrase that names somebody; a pronoun means the last."""
-    found: list[tuple[int, ChainResult]] = []
+    """Start and result of each phrase that refers to somebody; a pronoun means the last one."""
+    results: list[tuple[int, ChainResult]] = []
     for chain in find_chains(query, graph.is_name):
-        if any(chain.start in range(start, way.end) for start, way in found):
+        if any(chain.start in range(start, result.end) for start, result in results):
             continue
-        way = graph.follow_chain(chain, found[-1][1].reached if found else ())
-        if way.reached:
-            found.append((chain.start, way))
-    return found
+        result = graph.follow_chain(chain, results[-1][1].reached if results else ())
+        if result.reached:
+            results.append((chain.start, result))
+    return results
 
 
-def _build_mention(phrase: str, way: ChainResult, graph: EntityGraph, query: str) -> Mention:
+def _build_mention(phrase: str, result: ChainResult, graph: EntityGraph, query: str) -> Mention:
     names: dict[str, None] = {}
     paths: list[str] = []
-    for each in way.reached:
-        own = _entity_names(each, graph, query)
-        names |= dict.fromkeys(own)
-        steps = _format_path(each, graph) or [", ".join(own)]
-        paths.append(" -> ".join((phrase, *steps, *(("?",) if way.missing else ()))))
+    for entity in result.reached:
+        entity_names = _entity_names(entity, graph, query)
+        names |= dict.fromkeys(entity_names)
+        steps = _format_path(entity, graph) or [", ".join(entity_names)]
+        paths.append(" -> ".join((phrase, *steps, *(("?",) if result.missing else ()))))
     return Mention(phrase, tuple(names), "; ".join(paths))
 
 
-def _format_path(one: ResolvedEntity, graph: EntityGraph) -> list[str]:
-    """ "Anna (thought:4)": of several thoughts in a row about one name, all at once."""
+def _format_path(entity: ResolvedEntity, graph: EntityGraph) -> list[str]:
+    """The steps to an entity, such as "Anna (thought:4)"; consecutive thoughts about one name are grouped."""
     grouped: list[tuple[str, list[str]]] = []
-    for key, id_ in one.path:
+    for key, id_ in entity.path:
         name = graph.display_name(key)
         if grouped and grouped[-1][0] == name:
             grouped[-1][1].append(str(Ref("thought", id_)))
@@ -260,34 +298,34 @@ def _format_path(one: ResolvedEntity, graph: EntityGraph) -> list[str]:
     return [f"{name} ({', '.join(refs)})" for name, refs in grouped]
 
 
-def _entity_names(one: ResolvedEntity, graph: EntityGraph, query: str) -> tuple[str, ...]:
-    if one.key == USER:  # a question about the user by his name: thoughts call him the user
+def _entity_names(entity: ResolvedEntity, graph: EntityGraph, query: str) -> tuple[str, ...]:
+    if entity.key == USER:  # thoughts call the user "user", not by name
         return (_USER_ZH,) if has_han(query) else (USER,)
-    return graph.names_of(one.key) or tuple(name for name, _ in one.path[-1:])
+    return graph.names_of(entity.key) or tuple(name for name, _ in entity.path[-1:])
 
 
-def _subject_names(one: ResolvedEntity, graph: EntityGraph, query: str) -> tuple[str, ...]:
-    kept = graph.subject_names(one.key) if one.key != USER else ()
-    return kept or _entity_names(one, graph, query)
+def _subject_names(entity: ResolvedEntity, graph: EntityGraph, query: str) -> tuple[str, ...]:
+    names = graph.subject_names(entity.key) if entity.key != USER else ()
+    return names or _entity_names(entity, graph, query)
 
 
 def _is_mentioned(name: str, query: str) -> bool:
-    """Whether the query has the words of a name already: "my mom" those of "user's mom"."""
+    """Whether the query contains the words of a name: "my mom" contains those of "user's mom"."""
     bare = name.removeprefix(f"{USER}'s ").removeprefix(f"{_USER_ZH}的")
     if has_han(bare):
         return bare in query
     text, words = f" {query.casefold()} ", bare.casefold()
-    at = text.find(words)
-    while at >= 0 and (text[at - 1].isalpha() or text[at + len(words)].isalpha()):
-        at = text.find(words, at + 1)
-    return at >= 0
+    position = text.find(words)
+    while position >= 0 and (text[position - 1].isalpha() or text[position + len(words)].isalpha()):
+        position = text.find(words, position + 1)
+    return position >= 0
 
 
 def _expansion_reasons(
-    mentions: Sequence[Mention], ways: Sequence[ChainResult], new: Collection[str]
+    mentions: Sequence[Mention], results: Sequence[ChainResult], new: Collection[str]
 ) -> Iterator[str]:
-    for mention, way in zip(mentions, ways, strict=True):
+    for mention, result in zip(mentions, results, strict=True):
         if searched := [name for name in mention.names if name in new]:
             yield f"{mention.path}: also searched for {', '.join(searched)}"
-        if way.missing:
-            yield f"{mention.phrase}: nothing known of a {way.missing}"
+        if result.missing:
+            yield f"{mention.phrase}: nothing known of a {result.missing}"

@@ -1,14 +1,10 @@
-"""The thought retriever (TiM 002, 3.3): groups first, similarity inside them; and the bank beside the space.
-
-Stage 1 picks the candidates, stage 2 scores them; both happen in `index.shelf`. By default thoughts and raw
-turns are ranked together (decision 0013), so that what was not turned into a thought is still found; in TiM
-turns only fill the places that thoughts leave. A preset may have candidates scored anew (`recall.rerank`).
-
-    search -> rows -> judge -> beside -> past
-"""
+"""Retrieves the memories for a query: search, score, select, and fill free places with neighbouring turns."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import NamedTuple
 
 from thinkback.index.space_index import Hits, SpaceIndex
@@ -16,25 +12,81 @@ from thinkback.language.safety.quarantine import withheld_reason
 from thinkback.presets import Preset
 from thinkback.recall.explain import build_understanding
 from thinkback.recall.features import MemoryHit, build_hits, build_hits_with_features, rank_hits
-from thinkback.recall.neighbours import add_neighbours
+from thinkback.recall.outdated import find_outdated
 from thinkback.recall.query import MemoryLoader, PreparedQuery
 from thinkback.recall.rerankers import Reranker, get_reranker, to_rerank_candidates
-from thinkback.recall.retention import RetentionScorer
+from thinkback.recall.score import RetentionScorer
 from thinkback.recall.search import Search, prepare_search
 from thinkback.recall.selection import CANDIDATES_PER_RESULT, Selection, Selector
-from thinkback.types import Candidate, Hashing, Recollection, Thought, Turn
+from thinkback.types import Candidate, Hashing, Recollection, Ref, Thought, Turn
 
-_RERANK_CANDIDATES = 128  # candidates of each kind that a reranker is given
-_MIN_CANDIDATES_BY_KIND = (
-    48  # at least so many, where one of the kind asked for may stand behind many of another
+_MAX_REFERENCE_CHARS = 2000  # of a turn, to decide whether it refers to someone
+_MAX_NEAREST_TURNS = 3  # nearest turns that may be kept below the threshold
+_MIN_SCORE_RATIO = 1.25  # how much better than the next candidates the nearest turns must be
+_CONVERSATION_GAP = timedelta(hours=2)  # turns of a session within this time belong together
+_REFERENCE_WORDS = re.compile(
+    r"\b(?:he|she|they|it|him|her|them|his|hers|their|its|there)\b|[他她它牠]|[那这這][边邊里裡儿兒]",
+    re.IGNORECASE,
 )
 
 
-class RetrievalResult(NamedTuple):
-    """What is kept and what is dropped, and how both sides were searched; the bank only where it was."""
+def add_neighbours(
+    search: Search,
+    kept: list[Candidate],
+    dropped: list[Candidate],
+    limit: int,
+    selector: Selector,
+    covered_turns: Sequence[Turn],
+) -> tuple[list[Candidate], list[Candidate]]:
+    """Move turns from `dropped` to `kept` while there are slots left.
 
-    space: Hits
-    bank: Hits | None
+    First turns right before or after a kept turn or one of `covered_turns` that refer to it ("she" is named
+    in the other one). Then, in a small memory bank, the nearest turns.
+    """
+    if search.strict:
+        return kept, dropped
+    anchors = [*covered_turns, *(item.turn for item in kept if item.turn)]
+    adjacent = {id_ for turn in anchors for id_ in search.index.adjacent_ids("turn", turn.id)}
+    added: dict[Ref, Candidate] = {}
+
+    def keep(item: Candidate, why: str) -> None:
+        turn = item.turn
+        if (
+            turn
+            and len(kept) + len(added) < limit
+            and not (withheld_reason(turn) or selector.rejection_reason(turn))
+        ):
+            added.setdefault(item.ref, selector.accept(item, turn, why))
+
+    for item in dropped:
+        if item.ref.id in adjacent and item.turn and any(_refers_back(item.turn, other) for other in anchors):
+            keep(item, "said beside it")
+    # If the next candidates are about as near, none of them stands out.
+    next_best = _MIN_SCORE_RATIO * max(
+        (item.score.total for item in dropped[_MAX_NEAREST_TURNS:]), default=0.0
+    )
+    for item in dropped[:_MAX_NEAREST_TURNS] if search.accepts_nearest else ():
+        if item.score.total >= max(search.preset.fill_threshold / 2, next_best):
+            keep(item, "near")
+    return kept + list(added.values()), [item for item in dropped if item.ref not in added]
+
+
+def _refers_back(one: Turn, other: Turn) -> bool:
+    """Whether the later of two turns of a conversation uses a pronoun that the earlier one may explain."""
+    later = max(one, other, key=lambda turn: turn.id)
+    same_conversation = one.session == other.session and abs(one.at - other.at) <= _CONVERSATION_GAP
+    return same_conversation and bool(_REFERENCE_WORDS.search(later.query[:_MAX_REFERENCE_CHARS]))
+
+
+_RERANK_CANDIDATES = 128  # of each kind, for a reranker
+_MIN_CANDIDATES_BY_KIND = 48  # if kinds are scored: the wanted kind may rank behind many of another
+
+
+class RetrievalResult(NamedTuple):
+    """Kept and dropped candidates, and the hits they came from (None: turns were not searched)."""
+
+    thought_hits: Hits
+    turn_hits: Hits | None
     kept: list[Candidate]
     dropped: list[Candidate]
 
@@ -42,124 +94,148 @@ class RetrievalResult(NamedTuple):
 def retrieve(
     query: PreparedQuery, index: SpaceIndex, hashing: Hashing | None, preset: Preset, loader: MemoryLoader
 ) -> Recollection:
-    """The k memories that matter most, best first; with `explain`, what was dropped as well."""
+    """The `query.k` most relevant memories, best first; if explained, with the dropped candidates."""
     search = prepare_search(query, index, hashing, preset, loader)
     if preset.rerank:
-        done = _retrieve_reranked(search, get_reranker(preset.rerank))
+        result = _retrieve_reranked(search, get_reranker(preset.rerank))
+    elif search.preset.rank_together:
+        result = _retrieve_combined(search)
     else:
-        done = _retrieve_combined(search) if search.preset.rank_together else _retrieve_thoughts_first(search)
-    found = done.space if len(done.space) or done.bank is None else done.bank
-    promising = sorted(done.dropped, key=lambda item: -item.score.total) if query.explain else ()
+        result = _retrieve_thoughts_first(search)
+    thought_hits, turn_hits = result.thought_hits, result.turn_hits
+    hits = thought_hits if len(thought_hits) or turn_hits is None else turn_hits
+    dropped = sorted(result.dropped, key=lambda item: -item.score.total) if query.explain else ()
     return Recollection(
         query=query.text,
-        items=tuple(done.kept),
-        dropped=tuple(promising),
+        items=tuple(result.kept),
+        dropped=tuple(dropped),
         threshold=search.preset.threshold,
-        group=found.group,
-        probes=found.probes,
-        exact=found.exact,
-        understanding=build_understanding(search, done.space, done.bank) if query.explain else None,
+        group=hits.group,
+        probes=hits.probes,
+        exact=hits.exact,
+        understanding=build_understanding(search, thought_hits, turn_hits) if query.explain else None,
     )
 
 
 def _retrieve_combined(search: Search) -> RetrievalResult:
-    """Thoughts and raw turns on one scale: what was not turned into a thought is found all the same."""
-    question = search.query
-    limit = max(
-        _MIN_CANDIDATES_BY_KIND if question.kind_probabilities else 0, question.k * CANDIDATES_PER_RESULT
-    )
+    """Rank thoughts and raw turns on one scale."""
+    k = search.query.k
+    limit = max(_MIN_CANDIDATES_BY_KIND if search.query.kind_probabilities else 0, k * CANDIDATES_PER_RESULT)
     while True:
-        found, bank = search.hits("thought", limit), search.hits("turn", limit)
-        if question.retention is not None:
-            found = _apply_retention(question.retention, search, found)
-        thoughts = {each.id: each for each in search.loader.thoughts(found.ids.tolist())}
-        turns = {each.id: each for each in search.loader.turns(bank.ids.tolist())}
-        judge = Selector(search, turns)
-        told = build_hits_with_features(search, "thought", found, thoughts)
-        raw = build_hits_with_features(search, "turn", bank, turns)
-        rows = rank_hits(search, told, raw)
-        items, dropped = judge(rows, question.k)
-        # What was not looked at may be better than what is kept, where all before it was no find.
-        unseen = max((hits.score[-1] for hits in (found, bank) if len(hits) == limit), default=0.0)
-        if not search.is_relevant(unseen) or (len(items) == question.k and items[-1].score.total >= unseen):
-            items, dropped = _fill_remaining(search, judge, turns, items, dropped, question.k)
-            return RetrievalResult(found, bank, items, dropped)
+        thought_hits, turn_hits = search.hits("thought", limit), search.hits("turn", limit)
+        if search.query.retention is not None:
+            thought_hits = _apply_retention(search.query.retention, search, thought_hits)
+        thoughts, turns = _load_thoughts(search, thought_hits), _load_turns(search, turn_hits)
+        selector = _selector(search, turns)
+        ranked = rank_hits(
+            search,
+            build_hits_with_features(search, thought_hits, thoughts),
+            build_hits_with_features(search, turn_hits, turns),
+        )
+        kept, dropped = selector.select(ranked, k)
+        # Rows beyond the limit may be better than the kept ones if many candidates were rejected.
+        unseen = max(
+            (hits.score[-1] for hits in (thought_hits, turn_hits) if len(hits) == limit), default=0.0
+        )
+        if not search.is_relevant(unseen) or (len(kept) == k and kept[-1].score.total >= unseen):
+            kept, dropped = _fill_remaining(search, selector, turns, kept, dropped, k)
+            return RetrievalResult(thought_hits, turn_hits, kept, dropped)
         limit *= CANDIDATES_PER_RESULT
 
 
 def _retrieve_reranked(search: Search, rerank: Reranker) -> RetrievalResult:
-    """As a paper scores them: more candidates of both kinds than can be kept, each given a new total.
+    """Let a reranker score more candidates of both kinds than can be kept.
 
-    What is no find in any case keeps the score of the search: it must not take the place of one.
+    Rejected candidates keep the score of the search, so that they take no slot from the others.
     """
-    limit = max(_RERANK_CANDIDATES, search.query.k * CANDIDATES_PER_RESULT)
+    k = search.query.k
+    limit = max(_RERANK_CANDIDATES, k * CANDIDATES_PER_RESULT)
     while True:
-        found, bank = search.hits("thought", limit), search.hits("turn", limit)
-        thoughts = {each.id: each for each in search.loader.thoughts(found.ids.tolist())}
-        turns = {each.id: each for each in search.loader.turns(bank.ids.tolist())}
-        judge = Selector(search, turns)
-        finds = {
-            turn.ref for turn in turns.values() if not (withheld_reason(turn) or judge.rejection_reason(turn))
+        thought_hits, turn_hits = search.hits("thought", limit), search.hits("turn", limit)
+        thoughts, turns = _load_thoughts(search, thought_hits), _load_turns(search, turn_hits)
+        selector = _selector(search, turns)
+        eligible = {
+            turn.ref
+            for turn in turns.values()
+            if not (withheld_reason(turn) or selector.rejection_reason(turn))
         }
-        if len(finds) >= search.query.k or len(bank) < limit:
+        if len(eligible) >= k or len(turn_hits) < limit:
             break
         limit *= CANDIDATES_PER_RESULT
-    finds |= {thought.ref for thought in thoughts.values() if not withheld_reason(thought)}
-    every = [*build_hits(search, "thought", found, thoughts), *build_hits(search, "turn", bank, turns)]
-    rows = [row for row in every if row.memory.ref in finds]
+    eligible |= {thought.ref for thought in thoughts.values() if not withheld_reason(thought)}
+    hits = [*build_hits(thought_hits, thoughts), *build_hits(turn_hits, turns)]
+    candidates = [hit for hit in hits if hit.memory.ref in eligible]
     totals = rerank(
-        search.query, to_rerank_candidates([(row.memory, row.score) for row in rows], search.loader)
+        search.query, to_rerank_candidates([(hit.memory, hit.score) for hit in candidates], search.loader)
     )
     why = f"scored anew by {search.preset.rerank}"
-    rows = [row.with_total(total, why) for row, total in zip(rows, totals, strict=True)]
-    told = [row for row in rows if isinstance(row.memory, Thought)]
-    raw = [row for row in rows if isinstance(row.memory, Turn)]
-    left = (row for row in every if row.memory.ref not in finds)
-    standing = rank_hits(search, told, raw)
-    kept, dropped = judge(sorted((*standing, *left), key=MemoryHit.sort_key), search.query.k)
-    return RetrievalResult(found, bank, kept, dropped)
+    reranked = [hit.with_total(total, why) for hit, total in zip(candidates, totals, strict=True)]
+    ranked = rank_hits(
+        search,
+        [hit for hit in reranked if isinstance(hit.memory, Thought)],
+        [hit for hit in reranked if isinstance(hit.memory, Turn)],
+    )
+    rejected = (hit for hit in hits if hit.memory.ref not in eligible)
+    kept, dropped = selector.select(sorted((*ranked, *rejected), key=MemoryHit.sort_key), k)
+    return RetrievalResult(thought_hits, turn_hits, kept, dropped)
 
 
 def _retrieve_thoughts_first(search: Search) -> RetrievalResult:
-    """As the papers do it: the space, and the bank only for the places that it leaves."""
-    question = search.query
-    wider = question.explain or question.retention is not None
-    found = search.hits("thought", question.k * CANDIDATES_PER_RESULT if wider else question.k)
-    if question.retention is not None:
-        found = _apply_retention(question.retention, search, found)
-    thoughts = {each.id: each for each in search.loader.thoughts(found.ids.tolist())}
-    items, dropped = Selector(search, {})(build_hits(search, "thought", found, thoughts), question.k)
-    wanted = question.k - len(items)
-    limit = question.k * CANDIDATES_PER_RESULT
-    bank = None
-    while wanted:
-        bank = search.hits("turn", limit)
-        turns = {each.id: each for each in search.loader.turns(bank.ids.tolist())}
-        judge = Selector(search, turns, items)
-        filling, left = judge(build_hits(search, "turn", bank, turns), wanted)
-        if len(filling) == wanted or not search.has_more(bank, limit):
-            filling, left = _fill_remaining(search, judge, turns, filling, left, wanted)
-            items, dropped = items + filling, dropped + left
+    """As in the papers: thoughts first, turns only for the slots that are left."""
+    query = search.query
+    wider = query.explain or query.retention is not None
+    thought_hits = search.hits("thought", query.k * CANDIDATES_PER_RESULT if wider else query.k)
+    if query.retention is not None:
+        thought_hits = _apply_retention(query.retention, search, thought_hits)
+    thoughts = _load_thoughts(search, thought_hits)
+    kept, dropped = _selector(search, {}).select(build_hits(thought_hits, thoughts), query.k)
+    free = query.k - len(kept)
+    limit = query.k * CANDIDATES_PER_RESULT
+    turn_hits = None
+    while free:
+        turn_hits = search.hits("turn", limit)
+        turns = _load_turns(search, turn_hits)
+        selector = _selector(search, turns, kept)
+        kept_turns, dropped_turns = selector.select(build_hits(turn_hits, turns), free)
+        if len(kept_turns) == free or not search.has_more(turn_hits, limit):
+            kept_turns, dropped_turns = _fill_remaining(
+                search, selector, turns, kept_turns, dropped_turns, free
+            )
+            kept, dropped = kept + kept_turns, dropped + dropped_turns
             break
         limit *= CANDIDATES_PER_RESULT
-    return RetrievalResult(found, bank, items, dropped)
+    return RetrievalResult(thought_hits, turn_hits, kept, dropped)
+
+
+def _load_thoughts(search: Search, hits: Hits) -> dict[int, Thought]:
+    return {thought.id: thought for thought in search.loader.thoughts(hits.ids.tolist())}
+
+
+def _load_turns(search: Search, hits: Hits) -> dict[int, Turn]:
+    return {turn.id: turn for turn in search.loader.turns(hits.ids.tolist())}
+
+
+def _selector(search: Search, turns: Mapping[int, Turn], kept: Sequence[Candidate] = ()) -> Selector:
+    """A selector for these turns, with the outdated facts among them."""
+    outdated = find_outdated(search, turns.values(), search.query.k * CANDIDATES_PER_RESULT)
+    return Selector(search, turns, outdated, kept)
 
 
 def _fill_remaining(
     search: Search,
     selector: Selector,
-    turns: dict[int, Turn],
+    turns: Mapping[int, Turn],
     kept: list[Candidate],
     dropped: list[Candidate],
     limit: int,
 ) -> Selection:
-    """The places not taken yet go to what was said beside a find, and last to what is past."""
-    named = [turns[id_] for id_ in selector.thoughts_by_turn if id_ in turns]
-    kept, dropped = add_neighbours(search, kept, dropped, limit, selector, named)
+    """Fill leftover slots with turns next to a kept memory, then with outdated turns."""
+    covered = [turns[id_] for id_ in selector.thoughts_by_turn if id_ in turns]
+    kept, dropped = add_neighbours(search, kept, dropped, limit, selector, covered)
     return selector.fill_with_outdated(kept, dropped, limit)
 
 
 def _apply_retention(retention: RetentionScorer, search: Search, hits: Hits) -> Hits:
-    """The hits as time has left them: a policy may rank lower or leave out, never retire."""
+    """The hits with faded scores."""
     factors = retention.factors(search.loader.thoughts(hits.ids.tolist()))
     return retention.apply(hits, factors, len(hits))

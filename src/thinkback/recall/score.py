@@ -1,254 +1,301 @@
-"""Relevance scores of candidates: weighted features of a preset, and the explanation of each score."""
+"""Scores candidates: weighted components relative to the space, time, kind and answer features, retention."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from thinkback.index.space_index import CandidateColumns, Hits, ScoreDistribution
 from thinkback.language.questions import QueryManner
-from thinkback.language.scripts import has_han
-from thinkback.presets import Preset, QueryTypeWeights, ScoreWeights
-from thinkback.types import Score, ScoreBreakdown, ScoreComponent
+from thinkback.language.writing_systems import has_han
+from thinkback.presets import Preset, QueryTypeWeights, Retention, ScoreWeights
+from thinkback.types import RecallCount, Score, ScoreBreakdown, ScoreComponent, Thought
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Scores = npt.NDArray[np.float64]
 
-# What is usual, and how many rows of a space weigh as much.
-_MIN_PLAIN_SCORE = 0.35
-_MIN_DEVIATION = 1e-3  # a deviation below it is that of a space in which all is alike
+_MIN_PLAIN_SCORE = 0.35  # cosine and lexical score this high make a candidate relevant in any space
+_MIN_DEVIATION = 1e-3  # lower bound, for a space in which all rows are alike
+
+# Typical distributions, worth as many rows as their size says
 _TYPICAL_WORDS = ScoreDistribution(20, 0.03, 0.10)
 _TYPICAL_MEANING = ScoreDistribution(20, 0.12, 0.12)
 _TYPICAL_MEANING_HAN = ScoreDistribution(20, 0.45, 0.15)
-_NOISE_WEIGHT = 2.0  # by how much more the middle lies where chance stands out by a deviation more
-_MIN_NOISE_ROWS = 15  # rows; fewer are no smaller space
+
+# How much the midpoint rises when the best of n random rows stands out by one deviation more
+_NOISE_WEIGHT = 2.0
+_MIN_NOISE_ROWS = 15  # minimum row count assumed by the noise correction
 _MIN_NOISE_DEVIATIONS = math.sqrt(2 * math.log(_MIN_NOISE_ROWS))
-_MIN_MEANING_DEVIATIONS = 1.5  # deviations by which a meaning stands out by more than chance
-_PERIOD_BONUS = 0.1  # what the time asked for is worth on the plain scale: not enough to matter by itself
-_IGNORED_COVERAGE = 0.2  # of a row's words, said in any query on the matter; only more than that tells it
+_MIN_MEANING_DEVIATIONS = 1.5  # a smaller cosine may be chance
+_PERIOD_BONUS = 0.1  # on the plain scale, for starting in the period of the query; not relevant by itself
+_IGNORED_COVERAGE = 0.2  # this share of a row's words occurs in any query about the same subject
+
+_WHOLE_PERIOD_REASON = "all of that time is asked for"
+_FADED_REASON = "faded"
+_ROUNDING_TOLERANCE = 1e-6
+_SECONDS_PER_DAY = 86_400.0
+
+
+def retention_factor(policy: Retention, since: datetime, times: int, now: datetime) -> float:
+    """R of a thought that was learned or last recalled at `since` and recalled `times` times: from 1 to 0."""
+    days = max(0.0, (now - since).total_seconds() / _SECONDS_PER_DAY)
+    return math.exp(-days / (policy.days * (1 + policy.growth * times)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RetentionScorer:
+    """The retention policy at one moment. `recalls` reads how often thoughts were recalled."""
+
+    policy: Retention
+    now: datetime
+    recalls: Callable[[Sequence[int]], Mapping[int, RecallCount]]
+
+    def factors(self, thoughts: Sequence[Thought]) -> dict[int, float]:
+        """R of each thought, by id."""
+        recalled = self.recalls([thought.id for thought in thoughts])
+        factors: dict[int, float] = {}
+        for thought in thoughts:
+            times, last = recalled.get(thought.id, RecallCount(0, thought.recorded_at))
+            factors[thought.id] = retention_factor(
+                self.policy, max(last, thought.recorded_at), times, self.now
+            )
+        return factors
+
+    def apply(self, hits: Hits, retention: Mapping[int, float], limit: int) -> Hits:
+        """The hits ranked by their faded scores; archived ones get a score of 0."""
+        factors = np.array([retention.get(id_, 1.0) for id_ in hits.ids.tolist()])
+        score = hits.score * (1 - self.policy.weight * (1 - factors))
+        score[factors < self.policy.archive_below] = 0.0
+        order = np.lexsort((hits.ids, -score))[:limit]
+        return replace(
+            hits,
+            ids=hits.ids[order],
+            turns=hits.turns[order],
+            score=score[order],
+            cosine=hits.cosine[order],
+            lexical=hits.lexical[order],
+            groups=hits.groups[order],
+            positions=hits.positions[order],
+            explained=tuple(hits.explained[n] for n in order.tolist()) if hits.explained else (),
+        )
 
 
 class WeightedColumn(NamedTuple):
-    """One part of a score: its value for every candidate, and what that counts."""
+    """One term of the weighted sum: its value for every candidate, and its weight."""
 
     name: str
     values: Scores
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
+class ScoredColumns(NamedTuple):
+    """The score of every candidate, and the columns it was computed from."""
+
+    total: Scores
+    columns: tuple[WeightedColumn, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scorer:
-    """One question's way of scoring."""
+    """Scores the candidates of one query."""
 
     preset: Preset
     text: str
     manner: QueryManner = "asks"
-    period: tuple[float, float] | None = None
-    whole_period: bool = False  # whether all of that time is wanted, whatever it was
-    for_thoughts: bool = False  # whether thoughts are scored, or raw turns
-    about_ids: tuple[int, ...] = ()  # the thoughts told of those whom the question speaks of
-    space_rows: int = 0  # of the space, thoughts and turns
+    period: tuple[float, float] | None = None  # the time the query mentions, in seconds since 1970
+    whole_period: bool = False  # the query asks for everything in the period
+    for_thoughts: bool = False  # scores thoughts, not turns
+    about_ids: tuple[int, ...] = ()  # thoughts about the people that the query mentions
+    space_rows: int = 0  # number of thoughts and turns in the space
 
-    def __call__(self, columns: CandidateColumns) -> Scores:
+    def score(self, candidates: CandidateColumns) -> ScoredColumns:
+        """Score all candidates."""
+        if self.preset.weights is None:
+            return self._score_plain(candidates)
+        values = self.column_values(candidates)
+        columns = self._weighted(values, self.preset.weights)
+        linear = np.zeros(len(candidates.ids))
+        for column in columns:
+            linear += column.weight * column.values
+        total = self.logistic(linear)
+        total[self._is_noise(candidates, values)] = 0.0
+        # A question that is asked every day has many similar rows; none stands out, but all are relevant.
+        near = 0.5 * candidates.cosine + 0.5 * candidates.lexical >= _MIN_PLAIN_SCORE
+        total = np.where(near, np.maximum(total, self.preset.threshold), total)
+        return ScoredColumns(self._include_whole_period(total, candidates), columns)
+
+    def _score_plain(self, candidates: CandidateColumns) -> ScoredColumns:
         preset = self.preset
-        if preset.weights is None:
-            plain: Scores = preset.cosine * columns.cosine + preset.lexical * columns.lexical
-            if self.period is not None:
-                plain = self._include_whole_period(plain + _PERIOD_BONUS * self._in_period(columns), columns)
-            return plain
-        values = self.column_values(columns)
-        score = self.logistic(self._weighted_sum(values, preset.weights))
-        score[self._is_noise(columns, values)] = 0.0
-        # What is near by any measure stays a find among many that are as near: a question asked every day.
-        near = 0.5 * columns.cosine + 0.5 * columns.lexical >= _MIN_PLAIN_SCORE
-        return self._include_whole_period(np.where(near, np.maximum(score, preset.threshold), score), columns)
+        columns = [
+            WeightedColumn("words", candidates.lexical, preset.lexical),
+            WeightedColumn("meaning", candidates.cosine.astype(np.float64), preset.cosine),
+        ]
+        total: Scores = preset.cosine * candidates.cosine + preset.lexical * candidates.lexical
+        if self.period is not None:
+            in_period = self._in_period(candidates)
+            columns.append(WeightedColumn("time", in_period, _PERIOD_BONUS))
+            total = self._include_whole_period(total + _PERIOD_BONUS * in_period, candidates)
+        return ScoredColumns(total, tuple(columns))
 
-    def _include_whole_period(self, score: Scores, columns: CandidateColumns) -> Scores:
-        """The score; where all of a time is wanted, that matters, and of the rest what says its name.
+    def _include_whole_period(self, total: Scores, candidates: CandidateColumns) -> Scores:
+        """If everything in the period is wanted: such rows are relevant, others only if they share a word.
 
-        What has no vector is not meant to be found.
+        Rows without a vector (cosine 0) are not meant to be found.
         """
         if not self.whole_period:
-            return score
-        then = (self._in_period(columns) > 0) & (columns.cosine != 0)
-        return np.where(then, np.maximum(score, self.preset.threshold), score * (columns.lexical > 0))
+            return total
+        wanted = (self._in_period(candidates) > 0) & (candidates.cosine != 0)
+        return np.where(wanted, np.maximum(total, self.preset.threshold), total * (candidates.lexical > 0))
 
     def logistic(self, linear: Scores) -> Scores:
-        """The weighted sum as a score from 0 to 1.
-
-        Of n rows that mean nothing the best stands out by some sqrt(2 ln n) deviations: in a large space it
-        takes more to matter.
-        """
-        bent: Scores = 1 / (1 + np.exp((self.midpoint - linear) / self.preset.logistic_scale))
-        return bent
+        """The weighted sum mapped to a score from 0 to 1."""
+        score: Scores = 1 / (1 + np.exp((self.midpoint - linear) / self.preset.logistic_scale))
+        return score
 
     @property
     def midpoint(self) -> float:
-        """The weighted sum that scores 0.5 in this space."""
-        return self.preset.midpoint + _NOISE_WEIGHT * (
-            math.sqrt(2 * math.log(max(self.space_rows, _MIN_NOISE_ROWS))) - _MIN_NOISE_DEVIATIONS
-        )
+        """The weighted sum that maps to 0.5 in this space.
 
-    def weighted_columns(self, columns: CandidateColumns) -> Iterator[WeightedColumn]:
-        """Every part that is summed, with its weight, as `why` tells it; of a plain sum those beyond two."""
-        if self.preset.weights is not None:
-            weights = self._weights(self.preset.weights)
-            for name, values in self.column_values(columns).items():
-                yield WeightedColumn(name, values, getattr(weights, name))
-        elif self.period is not None:
-            yield WeightedColumn("time", self._in_period(columns), _PERIOD_BONUS)
-
-    def _weighted_sum(self, values: Mapping[str, Scores], manners: QueryTypeWeights) -> Scores:
-        weights = self._weights(manners)
-        total = np.zeros(len(next(iter(values.values()))))
-        for name, value in values.items():
-            total += getattr(weights, name) * value
-        return total
+        The best of n random rows stands out by about sqrt(2 ln n) deviations, so a large space needs more.
+        """
+        deviations = math.sqrt(2 * math.log(max(self.space_rows, _MIN_NOISE_ROWS)))
+        return self.preset.midpoint + _NOISE_WEIGHT * (deviations - _MIN_NOISE_DEVIATIONS)
 
     @staticmethod
-    def _is_noise(columns: CandidateColumns, values: Mapping[str, Scores]) -> npt.NDArray[np.bool_]:
-        """What shares no word with the query, is not near in meaning, and has nothing else to do with it."""
+    def _is_noise(candidates: CandidateColumns, values: Mapping[str, Scores]) -> npt.NDArray[np.bool_]:
+        """Candidates without a common word, a near meaning, or any other connection to the query."""
         meaning = values["meaning"] if "meaning" in values else values["meaning_han"]
-        chance = (
-            (meaning < _MIN_MEANING_DEVIATIONS) & (columns.lexical_before <= 0) & (values["told_before"] <= 0)
+        noise = (
+            (meaning < _MIN_MEANING_DEVIATIONS)
+            & (candidates.lexical_before <= 0)
+            & (values["told_before"] <= 0)
         )
-        chance = (columns.lexical <= 0) & (chance | (columns.cosine <= 0))
-        for name in ("time", "about"):  # who asks for a day alone wants what was said then, whatever it was
+        noise = (candidates.lexical <= 0) & (noise | (candidates.cosine <= 0))
+        for name in ("time", "about"):  # "What happened on Monday?" wants anything that was said then
             if name in values:
-                chance &= values[name] <= 0
-        return chance
+                noise &= values[name] <= 0
+        return noise
 
-    def column_values(self, columns: CandidateColumns) -> dict[str, Scores]:
-        """The parts by their weights' names, as they are weighed."""
-        words = _shrink_to_typical(columns.lexical_distribution, _TYPICAL_WORDS)
+    def column_values(self, candidates: CandidateColumns) -> dict[str, Scores]:
+        """The values of the weighted sum of a relative preset, by the names of their weights."""
+        words = _blend_with_typical(candidates.lexical_distribution, _TYPICAL_WORDS)
         han = has_han(self.text)
-        meaning = _shrink_to_typical(
-            columns.cosine_distribution, _TYPICAL_MEANING_HAN if han else _TYPICAL_MEANING
+        meaning = _blend_with_typical(
+            candidates.cosine_distribution, _TYPICAL_MEANING_HAN if han else _TYPICAL_MEANING
         )
-        found = {
-            "words": (columns.lexical - words.mean) / words.deviation,
-            "meaning_han" if han else "meaning": (columns.cosine - meaning.mean) / meaning.deviation,
-            "before": columns.lexical_before / words.deviation,
-            "meaning_before": _positive_only((columns.cosine_before - meaning.mean) / meaning.deviation),
-            "after": columns.lexical_after / words.deviation,
-            "meaning_after": _positive_only((columns.cosine_after - meaning.mean) / meaning.deviation),
-            "told": np.maximum(0.0, columns.query_coverage - _IGNORED_COVERAGE),
-            "told_before": np.maximum(0.0, columns.query_coverage_before - _IGNORED_COVERAGE),
-            "length": np.log1p(columns.length),
+        values = {
+            "words": (candidates.lexical - words.mean) / words.deviation,
+            "meaning_han" if han else "meaning": (candidates.cosine - meaning.mean) / meaning.deviation,
+            "before": candidates.lexical_before / words.deviation,
+            "meaning_before": _positive_only((candidates.cosine_before - meaning.mean) / meaning.deviation),
+            "after": candidates.lexical_after / words.deviation,
+            "meaning_after": _positive_only((candidates.cosine_after - meaning.mean) / meaning.deviation),
+            "told": np.maximum(0.0, candidates.query_coverage - _IGNORED_COVERAGE),
+            "told_before": np.maximum(0.0, candidates.query_coverage_before - _IGNORED_COVERAGE),
+            "length": np.log1p(candidates.length),
         }
         if self.manner == "asks":
-            asked = _shrink_to_typical(columns.question_distribution, _TYPICAL_WORDS)
-            said = columns.lexical if columns.question_lexical is None else columns.question_lexical
-            found["asked"] = (said - asked.mean) / asked.deviation
+            asked = _blend_with_typical(candidates.question_distribution, _TYPICAL_WORDS)
+            by_question = candidates.question_lexical
+            lexical = candidates.lexical if by_question is None else by_question
+            values["asked"] = (lexical - asked.mean) / asked.deviation
         if self.for_thoughts:
-            found["thought"] = np.ones(len(columns.ids))
+            values["thought"] = np.ones(len(candidates.ids))
         if self.about_ids:
-            found["about"] = np.isin(columns.ids, self.about_ids).astype(np.float64)
+            values["about"] = np.isin(candidates.ids, self.about_ids).astype(np.float64)
         if self.period is not None:
-            found["time"] = self._in_period(columns)
-        return found
+            values["time"] = self._in_period(candidates)
+        return values
 
-    def _in_period(self, columns: CandidateColumns) -> Scores:
-        """1 for what began in the time that is asked for, 0 for the rest."""
+    def _in_period(self, candidates: CandidateColumns) -> Scores:
+        """1 for rows that start in the period of the query, else 0."""
         start, end = self.period or (math.inf, -math.inf)
-        return ((columns.start_time >= start) & (columns.start_time < end)).astype(np.float64)
+        return ((candidates.start_time >= start) & (candidates.start_time < end)).astype(np.float64)
 
     def feature_adjuster(self, features: Mapping[str, float]) -> Callable[[float], float]:
-        """A total -> the same with what is known of a memory once it is read (`recall/signs.py`)."""
+        """A function that adds text features (`recall.features`) to a total score."""
         preset = self.preset
         if preset.weights is None or not features:
             return lambda total: total
         weights = self._weights(preset.weights)
-        by = math.fsum(getattr(weights, name) * value for name, value in features.items())
-        odds = math.exp(-by / preset.logistic_scale)
+        linear = math.fsum(getattr(weights, name) * value for name, value in features.items())
+        odds = math.exp(-linear / preset.logistic_scale)
         return lambda total: 1 / (1 + (1 - total) / total * odds) if 0 < total < 1 else total
 
-    def adjust_for_features(self, total: float, features: Mapping[str, float]) -> float:
-        return self.feature_adjuster(features)(total)
+    def _weighted(
+        self, values: Mapping[str, Scores], by_query_type: QueryTypeWeights
+    ) -> tuple[WeightedColumn, ...]:
+        weights = self._weights(by_query_type)
+        return tuple(WeightedColumn(name, column, getattr(weights, name)) for name, column in values.items())
 
-    def _weights(self, manners: QueryTypeWeights) -> ScoreWeights:
-        return {"asks": manners.asks, "tells": manners.tells, "at length": manners.at_length}[self.manner]
-
-
-def _positive_only(beside: Scores) -> Scores:
-    """What stands beside a row speaks for it, or says nothing: another matter is no reason against it."""
-    return np.fmax(beside, 0.0)
-
-
-def _shrink_to_typical(found: ScoreDistribution, usual: ScoreDistribution) -> ScoreDistribution:
-    """The spread of a space, leaning on what is usual while the space is small."""
-    n = found.size + usual.size
-    mean = (found.size * found.mean + usual.size * usual.mean) / n
-    logs = found.size * math.log(max(found.deviation, _MIN_DEVIATION)) + usual.size * math.log(
-        usual.deviation
-    )
-    return ScoreDistribution(n, mean, math.exp(logs / n))
+    def _weights(self, by_query_type: QueryTypeWeights) -> ScoreWeights:
+        return {
+            "asks": by_query_type.asks,
+            "tells": by_query_type.tells,
+            "at length": by_query_type.at_length,
+        }[self.manner]
 
 
-_WHOLE_PERIOD_REASON = "all of that time is asked for"
-_ROUNDING_TOLERANCE = 1e-6  # a difference below it is one of rounding
+def _positive_only(values: Scores) -> Scores:
+    """A neighbour about another subject is no evidence against a row; NaN (no neighbour) becomes 0."""
+    return np.fmax(values, 0.0)
 
 
-def score_explainer(hits: Hits, scorer: Scorer) -> Callable[[int, Score], Score]:
-    """A function that explains the score of one of these hits, by its id."""
-    if scorer.preset.weights is None or hits.columns is None:
-        return _plain_explainer(hits.columns, scorer)
-    return _relative_explainer(hits.columns, scorer)
+def _blend_with_typical(observed: ScoreDistribution, typical: ScoreDistribution) -> ScoreDistribution:
+    """The distribution in a space, pulled towards a typical one while the space is small."""
+    size = observed.size + typical.size
+    mean = (observed.size * observed.mean + typical.size * typical.mean) / size
+    log_observed = observed.size * math.log(max(observed.deviation, _MIN_DEVIATION))
+    log_typical = typical.size * math.log(typical.deviation)
+    return ScoreDistribution(size, mean, math.exp((log_observed + log_typical) / size))
 
 
-def _plain_explainer(parts: CandidateColumns | None, scorer: Scorer) -> Callable[[int, Score], Score]:
-    """Parts as they are, added; and what the time asked for adds."""
-    preset = scorer.preset
-    columns = [] if parts is None else list(scorer.weighted_columns(parts))
-    places = {} if parts is None else {id_: place for place, id_ in enumerate(parts.ids.tolist())}
+def explain_scores(scorer: Scorer, hits: Hits, scored: ScoredColumns | None) -> tuple[Score, ...]:
+    """The score of each hit with its breakdown, from the columns recorded while scoring.
 
-    def explained(id_: int, score: Score) -> Score:
-        own = (
-            ScoreComponent("words", score.lexical, preset.lexical),
-            ScoreComponent("meaning", score.cosine, preset.cosine),
+    `scored` is None if the index ranked by the plain weighted sum.
+    """
+    relative = scorer.preset.weights is not None
+    columns: tuple[WeightedColumn, ...]
+    positions: Sequence[int]
+    if scored is None:
+        words = WeightedColumn("words", hits.lexical, scorer.preset.lexical)
+        meaning = WeightedColumn("meaning", hits.cosine.astype(np.float64), scorer.preset.cosine)
+        columns, positions = (words, meaning), range(len(hits))
+    else:
+        columns, positions = scored.columns, hits.positions.tolist()
+    scores: list[Score] = []
+    for position, total, cosine, lexical in zip(
+        positions, hits.score.tolist(), hits.cosine.tolist(), hits.lexical.tolist(), strict=True
+    ):
+        components = tuple(
+            ScoreComponent(name, float(values[position]), weight) for name, values, weight in columns
         )
-        more = (ScoreComponent(name, float(values[places[id_]]), weight) for name, values, weight in columns)
-        mine = (*own, *more)
-        total = math.fsum(part.contribution for part in mine)
-        why = _WHOLE_PERIOD_REASON if score.total > total else "faded"
-        return _with_total(
-            replace(score, total=total, breakdown=ScoreBreakdown(mine, total, total)), score.total, why
-        )
-
-    return explained
+        linear = math.fsum(component.contribution for component in components)
+        initial = float(scorer.logistic(np.array([linear]))[0]) if relative and scored is not None else linear
+        score = Score(initial, cosine, lexical, ScoreBreakdown(components, linear, initial))
+        scores.append(with_total(score, total, _adjustment_reason(scorer, initial, total)))
+    return tuple(scores)
 
 
-def _relative_explainer(parts: CandidateColumns, scorer: Scorer) -> Callable[[int, Score], Score]:
-    """Parts in standard deviations over the space, their sum bent to a score from 0 to 1."""
-    places = {id_: place for place, id_ in enumerate(parts.ids.tolist())}
-    columns = list(scorer.weighted_columns(parts))
-    finals = scorer(parts)
-
-    def explained(id_: int, score: Score) -> Score:
-        place = places[id_]
-        mine = tuple(ScoreComponent(name, float(values[place]), weight) for name, values, weight in columns)
-        linear = math.fsum(part.contribution for part in mine)
-        bent = float(scorer.logistic(np.array([linear]))[0])
-        final = float(finals[place])
-        why = "shares nothing to search by"
-        if final > bent:
-            why = _WHOLE_PERIOD_REASON if scorer.whole_period else "near by words and meaning as they are"
-        found = _with_total(
-            replace(score, total=bent, breakdown=ScoreBreakdown(mine, linear, bent)), final, why
-        )
-        return _with_total(found, score.total, "faded")
-
-    return explained
+def _adjustment_reason(scorer: Scorer, initial: float, total: float) -> str:
+    """Why the score of a candidate is not its weighted sum."""
+    if scorer.preset.weights is None:
+        return _WHOLE_PERIOD_REASON if total > initial else _FADED_REASON
+    if total <= initial:
+        return "shares nothing to search by"
+    return _WHOLE_PERIOD_REASON if scorer.whole_period else "near by words and meaning as they are"
 
 
-def _with_total(score: Score, total: float, why: str) -> Score:
-    """The score with this total, and the reason if it is another one."""
+def with_total(score: Score, total: float, reason: str = _FADED_REASON) -> Score:
+    """The score with another total; the breakdown records the reason unless it is a rounding error."""
     if abs(score.total - total) < _ROUNDING_TOLERANCE:
         return replace(score, total=total)
-    return score.adjusted(total, why)
+    return score.adjusted(total, reason)

@@ -5,45 +5,40 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from thinkback.index.lexical import QueryTerms, hash_terms
-from thinkback.index.space_index import Hits, SpaceIndex
+from thinkback.index.rows import RowFilter
+from thinkback.index.space_index import ColumnOptions, Hits, IndexQuery, SpaceIndex
 from thinkback.language.query_rewrite import non_relation_terms
 from thinkback.language.query_time import QueryTime, TimelessQuery, parse_query_time, remove_times
 from thinkback.language.questions import QueryParts, split_query
-from thinkback.language.scripts import has_han
 from thinkback.language.tokens import extract_terms
+from thinkback.language.writing_systems import has_han
 from thinkback.presets import Preset, plain_variant
 from thinkback.recall.query import (
     KnowledgeSnapshot,
     MemoryLoader,
     PreparedQuery,
-    build_query_variants,
-    literal_query_variants,
+    SearchVariants,
+    build_variants,
+    literal_variants,
 )
-from thinkback.recall.score import Scorer
+from thinkback.recall.score import Scorer, explain_scores
 from thinkback.types import Hashing, ItemKind
 
 if TYPE_CHECKING:
     from thinkback.types import TermHashes
 
+MAX_PLAIN_ROWS = 8  # in a smaller space scores are not normalised: there are too few rows for statistics
+_MAX_FEW_TURNS = 32  # for Chinese queries in a smaller memory bank, the nearest turns are worth showing
 
-MAX_PLAIN_ROWS = 8  # rows; so few are no measure, and each is measured by itself
-_MAX_FEW_TURNS = 32  # turns, of which the nearest are worth a look in any case
-
-
-class _RowFilter(NamedTuple):
-    """Which rows a search may return: what holds at a time, is not retired, is one of these ids."""
-
-    as_of: float | None
-    current_only: bool
-    allowed_ids: Collection[int] | None
+_NO_TERMS = (QueryTerms(hash_terms(())),)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Search:
-    """A question and all that it is put to."""
+    """A query and everything it is searched with."""
 
     query: PreparedQuery
     index: SpaceIndex
@@ -51,81 +46,80 @@ class Search:
     preset: Preset
     loader: MemoryLoader
     scorer: Scorer
-    variants: Mapping[ItemKind, tuple[QueryTerms, ...]]
-    spoken: QueryParts
-    open_terms: frozenset[str]  # words of the question that stand for no relation
-    reaches_back: bool = False  # it asks for what was so before: what is held true no more may answer it
+    variants: SearchVariants
+    terms: Mapping[ItemKind, tuple[QueryTerms, ...]]  # the hashed variants
+    query_parts: QueryParts
+    query_time: QueryTime
+    open_terms: frozenset[str]  # words of the query that do not express a relation
+    reaches_back: bool = False  # the query asks about the past, so retired thoughts may answer it
     accepts_nearest: bool = False
-    """Whether a Chinese question is put to so few turns that the nearest may well be the one.
+    """Whether the nearest turns are shown even below the threshold.
 
-    Neither words nor a small embedder can tell: Chinese is asked in other characters than it was told in.
+    So for a Chinese query in a small memory bank: questions use other characters than statements, so that
+    neither words nor a small embedder can tell which turn answers.
     """
 
     def hits(self, kind: ItemKind, limit: int, *, include_retired: bool = False) -> Hits:
-        """The best of what holds at the time asked for; `whenever` takes what was retired as well."""
-        allowing = self._row_filter(
+        """The best rows that are valid at the time of the query, optionally with retired ones."""
+        row_filter = self._row_filter(
             kind, include_retired=include_retired or (kind == "thought" and self.reaches_back)
         )
-        scan_below = self.preset.scan_below
-        # Where words have no weight they must not propose candidates either: TiM looks into groups alone.
-        return self.index.search(
-            kind,
-            self.query.vector,
-            self.variants[kind] if self.preset.lexical else self.query.terms[:0],
+        candidates = self.index.candidates(kind, self._index_query(kind, limit), row_filter)
+        scorer = self.scorer_for(kind)
+        scored = None if candidates.columns is None else scorer.score(candidates.columns)
+        hits = candidates.top(limit, None if scored is None else scored.total)
+        if not self.query.explain:
+            return hits
+        return replace(hits, explained=explain_scores(scorer, hits, scored))
+
+    def _index_query(self, kind: ItemKind, limit: int) -> IndexQuery:
+        preset, parts = self.preset, self.query_parts
+        columns = None
+        if preset.weights or self.scorer.period:
+            columns = ColumnOptions(
+                period=self.scorer.period,
+                stated_terms=_hash_text(parts.statement),
+                question_terms=_hash_text(parts.question) if parts.statement else None,
+            )
+        needs_groups = self.query.explain or self.index.size(kind) > preset.scan_below
+        return IndexQuery(
+            vector=self.query.vector,
+            # If words have no weight they must not propose candidates either: TiM searches groups alone.
+            variants=self.terms[kind] if preset.lexical else _NO_TERMS,
             limit=limit,
-            hashing=self.hashing if self.query.explain or self.index.size(kind) > scan_below else None,
-            scan_below=scan_below,
-            as_of=allowing.as_of,
-            current_only=allowing.current_only,
-            allowed_ids=allowing.allowed_ids,
-            weights=(self.preset.cosine, self.preset.lexical),
-            rank=self.scorer_for(kind) if self.preset.weights or self.scorer.period else None,
-            period=self.scorer.period,
-            stated_terms=_hash_text(self.spoken.statement),
-            question_terms=_hash_text(self.spoken.question) if self.spoken.statement else None,
-            explain=self.query.explain,
+            weights=(preset.cosine, preset.lexical),
+            hashing=self.hashing if needs_groups else None,
+            scan_below=preset.scan_below,
+            columns=columns,
         )
 
     def valid_ids(self, kind: ItemKind, ids: Sequence[int]) -> set[int]:
-        """Those of these rows that hold at the time asked for, even if the question reaches back."""
-        allowing = self._row_filter(kind, include_retired=False)
-        return self.index.valid_ids(
-            kind,
-            ids,
-            as_of=allowing.as_of,
-            current_only=allowing.current_only,
-            allowed_ids=allowing.allowed_ids,
-        )
+        """Those of `ids` that are valid at the time of the query, even if the query asks about the past."""
+        return self.index.valid_ids(kind, ids, self._row_filter(kind, include_retired=False))
 
-    def _row_filter(self, kind: ItemKind, *, include_retired: bool) -> _RowFilter:
-        known = self.query.snapshot
+    def _row_filter(self, kind: ItemKind, *, include_retired: bool) -> RowFilter:
+        snapshot = self.query.snapshot
         as_of = None if include_retired or self.query.as_of is None else self.query.as_of.timestamp()
-        if known is not None and kind == "thought":
-            as_of = None  # what held then is already chosen, by the intervals as they were known
-        current_only = as_of is None and not include_retired and known is None
-        return _RowFilter(
-            as_of, current_only, None if known is None else self._snapshot_ids(known, kind, include_retired)
-        )
+        if snapshot is not None and kind == "thought":
+            as_of = None  # the snapshot has already applied the validity periods as they were known then
+        current_only = as_of is None and not include_retired and snapshot is None
+        ids = None if snapshot is None else _snapshot_ids(snapshot, kind, include_retired)
+        return RowFilter(as_of, current_only, ids)
 
     def scorer_for(self, kind: ItemKind) -> Scorer:
+        """The scorer for thoughts or for turns."""
         if kind == "turn":
             return self.scorer
         return replace(self.scorer, for_thoughts=True, about_ids=self.query.about_ids)
 
-    @staticmethod
-    def _snapshot_ids(known: KnowledgeSnapshot, kind: ItemKind, whenever: bool) -> Collection[int]:
-        if kind == "turn":
-            return known.turns
-        return known.all_thoughts if whenever else known.valid_thoughts
-
     @property
     def strict(self) -> bool:
-        """Whether a place stays empty rather than being given to what does not matter."""
+        """Whether leftover slots stay empty."""
         return _is_strict(self.preset)
 
     @property
     def limit_reason(self) -> str:
-        """What is said of a find for which there is no place."""
+        """The reason for dropping a relevant candidate that exceeds the limit."""
         if self.query.k == self.preset.max_items:
             return f"beyond the {self.preset.max_items} that {self.preset.name} recalls at most"
         return f"beyond the {self.query.k} asked for"
@@ -134,53 +128,65 @@ class Search:
         return score >= self.preset.threshold
 
     def is_nearly_relevant(self, score: float, lexical: float) -> bool:
-        """Whether a turn may take a place that is left: it shares words with the question, if not many."""
-        return self.is_relevant(score) or (
-            score >= self.preset.fill_threshold / (2 if self.accepts_nearest else 1) and lexical > 0
-        )
+        """Whether a turn may fill a leftover slot: it needs a word in common with the query."""
+        fill_threshold = self.preset.fill_threshold / (2 if self.accepts_nearest else 1)
+        return self.is_relevant(score) or (score >= fill_threshold and lexical > 0)
 
     def has_more(self, hits: Hits, limit: int) -> bool:
+        """Whether a search with a larger limit may find more relevant rows."""
         return len(hits) == limit and self.is_relevant(hits.score[-1])
 
 
 def prepare_search(
     query: PreparedQuery, index: SpaceIndex, hashing: Hashing | None, preset: Preset, loader: MemoryLoader
 ) -> Search:
-    """The question made ready: its wordings, the time it names, whether it tells something."""
-    timed = preset.weights is not None
+    """Analyse the query (time, parts, variants) and choose the scorer for this space."""
+    uses_time = preset.weights is not None
     rows = index.size("turn") + index.size("thought")
     if preset.weights and _is_too_small(rows):
         preset = plain_variant(preset)
     if not preset.target_recall and hashing is not None and hashing.probes > 1:
-        hashing = replace(hashing, probes=1)  # as the papers do, whatever the groups were made for
+        hashing = replace(hashing, probes=1)  # as in the papers, whatever the hashing was calibrated for
     if preset.max_items is not None:
         query = replace(query, k=min(query.k, preset.max_items))
-    put = split_query(query.text)
-    when = QueryTime((), "any") if query.now is None else parse_query_time(query.text, query.now)
-    within = _time_range(when) if timed else None
-    wanted = remove_times(query.text, when) if within else TimelessQuery(query.text)
-    scorer = Scorer(
-        preset, query.text, put.manner, period=within, whole_period=wanted.time_only, space_rows=rows
-    )
-    reaches_back = when.tense == "before" and query.as_of is None and query.snapshot is None
-    wordings = (
-        build_query_variants(replace(query, text=wanted.text))
-        if preset.rewrite_query
-        else literal_query_variants(query)
-    )
+    parts = split_query(query.text)
+    time = QueryTime((), "any") if query.now is None else parse_query_time(query.text, query.now)
+    period = _time_range(time) if uses_time else None
+    timeless = remove_times(query.text, time) if period else TimelessQuery(query.text)
+    if preset.rewrite_query:
+        variants = build_variants(timeless.text, query.expanded_text)
+    else:
+        variants = literal_variants(query.text)
     return Search(
-        query,
-        index,
-        hashing,
-        preset,
-        loader.load_once(),
-        scorer,
-        wordings,
-        put,
-        frozenset(non_relation_terms(query.text)),
-        reaches_back,
-        not _is_strict(preset) and index.size("turn") <= _MAX_FEW_TURNS and has_han(query.text),
+        query=query,
+        index=index,
+        hashing=hashing,
+        preset=preset,
+        loader=loader.load_once(),
+        scorer=Scorer(
+            preset=preset,
+            text=query.text,
+            manner=parts.manner,
+            period=period,
+            whole_period=timeless.time_only,
+            space_rows=rows,
+        ),
+        variants=variants,
+        terms=variants.hashed(),
+        query_parts=parts,
+        query_time=time,
+        open_terms=frozenset(non_relation_terms(query.text)),
+        reaches_back=time.tense == "before" and query.as_of is None and query.snapshot is None,
+        accepts_nearest=(
+            not _is_strict(preset) and index.size("turn") <= _MAX_FEW_TURNS and has_han(query.text)
+        ),
     )
+
+
+def _snapshot_ids(snapshot: KnowledgeSnapshot, kind: ItemKind, include_retired: bool) -> Collection[int]:
+    if kind == "turn":
+        return snapshot.turns
+    return snapshot.all_thoughts if include_retired else snapshot.valid_thoughts
 
 
 def _is_strict(preset: Preset) -> bool:
@@ -188,18 +194,18 @@ def _is_strict(preset: Preset) -> bool:
 
 
 def _is_too_small(rows: int) -> bool:
-    """Whether a space is too small to measure by it."""
+    """Whether a space has too few rows to normalise scores by their distribution."""
     return rows <= MAX_PLAIN_ROWS
 
 
-def _time_range(asked: QueryTime) -> tuple[float, float] | None:
-    """The time that a question names, in seconds since 1970; from the first to the last if it names more."""
-    if not asked.spans:
+def _time_range(time: QueryTime) -> tuple[float, float] | None:
+    """The time that a query mentions, from the first to the last, in seconds since 1970."""
+    if not time.spans:
         return None
-    starts = [-inf if span.start is None else span.start.timestamp() for span in asked.spans]
-    ends = [inf if span.end is None else span.end.timestamp() for span in asked.spans]
+    starts = [-inf if span.start is None else span.start.timestamp() for span in time.spans]
+    ends = [inf if span.end is None else span.end.timestamp() for span in time.spans]
     return min(starts), max(ends)
 
 
-def _hash_text(words: str) -> TermHashes | None:
-    return hash_terms(extract_terms(words)) if words else None
+def _hash_text(text: str) -> TermHashes | None:
+    return hash_terms(extract_terms(text)) if text else None

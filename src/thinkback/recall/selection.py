@@ -1,78 +1,96 @@
-"""Decides which ranked candidates are recalled, and gives a reason for each of the others."""
+"""Decides which ranked candidates are recalled, and gives a reason for each of the others.
+
+A turn whose fact was retired is rejected, because it would bring back what is no longer true; it may fill a
+leftover slot, marked as outdated. A turn with something that the user asked to forget is never shown.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from thinkback.language.digest_cache import cache_by_digest
 from thinkback.language.forget_requests import ForgetRequest, find_forget_requests
 from thinkback.language.names import normalise_name
 from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.sentences import is_question, split_sentences
+from thinkback.language.text_cache import cache_by_digest
 from thinkback.recall.features import MemoryHit, adds_information
-from thinkback.recall.outdated import PastResolver, mark_outdated, outdated_finder
+from thinkback.recall.outdated import OutdatedFacts, OutdatedResolver, mark_outdated
 from thinkback.recall.search import Search
 from thinkback.types import Candidate, Ref, Thought, Turn
 
-CANDIDATES_PER_RESULT = 4  # candidates looked at for each one wanted
-_MAX_QUESTION_CHARS = 2000  # characters by which a turn is judged to only ask
-_MAX_BELOW_THRESHOLD = 3  # places that turns below the threshold may take
+CANDIDATES_PER_RESULT = 4  # candidates considered for each memory to recall
+_MAX_QUESTION_CHARS = 2000  # of a turn, to decide whether it only asks questions
+_MAX_BELOW_THRESHOLD = 3  # turns below the threshold that may be kept
 
-Selection = tuple[list[Candidate], list[Candidate]]  # what is kept, what is dropped
+Selection = tuple[list[Candidate], list[Candidate]]  # kept, dropped
 
 
 class Selector:
-    """One question's judge. `told` are, by turn, the thoughts kept so far that tell of it."""
+    """Selects the candidates of one query. `thoughts_by_turn` are the kept thoughts by their source turns."""
 
-    def __init__(self, search: Search, turns: Mapping[int, Turn], items: Sequence[Candidate] = ()) -> None:
+    def __init__(
+        self,
+        search: Search,
+        turns: Mapping[int, Turn],
+        outdated: OutdatedFacts,
+        kept: Sequence[Candidate] = (),
+    ) -> None:
         self._search = search
-        self._outdated = outdated_finder(search, search.query.k * CANDIDATES_PER_RESULT)
+        self._outdated = outdated
         self._normalised_query = normalise_name(search.query.text)
-        # what the turns found so far ask to forget
-        reading = search.loader.memoise
-        self._forget_wishes = [
-            (turn.id, wish) for turn in turns.values() for wish in reading(find_forget_requests, turn.query)
+        memoise = search.loader.memoise
+        self._forget_requests = [
+            (turn.id, request)
+            for turn in turns.values()
+            for request in memoise(find_forget_requests, turn.query)
         ]
-        self._past_resolver = PastResolver(search, self._outdated)
+        self._resolve_outdated = OutdatedResolver(search, outdated)
         self.thoughts_by_turn: dict[int, list[Thought]] = {}
-        for item in items:
+        for item in kept:
             self._register_thought(item)
 
-    def __call__(self, rows: Iterable[MemoryHit], limit: int) -> Selection:
+    def select(self, hits: Iterable[MemoryHit], limit: int) -> Selection:
+        """Split ranked hits into at most `limit` kept candidates and the dropped ones.
+
+        Without an explanation, dropped thoughts and everything beyond the limit are left out.
+        """
         kept: list[Candidate] = []
         dropped: list[Candidate] = []
-        faints = 0
-        for row in rows:
-            if len(kept) == limit and not self._search.query.explain:
+        kept_below_threshold = 0
+        explain = self._search.query.explain
+        for hit in hits:
+            if len(kept) == limit and not explain:
                 break
-            faint = not self._search.is_relevant(row.score.total)
-            verdict = self._verdict(row, faint and faints < _MAX_BELOW_THRESHOLD)
-            if verdict is None and len(kept) == limit:
-                verdict = self._search.limit_reason
-            if verdict is None or self._search.query.explain or isinstance(row.memory, Turn):
-                candidate = self._candidate(row, verdict or ("near" if faint else "matters"), verdict is None)
-                (dropped if verdict else kept).append(candidate)
-                if verdict is None:
+            below_threshold = not self._search.is_relevant(hit.score.total)
+            may_fill = below_threshold and kept_below_threshold < _MAX_BELOW_THRESHOLD
+            rejection = self._rejection(hit, may_fill)
+            if rejection is None and len(kept) == limit:
+                rejection = self._search.limit_reason
+            if rejection is None or explain or isinstance(hit.memory, Turn):
+                verdict = rejection or ("near" if below_threshold else "matters")
+                candidate = self._candidate(hit, verdict, kept=rejection is None)
+                (dropped if rejection else kept).append(candidate)
+                if rejection is None:
                     self._register_thought(candidate)
-            faints += faint and verdict is None
+            kept_below_threshold += below_threshold and rejection is None
         return kept, dropped
 
     def rejection_reason(self, turn: Turn) -> str | None:
-        """Why a raw turn is no find, if it is none."""
-        tellers = self.thoughts_by_turn.get(turn.id, [])
-        told = [thought.sentence for thought in tellers]
-        if told and not adds_information(self._search, turn, told):
-            return f"told by {tellers[0].ref}"
-        facts = self._outdated(turn)
-        if facts and not (self._search.reaches_back and self._past_resolver.may_show(turn)):
+        """Why a raw turn must not be recalled; None if it may."""
+        thoughts = self.thoughts_by_turn.get(turn.id, [])
+        sentences = [thought.sentence for thought in thoughts]
+        if sentences and not adds_information(self._search, turn, sentences):
+            return f"told by {thoughts[0].ref}"
+        facts = self._outdated.get(turn.id)
+        if facts and not (self._search.reaches_back and self._resolve_outdated.may_show(turn)):
             return f"no longer held true, see {facts[0].ref}"
         return self._exclusion_reason(turn)
 
     def fill_with_outdated(self, kept: list[Candidate], dropped: list[Candidate], limit: int) -> Selection:
-        """(kept, left), with turns of `left` that matter, but as past, in the places that the present leaves.
+        """Move relevant but outdated turns from `dropped` to `kept` while there are slots left.
 
-        Each must tell more than what was retired and than the present tells, if there is any to tell.
+        Each must say more than its retired facts and than the kept memories.
         """
         present = [thought.sentence for thoughts in self.thoughts_by_turn.values() for thought in thoughts]
         present += [item.text for item in kept]
@@ -83,34 +101,34 @@ class Selector:
                 continue
             if len(kept) + len(filling) == limit:
                 break
-            facts = [fact.sentence for fact in self._outdated(turn)]
+            facts = [fact.sentence for fact in self._outdated.get(turn.id, ())]
             if not facts or withheld_reason(turn) or self._exclusion_reason(turn):
                 continue
             worth = not present or adds_information(self._search, turn, [*facts, *present])
-            if worth and self._past_resolver(turn) and self._past_resolver.may_show(turn):
+            if worth and self._resolve_outdated(turn) and self._resolve_outdated.may_show(turn):
                 filling[item.ref] = self.accept(item, turn, "past")
         return kept + list(filling.values()), [item for item in dropped if item.ref not in filling]
 
     def accept(self, item: Candidate, turn: Turn, verdict: str) -> Candidate:
-        """A turn that was dropped, taken after all: without its secrets, and marked if it is past."""
-        shown, past = redact_memory(turn), self._past_resolver(turn)
+        """A dropped turn as a kept candidate: redacted, and marked if it is outdated."""
+        shown, outdated = redact_memory(turn), self._resolve_outdated(turn)
         reason = verdict + item.reason.removeprefix(item.verdict)
-        text = mark_outdated(shown.text, past)
-        return replace(item, turn=shown, text=text, reason=reason, verdict=verdict, outdated=past)
+        text = mark_outdated(shown.text, outdated)
+        return replace(item, turn=shown, text=text, reason=reason, verdict=verdict, outdated=outdated)
 
     def _exclusion_reason(self, turn: Turn) -> str | None:
-        if request := _forget_request(turn, self._forget_wishes):
+        if request := _forget_request(turn, self._forget_requests):
             return f"to be forgotten, see {request}"
         if normalise_name(turn.query) == self._normalised_query:
             return "repeats the query"
         only_asks = not turn.response and self._search.loader.memoise(_is_only_questions, turn.query)
         return "only asks" if only_asks else None
 
-    def _verdict(self, row: MemoryHit, nearly: bool) -> str | None:
-        """Why a row does not matter, if it does not."""
-        memory, score = row.memory, row.score
+    def _rejection(self, hit: MemoryHit, may_fill: bool) -> str | None:
+        """Why a hit must not be recalled; None if it may."""
+        memory, score = hit.memory, hit.score
         if not self._search.is_relevant(score.total) and not (
-            nearly
+            may_fill
             and isinstance(memory, Turn)
             and self._search.is_nearly_relevant(score.total, score.lexical)
         ):
@@ -119,23 +137,23 @@ class Selector:
             return quarantined
         if isinstance(memory, Turn):
             return self.rejection_reason(memory)
-        back = self._search.reaches_back and not memory.current
-        return "to be forgotten" if back and not self._past_resolver(memory) else None
+        retired_answer = self._search.reaches_back and not memory.current
+        return "to be forgotten" if retired_answer and not self._resolve_outdated(memory) else None
 
-    def _candidate(self, row: MemoryHit, verdict: str, kept: bool) -> Candidate:
-        memory = redact_memory(row.memory) if kept or self._search.query.explain else row.memory
-        past = self._past_resolver(row.memory) if kept else None
+    def _candidate(self, hit: MemoryHit, verdict: str, *, kept: bool) -> Candidate:
+        memory = redact_memory(hit.memory) if kept or self._search.query.explain else hit.memory
+        outdated = self._resolve_outdated(hit.memory) if kept else None
         text = memory.text if isinstance(memory, Turn) else memory.sentence
         return Candidate(
             ref=memory.ref,
-            text=mark_outdated(text, past),
-            score=row.score,
-            group=row.group,
-            reason=f"{verdict}: {format_reason(self._search, row, memory)}",
+            text=mark_outdated(text, outdated),
+            score=hit.score,
+            group=hit.group,
+            reason=f"{verdict}: {format_reason(self._search, hit, memory)}",
             verdict=verdict,
             thought=memory if isinstance(memory, Thought) else None,
             turn=memory if isinstance(memory, Turn) else None,
-            outdated=past,
+            outdated=outdated,
         )
 
     def _register_thought(self, item: Candidate) -> None:
@@ -144,12 +162,14 @@ class Selector:
                 self.thoughts_by_turn.setdefault(source.turn, []).append(item.thought)
 
 
-def _forget_request(turn: Turn, unwanted: Sequence[tuple[int, ForgetRequest]]) -> Ref | None:
-    """The request to forget that a turn is, or that takes it back; what was told later may come back."""
-    for request, wish in unwanted:
-        gone = turn.id == request - 1 if wish.last_turn else turn.id < request and wish.covers(turn.query)
-        if gone or turn.id == request:
-            return Ref("turn", request)
+def _forget_request(turn: Turn, requests: Sequence[tuple[int, ForgetRequest]]) -> Ref | None:
+    """The request that asks to forget this turn, or is this turn; later turns are not affected."""
+    for turn_id, request in requests:
+        covered = (
+            turn.id == turn_id - 1 if request.last_turn else turn.id < turn_id and request.covers(turn.query)
+        )
+        if covered or turn.id == turn_id:
+            return Ref("turn", turn_id)
     return None
 
 
@@ -158,15 +178,15 @@ def _is_only_questions(text: str) -> bool:
     return all(is_question(sentence.text) for sentence in split_sentences(text[:_MAX_QUESTION_CHARS]))
 
 
-def format_reason(search: Search, row: MemoryHit, memory: Thought | Turn) -> str:
-    """`memory` is the row's own, redacted where it is shown."""
-    score, hits = row.score, row.hits
+def format_reason(search: Search, hit: MemoryHit, memory: Thought | Turn) -> str:
+    """The recorded reason of a candidate: score, threshold, group and origin. `memory` may be redacted."""
+    score, hits = hit.score, hit.hits
     comparison = ">=" if search.is_relevant(score.total) else "<"
     how = f"{hits.probes} groups probed" if hits.probes else "the whole space searched"
-    asked = "" if hits.group is None else f", query in {hits.group}"
+    query_group = "" if hits.group is None else f", query in {hits.group}"
     return (
         f"{score.total:.2f} {comparison} {search.preset.threshold:.2f} "
-        f"(meaning {score.cosine:.2f}, words {score.lexical:.2f}); group {row.group}{asked}, {how}; "
+        f"(meaning {score.cosine:.2f}, words {score.lexical:.2f}); group {hit.group}{query_group}, {how}; "
         f"{_format_origin(memory)}"
     )
 
@@ -174,5 +194,5 @@ def format_reason(search: Search, row: MemoryHit, memory: Thought | Turn) -> str
 def _format_origin(memory: Thought | Turn) -> str:
     if isinstance(memory, Turn):
         return f"raw turn of {memory.at:%Y-%m-%d}"
-    said = [f"said by {source.speaker} in {Ref('turn', source.turn)}" for source in memory.sources[:1]]
-    return said[0] if said else "without a source"
+    sources = [f"said by {source.speaker} in {Ref('turn', source.turn)}" for source in memory.sources[:1]]
+    return sources[0] if sources else "without a source"

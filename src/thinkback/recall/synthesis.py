@@ -1,8 +1,8 @@
-"""Memory synthesis (PerLTQA, Eq. 4): a short answer from the recalled memories alone, each fact cited.
+"""Memory synthesis (PerLTQA, Eq. 4): a short answer from the recalled memories alone, with citations.
 
-A model writes it where one can; what it writes is checked: citations exist, no number or name is said that no
-memory says, the limit holds. One fault is told to the model, which may try again; after another the rules
-answer, and the synthesis says so. A model that says it does not know is believed.
+If a model is available it writes the answer, which is then checked: citations exist, no number or name is
+new, the length is within the limit. After a fault the model may try once more; then the rules answer, and the
+synthesis notes why. If the model says that it does not know, that is accepted.
 """
 
 from __future__ import annotations
@@ -13,42 +13,40 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from thinkback.errors import ModelError
-from thinkback.language.scripts import clean_text, detect_language, has_han
 from thinkback.language.sentences import count_words, split_sentences
+from thinkback.language.writing_systems import clean_text, detect_language, has_han
 from thinkback.prompts import format_numbered, load_prompt
 from thinkback.protocols import LLM
 from thinkback.recall.answer import AnswerSentence, select_answer_sentences, unknown_answer
-from thinkback.recall.compose import FACT_OVERHEAD_TOKENS, FACTS_BUDGET_TOKENS
 from thinkback.recall.grounding import find_ungrounded
 from thinkback.recall.pack import pack, to_pack_item
+from thinkback.recall.prompt_messages import FACT_OVERHEAD_TOKENS, FACTS_BUDGET_TOKENS
 from thinkback.types import Message, Recollection, Ref, Synthesis
 
 if TYPE_CHECKING:
-    from thinkback.recall.prompts.replies import SynthesiseReply
+    from thinkback.recall.prompts import SynthesiseReply
 
 MAX_SYNTHESIS_TOKENS = 320
 MAX_ATTEMPTS = 2
 _CITATION = re.compile(r"\s*\[(\d{1,3})\]")
-_CITATION_AFTER_STOP = re.compile(
-    r"([.!?。！？]+)((?:\s*\[\d{1,3}\])+)"
-)  # "Lyon. [1]": the sentence ends behind it
+_CITATION_AFTER_STOP = re.compile(r"([.!?。！？]+)((?:\s*\[\d{1,3}\])+)")  # "Lyon. [1]"
 _SENTENCE_END = re.compile(r"[.!?。！？…]+\Z")
 
 
 class _UnusableAnswer(Exception):
-    """What is wrong with a model's answer."""
+    """What is wrong with the answer of a model."""
 
 
 @dataclass(frozen=True, slots=True)
 class _NumberedMemories:
-    """The memories a model was shown, by number from 1."""
+    """The memories shown to a model, numbered from 1."""
 
     refs: tuple[Ref, ...]
     texts: tuple[str, ...]
 
 
 def synthesise(llm: LLM | None, question: str, recollection: Recollection, max_words: int) -> Synthesis:
-    """At most `most` words, of Chinese characters."""
+    """A short answer of at most `max_words` words (Chinese: characters)."""
     if not recollection.items or llm is None:
         return synthesise_by_rules(question, recollection, max_words)
     if not llm.follows:
@@ -74,14 +72,16 @@ def synthesise(llm: LLM | None, question: str, recollection: Recollection, max_w
 def synthesise_by_rules(
     question: str, recollection: Recollection, max_words: int, note: str = ""
 ) -> Synthesis:
-    """The sentences of the memories that answer, as they stand there."""
-    told = select_answer_sentences(question, recollection, max_words)
-    refs = tuple(dict.fromkeys(each.ref for each in told))
-    text = _join_sentences([_with_citations(each, refs.index(each.ref) + 1) for each in told])
+    """The sentences of the memories that answer the question, unchanged."""
+    sentences = select_answer_sentences(question, recollection, max_words)
+    refs = tuple(dict.fromkeys(sentence.ref for sentence in sentences))
+    text = _join_sentences(
+        [_with_citations(sentence, refs.index(sentence.ref) + 1) for sentence in sentences]
+    )
     return Synthesis(
         text=text or unknown_answer(question),
         used=refs,
-        known=bool(told),
+        known=bool(sentences),
         by="rules",
         words=_count_words(text or unknown_answer(question)),
         recollection=recollection,
@@ -92,12 +92,14 @@ def synthesise_by_rules(
 def _synthesise_by_model(llm: LLM, question: str, recollection: Recollection, max_words: int) -> Synthesis:
     from pydantic import ValidationError
 
-    from thinkback.recall.prompts.replies import SynthesiseReply  # pydantic: not before it is needed
+    from thinkback.recall.prompts import SynthesiseReply  # imports pydantic
 
     shown = _number_memories(recollection)
-    asked = " ".join(question.split())
-    listed = format_numbered(enumerate(shown.texts, start=1))
-    prompt = load_prompt("synthesise").render(memories=listed, question=asked, most=str(max_words))
+    query = " ".join(question.split())
+    memories = format_numbered(enumerate(shown.texts, start=1))
+    prompt = load_prompt("thinkback.recall", "synthesise").render(
+        memories=memories, question=query, most=str(max_words)
+    )
     messages = [Message("user", prompt)]
     fault = _UnusableAnswer()
     for _ in range(MAX_ATTEMPTS):
@@ -105,14 +107,16 @@ def _synthesise_by_model(llm: LLM, question: str, recollection: Recollection, ma
             messages, schema=SynthesiseReply.model_json_schema(), max_tokens=MAX_SYNTHESIS_TOKENS
         )
         try:
-            read = SynthesiseReply.model_validate_json(clean_text(reply.text))
-            return _validate_reply(read, question, recollection, shown, max_words)
+            parsed = SynthesiseReply.model_validate_json(clean_text(reply.text))
+            return _validate_reply(parsed, question, recollection, shown, max_words)
         except ValidationError as error:
             fault = _UnusableAnswer(str(error.errors(include_url=False, include_context=False)[0]["msg"]))
         except _UnusableAnswer as error:
             fault = error
-        again = load_prompt("synthesise_again").render(fault=str(fault), most=str(max_words))
-        messages = [*messages[:1], Message("assistant", reply.text), Message("user", again)]
+        correction = load_prompt("thinkback.recall", "synthesise_again").render(
+            fault=str(fault), most=str(max_words)
+        )
+        messages = [*messages[:1], Message("assistant", reply.text), Message("user", correction)]
     raise fault
 
 
@@ -123,7 +127,11 @@ def _validate_reply(
     shown: _NumberedMemories,
     max_words: int,
 ) -> Synthesis:
-    """What the model answered, if it can be used; else the fault."""
+    """The answer of the model.
+
+    Raises:
+        _UnusableAnswer: if it cannot be used.
+    """
     if not reply.known:
         text = unknown_answer(question)
         return Synthesis(
@@ -137,14 +145,14 @@ def _validate_reply(
     numbers = tuple(dict.fromkeys(map(int, _CITATION.findall(text))))
     if not numbers:
         raise _UnusableAnswer("it cites no memory")
-    if wrong := [each for each in numbers if not 1 <= each <= len(shown.refs)]:
+    if wrong := [number for number in numbers if not 1 <= number <= len(shown.refs)]:
         raise _UnusableAnswer(f"it cites [{wrong[0]}], the memories are 1 to {len(shown.refs)}")
     if fault := find_ungrounded(_CITATION.sub("", text), (*shown.texts, question), strict=False):
         raise _UnusableAnswer(fault)
     text = _limit_words(text, max_words)
     numbers = tuple(dict.fromkeys(map(int, _CITATION.findall(text))))
-    text = _CITATION.sub(lambda found: f" [{numbers.index(int(found[1])) + 1}]", text)
-    refs = tuple(shown.refs[each - 1] for each in numbers)
+    text = _CITATION.sub(lambda match: f" [{numbers.index(int(match[1])) + 1}]", text)
+    refs = tuple(shown.refs[number - 1] for number in numbers)
     return Synthesis(
         text=text, used=refs, known=True, by="llm", words=_count_words(text), recollection=recollection
     )
@@ -157,15 +165,17 @@ def _number_memories(recollection: Recollection) -> _NumberedMemories:
         FACTS_BUDGET_TOKENS,
         overhead=FACT_OVERHEAD_TOKENS,
     )
-    refs = tuple(recollection[each.number].ref for each in packed)
-    return _NumberedMemories(refs, tuple(_escape_brackets(each.text) for each in packed))
+    refs = tuple(recollection[item.number].ref for item in packed)
+    return _NumberedMemories(refs, tuple(_escape_brackets(item.text) for item in packed))
 
 
 def _limit_words(text: str, max_words: int) -> str:
-    """As many whole sentences as the limit holds; they must cite something still."""
+    """As many whole sentences as the limit allows; at least one citation must remain."""
     if _count_words(text) <= max_words:
         return text
-    ends = [each.end for each in split_sentences(text) if _count_words(text[: each.end]) <= max_words]
+    ends = [
+        sentence.end for sentence in split_sentences(text) if _count_words(text[: sentence.end]) <= max_words
+    ]
     if not ends or not _CITATION.search(text[: ends[-1]]):
         raise _UnusableAnswer(f"it has {_count_words(text)} words, the most is {max_words}")
     return text[: ends[-1]]
@@ -175,16 +185,16 @@ def _count_words(text: str) -> int:
     return count_words(_CITATION.sub("", text))
 
 
-def _with_citations(told: AnswerSentence, *numbers: int) -> str:
-    """The sentence with its citations before the full stop."""
-    text = _escape_brackets(told.text)
+def _with_citations(sentence: AnswerSentence, *numbers: int) -> str:
+    """The sentence with citations before the full stop."""
+    text = _escape_brackets(sentence.text)
     stop = _SENTENCE_END.search(text)
     at = stop.start() if stop else len(text)
-    return text[:at] + "".join(f" [{each}]" for each in dict.fromkeys(numbers)) + text[at:]
+    return text[:at] + "".join(f" [{number}]" for number in dict.fromkeys(numbers)) + text[at:]
 
 
 def _escape_brackets(text: str) -> str:
-    """Brackets that a memory itself says are no citation."""
+    """Replace brackets in a memory that look like a citation."""
     return re.sub(r"\[(\d{1,3})\]", r"(\1)", text)
 
 

@@ -1,7 +1,8 @@
-"""The memory server: a proxy for any chat application, REST, mem0's surface and MCP on one database.
+"""The memory server: an OpenAI-compatible proxy, REST, mem0's API and MCP on one database.
 
-request -> protocol (slow clients) -> gate (host, origin, key, limits) -> a room -> a tenant's Memory
+request -> middleware.telemetry -> middleware.security (host, origin, key, scope, limits) -> route -> Memory
 
-The rooms `proxy`, `rest`, `mem0` and `mcp` translate and decide nothing; each gives its `routes(services)`.
-What blocks (SQLite, numpy, a model) runs at the desk, in threads; only the pass-through is asynchronous.
+`proxy`, `routes` (REST and mem0) and `mcp` translate requests into calls of `Memory`. Blocking work (SQLite,
+numpy, models) runs in a thread pool; only the proxy's pass-through is asynchronous. `processes` starts and
+supervises the worker processes.
 """

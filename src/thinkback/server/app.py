@@ -1,4 +1,4 @@
-"""The server put together: every room's routes behind one gate."""
+"""The ASGI application: all routes behind the security middleware."""
 
 from __future__ import annotations
 
@@ -23,46 +23,51 @@ from thinkback.types import ApiKey
 
 
 def create_app(services: Services) -> ASGIApp:
-    """The ASGI application; whoever made the services closes them."""
-    upstream, clerk = proxy.choose_upstream(services), proxy.create_recall_client(services)
-    keys_desk = ThreadPool(threads=2)  # of its own: a slow recall keeps nobody at the gate
-    tools, tools_running = mount_http(services)
+    """Create the ASGI application. The caller owns `services` and closes them."""
+    upstream, recall_client = proxy.choose_upstream(services), proxy.create_recall_client(services)
+    key_pool = ThreadPool(threads=2)  # separate, so that slow recalls do not delay authentication
+    mcp_routes, mcp_lifespan = mount_http(services)
 
     @asynccontextmanager
-    async def running(_: Starlette) -> AsyncIterator[None]:
-        async with tools_running:
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with mcp_lifespan:
             try:
                 yield
             finally:
                 await upstream.close()
-                await clerk.close()
-                keys_desk.close()
+                await recall_client.close()
+                key_pool.close()
 
-    chats = proxy.create_routes(services, upstream, clerk)
-    rooms = [*chats, *health.create_routes(services), *tools, Mount("/", create_api(services))]
+    chat_routes = proxy.create_routes(services, upstream, recall_client)
+    all_routes = [
+        *chat_routes,
+        *health.create_routes(services),
+        *mcp_routes,
+        Mount("/", create_api(services)),
+    ]
     return SecurityMiddleware(
-        ChatFastPath(chats, Starlette(routes=rooms, lifespan=running)),
+        ChatFastPath(chat_routes, Starlette(routes=all_routes, lifespan=lifespan)),
         options=services.options,
         keys=StoredKeys(services.memories.root.store),
-        pool=keys_desk,
+        pool=key_pool,
         telemetry=services.telemetry,
     )
 
 
 class ChatFastPath:
-    """Chats by the shortest way: one asked for by its exact path passes no middleware of the rooms."""
+    """Sends chat requests straight to their route, without Starlette's router and middleware."""
 
-    def __init__(self, chats: Sequence[Route], rooms: ASGIApp) -> None:
-        self._chats = {
+    def __init__(self, chat_routes: Sequence[Route], app: ASGIApp) -> None:
+        self._routes = {
             (method, route.path): route
-            for route in chats
+            for route in chat_routes
             for method in route.methods or ()
             if "{" not in route.path
         }
-        self.app = rooms
+        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        route = self._chats.get((scope.get("method", ""), scope.get("path", "")))
+        route = self._routes.get((scope.get("method", ""), scope.get("path", "")))
         if route is None:
             await self.app(scope, receive, send)
             return
@@ -71,12 +76,15 @@ class ChatFastPath:
 
 
 def create_api(services: Services) -> FastAPI:
-    """What OpenAPI tells of at /openapi.json. No page shows it: its scripts would come from elsewhere."""
+    """Create the REST and mem0 API, documented at /openapi.json.
+
+    The HTML documentation pages are off because they load scripts from other servers.
+    """
     api = FastAPI(
         title="thinkback",
         version=__version__,
         summary="Long-term memory for any LLM",
-        description="Where the server has keys, send one as `Authorization: Bearer KEY` or as `X-API-Key`.",
+        description="If the server has keys, send one as `Authorization: Bearer KEY` or as `X-API-Key`.",
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -88,7 +96,7 @@ def create_api(services: Services) -> FastAPI:
 
 
 class StoredKeys:
-    """The keys of the database, as the gate asks for them."""
+    """The API keys in the database, as a `KeyStore` for the security middleware."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -1,4 +1,9 @@
-"""Circuit breaker, and the LLM and embedder wrappers that use it: while a model is down, thinking pauses and turns keep their attempts."""
+"""Circuit breaker, and wrappers that put an LLM or embedder behind one while the server thinks.
+
+A model that is unreachable or rate-limited is not the fault of the turn, so the turn keeps its attempts
+(`ModelPaused`). A timeout may be caused by the turn, so it costs an attempt; a one-word probe, not the next
+turn, then decides whether the model works.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +33,10 @@ MAX_PAUSE_SECONDS = 60.0
 
 
 class CircuitBreaker:
-    """Opens after `failures` in a row; each trial that fails doubles the pause."""
+    """Opens after `failures` in a row. Each failed trial call doubles the pause, up to a maximum.
+
+    The usual pattern: `if breaker.allows_call(): ...`, then `record_success()` or `record_failure()`.
+    """
 
     def __init__(
         self,
@@ -38,55 +46,55 @@ class CircuitBreaker:
         max_pause_seconds: float = MAX_PAUSE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._limit = failures
+        self._threshold = failures
         self._first_pause = self._pause = pause_seconds
-        self._longest = max_pause_seconds
+        self._max_pause = max_pause_seconds
         self._clock = clock
-        self._failed = 0
-        self._until = 0.0
-        self._trial = False
+        self._failures = 0
+        self._retry_at = 0.0
+        self._trial_running = False
         self._lock = threading.Lock()
 
     @property
     def is_open(self) -> bool:
         with self._lock:
-            return self._failed >= self._limit
+            return self._failures >= self._threshold
 
     def allows_call(self) -> bool:
-        """Whether to try now; while it is open, one trial at a time once the pause is over."""
+        """Whether to call now. While the breaker is open: one trial at a time, after each pause."""
         with self._lock:
-            if self._failed < self._limit:
+            if self._failures < self._threshold:
                 return True
-            if self._trial or self._clock() < self._until:
+            if self._trial_running or self._clock() < self._retry_at:
                 return False
-            self._trial = True
+            self._trial_running = True
             return True
 
     def record_success(self) -> None:
         with self._lock:
-            self._failed, self._pause, self._trial = 0, self._first_pause, False
+            self._failures, self._pause, self._trial_running = 0, self._first_pause, False
 
     def record_abandoned(self) -> None:
-        """It was tried and nobody waited for the end: an open breaker takes that for a failure."""
+        """The caller stopped waiting for the call. That counts as a failure only if the breaker is open."""
         if self.is_open:
             self.record_failure()
 
     def record_failure(self) -> None:
         with self._lock:
-            self._failed += 1
-            if self._failed < self._limit:
+            self._failures += 1
+            if self._failures < self._threshold:
                 return
-            if self._trial:
-                self._pause = min(self._pause * 2, self._longest)
-            self._until = self._clock() + self._pause
-            self._trial = False
+            if self._trial_running:
+                self._pause = min(self._pause * 2, self._max_pause)
+            self._retry_at = self._clock() + self._pause
+            self._trial_running = False
 
 
 _Result = TypeVar("_Result")
 
 
 class ModelBreaker:
-    """Watches over one model: opens at its first failure, and closes when a word to it is answered."""
+    """Breaker of one model: opens at the first failure, closes when a probe call succeeds."""
 
     def __init__(self, breaker: CircuitBreaker | None = None) -> None:
         self._breaker = breaker or CircuitBreaker(failures=1)
@@ -100,14 +108,14 @@ class ModelBreaker:
         self._probe = probe
 
     def is_available(self) -> bool:
-        """Whether to think now; while it is open the model is asked, once a pause."""
+        """Whether the model can be used. While the breaker is open, probes the model once per pause."""
         if not self._breaker.is_open:
             return True
         if not self._breaker.allows_call():
             return False
         try:
             self._probe()
-        except (BadReply, ModelRefused):  # it answers: that is all we want to know
+        except (BadReply, ModelRefused):  # a bad answer still shows that the model is running
             pass
         except ModelError:
             self._breaker.record_failure()
@@ -116,6 +124,7 @@ class ModelBreaker:
         return True
 
     def call(self, work: Callable[[], _Result]) -> _Result:
+        """Call the model and record the result; an unreachable or busy model raises `ModelPaused`."""
         try:
             result = work()
         except ModelTimeout:
@@ -129,12 +138,12 @@ class ModelBreaker:
 
 
 class ProtectedLLM:
-    """The model itself in every respect."""
+    """An LLM whose completions go through a `ModelBreaker`."""
 
-    def __init__(self, llm: LLM, guard: ModelBreaker) -> None:
+    def __init__(self, llm: LLM, breaker: ModelBreaker) -> None:
         self._llm = llm
-        self._guard = guard
-        guard.set_probe(lambda: llm.complete([Message("user", "Say: well.")], max_tokens=8))
+        self._breaker = breaker
+        breaker.set_probe(lambda: llm.complete([Message("user", "Say: well.")], max_tokens=8))
 
     @property
     def name(self) -> str:
@@ -164,7 +173,7 @@ class ProtectedLLM:
         max_tokens: int = 512,
         temperature: float = 0.0,
     ) -> Reply:
-        return self._guard.call(
+        return self._breaker.call(
             lambda: self._llm.complete(
                 messages, schema=schema, max_tokens=max_tokens, temperature=temperature
             )
@@ -182,12 +191,12 @@ class ProtectedLLM:
 
 
 class ProtectedEmbedder:
-    """The embedder itself in every respect."""
+    """An embedder whose calls go through a `ModelBreaker`."""
 
-    def __init__(self, embedder: Embedder, guard: ModelBreaker) -> None:
+    def __init__(self, embedder: Embedder, breaker: ModelBreaker) -> None:
         self._embedder = embedder
-        self._guard = guard
-        guard.set_probe(lambda: embedder.embed(["well"]))
+        self._breaker = breaker
+        breaker.set_probe(lambda: embedder.embed(["well"]))
 
     @property
     def name(self) -> str:
@@ -198,4 +207,4 @@ class ProtectedEmbedder:
         return self._embedder.dim
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        return self._guard.call(lambda: self._embedder.embed(texts))
+        return self._breaker.call(lambda: self._embedder.embed(texts))

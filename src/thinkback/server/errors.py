@@ -1,6 +1,6 @@
-"""What went wrong, as a client of OpenAI's API understands it: a status and {"error": {...}}.
+"""Errors as HTTP responses in the format of OpenAI's API: a status and `{"error": {...}}`.
 
-Clients that expect FastAPI's `detail` (mem0's) find the message there as well.
+The message is repeated as `detail`, where clients of FastAPI servers (mem0's) expect it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _log = logging.getLogger("thinkback.server")
 
 
 class RequestRefused(errors.ThinkbackError):
-    """The request is not let in, or not served now."""
+    """The request is rejected, or cannot be served now; carries the HTTP status and error code."""
 
     def __init__(self, status: int, message: str, code: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(message)
@@ -48,25 +48,25 @@ _STATUS_BY_ERROR: tuple[tuple[type[errors.ThinkbackError], int, str], ...] = (
 
 _PUBLIC_MESSAGES = {
     "store_unavailable": "the database cannot be read or written now: try again later",
-    "disk_full": "the server's disk is full; nothing was half-written",
-    "store_error": "the database failed; the server's log says how",
+    "disk_full": "the server's disk is full; nothing was partially written",
+    "store_error": "the database failed; see the server's log",
 }
-"""In place of messages that name the server's files."""
+"""Replacements for messages that would show the server's file names to clients."""
 
 
 def error_response(error: errors.ThinkbackError) -> JSONResponse:
-    """The response for an error that was raised on purpose."""
+    """The response for an expected error."""
     if isinstance(error, RequestRefused):
         return json_error(error.status, str(error), error.code, error.headers)
     if isinstance(error, errors.StoreError):
         _log.error("%s: %s", type(error).__name__, error)
-    for kind, status, code in _STATUS_BY_ERROR:
-        if isinstance(error, kind):
+    for error_type, status, code in _STATUS_BY_ERROR:
+        if isinstance(error, error_type):
             return json_error(status, _PUBLIC_MESSAGES.get(code, str(error)), code)
     return json_error(500, str(error), "error")
 
 
 def json_error(status: int, message: str, code: str, headers: dict[str, str] | None = None) -> JSONResponse:
-    kind = "invalid_request_error" if status < 500 else "server_error"
-    error = {"message": message, "type": kind, "param": None, "code": code}
+    error_type = "invalid_request_error" if status < 500 else "server_error"
+    error = {"message": message, "type": error_type, "param": None, "code": code}
     return JSONResponse({"error": error, "detail": message}, status, headers)

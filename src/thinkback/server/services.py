@@ -1,4 +1,4 @@
-"""What every route is given: the options, the memories by tenant, the thread pool, telemetry and the backlog of turns not yet thought over."""
+"""Options of the server, and the services that its routes share."""
 
 from __future__ import annotations
 
@@ -10,19 +10,56 @@ from dataclasses import dataclass, field
 
 from thinkback.memory import Memory
 from thinkback.server.errors import busy, forbidden
-from thinkback.server.options import Options
-from thinkback.server.principal import Principal
+from thinkback.server.identity import Principal
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import ThreadPool
 
-COUNT_CACHE_SECONDS = 1.0  # a count is used for so long: it is asked for at every write
-RETRY_AFTER_SECONDS = 10.0  # when a client that was refused may try again
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Options of one server. Limits "per key" apply to all clients that use the key together."""
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    workers: int = 1  # processes that answer HTTP requests
+    recallers: int = 1  # processes that recall for chats with an upstream; 0: the answering processes do it
+    thinkers: int = 1  # processes that think; 0 leaves turns pending for `thinkback work` elsewhere
+
+    upstream: str = ""  # base URL of the model server; empty: the local model answers, or memory alone
+    upstream_key: str = field(default="", repr=False)  # empty: the client's own key is forwarded
+    upstream_timeout_seconds: float = 600.0  # longest silence of the upstream
+
+    recall_limit: int = 5  # most memories injected into a chat
+    recall_token_budget: int = 600  # most tokens of all injected memories together
+    recall_timeout_seconds: float = 0.25  # a slower recall is skipped, and the chat goes on without memories
+    remember_timeout_seconds: float = 2.0  # longest time an answer waits for its turn to be stored
+
+    # Pending turns beyond which writes are refused (chats never are); 0: no limit.
+    backlog: int = 20_000
+
+    allow_hosts: tuple[str, ...] = ()  # further host names of this server
+    allow_origins: tuple[str, ...] = ()  # web origins that may call it from a browser
+    max_body_bytes: int = 16 << 20
+    max_json_depth: int = 64
+    rate: float = 0.0  # requests per second per key; 0: no limit
+    max_concurrent_requests: int = 256  # per key
+    request_timeout_seconds: float = 30.0  # for a client to send its request
+    stall_timeout_seconds: float = 60.0  # for a client to continue reading the response
+    recall_sockets: tuple[str, ...] = ()  # Unix sockets of the recall processes; set by the server itself
+    grace_seconds: float = 20.0  # for running work after the server is asked to stop
+    log_level: str = "info"
+
+
+COUNT_CACHE_SECONDS = 1.0  # the count is needed for every write, so it is cached
+RETRY_AFTER_SECONDS = 10.0
+MAX_CACHED_TENANTS = 1024
+DEFAULT_USER = "default"
 
 
 class Backlog:
-    """The turns of all tenants that wait to be thought over; `bound` 0 refuses nothing.
+    """Counts the turns of all tenants that are not yet thought over, and refuses writes beyond a limit.
 
-    Who writes memories in bulk is told to wait once there are more than `bound`; a chat never is.
+    Only bulk writes are refused, never chats. `limit` 0 refuses nothing.
     """
 
     def __init__(
@@ -33,35 +70,34 @@ class Backlog:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._count = count
-        self._bound = limit
+        self._limit = limit
         self._clock = clock
-        self._known = 0
-        self._until = float("-inf")
+        self._cached = 0
+        self._cached_until = float("-inf")
 
     def pending(self) -> int:
-        """As of now. It reads the database: ask at the desk."""
-        self._known = self._count()
-        self._until = self._clock() + COUNT_CACHE_SECONDS
-        return self._known
+        """The current number of pending turns. Reads the database: call it in the thread pool."""
+        self._cached = self._count()
+        self._cached_until = self._clock() + COUNT_CACHE_SECONDS
+        return self._cached
 
     def check(self) -> None:
-        """Refused (503, with Retry-After) while too much waits, as of a moment ago. For the desk, too."""
-        if not self._bound:
+        """Raise `RequestRefused` (503, with Retry-After) while too many turns are pending.
+
+        Uses a cached count if it is recent. May read the database: call it in the thread pool.
+        """
+        if not self._limit:
             return
-        pending = self._known if self._clock() < self._until else self.pending()
-        if pending > self._bound:
+        pending = self._cached if self._clock() < self._cached_until else self.pending()
+        if pending > self._limit:
             raise busy(
-                f"{pending:,} turns wait to be thought over and {self._bound:,} may: try again later",
+                f"{pending:,} turns are waiting to be thought over (limit {self._limit:,}): try again later",
                 RETRY_AFTER_SECONDS,
             )
 
 
-MAX_CACHED_TENANTS = 1024  # whose memories are kept at hand
-DEFAULT_USER = "default"
-
-
 class MemoryRegistry:
-    """A Memory for every tenant, made when first asked for; the root one owns database and models."""
+    """One `Memory` per tenant, created on first use. The root memory owns the database and the models."""
 
     def __init__(self, root: Memory) -> None:
         self.root = root
@@ -69,9 +105,9 @@ class MemoryRegistry:
         self._lock = threading.Lock()
 
     def for_principal(self, principal: Principal, user: str | None = None) -> Memory:
-        """The memory of one user of the caller's tenant; a key bound to a user has no other."""
+        """The memory of a user of the principal's tenant. A key bound to a user can reach no other user."""
         if principal.user is not None and user is not None and user != principal.user:
-            raise forbidden(f"this key speaks for the user {principal.user!r} alone")
+            raise forbidden(f"this key can only act for the user {principal.user!r}")
         return self.for_tenant(principal.tenant).for_user(principal.user or user or DEFAULT_USER)
 
     def for_tenant(self, name: str) -> Memory:
@@ -87,9 +123,12 @@ class MemoryRegistry:
 
 @dataclass(frozen=True, slots=True)
 class Services:
+    """Dependencies of the routes; created once per process."""
+
     options: Options
     memories: MemoryRegistry
     pool: ThreadPool
     telemetry: Telemetry
     backlog: Backlog = field(default_factory=Backlog)
-    stopping: threading.Event = field(default_factory=threading.Event)  # set: it ends after what is in hand
+    # Set when the process is asked to stop; running requests are still finished.
+    stopping: threading.Event = field(default_factory=threading.Event)

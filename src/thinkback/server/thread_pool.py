@@ -1,4 +1,4 @@
-"""Where blocking work is done for the event loop: in a few threads, within its time or not at all."""
+"""Thread pool for blocking work of the event loop, with a bounded queue and deadlines."""
 
 from __future__ import annotations
 
@@ -18,69 +18,69 @@ _Result = TypeVar("_Result")
 
 
 class DeadlineExceeded(Exception):
-    """The work was not done within its time: if it was begun it goes on, and nobody waits for it."""
+    """The work did not finish in time. If it has started it continues, but nobody waits for it."""
 
 
 class ThreadPool:
-    """A bounded queue before a few threads."""
+    """A few threads behind a bounded queue."""
 
     def __init__(self, threads: int = DEFAULT_THREADS, max_queued: int = MAX_QUEUED) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="thinkback-desk")
-        self._waiting = max_queued
-        self._in_hand = 0
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="thinkback-pool")
+        self._max_queued = max_queued
+        self._pending = 0
 
     @property
     def pending(self) -> int:
-        """How much is being done or waits for it."""
-        return self._in_hand
+        """The number of jobs that are running or queued."""
+        return self._pending
 
     async def run(self, work: Callable[[], _Result]) -> _Result:
-        """Its result, however long it takes. If the caller is cancelled the work goes on to its end."""
-        if self._in_hand >= self._waiting:
-            raise busy("too much is waiting to be done here: try again in a moment")
+        """Run `work` and wait for it without a time limit. It is finished even if the caller is cancelled."""
+        if self._pending >= self._max_queued:
+            raise busy("the server has too much queued work: try again in a moment")
         return await asyncio.shield(asyncio.wrap_future(self._submit(work)))
 
     async def run_within(
         self, seconds: float, work: Callable[[], _Result], *, must_finish: bool = False
     ) -> _Result:
-        """Its result, or TooSlow when the time is over or the queue is full: then nobody waits.
+        """Run `work`, or raise `DeadlineExceeded` if the queue is full or the time is over.
 
-        What was not begun by then never is, so that under load no thread works for nobody; unless it must
-        `surely` be done: then it is, and only the waiting ends.
+        Work that has not started by then is cancelled, so that an overloaded server does no useless work.
+        With `must_finish` it is still done; only the waiting ends.
         """
-        if self._in_hand >= self._waiting and not must_finish:
+        if self._pending >= self._max_queued and not must_finish:
             raise DeadlineExceeded
         future = self._submit(work)
-        asked = asyncio.wrap_future(future)
-        asked.add_done_callback(_retrieve_exception)  # whoever waits may be cancelled too
-        done, _ = await asyncio.wait((asked,), timeout=seconds)
+        result = asyncio.wrap_future(future)
+        result.add_done_callback(_retrieve_exception)  # the waiting task may be cancelled
+        done, _ = await asyncio.wait((result,), timeout=seconds)
         if not done:
             if not must_finish:
                 future.cancel()
             raise DeadlineExceeded
-        return asked.result()
+        return result.result()
 
     def close(self) -> None:
-        """After the work in hand."""
-        self._pool.shutdown(wait=True)
+        """Wait for running and queued work, then stop the threads."""
+        self._executor.shutdown(wait=True)
 
     def _submit(self, work: Callable[[], _Result]) -> Future[_Result]:
-        self._in_hand += 1
+        self._pending += 1
         loop = asyncio.get_running_loop()
-        future = self._pool.submit(work)
+        future = self._executor.submit(work)
 
-        def done(_: Future[_Result]) -> None:
-            with suppress(RuntimeError):  # the server has ended before its work: nobody counts any more
-                loop.call_soon_threadsafe(self._done)
+        def on_done(_: Future[_Result]) -> None:
+            with suppress(RuntimeError):  # the event loop has already been closed
+                loop.call_soon_threadsafe(self._decrement)
 
-        future.add_done_callback(done)
+        future.add_done_callback(on_done)
         return future
 
-    def _done(self) -> None:
-        self._in_hand -= 1
+    def _decrement(self) -> None:
+        self._pending -= 1
 
 
-def _retrieve_exception(asked: asyncio.Future[_Result]) -> None:
-    """Take the error of work that nobody waits for, so that it is not reported as forgotten."""
-    if not asked.cancelled():
-        asked.exception()
+def _retrieve_exception(future: asyncio.Future[_Result]) -> None:
+    """Mark the exception as retrieved, so that asyncio does not log it as never retrieved."""
+    if not future.cancelled():
+        future.exception()

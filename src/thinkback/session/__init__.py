@@ -1,1 +1,4 @@
-"""Working memory (seed 003): what a session has come to, and the bounded context made of it at each turn."""
+"""Working memory of a conversation: its running summary and the bounded context built for each turn.
+
+The eight summary fields follow llm-dialogue-simulation.
+"""

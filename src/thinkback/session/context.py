@@ -1,4 +1,11 @@
-"""The context of one turn: the bounded list of messages given to the model, and the parts it is made of."""
+"""Builds the context of a turn: the messages given to the model, of limited size however long the talk is.
+
+    instructions | summary, facts, relevant history, time | the last turns as said | the new message
+
+The part that stays the same comes first. The layout answers the four ways in which models get lost in long
+conversations (llm-dialogue-simulation): open questions come before solutions, only what matters for the
+message is shown, only the last two turns are repeated, and excluded options and conclusions are stated.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +16,23 @@ from typing import NamedTuple
 
 from thinkback.language.safety.quarantine import redact
 from thinkback.language.tokens import count_tokens
-from thinkback.prompts import format_facts as numbered
-from thinkback.prompts import load_prompt
-from thinkback.recall.compose import FACT_OVERHEAD_TOKENS
+from thinkback.prompts import format_facts, load_prompt
 from thinkback.recall.pack import pack, stable_order, to_pack_item
+from thinkback.recall.prompt_messages import FACT_OVERHEAD_TOKENS
 from thinkback.session.conversation_type import max_memories, min_score
 from thinkback.session.render import render_summary
-from thinkback.session.rule_reader import ANSWER_PREVIEW_TOKENS
-from thinkback.types import (
-    Candidate,
-    ConversationType,
-    Message,
-    Recollection,
-    Summary,
-    Turn,
-)
+from thinkback.session.rule_summarizer import ANSWER_PREVIEW_TOKENS
+from thinkback.types import Candidate, ConversationType, Message, Recollection, Summary, Turn
+
+MAX_RECALLED = 5  # memories
+VERBATIM_TURNS = 2  # last turns that are repeated as they were said
+RECENT_TURNS = 32  # turns used to measure how long the turns of this conversation are
+_MEMORY_BUDGET_TURNS = 14  # memory may cost as much as this many average turns
 
 
 @dataclass(frozen=True, slots=True)
 class ContextPart:
-    """One part of what a model is given, as it stands there, and about how many tokens it costs."""
+    """One named part of the context, with its approximate token count."""
 
     name: str
     text: str
@@ -37,7 +41,7 @@ class ContextPart:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """All that a model is given at one turn."""
+    """Everything the model is given for one turn."""
 
     parts: tuple[ContextPart, ...]
     messages: tuple[Message, ...]
@@ -45,32 +49,26 @@ class Context:
     talk: ConversationType = "small talk"
 
     def part(self, name: str) -> str:
-        """The text of one part, empty where there is none."""
+        """Return the text of the part with this name, or an empty string."""
         return "\n".join(part.text for part in self.parts if part.name == name)
-
-
-MAX_RECALLED = 5
-VERBATIM_TURNS = 2  # turns that are given as they were said
-RECENT_TURNS = 32  # turns by which the length of this talk is measured
-_MEMORY_BUDGET_TURNS = 14  # turns of this talk are what memory may cost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextBudget:
-    """Tokens for each part; the new message and one's own instructions are not cut."""
+    """Token limits of the context parts; the new message and the instructions are never cut."""
 
-    memory_tokens: tuple[int, int] = (300, 1400)  # summary, facts and history together: at least, at most
-    recalled_share: float = 0.6  # the share of it that facts and history may take
-    previous_tokens: int = 300  # the last turns
-    side_tokens: int = 150  # one side of one of them
+    memory_tokens: tuple[int, int] = (300, 1400)  # (minimum, maximum) for summary, facts and history
+    recalled_share: float = 0.6  # the share of it for facts and history
+    previous_tokens: int = 300  # the turns repeated as they were said
+    side_tokens: int = 150  # one side of one of these turns
 
 
-def narrow_recollection(found: Recollection, summary: Summary, message: str) -> Recollection:
-    """The recalled memories that this talk wants: as many, and as near, as its strategy says."""
-    most = max_memories(summary.talk, message, MAX_RECALLED)
-    least = min_score(summary.talk, message, [item.score.total for item in found])
-    kept = tuple(item for item in found if item.score.total >= least)[:most]
-    return replace(found, items=kept, threshold=max(found.threshold, least))
+def narrow_recollection(recollection: Recollection, summary: Summary, message: str) -> Recollection:
+    """Keep the recalled memories that the strategy of the conversation type allows."""
+    limit = max_memories(summary.talk, message, MAX_RECALLED)
+    threshold = min_score(summary.talk, message, [item.score.total for item in recollection])
+    items = tuple(item for item in recollection if item.score.total >= threshold)[:limit]
+    return replace(recollection, items=items, threshold=max(recollection.threshold, threshold))
 
 
 def compose_context(
@@ -84,45 +82,55 @@ def compose_context(
     integrated: str = "",
     budget: ContextBudget | None = None,
 ) -> Context:
-    """All that the model is given for `message`, part by part and as messages.
+    """Build the context for a message.
 
-    An `integrated` thought stands for all that was recalled.
+    Args:
+        message: The user's new message.
+        summary: The summary of the session.
+        recalled: The recalled memories, best first.
+        recent: The last turns of the session, oldest first.
+        now: The current time, shown to the model.
+        instructions: Further system instructions of the application.
+        integrated: One thought that replaces all recalled memories (`recall.integrate`).
+        budget: Token limits of the parts.
     """
     limits = budget or ContextBudget()
-    spoken = _recent_messages(recent, limits)
-    spoken_of = {turn.id for turn in recent[-VERBATIM_TURNS:]}
-    room = _memory_budget(recent, limits)
-    told, history = [integrated] if integrated else [], list[str]()
+    previous = _recent_messages(recent, limits)
+    verbatim_ids = {turn.id for turn in recent[-VERBATIM_TURNS:]}
+    memory_tokens = _memory_budget(recent, limits)
+    fact_texts, history = [integrated] if integrated else [], list[str]()
     if not integrated:
-        told, history = _split_recalled(message, recalled, spoken_of, int(room * limits.recalled_share))
-    left = room - sum(map(count_tokens, (*told, *history)))
-    rest = "\n".join((message, *told, *history, *(each.content for each in spoken)))
-    state = render_summary(summary, message, rest, left)
-    standing = load_prompt("converse").text.strip()
+        fact_texts, history = _split_recalled(
+            message, recalled, verbatim_ids, int(memory_tokens * limits.recalled_share)
+        )
+    summary_tokens = memory_tokens - sum(map(count_tokens, (*fact_texts, *history)))
+    other_context = "\n".join((message, *fact_texts, *history, *(item.content for item in previous)))
+    summary_text = render_summary(summary, message, other_context, summary_tokens)
+    instruction_text = load_prompt("thinkback.session", "converse").text.strip()
     if instructions.strip():
-        standing = f"{standing}\n\n{instructions.strip()}"
-    facts, then = numbered(told), "\n".join(f"- {line}" for line in history)
-    system = load_prompt("converse_state").render(
-        instructions=standing,
-        summary=state,
+        instruction_text = f"{instruction_text}\n\n{instructions.strip()}"
+    facts, history_text = format_facts(fact_texts), "\n".join(f"- {line}" for line in history)
+    system = load_prompt("thinkback.session", "converse_state").render(
+        instructions=instruction_text,
+        summary=summary_text,
         facts=facts,
-        history=f"Said earlier:\n{then}\n" if then else "",
+        history=f"Said earlier:\n{history_text}\n" if history_text else "",
         now=f"{now:%A %Y-%m-%d %H:%M} UTC",
     )
-    messages = (Message("system", system.strip()), *spoken, Message("user", message))
+    messages = (Message("system", system.strip()), *previous, Message("user", message))
     parts = (
-        _make_part("instructions", standing),
-        _make_part("summary", state),
-        _make_part("history", then),
+        _make_part("instructions", instruction_text),
+        _make_part("summary", summary_text),
+        _make_part("history", history_text),
         _make_part("facts", facts),
-        _make_part("previous", "\n".join(f"{each.role}: {each.content}" for each in spoken)),
+        _make_part("previous", "\n".join(f"{item.role}: {item.content}" for item in previous)),
         _make_part("question", message),
     )
-    return Context(parts, messages, sum(count_tokens(each.content) for each in messages), summary.talk)
+    return Context(parts, messages, sum(count_tokens(item.content) for item in messages), summary.talk)
 
 
 def diff_contexts(before: Context, after: Context) -> list[str]:
-    """What came (+) and what went (-) between two contexts, line by line, part by part."""
+    """Return the lines that were added (+) and removed (-) between two contexts, part by part."""
     lines: list[str] = []
     for part in after.parts:
         old, new = before.part(part.name).splitlines(), part.text.splitlines()
@@ -132,11 +140,13 @@ def diff_contexts(before: Context, after: Context) -> list[str]:
 
 
 def _memory_budget(recent: Sequence[Turn], limits: ContextBudget) -> int:
-    """Tokens for memory: a talk of short turns is given a short one, so that none outgrows what was said."""
-    least, most = limits.memory_tokens
-    asked = sum(min(count_tokens(turn.query), limits.side_tokens) for turn in recent)
-    answered = sum(min(count_tokens(turn.response), ANSWER_PREVIEW_TOKENS) for turn in recent)
-    return max(least, min(most, _MEMORY_BUDGET_TURNS * (asked + answered) // max(1, len(recent))))
+    """Return the token budget for memory, proportional to the average length of the recent turns."""
+    minimum, maximum = limits.memory_tokens
+    query_tokens = sum(min(count_tokens(turn.query), limits.side_tokens) for turn in recent)
+    response_tokens = sum(min(count_tokens(turn.response), ANSWER_PREVIEW_TOKENS) for turn in recent)
+    return max(
+        minimum, min(maximum, _MEMORY_BUDGET_TURNS * (query_tokens + response_tokens) // max(1, len(recent)))
+    )
 
 
 def _make_part(name: str, text: str) -> ContextPart:
@@ -144,9 +154,9 @@ def _make_part(name: str, text: str) -> ContextPart:
 
 
 def _recent_messages(recent: Sequence[Turn], limits: ContextBudget) -> list[Message]:
-    """The last turns as they were said, without their secrets; an order still counts in its own talk."""
-    spoken: list[Message] = []
-    left = limits.previous_tokens
+    """Return the last turns as messages, with secrets redacted and long sides cut."""
+    messages: list[Message] = []
+    tokens_left = limits.previous_tokens
     for turn in reversed(recent[-VERBATIM_TURNS:]):
         sides = [
             Message(
@@ -154,36 +164,37 @@ def _recent_messages(recent: Sequence[Turn], limits: ContextBudget) -> list[Mess
             )
         ]
         if turn.response:
-            said = truncate_to_tokens(redact(turn.response, only_secrets=True), limits.side_tokens)
-            sides.append(Message("assistant", said))
+            response = truncate_to_tokens(redact(turn.response, only_secrets=True), limits.side_tokens)
+            sides.append(Message("assistant", response))
         cost = sum(count_tokens(side.content) for side in sides)
-        if cost > left:
+        if cost > tokens_left:
             break
-        left -= cost
-        spoken = [*sides, *spoken]
-    return spoken
+        tokens_left -= cost
+        messages = [*sides, *messages]
+    return messages
 
 
 def _split_recalled(
-    message: str, found: Iterable[Candidate], verbatim_turns: set[int], max_tokens: int
+    message: str, recalled: Iterable[Candidate], verbatim_turns: set[int], max_tokens: int
 ) -> tuple[list[str], list[str]]:
-    """Thoughts as facts, raw turns as history."""
-    items = [item for item in found if item.turn is None or item.turn.id not in verbatim_turns][:MAX_RECALLED]
-    told = render_recalled(message, items, max_tokens)
-    facts = [each.text for each in told if each.item.turn is None]
-    return facts, [each.text for each in told if each.item.turn is not None]
+    """Split recalled memories into facts (from thoughts) and history (from turns)."""
+    items = [item for item in recalled if item.turn is None or item.turn.id not in verbatim_turns]
+    texts = render_recalled(message, items[:MAX_RECALLED], max_tokens)
+    facts = [recalled_text.text for recalled_text in texts if recalled_text.item.turn is None]
+    history = [recalled_text.text for recalled_text in texts if recalled_text.item.turn is not None]
+    return facts, history
 
 
 class RecalledText(NamedTuple):
-    """A recalled memory, and the words in which a model is told it."""
+    """A recalled memory and its text in the context."""
 
     item: Candidate
     text: str
 
 
 def render_recalled(message: str, items: Sequence[Candidate], max_tokens: int) -> list[RecalledText]:
-    """What fits into so many tokens, each on one line, in an order that lasts from turn to turn."""
-    fits = stable_order(
+    """Return the memories that fit into `max_tokens`, one line each, in a stable order."""
+    packed = stable_order(
         pack(
             message,
             [to_pack_item(item, attributed=True) for item in items],
@@ -191,12 +202,14 @@ def render_recalled(message: str, items: Sequence[Candidate], max_tokens: int) -
             overhead=FACT_OVERHEAD_TOKENS,
         )
     )
-    texts = (each.text if each.item.is_thought else redact(" ".join(each.text.split())) for each in fits)
-    return [RecalledText(items[each.number], text) for each, text in zip(fits, texts, strict=True)]
+    texts = (
+        entry.text if entry.item.is_thought else redact(" ".join(entry.text.split())) for entry in packed
+    )
+    return [RecalledText(items[entry.number], text) for entry, text in zip(packed, texts, strict=True)]
 
 
 def truncate_to_tokens(text: str, max_tokens: int) -> str:
-    """As much of a text as costs at most `most` tokens."""
+    """Return the longest beginning of a text that has at most `max_tokens` tokens."""
     if count_tokens(text) <= max_tokens:
         return text
     low, high = 0, min(len(text), max_tokens * 4)

@@ -1,7 +1,8 @@
-"""A summary in words, as much as a budget holds: first what the question needs, then what was said last.
+"""Renders a summary as text within a token limit.
 
-Items are chosen, then put under their headings in the order in which they were said. An excluded option that
-anything else in the context mentions is always among the first: it must not be read as open.
+Items are selected by relevance to the message, then by recency, and listed under their headings in the order
+in which they were said. An excluded option that is mentioned anywhere else in the context is selected early,
+so that the model does not take it for open.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from typing import NamedTuple
 
 from thinkback.language.safety.quarantine import redact
 from thinkback.language.tokens import count_tokens, extract_terms
-from thinkback.session import classifiers
+from thinkback.session import conversation_type
 from thinkback.session.conversation_type import STRATEGIES
-from thinkback.session.items import Mentions, normalise_item
-from thinkback.session.rule_reader import ANSWER_SEPARATOR
-from thinkback.session.updates import CONFIRMED_FIELDS
+from thinkback.session.rule_summarizer import ANSWER_SEPARATOR
+from thinkback.session.summary_items import Mentions, normalise_item
+from thinkback.session.summary_updates import CONFIRMED_FIELDS
 from thinkback.types import ExcludedOption, Summary, SummaryField
 
 FIELD_HEADINGS: dict[SummaryField, str] = {
@@ -31,10 +32,12 @@ FIELD_HEADINGS: dict[SummaryField, str] = {
     "discussed": "Discussed before:",
 }
 EMPTY_SUMMARY_TEXT = "The conversation has just begun."
-_MAX_OPEN_QUESTIONS = 3  # questions shown at once; the model asks one at a time
+_MAX_OPEN_QUESTIONS = 3  # newest open questions that are preferred; the model asks one at a time
 
 
 class SummaryItem(NamedTuple):
+    """One item of a summary: its field, its position in the field, and its text."""
+
     field: SummaryField
     number: int
     text: str
@@ -45,43 +48,50 @@ class SummaryItem(NamedTuple):
 
 
 def render_summary(summary: Summary, message: str, other_context: str, max_tokens: int) -> str:
-    """The summary for one message, at most `budget` tokens; `elsewhere` is the rest of the context."""
-    told = normalise_item(other_context)
+    """Render the summary for a message.
+
+    Args:
+        summary: The summary.
+        message: The user's new message; items that share words with it come first.
+        other_context: The rest of the context; items that it already contains are left out.
+        max_tokens: Limit of the text.
+    """
+    normalised_context = normalise_item(other_context)
     items = {
         item
         for item in iter_items(summary)
-        if item.field == "excluded" or normalise_item(_without_answer(item)) not in told
+        if item.field == "excluded" or normalise_item(_without_answer(item)) not in normalised_context
     }
     chosen: dict[tuple[SummaryField, int], SummaryItem] = {}
-    left = max_tokens
-    headed: set[SummaryField] = set()
+    tokens_left = max_tokens
+    fields_with_heading: set[SummaryField] = set()
     for item in _rank_items(items, summary, message, other_context):
         short = item._replace(text=_without_answer(item))
         cost = count_tokens(short.line) + 1
-        cost += 0 if item.field in headed else count_tokens(FIELD_HEADINGS[item.field]) + 1
-        if cost <= left:
+        cost += 0 if item.field in fields_with_heading else count_tokens(FIELD_HEADINGS[item.field]) + 1
+        if cost <= tokens_left:
             chosen[item.field, item.number] = short
-            headed.add(item.field)
-            left -= cost
-    for item in sorted(items, key=lambda item: -item.number):  # what room is left tells how answers began
+            fields_with_heading.add(item.field)
+            tokens_left -= cost
+    for item in sorted(items, key=lambda item: -item.number):  # add answer previews while there is room
         if (item.field, item.number) in chosen and ANSWER_SEPARATOR in item.text:
-            more = count_tokens(item.text) - count_tokens(_without_answer(item))
-            if more <= left:
+            extra = count_tokens(item.text) - count_tokens(_without_answer(item))
+            if extra <= tokens_left:
                 chosen[item.field, item.number] = item
-                left -= more
+                tokens_left -= extra
     return _layout(chosen.values())
 
 
 def render_notes(summary: Summary, max_tokens: int) -> str:
-    """The summary for whoever goes on with it: nothing asked, nothing told elsewhere."""
+    """Render the summary without a message, for the model that updates it."""
     return render_summary(summary, "", "", max_tokens)
 
 
 def iter_items(summary: Summary) -> Iterator[SummaryItem]:
-    """All items of a summary as text; an order or a secret that a model or a file put in is left out."""
+    """Yield all items of a summary, with injected instructions and secrets redacted."""
     for name in FIELD_HEADINGS:
-        held = getattr(summary, name)
-        for number, item in enumerate((held,) if isinstance(held, str) else held):
+        value = getattr(summary, name)
+        for number, item in enumerate((value,) if isinstance(value, str) else value):
             text = _format_excluded(item) if isinstance(item, ExcludedOption) else item
             if text:
                 yield SummaryItem(name, number, redact(text))
@@ -98,45 +108,47 @@ def _without_answer(item: SummaryItem) -> str:
 def _rank_items(
     items: set[SummaryItem], summary: Summary, message: str, other_context: str
 ) -> list[SummaryItem]:
-    """Most wanted first; the order is the same for the same summary and message."""
-    near = _term_overlaps(items, message)
-    about = Mentions(f"{message}\n{other_context}")
-    mentioned = {n for n, each in enumerate(summary.excluded) if each.option in about}
-    if classifiers.asks_about_excluded(message):
+    """Sort items by priority; the order is deterministic."""
+    overlaps = _term_overlaps(items, message)
+    mentions = Mentions(f"{message}\n{other_context}")
+    mentioned = {number for number, option in enumerate(summary.excluded) if option.option in mentions}
+    if conversation_type.asks_about_excluded(message):
         mentioned = set(range(len(summary.excluded)))
     first = [*STRATEGIES[summary.talk].field_order]
-    order = [first[0], "excluded", *first[1:], "discussed", "to_clarify"]
+    field_order = [first[0], "excluded", *first[1:], "discussed", "to_clarify"]
     latest = {
         name: max((item.number for item in items if item.field == name), default=0) for name in FIELD_HEADINGS
     }
 
     def rank(item: SummaryItem) -> tuple[float, ...]:
-        newest = latest[item.field] - item.number
+        age = latest[item.field] - item.number
         if item.field in ("topic", "conclusion"):
             return (0, 0, 0)
         if item.field == "excluded" and item.number in mentioned:
-            return (1, -near[item], newest)
-        if item.field == "to_clarify" and newest < _MAX_OPEN_QUESTIONS:
-            return (2, newest, 0)
-        if near[item] > 0:
-            return (3, -near[item], newest)
+            return (1, -overlaps[item], age)
+        if item.field == "to_clarify" and age < _MAX_OPEN_QUESTIONS:
+            return (2, age, 0)
+        if overlaps[item] > 0:
+            return (3, -overlaps[item], age)
         return (
             4,
-            order.index(item.field) if item.field in (*CONFIRMED_FIELDS, "excluded") else len(order),
-            newest,
+            field_order.index(item.field)
+            if item.field in (*CONFIRMED_FIELDS, "excluded")
+            else len(field_order),
+            age,
         )
 
     return sorted(items, key=lambda item: (*rank(item), item.field, item.number))
 
 
 def _term_overlaps(items: set[SummaryItem], message: str) -> dict[SummaryItem, float]:
-    """How much of the message's words an item holds, rare ones counting more."""
-    words = {item: set(extract_terms(item.text)) for item in items}
-    spread = Counter(term for held in words.values() for term in held)
-    asked = set(extract_terms(message))
+    """Return the shared terms of each item and the message, weighted by rarity."""
+    terms_by_item = {item: set(extract_terms(item.text)) for item in items}
+    item_counts = Counter(term for terms in terms_by_item.values() for term in terms)
+    message_terms = set(extract_terms(message))
     return {
-        item: sum(math.log(1 + len(items) / spread[term]) for term in held & asked)
-        for item, held in words.items()
+        item: sum(math.log(1 + len(items) / item_counts[term]) for term in terms & message_terms)
+        for item, terms in terms_by_item.items()
     }
 
 
@@ -146,9 +158,9 @@ def _layout(items: Iterable[SummaryItem]) -> str:
         by_field.setdefault(item.field, []).append(item)
     lines: list[str] = []
     for name, heading in FIELD_HEADINGS.items():
-        held = by_field.get(name, [])
+        field_items = by_field.get(name, [])
         if name in ("topic", "conclusion"):
-            lines += [f"{heading} {item.line}" for item in held]
-        elif held:
-            lines += [heading, *(item.line for item in held)]
+            lines += [f"{heading} {item.line}" for item in field_items]
+        elif field_items:
+            lines += [heading, *(item.line for item in field_items)]
     return "\n".join(lines) or EMPTY_SUMMARY_TEXT

@@ -1,4 +1,4 @@
-"""Stores: where spaces live. `connect` takes a URL, so that an application changes one string to move."""
+"""Databases. `connect` opens one by its URL."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from thinkback.protocols import Store
 
 
 def connect(url: str) -> Store:
-    """`memory.db`, `sqlite:///path/to/memory.db`, or `:memory:`."""
+    """Open a store: `memory.db`, `sqlite:///path/to/memory.db` or `:memory:`."""
     from thinkback.storage.sqlite import SqliteStore
 
     scheme, separator, rest = url.partition("://")
@@ -16,7 +16,7 @@ def connect(url: str) -> Store:
     elif scheme == "sqlite":
         path = rest.removeprefix("/") if rest != "/:memory:" else ":memory:"
     else:
-        raise InvalidInput(f"{url!r}: thinkback opens sqlite:///FILE or a plain file name")
+        raise InvalidInput(f"{url!r} is not supported: use sqlite:///FILE or a file name")
     if not path:
-        raise InvalidInput(f"{url!r} names no file")
+        raise InvalidInput(f"{url!r} contains no file name")
     return SqliteStore(path)

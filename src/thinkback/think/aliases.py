@@ -1,4 +1,9 @@
-"""Names that mean the same person, read from the relationship thoughts of a space."""
+"""Names that mean the same person, read from the relationship thoughts of a space.
+
+That two names mean one person ("my sister" is Anna) or that two people share a name ("Tom, the user's cousin"
+is not Tom) is itself stored as a thought: (Anna, same as, user's sister). So each decision has a source, is
+in the journal, can be undone, and ends with the thought.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +11,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thinkback.language.names import USER, normalise_name
-from thinkback.language.phrasing import add_aliases
 from thinkback.language.relations import get_relation
+from thinkback.language.sentence_builder import add_aliases
 from thinkback.types import SAME_AS, Entity, Thought, ThoughtDraft
-
-
-def with_aliases(draft: ThoughtDraft, aliases: Aliases) -> ThoughtDraft:
-    if draft.relation == SAME_AS or draft.subject == USER:
-        return draft
-    others = [
-        name
-        for name in aliases.names_of(draft.subject)
-        if normalise_name(name) != normalise_name(draft.subject)
-    ]
-    return replace(draft, sentence=add_aliases(draft.sentence, draft.subject, others))
-
 
 _ROLE_PREFIX = "has "
 
 
 @dataclass(frozen=True, slots=True)
 class Aliases:
-    """`clusters`: of a name's key, all names of that one, the first known before the others.
+    """The names and roles of the people in a space.
 
-    `roles`: (whose, relation) -> names, as in ("user", "has sister") -> Anna, Eve. `apart`: keys of names
-    that were made up to tell two people of one name apart.
+    Attributes:
+        clusters: Normalised name -> all names of the same person, the primary name first.
+        roles: (owner, relation) -> names, for example ("user", "has sister") -> ("Anna", "Eve").
+        distinct_names: Normalised names created to keep two people of the same name apart.
     """
 
     clusters: Mapping[str, tuple[str, ...]]
@@ -39,87 +34,107 @@ class Aliases:
 
     @classmethod
     def from_thoughts(cls, thoughts: Iterable[ThoughtDraft]) -> Aliases:
-        """The circle that these current thoughts tell, in the order they were learned."""
+        """Build the aliases from current thoughts, given in the order in which they were learned."""
         clusters: dict[str, tuple[str, ...]] = {}
         roles: dict[tuple[str, str], tuple[str, ...]] = {}
-        apart: set[str] = set()
+        distinct: set[str] = set()
         for thought in thoughts:
             if thought.relation == SAME_AS and thought.negated:
-                apart.add(normalise_name(thought.subject))
+                distinct.add(normalise_name(thought.subject))
             elif thought.relation == SAME_AS:
                 _join_clusters(clusters, (thought.subject, *thought.objects))
             elif is_role(thought):
                 key = (normalise_name(thought.subject), thought.relation)
                 roles[key] = (*roles.get(key, ()), *thought.objects)
-        return cls(clusters, roles, frozenset(apart))
+        return cls(clusters, roles, frozenset(distinct))
 
     def names_of(self, name: str) -> tuple[str, ...]:
-        """Every name of the one so named; the name that thoughts are kept under stands first."""
+        """Return all names of the person with this name, the primary name first."""
         return self.clusters.get(normalise_name(name), (name,))
 
     def primary_name(self, name: str) -> str:
-        """The name that thoughts about this one are kept under."""
+        """Return the name under which thoughts about this person are stored."""
         return self.names_of(name)[0]
 
     def are_same(self, one: str, other: str) -> bool:
-        wanted = normalise_name(other)
-        return any(normalise_name(name) == wanted for name in self.names_of(one))
+        """Return whether two names mean the same person."""
+        key = normalise_name(other)
+        return any(normalise_name(name) == key for name in self.names_of(one))
 
     def is_known(self, name: str) -> bool:
+        """Return whether an alias decision mentions this name."""
         key = normalise_name(name)
         return key in self.clusters or key in self.distinct_names
 
-    def merge_entities(self, known: Sequence[Entity], decisions: Sequence[Thought]) -> list[Entity]:
-        """One entity for all names of one, each with the decisions behind it; `known` has one a name."""
-        together: dict[str, list[Entity]] = {}
-        for entity in known:
-            together.setdefault(normalise_name(self.primary_name(entity.name)), []).append(entity)
-        return [self._merge_entity(entities, decisions) for entities in together.values()]
+    def merge_entities(self, entities: Sequence[Entity], decisions: Sequence[Thought]) -> list[Entity]:
+        """Merge the entities of all names of a person into one, with the alias decisions about it."""
+        by_name: dict[str, list[Entity]] = {}
+        for entity in entities:
+            by_name.setdefault(normalise_name(self.primary_name(entity.name)), []).append(entity)
+        return [self._merge_entity(group, decisions) for group in by_name.values()]
 
     def _merge_entity(self, entities: Sequence[Entity], decisions: Sequence[Thought]) -> Entity:
         name = self.primary_name(entities[0].name)
-        spelt = (*self.names_of(name), *(alias for entity in entities for alias in entity.aliases))
-        keys = {normalise_name(each): each for each in reversed(spelt)}
-        behind = (each for each in decisions if normalise_name(each.subject) in keys)
+        spellings = (*self.names_of(name), *(alias for entity in entities for alias in entity.aliases))
+        keys = {normalise_name(item): item for item in reversed(spellings)}
+        related = (item for item in decisions if normalise_name(item.subject) in keys)
         return Entity(
             id=entities[0].id,
             name=name,
             aliases=tuple(alias for key, alias in reversed(keys.items()) if key != normalise_name(name)),
-            decisions=tuple(behind),
+            decisions=tuple(related),
         )
 
     def evidence_ids(self, names: Iterable[str], alias_thoughts: Iterable[Thought]) -> tuple[int, ...]:
-        """The thoughts, of these, by which someone of these names has others too."""
-        several = {each for name in names if len(self.names_of(name)) > 1 for each in self.names_of(name)}
-        if not several:
+        """Return the ids of the alias thoughts that give the people with these names other names."""
+        aliased_names = {
+            other for name in names if len(self.names_of(name)) > 1 for other in self.names_of(name)
+        }
+        if not aliased_names:
             return ()
-        joined = (
+        alias_decisions = (
             thought for thought in alias_thoughts if thought.relation == SAME_AS and not thought.negated
         )
-        keys = set(map(normalise_name, several))
+        keys = set(map(normalise_name, aliased_names))
         return tuple(
-            each.id for each in joined if each.subject in several or normalise_name(each.subject) in keys
+            thought.id
+            for thought in alias_decisions
+            if thought.subject in aliased_names or normalise_name(thought.subject) in keys
         )
 
     def roles_of(self, name: str) -> list[tuple[str, str]]:
-        """(whose, relation) of every role in which that very name is known."""
+        """Return the (owner, relation) of every role in which exactly this name is known."""
         key = normalise_name(name)
         return [
-            role for role, names in self.roles.items() if any(normalise_name(each) == key for each in names)
+            role
+            for role, names in self.roles.items()
+            if any(normalise_name(holder) == key for holder in names)
         ]
 
 
 def is_role(draft: ThoughtDraft) -> bool:
-    """Whether it tells who somebody is to somebody: (user, has sister, Anna)."""
+    """Return whether a draft states a role such as (user, has sister, Anna)."""
     role = draft.relation.startswith(_ROLE_PREFIX) and get_relation(draft.relation).kind == "relationship"
     return role and not draft.negated
 
 
 def _join_clusters(clusters: dict[str, tuple[str, ...]], names: Sequence[str]) -> None:
-    """Make one cluster of all clusters these names belong to."""
-    together: dict[str, str] = {}
+    """Join all clusters that these names belong to."""
+    cluster: dict[str, str] = {}
     for name in names:
-        for each in clusters.get(normalise_name(name), (name,)):
-            together.setdefault(normalise_name(each), each)
-    for key in together:
-        clusters[key] = tuple(together.values())
+        for alias in clusters.get(normalise_name(name), (name,)):
+            cluster.setdefault(normalise_name(alias), alias)
+    for key in cluster:
+        clusters[key] = tuple(cluster.values())
+
+
+def with_aliases(draft: ThoughtDraft, aliases: Aliases) -> ThoughtDraft:
+    """Add the other names of the subject to the sentence: "Anna (the user's sister) lives in Rome."."""
+    if draft.relation == SAME_AS or draft.subject == USER:
+        return draft
+    others = [
+        name
+        for name in aliases.names_of(draft.subject)
+        if normalise_name(name) != normalise_name(draft.subject)
+    ]
+    return replace(draft, sentence=add_aliases(draft.sentence, draft.subject, others))

@@ -1,4 +1,12 @@
-"""Reads the statements about the user in an assistant's answer and compares them with stored thoughts."""
+"""Reads the statements about the user in an assistant's answer and compares them with stored thoughts.
+
+The assistant's "you" is rewritten to "I" and read by the same rules as the user's words. Introductory phrases
+("I remember that you ...", "Since you live in Lyon, ...", 既然你住在…) are removed first, and what the
+assistant says about itself is ignored. A bare "Paris." is completed from the question it answers.
+
+Objects are compared leniently: they count as equal unless they surely differ ("Lyon" and "Lyon, France",
+"70 kg" and "70 kilograms"), because a false alarm costs more than a missed contradiction.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +17,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from thinkback.language.kinship import KIN_ZH, alternation_pattern
-from thinkback.language.numbers import NUMBER_PATTERN_EN, parse_english_number
 from thinkback.language.relations import ALL_VALUES, get_relation
-from thinkback.language.scripts import detect_language
 from thinkback.language.sentences import split_sentences
-from thinkback.language.tokens import extract_terms
+from thinkback.language.tokens import NUMBER_PATTERN_EN, extract_terms, parse_english_number
+from thinkback.language.writing_systems import detect_language
+from thinkback.think.comparison_keys import object_key, thought_key, value_slot
 from thinkback.think.rule_generator import RuleGenerator
-from thinkback.think.slots import object_key, thought_key, value_slot
 from thinkback.think.state import Amendment
 from thinkback.types import Thought, ThoughtDraft, Turn
 
@@ -34,7 +41,7 @@ _UNIT_WORDS = """
 """
 _DISTRICT_ZH = re.compile("(?:区|县|镇|街道?|路|首都|郊区|市中心|[东西南北]边|附近)\\Z")
 _UNIT_STEMS = frozenset(_UNIT_WORDS.split())
-"""Stems: 70 kg are 70 kilograms."""
+"""Units are ignored when numbers are compared: 70 kg are 70 kilograms."""
 _COUNTRY_WORDS = """
     africa america argentina asia australia austria belgium brazil britain california canada chile china
     colombia denmark egypt england europe finland florida france germany greece india indonesia iran ireland
@@ -44,20 +51,20 @@ _COUNTRY_WORDS = """
     中国 法国 德国 英国 美国 日本 韩国 意大利 西班牙 加拿大 澳大利亚 俄罗斯 印度 巴西 荷兰 瑞士 瑞典 欧洲 亚洲
 """
 _COUNTRIES = frozenset(_COUNTRY_WORDS.split())
-"""A country holds its cities: living in Lyon and living in France is no contradiction."""
+"""A country and a city do not contradict each other: Lyon is in France."""
 _TWO_WORD_COUNTRIES = frozenset(
     ("united states", "united kingdom", "new zealand", "south korea", "south africa")
 )
 
 
 def may_be_same_object(one: str, other: str) -> bool:
-    """Whether two objects can mean the same thing."""
+    """Return whether two objects may mean the same thing."""
     if object_key(one) == object_key(other):
         return True
     numbers, others = _extract_numbers(one), _extract_numbers(other)
     words, other_words = _extract_words(one), _extract_words(other)
     if numbers and others:
-        within = numbers <= others or others <= numbers  # as multisets: June 6 is no part of May 6
+        within = numbers <= others or others <= numbers  # multisets: June 6 is not contained in May 6
         return within and (not words or not other_words or bool(words & other_words))
     if words and other_words and (words <= other_words or other_words <= words):
         return True
@@ -69,15 +76,16 @@ def may_be_same_object(one: str, other: str) -> bool:
 
 
 def are_comparable(one: str, other: str) -> bool:
-    """Whether two different objects exclude each other: of one language and one form, on one level.
+    """Return whether two different objects exclude each other: same script, same form, same level.
 
-    里昂 may be Lyon. "Your birthday is soon", "your name is lovely" and 你住在海淀区 give no other value.
+    里昂 may be Lyon, so they are not comparable. "Your birthday is soon", "your name is lovely" and
+    你住在海淀区 give no other value of the same form either.
     """
     return _object_form(one) == _object_form(other) and _place_level(one) == _place_level(other)
 
 
 def _object_form(text: str) -> str:
-    """What an object looks like: a date, a number, a name, or words, and in which script."""
+    """Classify an object: date, number, han (Chinese), name or words."""
     if _MONTH_NAME.search(text) or "月" in text:
         return "date"
     if _extract_numbers(text):
@@ -88,27 +96,28 @@ def _object_form(text: str) -> str:
 
 
 def _place_level(text: str) -> str:
-    part = _DISTRICT_ZH.search(text)
-    return part.group() if part else ""
+    """Return the administrative level in a Chinese place name (区, 县, ...), or an empty string."""
+    match = _DISTRICT_ZH.search(text)
+    return match.group() if match else ""
 
 
 def share_value_slot(relation: str, one: str, other: str) -> bool:
-    """Whether two objects of a many-valued relation are two values in one respect: 500 mg, then 1000 mg."""
+    """Return whether two objects of a many-valued relation are values of one slot: 500 mg and 1000 mg."""
     shared = value_slot(relation, one)
     return bool(shared) and shared == value_slot(relation, other)
 
 
 def _extract_numbers(text: str) -> Counter[str]:
-    digits = [found.replace(",", "").lstrip("0") for found in _DIGITS_NUMBER.findall(text)]
+    digits = [number.replace(",", "").lstrip("0") for number in _DIGITS_NUMBER.findall(text)]
     words = [str(parse_english_number(word)) for word in _NUMBER_WORD.findall(text) if not word.isdigit()]
     months = [str(1 + _MONTH_PREFIXES.index(name[:3].lower())) for name in _MONTH_NAME.findall(text)]
     return Counter((*digits, *words, *months))
 
 
 def _extract_words(text: str) -> frozenset[str]:
-    bare = _MONTH_NAME.sub(" ", _NUMBER_WORD.sub(" ", text))
+    stripped = _MONTH_NAME.sub(" ", _NUMBER_WORD.sub(" ", text))
     return frozenset(
-        term for term in extract_terms(bare) if not term[0].isdigit() and term not in _UNIT_STEMS
+        term for term in extract_terms(stripped) if not term[0].isdigit() and term not in _UNIT_STEMS
     )
 
 
@@ -122,7 +131,7 @@ def _normalise_place(text: str) -> str:
 
 
 def _is_chinese_part(one: str, other: str) -> bool:
-    """上海 and 上海市浦东: one is written within the other."""
+    """Return whether one Chinese name contains the other: 上海 and 上海市浦东."""
     a, b = "".join(_HAN_RUN.findall(one)), "".join(_HAN_RUN.findall(other))
     return bool(a and b) and (a in b or b in a)
 
@@ -190,8 +199,8 @@ _KIN_NAME_ZH = re.compile(
     f"(?<=[你您])的?({alternation_pattern(KIN_ZH)})是(?=[\u4e00-\u9fff]{{2,4}}(?:[，。！]|\\Z))"
 )
 _QUESTION_STATEMENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, _IGNORECASE), said)
-    for pattern, said in (
+    (re.compile(pattern, _IGNORECASE), template)
+    for pattern, template in (
         (r"\bwhere (?:do|did) I (?:currently |now )?live\b|\bwhich city do I live\b", "I live in {}."),
         (r"\bwhere do I work\b|\bwho do I work for\b", "I work at {}."),
         (r"\bwhat(?:'s| is) my name\b", "My name is {}."),
@@ -218,41 +227,41 @@ _NOT_A_VALUE = re.compile(
     r"|\A(?:好|是的?[。！]?\Z|对[。！]?\Z|嗯|当然|可以|未知|谢谢|明白|知道)",
     _IGNORECASE,
 )
-"""Words by which a short reply is no bare value: it has a verb of its own, or it only reacts."""
+"""Words that show that a short reply is not a bare value: it has its own verb or only reacts."""
 
 
 class AnswerReader:
-    """Statements of an answer and of a query, and whether one of them contradicts a held thought."""
+    """Reads the statements in answers and queries and compares them with stored thoughts."""
 
     def __init__(self) -> None:
         self._rules = RuleGenerator()
 
     def read_answer(self, text: str, query: str, at: datetime) -> list[ThoughtDraft]:
-        """What an answer to `query` states."""
+        """Return what an answer to `query` states about the user."""
         lines = _to_user_statements(text, query)
-        stated = [_without_no_prefix(draft) for draft in self.read_statements("\n".join(lines), at)]
-        read = {draft.relation for draft in stated}
+        drafts = [_without_no_prefix(draft) for draft in self.read_statements("\n".join(lines), at)]
+        relations = {draft.relation for draft in drafts}
         for line in lines:
-            # The rules read few denials of attributes: read what is denied, and deny that.
-            if bare := _without_denial(line):
-                stated += [
+            # The rules cover few negative attributes: read the positive sentence and negate the result.
+            if positive := _without_denial(line):
+                drafts += [
                     replace(draft, negated=True)
-                    for draft in self.read_statements(bare, at)
-                    if draft.relation not in read
+                    for draft in self.read_statements(positive, at)
+                    if draft.relation not in relations
                 ]
-        return stated
+        return drafts
 
     def read_statements(self, text: str, at: datetime) -> list[ThoughtDraft]:
-        """What the user states in his own words, requests and corrections left out."""
+        """Return what the user states in this text, without requests and corrections."""
         return [draft for draft in self._read_drafts(text, at) if not isinstance(draft, Amendment)]
 
     def find_outdated(self, text: str, at: datetime, held: Sequence[Thought]) -> set[int]:
-        """Which thoughts the user's words take back or replace: he may, where an answer may not."""
-        said = self._read_drafts(text, at)
+        """Return the ids of the thoughts that the user takes back or replaces with this text."""
+        drafts = self._read_drafts(text, at)
         return {
             thought.id
             for thought in held
-            for draft in said
+            for draft in drafts
             if (
                 _amends(draft, thought)
                 if isinstance(draft, Amendment)
@@ -264,7 +273,10 @@ class AnswerReader:
         return self._rules.generate(Turn(id=0, query=text, at=at, recorded_at=at))
 
     def find_conflict(self, stated: ThoughtDraft, held: ThoughtDraft) -> str:
-        """Why a statement and a thought cannot both hold; empty where they can."""
+        """Return why a statement and a thought cannot both be true, or an empty string if they can.
+
+        The reason is shown by `why` and by the consistency check.
+        """
         if thought_key(stated.subject, stated.relation) != thought_key(held.subject, held.relation):
             return "the answer denies it" if _denies_having(stated, held) else ""
         shared = any(may_be_same_object(one, other) for one in stated.objects for other in held.objects)
@@ -277,14 +289,14 @@ class AnswerReader:
 
 
 def _denies_having(stated: ThoughtDraft, held: ThoughtDraft) -> bool:
-    """ "You don't have a cat" to one who has a cat named Luna."""
-    family = {thought_key(stated.subject, f"has {object_key(name)}") for name in stated.objects}
-    had = thought_key(held.subject, held.relation)
-    return stated.negated and not held.negated and stated.relation == "has" and had in family
+    """Return whether the statement denies a pet or relative: "You don't have a cat", but Luna is known."""
+    denied_keys = {thought_key(stated.subject, f"has {object_key(name)}") for name in stated.objects}
+    held_key = thought_key(held.subject, held.relation)
+    return stated.negated and not held.negated and stated.relation == "has" and held_key in denied_keys
 
 
 def _amends(amendment: Amendment, held: ThoughtDraft) -> bool:
-    """Whether a request to forget or a correction may mean this thought; which one, thinking decides."""
+    """Return whether a request to forget or a correction may mean this thought."""
     if thought_key(amendment.subject, amendment.relation) != thought_key(held.subject, held.relation):
         return False
     if amendment.instead_of:
@@ -297,7 +309,7 @@ def _amends(amendment: Amendment, held: ThoughtDraft) -> bool:
 
 
 def _other_value(stated: ThoughtDraft, held: ThoughtDraft) -> str:
-    """Two different objects of one key: a conflict only where one of them can hold at a time."""
+    """Return the conflict between different objects, if only one of them can be true at a time."""
     if get_relation(held.relation).single_valued and all(
         are_comparable(one, other) for one in stated.objects for other in held.objects
     ):
@@ -308,7 +320,7 @@ def _other_value(stated: ThoughtDraft, held: ThoughtDraft) -> str:
 
 
 def _without_no_prefix(draft: ThoughtDraft) -> ThoughtDraft:
-    """ "no cats" is a denial of cats, 不是律师 one of 律师."""
+    """Turn the objects "no cats" and 不是律师 into negated "cats" and 律师."""
     objects = tuple(
         _NO_PREFIX.sub("", name, count=1) if _NO_PREFIX.match(name) else name for name in draft.objects
     )
@@ -316,23 +328,23 @@ def _without_no_prefix(draft: ThoughtDraft) -> ThoughtDraft:
 
 
 def _without_denial(line: str) -> str:
-    """A line without its denial, empty if it denies nothing that could be read otherwise."""
+    """Return the positive form of a negative line, or an empty string if it is not negative."""
     if "不是" in line:
         return line.replace("不是", "是", 1)
-    found = _DENIAL.search(line)
-    if found is None:
+    match = _DENIAL.search(line)
+    if match is None:
         return ""
-    verb = found[1] or found[2] or found[3]
-    return f"{line[: found.start()]}{'can' if verb == 'ca' else verb}{line[found.end() :]}"
+    verb = match[1] or match[2] or match[3]
+    return f"{line[: match.start()]}{'can' if verb == 'ca' else verb}{line[match.end() :]}"
 
 
 def _to_user_statements(text: str, query: str) -> list[str]:
-    """An answer in the user's own person, one plain statement a line."""
+    """Rewrite an answer as plain statements of the user, one per line."""
     lines: list[str] = []
-    found = split_sentences(text)
-    if len(found) == 1 and (said := _expand_bare_answer(found[0].text, query)):
-        return [said]
-    for sentence in found:
+    parts = split_sentences(text)
+    if len(parts) == 1 and (statement := _expand_bare_answer(parts[0].text, query)):
+        return [statement]
+    for sentence in parts:
         if detect_language(sentence.text) == "zh":
             lines += _chinese_statements(sentence.text)
         else:
@@ -341,13 +353,13 @@ def _to_user_statements(text: str, query: str) -> list[str]:
 
 
 def _expand_bare_answer(reply: str, query: str) -> str:
-    """A bare reply as the statement its question asked for, empty if it is none."""
+    """Complete a bare reply with its question: "Paris." becomes "I live in Paris."."""
     bare = _BARE_ANSWER.fullmatch(reply.strip())
     if bare is None or _NOT_A_VALUE.search(reply):
         return ""
-    for pattern, said in _QUESTION_STATEMENTS:
-        if asked := pattern.search(query):
-            return said.replace("{what}", asked.groupdict().get("what") or "").replace(
+    for pattern, template in _QUESTION_STATEMENTS:
+        if match := pattern.search(query):
+            return template.replace("{what}", match.groupdict().get("what") or "").replace(
                 "{}", bare["o"].strip()
             )
     return ""
@@ -355,30 +367,34 @@ def _expand_bare_answer(reply: str, query: str) -> str:
 
 def _english_statements(sentence: str) -> list[str]:
     body = sentence.replace("’", "'")
-    for pattern, other in _PARAPHRASES:
-        body = pattern.sub(other, body)
-    given = [f"{match['clause']}." for match in _REASON_CLAUSE.finditer(body)]
-    lead = _ANSWER_OPENING.match(body)
-    rest = _REASON_CLAUSE.sub("", body).lstrip(" ,;") if given else body[lead.end() :] if lead else body
-    return [_to_first_person(part) for part in (*given, *_CONSEQUENCE_BREAK.split(rest)) if part.strip(" .!")]
+    for pattern, replacement in _PARAPHRASES:
+        body = pattern.sub(replacement, body)
+    reasons = [f"{match['clause']}." for match in _REASON_CLAUSE.finditer(body)]
+    opening = _ANSWER_OPENING.match(body)
+    rest = (
+        _REASON_CLAUSE.sub("", body).lstrip(" ,;") if reasons else body[opening.end() :] if opening else body
+    )
+    return [
+        _to_first_person(part) for part in (*reasons, *_CONSEQUENCE_BREAK.split(rest)) if part.strip(" .!")
+    ]
 
 
 def _to_first_person(text: str) -> str:
-    for pattern, other in _PERSON_SHIFTS:
-        text = pattern.sub(other, text)
+    for pattern, replacement in _PERSON_SHIFTS:
+        text = pattern.sub(replacement, text)
     return text[:1].upper() + text[1:] if text.startswith(("my ", "i ")) else text
 
 
 def _chinese_statements(sentence: str) -> list[str]:
     sentence = _KIN_NAME_ZH.sub(r"\1叫", sentence)
-    given = [match["clause"] for match in _REASON_CLAUSE_ZH.finditer(sentence)]
-    lead = _ANSWER_OPENING_ZH.match(sentence)
+    reasons = [match["clause"] for match in _REASON_CLAUSE_ZH.finditer(sentence)]
+    opening = _ANSWER_OPENING_ZH.match(sentence)
     rest = (
         _REASON_CLAUSE_ZH.sub("", sentence).lstrip("，, ")
-        if given
-        else sentence[lead.end() :]
-        if lead
+        if reasons
+        else sentence[opening.end() :]
+        if opening
         else sentence
     )
-    parts = [part for part in (*given, rest) if part.strip("。，！ ") and not _OTHER_TIME_ZH.search(part)]
+    parts = [part for part in (*reasons, rest) if part.strip("。，！ ") and not _OTHER_TIME_ZH.search(part)]
     return [re.sub("[你您]|用户", "我", part.replace("我", "助手")).rstrip("。") + "。" for part in parts]

@@ -1,8 +1,7 @@
-"""What the assistant says to the user's words -> thoughts about the dialogue or the world (TiM 002, 3).
+"""Thoughts from the assistant's response: plain answers to direct questions, and assessments of a value.
 
-(book, recommended, The Little Prince) and (China, capital, Beijing) answer a direct question; (3623.20/μl,
-is, a relatively high value) judges a value that the user gave (001, table 5). The assistant said it: it is
-never a fact of the user, and only what is as plain as the figure's is read.
+Examples: (book, recommended, The Little Prince) and (China, capital, Beijing) from TiM (arXiv), section 3;
+(3623.20/μl, is, a relatively high value) from TiM (ACL), table 5. They are never facts about the user.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from thinkback.language.phrasing import compose_sentence
 from thinkback.language.relations import get_relation
+from thinkback.language.sentence_builder import compose_sentence
 from thinkback.language.sentences import is_question, split_sentences
 from thinkback.types import Source, ThoughtDraft, Turn
 
@@ -56,7 +55,8 @@ _FILLER_WORDS = re.compile(
     r"\b(?:any|some|good|great|you|have|got|for|me|a|an|the|nice|your|other|more|best)\b\s*", _I
 )
 _MEASURED_VALUE = re.compile(
-    r"\d[\d.,]*(?:/\d[\d.]*|\s?(?:%|°?[A-Za-zµμ]{1,6}(?:/[A-Za-zµμ]{1,4})?|/[A-Za-zµμ]{1,4}|[\u4e00-\u9fff]{1,4}))"
+    r"\d[\d.,]*(?:/\d[\d.]*|\s?(?:%|°?[A-Za-zµμ]{1,6}(?:/[A-Za-zµμ]{1,4})?|/[A-Za-zµμ]{1,4}"
+    r"|[\u4e00-\u9fff]{1,4}))"
 )
 _ASSESSMENT_WORDS = (
     r"(?:high|low|normal|elevated|raised|abnormal|concerning|worrying|healthy|unhealthy|good|fine|excellent"
@@ -67,83 +67,102 @@ _ASSESSMENT_EN = re.compile(
     r"(?:(?:ok(?:ay)?|well|hmm|right|i see|thanks|thank you)[,.]? )?(?:that|this|it|(?:that|this|your|the)"
     r" (?:value|number|result|reading|level|count|figure))(?:'s| is| looks| seems)(?: to be)?"
     rf" (?P<o>(?:an? )?(?:(?:quite|rather|relatively|very|a bit|a little|slightly|fairly|too|pretty|somewhat"
-    rf"|extremely|perfectly|still|well|dangerously|on the) )*{_ASSESSMENT_WORDS}(?: side)?(?: (?:value|result|reading"
+    rf"|extremely|perfectly|still|well|dangerously|on the) )*{_ASSESSMENT_WORDS}(?: side)?(?: (?:value"
+    rf"|result|reading"
     r"|level|number|count|figure|range))?)(?=[.,!;]|\Z| (?:for|and|but|so|given)\b)",
     _I,
 )
 _ASSESSMENT_ZH = re.compile(
-    "(?:这个?|该|您的?|你的?)?(?:数值|数字|指标|结果|值)?(?:是|属于)?(?P<o>(?:有点|有些|比较|相对|略微?|非常|很|明显|稍微?"
+    "(?:这个?|该|您的?|你的?)?(?:数值|数字|指标|结果|值)?(?:是|属于)?(?P<o>(?:有点|有些|比较|相对"
+    "|略微?|非常|很|明显|稍微?"
     "|完全)?(?:偏高|偏低|过高|过低|正常|异常|很高|很低|高了|低了))(?:的|了|范围)?[。！!，,]?"
 )
 _EDGE_CHARS = " \t\"'“”‘’「」《》.,!。！"
 
 
 def read_answer(turn: Turn) -> list[ThoughtDraft]:
-    """The thoughts of a plain answer to the turn's last question; most turns have none."""
-    asked = [s.text for s in split_sentences(turn.query) if is_question(s.text) or "推荐" in s.text]
-    said = split_sentences(turn.response)
-    if not asked or not said or len(asked[-1]) > 300 or len(said[0].text) > 300:
+    """The draft of a plain answer to the last question of the turn; most turns have none."""
+    questions = [s.text for s in split_sentences(turn.query) if is_question(s.text) or "推荐" in s.text]
+    response = split_sentences(turn.response)
+    if not questions or not response or len(questions[-1]) > 300 or len(response[0].text) > 300:
         return []
-    question, reply = asked[-1], said[0]
+    question, reply = questions[-1], response[0]
     draft = _read_recommendation(turn, question, reply.text, reply.start) or _read_capital(
         turn, question, reply.text, reply.start
     )
     return [draft] if draft else []
 
 
-def read_assessment(turn: Turn, told: Sequence[ThoughtDraft]) -> list[ThoughtDraft]:
-    """The assistant's judgement on the one value that the user gave in this turn."""
+def read_assessment(turn: Turn, drafts: Sequence[ThoughtDraft]) -> list[ThoughtDraft]:
+    """The assistant's assessment of the only value that the user gave in this turn.
+
+    `drafts` are the facts of the user.
+    """
     values = dict.fromkeys(
-        item for draft in told if draft.sources[0].side == "query" and not draft.negated
+        item for draft in drafts if draft.sources[0].side == "query" and not draft.negated
         for item in draft.objects if _MEASURED_VALUE.fullmatch(item)
     )  # fmt: skip
-    reply = split_sentences(turn.response)
-    if len(values) != 1 or not reply or len(reply[0].text) > 300 or is_question(reply[0].text):
+    response = split_sentences(turn.response)
+    if len(values) != 1 or not response or len(response[0].text) > 300 or is_question(response[0].text):
         return []
-    text, start = reply[0].text.replace("’", "'"), reply[0].start
+    text, start = response[0].text.replace("’", "'"), response[0].start
     lang = "en"
-    found = _ASSESSMENT_EN.match(text)
-    if not found and (found := _ASSESSMENT_ZH.fullmatch(text)):
+    assessment = _ASSESSMENT_EN.match(text)
+    if not assessment and (assessment := _ASSESSMENT_ZH.fullmatch(text)):
         lang = "zh"
-    if not found:
+    if not assessment:
         return []
     (value,) = values
-    draft = _assistant_draft(turn, value, "is", found["o"].strip(), start, start + found.end("o"), lang)
+    draft = _assistant_draft(
+        turn, value, "is", assessment["o"].strip(), start, start + assessment.end("o"), lang
+    )
     return [replace(draft, kind="knowledge")]
 
 
 def _read_recommendation(turn: Turn, question: str, reply: str, start: int) -> ThoughtDraft | None:
-    if (asks := _RECOMMENDATION_QUESTION_EN.search(question)) and (says := _RECOMMENDATION_EN.search(reply)):
-        subject = _FILLER_WORDS.sub("", asks["a"] or asks["b"] or asks["c"]).strip().lower()
-        lang = "en"
-    elif (asks := _RECOMMENDATION_QUESTION_ZH.search(question)) and (
-        says := _RECOMMENDATION_ZH.search(reply)
+    """The draft of "Any book recommendations?" - "I recommend The Little Prince." """
+    if (request := _RECOMMENDATION_QUESTION_EN.search(question)) and (
+        recommendation := _RECOMMENDATION_EN.search(reply)
     ):
-        subject, lang = asks["a"], "zh"
+        subject = _FILLER_WORDS.sub("", request["a"] or request["b"] or request["c"]).strip().lower()
+        lang = "en"
+    elif (request := _RECOMMENDATION_QUESTION_ZH.search(question)) and (
+        recommendation := _RECOMMENDATION_ZH.search(reply)
+    ):
+        subject, lang = request["a"], "zh"
     else:
         return None
-    value = says["o"].strip(_EDGE_CHARS)
+    value = recommendation["o"].strip(_EDGE_CHARS)
     if not subject or not value or len(value.split()) > 8:
         return None
     return _assistant_draft(
-        turn, subject, "recommended", value, start + says.start("o"), start + says.end("o"), lang
+        turn,
+        subject,
+        "recommended",
+        value,
+        start + recommendation.start("o"),
+        start + recommendation.end("o"),
+        lang,
     )
 
 
 def _read_capital(turn: Turn, question: str, reply: str, start: int) -> ThoughtDraft | None:
-    if (asks := _CAPITAL_QUESTION_EN.search(question)) and (says := _CAPITAL_ANSWER_EN.fullmatch(reply)):
-        subject, lang = asks["s"].strip(), "en"
-    elif (asks := _CAPITAL_QUESTION_ZH.search(question)) and (says := _CAPITAL_ANSWER_ZH.fullmatch(reply)):
-        subject, lang = asks["s"], "zh"
+    """The draft of "What is the capital of China?" - "Beijing." """
+    if (country := _CAPITAL_QUESTION_EN.search(question)) and (answer := _CAPITAL_ANSWER_EN.fullmatch(reply)):
+        subject, lang = country["s"].strip(), "en"
+    elif (country := _CAPITAL_QUESTION_ZH.search(question)) and (
+        answer := _CAPITAL_ANSWER_ZH.fullmatch(reply)
+    ):
+        subject, lang = country["s"], "zh"
     else:
         return None
     return _assistant_draft(
         turn,
         subject,
         "capital",
-        says["o"].strip(_EDGE_CHARS),
-        start + says.start("o"),
-        start + says.end("o"),
+        answer["o"].strip(_EDGE_CHARS),
+        start + answer.start("o"),
+        start + answer.end("o"),
         lang,
     )
 
@@ -151,6 +170,7 @@ def _read_capital(turn: Turn, question: str, reply: str, start: int) -> ThoughtD
 def _assistant_draft(
     turn: Turn, subject: str, relation: str, value: str, start: int, end: int, lang: str
 ) -> ThoughtDraft:
+    """A draft whose source is a span of the response."""
     known = get_relation(relation)
     return ThoughtDraft(
         subject=subject,

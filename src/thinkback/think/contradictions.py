@@ -1,8 +1,8 @@
-"""Which objects of an older thought a newer one of opposite sign takes out, though said in other words.
+"""Finds the objects of an older thought that a newer thought of opposite polarity contradicts.
 
-Algorithm 1 compares objects by their keys. In matters of health that is too little: who takes "ramipril
-5 mg" and then "stopped ramipril" takes it no more, "bleeding ulcer" refutes "never had an ulcer", and one
-allergy is enough to refute "no allergies". Elsewhere only the very same object counts.
+TiM's Algorithm 1 compares objects by their keys. For health facts this is not enough: "stopped ramipril"
+contradicts "takes ramipril 5 mg", "has a bleeding ulcer" contradicts "never had an ulcer", and any allergy
+contradicts "no allergies". For all other relations only an equal object counts.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 
 from thinkback.language.tokens import extract_terms
-from thinkback.think.slots import object_key, strip_dose
+from thinkback.think.comparison_keys import object_key, strip_dose
 from thinkback.think.state import object_keys
 from thinkback.types import ThoughtDraft
 
 _HEALTH_RELATIONS = frozenset(("takes", "is allergic to", "has condition", "had condition"))
 _PRESENT_RELATIONS = ("takes",)
-"""Who takes no medicine has stopped all; who says "no allergies" may have forgotten one."""
+"""Relations where a general denial ends every earlier fact: "I take no medicine", but not "no allergies"."""
 _ANY_OF_KIND = re.compile("any (?P<kind>[a-z]+)|任何(?P<kind_zh>[\u4e00-\u9fff]+)")
 _MEDICINE = re.compile("(?:medicine|drug|medication|tablet|pill)s?|药物?|药品")
 _FOOD = re.compile("foods?|食物|食品")
@@ -35,39 +35,39 @@ _ENVIRONMENT_ALLERGEN = re.compile(
     "|花粉|粉尘|灰尘|尘螨|螨虫|霉菌|[猫狗马]毛?|动物|羽毛|蜂|昆虫|蚊|乳胶|镍|金属|羊毛|香水|紫外线|阳光|冷空气|柳絮|草",
     re.I,
 )
-"""What people are allergic to and is no medicine; medicines have too many names to be listed."""
+"""Allergens that are not medicines; medicines have too many names to be listed."""
 
 
 def contradicted_keys(draft: ThoughtDraft, old: ThoughtDraft) -> set[str]:
-    """The keys of the old objects that cannot hold beside a draft of opposite sign."""
-    said = object_keys([draft.objects])
+    """Return the keys of the old objects that a draft of opposite polarity contradicts."""
+    draft_keys = object_keys([draft.objects])
     if draft.relation not in _HEALTH_RELATIONS:
-        return {key for key in map(object_key, old.objects) if key in said}
+        return {key for key in map(object_key, old.objects) if key in draft_keys}
     return {
         object_key(item)
         for item in old.objects
-        if object_key(item) in said
+        if object_key(item) in draft_keys
         or any(
-            _denial_covers(draft.relation, each, item)
+            _denial_covers(draft.relation, value, item)
             if draft.negated
-            else _refutes_denial(draft.relation, each, item)
-            for each in draft.objects
+            else _refutes_denial(draft.relation, value, item)
+            for value in draft.objects
         )
     }
 
 
 def _denial_covers(relation: str, denied: str, affirmed: str) -> bool:
-    """Whether a newer denial speaks of what was affirmed."""
+    """Return whether a newer denial covers an object that was affirmed."""
     if _ANY_OF_KIND.fullmatch(denied):
         return relation in _PRESENT_RELATIONS
     return _is_more_general(relation, denied, affirmed)
 
 
 def _refutes_denial(relation: str, affirmed: str, denied: str) -> bool:
-    """Whether what is affirmed now is what was denied, or one of its kind."""
-    if not (every := _ANY_OF_KIND.fullmatch(denied)):
+    """Return whether a newly affirmed object is the denied one, or belongs to the denied kind."""
+    if not (match := _ANY_OF_KIND.fullmatch(denied)):
         return _is_more_general(relation, denied, affirmed)
-    kind = every["kind"] or every["kind_zh"]
+    kind = match["kind"] or match["kind_zh"]
     if relation != "is allergic to":
         return True
     if _MEDICINE.fullmatch(kind):
@@ -76,10 +76,17 @@ def _refutes_denial(relation: str, affirmed: str, denied: str) -> bool:
 
 
 def _is_more_general(relation: str, general: str, special: str) -> bool:
-    """An ulcer and a bleeding ulcer, 心脏病 and 冠状动脉心脏病; a medicine and a dose of it."""
+    """Return whether one object includes the other.
+
+    Examples: ulcer and bleeding ulcer, 心脏病 and 冠状动脉心脏病, a medicine and a dose of it.
+    """
     if relation == "takes" and object_key(general) == object_key(strip_dose(special)):
         return True
     if not general.isascii():
         return len(general) > 1 and special.endswith(general)
-    words, of = extract_terms(general), extract_terms(special)
-    return bool(words) and words[-1:] == of[-1:] and set(words) <= set(of)
+    general_terms, special_terms = extract_terms(general), extract_terms(special)
+    return (
+        bool(general_terms)
+        and general_terms[-1:] == special_terms[-1:]
+        and set(general_terms) <= set(special_terms)
+    )

@@ -1,9 +1,14 @@
-"""Whom the drafts of a turn speak of (TiM 001, entity resolution): names are joined, or told apart.
+"""Entity resolution: decides which people the drafts of a turn are about (TiM (ACL), section 3.4).
 
-Evidence, strongest first: a role that one person holds ("my sister Anna": whoever is "my sister" is Anna);
-the same name in another script (安娜 and Anna, where role or exact sound agrees); a longer form of the one
-name known (Anna, Anna Schmidt); another spelling of the name that holds that same role. "My cousin Tom" is
-another than "my friend Tom": one taken for two costs a double entry, two taken for one cost true thoughts.
+Evidence, strongest first:
+
+- a role: after "my sister Anna", "my sister" means Anna
+- the same name in another script (安娜 and Anna), if the role or the exact sound agrees
+- a longer form of a known name (Anna, Anna Schmidt)
+- another spelling of the name that holds the same role
+
+"My cousin Tom" and "my friend Tom" are kept apart. Taking one person for two only duplicates an entry; taking
+two people for one would retire true thoughts.
 """
 
 from __future__ import annotations
@@ -22,20 +27,20 @@ from thinkback.language.names import (
     normalise_name,
     phonetic_similarity,
 )
-from thinkback.language.phrasing import sentence_language, subject_phrase
+from thinkback.language.sentence_builder import sentence_language, subject_phrase
 from thinkback.think.aliases import Aliases, is_role
 from thinkback.think.state import Amendment
 from thinkback.types import SAME_AS, Source, ThoughtDraft, Turn
 
 ListNames = Callable[[], Sequence[str]]
-"""Every subject the space knows: read only when a new name turns up."""
+"""Returns all subjects of the space; called only when a new name is found."""
 
 _NAMING_RELATIONS = ("goes by", "is named", "english name")
-_MIN_SIMILARITY = 0.8  # of the sound of two spellings of one name in one script, in one role
-_MIN_CROSS_SCRIPT_SIMILARITY = 0.5  # the same across scripts, where transliteration blurs
+_MIN_SIMILARITY = 0.8  # phonetic, for two spellings in one script and one role
+_MIN_CROSS_SCRIPT_SIMILARITY = 0.5  # lower, because transliteration is inexact
 _VOWELS = re.compile("[aeiouy]")
 _DOUBLED_LETTER = re.compile(r"(.)\1+")
-_PERMANENT_ROLES = frozenset(("mother", "father", "wife", "husband"))  # nobody else takes the role so easily
+_PERMANENT_ROLES = frozenset(("mother", "father", "wife", "husband"))  # rarely change their holder
 _PERSON_NAME = re.compile(r"[A-ZÀ-Þ][\w'-]*(?: [A-ZÀ-Þ][\w'-]*){0,3}")
 _PERSON_NAME_ZH = re.compile("[\u4e00-\u9fff]{2,4}")
 
@@ -43,89 +48,94 @@ _PERSON_NAME_ZH = re.compile("[\u4e00-\u9fff]{2,4}")
 def resolve_entities(
     turn: Turn, drafts: Sequence[ThoughtDraft], aliases: Aliases, list_names: ListNames
 ) -> tuple[list[ThoughtDraft], Aliases]:
-    """(what the turn decides about who is who, then its drafts about whom they speak of; the circle then)"""
-    turn_of = _EntityResolver(turn, drafts, aliases)
+    """Resolve the subjects of a turn's drafts.
+
+    Returns:
+        The alias decisions of the turn followed by its drafts with resolved subjects, and the new aliases.
+    """
+    resolver = _EntityResolver(turn, drafts, aliases)
     for draft in drafts:
         if isinstance(draft, Amendment) or draft.negated:
             continue
         if is_role(draft):
             for name in draft.objects:
-                turn_of.introduce_person(draft, name)
-        elif (
-            draft.relation in _NAMING_RELATIONS and normalise_name(draft.subject) != USER
-        ):  # another may be called the same
+                resolver.introduce_person(draft, name)
+        # The user is left out: somebody else may have the same name.
+        elif draft.relation in _NAMING_RELATIONS and normalise_name(draft.subject) != USER:
             for name in draft.objects:
-                turn_of.join_names(draft.subject, name, draft.sources)
+                resolver.join_names(draft.subject, name, draft.sources)
     for draft in drafts:
         if not isinstance(draft, Amendment):
-            turn_of.recognise_name(draft, list_names)
-    return [*turn_of.decisions, *(turn_of.resolve_draft(draft) for draft in drafts)], turn_of.aliases
+            resolver.recognise_name(draft, list_names)
+    return [*resolver.decisions, *(resolver.resolve_draft(draft) for draft in drafts)], resolver.aliases
 
 
 class _EntityResolver:
-    """One turn on its way: what it has decided so far counts for the rest of it."""
+    """Resolves the drafts of one turn in order; each decision counts for the following drafts."""
 
     def __init__(self, turn: Turn, drafts: Sequence[ThoughtDraft], aliases: Aliases) -> None:
         self.decisions: list[ThoughtDraft] = []
         self._turn = turn
         self.aliases = aliases
         self._drafts = drafts
-        self._local_names: dict[str, str] = {}  # a name as this turn uses it -> whom it means here
-        self._known_spellings: dict[str, str] = {}  # a spelling -> the name its role is held under
+        self._local_names: dict[str, str] = {}  # name in this turn -> the subject it means here
+        self._known_spellings: dict[str, str] = {}  # spelling in this turn -> known name with the same role
 
     def introduce_person(self, draft: ThoughtDraft, name: str) -> None:
-        """ "my sister Anna": tell whether she is known, under this name or another, or is somebody new."""
+        """Handle "my sister Anna": find out whether she is known under this or another name, or is new."""
         if normalise_name(name) == USER:
-            return  # a friend called "Me": under that name nobody but the user can be spoken of
-        circle = self.aliases
+            return  # a friend called "Me": this name always means the user
+        aliases = self.aliases
         role = self._role_name(draft)
         kin = draft.relation.removeprefix("has ")
-        separate = f"{name} ({role})"
-        if circle.is_known(separate):
-            self._local_names[normalise_name(name)] = separate
+        distinct_name = f"{name} ({role})"
+        if aliases.is_known(distinct_name):
+            self._local_names[normalise_name(name)] = distinct_name
             return
-        held = circle.roles.get((normalise_name(draft.subject), draft.relation), ())
-        if circle.are_same(role, name) or any(normalise_name(each) == normalise_name(name) for each in held):
+        holders = aliases.roles.get((normalise_name(draft.subject), draft.relation), ())
+        if aliases.are_same(role, name) or any(
+            normalise_name(holder) == normalise_name(name) for holder in holders
+        ):
             return
-        if known := next((each for each in held if _is_same_person(each, name, kin)), None):
+        if known := next((holder for holder in holders if _is_same_person(holder, name, kin)), None):
             self._known_spellings[normalise_name(name)] = known
             self.join_names(known, name, draft.sources)
         elif self._is_taken(draft, name):
-            self._local_names[normalise_name(name)] = separate
-            self._record_decision(separate, name, draft.sources, negated=True)
+            self._local_names[normalise_name(name)] = distinct_name
+            self._record_decision(distinct_name, name, draft.sources, negated=True)
         elif kin not in INDEFINITE_ROLES:
-            self._assign_role(role, name, kin, held, draft.sources)
+            self._assign_role(role, name, kin, holders, draft.sources)
 
     def recognise_name(self, draft: ThoughtDraft, list_names: ListNames) -> None:
-        """A name that is new to the space may be a form of one that it knows."""
+        """Join a new name with the known name that it is a form of, if there is exactly one."""
         name = draft.subject
         key = normalise_name(name)
-        person = _PERSON_NAME.fullmatch(name) or _PERSON_NAME_ZH.fullmatch(name)
+        is_person = _PERSON_NAME.fullmatch(name) or _PERSON_NAME_ZH.fullmatch(name)
         if (
-            not person
+            not is_person
             or key in self._local_names
             or self.aliases.is_known(name)
             or self.aliases.roles_of(name)
         ):
             return
-        known = [each for each in list_names() if normalise_name(each) != USER]
-        if any(normalise_name(each) == key for each in known):
+        known = [other for other in list_names() if normalise_name(other) != USER]
+        if any(normalise_name(other) == key for other in known):
             return
         forms = list(
-            dict.fromkeys(self.aliases.primary_name(each) for each in known if _is_form_of(each, name))
+            dict.fromkeys(self.aliases.primary_name(other) for other in known if _is_form_of(other, name))
         )
         if len(forms) == 1 and not any(
-            _is_other_full_name(each, name) for each in self.aliases.names_of(forms[0])
+            _is_other_full_name(other, name) for other in self.aliases.names_of(forms[0])
         ):
             self.join_names(forms[0], name, draft.sources)
 
     def join_names(self, known: str, name: str, sources: tuple[Source, ...]) -> None:
-        """From now on the two are one."""
+        """Decide that two names mean the same person, unless that is known."""
         if normalise_name(name) != normalise_name(known) and not self.aliases.are_same(known, name):
             self._record_decision(self.aliases.primary_name(known), name, sources)
 
     def resolve_draft(self, draft: ThoughtDraft) -> ThoughtDraft:
-        """The draft, said of the one it speaks of."""
+        """Return the draft with the resolved subject and, in role drafts, the known spellings."""
         subject = self._local_names.get(normalise_name(draft.subject)) or self.aliases.primary_name(
             draft.subject
         )
@@ -139,51 +149,53 @@ class _EntityResolver:
         )
 
     def _role_name(self, draft: ThoughtDraft) -> str:
-        """What the person is called by what he is: "user's older sister", if that is how it was said."""
+        """Return the person's name by role, as it was said: "user's sister" or "user's older sister"."""
         kin = draft.relation.removeprefix("has ")
-        plain = f"{draft.subject}'s {kin}"
-        if normalise_name(draft.subject).startswith(USER):  # who has one key in all languages
-            plain = normalise_name(f"{normalise_name(draft.subject)}'s {kin}")
+        default = f"{draft.subject}'s {kin}"
+        if normalise_name(draft.subject).startswith(USER):  # the same key in all languages
+            default = normalise_name(f"{normalise_name(draft.subject)}'s {kin}")
         for source in draft.sources:
-            words = self._turn.text_of(source.side)[source.start : source.end]
-            for role in find_user_roles(words):
+            text = self._turn.text_of(source.side)[source.start : source.end]
+            for role in find_user_roles(text):
                 if normalise_name(draft.subject) == USER and role.endswith(kin):
                     return role
-        return plain
+        return default
 
     def _is_taken(self, draft: ThoughtDraft, name: str) -> bool:
-        """Whether the name is another's: the same one has it in another role, which this turn does not name.
+        """Return whether the name belongs to another person.
 
-        To Anna and to Tom one Erik may well be both a husband and a brother.
+        That is the case if the same owner knows the name in a role that this turn does not mention. Roles of
+        different owners do not count: one Erik may be Anna's husband and Tom's brother.
         """
-        here = {
-            (normalise_name(each.subject), each.relation)
-            for each in self._drafts
-            if is_role(each) and any(normalise_name(o) == normalise_name(name) for o in each.objects)
+        roles_in_turn = {
+            (normalise_name(other.subject), other.relation)
+            for other in self._drafts
+            if is_role(other) and any(normalise_name(item) == normalise_name(name) for item in other.objects)
         }
         owner = normalise_name(self.aliases.primary_name(draft.subject))
         return any(
-            role not in here and normalise_name(self.aliases.primary_name(role[0])) == owner
+            role not in roles_in_turn and normalise_name(self.aliases.primary_name(role[0])) == owner
             for role in self.aliases.roles_of(name)
         )
 
     def _assign_role(
         self, role: str, name: str, kin: str, current_names: Sequence[str], sources: tuple[Source, ...]
     ) -> None:
-        """Whoever is named by the role alone is this one, unless several hold it."""
+        """Decide that the role alone ("my sister") means this person, unless several people hold it."""
         holder = self.aliases.primary_name(role)
         if normalise_name(holder) != normalise_name(role):
             self._release_role(holder, role, sources)
             if kin not in UNIQUE_ROLES:
-                return  # two sisters: "my sister" alone tells neither
-        elif any(not self._has_role(each, kin) for each in current_names):
+                return  # with two sisters, "my sister" alone is ambiguous
+        elif any(not self._has_role(other, kin) for other in current_names):
             return
         self.join_names(name, role, sources)
 
     def _has_role(self, name: str, kin: str) -> bool:
-        return any(each.endswith(f" {kin}") for each in map(normalise_name, self.aliases.names_of(name)))
+        return any(alias.endswith(f" {kin}") for alias in map(normalise_name, self.aliases.names_of(name)))
 
     def _release_role(self, holder: str, role: str, sources: tuple[Source, ...]) -> None:
+        """Forget that the role alone means its former holder."""
         self.decisions.append(
             Amendment(
                 subject=holder,
@@ -195,11 +207,11 @@ class _EntityResolver:
                 forget=True,
             )
         )
-        left = tuple(
+        remaining = tuple(
             name for name in self.aliases.names_of(holder) if normalise_name(name) != normalise_name(role)
         )
         clusters = {key: names for key, names in self.aliases.clusters.items() if key != normalise_name(role)}
-        clusters |= {normalise_name(name): left for name in left}
+        clusters |= {normalise_name(name): remaining for name in remaining}
         self.aliases = replace(self.aliases, clusters=clusters)
 
     def _record_decision(
@@ -216,15 +228,15 @@ class _EntityResolver:
         )
         self.decisions.append(draft)
         if not negated:
-            told = [replace(draft, subject=names[0], objects=names[1:]) for names in self._clusters()]
-            self.aliases = replace(self.aliases, clusters=Aliases.from_thoughts([*told, draft]).clusters)
+            known = [replace(draft, subject=names[0], objects=names[1:]) for names in self._clusters()]
+            self.aliases = replace(self.aliases, clusters=Aliases.from_thoughts([*known, draft]).clusters)
 
     def _clusters(self) -> list[tuple[str, ...]]:
         return list(dict.fromkeys(self.aliases.clusters.values()))
 
 
 def _is_same_person(known: str, name: str, kin: str) -> bool:
-    """Whether two names in one role are one person's."""
+    """Return whether two names in the same role belong to one person."""
     if is_han_name(known) != is_han_name(name):
         return kin in _PERMANENT_ROLES or phonetic_similarity(known, name) >= _MIN_CROSS_SCRIPT_SIMILARITY
     if is_han_name(name):
@@ -233,20 +245,20 @@ def _is_same_person(known: str, name: str, kin: str) -> bool:
 
 
 def _is_spelling_variant(one: str, other: str) -> bool:
-    """Katherine, Kathrine: only vowels inside the name differ; Maria is not Mario, nor Anna Hanna."""
+    """Return whether only inner vowels differ: Katherine and Kathrine, but not Maria and Mario."""
     return phonetic_similarity(one, other) >= _MIN_SIMILARITY and _consonant_frame(one) == _consonant_frame(
         other
     )
 
 
 def _consonant_frame(name: str) -> tuple[str, str, str]:
-    """First letter, consonants, last letter."""
-    bare = normalise_name(name)
-    return bare[:1], _VOWELS.sub("", _DOUBLED_LETTER.sub(r"\1", bare)), bare[-1:]
+    """Return the first letter, the consonants and the last letter."""
+    key = normalise_name(name)
+    return key[:1], _VOWELS.sub("", _DOUBLED_LETTER.sub(r"\1", key)), key[-1:]
 
 
 def _is_form_of(known: str, name: str) -> bool:
-    """Whether, with nothing else to tell, a new name is a form of a known one."""
+    """Return whether a new name is a form of a known one, judged by the names alone."""
     if is_han_name(known) != is_han_name(name):
         latin = known if is_han_name(name) else name
         return may_be_pinyin(latin) and phonetic_similarity(known, name) == 1.0
@@ -260,12 +272,12 @@ def _is_form_of(known: str, name: str) -> bool:
 
 
 def _is_longer_form(short: str, long: str) -> bool:
-    """Anna, Anna Schmidt."""
+    """Return whether one name extends the other: Anna, Anna Schmidt."""
     return normalise_name(long).startswith(normalise_name(short) + " ")
 
 
 def _is_other_full_name(known: str, name: str) -> bool:
-    """Whether one of the known names is as long as the new one and another: Anna Schmidt, Anna Weber."""
+    """Return whether both are full names of different people: Anna Schmidt, Anna Weber."""
     return " " in known and " " in name and "(" not in known and normalise_name(known) != normalise_name(name)
 
 
@@ -278,6 +290,6 @@ def _replace_subject(draft: ThoughtDraft, subject: str, old_subject: str) -> str
 def _identity_sentence(one: str, other: str, lang: str, *, negated: bool) -> str:
     if lang == "zh":
         return f"{subject_phrase(one, lang)}{'不是' if negated else '就是'}{subject_phrase(other, lang)}。"
-    is_ = "is not" if negated else "is also"
-    whole = f"{subject_phrase(one, lang)} {is_} {subject_phrase(other, lang).replace('The ', 'the ')}."
-    return whole[:1].upper() + whole[1:]
+    verb = "is not" if negated else "is also"
+    sentence = f"{subject_phrase(one, lang)} {verb} {subject_phrase(other, lang).replace('The ', 'the ')}."
+    return sentence[:1].upper() + sentence[1:]

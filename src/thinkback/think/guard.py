@@ -1,4 +1,9 @@
-"""Checks a model's proposals to merge or forget thoughts; only justified ones become operations."""
+"""Checks a model's proposals to merge or forget thoughts; only justified ones become operations.
+
+A thought may only be retired by one with the same subject and relation, or by an explicit denial. A merge
+must keep every object. Proposals may only name thoughts that were shown, and the assistant's statements never
+retire the user's. Rejected proposals change nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +15,14 @@ from thinkback.language.relations import canonical_relation, get_relation
 from thinkback.language.safety.quarantine import find_quarantined
 from thinkback.language.tokens import extract_terms
 from thinkback.think.aliases import Aliases
-from thinkback.think.slots import object_key
+from thinkback.think.comparison_keys import object_key
 from thinkback.think.state import EPISODIC_KINDS, merge_drafts, to_draft
 from thinkback.types import Operation, Thought, ThoughtDraft
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedMerge:
-    """These thoughts as one, in this sentence."""
+    """A proposal to merge these thoughts into one with this sentence."""
 
     ids: tuple[int, ...]
     sentence: str
@@ -25,7 +30,7 @@ class ProposedMerge:
 
 @dataclass(frozen=True, slots=True)
 class ProposedForget:
-    """This thought should go; `against` speaks against it."""
+    """A proposal to forget a thought because the thought `against` contradicts it."""
 
     id: int
     against: int | None
@@ -33,63 +38,75 @@ class ProposedForget:
 
 
 _MAX_REASON_CHARACTERS = 600
-_MAX_EXTRA_TERMS = 4  # that a model may use beyond the plain sentence
+_MAX_EXTRA_TERMS = 4  # terms that a model's sentence may have beyond the composed sentence
 _NEGATION = re.compile(r"\b(?:not|no|never|neither|nor|without)\b|n't\b|[不没無无非]")
 
 
 def accept_proposals(
     proposals: Sequence[ProposedMerge | ProposedForget], thoughts: Sequence[Thought], aliases: Aliases
 ) -> list[Operation]:
-    """The changes that stand; no thought is touched twice."""
-    known = {thought.id: thought for thought in thoughts if thought.current}
-    changes: list[Operation] = []
+    """Return the operations for the justified proposals; no thought is retired twice.
+
+    Args:
+        proposals: What the model proposes, in order.
+        thoughts: The thoughts the model was shown.
+        aliases: The known aliases of the space.
+    """
+    thoughts_by_id = {thought.id: thought for thought in thoughts if thought.current}
+    operations: list[Operation] = []
     for proposal in proposals:
         if isinstance(proposal, ProposedMerge):
-            change = _accept_merge(proposal, known, aliases)
+            operation = _accept_merge(proposal, thoughts_by_id, aliases)
         else:
-            change = _accept_forget(proposal, known, aliases)
-        if change is not None:
-            changes.append(change)
-            for id_ in change.retire:
-                del known[id_]
-    return changes
+            operation = _accept_forget(proposal, thoughts_by_id, aliases)
+        if operation is not None:
+            operations.append(operation)
+            for retired in operation.retire:
+                del thoughts_by_id[retired]
+    return operations
 
 
-def _accept_merge(proposal: ProposedMerge, known: dict[int, Thought], aliases: Aliases) -> Operation | None:
+def _accept_merge(
+    proposal: ProposedMerge, thoughts_by_id: dict[int, Thought], aliases: Aliases
+) -> Operation | None:
     ids = tuple(dict.fromkeys(proposal.ids))
-    if len(ids) < 2 or not set(ids) <= set(known):
+    if len(ids) < 2 or not set(ids) <= set(thoughts_by_id):
         return None
-    parts = sorted((known[id_] for id_ in ids), key=lambda thought: thought.id)
-    first = parts[0]
-    alike = all(
+    members = sorted((thoughts_by_id[id_] for id_ in ids), key=lambda thought: thought.id)
+    first = members[0]
+    mergeable = all(
         _same_key(first, other, aliases)
         and (first.negated, first.valid_to) == (other.negated, other.valid_to)
         and other.kind not in EPISODIC_KINDS
-        for other in parts
+        for other in members
     )
-    several = len({object_key(o) for part in parts for o in part.objects}) > 1
-    if not alike or (get_relation(first.relation).single_valued and several and not first.negated):
+    has_several_objects = len({object_key(item) for member in members for item in member.objects}) > 1
+    if not mergeable or (
+        get_relation(first.relation).single_valued and has_several_objects and not first.negated
+    ):
         return None
-    whole = merge_drafts([to_draft(part) for part in parts])
-    if _is_faithful(proposal.sentence, whole):
-        whole = replace(whole, sentence=" ".join(proposal.sentence.split()))
-    since = max((part.valid_from for part in parts if part.valid_from is not None), default=None)
+    merged = merge_drafts([to_draft(member) for member in members])
+    if _is_faithful(proposal.sentence, merged):
+        merged = replace(merged, sentence=" ".join(proposal.sentence.split()))
+    since = max((member.valid_from for member in members if member.valid_from is not None), default=None)
     return Operation(
         action="merge",
-        reason=f"the same relation of the same one: {whole.object}",
-        add=(replace(whole, valid_from=since),),
+        reason=f"the same relation of the same one: {merged.object}",
+        add=(replace(merged, valid_from=since),),
         retire=ids,
         ended_at=since,
     )
 
 
-def _accept_forget(proposal: ProposedForget, known: dict[int, Thought], aliases: Aliases) -> Operation | None:
-    old, new = known.get(proposal.id), known.get(proposal.against or 0)
+def _accept_forget(
+    proposal: ProposedForget, thoughts_by_id: dict[int, Thought], aliases: Aliases
+) -> Operation | None:
+    old, new = thoughts_by_id.get(proposal.id), thoughts_by_id.get(proposal.against or 0)
     if old is None or new is None or old is new or not _same_key(old, new, aliases):
         return None
     if old.kind in EPISODIC_KINDS or new.last_turn <= old.last_turn or _authority(old) > _authority(new):
         return None
-    shared = {object_key(o) for o in old.objects} & {object_key(o) for o in new.objects}
+    shared = {object_key(item) for item in old.objects} & {object_key(item) for item in new.objects}
     if old.negated == new.negated:
         relation = get_relation(old.relation)
         justified = not shared and not old.negated and (relation.single_valued or not relation.is_known)
@@ -97,8 +114,10 @@ def _accept_forget(proposal: ProposedForget, known: dict[int, Thought], aliases:
         justified = len(shared) == len(old.objects)
     if not justified:
         return None
-    why = " ".join(proposal.reason.split())[:_MAX_REASON_CHARACTERS]
-    reason = f"{new.ref} speaks against it" + (f": {why}" if why and not find_quarantined(why) else "")
+    explanation = " ".join(proposal.reason.split())[:_MAX_REASON_CHARACTERS]
+    reason = f"{new.ref} speaks against it" + (
+        f": {explanation}" if explanation and not find_quarantined(explanation) else ""
+    )
     return Operation(
         action="forget", reason=reason, retire=(old.id,), ended_at=new.valid_from, premises=(new.id,)
     )
@@ -111,14 +130,14 @@ def _same_key(one: ThoughtDraft, other: ThoughtDraft, aliases: Aliases) -> bool:
 
 
 def _is_faithful(sentence: str, draft: ThoughtDraft) -> bool:
-    """Whether a model's sentence says of the subject every object, no more, and nothing against it."""
-    said = sentence.casefold()
-    kept = all(item.casefold() in said for item in (draft.subject, *draft.objects))
-    plain = len(extract_terms(sentence)) <= len(extract_terms(draft.sentence)) + _MAX_EXTRA_TERMS
-    same_sign = bool(_NEGATION.search(said)) == draft.negated
-    return kept and plain and same_sign and not find_quarantined(sentence)
+    """Return whether a model's sentence names all objects, adds little and keeps the polarity."""
+    folded = sentence.casefold()
+    names_all = all(item.casefold() in folded for item in (draft.subject, *draft.objects))
+    is_short = len(extract_terms(sentence)) <= len(extract_terms(draft.sentence)) + _MAX_EXTRA_TERMS
+    same_polarity = bool(_NEGATION.search(folded)) == draft.negated
+    return names_all and is_short and same_polarity and not find_quarantined(sentence)
 
 
 def _authority(thought: Thought) -> int:
-    """Whose word it is: the user's (1) or the assistant's alone (0)."""
+    """Return 1 if the user said it, 0 if only the assistant did."""
     return int(any(source.side == "query" for source in thought.sources))

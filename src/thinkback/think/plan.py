@@ -1,4 +1,17 @@
-"""Plan the operations of one turn: compare its drafts with the stored thoughts and decide what to insert, merge, supersede or forget (TiM, Algorithm 1)."""
+"""Plans the operations of a turn: which thoughts to insert, merge, supersede or forget.
+
+This is TiM's Algorithm 1 with some deviations. Algorithm 1 lets a newer thought replace every older one with
+the same subject and relation. Here:
+
+- only single-valued relations are superseded; many-valued ones accumulate, and a merge keeps every object and
+  every source;
+- a denial retires exactly the objects it denies and is stored as a thought of its own, so hearing it twice
+  changes nothing;
+- events and dialogue are never merged;
+- what the assistant says never retires what the user said.
+
+All changes of one (subject, relation) form one Operation; undoing it restores the previous state.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +21,14 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from thinkback.language.names import normalise_name
-from thinkback.language.phrasing import compose_sentence, sentence_language
-from thinkback.language.relation_table import Relation
+from thinkback.language.relation_templates import Relation
 from thinkback.language.relations import canonical_relation, get_relation
+from thinkback.language.sentence_builder import compose_sentence, sentence_language
 from thinkback.protocols import Store
 from thinkback.think.aliases import Aliases, is_role, with_aliases
+from thinkback.think.comparison_keys import object_key, thought_key, value_slot
 from thinkback.think.contradictions import contradicted_keys
 from thinkback.think.entities import resolve_entities
-from thinkback.think.slots import object_key, thought_key, value_slot
 from thinkback.think.state import (
     EPISODIC_KINDS,
     Amendment,
@@ -33,8 +46,13 @@ from thinkback.think.state import (
 )
 from thinkback.types import SAME_AS, ActionKind, Operation, Thought, ThoughtDraft, Turn
 
-PAST_STATE_GAP = timedelta(days=60)  # less, and the newer word counts: "I moved last week"
+PAST_STATE_GAP = timedelta(days=60)
+"""A state that began this much before the current one is stored as past; otherwise it supersedes."""
 PAST_RELATIONS = {"lives in": "lived in", "works at": "worked at"}
+EVER_RELATIONS = {"has condition": "had condition"}
+"""Relations about the present, and the relation that says whether it was ever so."""
+FindExisting = Callable[[str, str], Sequence[Thought]]
+"""(subject, relation) -> the current thoughts about the subject, under any of its names."""
 
 
 def plan_operation(
@@ -43,55 +61,66 @@ def plan_operation(
     existing: Sequence[Thought],
     at: datetime | None = None,
 ) -> Operation | None:
-    """One turn's drafts for one (subject, relation), in order, against what is held: a Change or none."""
+    """Plan the operation of one turn for one (subject, relation), or None if nothing changes.
+
+    Args:
+        relation: The relation of all drafts.
+        drafts: The turn's drafts, in the order they were said.
+        existing: The stored thoughts with the same subject and relation.
+        at: The time of the turn; a superseding draft without a start is valid from then.
+    """
     before = tuple(HeldThought(to_draft(thought), thought.id) for thought in existing if thought.current)
     held = before
-    verdicts: list[StateChange] = []
+    changes: list[StateChange] = []
     for draft in drafts:
-        verdict = _consider_draft(relation, draft, held, at)
-        held = verdict.held
-        verdicts.append(verdict)
+        change = _consider_draft(relation, draft, held, at)
+        held = change.held
+        changes.append(change)
     add = tuple(item.draft for item in held if item.id is None)
     kept = {item.id for item in held}
     retire = tuple(item.id for item in before if item.id is not None and item.id not in kept)
     if not add and not retire:
         return None
-    told = [verdict for verdict in verdicts if verdict.action]
+    effective = [change for change in changes if change.action]
     return Operation(
-        action=_overall_action(told, retired=bool(retire)),
-        reason="; ".join(dict.fromkeys(v.reason for v in told)),
+        action=_overall_action(effective, retired=bool(retire)),
+        reason="; ".join(dict.fromkeys(change.reason for change in effective)),
         add=add,
         retire=retire,
     )
 
 
 def plan_consolidation(relation: Relation, thoughts: Sequence[Thought]) -> Operation | None:
-    """All current thoughts of one (subject, relation) against each other, as if told again in order.
+    """Plan the consolidation of all current thoughts of one (subject, relation), or None.
 
-    So two names that turn out to be one's, or a duplicate of an undone merge, are put in order later.
+    The thoughts are considered again in the order in which they were said. This resolves conflicts that were
+    not visible before, for example between two names that turned out to mean one person.
     """
-    told = sorted((t for t in thoughts if t.current), key=lambda t: (t.last_turn, t.id))
+    ordered = sorted(
+        (thought for thought in thoughts if thought.current),
+        key=lambda thought: (thought.last_turn, thought.id),
+    )
     held: tuple[HeldThought, ...] = ()
-    verdicts: list[StateChange] = []
-    own: dict[ThoughtDraft, Thought] = {}
-    for thought in told:
+    changes: list[StateChange] = []
+    thought_by_draft: dict[ThoughtDraft, Thought] = {}
+    for thought in ordered:
         draft = to_draft(thought)
         if thought.kind not in EPISODIC_KINDS and thought.valid_to is None:
-            draft = replace(draft, valid_from=None)  # open-ended: it may join what began at another time
-        own.setdefault(draft, thought)
-        verdict = _consider_draft(relation, draft, held, thought.valid_from)
-        held = verdict.held
-        verdicts.append(verdict)
-    kept = {own[item.draft].id for item in held if item.draft in own}
-    retired = [thought for thought in told if thought.id not in kept]
+            draft = replace(draft, valid_from=None)  # open-ended facts may merge although they began apart
+        thought_by_draft.setdefault(draft, thought)
+        change = _consider_draft(relation, draft, held, thought.valid_from)
+        held = change.held
+        changes.append(change)
+    kept = {thought_by_draft[item.draft].id for item in held if item.draft in thought_by_draft}
+    retired = [thought for thought in ordered if thought.id not in kept]
     if not retired:
         return None
-    since = max((t.valid_from for t in told if t.valid_from is not None), default=None)
-    changed = [verdict for verdict in verdicts if verdict.action not in (None, "insert")]
-    add = (item.draft for item in held if item.draft not in own)
+    since = max((thought.valid_from for thought in ordered if thought.valid_from is not None), default=None)
+    effective = [change for change in changes if change.action not in (None, "insert")]
+    add = (item.draft for item in held if item.draft not in thought_by_draft)
     return Operation(
-        action=_overall_action(changed, retired=True),
-        reason="; ".join(dict.fromkeys(v.reason for v in changed)) or "said twice",
+        action=_overall_action(effective, retired=True),
+        reason="; ".join(dict.fromkeys(change.reason for change in effective)) or "said twice",
         add=tuple(replace(draft, valid_from=draft.valid_from or since) for draft in add),
         retire=tuple(thought.id for thought in retired),
         ended_at=since,
@@ -99,9 +128,9 @@ def plan_consolidation(relation: Relation, thoughts: Sequence[Thought]) -> Opera
     )
 
 
-def _overall_action(verdicts: Sequence[StateChange], *, retired: bool) -> ActionKind:
-    """The action that names the whole change; what retired nothing in the store is an insert."""
-    actions = {verdict.action for verdict in verdicts}
+def _overall_action(changes: Sequence[StateChange], *, retired: bool) -> ActionKind:
+    """Return the action that describes the whole operation; without retired thoughts it is an insert."""
+    actions = {change.action for change in changes}
     if not retired:
         return "insert"
     return "forget" if "forget" in actions else "supersede" if "supersede" in actions else "merge"
@@ -110,46 +139,49 @@ def _overall_action(verdicts: Sequence[StateChange], *, retired: bool) -> Action
 def _consider_draft(
     relation: Relation, draft: ThoughtDraft, held: tuple[HeldThought, ...], at: datetime | None
 ) -> StateChange:
+    """Apply one draft to the thoughts held true for its (subject, relation)."""
     if isinstance(draft, Amendment):
         return apply_amendment(draft, held, at)
     if not draft.negated and draft.kind in EPISODIC_KINDS:
         return _consider_episode(draft, held)
-    mine, above = _split_by_authority(draft, held)
-    if _is_overruled(relation, draft, above):
+    changeable, protected = _split_by_authority(draft, held)
+    if _is_overruled(relation, draft, protected):
         return StateChange(held)
-    known = object_keys(h.draft.objects for h in above if h.draft.negated == draft.negated)
+    known = object_keys(item.draft.objects for item in protected if item.draft.negated == draft.negated)
     if shares_object(draft, known):
         draft = rebuild_sentence(without_objects(draft, known))
     if not draft.objects:
         return StateChange(held)
-    mine, denied = _remove_contradicted(draft, mine)
+    changeable, contradicted = _remove_contradicted(draft, changeable)
     single = relation.single_valued and not draft.negated
-    verdict = (
-        _update_single_valued(relation, draft, mine, at)
+    change = (
+        _update_single_valued(relation, draft, changeable, at)
         if single
-        else _update_many_valued(relation, draft, mine)
+        else _update_many_valued(relation, draft, changeable)
     )
-    if denied:
+    if contradicted:
         verb = "denies" if draft.negated else "affirms, against"
-        verdict = StateChange(verdict.held, "forget", f"{turn_label(draft)} {verb} {' and '.join(denied)}")
-    return StateChange((*above, *verdict.held), verdict.action, verdict.reason)
+        change = StateChange(
+            change.held, "forget", f"{turn_label(draft)} {verb} {' and '.join(contradicted)}"
+        )
+    return StateChange((*protected, *change.held), change.action, change.reason)
 
 
 def _is_overruled(relation: Relation, draft: ThoughtDraft, protected: tuple[HeldThought, ...]) -> bool:
-    """Whether what stands above the draft already says otherwise."""
+    """Return whether the protected thoughts already say otherwise."""
     if any(
-        h.draft.negated != draft.negated and shares_object(draft, object_keys([h.draft.objects]))
-        for h in protected
+        item.draft.negated != draft.negated and shares_object(draft, object_keys([item.draft.objects]))
+        for item in protected
     ):
         return True
-    return relation.single_valued and not draft.negated and any(not h.draft.negated for h in protected)
+    return relation.single_valued and not draft.negated and any(not item.draft.negated for item in protected)
 
 
 def _consider_episode(draft: ThoughtDraft, held: tuple[HeldThought, ...]) -> StateChange:
-    """What happened stands by itself; only the very same happening is a duplicate, and "never" is refuted."""
-    held, denied = _remove_contradicted(draft, held)
-    if denied:
-        reason = f"{turn_label(draft)} affirms, against {' and '.join(denied)}"
+    """Add an event unless the same event is known; it retires denials such as "never"."""
+    held, contradicted = _remove_contradicted(draft, held)
+    if contradicted:
+        reason = f"{turn_label(draft)} affirms, against {' and '.join(contradicted)}"
         return StateChange((*held, HeldThought(draft)), "forget", reason)
     for item in held:
         same_time = (item.draft.valid_from, item.draft.valid_to) == (draft.valid_from, draft.valid_to)
@@ -165,253 +197,270 @@ def _consider_episode(draft: ThoughtDraft, held: tuple[HeldThought, ...]) -> Sta
 def _split_by_authority(
     draft: ThoughtDraft, held: tuple[HeldThought, ...]
 ) -> tuple[tuple[HeldThought, ...], tuple[HeldThought, ...]]:
-    """(what this draft may change, what stands above it): the assistant may not touch the user's word."""
+    """Split the held thoughts into those the draft may change and those it may not.
+
+    A draft from the assistant's side may not change what the user said.
+    """
     if any(source.side == "query" for source in draft.sources):
         return held, ()
-    above = tuple(h for h in held if any(source.side == "query" for source in h.draft.sources))
-    return tuple(h for h in held if h not in above), above
+    protected = tuple(item for item in held if any(source.side == "query" for source in item.draft.sources))
+    return tuple(item for item in held if item not in protected), protected
 
 
 def _remove_contradicted(
     draft: ThoughtDraft, held: tuple[HeldThought, ...]
 ) -> tuple[tuple[HeldThought, ...], list[str]]:
-    """Take the draft's objects out of the thoughts of opposite sign; what is left of them stays."""
-    rest: list[HeldThought] = []
-    denials: list[str] = []
+    """Remove the objects that the draft contradicts; also return the sentences that were contradicted."""
+    remaining: list[HeldThought] = []
+    contradicted: list[str] = []
     for item in held:
         opposite = item.draft.negated != draft.negated and item.draft.kind not in EPISODIC_KINDS
-        gone = contradicted_keys(draft, item.draft) if opposite else set()
-        if not gone:
-            rest.append(item)
+        removed = contradicted_keys(draft, item.draft) if opposite else set()
+        if not removed:
+            remaining.append(item)
             continue
-        denials.append(f'"{item.draft.sentence}"')
-        remainder = without_objects(item.draft, gone)
+        contradicted.append(f'"{item.draft.sentence}"')
+        remainder = without_objects(item.draft, removed)
         if remainder.objects:
-            rest.append(HeldThought(rebuild_sentence(replace(remainder, valid_from=None))))
-    return tuple(rest), denials
+            remaining.append(HeldThought(rebuild_sentence(replace(remainder, valid_from=None))))
+    return tuple(remaining), contradicted
 
 
 def _update_single_valued(
     relation: Relation, draft: ThoughtDraft, held: tuple[HeldThought, ...], at: datetime | None
 ) -> StateChange:
-    """A relation of one value: the same value is a duplicate, another one supersedes."""
-    rivals = [h for h in held if not h.draft.negated and _validity_overlaps(draft, h.draft)]
-    if any(object_keys([h.draft.objects]) == object_keys([draft.objects]) for h in rivals):
+    """Update a single-valued relation: the same value is a duplicate, another value supersedes."""
+    rivals = [item for item in held if not item.draft.negated and _validity_overlaps(draft, item.draft)]
+    if any(object_keys([item.draft.objects]) == object_keys([draft.objects]) for item in rivals):
         return StateChange(held)
-    if any(h.draft.last_turn > draft.last_turn for h in rivals):
-        return StateChange(held)  # thought over late: what was said since stands
-    if any(_is_long_before(draft, h.draft) for h in rivals):
+    if any(item.draft.last_turn > draft.last_turn for item in rivals):
+        return StateChange(held)  # this turn is processed late: newer statements stay
+    if any(_is_long_before(draft, item.draft) for item in rivals):
         return _keep_as_past(draft, held)
     if not rivals:
         return StateChange((*held, HeldThought(draft)), "insert", f"new: {turn_label(draft)}")
-    rest = tuple(h for h in held if h not in rivals)
+    others = tuple(item for item in held if item not in rivals)
     dated = draft if draft.valid_from else replace(draft, valid_from=at)
     reason = f"{relation.name} holds one value; newer: {turn_label(draft)}"
-    return StateChange((*rest, HeldThought(dated)), "supersede", reason)
+    return StateChange((*others, HeldThought(dated)), "supersede", reason)
 
 
 def _is_long_before(draft: ThoughtDraft, held: ThoughtDraft) -> bool:
-    """Whether a draft tells of an earlier time than that at which the held thought was so: "in 2010"."""
+    """Return whether the draft is about a clearly earlier time ("in 2010") than the held thought."""
     if draft.latest_start is None or held.valid_from is None:
         return False
     return draft.latest_start + PAST_STATE_GAP <= held.valid_from
 
 
 def _keep_as_past(draft: ThoughtDraft, held: tuple[HeldThought, ...]) -> StateChange:
-    """What was so before what is so now: it becomes past where that can be said, else stays in the bank."""
-    was = get_relation(PAST_RELATIONS.get(draft.relation, draft.relation))
-    if was.name == draft.relation:
+    """Store a former state under the past relation if there is one ("lived in"), else ignore the draft."""
+    past_relation = get_relation(PAST_RELATIONS.get(draft.relation, draft.relation))
+    if past_relation.name == draft.relation:
         return StateChange(held)
     sentence = compose_sentence(
-        draft.subject, was.name, draft.objects, lang=sentence_language(draft.sentence)
+        draft.subject, past_relation.name, draft.objects, lang=sentence_language(draft.sentence)
     )
-    past = replace(draft, relation=was.name, kind=was.kind, sentence=sentence)
+    past = replace(draft, relation=past_relation.name, kind=past_relation.kind, sentence=sentence)
     return StateChange((*held, HeldThought(past)), "insert", f"of an earlier time: {turn_label(draft)}")
 
 
 def _update_many_valued(
     relation: Relation, draft: ThoughtDraft, held: tuple[HeldThought, ...]
 ) -> StateChange:
-    """A relation of many values: new objects join those of the same sign and the same validity."""
+    """Update a many-valued relation: new objects join those of the same polarity and validity."""
     held, replaced = _remove_outdated(relation, draft, held)
-    peers = [h for h in held if h.draft.negated == draft.negated]
-    new = without_objects(draft, object_keys(h.draft.objects for h in peers))
+    peers = [item for item in held if item.draft.negated == draft.negated]
+    new = without_objects(draft, object_keys(item.draft.objects for item in peers))
     if not new.objects:
         return StateChange(held)
-    alike = [h for h in peers if _can_merge(draft, h.draft)]
-    if not alike:
-        said = HeldThought(new if new == draft else rebuild_sentence(new))
+    mergeable = [item for item in peers if _can_merge(draft, item.draft)]
+    if not mergeable:
+        addition = HeldThought(new if new == draft else rebuild_sentence(new))
         reason = (
             f"{turn_label(draft)} brings {', '.join(replaced)} up to date"
             if replaced
             else f"new: {turn_label(draft)}"
         )
-        return StateChange((*held, said), "supersede" if replaced else "insert", reason)
-    joined = merge_drafts([*(h.draft for h in alike), new])
-    rest = tuple(h for h in held if h not in alike)
+        return StateChange((*held, addition), "supersede" if replaced else "insert", reason)
+    joined = merge_drafts([*(item.draft for item in mergeable), new])
+    others = tuple(item for item in held if item not in mergeable)
     reason = f"{relation.name} holds many values; {turn_label(draft)} adds {new.object}"
     if replaced:
         reason = f"{turn_label(draft)} brings {', '.join(replaced)} up to date"
-    return StateChange((*rest, HeldThought(joined)), "supersede" if replaced else "merge", reason)
+    return StateChange((*others, HeldThought(joined)), "supersede" if replaced else "merge", reason)
 
 
 def _remove_outdated(
     relation: Relation, draft: ThoughtDraft, held: tuple[HeldThought, ...]
 ) -> tuple[tuple[HeldThought, ...], list[str]]:
-    """Held thoughts without the objects that the draft brings up to date: another count, dose or choice."""
-    respects = {value_slot(relation.name, o) for o in draft.objects} - {""}
-    if draft.negated or not respects:
+    """Remove objects for which the draft gives a newer count, dose or choice; also return these objects."""
+    slots = {value_slot(relation.name, value) for value in draft.objects} - {""}
+    if draft.negated or not slots:
         return held, []
-    said = object_keys([draft.objects])
-    rest: list[HeldThought] = []
+    draft_keys = object_keys([draft.objects])
+    remaining: list[HeldThought] = []
     replaced: list[str] = []
     for item in held:
         old = item.draft
-        mine = not old.negated and old.last_turn <= draft.last_turn
-        gone = {
-            object_key(o)
-            for o in old.objects
-            if mine and value_slot(relation.name, o) in respects and object_key(o) not in said
+        replaceable = not old.negated and old.last_turn <= draft.last_turn
+        removed = {
+            object_key(value)
+            for value in old.objects
+            if replaceable
+            and value_slot(relation.name, value) in slots
+            and object_key(value) not in draft_keys
         }
-        left = without_objects(old, gone) if gone else old
-        replaced += [o for o in old.objects if object_key(o) in gone]
-        if left is old:
-            rest.append(item)
-        elif left.objects:
-            rest.append(HeldThought(rebuild_sentence(left)))
-    return tuple(rest), replaced
+        reduced = without_objects(old, removed) if removed else old
+        replaced += [value for value in old.objects if object_key(value) in removed]
+        if reduced is old:
+            remaining.append(item)
+        elif reduced.objects:
+            remaining.append(HeldThought(rebuild_sentence(reduced)))
+    return tuple(remaining), replaced
 
 
 def _can_merge(draft: ThoughtDraft, held: ThoughtDraft) -> bool:
-    """An open-ended fact joins another from now on; one that names its time joins only its like.
+    """Return whether a draft can be merged into a held thought.
 
-    Who is who is decided name by name, and so undone. "no pets" and "a car" are told in two sentences.
+    A fact without a time joins any open-ended one; a fact with a time only joins one with the same time.
     """
-    if (
-        draft.relation == SAME_AS
-        or len({is_negated_value(item) for item in (*draft.objects, *held.objects)}) > 1
-    ):
-        return False
+    if draft.relation == SAME_AS:
+        return False  # aliases are decided, and undone, name by name
+    if len({is_negated_value(item) for item in (*draft.objects, *held.objects)}) > 1:
+        return False  # "no pets" and "a car" do not fit in one sentence
     same_start = draft.valid_from is None or held.valid_from == draft.valid_from
     return same_start and held.valid_to == draft.valid_to and held.kind not in EPISODIC_KINDS
 
 
 def _validity_overlaps(one: ThoughtDraft, other: ThoughtDraft) -> bool:
-    """Whether two thoughts can be true at the same time; an open end reaches for ever."""
+    """Return whether two thoughts can be true at the same time; a missing bound is unlimited."""
     ends_first = one.valid_to and other.valid_from and one.valid_to <= other.valid_from
     starts_last = one.valid_from and other.valid_to and other.valid_to <= one.valid_from
     return not (ends_first or starts_last)
 
 
-FindExisting = Callable[[str, str], Sequence[Thought]]
-"""(subject, relation) -> the current thoughts of that subject, by any of its names, with that relation."""
-EVER_RELATIONS = {"has condition": "had condition"}
-"""What is so now, and the relation that tells whether it ever was."""
-
-
 def plan_operations(
     drafts: Sequence[ThoughtDraft], find_existing: FindExisting, *, at: datetime | None = None
 ) -> tuple[Operation, ...]:
-    """A Change a (subject, relation) at most, in the order first spoken of; `at` is the turn's time.
+    """Plan the operations of all drafts of a turn, at most one per (subject, relation), in order of mention.
 
-    A superseding draft that names no start is valid from `at`. A thought that `existing` returns for
-    another relation is left alone: the guard does not trust its caller either.
+    Thoughts that `find_existing` returns for another relation are ignored. `at` is the time of the turn.
     """
-    keyed: dict[tuple[str, str], list[ThoughtDraft]] = {}
+    by_key: dict[tuple[str, str], list[ThoughtDraft]] = {}
     for draft in drafts:
         if draft.objects:
-            named = replace(draft, relation=canonical_relation(draft.relation))
-            keyed.setdefault(thought_key(draft.subject, draft.relation), []).append(named)
-    changes: list[Operation] = []
-    for key, said in keyed.items():
-        held = [t for t in find_existing(said[0].subject, key[1]) if canonical_relation(t.relation) == key[1]]
-        change = plan_operation(get_relation(key[1]), said, held, at)
-        if change is not None:
-            changes.append(replace(change, actor=_operation_actor(change, said)))
-    changes += [
-        change for said in keyed.values() for change in _retire_refuted_denials(said, find_existing, keyed)
+            canonical = replace(draft, relation=canonical_relation(draft.relation))
+            by_key.setdefault(thought_key(draft.subject, draft.relation), []).append(canonical)
+    operations: list[Operation] = []
+    for key, key_drafts in by_key.items():
+        existing = [
+            thought
+            for thought in find_existing(key_drafts[0].subject, key[1])
+            if canonical_relation(thought.relation) == key[1]
+        ]
+        operation = plan_operation(get_relation(key[1]), key_drafts, existing, at)
+        if operation is not None:
+            operations.append(replace(operation, actor=_operation_actor(operation, key_drafts)))
+    operations += [
+        operation
+        for key_drafts in by_key.values()
+        for operation in _retire_refuted_denials(key_drafts, find_existing, by_key)
     ]
-    return tuple(changes)
+    return tuple(operations)
 
 
 def _retire_refuted_denials(
-    said: Sequence[ThoughtDraft], find_existing: FindExisting, keyed: Mapping[tuple[str, str], object]
+    drafts: Sequence[ThoughtDraft],
+    find_existing: FindExisting,
+    planned_keys: Mapping[tuple[str, str], object],
 ) -> Iterator[Operation]:
-    """Who has an illness has had it: what denied that it ever was goes, under its own relation."""
-    ever = EVER_RELATIONS.get(said[0].relation, "")
-    if not ever or thought_key(said[0].subject, ever) in keyed:
+    """Forget "never had" thoughts that the drafts refute: who has a condition has had it."""
+    ever_relation = EVER_RELATIONS.get(drafts[0].relation, "")
+    if not ever_relation or thought_key(drafts[0].subject, ever_relation) in planned_keys:
         return
-    for old in find_existing(said[0].subject, ever):
-        told = [draft for draft in said if not draft.negated and contradicted_keys(draft, to_draft(old))]
-        if old.negated and told:
-            reason = f'{turn_label(told[-1])} affirms, against "{old.sentence}"'
-            yield Operation(action="forget", reason=reason, retire=(old.id,), actor=_makers_of(told))
+    for old in find_existing(drafts[0].subject, ever_relation):
+        refuting = [
+            draft for draft in drafts if not draft.negated and contradicted_keys(draft, to_draft(old))
+        ]
+        if old.negated and refuting:
+            reason = f'{turn_label(refuting[-1])} affirms, against "{old.sentence}"'
+            yield Operation(action="forget", reason=reason, retire=(old.id,), actor=_makers_of(refuting))
 
 
-def _operation_actor(change: Operation, said: Sequence[ThoughtDraft]) -> str:
-    """The makers of the drafts that went into a change; of a bare retirement, of all that were said."""
-    sources = {source for draft in change.add for source in draft.sources}
-    return _makers_of([draft for draft in said if not sources.isdisjoint(draft.sources)] or said)
+def _operation_actor(operation: Operation, drafts: Sequence[ThoughtDraft]) -> str:
+    """Return who made the drafts of an operation; if it only retires, who made any of the drafts."""
+    sources = {source for draft in operation.add for source in draft.sources}
+    return _makers_of([draft for draft in drafts if not sources.isdisjoint(draft.sources)] or drafts)
 
 
-def _makers_of(told: Sequence[ThoughtDraft]) -> str:
-    return " + ".join(dict.fromkeys(draft.made_by for draft in told if draft.made_by))
+def _makers_of(drafts: Sequence[ThoughtDraft]) -> str:
+    return " + ".join(dict.fromkeys(draft.made_by for draft in drafts if draft.made_by))
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedTurn:
-    """The changes of one turn, and whose names it joined."""
+    """The operations of one turn."""
 
     operations: tuple[Operation, ...] = ()
 
     @property
     def joined_subjects(self) -> list[str]:
-        """The subjects that turned out to have another name: older thoughts of both may disagree."""
-        new = (draft for change in self.operations for draft in change.add)
+        """Subjects that got another name in this turn; older thoughts under both names may conflict."""
+        new = (draft for operation in self.operations for draft in operation.add)
         return [draft.subject for draft in new if draft.relation == SAME_AS and not draft.negated]
 
 
 @dataclass(frozen=True, slots=True)
 class TurnPlanner:
+    """Plans the operations of a turn against the thoughts in the store (TiM (ACL), Eq. 5)."""
+
     store: Store
 
     def plan_turn(self, space: str, turn: Turn, drafts: Sequence[ThoughtDraft]) -> PlannedTurn:
-        """Whom the drafts speak of, then what they change; candidates come from all names of a subject."""
+        """Resolve the people the drafts are about, then plan operations against all their thoughts.
+
+        Existing thoughts are found by subject and relation in the whole space, not in one group, because an
+        update often hashes into another group than the thought it replaces.
+        """
         if not drafts:
             return PlannedTurn()
-        known = self.store.thoughts(space, kind="relationship")
-        about, circle = resolve_entities(
-            turn, drafts, Aliases.from_thoughts(known), partial(self.store.subject_names, space)
+        relationships = self.store.thoughts(space, kind="relationship")
+        resolved, aliases = resolve_entities(
+            turn, drafts, Aliases.from_thoughts(relationships), partial(self.store.subject_names, space)
         )
 
-        def held(subject: str, relation: str) -> list[Thought]:
-            of = partial(self.store.thoughts, space, relation=relation)
-            found = [thought for name in circle.names_of(subject) for thought in of(subject=name)]
-            return sorted(found, key=lambda thought: thought.id)
+        def find_existing(subject: str, relation: str) -> list[Thought]:
+            find = partial(self.store.thoughts, space, relation=relation)
+            thoughts = [thought for name in aliases.names_of(subject) for thought in find(subject=name)]
+            return sorted(thoughts, key=lambda thought: thought.id)
 
-        changes = plan_operations(about, held, at=turn.at)
+        operations = plan_operations(resolved, find_existing, at=turn.at)
         return PlannedTurn(
-            _add_evidence(tuple(_add_aliases(change, circle) for change in changes), circle, known)
+            _add_evidence(
+                tuple(_add_aliases(operation, aliases) for operation in operations), aliases, relationships
+            )
         )
 
 
-def _add_aliases(change: Operation, aliases: Aliases) -> Operation:
-    """New thoughts say who their subject is, so that each can be found and understood by itself."""
-    return replace(change, add=tuple(with_aliases(draft, aliases) for draft in change.add))
+def _add_aliases(operation: Operation, aliases: Aliases) -> Operation:
+    """Add the aliases of the subject to new sentences, so that each can be found and understood alone."""
+    return replace(operation, add=tuple(with_aliases(draft, aliases) for draft in operation.add))
 
 
 def _add_evidence(
-    changes: tuple[Operation, ...], aliases: Aliases, known: Sequence[Thought]
+    operations: tuple[Operation, ...], aliases: Aliases, relationships: Sequence[Thought]
 ) -> tuple[Operation, ...]:
-    """The changes, each with the earlier thoughts that tell of whom it speaks: a name, or whose it is."""
-    retired = {id_ for change in changes for id_ in change.retire}
-    standing = [thought for thought in known if thought.id not in retired]
+    """Add the thoughts that identify the subject (aliases and roles) to each operation as premises."""
+    retired = {thought_id for operation in operations for thought_id in operation.retire}
+    current = [thought for thought in relationships if thought.id not in retired]
 
-    def given(change: Operation) -> tuple[int, ...]:
-        names = [draft.subject for draft in change.add]
-        joined = {normalise_name(draft.subject) for draft in change.add if draft.relation == SAME_AS}
-        roles = filter(is_role, standing) if joined else ()
-        held = (each.id for each in roles if not joined.isdisjoint(map(normalise_name, each.objects)))
-        return tuple(sorted({*aliases.evidence_ids(names, standing), *held}))
+    def premises_of(operation: Operation) -> tuple[int, ...]:
+        names = [draft.subject for draft in operation.add]
+        joined = {normalise_name(draft.subject) for draft in operation.add if draft.relation == SAME_AS}
+        roles = filter(is_role, current) if joined else ()
+        role_ids = (
+            thought.id for thought in roles if not joined.isdisjoint(map(normalise_name, thought.objects))
+        )
+        return tuple(sorted({*aliases.evidence_ids(names, current), *role_ids}))
 
-    return tuple(replace(change, premises=given(change)) for change in changes)
+    return tuple(replace(operation, premises=premises_of(operation)) for operation in operations)

@@ -1,8 +1,8 @@
-"""What a model is shown of a turn: its sentences, those it is asked about numbered.
+"""The sentences of a turn as a model sees them, with numbers for those it is asked about.
 
-A thought names the number of its line, so its source is exact whatever a model copies, at one token instead
-of a quotation. Questions, conditions, jokes and reported speech (`rules/gate.py`) get no number, and what is
-quarantined is not shown at all.
+A thought in the model's reply refers to a line by its number. That gives an exact source at the cost of one
+token, whatever the model copies. Questions, conditions, jokes and reported speech (`statement_filter`) get no
+number; quarantined text is not shown at all.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from thinkback.language.safety.quarantine import find_quarantined
-from thinkback.language.scripts import detect_language
 from thinkback.language.sentences import is_question, split_sentences
 from thinkback.language.tokens import count_tokens, extract_terms
+from thinkback.language.writing_systems import detect_language
 from thinkback.types import Side, ThoughtDraft, Turn
 
 MAX_EXCHANGE_TOKENS = 1800
-"""Of an exchange, so that it fits a small model's context; what lies beyond is found in the bank."""
+"""Limit for one exchange, so that it fits the context of a small model; the turn itself is kept whole."""
 
 _IGNORECASE = re.IGNORECASE
 _PERSONAL_PRONOUN = re.compile(
@@ -45,14 +45,16 @@ _REQUEST = re.compile(
     _IGNORECASE,
 )
 _REQUEST_ZH = re.compile("请|忘|删|别记|麻烦|帮我|给我|替我|推荐|写[个一首封篇]|来[个一]|讲[个一]|告诉我")
-_MIN_WORDS, _MIN_CHARACTERS_ZH = 3, 6
+_MIN_WORDS = 3  # shorter English sentences are small talk
+_MIN_CHARACTERS_ZH = 6  # the same for Chinese
 _CLAUSE_BREAK = re.compile(r"[,;，；、]|\band\b", _IGNORECASE)
 _MAX_THOUGHTS_PER_LINE = 4
+_LINE_OVERHEAD_TOKENS = 3  # the number and the line break
 
 
 @dataclass(frozen=True, slots=True)
 class PromptLine:
-    """One sentence, or the part of it that states something: `text == turn.said(side)[start:end]`."""
+    """A sentence, or the part of it that states something: `text == turn.text_of(side)[start:end]`."""
 
     side: Side
     text: str
@@ -61,72 +63,77 @@ class PromptLine:
 
 
 def statement_lines(turn: Turn) -> list[PromptLine]:
-    """Every line of both sides that states something, the user's first."""
-    from thinkback.language.statement_filter import (
-        find_statements,  # tables of patterns: not by `import thinkback`
-    )
+    """Return the lines of both sides that state something, the user's first."""
+    # Imported here: it compiles large pattern tables, which would slow down `import thinkback`.
+    from thinkback.language.statement_filter import find_statements
 
-    told = [PromptLine("query", *sentence) for sentence in find_statements(turn.query)]
-    answered = [PromptLine("response", *s) for s in split_sentences(turn.response) if not is_question(s.text)]
+    user_lines = [PromptLine("query", *sentence) for sentence in find_statements(turn.query)]
+    assistant_lines = [
+        PromptLine("response", *s) for s in split_sentences(turn.response) if not is_question(s.text)
+    ]
     return [
-        line for line in (*told, *answered) if extract_terms(line.text) and not find_quarantined(line.text)
+        line
+        for line in (*user_lines, *assistant_lines)
+        if extract_terms(line.text) and not find_quarantined(line.text)
     ]
 
 
 def uncovered_lines(turn: Turn, drafts: Sequence[ThoughtDraft]) -> list[PromptLine]:
-    """What the user tells and no draft comes from; small talk tells nothing."""
-    spans = [(source.start, source.end) for d in drafts for source in d.sources if source.side == "query"]
+    """Return the user's statements from which no draft was made, without small talk."""
+    covered = [
+        (source.start, source.end) for draft in drafts for source in draft.sources if source.side == "query"
+    ]
     return [
         line
         for line in statement_lines(turn)
         if line.side == "query"
-        and not any(start < line.end and line.start < end for start, end in spans)
+        and not any(start < line.end and line.start < end for start, end in covered)
         and not is_small_talk(line.text)
     ]
 
 
 def is_small_talk(sentence: str) -> bool:
-    """Whether a sentence tells nothing: a request, a courtesy, or no person, name or number in it."""
+    """Return whether a sentence states no fact: a request, a courtesy, or without person, name and number."""
     if _REQUEST.match(sentence) or _REQUEST_ZH.match(sentence):
         return True
     if detect_language(sentence) == "zh":
         rest = _COURTESY_ZH.sub("", sentence[:40], count=1) if _COURTESY_ZH.match(sentence) else sentence
         return sum("\u4e00" <= character <= "\u9fff" for character in rest) < _MIN_CHARACTERS_ZH
-    tells = bool(_PERSONAL_PRONOUN.search(sentence))
+    has_person = bool(_PERSONAL_PRONOUN.search(sentence))
     if _COURTESY.match(sentence):
-        return not tells or len(sentence.split()) < 2 * _MIN_WORDS
-    return len(sentence.split()) < _MIN_WORDS or not (tells or _NAME_OR_NUMBER.search(sentence))
+        return not has_person or len(sentence.split()) < 2 * _MIN_WORDS
+    return len(sentence.split()) < _MIN_WORDS or not (has_person or _NAME_OR_NUMBER.search(sentence))
 
 
 def max_thoughts_in(line: PromptLine) -> int:
-    """How many thoughts a line has room for: one a clause, and one for who it speaks of."""
+    """Return how many thoughts a line can hold: one per clause, and one for the person it mentions."""
     return min(_MAX_THOUGHTS_PER_LINE, 2 + len(_CLAUSE_BREAK.findall(line.text)))
 
 
 def render_exchange(turn: Turn, lines: Sequence[PromptLine]) -> tuple[str, list[PromptLine]]:
-    """The exchange as a model reads it, and the lines that it may speak of, the first of them number 1."""
-    numbers = {(line.side, line.start): line for line in lines}
+    """Return the exchange as text for the model, and the numbered lines in it (number 1 first)."""
+    lines_by_position = {(line.side, line.start): line for line in lines}
     numbered: list[PromptLine] = []
-    out: list[str] = []
-    left = MAX_EXCHANGE_TOKENS
+    output: list[str] = []
+    tokens_left = MAX_EXCHANGE_TOKENS
     sides: tuple[tuple[str, Side], ...] = (("User", "query"), ("Assistant", "response"))
     for name, side in sides:
-        said: list[str] = []
-        for text, line in _sentences_with_lines(turn, side, numbers):
-            left -= count_tokens(text) + 3
-            if left < 0:
+        side_lines: list[str] = []
+        for text, line in _sentences_with_lines(turn, side, lines_by_position):
+            tokens_left -= count_tokens(text) + _LINE_OVERHEAD_TOKENS
+            if tokens_left < 0:
                 break
             if line is not None:
                 numbered.append(line)
-            said.append(f"{len(numbered)}. {text}" if line is not None else f"- {text}")
-        out += [f"{name}:", *said] if said else []
-    return "\n".join(out), numbered
+            side_lines.append(f"{len(numbered)}. {text}" if line is not None else f"- {text}")
+        output += [f"{name}:", *side_lines] if side_lines else []
+    return "\n".join(output), numbered
 
 
 def _sentences_with_lines(
     turn: Turn, side: Side, lines_by_position: dict[tuple[Side, int], PromptLine]
 ) -> Iterator[tuple[str, PromptLine | None]]:
-    """Each sentence of one side on one line, with the line that it is asked as."""
+    """Yield each sentence of one side as one line of text, with its PromptLine if it is to be numbered."""
     for sentence in split_sentences(turn.text_of(side)):
         line = lines_by_position.get((side, sentence.start))
         text = " ".join((line.text if line else sentence.text).split())

@@ -1,4 +1,4 @@
-"""Amendments by rules: requests to forget (`forget my address`) and corrections (`I meant Ann`), in English and Chinese."""
+"""Amendments by rules: requests to forget ("forget my address") and corrections ("I meant Ann")."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from thinkback.language.en.lexicon import word_set
 from thinkback.language.en.reader import EnglishReader
 from thinkback.language.forget_requests import (
     FORGET_WORD,
@@ -30,7 +31,10 @@ _STATEMENT_OPENING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ForgetTopic:
-    """What to forget: one key (relation), or objects that have `words` in any relation; `recent` only."""
+    """What to forget: all values of one relation.
+
+    If `relation` is empty: values that contain `words`, in any relation.
+    """
 
     relation: str = ""
     words: str = ALL_VALUES
@@ -38,19 +42,19 @@ class ForgetTopic:
     recent_only: bool = False
 
 
-def forgotten_statement(rest: str) -> str:
-    """The statement that is to be forgotten, if the topic is one: "that I live in Rome"."""
-    words = strip_topic_prefix(rest)
+def forgotten_statement(request: str) -> str:
+    """The statement that a request is about ("that I live in Rome"); empty if it is about a topic."""
+    words = strip_topic_prefix(request)
     return words if _STATEMENT_OPENING.match(words) else ""
 
 
-def forget_topics(rest: str) -> Iterator[ForgetTopic]:
-    """The keys and words that a request is about."""
-    if refers_to_last_turn(rest):
+def forget_topics(request: str) -> Iterator[ForgetTopic]:
+    """The relations, relatives or words that a request is about."""
+    if refers_to_last_turn(request):
         yield ForgetTopic(recent_only=True)
         return
-    name = extract_topic(rest)
-    if re.search("[\u4e00-\u9fff]", rest):
+    name = extract_topic(request)
+    if re.search("[\u4e00-\u9fff]", request):
         kin, owner = (KIN_ZH | PETS_ZH).get(name, ""), f"用户的{name}"
     else:
         kin, owner = (KIN_EN | PETS_EN).get(name.lower(), ""), f"{USER}'s {name.lower()}"
@@ -60,17 +64,21 @@ def forget_topics(rest: str) -> Iterator[ForgetTopic]:
     if kin:
         yield ForgetTopic(relation=f"has {kin}")
         if kin in UNIQUE_ROLES:
-            yield from (ForgetTopic(relation=each, subject=owner) for each in RELATIONS)
+            yield from (ForgetTopic(relation=other_relation, subject=owner) for other_relation in RELATIONS)
     elif relation in RELATIONS or relation.startswith("favourite "):
-        yield from (ForgetTopic(relation=each) for each in (relation, *_RELATED_RELATIONS.get(relation, ())))
+        yield from (
+            ForgetTopic(relation=other_relation)
+            for other_relation in (relation, *_RELATED_RELATIONS.get(relation, ()))
+        )
     elif extract_terms(name):
         yield ForgetTopic(words=name)
 
 
 _RELATED_RELATIONS = {"works as": ("works at",), "works at": ("works as",), "address": ("lives in",)}
+"""Relations that are forgotten together."""
 _KIN_RELATIONS = tuple(dict.fromkeys(f"has {name}" for name in (*KIN_EN.values(), *PETS_EN.values())))
 ALL_RELATION_NAMES = (*RELATIONS, *_KIN_RELATIONS)
-"""Where words or what is recent are looked for: an open topic names no key."""
+"""The relations in which the words of a topic without a relation are searched."""
 
 _I = re.IGNORECASE
 _MISTAKE_EN = re.compile(
@@ -119,39 +127,45 @@ _CORRECTED_VALUE_ZH = re.compile(
 _NOT_OLD_BUT_NEW_ZH = re.compile(
     "(?:.*[，,：: ])?不是(?P<old>[^，,。！!]{1,14})[，,](?:而)?是(?P<new>[^，,。！!的吗呢]{1,14})[。！!\\s]*"
 )
-_NON_VALUE_WORDS = """fine ok okay good great nothing right wrong me not the that this true false all my your a an it
- what why how"""
-_NON_VALUES = frozenset(_NON_VALUE_WORDS.split())
+_NON_VALUES = word_set(
+    """
+    fine ok okay good great nothing right wrong me not the that this true false all my your a an it what why
+    how
+    """
+)
 _PERSONAL_RELATIONS = ("birthday", "is aged", "lives in", "works as", "works at")
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """`new` takes the place of `old`; of a value like it where `old` is empty."""
+    """`new` replaces `old`; if `old` is empty, it replaces a similar value."""
 
     new: str
     old: str = ""
 
 
 def admits_mistake(text: str) -> bool:
-    """Whether a text says that something said before was a mistake."""
+    """Whether a text says that something stated before was a mistake."""
     return bool(_MISTAKE_EN.search(text) or _MISTAKE_ZH.search(text))
 
 
 def parse_correction(text: str) -> Correction | None:
-    """The bare value that a sentence puts right; None if it is a statement of its own or says nothing."""
+    """Parse the value that a sentence corrects: "Correction: it's 17, not 70".
+
+    None if the sentence is a statement of its own or says nothing.
+    """
     body = text.strip().replace("’", "'")
     if re.search("[\u4e00-\u9fff]", body):
-        found = admits_mistake(body) and (
+        match = admits_mistake(body) and (
             _NOT_OLD_BUT_NEW_ZH.fullmatch(body) or _CORRECTED_VALUE_ZH.fullmatch(body)
         )
     else:
-        found = (
+        match = (
             admits_mistake(body) and (_NOT_OLD_BUT_NEW.fullmatch(body) or _CORRECTED_VALUE.fullmatch(body))
         ) or _IT_IS_NOT.fullmatch(body)
-    if not found:
+    if not match:
         return None
-    new, old = _VALUE_PREFIX.sub("", found["new"]).strip(" .'"), (found["old"] or "").strip(" .'")
+    new, old = _VALUE_PREFIX.sub("", match["new"]).strip(" .'"), (match["old"] or "").strip(" .'")
     first = new.lower().split(" ")[0]
     if first in _NON_VALUES or re.match(r"(?:i|i'm|my|we|he|she|they|you)\b|[我你他她]", new.lower()):
         return None
@@ -162,24 +176,26 @@ def parse_correction(text: str) -> Correction | None:
 
 
 def correctable_keys() -> list[tuple[str, str]]:
-    """Every (subject, relation) that an elliptic correction may be about."""
-    own = [(USER, name) for name, relation in RELATIONS.items() if relation.kind == "profile"]
-    known = dict.fromkeys((*KIN_EN.values(), *KIN_ZH.values(), *PETS_EN.values(), *PETS_ZH.values()))
-    kin = [(USER, f"has {name}") for name in known]
-    return [*own, *kin, *((person, name) for person in RELATIVE_SUBJECTS for name in _PERSONAL_RELATIONS)]
+    """All (subject, relation) keys that a correction without subject and relation may refer to."""
+    user_keys = [(USER, name) for name, relation in RELATIONS.items() if relation.kind == "profile"]
+    kin_names = dict.fromkeys((*KIN_EN.values(), *KIN_ZH.values(), *PETS_EN.values(), *PETS_ZH.values()))
+    kin_keys = [(USER, f"has {name}") for name in kin_names]
+    return [
+        *user_keys,
+        *kin_keys,
+        *((person, name) for person in RELATIVE_SUBJECTS for name in _PERSONAL_RELATIONS),
+    ]
 
 
 _CLOSE_RELATIVES = (
     "mother father sister brother wife husband girlfriend boyfriend partner son daughter child boss"
 )
-_OTHER_RELATIVES = """friend colleague teacher neighbour roommate landlord dentist doctor cousin dog cat rabbit parrot
- hamster ex"""
 _CLOSE_RELATIVES_ZH = "姐姐 妹妹 哥哥 弟弟 奶奶 爷爷 外婆 外公"
 RELATIVE_SUBJECTS = (
     *(f"{USER}'s {name}" for name in _CLOSE_RELATIVES.split()),
     *(f"用户的{word}" for word in _CLOSE_RELATIVES_ZH.split()),
 )
-"""Whom "her" may mean where this turn has named nobody."""
+"""The relatives that "her" may refer to if the turn names nobody."""
 
 _THIRD_PERSON = re.compile(
     r"(?:(?:actually|no|wait|sorry|so|and),? )*(?P<owner>his|her|he|she)\s+(?P<rest>.+)", re.I | re.S
@@ -193,64 +209,68 @@ _CORRECTION_HINT = re.compile(
 
 
 def find_forget_requests(turn: Turn) -> tuple[set[Sentence], list[ThoughtDraft]]:
-    """(the sentences that ask to forget something, what they take back)"""
+    """Return the sentences that ask to forget something, and their amendments."""
     if not FORGET_WORD.search(turn.query):
         return set(), []
-    found = [
+    match = [
         (s, rest)
         for s in split_sentences(turn.query)
         if len(s.text) <= MAX_SENTENCE_CHARS and (rest := parse_forget_request(s.text))
     ]
-    drafts = [draft for sentence, rest in found for draft in _forget_drafts(turn, sentence, rest)]
-    return {sentence for sentence, _ in found}, list(dict.fromkeys(drafts))
+    drafts = [draft for sentence, rest in match for draft in _forget_drafts(turn, sentence, rest)]
+    return {sentence for sentence, _ in match}, list(dict.fromkeys(drafts))
 
 
-def find_corrections(turn: Turn, read: Collection[int]) -> list[ThoughtDraft]:
-    """What the sentences that state nothing themselves put right; `read` holds where the others start."""
+def find_corrections(turn: Turn, read_starts: Collection[int]) -> list[ThoughtDraft]:
+    """Amendments for sentences that only correct something stated before.
+
+    `read_starts` holds the start offsets of the sentences that stated facts themselves.
+    """
     if not _CORRECTION_HINT.search(turn.query):
         return []
-    out: list[ThoughtDraft] = []
-    slip = admits_mistake(turn.query)
+    drafts: list[ThoughtDraft] = []
+    is_mistake = admits_mistake(turn.query)
     for sentence in split_sentences(turn.query):
-        if sentence.start in read or len(sentence.text) > MAX_SENTENCE_CHARS or is_question(sentence.text):
+        if (
+            sentence.start in read_starts
+            or len(sentence.text) > MAX_SENTENCE_CHARS
+            or is_question(sentence.text)
+        ):
             continue
-        if found := parse_correction(sentence.text):
+        if correction := parse_correction(sentence.text):
             for subject, relation in correctable_keys():
-                out.append(
-                    _build_amendment(turn, sentence, subject, relation, found.new, instead_of=found.old)
+                drafts.append(
+                    _build_amendment(
+                        turn, sentence, subject, relation, correction.new, instead_of=correction.old
+                    )
                 )
-        elif slip and (somebody := _THIRD_PERSON.fullmatch(sentence.text)):
-            out += _relative_corrections(turn, sentence, somebody)
-    return list(dict.fromkeys(out))
+        elif is_mistake and (third_person := _THIRD_PERSON.fullmatch(sentence.text)):
+            drafts += _relative_corrections(turn, sentence, third_person)
+    return list(dict.fromkeys(drafts))
 
 
-def _forget_drafts(turn: Turn, sentence: Sentence, rest: str) -> Iterator[ThoughtDraft]:
-    said = forgotten_statement(rest)
-    readings = list(EnglishReader(turn.at).read(Sentence(said, 0, len(said)))) if said else []
-    for _, reading in readings:
-        for item in reading.objects:
-            yield _build_amendment(turn, sentence, reading.subject, reading.relation, item, forget=True)
-    for topic in forget_topics(rest) if not readings else ():
+def _forget_drafts(turn: Turn, sentence: Sentence, request: str) -> Iterator[ThoughtDraft]:
+    """Amendments of one request to forget."""
+    statement = forgotten_statement(request)
+    facts = list(EnglishReader(turn.at).read(Sentence(statement, 0, len(statement)))) if statement else []
+    for _, fact in facts:
+        for value in fact.objects:
+            yield _build_amendment(turn, sentence, fact.subject, fact.relation, value, forget=True)
+    for topic in forget_topics(request) if not facts else ():
         for relation in (topic.relation,) if topic.relation else ALL_RELATION_NAMES:
             yield _build_amendment(
                 turn, sentence, topic.subject, relation, topic.words, forget=True, recent=topic.recent_only
             )
 
 
-def _relative_corrections(turn: Turn, sentence: Sentence, said: re.Match[str]) -> Iterator[ThoughtDraft]:
-    """ "wait, no. Her birthday is June 21": a correction of a relative whom this turn does not name."""
-    owner = "her" if said["owner"].lower() in ("her", "his") else "she"
+def _relative_corrections(turn: Turn, sentence: Sentence, match: re.Match[str]) -> Iterator[ThoughtDraft]:
+    """Amendments of "wait, no. Her birthday is June 21" if this turn does not name the relative."""
+    owner = "her" if match["owner"].lower() in ("her", "his") else "she"
     reader = EnglishReader(turn.at, people=["Somebody"])
-    for _, reading in reader.read(Sentence(f"{owner} {said['rest']}", 0, len(said["rest"]) + len(owner) + 1)):
-        if (
-            reading.subject == "Somebody"
-            and get_relation(reading.relation).single_valued
-            and not reading.negated
-        ):
+    for _, fact in reader.read(Sentence(f"{owner} {match['rest']}", 0, len(match["rest"]) + len(owner) + 1)):
+        if fact.subject == "Somebody" and get_relation(fact.relation).single_valued and not fact.negated:
             for person in RELATIVE_SUBJECTS:
-                yield _build_amendment(
-                    turn, sentence, person, reading.relation, reading.objects[0], any_value=True
-                )
+                yield _build_amendment(turn, sentence, person, fact.relation, fact.objects[0], any_value=True)
 
 
 def _build_amendment(
@@ -265,6 +285,7 @@ def _build_amendment(
     any_value: bool = False,
     recent: bool = False,
 ) -> Amendment:
+    """Create an amendment with the sentence as its source."""
     known = get_relation(relation)
     return Amendment(
         subject=subject,

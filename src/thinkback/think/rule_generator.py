@@ -1,4 +1,9 @@
-"""`RuleGenerator`: thoughts of a turn by rules, without a model; deterministic and tuned for precision."""
+"""`RuleGenerator`: the thoughts of a turn by hand-written rules, without a model.
+
+The rules are deterministic and tuned for precision: only statements of the user become facts, and from the
+assistant's response only plain answers to direct questions (`assistant_replies`). Everything else stays in
+the memory bank only.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +11,10 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from thinkback.language.phrasing import compose_sentence
 from thinkback.language.relations import canonical_relation, get_relation
-from thinkback.language.scripts import detect_language
+from thinkback.language.sentence_builder import append_date, compose_sentence, validity_period
 from thinkback.language.sentences import Sentence
+from thinkback.language.writing_systems import detect_language
 from thinkback.think.state import Amendment
 from thinkback.types import Source, ThoughtDraft, Turn
 
@@ -17,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from thinkback.language.rules import Clause, ExtractedFact
-
 
 _LANGUAGE_BORDER = re.compile("[,，;；]|(?<=[A-Za-z]) (?=(?:在|因为|所以|但|然后|不过|而且)[\u4e00-\u9fff])")
 _CHINESE_I = re.compile(
@@ -31,68 +35,67 @@ _MY_THEN_CHINESE = re.compile(
 _STARTS_CHINESE = re.compile("[\\W\\d]*[\u4e00-\u9fff]")
 _LATIN_WORD = re.compile("[A-Za-z]{2}")
 _CORRECTABLE_RELATIONS = ("works as", "studies")
-"""Relations of many values that most people give one: after a slip the new value replaces the last."""
+"""Many-valued relations of which most people have one value; a correction replaces any value."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleGenerator:
-    """Table-driven rules for English and Chinese."""
+    """Thought generator for English and Chinese that uses the rules of `thinkback.language`."""
 
     name: str = "rules"
 
     def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
-        """The drafts of one turn, in the order they were said.
+        """Return the drafts of one turn, in the order of its statements.
 
-        `recent` tells whom "she" means and what a "yes" answers; no thought comes from it alone.
+        `recent` (oldest first) resolves pronouns and the question that a "yes" answers; it yields no drafts
+        itself.
         """
-        # tables of patterns: compiled when first used, not by `import thinkback`
+        # Imported here because compiling the rules takes time that `import thinkback` must not spend.
         from thinkback.language.en.coreference import build_mention_context
         from thinkback.language.en.reader import EnglishReader
         from thinkback.language.statement_filter import find_asides, find_statements
         from thinkback.language.zh.reader import ChineseReader
-        from thinkback.language.zh.reader import build_mention_context as people_before
+        from thinkback.language.zh.reader import build_mention_context as build_mention_context_zh
         from thinkback.think.assistant_replies import read_answer, read_assessment
         from thinkback.think.rule_amendments import admits_mistake, find_corrections, find_forget_requests
 
-        people: list[str] = []  # whom the turn has named, in either language
-        earlier = [each.query for each in recent]
+        people: list[str] = []  # mentioned in this turn; shared by both readers
+        earlier = [previous.query for previous in recent]
         english = EnglishReader(turn.at, people, build_mention_context(earlier))
-        chinese = ChineseReader(
-            turn.at,
-            people,
-            people_before(earlier, turn.at) if "她" in turn.query or "他" in turn.query else None,
-        )
+        has_pronoun_zh = "她" in turn.query or "他" in turn.query
+        mentions_zh = build_mention_context_zh(earlier, turn.at) if has_pronoun_zh else None
+        chinese = ChineseReader(turn.at, people, mentions_zh)
         requests, forgotten = find_forget_requests(turn)
         drafts: dict[ThoughtDraft, None] = dict.fromkeys(forgotten)
-        read = {sentence.start for sentence in requests}
-        mends = admits_mistake(turn.query)
-        for clause, reading, lang in _read_yes_no_answer(turn, recent):
-            drafts[_fact_draft(turn, clause, reading, lang)] = None
+        read_starts = {sentence.start for sentence in requests}
+        corrects = admits_mistake(turn.query)
+        for clause, fact, lang in _read_yes_no_answer(turn, recent):
+            drafts[_fact_draft(turn, clause, fact, lang)] = None
         for sentence in find_statements(turn.query, skip=requests):
-            about = ""
+            subject = ""
             for part, is_chinese in _split_by_language(sentence):
                 reader = chinese if is_chinese else english
-                for clause, reading in reader.read(part, about):
-                    if reading.instead_of and not get_relation(reading.relation).single_valued:
-                        drafts[_retraction_draft(turn, clause, reading)] = None
-                    elif mends and _is_correctable(reading):
-                        drafts[_correction_draft(turn, clause, reading)] = None
-                    drafts[_fact_draft(turn, clause, reading, "zh" if is_chinese else "en")] = None
-                    read.add(sentence.start)
-                about = reader.subject
+                for clause, fact in reader.read(part, subject):
+                    if fact.instead_of and not get_relation(fact.relation).single_valued:
+                        drafts[_retraction_draft(turn, clause, fact)] = None
+                    elif corrects and _is_correctable(fact):
+                        drafts[_correction_draft(turn, clause, fact)] = None
+                    drafts[_fact_draft(turn, clause, fact, "zh" if is_chinese else "en")] = None
+                    read_starts.add(sentence.start)
+                subject = reader.subject
         for sentence in find_asides(turn.query, skip=requests):
-            for clause, reading in english.read_names(sentence):
-                drafts.setdefault(_fact_draft(turn, clause, reading, "en"))
+            for clause, fact in english.read_names(sentence):
+                drafts.setdefault(_fact_draft(turn, clause, fact, "en"))
         return [
             *drafts,
-            *find_corrections(turn, read),
+            *find_corrections(turn, read_starts),
             *read_answer(turn),
             *read_assessment(turn, list(drafts)),
         ]
 
 
 def _read_yes_no_answer(turn: Turn, recent: Sequence[Turn]) -> Iterator[tuple[Clause, ExtractedFact, str]]:
-    """What a yes or no states: the question, read as the user's own words, or their denial."""
+    """Facts that a "yes" or "no" confirms or denies, read from the question as a statement of the user."""
     from thinkback.language.en.reader import EnglishReader
     from thinkback.language.rules import Clause
     from thinkback.language.statement_filter import find_statements
@@ -106,94 +109,91 @@ def _read_yes_no_answer(turn: Turn, recent: Sequence[Turn]) -> Iterator[tuple[Cl
     for sentence in find_statements(answer.statement):
         lang = "zh" if detect_language(sentence.text) == "zh" else "en"
         reader = ChineseReader(turn.at) if lang == "zh" else EnglishReader(turn.at)
-        for _, reading in reader.read(sentence):
+        for _, fact in reader.read(sentence):
             if not answer.denied:
-                yield clause, reading, lang
-            elif not reading.negated and reading.kind != "event":
-                yield clause, replace(reading, negated=True, template=""), lang
+                yield clause, fact, lang
+            elif not fact.negated and fact.kind != "event":
+                yield clause, replace(fact, negated=True, template=""), lang
 
 
 def _split_by_language(sentence: Sentence) -> Iterator[tuple[Sentence, bool]]:
-    """(a part, whether it is Chinese): "I don't like it anymore，现在只喝茶" changes at its comma."""
+    """Split a mixed sentence into (part, is Chinese): "I don't like it，现在只喝茶" changes at its comma."""
     text = _CHINESE_I.sub("I", sentence.text)
-    start, chinese = 0, detect_language(text) == "zh"
+    start, is_chinese = 0, detect_language(text) == "zh"
     if text.isascii() or not _LATIN_WORD.search(text):
-        yield sentence._replace(text=text), chinese
+        yield sentence._replace(text=text), is_chinese
         return
     ends = [*(comma.start() for comma in _LANGUAGE_BORDER.finditer(text)), len(text)]
-    spoken = [_is_chinese(text[first:last]) for first, last in zip([0, *ends], ends, strict=False)]
-    for end, now, following in zip(ends, spoken, (*spoken[1:], None), strict=True):
-        if now != following:
+    chinese_parts = [_is_chinese(text[first:last]) for first, last in zip([0, *ends], ends, strict=False)]
+    for end, current, following in zip(ends, chinese_parts, (*chinese_parts[1:], None), strict=True):
+        if current != following:
             part = text[start:end].lstrip(" ,，;；")
             first = sentence.start + end - len(part)
             if part:
-                yield Sentence(part, first, sentence.start + end), now
+                yield Sentence(part, first, sentence.start + end), current
             start = end
 
 
 def _is_chinese(text: str) -> bool:
-    """Of a part: it opens in Chinese (做product manager), or is Chinese for the most part."""
+    """Whether a part starts in Chinese (做product manager) or is mostly Chinese."""
     return bool(_STARTS_CHINESE.match(text) or _MY_THEN_CHINESE.match(text)) or detect_language(text) == "zh"
 
 
-def _is_correctable(reading: ExtractedFact) -> bool:
-    """Whether a value among many may be the right one for what was just said wrong."""
-    many = not get_relation(reading.relation).single_valued and len(reading.objects) == 1
-    return not reading.negated and (many or reading.relation in _CORRECTABLE_RELATIONS)
+def _is_correctable(fact: ExtractedFact) -> bool:
+    """Whether a fact can correct the value that was just stated wrongly."""
+    is_one_of_many = not get_relation(fact.relation).single_valued and len(fact.objects) == 1
+    return not fact.negated and (is_one_of_many or fact.relation in _CORRECTABLE_RELATIONS)
 
 
-def _correction_draft(turn: Turn, clause: Clause, reading: ExtractedFact) -> ThoughtDraft:
-    """ "Scratch that. I'm a radiographer": what was said of it just before was the mistake.
+def _correction_draft(turn: Turn, clause: Clause, fact: ExtractedFact) -> ThoughtDraft:
+    """The amendment of "Scratch that. I'm a radiographer": it replaces what was stated just before.
 
-    打错字了，我妹妹叫陈婧: of relations that often hold several values, only what is spelt alike.
+    For relations that often have several values (打错字了，我妹妹叫陈婧) only a similarly spelled value is
+    replaced.
     """
-    any_value = reading.relation in _CORRECTABLE_RELATIONS
-    taken = _retraction_draft(turn, clause, reading)
-    return replace(taken, objects=reading.objects, forget=False, any_value=any_value)
+    any_value = fact.relation in _CORRECTABLE_RELATIONS
+    retraction = _retraction_draft(turn, clause, fact)
+    return replace(retraction, objects=fact.objects, forget=False, any_value=any_value)
 
 
-def _retraction_draft(turn: Turn, clause: Clause, reading: ExtractedFact) -> Amendment:
-    """What the clause says is not so: it goes, and leaves no denial behind."""
+def _retraction_draft(turn: Turn, clause: Clause, fact: ExtractedFact) -> Amendment:
+    """The amendment that removes the values which a clause rejects, without storing their negation."""
     return Amendment(
-        subject=reading.subject,
-        relation=canonical_relation(reading.relation),
-        objects=reading.instead_of,
+        subject=fact.subject,
+        relation=canonical_relation(fact.relation),
+        objects=fact.instead_of,
         sentence=f"{clause.text}.",
-        kind=reading.kind or get_relation(reading.relation).kind,
+        kind=fact.kind or get_relation(fact.relation).kind,
         sources=(Source(turn.id, turn.asker, "query", clause.start, clause.end),),
         forget=True,
     )
 
 
-def _fact_draft(turn: Turn, clause: Clause, reading: ExtractedFact, lang: str) -> ThoughtDraft:
-    from thinkback.language.phrasing import append_date, validity_period
-
-    relation = get_relation(reading.relation)
-    kind = reading.kind or relation.kind
-    timeless = relation.name == "is aged" or kind == "relationship"  # 今年30岁 tells no beginning
-    when = None if timeless else reading.when
-    valid_from, valid_to = validity_period(kind, when, reading.time_text)
+def _fact_draft(turn: Turn, clause: Clause, fact: ExtractedFact, lang: str) -> ThoughtDraft:
+    """The draft of a fact, with its sentence and validity period."""
+    relation = get_relation(fact.relation)
+    kind = fact.kind or relation.kind
+    timeless = relation.name == "is aged" or kind == "relationship"  # 今年30岁 does not say since when
+    when = None if timeless else fact.when
+    valid_from, valid_to = validity_period(kind, when, fact.time_text)
     sentence = compose_sentence(
-        reading.subject,
+        fact.subject,
         relation.name,
-        reading.objects,
-        negated=reading.negated,
-        ended=reading.ended,
+        fact.objects,
+        negated=fact.negated,
+        ended=fact.ended,
         lang=lang,
-        template=reading.template,
+        template=fact.template,
     )
     return ThoughtDraft(
-        subject=reading.subject,
-        relation=canonical_relation(reading.relation),
-        objects=reading.objects,
-        sentence=append_date(sentence, kind, when, valid_from, negated=reading.negated, lang=lang),
+        subject=fact.subject,
+        relation=canonical_relation(fact.relation),
+        objects=fact.objects,
+        sentence=append_date(sentence, kind, when, valid_from, negated=fact.negated, lang=lang),
         kind=kind,
         sources=(Source(turn.id, turn.asker, "query", clause.start, clause.end),),
-        negated=reading.negated,
+        negated=fact.negated,
         valid_from=valid_from,
         valid_to=valid_to,
         latest_start=None if when is None or valid_from is None else min(when.end, turn.at),
     )
-
-
-__all__ = ["RuleGenerator"]

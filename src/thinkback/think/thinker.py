@@ -1,39 +1,37 @@
-"""Post-thinking (TiM 3.1.2, stage 2): turn -> thoughts -> organise -> store, after the answer is given.
-
-A turn that cannot be thought over now is given back and tried again later, longer each time, until it
-becomes a dead letter with its reason. It stays recallable from the bank all the while. A model that is left
-alone for a while (ModelPaused) costs a turn no attempt, however long that is.
-"""
+"""Post-thinking of pending turns: claim, generate, plan, apply; and the background worker thread."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Generic, Protocol, TypeVar
 
 from thinkback.errors import Conflict, LeaseLost, ModelError, ModelPaused, NotFound, RateLimited, StoreError
 from thinkback.indexing import Indexer, ProgressCallback
 from thinkback.language.safety.quarantine import filter_drafts
 from thinkback.protocols import Clock, Store
 from thinkback.think.consolidate import Consolidator, is_consolidation_due
-from thinkback.think.generator import ThoughtGenerator
+from thinkback.think.generators import ThoughtGenerator
 from thinkback.think.plan import PlannedTurn, TurnPlanner
 from thinkback.types import Action, ClaimedTurn, Plan, ThinkResult, Turn, Usage
 from thinkback.usage import Stopwatch, count_usage
 
-LEASE_SECONDS = 300.0
+LEASE_SECONDS = 300.0  # how long a claimed turn is reserved for this process
 MAX_ATTEMPTS = 5
 FIRST_RETRY_SECONDS = 5.0
-_MAX_RECENT_TURNS = 2  # turns before it that a turn may refer to
-_LOOK_BACK_TURNS = 8  # among so many of the space, whatever their session
-_MAX_CONVERSATION_GAP = timedelta(days=1)  # a longer silence ends it
-MAX_RETRY_SECONDS = 3600.0  # whatever a model asks for
+_MAX_RECENT_TURNS = 2  # previous turns given to the generator
+_LOOK_BACK_TURNS = 8  # turns of the space among which they are searched
+_MAX_CONVERSATION_GAP = timedelta(days=1)  # after a longer pause a new conversation begins
+MAX_RETRY_SECONDS = 3600.0  # also if the model asks for a longer delay
 
 
 @dataclass
 class _ThinkRun:
-    """What one round of thinking has come to so far."""
+    """Progress of one run over pending turns."""
 
     turns: int = 0
     failed: int = 0
@@ -43,7 +41,7 @@ class _ThinkRun:
 
 
 class Thinker:
-    """Takes turns from the queue and applies what thinking them over changes."""
+    """Claims pending turns, thinks about them, and applies the resulting operations."""
 
     def __init__(
         self,
@@ -69,108 +67,123 @@ class Thinker:
         progress: ProgressCallback | None = None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> ThinkResult:
-        """Think over what is pending in one space, oldest first, until `stopping` says to end."""
+        """Process the pending turns of a space, oldest first.
+
+        Args:
+            space: The space to process.
+            limit: Maximum number of turns; all pending turns by default.
+            progress: Called after each turn with (done, total).
+            stopping: Polled before each turn; the run ends when it returns True.
+
+        Raises:
+            StoreError: the database failed; the turn is released.
+        """
         pending = self._store.pending(space)
         total = pending if limit is None else min(limit, pending)
-        round_ = _ThinkRun()
-        with count_usage() as tally:
-            with round_.stopwatch("embed"):
+        run = _ThinkRun()
+        with count_usage() as usage_counter:
+            with run.stopwatch("embed"):
                 self._indexer.index_pending(space)
             if pending:
-                self._indexer.view(space)  # raises an EmbedderMismatch before a turn is claimed in vain
-            while (limit is None or round_.turns + round_.failed < limit) and not stopping():
+                self._indexer.view(space)  # raises EmbedderMismatch before a turn is claimed
+            while (limit is None or run.turns + run.failed < limit) and not stopping():
                 claimed = self._store.claim(space, 1, LEASE_SECONDS, self._clock())
                 if not claimed:
                     break
                 with self._track_claim(claimed[0]):
-                    self._think_turn(claimed[0], round_)
+                    self._think_turn(claimed[0], run)
                 if progress:
-                    progress(round_.turns + round_.failed, max(total, round_.turns + round_.failed))
-            if round_.turns:
-                with round_.stopwatch("embed"):
+                    progress(run.turns + run.failed, max(total, run.turns + run.failed))
+            if run.turns:
+                with run.stopwatch("embed"):
                     self._indexer.regroup_if_needed(space)
         return ThinkResult(
-            turns=round_.turns,
-            failed=round_.failed,
-            actions=tuple(round_.actions),
-            problems=tuple(round_.problems),
-            usage=Usage(tally.calls, tally.prompt_tokens, tally.completion_tokens, ms=round_.stopwatch.ms),
+            turns=run.turns,
+            failed=run.failed,
+            actions=tuple(run.actions),
+            problems=tuple(run.problems),
+            usage=Usage(
+                usage_counter.calls,
+                usage_counter.prompt_tokens,
+                usage_counter.completion_tokens,
+                ms=run.stopwatch.ms,
+            ),
         )
 
     def think_space(self, space: str, *, stopping: Callable[[], bool]) -> bool:
-        """The worker's errand: drain, and tell whether something had to be left for later."""
+        """Process the pending turns of a space; return whether some had to be left for later."""
         self.think_pending(space, stopping=stopping)
         return self._store.pending(space) > 0
 
     def release_claims(self) -> None:
-        """Give back what is in hand, at no cost to it, for whoever comes next: this process must end."""
-        for item in list(self._claims.values()):
-            self._release(item, "handed back", self._clock(), spent=False)
+        """Release all claimed turns without counting an attempt, because this process is about to end."""
+        for claim in list(self._claims.values()):
+            self._release(claim, "handed back", self._clock(), count_attempt=False)
 
     @contextmanager
-    def _track_claim(self, item: ClaimedTurn) -> Iterator[None]:
-        self._claims[item.lease] = item
+    def _track_claim(self, claim: ClaimedTurn) -> Iterator[None]:
+        self._claims[claim.lease] = claim
         try:
             yield
         finally:
-            del self._claims[item.lease]
+            del self._claims[claim.lease]
 
-    def _think_turn(self, item: ClaimedTurn, run: _ThinkRun) -> None:
-        """One turn: its actions join the round's, or it is given back and counted as failed."""
-        watch = run.stopwatch
+    def _think_turn(self, claim: ClaimedTurn, run: _ThinkRun) -> None:
+        """Process one turn: add its actions to the run, or release it and count it as failed."""
+        stopwatch = run.stopwatch
         run.failed += 1
-        if item.attempts > MAX_ATTEMPTS:  # nobody gave it back: it took its workers down with it
-            self._release(item, f"thinking it over was broken off {MAX_ATTEMPTS} times", None)
+        if claim.attempts > MAX_ATTEMPTS:  # never released: every worker that claimed it crashed
+            self._release(claim, f"thinking it over was broken off {MAX_ATTEMPTS} times", None)
             return
         try:
-            with watch("embed"):
-                self._indexer.index_pending(item.space)
-            with watch("generate"):
+            with stopwatch("embed"):
+                self._indexer.index_pending(claim.space)
+            with stopwatch("generate"):
                 drafts = filter_drafts(
-                    self._generator.generate(item.turn, self._recent_turns(item)), item.turn
+                    self._generator.generate(claim.turn, self._recent_turns(claim)), claim.turn
                 )
-            with watch("organise"):
-                organised = self._planner.plan_turn(item.space, item.turn, drafts)
+            with stopwatch("organise"):
+                planned = self._planner.plan_turn(claim.space, claim.turn, drafts)
             plan = Plan(
-                turn=item.turn.id,
-                lease=item.lease,
+                turn=claim.turn.id,
+                lease=claim.lease,
                 actor=self._generator.name,
-                operations=organised.operations,
+                operations=planned.operations,
             )
-            with watch("embed"):
-                entries, epoch = self._indexer.entries_for_plan(item.space, plan)
-            with watch("store"):
-                done = self._store.apply(item.space, plan, entries, self._clock(), epoch)
+            with stopwatch("embed"):
+                entries, epoch = self._indexer.entries_for_plan(claim.space, plan)
+            with stopwatch("store"):
+                actions = self._store.apply(claim.space, plan, entries, self._clock(), epoch)
         except LeaseLost:
             return
-        except StoreError as error:  # the database is the caller's to mend; then the turn waits no longer
+        except StoreError as error:  # retried at once when the caller has repaired the database
             with suppress(StoreError):
-                self._release(item, str(error), self._clock())
+                self._release(claim, str(error), self._clock())
             raise
         except ModelPaused as error:
             wait = timedelta(seconds=max(FIRST_RETRY_SECONDS, error.retry_after or 0.0))
-            self._release(item, str(error), self._clock() + wait, spent=False)
+            self._release(claim, str(error), self._clock() + wait, count_attempt=False)
             return
         except Exception as error:
-            self._release(item, f"{type(error).__name__}: {error}", self._retry_at(item, error))
+            self._release(claim, f"{type(error).__name__}: {error}", self._retry_at(claim, error))
             return
         run.failed -= 1
         run.turns += 1
-        run.actions += done
-        with watch("organise"):
-            self._consolidate(item.space, organised, done, {entry.group for entry in entries}, run)
+        run.actions += actions
+        with stopwatch("organise"):
+            self._consolidate(claim.space, planned, actions, {entry.group for entry in entries}, run)
 
     def _consolidate(
-        self, space: str, planned: PlannedTurn, done: Sequence[Action], groups: set[int], run: _ThinkRun
+        self, space: str, planned: PlannedTurn, actions: Sequence[Action], groups: set[int], run: _ThinkRun
     ) -> None:
-        """What the turn sets off beyond its own thoughts; it is thought over, whatever becomes of this."""
+        """Consolidate the names and groups the turn touched; a failure here does not undo the turn."""
         if planned.joined_subjects:
             run.actions += self._consolidator.consolidate_names(space, planned.joined_subjects)
-        new = [thought for action in done for thought in action.after if thought.current]
+        new = [thought for action in actions for thought in action.after if thought.current]
         sizes = self._indexer.group_sizes(space) if groups else {}
         for group in sorted(groups):
             try:
-                if is_consolidation_due(sizes.get(group, 0)):  # 0: regrouped by another process since
+                if is_consolidation_due(sizes.get(group, 0)):  # 0 if another process regrouped meanwhile
                     run.actions += self._consolidator.consolidate_group(space, group)
                 else:
                     run.actions += self._consolidator.consolidate_unknown_relations(space, new, group)
@@ -178,30 +191,149 @@ class Thinker:
                 problem = f"group {group} was not reorganised: {type(error).__name__}: {error}"
                 run.problems.append(problem)
 
-    def _recent_turns(self, item: ClaimedTurn) -> list[Turn]:
-        """The turns just before in the same conversation, by which a turn may be understood."""
-        turn = item.turn
+    def _recent_turns(self, claim: ClaimedTurn) -> list[Turn]:
+        """Return the previous turns of the same conversation, oldest first."""
+        turn = claim.turn
         first = max(0, turn.id - 1 - _LOOK_BACK_TURNS)
-        earlier = self._store.turns(item.space, session=turn.session, after=first, limit=_LOOK_BACK_TURNS)
-        near = [each for each in earlier if each.id < turn.id and turn.at - each.at <= _MAX_CONVERSATION_GAP]
-        return near[-_MAX_RECENT_TURNS:]
+        earlier = self._store.turns(claim.space, session=turn.session, after=first, limit=_LOOK_BACK_TURNS)
+        recent = [
+            other for other in earlier if other.id < turn.id and turn.at - other.at <= _MAX_CONVERSATION_GAP
+        ]
+        return recent[-_MAX_RECENT_TURNS:]
 
-    def _retry_at(self, item: ClaimedTurn, error: Exception) -> datetime | None:
-        """At once if the space changed under us, later if a model failed, never if trying is in vain."""
-        if item.attempts >= MAX_ATTEMPTS:
+    def _retry_at(self, claim: ClaimedTurn, error: Exception) -> datetime | None:
+        """Return when to retry: now after a conflict, later after a model error, else never (None)."""
+        if claim.attempts >= MAX_ATTEMPTS:
             return None
         if isinstance(error, (Conflict, NotFound)):
             return self._clock()
         if not isinstance(error, ModelError):
             return None
-        asked_for = (error.retry_after or 0.0) if isinstance(error, RateLimited) else 0.0
-        wait = max(FIRST_RETRY_SECONDS * 4 ** (item.attempts - 1), asked_for)
-        return self._clock() + timedelta(seconds=min(wait, MAX_RETRY_SECONDS))
+        requested = (error.retry_after or 0.0) if isinstance(error, RateLimited) else 0.0
+        delay = max(FIRST_RETRY_SECONDS * 4 ** (claim.attempts - 1), requested)
+        return self._clock() + timedelta(seconds=min(delay, MAX_RETRY_SECONDS))
 
     def _release(
-        self, item: ClaimedTurn, reason: str, retry_at: datetime | None, *, spent: bool = True
+        self, claim: ClaimedTurn, reason: str, retry_at: datetime | None, *, count_attempt: bool = True
     ) -> None:
-        with suppress(NotFound):  # the user was erased meanwhile
+        with suppress(NotFound):  # the space was erased meanwhile
             self._store.release(
-                item.space, item.turn.id, item.lease, reason=reason, retry_at=retry_at, count_attempt=spent
+                claim.space,
+                claim.turn.id,
+                claim.lease,
+                reason=reason,
+                retry_at=retry_at,
+                count_attempt=count_attempt,
             )
+
+
+IDLE_SECONDS = 0.2  # work starts after this pause in writing, so that it does not delay answers
+MAX_WAIT_SECONDS = 5.0  # and after this time anyway, because a busy server never pauses
+RETRY_DELAY_SECONDS = 5.0  # after a failed model, a turn claimed by another process, or a locked database
+
+
+_Space = TypeVar("_Space", bound=Hashable)
+_Space_contra = TypeVar("_Space_contra", bound=Hashable, contravariant=True)
+
+
+class ThinkSpace(Protocol[_Space_contra]):
+    """Processes a space until it is done or `stopping()`; returns True if something was left for later."""
+
+    def __call__(self, space: _Space_contra, /, *, stopping: Callable[[], bool]) -> bool: ...
+
+
+class Worker(Generic[_Space]):
+    """Processes every space passed to `wake`, once writing has paused.
+
+    Spaces are opaque keys that are passed on to `think`. Unfinished work stays pending in the store.
+    """
+
+    def __init__(
+        self,
+        think: ThinkSpace[_Space],
+        *,
+        idle_seconds: float = IDLE_SECONDS,
+        max_wait_seconds: float = MAX_WAIT_SECONDS,
+        retry_delay_seconds: float = RETRY_DELAY_SECONDS,
+    ) -> None:
+        self._think = think
+        self._idle_seconds = idle_seconds
+        self._max_wait_seconds = max_wait_seconds
+        self._retry_delay_seconds = retry_delay_seconds
+        self._waiting: dict[_Space, float] = {}  # space -> waiting since (monotonic); oldest first
+        self._retry_at: dict[_Space, float] = {}  # space -> time of the next attempt (monotonic)
+        self._changed = threading.Condition()
+        self._stopping = False
+        self._busy = False
+        self._thread: threading.Thread | None = None
+        self._error: Exception | None = None
+
+    def wake(self, space: _Space) -> None:
+        """Request processing of a space; starts the thread on the first call."""
+        with self._changed:
+            if self._stopping:
+                return
+            self._waiting.setdefault(space, time.monotonic())
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="thinkback-worker", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until no work is left; return False after `timeout` seconds.
+
+        Raises the error of the last round if it failed: background work must not fail silently.
+        """
+        with self._changed:
+            done = self._changed.wait_for(
+                lambda: self._stopping or not (self._waiting or self._busy), timeout
+            )
+            error, self._error = self._error, None
+        if error is not None:
+            raise error
+        return done
+
+    def stop(self) -> None:
+        """Stop the thread after the current turn."""
+        with self._changed:
+            self._stopping = True
+            self._waiting.clear()
+            self._changed.notify_all()
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        while (space := self._next_space()) is not None:
+            error, unfinished = None, True
+            try:
+                unfinished = self._think(space, stopping=lambda: self._stopping)
+            except Exception as failure:
+                error = failure
+            with self._changed:
+                self._error = error
+                if unfinished:
+                    self._retry_at[space] = time.monotonic() + self._retry_delay_seconds
+                self._busy = False
+                self._changed.notify_all()
+
+    def _next_space(self) -> _Space | None:
+        with self._changed:
+            while not self._stopping:
+                now = time.monotonic()
+                for space in [space for space, due in self._retry_at.items() if due <= now]:
+                    del self._retry_at[space]
+                    self._waiting.setdefault(space, now)
+                if not self._waiting:
+                    due = min(self._retry_at.values(), default=None)
+                    self._changed.wait(None if due is None else due - now)
+                    continue
+                space, since = next(iter(self._waiting.items()))
+                if now < since + self._max_wait_seconds and self._changed.wait(self._idle_seconds):
+                    continue
+                if not self._stopping:
+                    del self._waiting[space]
+                    self._retry_at.pop(space, None)
+                    self._busy = True
+                    return space
+        return None

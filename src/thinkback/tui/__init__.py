@@ -1,4 +1,7 @@
-"""The terminal app: a conversation, and beside it what memory makes of it (seed 003, on Textual)."""
+"""Full-screen terminal app (`thinkback tui`) built on Textual: a chat beside the state of its memory.
+
+The layout follows llm-dialogue-simulation: the conversation on one side, its summary on the other.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,13 @@ if TYPE_CHECKING:
 
 
 def load_app() -> type[TerminalApp]:
-    """The app; MissingExtra where Textual is not installed."""
+    """Import the app class lazily.
+
+    Raises:
+        MissingExtra: Textual is not installed.
+    """
     try:
-        import textual  # noqa: F401 - only to see whether it is there
+        import textual  # noqa: F401 - only checks that it is installed
     except ImportError:
         raise MissingExtra("The terminal app", "tui") from None
     from thinkback.tui.app import TerminalApp

@@ -1,4 +1,4 @@
-"""The app put together: it passes on what is typed, shows what comes back, and decides nothing."""
+"""The Textual app: layout, key bindings, and the handlers that connect the widgets to the memory."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from thinkback.tui.sidebar import Sidebar, notify_errors
 from thinkback.types import Answer, SpaceStats, Turn
 from thinkback.validation import checked_name
 
-RECHECK_DELAY_SECONDS = 5.0  # until turns that wait for another try are looked at again
-MIN_WIDE_COLUMNS = 70  # columns below which the panes stand below the conversation
+RECHECK_DELAY_SECONDS = 5.0  # pause before checking again on turns that still have to be processed
+MIN_WIDE_COLUMNS = 70  # on narrower terminals the sidebar is placed below the conversation
 DARK_THEME, LIGHT_THEME = "textual-dark", "textual-light"
-WELCOME_TEXT = "What you say is remembered and thought over. F1 shows what you can do here."
+WELCOME_TEXT = "Your messages are stored and thoughts are extracted from them. Press F1 for help."
 
 
 def new_session_name() -> str:
@@ -45,7 +45,7 @@ def new_session_name() -> str:
 
 
 class TerminalApp(App[None]):
-    """One conversation at a time; memory is asked in threads, so that typing never waits for it."""
+    """Shows one conversation at a time. All calls to the memory run in threads, so typing never blocks."""
 
     CSS_PATH = "app.tcss"
     TITLE = "thinkback"
@@ -55,9 +55,9 @@ class TerminalApp(App[None]):
         Binding("f1", "help", "Help", key_display="F1"),
         Binding("question_mark", "help", show=False),
         Binding("f2", "sessions", "Sessions", key_display="F2"),
-        Binding("f3", "light_or_dark", "Light/dark", key_display="F3"),
+        Binding("f3", "toggle_theme", "Light/dark", key_display="F3"),
         Binding("f4", "next_tab", "Next tab", key_display="F4"),
-        Binding("ctrl+n", "new", show=False),
+        Binding("ctrl+n", "new_session", show=False),
         Binding("escape", "stop", show=False),
         Binding("ctrl+c", "leave", "Leave", key_display="^C", priority=True),
         Binding("ctrl+q", "leave", show=False, priority=True),
@@ -68,7 +68,7 @@ class TerminalApp(App[None]):
         super().__init__()
         self.chat_session = ChatSession(memory, checked_name(session or new_session_name(), "session"), k)
         self.theme = DARK_THEME
-        # Held by name: what comes late, when the screen is gone already, finds them all the same.
+        # Attributes instead of queries: late events may arrive when the screen is already gone.
         self.title_bar = Static(id="top", markup=False)
         self.conversation_view = ConversationView(id="conversation")
         self.sidebar = Sidebar(self.chat_session)
@@ -76,15 +76,13 @@ class TerminalApp(App[None]):
         self.status_text = Static(id="state", markup=False)
         self.counts_text = Static(id="counts", markup=False)
         self.thinking = False
-        self._answer_widget: MessageWidget | None = None  # the one that is coming
+        self._answer_widget: MessageWidget | None = None  # the answer that is being streamed
         self._stop_requested = Event()
         self._leaving = Event()
         self._thinking_problem = ""
         self._context_tokens: int | None = None
         self._usage_text = ""
         self._stats: SpaceStats | None = None
-
-    # --- what there is to see -------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
         yield self.title_bar
@@ -107,31 +105,26 @@ class TerminalApp(App[None]):
 
     def _show_status(self) -> None:
         model = self.chat_session.memory.llm
-        who = model.name if model else "no language model: memory answers"
-        self.title_bar.update(
-            one_line(f"thinkback · {self.chat_session.memory.user} · {self.chat_session.session} · {who}")
-        )
+        model_name = model.name if model else "no language model: answers come from memory"
+        user, session = self.chat_session.memory.user, self.chat_session.session
+        self.title_bar.update(one_line(f"thinkback · {user} · {session} · {model_name}"))
         if self._leaving.is_set():
-            state = "… leaving: what you said is being kept"
+            status = "… leaving: saving your message"
         elif self.answering:
-            state = "… answering (Esc stops)"
+            status = "… answering (Esc stops)"
         elif self.thinking:
-            state = "* post-thinking..."
+            status = "* post-thinking..."
         elif self._thinking_problem:
-            state = f"! {self._thinking_problem}"
+            status = f"! {self._thinking_problem}"
         else:
-            state = "✓ ready"
-        self.status_text.update(one_line(state))
-        counts = (
-            []
-            if self._context_tokens is None
-            else [f"context {self._context_tokens:,} tokens{self._usage_text}"]
-        )
+            status = "✓ ready"
+        self.status_text.update(one_line(status))
+        counts: list[str] = []
+        if self._context_tokens is not None:
+            counts.append(f"context {self._context_tokens:,} tokens{self._usage_text}")
         if self._stats:
             counts.append(f"{self._stats.thoughts:,} thoughts")
         self.counts_text.update(" · ".join(counts))
-
-    # --- one conversation -----------------------------------------------------------------------
 
     def _open_session(self, session: str) -> None:
         self.chat_session = replace(self.chat_session, session=session)
@@ -162,7 +155,7 @@ class TerminalApp(App[None]):
     def _send(self, event: MessageInput.Sent) -> None:
         if self.answering or self._leaving.is_set():
             self.message_input.restore_text(event.text)
-            self.notify("One answer at a time: this one is still coming. Esc stops it.", title="Please wait")
+            self.notify("The previous answer is not finished. Esc stops it.", title="Please wait")
             return
         self.conversation_view.add_message(YOU, event.text)
         self._answer_widget = self.conversation_view.add_message(MEMORY)
@@ -195,38 +188,36 @@ class TerminalApp(App[None]):
 
     @on(backend.AnswerFinished)
     def _handle_answer_finished(self, event: backend.AnswerFinished) -> None:
-        answer, self._answer_widget = self._answer_widget, None
+        widget, self._answer_widget = self._answer_widget, None
         if self._leaving.is_set():
             self.exit()
             return
         if event.error is not None:
-            if answer is not None and not answer.message_text:
-                answer.remove()
+            if widget is not None and not widget.message_text:
+                widget.remove()
             self._show_answer_error(event)
         elif event.answer is not None:
             self._show_answer_notes(event.answer, event.stopped)
         self._reload_and_wait()
 
     def _show_answer_notes(self, answer: Answer, stopped: bool) -> None:
-        spent = answer.usage
-        sent = f" (sent {spent.prompt_tokens:,}, got {spent.completion_tokens:,})"
-        self._usage_text = sent if spent.prompt_tokens else ""
+        usage = answer.usage
+        tokens = f" (sent {usage.prompt_tokens:,}, received {usage.completion_tokens:,})"
+        self._usage_text = tokens if usage.prompt_tokens else ""
         notes = [*integration_lines(answer), *contradiction_lines(answer.checks)]
         if stopped:
-            notes.append("Stopped; what was said so far is kept.")
+            notes.append("Stopped; the answer so far is stored.")
         if notes:
             self.conversation_view.add_message(NOTE, "\n".join(notes))
 
     def _show_answer_error(self, event: backend.AnswerFinished) -> None:
-        end = "What you said is kept." if event.turn_saved else "It is not kept: send it again."
+        hint = "Your message is stored." if event.turn_saved else "Your message is not stored: send it again."
         if not event.turn_saved:
             self.message_input.restore_text(event.user_message)
-        self.conversation_view.add_message(ERROR, f"{event.error}\n{end}")
-
-    # --- what memory makes of it ----------------------------------------------------------------
+        self.conversation_view.add_message(ERROR, f"{event.error}\n{hint}")
 
     def _reload_and_wait(self) -> None:
-        """Show what there is now, and again when the background has thought."""
+        """Reload the sidebar now, and again when the background has processed the new turns."""
         self.thinking = True
         self._show_status()
         self.sidebar.reload(self.chat_session)
@@ -236,21 +227,21 @@ class TerminalApp(App[None]):
     def _wait_for_thinking(self) -> None:
         worker = get_current_worker()
 
-        def wanted() -> bool:
+        def is_wanted() -> bool:
             return not (worker.is_cancelled or self._leaving.is_set())
 
         with notify_errors(self):
-            settled = backend.wait_for_thinking(self.chat_session.memory, wanted)
-            if settled is not None and wanted():
-                self.post_message(settled)
+            finished = backend.wait_for_thinking(self.chat_session.memory, is_wanted)
+            if finished is not None and is_wanted():
+                self.post_message(finished)
 
     @on(backend.ThinkingFinished)
     def _handle_thinking_finished(self, event: backend.ThinkingFinished) -> None:
         self.thinking = False
         if event.problem:
-            self._thinking_problem = f"thinking failed, it is tried again: {event.problem}"
+            self._thinking_problem = f"post-thinking failed and will be retried: {event.problem}"
         elif event.pending:
-            self._thinking_problem = f"{event.pending} to be thought over later"
+            self._thinking_problem = f"turns to be processed later: {event.pending}"
         else:
             self._thinking_problem = ""
         if event.pending:
@@ -263,19 +254,17 @@ class TerminalApp(App[None]):
         self._stats = event.stats
         self._show_status()
 
-    # --- keys -----------------------------------------------------------------------------------
-
     def action_help(self) -> None:
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen())
 
-    def action_light_or_dark(self) -> None:
+    def action_toggle_theme(self) -> None:
         self.theme = DARK_THEME if self.theme == LIGHT_THEME else LIGHT_THEME
 
     def action_next_tab(self) -> None:
         self.sidebar.next_tab()
 
-    def action_new(self) -> None:
+    def action_new_session(self) -> None:
         self._switch_session(SessionMatch("", ""))
 
     def action_sessions(self) -> None:
@@ -288,7 +277,7 @@ class TerminalApp(App[None]):
         if match is None or (match.session and match.session == self.chat_session.session):
             return
         if self.answering:
-            self.notify("An answer is still coming here. Esc stops it.", title="Please wait")
+            self.notify("The answer in this session is not finished. Esc stops it.", title="Please wait")
             return
         self._open_session(match.session or new_session_name())
         self.message_input.focus()
@@ -297,7 +286,7 @@ class TerminalApp(App[None]):
         self._stop_requested.set()
 
     def action_leave(self) -> None:
-        """Go; an answer that is coming ends with its next piece, and the turn is kept with what was said."""
+        """Exit. A running answer stops at its next chunk and is stored as far as it came."""
         self._leaving.set()
         self._stop_requested.set()
         if self.answering:

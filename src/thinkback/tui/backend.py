@@ -1,4 +1,4 @@
-"""What the app asks of `Memory`: plain calls that may take long, made in threads, and what they tell."""
+"""Blocking calls to `Memory`, made by the app in worker threads, and the Textual messages they post."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from thinkback.memory import Memory
 from thinkback.recall.chat import ChatStream
 from thinkback.types import Action, Answer, Recollection, SpaceStats, Summary, Thought, Turn
 
-MAX_ACTIONS = 100  # actions of the journal that are shown
-MAX_THOUGHTS = 500  # shown by group; `thinkback thoughts` lists more
+MAX_ACTIONS = 100  # journal entries in the sidebar
+MAX_THOUGHTS = 500  # thoughts in the sidebar; `thinkback thoughts` lists more
 MAX_SESSIONS = 200
-MAX_SEARCH_RESULTS = 12  # memories that a search shows
-POLL_INTERVAL_SECONDS = 0.2  # how often somebody who waits for the thinking sees whether to go
+MAX_SEARCH_RESULTS = 12
+POLL_INTERVAL_SECONDS = 0.2  # how often `wait_for_thinking` checks whether it is still wanted
 
 
 @dataclass(frozen=True, slots=True)
 class ChatSession:
-    """Which conversation of which memory it is, and how many memories an answer is given."""
+    """A session of a memory; `k` is the number of memories recalled per answer."""
 
     memory: Memory
     session: str
@@ -31,7 +31,7 @@ class ChatSession:
 
 @dataclass(frozen=True, slots=True)
 class SidebarData:
-    """What the panes beside the conversation show."""
+    """Everything the sidebar shows, except the recalled memories."""
 
     session: str
     summary: Summary
@@ -42,7 +42,7 @@ class SidebarData:
 
 @dataclass(frozen=True, slots=True)
 class SessionMatch:
-    """Where something was said: a session, and words of it."""
+    """An entry of the session list: a session and a text from it. An empty name means a new session."""
 
     session: str
     excerpt: str
@@ -50,7 +50,7 @@ class SessionMatch:
 
 
 class RecallFinished(Message):
-    """An answer begins: this is what it is given."""
+    """The memories for the next answer were recalled."""
 
     def __init__(self, recollection: Recollection) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class RecallFinished(Message):
 
 
 class AnswerChunk(Message):
-    """Some more of the answer."""
+    """The next piece of the answer."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -66,7 +66,10 @@ class AnswerChunk(Message):
 
 
 class AnswerFinished(Message):
-    """There is an answer, whole or `stopped`; or an `error`, and what was said is `kept` or not."""
+    """The answer is complete or was `stopped`, or it failed with an `error`.
+
+    `turn_saved` tells whether the user's message was stored.
+    """
 
     def __init__(
         self,
@@ -86,7 +89,7 @@ class AnswerFinished(Message):
 
 
 class ThinkingFinished(Message):
-    """The background has nothing to do now; `pending` turns wait for another try, `trouble` says why."""
+    """The background worker is idle. `pending` turns wait for a retry; `problem` is the last error."""
 
     def __init__(self, pending: int, problem: str = "") -> None:
         super().__init__()
@@ -97,7 +100,10 @@ class ThinkingFinished(Message):
 def stream_answer(
     chat_session: ChatSession, message: str, stop: Event, post: Callable[[Message], object]
 ) -> None:
-    """One answer, told piece by piece. Whatever ends it, the turn is kept, unless the store itself failed."""
+    """Answer a message and post the result piece by piece.
+
+    The turn is stored however the answer ends, unless the store itself fails.
+    """
     stream: ChatStream | None = None
     stopped = False
     try:
@@ -105,33 +111,33 @@ def stream_answer(
             message, session=chat_session.session, k=chat_session.k
         ) as stream:
             post(RecallFinished(stream.recollection))
-            for piece in stream:
-                post(AnswerChunk(piece))
+            for chunk in stream:
+                post(AnswerChunk(chunk))
                 if stop.is_set():
                     stopped = True
                     break
         post(AnswerFinished(message, answer=stream.answer, stopped=stopped))
     except ThinkbackError as error:
-        kept = isinstance(error, ModelError) if stream is None else _is_turn_saved(stream)
-        post(AnswerFinished(message, error=error, turn_saved=kept))
+        turn_saved = isinstance(error, ModelError) if stream is None else _is_turn_saved(stream)
+        post(AnswerFinished(message, error=error, turn_saved=turn_saved))
 
 
 def wait_for_thinking(memory: Memory, is_wanted: Callable[[], bool]) -> ThinkingFinished | None:
-    """Until the background has thought over what it can now, or nobody wants to know."""
-    trouble = ""
+    """Block until the background worker is idle; None if the result is no longer wanted."""
+    problem = ""
     try:
         while not memory.wait(POLL_INTERVAL_SECONDS):
             if not is_wanted():
                 return None
-    except Exception as error:  # whatever ended the thinking is told; the conversation goes on
-        trouble = str(error) or type(error).__name__
-    return ThinkingFinished(memory.stats().pending, trouble)
+    except Exception as error:  # shown in the status line; the conversation continues
+        problem = str(error) or type(error).__name__
+    return ThinkingFinished(memory.stats().pending, problem)
 
 
 def load_sidebar(chat_session: ChatSession) -> SidebarData:
     memory = chat_session.memory
     stats = memory.stats()
-    # Actions are numbered from 1 without end, so the last ones have numbers above this.
+    # Action ids are consecutive, starting at 1, so the newest have ids above this.
     actions = memory.store.journal(memory.user, after=max(0, stats.actions - MAX_ACTIONS))
     return SidebarData(
         chat_session.session,
@@ -143,7 +149,7 @@ def load_sidebar(chat_session: ChatSession) -> SidebarData:
 
 
 def context_tokens(chat_session: ChatSession) -> int | None:
-    """What the context of the last turn costs; None before the first, or where nothing can be embedded."""
+    """The number of tokens in the last turn's context; None before the first turn or if embedding fails."""
     try:
         context = chat_session.memory.context_before(session=chat_session.session, k=chat_session.k)
     except ModelError:
@@ -152,7 +158,7 @@ def context_tokens(chat_session: ChatSession) -> int | None:
 
 
 def list_sessions(memory: Memory) -> list[SessionMatch]:
-    """The conversations, the one begun last first, each with what was said last."""
+    """All sessions, the newest first, each with its last message."""
     names = memory.store.sessions(memory.user)[::-1][:MAX_SESSIONS]
     return [
         SessionMatch(name, _last_message(memory.turns(session=name, limit=1, newest=True))) for name in names
@@ -160,25 +166,25 @@ def list_sessions(memory: Memory) -> list[SessionMatch]:
 
 
 def search_sessions(memory: Memory, query: str) -> list[SessionMatch]:
-    """Where something like this was said, the best first."""
-    found = memory.recall(query, k=MAX_SEARCH_RESULTS)
-    sources = [item.thought.last_turn if item.thought else item.ref.id for item in found]
+    """The sessions in which the memories recalled for the query were said, the best match first."""
+    recollection = memory.recall(query, k=MAX_SEARCH_RESULTS)
+    sources = [item.thought.last_turn if item.thought else item.ref.id for item in recollection]
     turns = {turn.id: turn for turn in memory.store.turns(memory.user, ids=sources)}
     return [
         SessionMatch(turns[source].session, item.text, str(item.ref))
-        for item, source in zip(found, sources, strict=True)
+        for item, source in zip(recollection, sources, strict=True)
         if source in turns
     ]
 
 
 def _thoughts_by_group(memory: Memory) -> Iterator[tuple[int, tuple[Thought, ...]]]:
     hashing = memory.store.hashing(memory.user)
-    left = MAX_THOUGHTS
+    remaining = MAX_THOUGHTS
     for group in range(hashing.groups if hashing else 0):
-        held = memory.thoughts(group=group, limit=left) if left else []
-        if held:
-            left -= len(held)
-            yield group, tuple(held)
+        thoughts = memory.thoughts(group=group, limit=remaining) if remaining else []
+        if thoughts:
+            remaining -= len(thoughts)
+            yield group, tuple(thoughts)
 
 
 def _last_message(turns: list[Turn]) -> str:
@@ -188,5 +194,5 @@ def _last_message(turns: list[Turn]) -> str:
 def _is_turn_saved(stream: ChatStream) -> bool:
     try:
         return bool(stream.answer.turn)
-    except InvalidInput:  # it could not end
+    except InvalidInput:  # the stream failed before the turn was stored
         return False

@@ -17,12 +17,12 @@ from thinkback.types import Turn
 
 YOU, MEMORY, NOTE, ERROR = "you", "memory", "note", "error"
 SPEAKER_LABELS = {YOU: "› you", MEMORY: "‹ memory", NOTE: "· note", ERROR: "! error"}
-MAX_MESSAGES = 100  # messages that stay on the screen; all others stay in memory
-MAX_OPENED_TURNS = 40  # turns of a conversation that is opened again
+MAX_MESSAGES = 100  # messages that stay on the screen; older ones are only in the database
+MAX_OPENED_TURNS = 40  # turns shown when an existing session is opened
 
 
 class MessageWidget(Static):
-    """One message, under the mark and the name of who says it."""
+    """One message below the label of its speaker (`YOU`, `MEMORY`, `NOTE` or `ERROR`)."""
 
     def __init__(self, speaker: str, text: str = "") -> None:
         super().__init__(classes=speaker)
@@ -32,14 +32,14 @@ class MessageWidget(Static):
     def on_mount(self) -> None:
         self.append_text("")
 
-    def append_text(self, piece: str) -> None:
-        self.message_text += piece
+    def append_text(self, chunk: str) -> None:
+        self.message_text += chunk
         body = printable_lines(self.message_text) or "…"
         self.update(Content.assemble((SPEAKER_LABELS[self.speaker], "bold"), "\n", body))
 
 
 class ConversationView(VerticalScroll):
-    """Scrolls with what comes, unless somebody reads further up."""
+    """The list of messages. It follows new text unless the user has scrolled up."""
 
     BORDER_TITLE = "Conversation"
 
@@ -47,21 +47,24 @@ class ConversationView(VerticalScroll):
         self.anchor()
 
     def on_resize(self) -> None:
-        """Textual moves an anchored pane without drawing its scrollbar anew."""
+        """Redraw the scrollbar, which Textual forgets when it moves an anchored view."""
         self.call_after_refresh(self.vertical_scrollbar.refresh)
 
     def add_message(self, speaker: str, text: str = "") -> MessageWidget:
-        said = MessageWidget(speaker, text)
-        self.mount(said)
+        message = MessageWidget(speaker, text)
+        self.mount(message)
         for old in self.children[:-MAX_MESSAGES]:
             old.remove()
-        return said
+        return message
 
     def show_turns(self, turns: Sequence[Turn], more: bool) -> None:
-        """A conversation as it is remembered; what memory itself answered is not, for it is no news."""
+        """Replace the messages by stored turns; `more` tells that older turns are left out.
+
+        Answers given without a language model are not stored, so they are not shown again.
+        """
         self.remove_children()
         if more:
-            self.add_message(NOTE, f"Only the last {len(turns)} turns are shown. All are remembered.")
+            self.add_message(NOTE, f"Only the last {len(turns)} turns are shown. All of them are stored.")
         for turn in turns:
             if turn.query:
                 self.add_message(YOU, turn.query)
@@ -71,29 +74,31 @@ class ConversationView(VerticalScroll):
 
 
 NEW_LINE_KEYS = ("shift+enter", "alt+enter", "ctrl+j", "shift+\r")
-"""Old terminals send the same for Enter, Shift+Enter and Alt+Enter; Ctrl+J is told apart everywhere. The last
-is how Shift+Enter arrives from terminals that tell it in xterm's way."""
+"""Keys that insert a new line. Many terminals cannot distinguish Shift+Enter or Alt+Enter from Enter, but all
+can send Ctrl+J. The last entry is Shift+Enter as encoded by xterm."""
 
 
 class MessageInput(TextArea):
-    """The next message, in as many lines as are typed or pasted."""
+    """Multi-line input field; Enter sends the message."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(",".join(NEW_LINE_KEYS), "new_line", "New line", key_display="⇧⏎ ^J")
     ]
 
     class Sent(Message):
-        """This is to be answered; who cannot do so now gives it back."""
+        """The user sent a message. A receiver that cannot take it now calls `restore_text`."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
     def __init__(self) -> None:
-        super().__init__(id="entry", placeholder="Say something; Enter sends it", highlight_cursor_line=False)
+        super().__init__(
+            id="entry", placeholder="Type a message; Enter sends it", highlight_cursor_line=False
+        )
 
     async def _on_key(self, event: events.Key) -> None:
-        """Both kinds of Enter in the order of the keys around them; a binding's action may come later."""
+        """Handle Enter here, not in a binding, because a binding's action may run after the next key."""
         if event.key != "enter" and event.key not in NEW_LINE_KEYS:
             await super()._on_key(event)
             return
@@ -103,10 +108,10 @@ class MessageInput(TextArea):
             self.action_new_line()
         elif self.text.strip():
             self.post_message(self.Sent(self.text))
-            self.clear()  # at once: the next key belongs to the next message
+            self.clear()  # immediately: the next key belongs to the next message
 
     def restore_text(self, text: str) -> None:
-        """What could not be sent, before what was typed since."""
+        """Put back a message that could not be sent, before anything typed since."""
         self.insert(text if not self.text else f"{text}\n", (0, 0))
 
     def action_new_line(self) -> None:

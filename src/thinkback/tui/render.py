@@ -1,4 +1,4 @@
-"""Values of memory as lines to show; what they are is told by signs and words, never by colour alone."""
+"""Renders memory values as Rich text. Marks and words carry the meaning, never colour alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from thinkback.cli.output import one_line, printable
 from thinkback.session.render import iter_items
 from thinkback.types import Action, Candidate, Summary, SummaryField, Thought
 
-MAX_ITEM_CHARS = 400  # characters of one item
+MAX_ITEM_CHARS = 400  # longer texts are cut
 SUMMARY_FIELDS: dict[SummaryField, tuple[str, str]] = {
     "topic": ("Topic", "·"),
     "conclusion": ("Conclusion so far", "="),
@@ -24,13 +24,13 @@ SUMMARY_FIELDS: dict[SummaryField, tuple[str, str]] = {
     "discussed": ("Discussed before", "·"),
 }
 EMPTY_SUMMARY_TEXT = (
-    "Nothing yet. What the conversation comes to is gathered here: topic, needs, constraints, excluded "
-    "options, facts, open questions."
+    "Nothing yet. This tab shows the summary of the session: topic, needs, constraints, excluded options, "
+    "facts, open questions."
 )
 
 
 def render_summary(summary: Summary) -> RenderableType:
-    """Each field that has something, in the order of seed 003."""
+    """The non-empty fields, in the order of llm-dialogue-simulation."""
     items = list(iter_items(summary))
     if not items:
         return Text(EMPTY_SUMMARY_TEXT, "dim")
@@ -60,26 +60,27 @@ def render_thought(thought: Thought) -> RenderableType:
 
 def render_action(action: Action) -> RenderableType:
     text = Text.assemble((f"{action.action}{' (undone)' if action.undone_by else ''}", "bold"))
-    for each in action.changed:
-        text.append(f"\n{_change_line(each)}")
+    for thought in action.changed:
+        text.append(f"\n{_change_line(thought)}")
     text.append(f"\n{action.ref} · by {one_line(action.actor)}", "dim")
     return render_marked_lines([("↶" if action.undone_by or action.action == "undo" else "·", text)])
 
 
 def action_details(action: Action) -> tuple[str, ...]:
-    told = [f"why: {action.reason}", f"by {action.actor}, {action.at.astimezone():%Y-%m-%d %H:%M}"]
+    """The lines of the detail screen for a journal entry."""
+    lines = [f"why: {action.reason}", f"by {action.actor}, {action.at.astimezone():%Y-%m-%d %H:%M}"]
     if action.turn is not None:
-        told.append(f"after turn:{action.turn}")
-    told += [_change_line(each) for each in action.changed]
+        lines.append(f"after turn:{action.turn}")
+    lines += [_change_line(thought) for thought in action.changed]
     if action.undoes is not None:
-        told.append(f"undoes action:{action.undoes}")
+        lines.append(f"undoes action:{action.undoes}")
     if action.undone_by is not None:
-        told.append(f"undone by action:{action.undone_by}: undo that one to have it again")
-    return tuple(told)
+        lines.append(f"undone by action:{action.undone_by}; undo that one to restore it")
+    return tuple(lines)
 
 
 def render_marked_lines(lines: Iterable[tuple[str, Text]]) -> Table:
-    """Lines that hang from their marks, however narrow the pane is."""
+    """Lines with a hanging indent after their mark, wrapped to the width of the pane."""
     grid = Table.grid(padding=(0, 1, 0, 0), expand=True)
     grid.add_column(no_wrap=True)
     grid.add_column(ratio=1, overflow="fold")
@@ -88,14 +89,14 @@ def render_marked_lines(lines: Iterable[tuple[str, Text]]) -> Table:
     return grid
 
 
+def printable_lines(text: str) -> str:
+    """`printable` for text of several lines; tabs become spaces."""
+    return printable(text.replace("\r\n", "\n")).replace("\t", "    ")
+
+
 def _change_line(thought: Thought) -> str:
     return f"{'+' if thought.current else '-'} {_shorten(thought.sentence)}"
 
 
 def _shorten(text: str) -> str:
     return one_line(text, MAX_ITEM_CHARS)
-
-
-def printable_lines(text: str) -> str:
-    """A text of several lines that cannot control the terminal."""
-    return printable(text.replace("\r\n", "\n")).replace("\t", "    ")

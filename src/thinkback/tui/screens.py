@@ -1,4 +1,4 @@
-"""What opens above the conversation: help, the list of sessions, and the explanation of one item."""
+"""Modal screens: help, the list of sessions, and the details of one item."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from thinkback.tui import backend, render
 from thinkback.tui.backend import SessionMatch
 
 KEY_HELP = (
-    ("Enter", "send; in a list: why this is there (or click it)"),
-    ("Shift+Enter", "a new line; a paste keeps its lines"),
-    ("Ctrl+J", "the same, where a terminal sends Enter for both"),
-    ("Esc", "stop the answer; what came of it is kept"),
-    ("Tab, Shift+Tab", "go to the conversation, the tabs, the list, back"),
-    ("F2", "conversations: open one, or search them all"),
-    ("Ctrl+N", "begin a new conversation"),
-    ("F3", "light or dark"),
+    ("Enter", "send the message; in a list: explain the item"),
+    ("Shift+Enter", "insert a new line"),
+    ("Ctrl+J", "the same, for terminals that send Enter for both"),
+    ("Esc", "stop the answer; the part received so far is kept"),
+    ("Tab, Shift+Tab", "move between conversation, tabs, list and input"),
+    ("F2", "sessions: open one, or search all of them"),
+    ("Ctrl+N", "start a new session"),
+    ("F3", "light or dark theme"),
     ("F4", "next tab: summary, recalled, thoughts, journal"),
-    ("u", "in the journal: undo; an undo can be undone"),
-    ("Ctrl+C, Ctrl+Q", "leave (or q, in a list); nothing is lost"),
+    ("u", "in the journal: undo (an undo can be undone)"),
+    ("Ctrl+C, Ctrl+Q", "leave (or q in a list); everything is saved"),
     ("F1, ?", "this help"),
-    ("Shift+drag", "select text by mouse, in most terminals"),
+    ("Shift+drag", "select text with the mouse, in most terminals"),
 )
 MARKS_HELP = (
     "Marks: › you, ‹ memory, ! error. In the summary: + need, ! constraint, x excluded, ? to clarify."
 )
-NEW_SESSION_LABEL = "+ a new conversation"
+NEW_SESSION_LABEL = "+ new session"
 
 
 class ClosableScreen(ModalScreen[str]):
-    """A modal that Esc closes with nothing chosen."""
+    """A modal screen that Esc closes with an empty result."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close")]
 
@@ -51,16 +51,18 @@ class ClosableScreen(ModalScreen[str]):
 
 
 class HelpScreen(ClosableScreen):
+    """The list of keys and marks."""
+
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="sheet") as sheet:
             sheet.border_title = "Help"
             sheet.border_subtitle = "Esc closes"
-            yield Static(render.render_marked_lines((key, Text(told)) for key, told in KEY_HELP))
+            yield Static(render.render_marked_lines((key, Text(help_text)) for key, help_text in KEY_HELP))
             yield Static(MARKS_HELP, markup=False, classes="below")
 
 
 class DetailScreen(ClosableScreen):
-    """Why an item is there; answers `undo` if that is wished."""
+    """The details of one item. Its result is `undo` if the user chose that, else empty."""
 
     def __init__(self, title: str, lines: Sequence[str], *, undo: bool = False) -> None:
         super().__init__()
@@ -87,7 +89,7 @@ class DetailScreen(ClosableScreen):
 
 
 class SessionsScreen(ModalScreen[SessionMatch | None]):
-    """The conversations of this user; answers the one to open, with an empty name for a new one."""
+    """The user's sessions. Its result is the one to open (an empty name starts a new one) or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", "Close"),
@@ -103,9 +105,9 @@ class SessionsScreen(ModalScreen[SessionMatch | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="sheet") as sheet:
-            sheet.border_title = "Conversations"
+            sheet.border_title = "Sessions"
             sheet.border_subtitle = "Esc closes"
-            yield Input(placeholder="Find by name; Enter searches all that was said")
+            yield Input(placeholder="Filter by name; Enter searches all messages")
             yield Static(id="found", markup=False)
             yield OptionList(id="sessions")
 
@@ -114,11 +116,13 @@ class SessionsScreen(ModalScreen[SessionMatch | None]):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        wanted = event.value.strip().casefold()
-        held = [
-            p for p in self._all_sessions if wanted in p.session.casefold() or wanted in p.excerpt.casefold()
+        needle = event.value.strip().casefold()
+        matches = [
+            match
+            for match in self._all_sessions
+            if needle in match.session.casefold() or needle in match.excerpt.casefold()
         ]
-        self._show_matches(held, f"found by name or last words: {len(held)}")
+        self._show_matches(matches, f"sessions found by name or last message: {len(matches)}")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -144,29 +148,27 @@ class SessionsScreen(ModalScreen[SessionMatch | None]):
         except ThinkbackError as error:
             self.call_later(self._show_matches, [], f"! error: {error}")
         else:
-            self.call_later(
-                self._show_matches, self._all_sessions, f"conversations: {len(self._all_sessions)}"
-            )
+            self.call_later(self._show_matches, self._all_sessions, f"sessions: {len(self._all_sessions)}")
 
     @work(thread=True, exclusive=True, group="search")
     def _search_sessions(self, query: str) -> None:
         try:
-            found = backend.search_sessions(self._memory, query)
+            matches = backend.search_sessions(self._memory, query)
         except ThinkbackError as error:
             self.call_later(self._show_matches, [], f"! error: {error}")
         else:
-            told = f"memories that matter: {len(found)}; choose one to open where it was said"
-            self.call_later(self._show_matches, found, told)
+            status = f"matching memories: {len(matches)}; choose one to open its session"
+            self.call_later(self._show_matches, matches, status)
 
     def _show_matches(self, matches: list[SessionMatch], status: str) -> None:
         self._listed_matches = [SessionMatch("", NEW_SESSION_LABEL), *matches]
         self.query_one("#found", Static).update(one_line(status))
-        options = [Option(NEW_SESSION_LABEL), *(Option(self._option_text(place)) for place in matches)]
+        options = [Option(NEW_SESSION_LABEL), *(Option(self._option_text(match)) for match in matches)]
         self.query_one(OptionList).set_options(options).highlighted = 1 if matches else 0
 
     def _option_text(self, match: SessionMatch) -> Text:
-        here = " (open)" if match.session == self._current else ""
-        text = Text.assemble((f"{one_line(match.session, 80)}{here}", "bold"))
+        suffix = " (open)" if match.session == self._current else ""
+        text = Text.assemble((f"{one_line(match.session, 80)}{suffix}", "bold"))
         text.append(f"\n  {one_line(match.excerpt, 120)}")
         if match.note:
             text.append(f"  {match.note}", "dim")

@@ -1,7 +1,6 @@
-"""Draws the pictures of the app: `python -m thinkback.tui.screenshots --out docs/images`.
+"""Takes the screenshots of the documentation: `python -m thinkback.tui.screenshots --out docs/images`.
 
-A short conversation without a language model, in a database that is gone afterwards; real answers of a real
-memory, drawn by Textual as SVG.
+The app runs a short conversation without a language model in a temporary database; Textual exports it as SVG.
 """
 
 from __future__ import annotations
@@ -38,6 +37,8 @@ _CELL_WIDTH_RE = re.compile(r'textLength="([\d.]+)"[^>]*>([^<]+)')
 
 
 class Screenshot(NamedTuple):
+    """One picture: its file name, the terminal's columns and rows, the theme and the open tab."""
+
     name: str
     size: tuple[int, int]
     theme: str
@@ -53,56 +54,57 @@ SCREENSHOTS = (
 
 
 async def take_screenshots(memory: Memory) -> list[tuple[str, str]]:
-    """Hold the conversation, then show it in every size and light."""
-    for told in EARLIER_MESSAGES:
-        memory.remember(told, session="hello")
+    """Run the conversation, then export it in every size and theme. Returns pairs of name and SVG."""
+    for message in EARLIER_MESSAGES:
+        memory.remember(message, session="hello")
     app = TerminalApp(memory, "a laptop for travel")
     app.animation_level = "none"
-    drawn: list[tuple[str, str]] = []
+    pictures: list[tuple[str, str]] = []
     async with app.run_test(size=SCREENSHOTS[0].size) as pilot:
         app.message_input.cursor_blink = False
         await _wait_until_idle(app, pilot)
-        for told in MESSAGES:
-            app.message_input.insert(told)
+        for message in MESSAGES:
+            app.message_input.insert(message)
             await pilot.press("enter")
             await _wait_until_idle(app, pilot)
-        for picture in SCREENSHOTS:
-            app.theme = picture.theme
-            await pilot.resize_terminal(*picture.size)
-            app.sidebar.show_tab(picture.tab)
+        for screenshot in SCREENSHOTS:
+            app.theme = screenshot.theme
+            await pilot.resize_terminal(*screenshot.size)
+            app.sidebar.show_tab(screenshot.tab)
             await pilot.pause(0.2)
-            drawn.append((picture.name, clean_svg(app.export_screenshot(title="thinkback tui"))))
-    return drawn
+            pictures.append((screenshot.name, clean_svg(app.export_screenshot(title="thinkback tui"))))
+    return pictures
 
 
 def clean_svg(svg: str) -> str:
-    """The picture without fonts from elsewhere, and with two cells for each wide character."""
-    first = _CELL_WIDTH_RE.search(svg)
-    if first is None:
+    """Remove web fonts and correct the text length of wide (Chinese) characters to two cells each."""
+    first_text = _CELL_WIDTH_RE.search(svg)
+    if first_text is None:
         return svg
-    cell = float(first[1]) / len(html.unescape(first[2]))
+    cell_width = float(first_text[1]) / len(html.unescape(first_text[2]))
 
-    def widened(found: re.Match[str]) -> str:
-        return f"{found[1]}{cell * cell_len(html.unescape(found[3])):.1f}{found[2]}{found[3]}"
+    def correct_length(match: re.Match[str]) -> str:
+        return f"{match[1]}{cell_width * cell_len(html.unescape(match[3])):.1f}{match[2]}{match[3]}"
 
-    return _TEXT_ELEMENT_RE.sub(widened, _FONT_FACE_RE.sub("", svg)).strip() + "\n"
+    return _TEXT_ELEMENT_RE.sub(correct_length, _FONT_FACE_RE.sub("", svg)).strip() + "\n"
 
 
 async def _wait_until_idle(app: TerminalApp, pilot: Pilot[None]) -> None:
-    """Until the answer is there and thought over."""
+    """Wait until the answer is complete and post-thinking has finished."""
     async with asyncio.timeout(IDLE_TIMEOUT_SECONDS):
         while app.answering or app.thinking or not all(worker.is_finished for worker in app.workers):
             await pilot.pause(0.02)
 
 
 def write_screenshots(folder: Path, embedder: str) -> Iterator[Path]:
+    """Write all screenshots into the folder and yield their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     with (
-        tempfile.TemporaryDirectory(prefix="thinkback-tui-") as place,
-        Memory.open(Path(place) / "memory.db", user="ann", embedder=embedder) as memory,
+        tempfile.TemporaryDirectory(prefix="thinkback-tui-") as database_folder,
+        Memory.open(Path(database_folder) / "memory.db", user="ann", embedder=embedder) as memory,
     ):
-        drawn = asyncio.run(take_screenshots(memory))
-    for name, svg in drawn:
+        pictures = asyncio.run(take_screenshots(memory))
+    for name, svg in pictures:
         path = folder / f"{name}.svg"
         path.write_text(svg, encoding="utf-8")
         yield path
@@ -110,10 +112,10 @@ def write_screenshots(folder: Path, embedder: str) -> Iterator[Path]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m thinkback.tui.screenshots", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("docs/images"), help="the folder for the pictures")
-    parser.add_argument("--embedder", default="minilm", help="as of the command line")
-    chosen = parser.parse_args()
-    for path in write_screenshots(chosen.out, chosen.embedder):
+    parser.add_argument("--out", type=Path, default=Path("docs/images"), help="output folder")
+    parser.add_argument("--embedder", default="minilm", help="embedder spec, as for `thinkback --embedder`")
+    arguments = parser.parse_args()
+    for path in write_screenshots(arguments.out, arguments.embedder):
         sys.stdout.write(f"{path}\n")
 
 

@@ -25,10 +25,10 @@ from thinkback.types import Action, Explanation, Recollection, Ref, SpaceStats, 
 
 
 class SummaryPane(Vertical):
-    """What the session has come to; its last update can be taken back."""
+    """The session summary, with a button that undoes its last update."""
 
     class Undo(Message):
-        """The last update of the summary is to be taken back."""
+        """The user asked to undo the last update of the summary."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,11 +50,13 @@ class SummaryPane(Vertical):
 
 
 class RefList(OptionList):
-    """A list whose items can be asked about: Enter, or a click."""
+    """A list of thoughts, turns or actions. Enter or a click on an item asks for its explanation."""
 
     empty_text = "Nothing yet."
 
     class Chosen(Message):
+        """The user asked for the explanation of an item."""
+
         def __init__(self, ref: Ref) -> None:
             super().__init__()
             self.ref = ref
@@ -63,12 +65,15 @@ class RefList(OptionList):
         self.set_items([], [])
 
     def set_items(self, options: Sequence[Option], refs: Sequence[Ref | None]) -> None:
-        """Show these; whoever stands on an item stays on it."""
-        stood = self._highlighted_ref()
+        """Replace the items; the highlight stays on the same item if it is still listed.
+
+        `refs` are parallel to `options`; a heading has None.
+        """
+        highlighted = self._highlighted_ref()
         self._refs = list(refs)
         self.set_options(options or [Option(Text(self.empty_text, "dim"), disabled=True)])
-        if stood in self._refs:
-            self.highlighted = self._refs.index(stood)
+        if highlighted in self._refs:
+            self.highlighted = self._refs.index(highlighted)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
@@ -76,11 +81,13 @@ class RefList(OptionList):
             self.post_message(self.Chosen(ref))
 
     def _highlighted_ref(self) -> Ref | None:
-        at = self.highlighted
-        return None if at is None or at >= len(self._refs) else self._refs[at]
+        index = self.highlighted
+        return None if index is None or index >= len(self._refs) else self._refs[index]
 
 
 class RecalledPane(RefList):
+    """The memories recalled for the last answer."""
+
     empty_text = "Nothing was recalled for the last answer."
 
     def show(self, recollection: Recollection | None) -> None:
@@ -90,19 +97,21 @@ class RecalledPane(RefList):
 
 
 class ThoughtsPane(RefList):
-    empty_text = "No thought yet: they come after the answer."
+    """The current thoughts by group."""
+
+    empty_text = "No thoughts yet. They are extracted after each answer."
 
     def show(self, groups: Sequence[tuple[int, Sequence[Thought]]]) -> None:
         options: list[Option] = []
         refs: list[Ref | None] = []
-        for group, held in groups:
-            count = "1 thought" if len(held) == 1 else f"{len(held)} thoughts"
+        for group, thoughts in groups:
+            count = "1 thought" if len(thoughts) == 1 else f"{len(thoughts)} thoughts"
             options.append(Option(Text(f"group {group}: {count}", "bold"), disabled=True))
             refs.append(None)
-            for thought in held:
+            for thought in thoughts:
                 options.append(Option(render.render_thought(thought)))
                 refs.append(thought.ref)
-        if sum(len(held) for _, held in groups) >= MAX_THOUGHTS:
+        if sum(len(thoughts) for _, thoughts in groups) >= MAX_THOUGHTS:
             more = f"Only {MAX_THOUGHTS} are shown; `thinkback thoughts` lists all."
             options.append(Option(Text(more, "dim"), disabled=True))
             refs.append(None)
@@ -110,19 +119,22 @@ class ThoughtsPane(RefList):
 
 
 class JournalPane(RefList):
-    """Every action, the newest first; `u` takes the one back that is highlighted."""
+    """The latest actions, the newest first; `u` undoes the highlighted one."""
 
-    empty_text = "No action yet: memory acts when it thinks."
+    empty_text = "No actions yet. Post-thinking creates them."
     BINDINGS: ClassVar[list[BindingType]] = [Binding("u", "undo", "Undo")]
 
     class Undo(Message):
+        """The user asked to undo an action."""
+
         def __init__(self, ref: Ref) -> None:
             super().__init__()
             self.ref = ref
 
     def show(self, actions: Sequence[Action]) -> None:
-        latest = actions[::-1]
-        self.set_items([Option(render.render_action(each)) for each in latest], [each.ref for each in latest])
+        newest_first = actions[::-1]
+        options = [Option(render.render_action(action)) for action in newest_first]
+        self.set_items(options, [action.ref for action in newest_first])
 
     def action_undo(self) -> None:
         if ref := self._highlighted_ref():
@@ -133,10 +145,10 @@ TAB_IDS = ("tab-summary", "tab-recalled", "tab-thoughts", "tab-journal")
 
 
 class Sidebar(Vertical):
-    """What memory makes of the conversation `talk`."""
+    """The four tabs, showing the memory of the current chat session."""
 
     class Loaded(Message):
-        """The tabs show the memory as it is now."""
+        """The tabs were updated."""
 
         def __init__(self, stats: SpaceStats) -> None:
             super().__init__()
@@ -161,28 +173,28 @@ class Sidebar(Vertical):
             with TabPane("Journal", id=TAB_IDS[3]):
                 yield self.journal
 
-    def show_tab(self, name: str) -> None:
-        self.query_one(TabbedContent).active = name
+    def show_tab(self, tab_id: str) -> None:
+        self.query_one(TabbedContent).active = tab_id
 
     def next_tab(self) -> None:
-        now = self.query_one(TabbedContent).active
-        self.show_tab(TAB_IDS[(TAB_IDS.index(now) + 1) % len(TAB_IDS)])
+        active = self.query_one(TabbedContent).active
+        self.show_tab(TAB_IDS[(TAB_IDS.index(active) + 1) % len(TAB_IDS)])
 
     def show_recalled(self, recollection: Recollection | None) -> None:
         self.recalled.show(recollection)
 
     def reload(self, chat_session: ChatSession) -> None:
-        """Show what there is now of this conversation."""
+        """Load and show the current state of this session in the background."""
         self._chat_session = chat_session
         self._reload_in_thread(chat_session)
 
-    @work(thread=True, group="look", exclusive=True)
+    @work(thread=True, group="reload", exclusive=True)
     def _reload_in_thread(self, chat_session: ChatSession) -> None:
         worker = get_current_worker()
         with notify_errors(self.app):
-            view = backend.load_sidebar(chat_session)
-            if not worker.is_cancelled:  # else a newer look is on its way
-                self.call_later(self._show_data, chat_session, view)
+            data = backend.load_sidebar(chat_session)
+            if not worker.is_cancelled:  # cancelled by a newer reload
+                self.call_later(self._show_data, chat_session, data)
 
     def _show_data(self, chat_session: ChatSession, data: SidebarData) -> None:
         if chat_session == self._chat_session:
@@ -190,8 +202,6 @@ class Sidebar(Vertical):
             self.thoughts.show(data.groups)
             self.journal.show(data.actions)
             self.post_message(self.Loaded(data.stats))
-
-    # --- why is this here? ----------------------------------------------------------------------
 
     @on(RefList.Chosen)
     @work(thread=True, group="explain", exclusive=True)
@@ -204,19 +214,17 @@ class Sidebar(Vertical):
             else:
                 self.call_later(self._show_why, memory.why(ref))
 
-    def _show_why(self, why: Explanation) -> None:
-        self.app.push_screen(DetailScreen(f"Why {why.ref}?", why.lines))
+    def _show_why(self, explanation: Explanation) -> None:
+        self.app.push_screen(DetailScreen(f"Why {explanation.ref}?", explanation.lines))
 
     def _show_action(self, action: Action) -> None:
-        def wished(wish: str | None) -> None:
-            if wish == "undo":
+        def on_closed(result: str | None) -> None:
+            if result == "undo":
                 self._undo(action.ref)
 
         lines = render.action_details(action)
         screen = DetailScreen(f"{action.ref}: {action.action}", lines, undo=not action.undone_by)
-        self.app.push_screen(screen, wished)
-
-    # --- undo -----------------------------------------------------------------------------------
+        self.app.push_screen(screen, on_closed)
 
     @on(JournalPane.Undo)
     def _undo_requested(self, event: JournalPane.Undo) -> None:
@@ -225,25 +233,25 @@ class Sidebar(Vertical):
     @work(thread=True, group="undo")
     def _undo(self, ref: Ref) -> None:
         with notify_errors(self.app):
-            done = self._chat_session.memory.undo(ref)
-            self.call_later(self._show_undone, f"{done.ref} takes {ref} back")
+            undo_action = self._chat_session.memory.undo(ref)
+            self.call_later(self._show_undone, f"{undo_action.ref} undoes {ref}")
 
     @on(SummaryPane.Undo)
     @work(thread=True, group="undo")
     def _undo_summary(self) -> None:
-        talk = self._chat_session
+        chat_session = self._chat_session
         with notify_errors(self.app):
-            done = talk.memory.undo_summary(talk.session)
-            self.call_later(self._show_undone, f"the summary is now version {done.version}")
+            summary = chat_session.memory.undo_summary(chat_session.session)
+            self.call_later(self._show_undone, f"the summary is now version {summary.version}")
 
-    def _show_undone(self, what: str) -> None:
-        self.notify(what, title="Undone")
+    def _show_undone(self, message: str) -> None:
+        self.notify(message, title="Undone")
         self._reload_in_thread(self._chat_session)
 
 
 @contextmanager
 def notify_errors(app: App[None]) -> Iterator[None]:
-    """What memory cannot do now is told, and the conversation goes on."""
+    """Show errors of the memory as notifications; the app keeps running."""
     try:
         yield
     except ThinkbackError as error:

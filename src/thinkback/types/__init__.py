@@ -1,4 +1,12 @@
-"""The values of thinkback: frozen, comparable, and convertible to JSON."""
+"""Frozen value types. They do no I/O and do not depend on any store or model.
+
+    write:  Turn -> ThoughtDraft -> Operation -> Plan -> Action (journal) and Thought
+            Turn -> SummaryEdit -> SummaryUpdate (journal) and Summary (working memory of a session)
+    read:   query -> Candidate -> Recollection -> Answer or Synthesis
+
+Ids are sequence numbers within one space, so order never depends on the wall clock.
+Times are timezone-aware datetimes in UTC.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +37,7 @@ from thinkback.types.recall import (
     Adjustment,
     Answer,
     Candidate,
+    Citation,
     Explanation,
     OutdatedInfo,
     QueryUnderstanding,
@@ -38,16 +47,11 @@ from thinkback.types.recall import (
     ScoreBreakdown,
     ScoreComponent,
     SearchTrace,
+    SentenceRef,
     Synthesis,
     TimeSpan,
 )
-from thinkback.types.space import (
-    KEY_SCOPES,
-    ApiKey,
-    KeyScope,
-    SpaceKey,
-    SpaceStats,
-)
+from thinkback.types.space import KEY_SCOPES, ApiKey, KeyScope, SpaceKey, SpaceStats
 from thinkback.types.summary import (
     CONVERSATION_TYPES,
     ConversationType,
@@ -57,15 +61,7 @@ from thinkback.types.summary import (
     SummaryField,
     SummaryUpdate,
 )
-from thinkback.types.thought import (
-    KINDS,
-    SAME_AS,
-    Entity,
-    Kind,
-    Source,
-    Thought,
-    ThoughtDraft,
-)
+from thinkback.types.thought import KINDS, SAME_AS, Entity, Kind, Source, Thought, ThoughtDraft
 from thinkback.types.turn import (
     CheckMethod,
     CheckOutcome,
@@ -77,26 +73,27 @@ from thinkback.types.turn import (
     Side,
     Turn,
 )
-from thinkback.types.usage import (
-    Message,
-    Reply,
-    Usage,
-)
+from thinkback.types.usage import Message, Reply, Usage
 
 if TYPE_CHECKING:
-    from thinkback.types.index import TermHashes, Vector
+    from thinkback.types.index import TermHashes as TermHashes
+    from thinkback.types.index import Vector as Vector
 
 __all__ = [
+    "CONVERSATION_TYPES",
+    "CORRECTED_IN_PREFIX",
+    "KEY_SCOPES",
+    "KINDS",
+    "SAME_AS",
     "Action",
     "ActionKind",
     "Adjustment",
     "Answer",
     "ApiKey",
-    "CONVERSATION_TYPES",
-    "CORRECTED_IN_PREFIX",
     "Candidate",
     "CheckMethod",
     "CheckOutcome",
+    "Citation",
     "ClaimedTurn",
     "ConsistencyCheck",
     "ConversationType",
@@ -108,8 +105,6 @@ __all__ = [
     "IndexDelta",
     "IndexEntry",
     "ItemKind",
-    "KEY_SCOPES",
-    "KINDS",
     "KeyScope",
     "Kind",
     "Message",
@@ -124,11 +119,11 @@ __all__ = [
     "Recollection",
     "Ref",
     "Reply",
-    "SAME_AS",
     "Score",
     "ScoreBreakdown",
     "ScoreComponent",
     "SearchTrace",
+    "SentenceRef",
     "Side",
     "Source",
     "SpaceKey",
@@ -138,7 +133,6 @@ __all__ = [
     "SummaryField",
     "SummaryUpdate",
     "Synthesis",
-    "TermHashes",
     "ThinkFailure",
     "ThinkResult",
     "Thought",
@@ -149,6 +143,5 @@ __all__ = [
     "UnindexedItem",
     "Usage",
     "ValidityPeriod",
-    "Vector",
     "VersionStamp",
 ]

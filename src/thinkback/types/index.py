@@ -1,4 +1,7 @@
-"""Index entries, validity periods, group hashing and version stamps. The index is a cache that can be rebuilt from rows."""
+"""Values of the search index: entries, validity periods, group hashing, version stamps.
+
+The index is a cache; it can be rebuilt from the stored turns and thoughts.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,9 @@ if TYPE_CHECKING:
     TermHashes = npt.NDArray[np.uint32]
 
 
-# --- the index: a cache, rebuilt from rows at any time ---------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """What the index keeps of one turn or thought; a thought not yet numbered has id 0."""
+    """Vector, hashed terms and group of one turn or thought. A thought that is not stored yet has id 0."""
 
     kind: ItemKind
     id: int
@@ -32,7 +32,7 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class UnindexedItem:
-    """A turn or thought whose text is not (or not any more) in the index; `turn` decides its group."""
+    """A turn or thought that needs an index entry. The vector of turn `turn` may decide its group."""
 
     kind: ItemKind
     id: int
@@ -42,11 +42,14 @@ class UnindexedItem:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hashing:
-    """R of H(x) = argmax([xR; -xR]) (TiM 002, Eq. 1), as it is stored with its space.
+    """The matrix R of the group hash H(x) = argmax([xR; -xR]) (TiM (arXiv), Eq. 1), stored per space.
 
-    `matrix` has shape (d, b/2). `probes` groups are looked into by a query; `learned` tells whether
-    the columns were learned from the space or drawn at random from `seed`. `size` is how many items
-    the space had then.
+    Attributes:
+        matrix: R, of shape (dimensions, groups / 2).
+        seed: seed of the random generator.
+        learned: whether the columns were learned from the space or drawn at random.
+        probes: how many groups a query searches.
+        size: number of items in the space when the matrix was created.
     """
 
     matrix: Vector
@@ -57,15 +60,15 @@ class Hashing:
 
     @property
     def groups(self) -> int:
-        """b, the number of groups."""
+        """The number of groups (b in the paper)."""
         return 2 * int(self.matrix.shape[1])
 
 
 @dataclass(frozen=True, slots=True)
 class ValidityPeriod:
-    """When an item holds and when we held it true, for filtering by time; ids as in Entry.
+    """When an item is valid and when it was known, for filtering by time.
 
-    A raw turn holds from the time it was said, and `turn` is its own id.
+    For a turn, `valid_from` is when it was said and `turn` is its own id.
     """
 
     id: int
@@ -78,7 +81,7 @@ class ValidityPeriod:
 
 
 class RecallCount(NamedTuple):
-    """How often a thought was recalled, and when last."""
+    """How often a thought was recalled, and when it was recalled last."""
 
     times: int
     last_at: datetime
@@ -86,9 +89,9 @@ class RecallCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VersionStamp:
-    """How far a reader has seen a space. A new epoch means: forget all and read anew.
+    """The version of a space that a reader has seen. A new epoch invalidates everything read before.
 
-    `behind` tells that something is not indexed yet.
+    `has_unindexed` is true while some turns or thoughts have no index entry yet.
     """
 
     epoch: int = -1
@@ -98,7 +101,7 @@ class VersionStamp:
 
 @dataclass(frozen=True, slots=True)
 class IndexDelta:
-    """What changed in a space's index since a stamp."""
+    """Index entries and validity periods that changed since an earlier stamp."""
 
     stamp: VersionStamp
     entries: tuple[IndexEntry, ...] = ()

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
 from thinkback.types.thought import Thought, ThoughtDraft
 from thinkback.types.turn import Ref, Turn
-from thinkback.types.usage import Usage
+from thinkback.types.usage import NO_USAGE, Usage
 
 CORRECTED_IN_PREFIX = "corrected in "
-"""So begins the reason of a thought that was retired for a correction; the name of its turn follows."""
+"""Prefix of the journal reason when `Memory.correct` retires a thought; the ref of the new turn follows."""
 
 ActionKind = Literal["insert", "merge", "forget", "supersede", "undo"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One action the organiser proposes: add these drafts, retire these thoughts, for this reason.
+    """One proposed change of a space: drafts to add and thoughts to retire, with the reason.
 
-    `ended` is when the retired ones ceased to hold; without it, when the new one began or the turn was said.
-    `given` are current thoughts it rests on and leaves alone: if one of them is erased, so is the change.
+    `ended_at` is when the retired thoughts stopped being true (default: when the new thought began, or when
+    the turn was said). `premises` are current thoughts the operation depends on without changing them: when
+    one of them is erased, the result of the operation is erased too. `actor` overrides the plan's actor.
     """
 
     action: ActionKind
@@ -31,12 +32,14 @@ class Operation:
     ended_at: datetime | None = None
     premises: tuple[int, ...] = ()
     actor: str = ""
-    """Who made it, where the plan has several makers; empty means the plan's actor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """All that thinking over a turn (or reorganising, without one) changes: as one transaction or not."""
+    """The operations from thinking about one turn, or from consolidation if `turn` is None.
+
+    A store applies a plan in one transaction.
+    """
 
     turn: int | None
     lease: str
@@ -45,15 +48,29 @@ class Plan:
 
     @property
     def drafts(self) -> tuple[ThoughtDraft, ...]:
-        return tuple(draft for change in self.operations for draft in change.add)
+        return tuple(draft for operation in self.operations for draft in operation.add)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """One line of the journal: every thought it touched, before and after.
+    """One journal entry: every thought it involved, as it was before and after.
 
-    A thought that it only rests on stands on both sides as it is.
+    Premises appear unchanged in both `before` and `after`.
     """
+
+    JSON_FIELDS: ClassVar = (
+        "ref",
+        "id",
+        "action",
+        "reason",
+        "actor",
+        "at",
+        "turn",
+        "undoes",
+        "undone_by",
+        "before",
+        "after",
+    )
 
     id: int
     action: ActionKind
@@ -72,18 +89,20 @@ class Action:
 
     @property
     def premises(self) -> tuple[Thought, ...]:
-        """What it rests on and left alone."""
+        """Thoughts the action depends on but did not change."""
         return tuple(thought for thought in self.after if thought in self.before)
 
     @property
     def changed(self) -> tuple[Thought, ...]:
-        """What it added, retired or restored, as it left it."""
+        """Thoughts that were added, retired or restored, as they are after the action."""
         return tuple(thought for thought in self.after if thought not in self.before)
 
 
 @dataclass(frozen=True, slots=True)
 class ThoughtVersion:
-    """One thought in the history of a subject, and the actions that made it and ended it."""
+    """One thought in the history of a subject, and the actions that created, changed or retired it."""
+
+    JSON_FIELDS: ClassVar = ("**thought", "actions")
 
     thought: Thought
     actions: tuple[Action, ...]
@@ -91,7 +110,7 @@ class ThoughtVersion:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedTurn:
-    """A turn leased to one worker for post-thinking, with the text the space knows about it."""
+    """A pending turn that is leased to one worker for post-thinking."""
 
     space: str
     turn: Turn
@@ -101,7 +120,7 @@ class ClaimedTurn:
 
 @dataclass(frozen=True, slots=True)
 class ThinkFailure:
-    """A turn whose post-thinking was given up (the dead letter), with the reason."""
+    """A turn whose post-thinking was abandoned after too many attempts (a dead letter)."""
 
     turn: int
     attempts: int
@@ -110,7 +129,11 @@ class ThinkFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseResult:
-    """What an erasure removed; `quoted_in` are surviving turns whose answers had recalled it."""
+    """How many rows an erasure removed.
+
+    `requeued` surviving turns will be thought about again. `quoted_in` are surviving turns whose answers had
+    recalled erased memories and may therefore repeat them.
+    """
 
     turns: int
     thoughts: int
@@ -121,10 +144,10 @@ class EraseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThinkResult:
-    """What a round of post-thinking did; `problems` tells which groups a model failed to put in order."""
+    """Result of post-thinking or consolidation; `problems` are failures that did not stop it."""
 
     turns: int = 0
     failed: int = 0
     actions: tuple[Action, ...] = ()
     problems: tuple[str, ...] = ()
-    usage: Usage = Usage()
+    usage: Usage = NO_USAGE

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from thinkback.types.operation import Action
 from thinkback.types.thought import Kind, Thought
 from thinkback.types.turn import ConsistencyCheck, ItemKind, RecalledItem, Ref, Turn
-from thinkback.types.usage import Usage
-
-# --- recall ----------------------------------------------------------------------------------
+from thinkback.types.usage import NO_USAGE, Usage
 
 
 class ScoreComponent(NamedTuple):
-    """What one part gives to a score: how much there is of it, and what that counts."""
+    """One term of a weighted score, for example `cosine`."""
 
     name: str
     value: float
@@ -28,7 +26,7 @@ class ScoreComponent(NamedTuple):
 
 
 class Adjustment(NamedTuple):
-    """Why a score is not what its parts make it: what it was before, and after."""
+    """A change of a score after the weighted sum, with its reason."""
 
     why: str
     before: float
@@ -37,8 +35,13 @@ class Adjustment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ScoreBreakdown:
-    """How a score came about: the contributions of the `parts` sum to `linear`; that is bent to a score from
-    0 to 1, `bent`, and the `adjustments` lead from there to the total."""
+    """How a score was computed.
+
+    The contributions of `components` add up to `linear`, which is mapped to `initial` (0 to 1); the
+    `adjustments` lead from there to the total.
+    """
+
+    JSON_FIELDS: ClassVar = ("parts=components", "linear", "bent=initial", "adjustments")
 
     components: tuple[ScoreComponent, ...]
     linear: float
@@ -48,7 +51,9 @@ class ScoreBreakdown:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How well one candidate answers; `sum` tells how it came about, where a recall is explained."""
+    """How well a candidate matches the query. `breakdown` is set only in an explained recall."""
+
+    JSON_FIELDS: ClassVar = ("total", "cosine", "lexical", "sum=breakdown")
 
     total: float
     cosine: float
@@ -56,42 +61,89 @@ class Score:
     breakdown: ScoreBreakdown | None = None
 
     def adjusted(self, total: float, why: str) -> Score:
-        """The same with another total; the reason is kept where the score is explained."""
+        """A copy with another total; the breakdown, if any, records the reason."""
         if total == self.total:
             return self
-        made = self.breakdown
-        if made is not None:
-            steps = (*made.adjustments, Adjustment(why, self.total, total))
-            made = replace(made, adjustments=steps)
-        return Score(total, self.cosine, self.lexical, made)
+        breakdown = self.breakdown
+        if breakdown is not None:
+            adjustments = (*breakdown.adjustments, Adjustment(why, self.total, total))
+            breakdown = replace(breakdown, adjustments=adjustments)
+        return Score(total, self.cosine, self.lexical, breakdown)
+
+
+class SentenceRef(NamedTuple):
+    """A thought by its reference and sentence."""
+
+    ref: Ref
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class OutdatedInfo:
-    """Until when something was so, what is held true in its place, and which `facts` of a raw turn it was."""
+    """Why a memory is out of date: until when it was true and which thoughts replaced it.
+
+    For a raw turn, `facts` are the outdated thoughts that were drawn from it.
+    """
+
+    JSON_FIELDS: ClassVar = ("until", "facts=fact_sentences", "replaced_by=replacement_sentences")
 
     until: datetime
     replaced_by: tuple[Thought, ...] = ()
     facts: tuple[Thought, ...] = ()
 
+    @property
+    def fact_sentences(self) -> tuple[SentenceRef, ...]:
+        return tuple(SentenceRef(thought.ref, thought.sentence) for thought in self.facts)
+
+    @property
+    def replacement_sentences(self) -> tuple[SentenceRef, ...]:
+        return tuple(SentenceRef(thought.ref, thought.sentence) for thought in self.replaced_by)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One thought or raw turn that was considered, with its reason; of what is `past`, the text says so."""
+    """A thought or raw turn that was considered, and why it was kept or dropped.
+
+    If it is `outdated`, its `text` says so.
+    """
+
+    JSON_FIELDS: ClassVar = (
+        "rank",
+        "ref",
+        "kind",
+        "text",
+        "score",
+        "group",
+        "verdict",
+        "reason",
+        "past=outdated",
+        "thought",
+        "turn",
+    )
 
     ref: Ref
     text: str
     score: Score
     group: int
     reason: str
-    verdict: str = ""  # what the reason begins with: `matters`, or why it was dropped
+    verdict: str = ""  # the start of the reason: `matters`, or why it was dropped
     thought: Thought | None = None
     turn: Turn | None = None
     outdated: OutdatedInfo | None = None
 
+    @property
+    def kind(self) -> Kind | Literal["turn"]:
+        """The kind of a thought; `turn` for a raw turn."""
+        return self.thought.kind if self.thought else "turn"
+
+    @property
+    def rank(self) -> int | None:
+        """None: only the JSON of a whole recollection numbers its items, from 1."""
+        return None
+
 
 class TimeSpan(NamedTuple):
-    """A time that a query names: from `start` up to, not including, `end`; None is open."""
+    """A time expression in a query: from `start` to `end` (exclusive); None is open."""
 
     words: str
     start: datetime | None
@@ -99,9 +151,9 @@ class TimeSpan(NamedTuple):
 
 
 class SearchTrace(NamedTuple):
-    """How one kind of memory was searched: so many candidates of `rows` were compared exactly.
+    """How one kind of item was searched: `candidates` out of `rows` were compared exactly.
 
-    `probes` groups were looked into, 0 means the whole space; of the query's `group` they are the nearest.
+    `probes` is the number of groups searched, starting with the query's own `group`; 0 is the whole space.
     """
 
     kind: ItemKind
@@ -113,7 +165,10 @@ class SearchTrace(NamedTuple):
 
 
 class QueryVariant(NamedTuple):
-    """One way a question was put: its search terms, those that count only where known, and their worth."""
+    """One phrasing of the query that was searched.
+
+    `if_known` are terms that count only if they occur in the space; `weight` scales the lexical score.
+    """
 
     kinds: tuple[ItemKind, ...]
     terms: tuple[str, ...]
@@ -123,40 +178,55 @@ class QueryVariant(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryUnderstanding:
-    """What a query was taken for, and what was searched with: told where a recall is explained."""
+    """How a query was interpreted and searched; set only in an explained recall."""
 
-    question: str  # who, where, when, ... or none
-    tense: str  # whether it asks for now, before or any time
+    question: str  # "who", "where", "when", ... or "none"
+    tense: str  # asks about now, before, or any time
     spans: tuple[TimeSpan, ...] = ()
-    reaches_back: bool = False  # what is held true no more may answer it
-    manner: str = "asks"  # it asks, tells, or is a whole passage ("at length")
-    told: str = ""  # the part that tells: what it says itself is no answer
-    kinds: tuple[tuple[Kind, float], ...] = ()  # which kind of memory it asks for, the likeliest first
-    names: tuple[str, ...] = ()  # also searched for,
-    aliases: tuple[str, ...] = ()  # further names of those it speaks of,
-    ways: tuple[str, ...] = ()  # how it leads to them, in words,
-    bridge: tuple[Ref, ...] = ()  # and the thoughts on the way
+    reaches_back: bool = False  # retired thoughts may answer it
+    manner: str = "asks"  # "asks", "tells", or "at length" for a whole passage
+    told: str = ""  # the part of the query that states something; repeating it is no answer
+    kinds: tuple[tuple[Kind, float], ...] = ()  # probability of each memory kind, likeliest first
+    names: tuple[str, ...] = ()  # names that were searched for in addition to the query
+    aliases: tuple[str, ...] = ()  # other names of the entities in the query
+    ways: tuple[str, ...] = ()  # how the query leads to these names, in words
+    bridge: tuple[Ref, ...] = ()  # the thoughts that link the query to these names
     wordings: tuple[QueryVariant, ...] = ()
     searched: tuple[SearchTrace, ...] = ()
     preset: str = ""
-    relative: bool = False  # whether parts count in standard deviations over the space
-    nearly: float = 0.0  # down to it a raw turn that shares a word may take a place that is left
-    middle: float | None = None  # the sum of parts that scores 0.5 in this space, where sums are bent
+    relative: bool = False  # components are in standard deviations over the space
+    nearly: float = 0.0  # lower threshold for raw turns that fill leftover slots
+    middle: float | None = None  # the linear sum that maps to a score of 0.5 in this space
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recollection:
-    """The few memories that matter for a query, best first; and, if asked, what was dropped and why."""
+    """The memories that matter for a query, best first.
+
+    An explained recall also has `dropped` candidates and the query `understanding`.
+    """
+
+    JSON_FIELDS: ClassVar = (
+        "query",
+        "items",
+        "dropped",
+        "threshold",
+        "group",
+        "probes",
+        "exact",
+        "understanding",
+        "receipt=usage",
+    )
 
     query: str
     items: tuple[Candidate, ...]
     dropped: tuple[Candidate, ...] = ()
     threshold: float = 0.0
-    group: int | None = None  # the query's own, where it was needed or asked for (`explain`)
+    group: int | None = None  # the query's own group, if it was computed
     probes: int = 0
     exact: bool = True
-    understanding: QueryUnderstanding | None = None  # if it is explained
-    usage: Usage = Usage()
+    understanding: QueryUnderstanding | None = None
+    usage: Usage = NO_USAGE
 
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.items)
@@ -170,35 +240,54 @@ class Recollection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A reply, the turn it became, and the memories it was given.
+    """The answer of `Memory.chat`, the stored turn, and the memories the model was given.
 
-    `warning` ends the text of an answer that still contradicts a thought after every try; the turn's response
-    is without it, or what was recalled would be remembered again.
+    If every draft contradicted a thought, `text` ends with `warning`. The stored turn does not contain the
+    warning, because recalled text must not be remembered as something the user said.
     """
 
     text: str
     turn: Turn
     recollection: Recollection
-    usage: Usage = Usage()
+    usage: Usage = NO_USAGE
     warning: str = ""
     integrated: str = ""
-    """The one thought the memories were joined into for it (TiM 000, Eq. 7), where that is on,"""
+    """The single thought that the memories were combined into (TiM (EMNLP), Eq. 7), if that is enabled."""
     not_integrated: str = ""
-    """or why they were not."""
+    """Why the memories could not be combined."""
 
     @property
     def checks(self) -> tuple[ConsistencyCheck, ...]:
-        """The contradictions caught on the way to this answer."""
+        """The contradictions found in drafts of this answer."""
         return self.turn.checks
+
+
+class Citation(NamedTuple):
+    """A memory that an answer cites: its number in the text, its reference and its words."""
+
+    cited: int
+    ref: Ref
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Synthesis:
-    """A short answer from memories alone (PerLTQA, Eq. 4): `[1]` in its text cites the first of `used`.
+    """A short answer from memories alone (PerLTQA, Eq. 4). `[1]` in the text cites the first of `used`.
 
-    `words` counts words, of Chinese characters, without the citations. Where a model was there but the rules
+    `words` counts words (Chinese: characters) without citations. If a model was configured but the rules
     answered, `note` says why.
     """
+
+    JSON_FIELDS: ClassVar = (
+        "question",
+        "text",
+        "known",
+        "by",
+        "words",
+        "used=citations",
+        "note=optional_note",
+        "receipt=usage",
+    )
 
     text: str
     used: tuple[Ref, ...]
@@ -206,13 +295,27 @@ class Synthesis:
     by: Literal["rules", "llm"]
     words: int
     recollection: Recollection
-    usage: Usage = Usage()
+    usage: Usage = NO_USAGE
     note: str = ""
+
+    @property
+    def question(self) -> str:
+        return self.recollection.query
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """The memories the text cites, numbered as in the text."""
+        texts = {item.ref: item.text for item in self.recollection}
+        return tuple(Citation(number, ref, texts[ref]) for number, ref in enumerate(self.used, start=1))
+
+    @property
+    def optional_note(self) -> str | None:
+        return self.note or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """The explanation of a thought, of an answer, or, without a `ref`, of a recall."""
+    """Why a thought is held, an answer was given, or (without `ref`) a recall found its items."""
 
     ref: Ref | None
     text: str

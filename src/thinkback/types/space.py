@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
 SpaceKey = tuple[str, str]
-"""Where a space is in a database of many tenants: (tenant, space)."""
-
-# --- who may ask -----------------------------------------------------------------------------
+"""(tenant, space): identifies a space in a database shared by several tenants."""
 
 KeyScope = Literal["read", "write", "admin"]
 KEY_SCOPES: tuple[KeyScope, ...] = ("read", "write", "admin")
@@ -17,10 +15,21 @@ KEY_SCOPES: tuple[KeyScope, ...] = ("read", "write", "admin")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """A key of the server as it is kept: bound to a tenant; of its secret only a hash is known.
+    """A server API key as stored: bound to a tenant, with a digest instead of the secret.
 
-    Bound to a `user` too, it speaks for that one alone.
+    If `user` is set, the key gives access to that user only.
     """
+
+    JSON_FIELDS: ClassVar = (
+        "id",
+        "tenant",
+        "user",
+        "scopes=sorted_scopes",
+        "label",
+        "created_at",
+        "expires_at",
+        "revoked_at",
+    )
 
     id: str
     tenant: str
@@ -32,10 +41,14 @@ class ApiKey:
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
 
+    @property
+    def sorted_scopes(self) -> tuple[KeyScope, ...]:
+        return tuple(scope for scope in KEY_SCOPES if scope in self.scopes)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpaceStats:
-    """One space in numbers."""
+    """Counts of one space. `retired` thoughts are not included in `thoughts`."""
 
     user: str
     turns: int

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-# --- working memory --------------------------------------------------------------------------
-
 ConversationType = Literal["task", "question-answering", "medical", "small talk", "planning"]
 CONVERSATION_TYPES: tuple[ConversationType, ...] = (
     "task",
@@ -24,7 +22,7 @@ SummaryField = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ExcludedOption:
-    """An option that is out, and why; an empty reason was not given."""
+    """An option the user has ruled out. `reason` is empty if none was given."""
 
     option: str
     reason: str = ""
@@ -32,9 +30,9 @@ class ExcludedOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What one session has come to (seed 003), as of its turn `turn`; oldest items first.
+    """Working memory of one session up to turn `turn` (after llm-dialogue-simulation); oldest items first.
 
-    Needs, constraints, excluded options and facts accumulate: they grow, or are revised in the open.
+    Needs, constraints, excluded options and facts accumulate. They change only through recorded edits.
     """
 
     session: str
@@ -53,9 +51,9 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryEdit:
-    """One change of a summary: `new` in the place of `old`; without `old` added, without `new` taken out.
+    """One change of a summary field: `new` replaces `old`. Empty `old` adds an item, empty `new` removes one.
 
-    Of an excluded option, `reason` is why it is out; else it tells why the item changed.
+    For an excluded option, `reason` is why it was excluded; otherwise it is why the item changed.
     """
 
     field: SummaryField
@@ -66,7 +64,7 @@ class SummaryEdit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryUpdate:
-    """One line of a summary's journal: what became of it after `turn`, or why it stayed as it was."""
+    """One journal entry of a summary: the edits made after `turn`, or the `problem` that prevented them."""
 
     session: str
     version: int

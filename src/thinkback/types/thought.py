@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
 from thinkback.types.turn import Ref, Side
 
 Kind = Literal["profile", "relationship", "knowledge", "event", "dialogue"]
-"""The kinds of memory of PerLTQA: the first three are semantic, the last two episodic."""
+"""The memory kinds of PerLTQA: the first three are semantic, the last two episodic."""
 
 KINDS: tuple[Kind, ...] = ("profile", "relationship", "knowledge", "event", "dialogue")
 
 SAME_AS = "same as"
-"""The relation that makes two names one's, or (denied) two people's: who is who is a thought as well."""
-
-
-# --- the metacognition space -----------------------------------------------------------------
+"""Relation stating that two names mean the same entity (or, negated, that they do not)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a thought comes from: the turn, who said it, and which characters of which side."""
+    """The passage a thought was drawn from: characters `start` to `end` of one side of a turn."""
 
     turn: int
     speaker: str
@@ -33,7 +30,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThoughtDraft:
-    """A thought before it is organised: (subject, relation, objects) and its sentence."""
+    """A thought before it is stored: the triple (subject, relation, objects) and its sentence.
+
+    `valid_from` and `valid_to` say when the fact holds; None is open.
+    """
 
     subject: str
     relation: str
@@ -45,28 +45,45 @@ class ThoughtDraft:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     latest_start: datetime | None = field(default=None, compare=False, repr=False)
-    """The last moment at which it may have begun, where a span was said ("in 2010"): only to compare with."""
+    """Latest possible start if a period was given ("in 2010"). Used for comparison only, not stored."""
     made_by: str = field(default="", compare=False, repr=False)
-    """Which of several generators made it, for the journal; the thought itself does not keep it."""
+    """Name of the generator that produced it, for the journal. Not stored with the thought."""
 
     @property
     def object(self) -> str:
+        """All objects, joined by commas."""
         return ", ".join(self.objects)
 
     @property
     def last_turn(self) -> int:
-        """The turn that spoke of it last, 0 if it has no source."""
+        """Id of the latest source turn, 0 without sources."""
         return max((source.turn for source in self.sources), default=0)
 
     @property
     def search_text(self) -> str:
-        """What is embedded and searched; a decision about names answers no question, so it is not found."""
+        """The text to embed and search. Empty for "same as" thoughts: they answer no question."""
         return "" if self.relation == SAME_AS else self.sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thought(ThoughtDraft):
-    """The smallest unit of the space. `retired_at` is when we stopped holding it true."""
+    """One stored fact. It is current until `retired_at` is set (by supersede, merge or forget)."""
+
+    JSON_FIELDS: ClassVar = (
+        "ref",
+        "id",
+        "subject",
+        "relation",
+        "objects",
+        "sentence",
+        "kind",
+        "negated",
+        "valid_from",
+        "valid_to",
+        "recorded_at",
+        "retired_at",
+        "sources:rows",
+    )
 
     id: int
     recorded_at: datetime
@@ -83,7 +100,7 @@ class Thought(ThoughtDraft):
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Who or what thoughts speak of, with the names it goes by and the thoughts that decided so."""
+    """A person or thing that thoughts are about, with its aliases and the thoughts that established them."""
 
     id: int
     name: str

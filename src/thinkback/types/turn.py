@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 Side = Literal["query", "response"]
 ItemKind = Literal["turn", "thought"]
 
 
 class Ref(NamedTuple):
-    """How a turn, thought or action is named outside its space: `thought:7`."""
+    """A reference to a turn, thought or action, written as `thought:7`."""
 
     kind: Literal["turn", "thought", "action"]
     id: int
@@ -20,12 +20,13 @@ class Ref(NamedTuple):
         return f"{self.kind}:{self.id}"
 
 
-# --- the memory bank -------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTurn:
-    """A turn as it is told to us, before the bank has numbered it."""
+    """A turn before the store has assigned its id.
+
+    `at` is when it was said. `key` is an optional idempotency key, unique within the space. `recalled` and
+    `checks` describe how the response was produced.
+    """
 
     query: str
     response: str = ""
@@ -40,7 +41,26 @@ class NewTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn(NewTurn):
-    """One question and its response. Written once, never changed."""
+    """One user message (`query`) and its `response`. Immutable once stored.
+
+    `recorded_at` is when it was stored, `thought_at` when post-thinking finished; None means pending.
+    """
+
+    JSON_FIELDS: ClassVar = (
+        "ref",
+        "id",
+        "session",
+        "query",
+        "response",
+        "at",
+        "recorded_at",
+        "thought_at",
+        "key",
+        "asker",
+        "answerer",
+        "recalled:rows",
+        "checks",
+    )
 
     id: int
     recorded_at: datetime
@@ -52,16 +72,17 @@ class Turn(NewTurn):
 
     @property
     def text(self) -> str:
-        """What is embedded and searched: both sides, as the papers do."""
+        """Query and response in one text, as embedded and searched (the TiM papers do the same)."""
         return "\n".join(side for side in (self.query, self.response) if side)
 
     def text_of(self, side: Side) -> str:
+        """The query or the response."""
         return self.query if side == "query" else self.response
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledItem:
-    """One item that was recalled for an answer: kept with the turn, as numbers only."""
+    """A thought or turn that was recalled for an answer, stored with the turn as numbers only."""
 
     kind: ItemKind
     id: int
@@ -77,10 +98,11 @@ CheckOutcome = Literal["regenerated", "masked", "warned"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsistencyCheck:
-    """One contradiction caught in a draft of an answer (TiM 001, Eq. 10): kept with the turn.
+    """One contradiction found in a draft answer (TiM (ACL), Eq. 10), stored with the turn.
 
-    `words` is the sentence of draft number `draft` that contradicted the thought. Then the model was asked
-    again (`regenerated`), asked again with the contradicting words masked, or the user was `warned`.
+    `words` is the sentence of draft number `draft` that contradicted `thought`. `outcome` says what followed:
+    the model was asked again (`regenerated`), asked again with the contradicting words masked (`masked`), or
+    the user was `warned`.
     """
 
     thought: int

@@ -1,1 +1,1 @@
-"""En."""
+"""English: lexicon, rules, clause splitting and readers."""

@@ -1,6 +1,6 @@
-"""English phrases that name somebody in steps: "my sister's husband", "the boss of Tom", "the one who sings".
+"""Parser for English relation chains: "my sister's husband", "the boss of Tom", "the one who sings".
 
-One walk over the words of a query; every pattern is a look at the next or the last few of them.
+One pass over the words of a query, with a look at a few words before and after.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _PERSON_NOUNS = frozenset(_PERSON_WORDS.split())
 _RELATIVE_PRONOUNS = frozenset(("who", "that", "which"))
 _PLACE_PREPOSITIONS = frozenset(("in", "from", "at"))
 _ACTIVITY_VERB = re.compile(r"(?:work|live|study|studie|go|reside|attend)(?:s|es|ing|ed)?\Z")
-_AMBIGUOUS_NAME_WORDS = """will may mark rose grace hope joy faith bill art rich june april august sunny angel max gene
- pat sue dawn olive ruby amber iris lily daisy ivy jade pearl frank ray drew chase chance hunter jack
- rob don"""
+_AMBIGUOUS_NAME_WORDS = """
+    will may mark rose grace hope joy faith bill art rich june april august sunny angel max gene pat sue
+    dawn olive ruby amber iris lily daisy ivy jade pearl frank ray drew chase chance hunter jack rob don"""
 _AMBIGUOUS_NAMES = frozenset(_AMBIGUOUS_NAME_WORDS.split())
-"""Names that are words as well: in small letters, or as the first word of a query, they are words."""
-_MAX_NAME_WORDS = 4  # of a name
-_MAX_CLAUSE_WORDS = 8  # words of a description
+"""Names that are also words; in lower case, or as the first word of a query, they are words."""
+_MAX_NAME_WORDS = 4
+_MAX_CLAUSE_WORDS = 8
 
 
 class _Word(NamedTuple):
@@ -52,28 +52,28 @@ class _Word(NamedTuple):
 
 
 def find_english_chains(text: str, known: IsKnownName) -> list[RelationChain]:
-    """The chains of a text in order; none overlaps another."""
+    """Find the chains of a text, in order and without overlaps."""
     text = _IN_LAW.sub("-in-law", text)
-    words = [_parse_word(found) for found in _WORD.finditer(text)]
-    reading = _ChainParser(text, words, known)
-    found: list[RelationChain] = []
+    words = [_parse_word(match) for match in _WORD.finditer(text)]
+    parser = _ChainParser(text, words, known)
+    chains: list[RelationChain] = []
     at = 0
     while at < len(words):
-        chain, following = reading.parse_chain(at)
+        chain, following = parser.parse_chain(at)
         if chain is not None:
-            found.append(chain)
+            chains.append(chain)
         at = following
-    return found
+    return chains
 
 
-def _parse_word(found: re.Match[str]) -> _Word:
-    whole = found[0].replace("’", "'")
-    bare = whole[:-2] if whole[-2:] in ("'s", "'S") else whole.removesuffix("'")
-    return _Word(bare, bare.lower(), found.start(), found.start() + len(bare), bare != whole)
+def _parse_word(match: re.Match[str]) -> _Word:
+    written = match[0].replace("’", "'")
+    word = written[:-2] if written[-2:] in ("'s", "'S") else written.removesuffix("'")
+    return _Word(word, word.lower(), match.start(), match.start() + len(word), word != written)
 
 
 class _ChainParser:
-    """The words of one query."""
+    """Parses the chains of one query."""
 
     def __init__(self, text: str, words: list[_Word], known: IsKnownName) -> None:
         self._text = text
@@ -81,18 +81,18 @@ class _ChainParser:
         self._known = known
 
     def parse_chain(self, at: int) -> tuple[RelationChain | None, int]:
-        """(the chain that begins at a word, if one does; the word after it)"""
-        begun = self._parse_possessive(at) or self._parse_indefinite(at)
-        if begun is None:
+        """Parse the chain that starts at word `at`, if any; also return the index of the next word."""
+        parsed = self._parse_possessive(at) or self._parse_indefinite(at)
+        if parsed is None:
             return None, at + 1
-        head, links, end = begun
-        if end < len(self._words) and (told := self._parse_clause(end)):
-            links = (*links, told)
+        head, links, end = parsed
+        if end < len(self._words) and (description := self._parse_clause(end)):
+            links = (*links, description)
         first, steps, end = self._parse_preceding_steps(at, end)
         return RelationChain(self._words[first].start, self._words[end - 1].end, head, (*links, *steps)), end
 
     def _parse_possessive(self, at: int) -> tuple[str, tuple[ChainLink, ...], int] | None:
-        """(head, links, word after them) of "my sister" and "Anna's husband", or of a name alone."""
+        """Parse "my sister", "Anna's husband" or a name: (head, links, index of the next word)."""
         word = self._words[at]
         if word.lower in _OWNERS and not word.is_possessive:
             links, end = self._parse_links(at + 1)
@@ -104,7 +104,7 @@ class _ChainParser:
         return None
 
     def _parse_indefinite(self, at: int) -> tuple[str, tuple[ChainLink, ...], int] | None:
-        """ "a friend of mine", "the person who lives in Oslo"; "the friend who does" is the user's."""
+        """Parse "a friend of mine" or "the person who lives in Oslo"; "the friend who ..." is the user's."""
         if at + 2 >= len(self._words):
             return None
         word, following = self._words[at].lower, self._words[at + 1].lower
@@ -121,15 +121,15 @@ class _ChainParser:
         return (USER, (step,), at + 1) if step is not None and step.role else None
 
     def _parse_links(self, at: int) -> tuple[tuple[ChainLink, ...], int]:
-        """Steps as long as the last word owns something, and names said beside them."""
+        """Parse steps while the last word is possessive, and names next to them."""
         links: list[ChainLink] = []
         while at < len(self._words):
             step, after = self._parse_step(at)
             if step is None:
                 break
             links.append(step)
-            if step.role and (told := self._parse_adjective(at, after)):
-                links.append(told)
+            if step.role and (description := self._parse_adjective(at, after)):
+                links.append(description)
             at = after
             if step.role and not self._words[at - 1].is_possessive and (count := self._count_name_words(at)):
                 links.append(NameLink(self._name_key(at, count)))
@@ -139,38 +139,42 @@ class _ChainParser:
         return tuple(links), at
 
     def _parse_step(self, at: int) -> tuple[RelationStep | None, int]:
-        which = ""
+        qualifier = ""
         for index in range(at, min(at + 3, len(self._words))):
             word = self._words[index].lower
             if word in ROLE_QUALIFIERS:
-                which = ROLE_QUALIFIERS[word]
-            elif step := english_step(word, which):
-                plain = step.role or index == at  # "my old company" is another
-                return (step, index + 1) if plain else (None, at)
+                qualifier = ROLE_QUALIFIERS[word]
+            elif step := english_step(word, qualifier):
+                allowed = step.role or index == at  # "my old company" is another company
+                return (step, index + 1) if allowed else (None, at)
             elif index > at or self._words[index].is_possessive:
                 break
         return None, at
 
     def _parse_adjective(self, at: int, after: int) -> DescriptionLink | None:
-        """What a word before a role tells: "my vegetarian colleague" is one who is vegetarian."""
+        """Read an adjective as a description: "my vegetarian colleague" is vegetarian."""
         word = self._words[at]
         if after - at < 2 or word.lower in ROLE_QUALIFIERS or word.lower in _FILLERS:
             return None
         return DescriptionLink(f"is {word.text}", word.start)
 
     def _parse_clause(self, at: int) -> DescriptionLink | None:
-        """What describes the one before: "who lives in Oslo", "in Oslo"."""
+        """Parse the description after a person: "who lives in Oslo", "in Oslo"."""
         word = self._words[at]
-        beside = self._text[self._words[at - 1].end : word.start].isspace()  # no comma, no 's between
+        adjacent = self._text[self._words[at - 1].end : word.start].isspace()  # no comma or 's between them
         first = at + 1 if word.lower in _RELATIVE_PRONOUNS else at
-        if not beside or first >= len(self._words) or (first == at and word.lower not in _PLACE_PREPOSITIONS):
+        if (
+            not adjacent
+            or first >= len(self._words)
+            or (first == at and word.lower not in _PLACE_PREPOSITIONS)
+        ):
             return None
         last = self._words[min(first + _MAX_CLAUSE_WORDS, len(self._words)) - 1]
         start = self._words[first].start
         return DescriptionLink(self._text[start : last.end], start)
 
     def _parse_preceding_steps(self, first: int, end: int) -> tuple[int, tuple[RelationStep, ...], int]:
-        """What is said before: "the husband of", "the company where ... works"; (first word, steps, end)"""
+        """Parse "the husband of" or "the company where ... works": (first word, steps, end)."""
         steps: list[RelationStep] = []
         if step := self._parse_place(first, end):
             before = first - 1 if english_step(self._words[first - 1].lower) else first - 2
@@ -180,12 +184,12 @@ class _ChainParser:
             before = at - 1 if self._words[at - 1].lower != "the" else at - 2
             if before < 1 or self._words[before].lower != "of":
                 break
-            which = ROLE_QUALIFIERS.get(self._words[before - 2].lower, "") if before > 1 else ""
-            step = english_step(self._words[before - 1].lower, which)
+            qualifier = ROLE_QUALIFIERS.get(self._words[before - 2].lower, "") if before > 1 else ""
+            step = english_step(self._words[before - 1].lower, qualifier)
             if step is None:
                 break
             steps.append(step)
-            at = before - 2 if which else before - 1
+            at = before - 2 if qualifier else before - 1
         return at, tuple(steps), end
 
     def _parse_place(self, first: int, end: int) -> RelationStep | None:
@@ -203,7 +207,7 @@ class _ChainParser:
         return None
 
     def _count_name_words(self, at: int) -> int:
-        """How many words of a known name begin here; 0 for none."""
+        """The number of words of the known name that starts here; 0 for none."""
         if at >= len(self._words):
             return 0
         word = self._words[at]

@@ -1,4 +1,4 @@
-"""Splits an English sentence into clauses and strips fillers, contractions, time expressions, adverbs and negation."""
+"""Splits English sentences into clauses and strips fillers, contractions, time expressions and negation."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ ALLERGY_FINDING = (
     r"|(?:blood |skin )?tests?|results) (?:have |has )?(?:say|says|said|told me|found|found out|showed?|shows"
     r"|confirmed?|discovered)(?: that)? (?=I(?:'m| am) (?:\w+ )?allergic\b)"
 )
-"""Whose word on an allergy is no hearsay."""
+"""Reported speech that counts as a fact: a doctor or a test found an allergy of the user."""
 _LEARNED_THAT = re.compile(
     r"(?:I(?:'ve| have)? (?:(?:just|now|only|since) )*(?:remember|remembered|realised|realized|learnt|learned"
     r"|discovered|found out)(?: (?:just|only))?(?: (?:now|today|yesterday|recently))?(?: that)?"
@@ -84,7 +84,7 @@ _LEARNED_THAT = re.compile(
     rf"|{ALLERGY_FINDING}",
     _I,
 )
-"""How one came to know what one says of oneself."""
+"""Openings such as "I just found out that" before a statement about oneself."""
 _NEVER_THOUGHT = re.compile(
     r"(?:never thought|can't believe) I'd (?:ever )?(?:say|admit|do) (?:this|that|it),?(?: but)?\s+", _I
 )
@@ -104,7 +104,8 @@ _MISSING_SUBJECT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          r"|originally from|diagnosed with|taking \d|learning|training (?:as|to be)|not an?|no longer an?)\b",
          "I am"),
         (rf"{_NOW_ADVERBS}born (?:in|on|and)\b", "I was"),
-        (rf"{_NOW_ADVERBS}(?:moved|started|joined|bought|adopted|quit|got|ran|went|visited|switched|settled|turned \d"
+        (rf"{_NOW_ADVERBS}(?:moved|started|joined|bought|adopted|quit|got|ran|went|visited|switched"
+         rf"|settled|turned \d"
          "|turned (?:twenty|thirty|forty|fifty|sixty)|landed|grew up|no longer|used to|finished|won|gave"
          " up|stopped"
          "|broke|booked|met|graduated|dropped|relocated|ended up|became|named|saw|watched|left|changed"
@@ -118,7 +119,7 @@ _MISSING_SUBJECT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 def strip_fillers(text: str) -> str:
-    """A clause without greetings and hedges; when it was so, and on what occasion, still opens it."""
+    """Remove greetings and hedges at the start of a clause ("hi, well, to be honest, ...")."""
     lead = None if _ME_AND.match(text) else _FILLERS.match(text)
     body = _ME_AND.sub("we ", text[lead.end() :] if lead else text, count=1)
     body = _NEVER_THOUGHT.sub("", body, count=1) if _NEVER_THOUGHT.match(body) else body
@@ -126,7 +127,7 @@ def strip_fillers(text: str) -> str:
 
 
 def strip_lead_in(text: str) -> str:
-    """A clause without all that only leads to it."""
+    """Remove fillers, topic phrases ("as for work, ...") and clefts before the statement."""
     body = strip_fillers(text)
     body = _TOPIC_PHRASE.sub("", body, count=1) if _TOPIC_PHRASE.match(body) else body
     return _CLEFT.sub(_undo_cleft, body) if _CLEFT.match(body) else body
@@ -141,7 +142,7 @@ _ME_AND = re.compile(
 
 
 def expand_contractions(text: str) -> str:
-    """A clause without contractions: "I'm", "rent's 900", "she's got"."""
+    """Expand contractions: "I'm" -> "I am", "rent's 900" -> "rent is 900"."""
     if "'" not in text and not _BARE_CONTRACTION.search(text):
         return text
     for pattern, full in _CONTRACTIONS:
@@ -155,7 +156,7 @@ _BARE_CONTRACTION = re.compile(
 
 
 def add_missing_subject(text: str) -> str:
-    """A fragment with the "I" that its writer left out; the text itself if it is none."""
+    """Add the "I" that is missing in a casual fragment: "moved to Leeds" -> "I moved to Leeds"."""
     for pattern, aux in _MISSING_SUBJECT:
         if pattern.match(text):
             return f"{aux} {text[:1].lower()}{text[1:]}"
@@ -163,7 +164,7 @@ def add_missing_subject(text: str) -> str:
 
 
 def _undo_cleft(match: re.Match[str]) -> str:
-    """ "it's cashews I'm allergic to, not walnuts" -> "I'm allergic to cashews, not walnuts"."""
+    """Rewrite "it's cashews I'm allergic to" as "I'm allergic to cashews"."""
     return f"I{match['verb'] or ''} {match['rest']} {match['o']}{match['tail'] or ''}"
 
 
@@ -177,7 +178,8 @@ _PAST_VERB = re.compile(
 _AT_THE_WEEKEND = re.compile(r"(?:at|on|over) the weekend\Z", re.I)
 _HABIT = re.compile(
     r"(?:I|we|they|he|she|my \w+|[A-Z]\w+) (?:(?:always|often|only|usually|mostly|sometimes|just) )?"
-    r"(?:drink|eat|smoke|vape|play|take|do|work|run|cook|bake|swim|cycle|sleep|watch|read|use|love|like|enjoy)"
+    r"(?:drink|eat|smoke|vape|play|take|do|work|run|cook|bake|swim|cycle|sleep|watch|read|use|love"
+    r"|like|enjoy)"
     r"(?:e?s)?\b"
 )
 _HAS_HAD = re.compile(
@@ -194,14 +196,18 @@ _DATE_VALUE = re.compile(
 
 
 def find_times(text: str, now: datetime) -> list[TimeExpression]:
-    """Every time that a text names, read as past where its verbs are."""
+    """All time expressions of a text; ambiguous ones are read as past if the verbs are in the past tense."""
     return find_time_expressions(
         text, now, past=bool(_PAST_VERB.search(text)) and not _FUTURE_VERB.search(text)
     )
 
 
 def take_time(body: str, now: datetime) -> tuple[str, TimeExpression | None, str]:
-    """(the clause without its time, the time, the words of it); dates that are values stay where they are."""
+    """Remove the time expression from a clause.
+
+    Returns (clause without it, time expression or None, its words). A date that is itself a value ("my
+    birthday is May 6") stays.
+    """
     for when in find_times(body, now):
         start, end = when.span
         before, after = _TIME_PREPOSITION.sub("", body[:start]).rstrip(" ,"), body[end:].lstrip(" ,")
@@ -209,18 +215,18 @@ def take_time(body: str, now: datetime) -> tuple[str, TimeExpression | None, str
             continue
         if not before or not after.strip(" .!,") or len(after.split()) <= 6:
             comma = "," if body[end:].lstrip().startswith(",") else ""
-            whole = f"{before}{comma} {after}" if before and after else before or after
+            remaining = f"{before}{comma} {after}" if before and after else before or after
             since = "since " if _SINCE.search(body[:start]) else ""
-            return whole.strip(), when, since + body[start:end]
+            return remaining.strip(), when, since + body[start:end]
     return body, None, ""
 
 
 def to_present_state(body: str) -> str:
-    """ "I have had asthma since 2015" as what it says of today: "I have asthma since 2015"."""
-    found = _HAS_HAD.search(body)
-    if not found or not is_symptom(found["o"]):
+    """Rewrite "I have had asthma since 2015" in the present tense: "I have asthma since 2015"."""
+    match = _HAS_HAD.search(body)
+    if not match or not is_symptom(match["o"]):
         return body
-    return f"{body[: found.end('have')]} {body[found.start('o') :]}"
+    return f"{body[: match.end('have')]} {body[match.start('o') :]}"
 
 
 _CLAUSE_VERB = (
@@ -229,7 +235,8 @@ _CLAUSE_VERB = (
     r"|am|is|was|moved|bought|went|visited|started|joined|got|adopted|don't|doesn't|do not|does not|used"
     r" to|no"
     r" longer|quit|stopped|majoring|switched|settled|became|can't|cannot|gave|named|left|ended up|graduated"
-    r"|dropped|hates|loves|currently|recently|working|living|studying|allergic|obsessed|terrified|afraid|scared)"
+    r"|dropped|hates|loves|currently|recently|working|living|studying|allergic|obsessed|terrified"
+    r"|afraid|scared)"
 )
 _CLAUSE_SUBJECT = (
     r"(?i:I|I'm|I've|im|ive|my|we|we're|we've|our|he|she|he's|she's|hes|shes|his|her|they|they're|who|who's"
@@ -261,8 +268,10 @@ _CLAUSE_BORDER = re.compile(
 _LEADING_ADVERB = re.compile(
     "(?:currently|now|still|also|really|just|always|usually|often|recently|actually|absolutely"
     "|totally|especially"
-    r"|mostly|only|already|both|particularly|mainly|truly|finally|simply|definitely|originally|even|officially"
-    r"|permanently|happily|temporarily|basically|technically|proudly|lately|kinda|sorta|literally|mostly|since"
+    r"|mostly|only|already|both|particularly|mainly|truly|finally|simply|definitely|originally|even"
+    r"|officially"
+    r"|permanently|happily|temporarily|basically|technically|proudly|lately|kinda|sorta|literally"
+    r"|mostly|since"
     r"|once)\s+",
     re.I,
 )
@@ -303,9 +312,11 @@ _APPOSITION = re.compile(rf"\b[Mm]y (?:\w+ )?(?:{alternation_pattern(KIN_EN)}), 
 
 
 def split_clauses(sentence: Sentence) -> list[Clause]:
-    """The parts of a sentence that have a verb of their own."""
+    """Split a sentence into parts that have a verb of their own."""
     text = sentence.text.replace("’", "'").replace("，", ",")
-    text = _APPOSITION.sub(lambda match: match.group().replace(",", " "), text)  # same length: spans hold
+    text = _APPOSITION.sub(
+        lambda match: match.group().replace(",", " "), text
+    )  # keeps the length, so offsets stay valid
     out: list[Clause] = []
     start = 0
     for cut in (*_CLAUSE_BORDER.finditer(text), None):
@@ -320,27 +331,32 @@ def split_clauses(sentence: Sentence) -> list[Clause]:
 
 
 _THIRD_PERSON = re.compile(
-    r"(?:lives|works|likes|loves|has|is|speaks|plays|eats|drinks|studies|hates|enjoys|prefers|owns|uses|takes|drives"
+    r"(?:lives|works|likes|loves|has|is|speaks|plays|eats|drinks|studies|hates|enjoys|prefers|owns"
+    r"|uses|takes|drives"
     r"|weighs|runs|needs|wears|does)\b"
 )
 _FIRST_PERSON = re.compile(
-    r"(?:live|work|like|love|have|am|speak|play|eat|drink|study|hate|enjoy|prefer|own|use|take|drive|weigh|run|need"
+    r"(?:live|work|like|love|have|am|speak|play|eat|drink|study|hate|enjoy|prefer|own|use|take|drive"
+    r"|weigh|run|need"
     r"|wear|do)\b"
 )
 
 
 def verb_agrees(first_person: bool, predicate: str) -> bool:
-    """Whether a verb can go with a subject not said again: in "I have a vet, lives in Leeds" it is not I."""
+    """Whether a verb fits an omitted subject: "lives in Leeds" does not fit "I"."""
     return not (_THIRD_PERSON if first_person else _FIRST_PERSON).match(predicate)
 
 
 def take_negation(text: str) -> tuple[str, bool, bool]:
-    """(predicate without its negation, denied?, ended?)"""
+    """Remove the negation from a predicate.
+
+    Returns (predicate, negated, ended), where ended means "no longer".
+    """
     body, ended = _strip_adverbs(text), False
     if _ANYMORE.search(body):
         body, ended = _ANYMORE.sub("", body), True
-    if used := _USED_TO.match(body):
-        return re.sub(r"^be ", "is ", used["rest"]), True, True
+    if formerly := _USED_TO.match(body):
+        return re.sub(r"^be ", "is ", formerly["rest"]), True, True
     if was := _WAS_ONCE.match(body):
         return f"is {was['rest']}", True, True
     if (stopped := _STOPPED_DOING.match(body)) and stopped["verb"] in _STEMS:
@@ -352,6 +368,7 @@ def take_negation(text: str) -> tuple[str, bool, bool]:
 
 
 def _strip_adverbs(text: str) -> str:
+    """Remove adverbs at the start of a predicate and after its auxiliary verb."""
     body = text.strip()
     for _ in range(3):
         body = _LEADING_ADVERB.sub("", body, count=1) if _LEADING_ADVERB.match(body) else body

@@ -1,4 +1,9 @@
-"""English wordings that state a fact indirectly (`they raised my rent to $1,350`, `they put me on 20 mg of sertraline`)."""
+"""English wordings that state a fact indirectly, rewritten as the plain statement that the rules understand.
+
+"They raised my rent to $1,350" and "Bergen is my home now" become "my rent is $1,350" and "my home is
+Bergen". Each wording is written once for all relations; the rules decide whether the plain statement is a
+fact.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +61,10 @@ _NEGATED_OR_PLANNED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Paraphrase:
-    """A pattern, the statement it means, and words of which the sentence has one if the pattern fits."""
+    """A wording: its pattern and the plain statement.
+
+    The text must contain one of `required_words`; this check is faster than the pattern.
+    """
 
     required_words: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -64,94 +72,126 @@ class _Paraphrase:
 
 
 def _paraphrase(needs: str, pattern: str, plain: str = "my {x} is {b}", flags: int = 0) -> _Paraphrase:
+    """Create a wording; `needs` are the required words, separated by "|"."""
     return _Paraphrase(tuple(needs.split("|")), re.compile(pattern, flags), plain)
 
 
 _PARAPHRASES: tuple[_Paraphrase, ...] = (
-    # somebody changed it: "they raised my rent to B", "my rent was cut to B", "it went from A to B"
-    _paraphrase(" to ", rf"\b{_CHANGED_BY}{_DIRECTION} (?P<p>my|our|the) {_TOPIC}{_FROM_OLD}{_DIRECTION} to {_NUMBER_VALUE}", "{p} {x} is {b}"),
-    _paraphrase(" to ", rf"\b(?:changed|switched|updated|set|renamed) (?:my|our) {_TOPIC}{_FROM_OLD} (?:over )?to {_VALUE}"),
-    _paraphrase(" to ", rf"\A(?:[Pp]lease )?(?:[Uu]pdate|[Cc]hange|[Ss]et|[Ss]witch) my {_TOPIC}{_FROM_OLD} to {_VALUE}"),
-    _paraphrase(" to | at ", rf"\b(?P<p>[Mm]y|[Oo]ur|[Tt]he) {_TOPIC}(?:'s| has| have)? (?:was|were|got|been|just got)"
-         rf" {_NOW_ADVERBS}{_CHANGED_BY}{_DIRECTION}{_FROM_OLD}{_DIRECTION} (?:to|at) {_VALUE}", "{p} {x} is {b}"),
-    _paraphrase(" from ", rf"\b(?:[Mm]y|[Oo]ur) {_TOPIC}(?:'s| has| have)? {_NOW_ADVERBS}{_CHANGED_ITSELF}{_DIRECTION} from [^,;]{{1,30}}?"
-         rf" to {_VALUE}"),
-    _paraphrase(" to | at ", rf"\b(?P<p>[Mm]y|[Oo]ur|[Tt]he) {_TOPIC}(?:'s| has| have)? {_NOW_ADVERBS}(?:{_CHANGED_ITSELF}{_DIRECTION}(?: by"
-         rf" [^,;]{{1,15}}?)?"
-         rf" to|stands at|sits at) {_NUMBER_VALUE}", "{p} {x} is {b}"),
-    _paraphrase(" where I | who I ", rf"{_CLAUSE_START}(?P<b>{NAME}) is {_NOW_ADVERBS}wh(?:ere|o) I (?P<v>live|work|study"
-         rf"|report to)\b",
-         "I {v} {b}"),
-    _paraphrase("changed|went|gone", rf"\b(?P<p>[Mm]y|[Oo]ur|[Tt]he) {_TOPIC}(?:'s| has| have)? {_NOW_ADVERBS}(?:changed"
-         rf"|(?:went|gone) (?:up|down))(?:[,;:]| -| —)+ (?:and )?(?:now )?(?:it(?:'s| is) )?{_NOW_ADVERBS}{_NAMED_VALUE}",
-         "{p} {x} is {b}"),
-    _paraphrase("used to be ", rf"\b(?:[Mm]y|[Oo]ur) {_TOPIC} used to be [^,;]{{1,40}}?[,;]? (?:and |but )?(?:now )?"
-         rf"it(?:'s| is) {_NOW_ADVERBS}{_VALUE}"),
-    # it is another: "B is my home now", "it isn't A anymore, it's B", "B replaced A as my boss"
+    # somebody changed the value: "they raised my rent to B", "my rent was cut to B", "it went from A to B"
+    _paraphrase(" to ",
+        rf"\b{_CHANGED_BY}{_DIRECTION} (?P<p>my|our|the) {_TOPIC}{_FROM_OLD}{_DIRECTION} to {_NUMBER_VALUE}",
+        "{p} {x} is {b}"),
+    _paraphrase(" to ",
+        rf"\b(?:changed|switched|updated|set|renamed) (?:my|our) {_TOPIC}{_FROM_OLD} (?:over )?to {_VALUE}"),
+    _paraphrase(" to ",
+        rf"\A(?:[Pp]lease )?(?:[Uu]pdate|[Cc]hange|[Ss]et|[Ss]witch) my {_TOPIC}{_FROM_OLD} to {_VALUE}"),
+    _paraphrase(" to | at ",
+        rf"\b(?P<p>[Mm]y|[Oo]ur|[Tt]he) {_TOPIC}(?:'s| has| have)? (?:was|were|got|been|just got)"
+        rf" {_NOW_ADVERBS}{_CHANGED_BY}{_DIRECTION}{_FROM_OLD}{_DIRECTION} (?:to|at) {_VALUE}",
+        "{p} {x} is {b}"),
+    _paraphrase(" from ",
+        rf"\b(?:[Mm]y|[Oo]ur) {_TOPIC}(?:'s| has| have)? {_NOW_ADVERBS}{_CHANGED_ITSELF}{_DIRECTION}"
+        rf" from [^,;]{{1,30}}?"
+        rf" to {_VALUE}"),
+    _paraphrase(" to | at ",
+        rf"\b(?P<p>[Mm]y|[Oo]ur|[Tt]he) {_TOPIC}(?:'s| has| have)?"
+        rf" {_NOW_ADVERBS}(?:{_CHANGED_ITSELF}{_DIRECTION}(?: by"
+        rf" [^,;]{{1,15}}?)?"
+        rf" to|stands at|sits at) {_NUMBER_VALUE}", "{p} {x} is {b}"),
+    _paraphrase(" where I | who I ",
+        rf"{_CLAUSE_START}(?P<b>{NAME}) is {_NOW_ADVERBS}wh(?:ere|o) I (?P<v>live|work|study"
+        rf"|report to)\b", "I {v} {b}"),
+    _paraphrase("changed|went|gone",
+        rf"\b(?P<p>[Mm]y|[Oo]ur|[Tt]he) {_TOPIC}(?:'s| has| have)? {_NOW_ADVERBS}(?:changed"
+        rf"|(?:went|gone) (?:up|down))(?:[,;:]| -| —)+ (?:and )?(?:now )?(?:it(?:'s| is)"
+        rf" )?{_NOW_ADVERBS}{_NAMED_VALUE}", "{p} {x} is {b}"),
+    _paraphrase("used to be ",
+        rf"\b(?:[Mm]y|[Oo]ur) {_TOPIC} used to be [^,;]{{1,40}}?[,;]? (?:and |but )?(?:now )?"
+        rf"it(?:'s| is) {_NOW_ADVERBS}{_VALUE}"),
+    # the value is another one: "B is my home now", "it isn't A anymore, it's B", "B replaced A as my boss"
     _paraphrase(" my | our ", rf"{_CLAUSE_START}(?P<b>{_NOT_A_PRONOUN}[A-Z\d+$€£][^,;:!?()]{{0,40}}?)"
          rf"(?: is| are|'s) {_NOW_ADVERBS}(?:my|our) {_NEW_ADJECTIVES}{_TOPIC}{_VALUE_END}"),
-    _paraphrase("no longer|n't| not ", rf"\b(?:[Mm]y|[Oo]ur) {_TOPIC} (?:is no longer|isn't|is not) [^,;]{{1,40}}?"
-         rf"(?: any ?more| any longer)?(?:[,;]| but| -| —)+ (?:now )?(?:it(?:'s| is) |that(?:'s| is) )?"
-         rf"{_NOW_ADVERBS}{_NAMED_VALUE}"),
-    _paraphrase(" as my | as our ", rf"{_CLAUSE_START}(?P<b>{_NOT_A_PRONOUN}\w[\w' .-]{{0,30}}?) (?:has |have )?{_NOW_ADVERBS}(?:replaced"
-         rf"|succeeded|(?:took|taken) over(?: from)?)(?: [\w' .-]{{1,30}}?)? as (?:my|our) {_NEW_ADJECTIVES}{_TOPIC}{_VALUE_END}"),
-    _paraphrase("become my |became my ", rf"{_CLAUSE_START}(?P<b>{_NOT_A_PRONOUN}\w[\w' .-]{{0,30}}?) (?:has |have )?{_NOW_ADVERBS}"
-         rf"bec[oa]me my {_NEW_ADJECTIVES}{_TOPIC}{_VALUE_END}"),
+    _paraphrase("no longer|n't| not ",
+        rf"\b(?:[Mm]y|[Oo]ur) {_TOPIC} (?:is no longer|isn't|is not) [^,;]{{1,40}}?"
+        rf"(?: any ?more| any longer)?(?:[,;]| but| -| —)+ (?:now )?(?:it(?:'s| is) |that(?:'s| is) )?"
+        rf"{_NOW_ADVERBS}{_NAMED_VALUE}"),
+    _paraphrase(" as my | as our ",
+        rf"{_CLAUSE_START}(?P<b>{_NOT_A_PRONOUN}\w[\w' .-]{{0,30}}?) (?:has |have )?{_NOW_ADVERBS}(?:replaced"
+        rf"|succeeded|(?:took|taken) over(?: from)?)(?: [\w' .-]{{1,30}}?)? as (?:my|our)"
+        rf" {_NEW_ADJECTIVES}{_TOPIC}{_VALUE_END}"),
+    _paraphrase("become my |became my ",
+        rf"{_CLAUSE_START}(?P<b>{_NOT_A_PRONOUN}\w[\w' .-]{{0,30}}?) (?:has |have )?{_NOW_ADVERBS}"
+        rf"bec[oa]me my {_NEW_ADJECTIVES}{_TOPIC}{_VALUE_END}"),
     _paraphrase("replaced by ", rf"\breplaced by (?P<b>{NAME}) as (?:my|our) {_TOPIC}{_VALUE_END}"),
-    _paraphrase(" call | consider ", r"\bI(?:'d| would) (?:call|consider) (?P<b>[\w' -]{2,40}?) (?:to be )?my "
-         rf"{_NEW_ADJECTIVES}{_TOPIC}{_VALUE_END}"),
-    # a new one: "I have a new favourite book: B", "I changed my number, it's B", "New address: B"
-    _paraphrase(" a new ", rf"\b(?:I|we)(?:'ve| have)? {_NOW_ADVERBS}(?:got |have |found |bought )?an? new {_TOPIC}"
-         rf"(?::|[,;] (?:and )?(?:it(?:'s| is)|called)| -| —) {_NOW_ADVERBS}{_VALUE}", flags=_I),
-    _paraphrase(": ", rf"\A(?:(?:here's )?my )?(?:new|latest|current|updated) {_TOPIC}(?: now)?: {_VALUE}", flags=_I),
+    _paraphrase(" call | consider ",
+        r"\bI(?:'d| would) (?:call|consider) (?P<b>[\w' -]{2,40}?) (?:to be )?my "
+        rf"{_NEW_ADJECTIVES}{_TOPIC}{_VALUE_END}"),
+    # a new value: "I have a new favourite book: B", "I changed my number, it's B", "New address: B"
+    _paraphrase(" a new ",
+        rf"\b(?:I|we)(?:'ve| have)? {_NOW_ADVERBS}(?:got |have |found |bought )?an? new {_TOPIC}"
+        rf"(?::|[,;] (?:and )?(?:it(?:'s| is)|called)| -| —) {_NOW_ADVERBS}{_VALUE}", flags=_I),
+    _paraphrase(": ", rf"\A(?:(?:here's )?my )?(?:new|latest|current|updated) {_TOPIC}(?: now)?: {_VALUE}",
+        flags=_I),
     _paraphrase("it's |it is |that's |that is ", rf"(?:{_I_HAVE}(?:changed|switched|swapped)(?! (?:my|our) )"
          rf"|\b(?:[Cc]hanged?"
          rf"|[Uu]pdated?|[Ss]witched|[Rr]eplaced?|[Ss]wapped) (?:my|our)) {_TOPIC}(?:[,;:]| -| —| and| so)+"
          rf" (?:now )?(?:it|that)(?:'s| is)"
          rf" {_NOW_ADVERBS}{_NAMED_VALUE}"),
-    _paraphrase("reading|measurement|result|numbers|figures|value", r"\b(?:my|today's|latest) (?:latest |last "
-         r"|newest "
-         r"|current |most recent |today's )*(?:reading|measurement|result|numbers|figures|value)s?(?: today"
-         rf"| this morning)?(?::| is| was| -|,) {_TOPIC} (?:of |at |is |was )?{_NUMBER_VALUE}", flags=_I),
-    _paraphrase("'s |latest |last ", rf"(?:[Tt]his morning's|[Tt]oday's|[Ll]atest|[Mm]y latest) {_TOPIC}(?: was| is"
-         rf"|:) {_NUMBER_VALUE}"),
+    _paraphrase("reading|measurement|result|numbers|figures|value",
+        r"\b(?:my|today's|latest) (?:latest |last "
+        r"|newest "
+        r"|current |most recent |today's )*(?:reading|measurement|result|numbers|figures|value)s?(?: today"
+        rf"| this morning)?(?::| is| was| -|,) {_TOPIC} (?:of |at |is |was )?{_NUMBER_VALUE}", flags=_I),
+    _paraphrase("'s |latest |last ",
+        rf"(?:[Tt]his morning's|[Tt]oday's|[Ll]atest|[Mm]y latest) {_TOPIC}(?: was| is"
+        rf"|:) {_NUMBER_VALUE}"),
     _paraphrase(": ", rf"\b[Mm]y {_TOPIC}(?: today| this morning| now)?: {_NUMBER_VALUE}"),
-    # the verb stays, what it takes is another: "I no longer drive a Golf; it's a Tesla now"
-    _paraphrase("no longer|do not|don't", rf"\b(?:I|[Ww]e) (?:no longer|don't|do not) {_VERB} (?P<a>[^,;.]{{1,40}}?)"
-         rf"(?: any ?more| any longer)?(?:[,;]| -| —| but)+ (?:now )?(?:it(?:'s| is) |in |at )?{_NOW_ADVERBS}"
-         rf"{_NAMED_VALUE}", "I {v} {b}"),
-    _paraphrase("moved out of ", rf"{_I_HAVE}moved out of [^,;]{{1,30}}? (?:and )?(?:into|to) (?P<b>{NAME}){_VALUE_END}",
-         "I moved to {b}"),
+    # same verb, new value: "I no longer drive a Golf; it's a Tesla now"
+    _paraphrase("no longer|do not|don't",
+        rf"\b(?:I|[Ww]e) (?:no longer|don't|do not) {_VERB} (?P<a>[^,;.]{{1,40}}?)"
+        rf"(?: any ?more| any longer)?(?:[,;]| -| —| but)+ (?:now )?(?:it(?:'s| is) |in |at )?{_NOW_ADVERBS}"
+        rf"{_NAMED_VALUE}", "I {v} {b}"),
+    _paraphrase("moved out of ",
+        rf"{_I_HAVE}moved out of [^,;]{{1,30}}? (?:and )?(?:into|to) (?P<b>{NAME}){_VALUE_END}",
+        "I moved to {b}"),
     _paraphrase("moved |live at ", rf"{_I_HAVE}(?:moved (?:in)?to|live at) (?P<b>\d+\w? {NAME}){_VALUE_END}",
          "my address is {b}"),
-    _paraphrase(" to a new ", rf"{_I_HAVE}(?:moved|switched|went|changed) to a new (?:company|employer|job|firm)[,:]"
-         rf" (?:at )?(?P<b>{NAME}){_VALUE_END}", "I work at {b}"),
+    _paraphrase(" to a new ",
+        rf"{_I_HAVE}(?:moved|switched|went|changed) to a new (?:company|employer|job|firm)[,:]"
+        rf" (?:at )?(?P<b>{NAME}){_VALUE_END}", "I work at {b}"),
     _paraphrase("I'm |I am ", rf"\bI(?: no longer live| don't live|'m no longer| am no longer| left|'ve left)"
-         rf"(?: in)? {NAME}(?: any ?more)?{_THEN}I(?:'m| am) {_NOW_ADVERBS}in (?P<b>{NAME}){_VALUE_END}", "I live in {b}"),
-    _paraphrase(" these days| nowadays", rf"\bI(?:'m| am) {_NOW_ADVERBS}in (?P<b>{NAME}) (?:these days|nowadays)\b",
-         "I live in {b}"),
+        rf"(?: in)? {NAME}(?: any ?more)?{_THEN}I(?:'m| am) {_NOW_ADVERBS}in (?P<b>{NAME}){_VALUE_END}",
+        "I live in {b}"),
+    _paraphrase(" these days| nowadays",
+        rf"\bI(?:'m| am) {_NOW_ADVERBS}in (?P<b>{NAME}) (?:these days|nowadays)\b", "I live in {b}"),
     _paraphrase("I'm |I am ", r"\bI(?: no longer work| don't work|'m no longer| am no longer| left|'ve left)"
          rf"(?: at| for| with)? {NAME}(?: any ?more)?{_THEN}I(?:'m| am) {_NOW_ADVERBS}(?:at|with)"
          rf" (?P<b>{NAME}){_VALUE_END}", "I work at {b}"),
-    _paraphrase(" me", rf"(?<![\w'-])(?P<b>{NAME}) (?:has |have )?{_NOW_ADVERBS}(?:hired|employed|poached|headhunted) me"
-         r"(?! (?:to|for|as (?:her|his|their))\b)", "I joined {b}"),
-    # how I can be reached
-    _paraphrase(" me ", r"\b(?:(?:you can|you could|please|just) )*(?:reach|call|text|ring|phone|message|e-?mail"
-         rf"|contact|write to) me {_NOW_ADVERBS}(?:on|at|under|via) (?:my \w+ )?{_CONTACT}", "{contact} {b}", _I),
+    _paraphrase(" me",
+        rf"(?<![\w'-])(?P<b>{NAME}) (?:has |have )?{_NOW_ADVERBS}(?:hired|employed|poached|headhunted) me"
+        r"(?! (?:to|for|as (?:her|his|their))\b)", "I joined {b}"),
+    # contact details
+    _paraphrase(" me ",
+        r"\b(?:(?:you can|you could|please|just) )*(?:reach|call|text|ring|phone|message|e-?mail"
+        rf"|contact|write to) me {_NOW_ADVERBS}(?:on|at|under|via) (?:my \w+ )?{_CONTACT}", "{contact} {b}",
+        _I),
     _paraphrase(" now| instead", rf"\b(?:use|call|text|dial|ring|email|write to) {_CONTACT},? (?:from now on"
          r"|instead)\b",
          "{contact} {b}", _I),
     _paraphrase("no longer use ", rf"\bno longer use (?:{_EMAIL}|{_PHONE})(?:[,;.]| -| —)+ (?:now |please )*"
          rf"(?:use |write to |it's |it is |call |e-?mail me at ){_CONTACT}", "{contact} {b}", _I),
-    _paraphrase(" number| email| mail", rf"(?:\bmy|{_I_HAVE}(?:got |have )?a) new (?:(?:phone|mobile|cell|work"
-         rf"|home) )?"
-         rf"(?:number|e-?mail(?: address)?)(?:,|:| -)? (?:is )?{_CONTACT}", "{contact} {b}", _I),
+    _paraphrase(" number| email| mail",
+        rf"(?:\bmy|{_I_HAVE}(?:got |have )?a) new (?:(?:phone|mobile|cell|work"
+        rf"|home) )?"
+        rf"(?:number|e-?mail(?: address)?)(?:,|:| -)? (?:is )?{_CONTACT}", "{contact} {b}", _I),
     _paraphrase("old |previous ", rf"\bmy (?:old|previous) (?:number|e-?mail|address)\b[^.;]{{0,40}}?[,;] "
          rf"(?:please )?(?:use|call|text|write to) {_CONTACT}", "{contact} {b}", _I),
-    _paraphrase("@", rf"(?P<b>{_EMAIL}) is (?:now )?my {_NEW_ADJECTIVES}{_TOPIC}{_VALUE_END}", "my email is {b}"),
-    # none at all: "I have no drug allergies", "I take no medicine"
-    _paraphrase("allerg", rf"(?:{_I_HAVE}(?:got )?|\A(?:no,? )?)no (?:known )?(?P<b>drug|medicine|medication|food)"
-         r" allerg(?:y|ies)\b", "I am not allergic to any {b}", _I),
+    _paraphrase("@", rf"(?P<b>{_EMAIL}) is (?:now )?my {_NEW_ADJECTIVES}{_TOPIC}{_VALUE_END}",
+        "my email is {b}"),
+    # nothing at all: "I have no drug allergies", "I take no medicine"
+    _paraphrase("allerg",
+        rf"(?:{_I_HAVE}(?:got )?|\A(?:no,? )?)no (?:known )?(?P<b>drug|medicine|medication|food)"
+        r" allerg(?:y|ies)\b", "I am not allergic to any {b}", _I),
     _paraphrase("allerg", rf"(?:{_I_HAVE}(?:got )?|\A(?:no,? )?)no (?:known )?allerg(?:y|ies) to (?:any )?"
          r"(?P<b>drug|medicine|medication|food)s?\b", "I am not allergic to any {b}", _I),
     _paraphrase("allerg", rf"(?:{_I_HAVE}(?:got )?no (?:known )?|\A(?:no,? )?no (?:known )?"
@@ -160,48 +200,57 @@ _PARAPHRASES: tuple[_Paraphrase, ...] = (
          "I am not allergic to any substance", _I),
     _paraphrase(" no ", r"\bI(?:'m| am)? (?:currently |now )?(?:take|taking|on|use) no (?:regular )?"
          r"(?P<b>medicine|medication|tablet|pill)s?\b", "I do not take any {b}", _I),
-    # readings and rooms
+    # pay, doses, weight and rooms
     _paraphrase(" raise to | rise to ", rf"{_I_HAVE}[a-z ]{{0,20}}?(?:pay )?(?:raise|rise) to (?P<b>{MONEY})",
          "my salary is {b}"),
     _paraphrase(" me ", rf"\b(?:put|started|switched|moved|has|have) me (?:back |up |down )?(?:on|to|onto)"
          rf" (?P<b>{DOSE} (?:of )?[a-z][\w-]+)", "I take {b}"),
-    _paraphrase("instead of ", rf"\bI(?:'m| am)? {_NOW_ADVERBS}see(?:ing)? (?P<b>Dr\.? {NAME})(?: now)? instead of"
-         rf" (?P<a>Dr\.? {NAME})", "my doctor is {b}"),
-    _paraphrase("weighed ", r"\bweighed (?:myself|in)\b[\w ]{0,25}?(?::|,| -| —| at| and (?:it was|it's|i'm|i was))"
-         rf" (?P<b>\d[\d.,]* ?{WEIGHT_UNIT})\b", "I weigh {b}", _I),
-    _paraphrase("scale", r"\b(?:the|my) (?:bathroom )?scales? (?:now )?(?:says?|said|shows?|showed|reads?|put me at)"
-         rf" (?P<b>\d[\d.,]* ?{WEIGHT_UNIT})\b", "I weigh {b}", _I),
-    _paraphrase("room |seat |locker ", rf"(?:\b{_ASSIGNED} (?:me|us)|{_I_HAVE}(?:been |was |were |got )?{_ASSIGNED}) (?:in"
-         rf"|to|into)"
-         r" (?P<x>room|seat|locker)(?: number| no\.?)? (?P<b>[A-Z]?\d+[A-Za-z]?)\b", "my {x} number is {b}"),
-    _paraphrase("room |seat |locker ", r"\bI(?:'m| am) (?:now |currently |staying )*in (?P<x>room|seat|locker)"
-         r"(?: number| no\.?)? (?P<b>[A-Z]?\d+[A-Za-z]?)\b", "my {x} number is {b}"),
+    _paraphrase("instead of ",
+        rf"\bI(?:'m| am)? {_NOW_ADVERBS}see(?:ing)? (?P<b>Dr\.? {NAME})(?: now)? instead of"
+        rf" (?P<a>Dr\.? {NAME})", "my doctor is {b}"),
+    _paraphrase("weighed ",
+        r"\bweighed (?:myself|in)\b[\w ]{0,25}?(?::|,| -| —| at| and (?:it was|it's|i'm|i was))"
+        rf" (?P<b>\d[\d.,]* ?{WEIGHT_UNIT})\b", "I weigh {b}", _I),
+    _paraphrase("scale",
+        r"\b(?:the|my) (?:bathroom )?scales? (?:now )?(?:says?|said|shows?|showed|reads?|put me at)"
+        rf" (?P<b>\d[\d.,]* ?{WEIGHT_UNIT})\b", "I weigh {b}", _I),
+    _paraphrase("room |seat |locker ",
+        rf"(?:\b{_ASSIGNED} (?:me|us)|{_I_HAVE}(?:been |was |were |got )?{_ASSIGNED}) (?:in"
+        rf"|to|into)"
+        r" (?P<x>room|seat|locker)(?: number| no\.?)? (?P<b>[A-Z]?\d+[A-Za-z]?)\b", "my {x} number is {b}"),
+    _paraphrase("room |seat |locker ",
+        r"\bI(?:'m| am) (?:now |currently |staying )*in (?P<x>room|seat|locker)"
+        r"(?: number| no\.?)? (?P<b>[A-Z]?\d+[A-Za-z]?)\b", "my {x} number is {b}"),
 )  # fmt: skip
 
 _DOSE_CHANGE = re.compile(
     r"\b[Mm]y (?:new |current |daily |usual |morning |evening )?(?:(?P<dose>dose|dosage) of )?"
     r"(?P<x>[a-z][\w-]+)(?P<dose2> dose| dosage)?(?:'s| has| have)? (?:is|was|got|been|went|gone)"
-    rf"(?: now| just| only| currently)*(?: {_CHANGED_BY}{_DIRECTION}{_FROM_OLD}{_DIRECTION} (?:to|at)| (?:up|down) to)?(?: at)?"
-    rf" (?P<b>{DOSE})"
+    rf"(?: now| just| only| currently)*(?: {_CHANGED_BY}{_DIRECTION}{_FROM_OLD}{_DIRECTION} (?:to|at)"
+    rf"| (?:up|down) to)?(?: at)? (?P<b>{DOSE})"
 )
 _SURE_UNIT = re.compile(r"(?:mg|mcg|µg|ug|iu|units?)\Z", _I)
 _CHANGED_PROVIDER = re.compile(
     rf"(?P<y>){_I_HAVE}(?:changed|switched|swapped) (?P<x>[a-z]+?)s(?:[,;:]| -| —| and| so)+ (?:now )?"
-    rf"(?:(?:I(?:'m| am)?|my new one is|it(?:'s| is)) )?{_NOW_ADVERBS}(?:(?:see|seeing|go to|going to|use|using|have"
-    rf"|with|at|bank with|attend) )?{_NAMED_VALUE}"
+    rf"(?:(?:I(?:'m| am)?|my new one is|it(?:'s| is)) )?{_NOW_ADVERBS}"
+    rf"(?:(?:see|seeing|go to|going to|use|using|have|with|at|bank with|attend) )?{_NAMED_VALUE}"
 )
 _VERB_WITH_PREPOSITION = {"live": "live in", "work": "work at", "study": "study at"}
-_PROVIDER_STATEMENTS = {"job": "I work at {b}", "employer": "I work at {b}", "school": "I attend {b}"}
-_PROVIDER_STATEMENTS |= {"college": "I attend {b}", "company": "I work at {b}", "universitie": "I attend {b}"}
+_PROVIDER_STATEMENTS = dict.fromkeys(("job", "employer", "company"), "I work at {b}") | dict.fromkeys(
+    ("school", "college", "universitie"), "I attend {b}"
+)
+"""Statements for "I've changed jobs"; keys are plurals without their "s", hence "universitie"."""
 _PROFESSIONAL = (
     r"(?P<x>doctor|gp|GP|vet|lawyer|solicitor|accountant|barber|hairdresser|physio|coach|trainer|tutor|cleaner"
     r"|cardiologist|dermatologist)"
 )
 _NEW_PROFESSIONAL = re.compile(
-    rf"\b[Mm]y (?:new {_PROFESSIONAL} is {_NOW_ADVERBS}|{_PROFESSIONAL.replace('<x>', '<y>')} is now )(?P<b>{NAME})"
+    rf"\b[Mm]y (?:new {_PROFESSIONAL} is {_NOW_ADVERBS}"
+    rf"|{_PROFESSIONAL.replace('<x>', '<y>')} is now )(?P<b>{NAME})"
 )
 _IS_NEW_PROFESSIONAL = re.compile(
-    rf"(?<![\w'-])(?P<b>{NAME}) is (?:now )?my (?:new {_PROFESSIONAL}\b|{_PROFESSIONAL.replace('<x>', '<y>')} now\b)"
+    rf"(?<![\w'-])(?P<b>{NAME}) is (?:now )?my (?:new {_PROFESSIONAL}\b"
+    rf"|{_PROFESSIONAL.replace('<x>', '<y>')} now\b)"
 )
 _KIN_TOPIC = re.compile(rf"(?:\w+ ){{0,2}}(?:{alternation_pattern(KIN_EN | PETS_EN)})s?\Z")
 _PARAPHRASE_HINT = re.compile(
@@ -213,7 +262,7 @@ _PARAPHRASE_HINT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PlainStatement:
-    """The words `text[start:end]`, put plainly, and what they say is so no more."""
+    """The plain statement for `text[start:end]`, and the values that the text says are outdated."""
 
     plain: str
     start: int
@@ -222,44 +271,48 @@ class PlainStatement:
 
 
 def find_paraphrases(text: str) -> Iterator[PlainStatement]:
-    """What a sentence may say in a roundabout way, the surest first; the tables tell which of it is so."""
+    """Find indirect wordings, the most reliable first; the rules decide which plain statements are facts."""
     if not _PARAPHRASE_HINT.search(text):
         return
     for pattern in (_CHANGED_PROVIDER, _NEW_PROFESSIONAL, _IS_NEW_PROFESSIONAL):
-        if (found := pattern.search(text)) and not _NEGATED_OR_PLANNED.search(text[: found.start()]):
-            yield _replacement(found)
+        if (match := pattern.search(text)) and not _NEGATED_OR_PLANNED.search(text[: match.start()]):
+            yield _replacement(match)
     if (dosed := _DOSE_CHANGE.search(text)) and (
         is_medicine(dosed["x"]) or ((dosed["dose"] or dosed["dose2"]) and _SURE_UNIT.search(dosed["b"]))
     ):
         yield PlainStatement(f"I take {dosed['x']} {dosed['b']}", *dosed.span())
-    for wording in _PARAPHRASES:
-        found = wording.pattern.search(text) if any(word in text for word in wording.required_words) else None
-        if not found or _NEGATED_OR_PLANNED.search(text[: found.start()]):
+    for paraphrase in _PARAPHRASES:
+        match = (
+            paraphrase.pattern.search(text)
+            if any(word in text for word in paraphrase.required_words)
+            else None
+        )
+        if not match or _NEGATED_OR_PLANNED.search(text[: match.start()]):
             continue
-        groups = {key: value.strip() for key, value in found.groupdict().items() if value}
-        if _KIN_TOPIC.match(groups.get("x", "")) and not _swaps_people(found):
-            continue  # "I moved my sister to Leeds"
+        groups = {key: value.strip() for key, value in match.groupdict().items() if value}
+        if _KIN_TOPIC.match(groups.get("x", "")) and not _swaps_people(match):
+            continue  # a relative is no attribute: "I moved my sister to Leeds"
         if groups.get("v") in _VERB_WITH_PREPOSITION:
             groups["v"] = _VERB_WITH_PREPOSITION[groups["v"]]
         contact = "my email is" if "@" in groups["b"] else "my phone number is"
-        before = (groups["a"],) if "a" in groups else ()
-        yield PlainStatement(wording.plain.format(contact=contact, **groups), *found.span(), before)
+        rejected = (groups["a"],) if "a" in groups else ()
+        yield PlainStatement(paraphrase.plain.format(contact=contact, **groups), *match.span(), rejected)
 
 
-def _swaps_people(found: re.Match[str]) -> bool:
-    """Whether a role is given to somebody else: "my boss isn't Laura anymore, it's Peter"."""
+def _swaps_people(match: re.Match[str]) -> bool:
+    """Whether the wording gives a role to somebody else: "my boss isn't Laura anymore, it's Peter"."""
     return bool(
         re.search(
-            r"no longer|n't|\bnot\b|changed[,;:]|replaced|took over|taken over|succeeded", found.group()
+            r"no longer|n't|\bnot\b|changed[,;:]|replaced|took over|taken over|succeeded", match.group()
         )
     )
 
 
-def _replacement(found: re.Match[str]) -> PlainStatement:
-    """ "I've changed doctors, I see Dr. Klein now": the one before is it no more, whoever that was."""
-    what = (found["x"] or found["y"]).lower()
-    plain = _PROVIDER_STATEMENTS.get(what, "my {x} is {b}").format(x=what, b=found["b"].strip())
-    return PlainStatement(plain, *found.span(), (ALL_VALUES,))
+def _replacement(match: re.Match[str]) -> PlainStatement:
+    """The statement of "I've changed doctors, I see Dr. Klein now"; it replaces whatever was known before."""
+    noun = (match["x"] or match["y"]).lower()
+    plain = _PROVIDER_STATEMENTS.get(noun, "my {x} is {b}").format(x=noun, b=match["b"].strip())
+    return PlainStatement(plain, *match.span(), (ALL_VALUES,))
 
 
 _DOSE_CHANGED = re.compile(
@@ -301,37 +354,43 @@ _INDIRECT_HINT = re.compile(r"\b(?:my|me|it)\b| as an? ", re.I)
 
 
 def find_indirect_facts(sentence: Sentence) -> Iterator[tuple[Clause, ExtractedFact]]:
-    """Facts of the user wherever in a sentence they stand."""
+    """Find facts about the user in sentences with another subject: "they bumped my insulin to 12 units"."""
     text = sentence.text.replace("’", "'")
     if not _INDIRECT_HINT.search(text):
         return
-    if (dosed := _DOSE_CHANGED.search(text)) and not _NEGATION.search(text[: dosed.start()][-12:]):
-        drug = dosed["o"] or _last_dosed(text[: dosed.start()])
+    if (dose_change := _DOSE_CHANGED.search(text)) and not _NEGATION.search(
+        text[: dose_change.start()][-12:]
+    ):
+        drug = dose_change["o"] or _last_dosed(text[: dose_change.start()])
         if drug:
-            yield _indirect_fact(sentence, dosed, "takes", f"{drug} {dosed['dose']}")
-    if put := _PUT_ON.search(text):
-        drug, dose = put["a"] or put["b"], (put["dose"] or put["dose2"] or "").strip(" ,")
+            yield _indirect_fact(sentence, dose_change, "takes", f"{drug} {dose_change['dose']}")
+    if prescription := _PUT_ON.search(text):
+        drug, dose = (
+            prescription["a"] or prescription["b"],
+            (prescription["dose"] or prescription["dose2"] or "").strip(" ,"),
+        )
         if is_medicine(drug) or dose:
-            yield _indirect_fact(sentence, put, "takes", f"{drug} {dose}".strip())
-    if (paid := _PAID_AS.search(text)) and is_job(paid["o"]):
-        yield _indirect_fact(sentence, paid, "works as", paid["o"])
-    if (first := _FIRST_DAY.search(text)) and is_employer(first["o"]):
-        yield _indirect_fact(sentence, first, "works at", first["o"])
-    if odd := _NOT_MY_THING.search(text):
-        yield _indirect_fact(sentence, odd, "likes", odd["o"], negated=True)
-    if best := _FAVOURITE.search(text):
-        yield _indirect_fact(sentence, best, f"favourite {best['what'].lower()}", best["o"])
+            yield _indirect_fact(sentence, prescription, "takes", f"{drug} {dose}".strip())
+    if (job := _PAID_AS.search(text)) and is_job(job["o"]):
+        yield _indirect_fact(sentence, job, "works as", job["o"])
+    if (employer := _FIRST_DAY.search(text)) and is_employer(employer["o"]):
+        yield _indirect_fact(sentence, employer, "works at", employer["o"])
+    if disliked := _NOT_MY_THING.search(text):
+        yield _indirect_fact(sentence, disliked, "likes", disliked["o"], negated=True)
+    if favourite := _FAVOURITE.search(text):
+        yield _indirect_fact(sentence, favourite, f"favourite {favourite['what'].lower()}", favourite["o"])
 
 
 def _last_dosed(text: str) -> str:
-    """The medicine that "it" means in "they upped it to 20 mg": the last that was named with a dose."""
-    found = _DRUG_WITH_DOSE.findall(text)
-    return str(found[-1]) if found else ""
+    """The medicine that "it" refers to in "they upped it to 20 mg": the last one named with a dose."""
+    match = _DRUG_WITH_DOSE.findall(text)
+    return str(match[-1]) if match else ""
 
 
 def _indirect_fact(
     sentence: Sentence, match: re.Match[str], relation: str, value: str, *, negated: bool = False
 ) -> tuple[Clause, ExtractedFact]:
+    """A fact about the user and the clause that states it."""
     start, end = sentence.start + match.start(), sentence.start + match.end()
     return Clause(match.group(), start, end), ExtractedFact(
         "loose", USER, relation, (value.strip(),), negated

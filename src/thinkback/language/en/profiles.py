@@ -1,4 +1,9 @@
-"""English profile lines (`Eva's occupation: welder`) and statements about the world (`The capital of China is Beijing`)."""
+"""English profile lines ("Eva's occupation: welder") and statements about the world.
+
+A profile line has one shape for all attributes: owner, noun, value. A noun that is not in
+`language.attributes` is accepted only in an unambiguous form. Judgements ("Eva's education is impressive")
+are no values.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +42,13 @@ _HEADING = re.compile(rf"[#*\s]*(?P<o>{NAME})\**\s*[:：]?\**")
 _NOT_VALUE_OPENINGS = word_set(
     "that how why what when where whether because if not no to in on at about so too as like by for from"
     " being getting becoming never always still all something nothing one it this there here just none"
-    " of such quite-a up down over under more less better worse than going"
+    " of such up down over under more less better worse than going"
 )
 _JUDGEMENT_WORDS = word_set(
     "good great bad fine nice amazing awesome terrible awful impressive important interesting perfect"
     " poor weak strong excellent lovely okay ok wonderful deceiving growing waning fading rising"
     " increasing improving changing falling gone lost missing unknown private secret irrelevant"
-    " different similar the-same mine yours hers his theirs unclear unusual stunning striking beautiful"
+    " different similar mine yours hers his theirs unclear unusual stunning striking beautiful"
     " limited broad wide varied many few best worst high low key everything expensive incomplete"
     " outdated wrong right correct due ready available over"
 )
@@ -53,25 +58,28 @@ _AMBIGUOUS_NOUNS = word_set(
     " interest origin mobile phone skill talent education goal weakness faith passions specialty"
     " speciality expertise alias zodiac hobby interests sex"
 )
-"""Of the speaker these say too much else: "my character is level 40", "my phone is dead"."""
-_MAX_VALUE_WORDS, _MAX_FREE_TEXT_WORDS = 8, 30  # words of a value
+"""Nouns that are no attribute after "my": "my character is level 40", "my phone is dead"."""
+_MAX_VALUE_WORDS, _MAX_FREE_TEXT_WORDS = 8, 30
 _EDGE_CHARS = " \t\n.;!*…"
 _MY_OR_OUR = re.compile(r"\b(?:my|our)\b", re.I)
 
 
 def read_profile_line(text: str, owner: str = "") -> ProfileLine:
-    """`owner` is whom labels speak of that stand alone: "Occupation: welder"."""
+    """Read one line of a profile.
+
+    `owner` is the person that a label without a name ("Occupation: welder") describes.
+    """
     plain = text.replace("’", "'").strip()
-    found = _OWNER_ATTRIBUTE.fullmatch(plain) or _ATTRIBUTE_OF_OWNER.fullmatch(plain)
-    if found or (found := _OTHER_ATTRIBUTE.fullmatch(plain)):
-        noun = re.sub(r"(?: is|\s*[:：])\s*\Z", "", found["noun"]).lower()
-        whose = USER if found["mine"] else found["owner"]
-        loose = noun in _AMBIGUOUS_NOUNS or found.re is _OTHER_ATTRIBUTE
-        if loose if whose == USER else not is_name(whose):
+    match = _OWNER_ATTRIBUTE.fullmatch(plain) or _ATTRIBUTE_OF_OWNER.fullmatch(plain)
+    if match or (match := _OTHER_ATTRIBUTE.fullmatch(plain)):
+        noun = re.sub(r"(?: is|\s*[:：])\s*\Z", "", match["noun"]).lower()
+        person = USER if match["mine"] else match["owner"]
+        is_ambiguous = noun in _AMBIGUOUS_NOUNS or match.re is _OTHER_ATTRIBUTE
+        if is_ambiguous if person == USER else not is_name(person):
             return ProfileLine((), "")
-        return ProfileLine(_read_attribute(whose, noun, found["o"]), whose)
-    if named := _NAME_LABEL.fullmatch(plain):
-        return ProfileLine((), named["o"] if is_name(named["o"]) else "")
+        return ProfileLine(_read_attribute(person, noun, match["o"]), person)
+    if name := _NAME_LABEL.fullmatch(plain):
+        return ProfileLine((), name["o"] if is_name(name["o"]) else "")
     if owner and (label := _LABEL.fullmatch(plain)):
         return ProfileLine(_read_attribute(owner, label["noun"].lower(), label["o"]), owner)
     heading = _HEADING.fullmatch(plain)
@@ -79,33 +87,40 @@ def read_profile_line(text: str, owner: str = "") -> ProfileLine:
 
 
 def _read_attribute(owner: str, noun: str, words: str) -> tuple[ExtractedFact, ...]:
-    known = _ATTRIBUTES_BY_NOUN.get(noun)
+    """The fact of "owner's noun is words", if the words can be a value."""
+    attribute = _ATTRIBUTES_BY_NOUN.get(noun)
     value = _MY_OR_OUR.sub("their", words.strip(_EDGE_CHARS))
-    free = known is not None and known.is_free_text
-    if not free:
-        value = value if known and known.is_list else re.split(r", (?:and|but|which|who|so)\b|;", value)[0]
-    values = split_list(value) if known is not None and known.is_list else (value,)
-    if known is not None and known.relation == "works as":
+    is_free_text = attribute is not None and attribute.is_free_text
+    if not is_free_text:
+        value = (
+            value
+            if attribute and attribute.is_list
+            else re.split(r", (?:and|but|which|who|so)\b|;", value)[0]
+        )
+    values = split_list(value) if attribute is not None and attribute.is_list else (value,)
+    if attribute is not None and attribute.relation == "works as":
         values = tuple(re.sub(r"\A(?:an?|the) ", "", each) for each in values)
-    if not all(_is_value(each, free=free) for each in values):
+    if not all(_is_value(each, is_free_text=is_free_text) for each in values):
         return ()
-    reading = build_profile_fact(
-        owner, noun, values, f"{{s}}'s {noun} {'are' if _plural(noun) else 'is'} {{o}}"
+    fact = build_profile_fact(
+        owner, noun, values, f"{{s}}'s {noun} {'are' if _is_plural(noun) else 'is'} {{o}}"
     )
-    return () if reading is None else (reading,)
+    return () if fact is None else (fact,)
 
 
-def _is_value(words: str, *, free: bool) -> bool:
+def _is_value(words: str, *, is_free_text: bool) -> bool:
+    """Whether the words state a value, not a judgement or a question."""
     parts = words.lower().split()
     if not parts or parts[0] in _NOT_VALUE_OPENINGS or "?" in words:
         return False
     bare = [part.strip(",") for part in parts if part not in _DEGREES]
     if bare and bare[0] in _JUDGEMENT_WORDS and len(bare) <= 3:
         return False
-    return len(parts) <= _MAX_FREE_TEXT_WORDS if free else is_usable_value(words, _MAX_VALUE_WORDS)
+    return len(parts) <= _MAX_FREE_TEXT_WORDS if is_free_text else is_usable_value(words, _MAX_VALUE_WORDS)
 
 
-def _plural(noun: str) -> bool:
+def _is_plural(noun: str) -> bool:
+    """Whether a noun is a plural, by its ending."""
     return noun.endswith("s") and not noun.endswith(("ss", "us"))
 
 
@@ -137,15 +152,15 @@ _LAB_VALUE = re.compile(
 
 
 def find_world_facts(sentence: Sentence) -> Iterator[tuple[Clause, ExtractedFact]]:
-    """What a sentence says of the world."""
+    """Facts about countries, works and laboratory values; they are no facts about the user."""
     text = sentence.text.strip()
     clause = Clause(text, sentence.start, sentence.end)
-    if (found := _WORLD_FACT.fullmatch(text) or _WORLD_FACT_REVERSED.fullmatch(text)) and is_name(
-        found["s"].removeprefix("the ")
+    if (match := _WORLD_FACT.fullmatch(text) or _WORLD_FACT_REVERSED.fullmatch(text)) and is_name(
+        match["s"].removeprefix("the ")
     ):
-        said = f"The {found['x']} of {{s}} is {{o}}"
-        reading = ExtractedFact("of", found["s"], found["x"], (found["o"],), kind="knowledge", template=said)
-        yield clause, reading
-    elif found := _LAB_VALUE.match(text):
-        subject = found["s"].replace("my ", "the ")
-        yield clause, ExtractedFact("measured", subject, "is", (found["o"].strip(),), kind="knowledge")
+        template = f"The {match['x']} of {{s}} is {{o}}"
+        fact = ExtractedFact("of", match["s"], match["x"], (match["o"],), kind="knowledge", template=template)
+        yield clause, fact
+    elif match := _LAB_VALUE.match(text):
+        subject = match["s"].replace("my ", "the ")
+        yield clause, ExtractedFact("measured", subject, "is", (match["o"].strip(),), kind="knowledge")

@@ -1,7 +1,8 @@
-"""An English statement -> readings: clauses, their subjects, time and negation taken off, then the tables.
+"""Reads the facts of English statements, clause by clause.
 
-Coreference is the simplest that is safe: "she" is the one woman (or person of unknown sex) that this turn has
-named so far, else the one of the turns just before; "there" is the one place.
+For each clause the reader finds the subject, removes time and negation, and matches the rules. Coreference is
+conservative: "she" is the only woman (or person of unknown gender) mentioned so far in this turn, otherwise
+in the turns before; "there" is the only place.
 """
 
 from __future__ import annotations
@@ -35,7 +36,6 @@ from thinkback.language.en.lexicon import NAME, is_lowercase_name, is_name
 from thinkback.language.en.paraphrases import find_indirect_facts, find_paraphrases
 from thinkback.language.en.profiles import find_world_facts, read_profile_line
 from thinkback.language.en.rules import (
-    ATTRIBUTE_RULES,
     KIN_MENTION,
     PREDICATE_RULES,
     build_facts,
@@ -43,6 +43,7 @@ from thinkback.language.en.rules import (
     strip_trailing_adverbs,
     trim_value,
 )
+from thinkback.language.en.rules_profile import ATTRIBUTE_RULES
 from thinkback.language.kinship import INDEFINITE_ROLES, KIN_EN, PETS_EN
 from thinkback.language.names import USER
 from thinkback.language.rules import Clause, ExtractedFact
@@ -87,6 +88,7 @@ _BASED_IN = re.compile(
 )
 _MOVING_RULES = frozenset(("moved", "settled", "moved into"))
 _RELATIONSHIP_RULES = frozenset(("is their kin", "is kin of"))
+_NAMING_RULES = frozenset(("kin named", "pet got", "pet christened"))
 _CHANGEABLE_KIN = frozenset(
     ("boss", "landlord", "girlfriend", "boyfriend", "partner", "roommate", "doctor", "therapist")
 )
@@ -100,125 +102,135 @@ _MOVED_THERE = re.compile(
 
 @dataclass(slots=True)
 class EnglishReader:
-    """Reads the statements of one turn in order, remembering whom it has named."""
+    """Reads the statements of one turn in order and remembers the people mentioned."""
 
     now: datetime
     people: list[str] = field(default_factory=list)
     previous_mentions: MentionContext | None = None
     subject: str = ""
+    """Subject of the last clause; a clause without a subject continues it."""
     has_time: bool = False
+    """Whether the current clause has a time expression."""
     mentions: MentionContext = field(init=False)
-    _name_ends: dict[int, str] = field(
-        default_factory=dict
-    )  # where in the sentence the name of a person ends
+    _name_ends: dict[int, str] = field(default_factory=dict)
+    """End offset of a name in the sentence -> name."""
     _has_explicit_subject: bool = False
-    _uses_capitals: bool = False  # whether the writer uses capital letters
-    _last_pet: str = ""  # the kind that was spoken of last: "got a puppy! named him Rex"
-    _profile_owner: str = ""  # whose labels follow: "Name: Eva Holm", then "Occupation: welder"
+    _uses_capitals: bool = False
+    _last_pet: str = ""
+    """Kind of the pet mentioned last: "got a puppy! named him Rex"."""
+    _profile_owner: str = ""
+    """Person whom the next labels describe: "Name: Eva Holm", then "Occupation: welder"."""
 
     def __post_init__(self) -> None:
         self.mentions = MentionContext(self.people, previous=self.previous_mentions)
 
     def read(self, sentence: Sentence, default_subject: str = "") -> Iterator[tuple[Clause, ExtractedFact]]:
-        """What a sentence says; `about` is whom its first clause speaks of if it names nobody."""
+        """Yield the facts of a sentence with the clauses that state them.
+
+        `default_subject` is the subject of a first clause that names nobody.
+        """
         self._uses_capitals = bool(_CAPITAL_LETTER.search(sentence.text))
-        restatements = list(self._read_paraphrases(sentence))
+        paraphrases = list(self._read_paraphrases(sentence))
         self.subject = default_subject
-        named, ties = list(self.read_names(sentence)), list(self._read_relationships(sentence))
-        rest = _blank_out(
-            sentence, [*(clause for clause, _ in restatements), *(clause for clause, _ in ties)]
-        )
-        readings = [*named, *ties, *restatements, *find_world_facts(sentence)]
-        if not any(reading.kind == "knowledge" for _, reading in readings):
-            readings += [*self._read_clauses(rest), *find_indirect_facts(rest)]
-        told = (
-            read_profile_line(sentence.text, self._profile_owner)
-            if not readings or self._profile_owner
-            else None
-        )
-        if told and not readings:
-            readings = [(Clause(sentence.text, *sentence[1:]), reading) for reading in told.facts]
-        self._profile_owner = told.owner if told else ""
-        yield from sorted(
-            readings, key=lambda read: read[0].start
-        )  # a later word may bring an earlier up to date
+        named, relationships = list(self.read_names(sentence)), list(self._read_relationships(sentence))
+        rest = _blank_out(sentence, [clause for clause, _ in (*paraphrases, *relationships)])
+        facts = [*named, *relationships, *paraphrases, *find_world_facts(sentence)]
+        if not any(fact.kind == "knowledge" for _, fact in facts):
+            facts += [*self._read_clauses(rest), *find_indirect_facts(rest)]
+        profile = None
+        if not facts or self._profile_owner:
+            profile = read_profile_line(sentence.text, self._profile_owner)
+        if profile and not facts:
+            facts = [(Clause(sentence.text, *sentence[1:]), fact) for fact in profile.facts]
+        self._profile_owner = profile.owner if profile else ""
+        yield from sorted(facts, key=lambda item: item[0].start)  # a later fact may update an earlier one
         self.mentions.places.extend(find_places(sentence.text))
         self._last_pet = last_pet(sentence.text) or self._last_pet
 
     def _read_paraphrases(self, sentence: Sentence) -> Iterator[tuple[Clause, ExtractedFact]]:
-        """What the sentence says in the wording of a change; its time may stand anywhere in it."""
-        taken: list[Clause] = []
-        for found in find_paraphrases(sentence.text.replace("’", "'")):
-            start, end = sentence.start + found.start, sentence.start + found.end
-            if any(start < each.end and each.start < end for each in taken):
+        """Facts in indirect wordings; their time may be anywhere in the sentence."""
+        used: list[Clause] = []
+        for statement in find_paraphrases(sentence.text.replace("’", "'")):
+            start, end = sentence.start + statement.start, sentence.start + statement.end
+            if any(start < other.end and other.start < end for other in used):
                 continue
-            clause = Clause(sentence.text[found.start : found.end], start, end)
-            for reading in list(self._read_clause(Clause(found.plain, start, end), opens=False)):
-                taken.append(clause)
+            clause = Clause(sentence.text[statement.start : statement.end], start, end)
+            for fact in list(self._read_clause(Clause(statement.plain, start, end), opens=False)):
+                used.append(clause)
                 yield (
                     clause,
-                    self._add_sentence_time(replace(reading, instead_of=found.instead_of), sentence.text),
+                    self._add_sentence_time(replace(fact, instead_of=statement.instead_of), sentence.text),
                 )
 
-    def _add_sentence_time(self, reading: ExtractedFact, text: str) -> ExtractedFact:
-        """The reading with the time that its sentence names elsewhere."""
-        named = [] if reading.when else find_times(text, self.now)
-        return replace(reading, when=named[0], time_text=text[slice(*named[0].span)]) if named else reading
+    def _add_sentence_time(self, fact: ExtractedFact, text: str) -> ExtractedFact:
+        """Add the time expression of the sentence to a fact that has none."""
+        times = [] if fact.when else find_times(text, self.now)
+        return replace(fact, when=times[0], time_text=text[slice(*times[0].span)]) if times else fact
 
     def _read_clauses(self, sentence: Sentence) -> Iterator[tuple[Clause, ExtractedFact]]:
-        acted = False
-        opens = True  # nothing but a word or two was said so far: "heya, moved to Leeds"
+        """Facts of the clauses, with omitted subjects carried over."""
+        after_action = False
+        opens = True  # so far only a word or two: "heya, moved to Leeds"
         for clause in split_clauses(sentence):
-            if acted and not self.subject and _PAST_VERB.match(clause.text):
+            if after_action and not self.subject and _PAST_VERB.match(clause.text):
                 self.subject = USER  # "I handed in my notice and started at Bosch"
             self._has_explicit_subject = False
-            readings = list(self._read_clause(clause, opens=opens))
-            opens = opens and not readings and len(clause.text.split()) <= 2
-            wrong = _NOT_OLD_VALUE.search(clause.text.rstrip(" .!"))
-            for reading in readings:
-                named = (strip_trailing_adverbs(wrong["o"]),) if wrong and not reading.negated else ()
-                yield clause, replace(reading, instead_of=reading.instead_of or named)
-            carried = self._has_explicit_subject and self.subject and not _CATENATIVE.search(clause.text)
-            if (not readings and not carried) or (readings and readings[-1].relation == "plans to"):
-                self.subject = ""  # "I try to sleep and eat well": what follows need not be a fact
-            acted = bool(_USER_ACTION.match(strip_lead_in(clause.text)))
+            facts = list(self._read_clause(clause, opens=opens))
+            opens = opens and not facts and len(clause.text.split()) <= 2
+            rejected = _NOT_OLD_VALUE.search(clause.text.rstrip(" .!"))
+            for fact in facts:
+                rejected_values = (
+                    (strip_trailing_adverbs(rejected["o"]),) if rejected and not fact.negated else ()
+                )
+                yield clause, replace(fact, instead_of=fact.instead_of or rejected_values)
+            keeps_subject = (
+                self._has_explicit_subject and self.subject and not _CATENATIVE.search(clause.text)
+            )
+            if (not facts and not keeps_subject) or (facts and facts[-1].relation == "plans to"):
+                self.subject = ""  # "I try to sleep and eat well" states no fact
+            after_action = bool(_USER_ACTION.match(strip_lead_in(clause.text)))
 
     def read_names(self, sentence: Sentence) -> Iterator[tuple[Clause, ExtractedFact]]:
-        """Whom the sentence names by their roles, wherever in it they stand."""
+        """Facts about who somebody is to the user ("my neighbour Priya"), anywhere in the sentence."""
         self._name_ends = {}
-        for mention in find_named_people(sentence.text, self._last_pet):
-            self.mentions.add_person(mention.name, mention.kin)
-            start, end = sentence.start + mention.start, sentence.start + mention.end
-            self._name_ends[end] = mention.name
-            clause = Clause(sentence.text[mention.start : mention.end], start, end)
-            kin = (KIN_EN | PETS_EN)[mention.kin]
-            yield clause, ExtractedFact("my kin", USER, f"has {kin}", (mention.name,))
-            if mention.job:
-                yield clause, ExtractedFact("trade", mention.name, "works as", (mention.job,))
+        for person in find_named_people(sentence.text, self._last_pet):
+            self.mentions.add_person(person.name, person.kin)
+            start, end = sentence.start + person.start, sentence.start + person.end
+            self._name_ends[end] = person.name
+            clause = Clause(sentence.text[person.start : person.end], start, end)
+            kin = (KIN_EN | PETS_EN)[person.kin]
+            yield clause, ExtractedFact("my kin", USER, f"has {kin}", (person.name,))
+            if person.job:
+                yield clause, ExtractedFact("trade", person.name, "works as", (person.job,))
 
     def _read_relationships(self, sentence: Sentence) -> Iterator[tuple[Clause, ExtractedFact]]:
-        """Who is what to somebody who is named, beside what the sentence says."""
-        for tie in find_relationships(sentence.text.replace("’", "'")):
-            start, end = sentence.start + tie.start, sentence.start + tie.end
-            if tie.name:
-                self.mentions.add_person(tie.name, tie.fact.relation.removeprefix("has "))
-            yield Clause(sentence.text[tie.start : tie.end].strip(" ,"), start, end), tie.fact
+        """Facts about how other people are related, mentioned in passing."""
+        for relationship in find_relationships(sentence.text.replace("’", "'")):
+            start, end = sentence.start + relationship.start, sentence.start + relationship.end
+            if relationship.name:
+                self.mentions.add_person(relationship.name, relationship.fact.relation.removeprefix("has "))
+            yield (
+                Clause(sentence.text[relationship.start : relationship.end].strip(" ,"), start, end),
+                relationship.fact,
+            )
 
     def _read_clause(self, clause: Clause, *, opens: bool) -> Iterator[ExtractedFact]:
-        body, when, said = take_time(to_present_state(strip_fillers(clause.text)), self.now)
-        self.has_time = when is not None and not said.startswith("since ")  # when it began, not when it was
+        """Facts of one clause; `opens` allows a fragment without "I"."""
+        body, when, time_text = take_time(to_present_state(strip_fillers(clause.text)), self.now)
+        # "since" gives the beginning of a state, not the time of an event
+        self.has_time = when is not None and not time_text.startswith("since ")
         body = expand_contractions(strip_lead_in(body))
-        if called := _CALL_ME.match(body):
-            if is_name(called["o"]):
-                yield ExtractedFact("call me", USER, "goes by", (called["o"],))
+        if nickname := _CALL_ME.match(body):
+            if is_name(nickname["o"]):
+                yield ExtractedFact("call me", USER, "goes by", (nickname["o"],))
             return
         if opens and not self.subject:
             body = expand_contractions(add_missing_subject(body))
-        for reading in self._read_subject(body, clause):
-            yield replace(reading, when=when, time_text=said)
+        for fact in self._read_subject(body, clause):
+            yield replace(fact, when=when, time_text=time_text)
 
     def _read_subject(self, body: str, clause: Clause) -> Iterator[ExtractedFact]:
-        """Find whom the clause speaks of; what follows is the predicate."""
+        """Find the subject of a clause and read the rest as its predicate."""
         if first := re.match(r"(?:I|we)\s+(?=\S)", body, re.I):
             self.subject, self._has_explicit_subject = USER, True
             yield from self._read_predicate(USER, body[first.end() :])
@@ -238,14 +250,15 @@ class EnglishReader:
         elif figure := _OWN_ATTRIBUTE.match(body):
             yield from self._read_attribute(USER, body[figure.end()].lower() + body[figure.end() + 1 :])
         elif (named := re.match(rf"({NAME})\s+(?=[a-z])", body)) and is_name(named[1]):
-            readings = list(self._read_predicate(named[1], body[named.end() :]))
-            if readings:
+            facts = list(self._read_predicate(named[1], body[named.end() :]))
+            if facts:
                 self._switch_to_person(named[1])
-            yield from readings
+            yield from facts
         elif self.subject and verb_agrees(self.subject == USER, body):
             yield from self._read_predicate(self.subject, body)
 
     def _read_pronoun(self, pronoun: str, rest: str) -> Iterator[ExtractedFact]:
+        """Read a clause that starts with a pronoun."""
         if person := self.mentions.resolve_pronoun(pronoun):
             self.subject, self._has_explicit_subject = person, True
             yield from (
@@ -257,65 +270,65 @@ class EnglishReader:
             self.subject = ""
 
     def _just_named(self, clause: Clause) -> str:
-        """Whom "who" speaks of: the one whose name stands right before."""
+        """The person that "who" refers to: the one named directly before the clause."""
         return next((name for end, name in self._name_ends.items() if 0 <= clause.start - end <= 3), "")
 
     def _read_own(self, rest: str) -> Iterator[ExtractedFact]:
-        """my sister (Anna) lives ..., my sister's name is ..., my name is ..."""
-        kindred = KIN_MENTION.match(rest)
-        if not kindred or _APPOINTMENT.match(rest, kindred.end()):
+        """Read what follows "my": "sister (Anna) lives ...", "sister's name is ...", "name is ..."."""
+        mention = KIN_MENTION.match(rest)
+        if not mention or _APPOINTMENT.match(rest, mention.end()):
             self.subject = ""
             yield from self._read_attribute(USER, rest)
             return
-        kin = kindred["kin"]
+        kin = mention["kin"]
         relation = f"has {(KIN_EN | PETS_EN).get(kin, '')}".strip()
-        after = rest[kindred.end() :]
-        unnamed = f"{USER}'s {kindred['mods']}{kin}"
+        after = rest[mention.end() :]
+        unnamed = f"{USER}'s {mention['mods']}{kin}"
         if owned := re.match(r"'s\s+", after):
             further = after[owned.end() :]
-            kept = KIN_MENTION.match(further)
+            is_relative = KIN_MENTION.match(further)
             yield from (
                 self._read_owned_by_other(unnamed, further)
-                if kept
+                if is_relative
                 else self._read_attribute(unnamed, further, relation)
             )
             return
         name = re.match(rf",?\s+\(?({NAME})[,)]?(?=\s|\Z)", after)
         if name and is_name(name[1]):
             self.subject, self._has_explicit_subject = name[1], True
-            told = after[name.end() :].strip()
-            if based := _BASED_IN.match(told):
-                yield ExtractedFact("based", name[1], "lives in", (based["o"],))
-            yield from self._read_predicate(name[1], told[based.end() :].strip() if based else told)
+            predicate = after[name.end() :].strip()
+            if home := _BASED_IN.match(predicate):
+                yield ExtractedFact("based", name[1], "lives in", (home["o"],))
+            yield from self._read_predicate(name[1], predicate[home.end() :].strip() if home else predicate)
             return
         is_called = re.match(
             rf"(is|are|was) (?:now |actually |currently )?(?:called |named )?({NAME})\Z",
             strip_trailing_adverbs(after),
         )
         if is_called and is_called[1] == "was" and (self.has_time or KIN_EN.get(kin) in _CHANGEABLE_KIN):
-            self.subject = ""  # who it was then: somebody else may be it now
+            self.subject = ""  # "my boss was Ann": somebody else may be the boss now
             return
         if is_called and is_name(is_called[2]):
             self._switch_to_person(is_called[2], kin)
             yield ExtractedFact("kin is", USER, relation, (is_called[2],))
             return
-        if KIN_EN.get(kin) in INDEFINITE_ROLES and "best" not in kindred["mods"]:
+        if KIN_EN.get(kin) in INDEFINITE_ROLES and "best" not in mention["mods"]:
             self.subject = ""
             return
         self._switch_to_person(unnamed, kin)
         yield from self._read_predicate(unnamed, after.strip())
 
     def _read_owned_by_other(self, owner: str, rest: str) -> Iterator[ExtractedFact]:
-        """Anna's husband (Erik) works ..., Anna's husband is Erik, Anna's birthday is ..."""
-        if all_of_them := read_several_relatives(owner, strip_trailing_adverbs(rest)):
-            yield all_of_them
+        """Read what follows "Anna's": "husband (Erik) works ...", "husband is Erik", "birthday is ..."."""
+        if relatives := read_several_relatives(owner, strip_trailing_adverbs(rest)):
+            yield relatives
             return
-        kindred = KIN_MENTION.match(rest)
-        if not kindred or _APPOINTMENT.match(rest, kindred.end()):
+        mention = KIN_MENTION.match(rest)
+        if not mention or _APPOINTMENT.match(rest, mention.end()):
             yield from self._read_attribute(owner, rest)
             return
-        kin, after = kindred["kin"], rest[kindred.end() :]
-        unnamed = f"{owner}'s {kindred['mods']}{kin}"
+        kin, after = mention["kin"], rest[mention.end() :]
+        unnamed = f"{owner}'s {mention['mods']}{kin}"
         if owned := re.match(r"'s\s+", after):
             yield from self._read_owned_by_other(unnamed, after[owned.end() :])
             return
@@ -332,21 +345,24 @@ class EnglishReader:
             self.subject = ""
 
     def _switch_to_person(self, person: str, kin: str = "") -> None:
+        """Make a person the subject and record the mention."""
         self.mentions.add_person(person, kin)
         self.subject, self._has_explicit_subject = person, True
 
     def _read_attribute(self, owner: str, rest: str, kin: str = "") -> Iterator[ExtractedFact]:
+        """Facts of "owner's rest"; tried with and without what follows the first comma."""
         if "'s " in owner and not kin:
             kin = f"has {(KIN_EN | PETS_EN).get(owner.rpartition(' ')[2], '')}"
-        whole = strip_trailing_adverbs(_CHANGED_TO.sub("is", rest.strip(), count=1)) or rest
-        for said in dict.fromkeys((whole, strip_trailing_adverbs(whole.partition(", ")[0]))):
-            if readings := list(self._match_attribute_rules(owner, said, kin)):
-                yield from readings
+        text = strip_trailing_adverbs(_CHANGED_TO.sub("is", rest.strip(), count=1)) or rest
+        for words in dict.fromkeys((text, strip_trailing_adverbs(text.partition(", ")[0]))):
+            if facts := list(self._match_attribute_rules(owner, words, kin)):
+                yield from facts
                 return
 
-    def _match_attribute_rules(self, owner: str, said: str, kin: str) -> Iterator[ExtractedFact]:
+    def _match_attribute_rules(self, owner: str, text: str, kin: str) -> Iterator[ExtractedFact]:
+        """Facts of the first attribute rule that matches; `kin` is set if the owner is a relative."""
         for rule in ATTRIBUTE_RULES:
-            match = rule.pattern.match(said)
+            match = rule.pattern.match(text)
             if match and (self.has_time or not rule.needs_time):
                 value = (
                     trim_value(match["o"]).split(",")[0] if rule.name == "name" else trim_value(match["o"])
@@ -364,24 +380,26 @@ class EnglishReader:
                 return
 
     def _read_predicate(self, subject: str, text: str) -> Iterator[ExtractedFact]:
+        """Facts of a predicate; tried as a whole and without trailing adverbs and asides."""
         body, denied, ended = take_negation(self._resolve_there(text))
         head = body.partition(", ")[0]
         for words in dict.fromkeys((body, strip_trailing_adverbs(body), strip_trailing_adverbs(head))):
-            readings = list(self._match_predicate_rules(subject, words, denied, ended))
-            if readings:
-                yield from readings
+            facts = list(self._match_predicate_rules(subject, words, denied, ended))
+            if facts:
+                yield from facts
                 return
 
     def _resolve_there(self, text: str) -> str:
-        """ "moved there" with the place that is meant, if one can be."""
-        if (found := _MOVED_THERE.search(text)) and (place := self.mentions.resolve_place()):
-            way = "to" if found["verb"].startswith(("mov", "reloc")) else "in"
-            return f"{text[: found.start()]}{found['verb']} {way} {place}{text[found.end() :]}"
+        """Replace "there" after a verb of living or moving by the place it refers to."""
+        if (match := _MOVED_THERE.search(text)) and (place := self.mentions.resolve_place()):
+            way = "to" if match["verb"].startswith(("mov", "reloc")) else "in"
+            return f"{text[: match.start()]}{match['verb']} {way} {place}{text[match.end() :]}"
         return text
 
     def _match_predicate_rules(
         self, subject: str, body: str, denied: bool, ended: bool
     ) -> Iterator[ExtractedFact]:
+        """Facts of the first predicate rule that matches."""
         for rule in PREDICATE_RULES:
             match = rule.pattern.match(body)
             if not match or (denied and rule.negated) or (rule.needs_time and not self.has_time):
@@ -394,40 +412,36 @@ class EnglishReader:
                 groups = match.groupdict()
                 owner = f"{USER}'s {groups['mine']}" if groups["mine"] else groups["o"]
                 if not denied and (groups["mine"] or is_name(owner)):
-                    say = f"{{s}}'s {groups['mods']}{groups['kin']} is {{o}}"
+                    template = f"{{s}}'s {groups['mods']}{groups['kin']} is {{o}}"
                     yield ExtractedFact(
                         rule.name,
                         owner,
                         rule.relation.format(**match_groups(match)),
                         (subject,),
-                        template=say,
+                        template=template,
                     )
                 return
-            readings = list(build_facts(rule, match, subject))
-            if (
-                rule.name in _MOVING_RULES
-                and self._uses_capitals
-                and readings
-                and readings[0].objects[0].islower()
-            ):
-                continue  # "I moved to decaf": who writes capitals writes them in names
-            if (
-                rule.name in ("kin named", "pet got", "pet christened")
-                and readings
-                and len(readings[0].objects) == 1
-            ):
-                self.mentions.add_person(readings[0].objects[0], match["kin"])
-            for reading in readings:
-                yield replace(reading, negated=reading.negated or denied, ended=reading.ended or ended,
-                              template="" if denied else reading.template)  # fmt: skip
-            if readings:
+            facts = list(build_facts(rule, match, subject))
+            is_lowercase = bool(facts) and facts[0].objects[0].islower()
+            if rule.name in _MOVING_RULES and self._uses_capitals and is_lowercase:
+                continue  # "I moved to decaf": a place would be capitalised
+            if rule.name in _NAMING_RULES and facts and len(facts[0].objects) == 1:
+                self.mentions.add_person(facts[0].objects[0], match["kin"])
+            for fact in facts:
+                yield replace(
+                    fact,
+                    negated=fact.negated or denied,
+                    ended=fact.ended or ended,
+                    template="" if denied else fact.template,
+                )
+            if facts:
                 return
 
 
-def _blank_out(sentence: Sentence, read: list[Clause]) -> Sentence:
-    """The sentence with blanks for what was read of it: the same length, so spans hold."""
+def _blank_out(sentence: Sentence, clauses: list[Clause]) -> Sentence:
+    """Replace the clauses that are already read by spaces, so that offsets stay valid."""
     text = sentence.text
-    for clause in read:
+    for clause in clauses:
         start, end = clause.start - sentence.start, clause.end - sentence.start
         text = text[:start] + " " * (end - start) + text[end:]
     return sentence._replace(text=text)

@@ -1,4 +1,4 @@
-"""All English rules in matching order, and how the value of a matched rule is trimmed, checked and built into facts."""
+"""The English rules in matching order, and the steps from a match to facts: trim, split, check, build."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import re
 from collections.abc import Iterator
 
 from thinkback.language.en.lexicon import MODIFIERS, PRONOUNS, is_place, word_set
-from thinkback.language.en.rules_life import EVENT_RULES, HABIT_RULES, HEALTH_RULES, TASTE_RULES, base_verb
+from thinkback.language.en.rules_life import (
+    EVENT_RULES,
+    HABIT_RULES,
+    HEALTH_RULES,
+    TASTE_RULES,
+    base_verb,
+)
 from thinkback.language.en.rules_profile import (
-    ATTRIBUTE_RULES,
     KIN_RULES,
     NAME_RULES,
     PLACE_RULES,
@@ -18,8 +23,6 @@ from thinkback.language.en.rules_profile import (
 from thinkback.language.kinship import KIN_EN, PETS_EN, alternation_pattern
 from thinkback.language.relations import get_relation
 from thinkback.language.rules import ExtractedFact, Rule
-
-__all__ = ["ATTRIBUTE_RULES", "KIN_MENTION", "PREDICATE_RULES", "base_verb"]
 
 PREDICATE_RULES: tuple[Rule, ...] = (
     *KIN_RULES,
@@ -32,10 +35,13 @@ PREDICATE_RULES: tuple[Rule, ...] = (
     *HABIT_RULES,
     *EVENT_RULES,
 )
+"""Rules for the words after a subject; the first match decides."""
 
 KIN_MENTION = re.compile(
-    rf"(?P<mods>{MODIFIERS})(?P<kin>parents|grandparents|kids|children|{alternation_pattern(KIN_EN | PETS_EN)})\b"
+    rf"(?P<mods>{MODIFIERS})"
+    rf"(?P<kin>parents|grandparents|kids|children|{alternation_pattern(KIN_EN | PETS_EN)})\b"
 )
+"""A relative or pet after "my" or "Anna's"."""
 
 _I = re.IGNORECASE
 _SUBORDINATE_TAIL = re.compile(
@@ -99,8 +105,8 @@ _WORK_TAIL = re.compile(
     r",\s*(?![A-Z])\S+\s+\S.*|\s+(?:in|on|near|for|over|with) (?:the|an?|my|our)\s.*|\s+in [A-Z].*", re.S
 )
 _PLAYED_TAIL = re.compile(
-    r"\s+(?:in|with|for|at|on|to|every|when|around|by|during|as|after|together|pretty|quite|really|well|badly|better"
-    r"|competitively|semi-|twice|once)\b.*",
+    r"\s+(?:in|with|for|at|on|to|every|when|around|by|during|as|after|together|pretty|quite|really|well|badly"
+    r"|better|competitively|semi-|twice|once)\b.*",
     re.S,
 )
 _FLUENCY = re.compile(
@@ -111,16 +117,17 @@ _FLUENCY = re.compile(
 _EDGE_CHARS = " \t\n.,;:!?…~*"
 _WHOLE_QUOTE = re.compile('["“\'‘]([^"“”]+)["”\'’]')
 _MY_OR_OUR = re.compile(r"\b(my|our)\b", _I)
-
-
 _EXAMPLES = re.compile(r"\b(?:such as|like|including)\b")
-_ACTIVITY_VERBS = """read travel cook swim run play watch listen write draw paint sing dance hike eat drink bake
- go take make learn study ski ride sleep focus shop fish climb jog walk garden knit meditate"""
-ACTIVITY_VERBS = word_set(_ACTIVITY_VERBS)
+ACTIVITY_VERBS = word_set(
+    """
+    read travel cook swim run play watch listen write draw paint sing dance hike eat drink bake go take make
+    learn study ski ride sleep focus shop fish climb jog walk garden knit meditate
+    """
+)
 
 
 def trim_value(words: str) -> str:
-    """The object without subordinate clauses, late adverbs and edges; "my" becomes "their"."""
+    """Remove subordinate clauses, trailing adverbs and punctuation from a value; "my" becomes "their"."""
     text = _HAN_ASIDE.sub("", _COMMA_ASIDE.sub("", _SUBORDINATE_TAIL.sub("", words))).strip(_EDGE_CHARS)
     for _ in range(3):
         shorter = _TRAILING_ADVERB.sub("", text).strip(_EDGE_CHARS)
@@ -133,36 +140,36 @@ def trim_value(words: str) -> str:
 
 
 def strip_trailing_adverbs(words: str) -> str:
-    """Words without the adverbs that close a clause: "86 kg now" -> "86 kg"."""
+    """Remove adverbs at the end of a clause: "86 kg now" -> "86 kg"."""
     return _TRAILING_ADVERB.sub("", words).strip(_EDGE_CHARS)
 
 
 def trim_place(words: str) -> str:
-    """A place without why, when and with whom: "Toronto for work", "Boston, in a tiny flat"."""
+    """Remove reason, time and company from a place: "Toronto for work" -> "Toronto"."""
     return _PLACE_TAIL.sub("", words).strip(_EDGE_CHARS)
 
 
 def trim_employer(words: str) -> str:
-    """An employer without what else is told of it."""
+    """Remove further details from an employer: "Shell in Rotterdam" -> "Shell"."""
     return _WORK_TAIL.sub("", words).strip(_EDGE_CHARS)
 
 
 def trim_activity(words: str) -> str:
-    """What one plays or speaks without where, how and with whom: "the cello in an orchestra"."""
+    """Remove where and how from a game, instrument or language: "the cello in an orchestra"."""
     return _PLAYED_TAIL.sub("", words).strip(_EDGE_CHARS)
 
 
 def trim_language(words: str) -> str:
-    """ "a bit of Portuguese" -> "Portuguese"."""
+    """Remove the degree of fluency: "a bit of Portuguese" -> "Portuguese"."""
     return _FLUENCY.sub("", words, count=1)
 
 
 _HAS_VERB = re.compile(r"\b(?:is|are|was|were|am|has|have|had|will|does|did|do|i'm|i|you|we|he|she)\b", _I)
-"""An object with a verb of its own is a clause that was read wrongly."""
+"""A value with a verb of its own is a clause, not a value."""
 
 
 def is_usable_value(words: str, max_words: int = 8) -> bool:
-    """Whether trimmed words can stand as an object."""
+    """Whether trimmed words can be a value: not too long, no pronoun, no clause."""
     parts = words.lower().split()
     if (
         not parts
@@ -178,7 +185,10 @@ def is_usable_value(words: str, max_words: int = 8) -> bool:
 
 
 def split_list(words: str) -> tuple[str, ...]:
-    """ "tea, coffee and jazz" -> three objects; "playing football and tennis" shares its verb."""
+    """Split a list: "tea, coffee and jazz" gives three values.
+
+    In "playing football and tennis" both values get the verb.
+    """
     if _FIXED_PAIR.search(words) or _EXAMPLES.search(words):
         return (words,)
     parts = [part.strip(_EDGE_CHARS) for part in _LIST_SEPARATOR.split(words)]
@@ -195,7 +205,7 @@ def split_list(words: str) -> tuple[str, ...]:
 
 
 def _with_verb(part: str, verb: str) -> str:
-    """One more object of the same verb, unless it brings its own."""
+    """Add the verb of the first list item to another item, unless it has its own."""
     first = part.partition(" ")[0]
     if first == "to" or first.endswith("ing") or (len(part.split()) > 2 and first not in ACTIVITY_VERBS):
         return part
@@ -208,7 +218,7 @@ _LEADING_ARTICLE = re.compile(r"^(?:an?|the) ")
 
 
 def match_groups(match: re.Match[str]) -> dict[str, str]:
-    """The groups of a match, a word for a relative or a pet as the relation calls it."""
+    """The named groups of a match, with kin words replaced by relation names and verbs by their base form."""
     groups = {key: value for key, value in match.groupdict().items() if value is not None}
     if "kin" in groups:
         groups["kin"] = (KIN_EN | PETS_EN)[groups["kin"]]
@@ -218,30 +228,38 @@ def match_groups(match: re.Match[str]) -> dict[str, str]:
 
 
 def build_facts(rule: Rule, match: re.Match[str], subject: str) -> Iterator[ExtractedFact]:
-    """The readings of one matched rule; none if an object is no object."""
+    """Build the facts of a matched rule; none if any value is unusable."""
     groups = match_groups(match)
-    longest = 12 if rule.kind == "event" or rule.needs_time or rule.relation == "plans to" else 8
-    objects = _split_values(rule, groups["o"])
-    good = tuple(
-        item for item in objects if is_usable_value(item, longest) and (not rule.accept or rule.accept(item))
+    max_words = 12 if rule.kind == "event" or rule.needs_time or rule.relation == "plans to" else 8
+    candidates = _split_values(rule, groups["o"])
+    values = tuple(
+        item
+        for item in candidates
+        if is_usable_value(item, max_words) and (not rule.accept or rule.accept(item))
     )
-    if not good or len(good) < len(objects) or (rule.needs_place and not is_place(good[0])):
+    if not values or len(values) < len(candidates) or (rule.needs_place and not is_place(values[0])):
         return
     relation = rule.relation.format(**groups)
     if get_relation(relation).takes_article or rule.relation == "plays":
-        good = tuple(_LEADING_ARTICLE.sub("", item) for item in good)
+        values = tuple(_LEADING_ARTICLE.sub("", item) for item in values)
     if "base" in groups:
-        good = (f"{groups['base']} {good[0]}",)
-    say = (
-        rule.template if rule.template and "{than}" not in rule.template and "{base}" not in rule.say else ""
-    )
-    if "{than}" in rule.template:
-        say = rule.template.replace("{than}", trim_value(groups["than"]))
+        values = (f"{groups['base']} {values[0]}",)
+    template = "" if "{base}" in rule.template else rule.template
+    if "{than}" in template:
+        template = template.replace("{than}", trim_value(groups["than"]))
     if "verb" in groups and rule.kind == "event":
-        say = "{s} " + groups["verb"] + " {o}"
-    left = (groups["than"],) if "than" in groups and not rule.template else ()
+        template = "{s} " + groups["verb"] + " {o}"
+    rejected = (groups["than"],) if "than" in groups and not rule.template else ()
     yield ExtractedFact(
-        rule.name, subject, relation, good, rule.negated, rule.ended, rule.kind, say, instead_of=left
+        rule.name,
+        subject,
+        relation,
+        values,
+        rule.negated,
+        rule.ended,
+        rule.kind,
+        template,
+        instead_of=rejected,
     )
     if (
         rule.second_relation
@@ -252,10 +270,11 @@ def build_facts(rule: Rule, match: re.Match[str], subject: str) -> Iterator[Extr
 
 
 def _split_values(rule: Rule, words: str) -> tuple[str, ...]:
+    """The trimmed values in the words of the group `o`."""
     value = trim_value(trim_place(words)) if rule.needs_place else trim_value(words)
     if rule.relation in ("works at", "studies"):
         value = trim_employer(value)
-    objects = split_list(value) if rule.is_list else (value,)
+    values = split_list(value) if rule.is_list else (value,)
     if rule.relation in ("plays", "speaks"):
-        objects = tuple(trim_activity(item) for item in objects)
-    return tuple(trim_language(item) for item in objects) if rule.relation == "speaks" else objects
+        values = tuple(trim_activity(item) for item in values)
+    return tuple(trim_language(item) for item in values) if rule.relation == "speaks" else values

@@ -23,8 +23,8 @@ from thinkback.language.en.lexicon import (
     is_trait,
     is_treatment,
 )
-from thinkback.language.numbers import NUMBER_PATTERN_EN
 from thinkback.language.rules import Rule, english_rule
+from thinkback.language.tokens import NUMBER_PATTERN_EN
 
 _APPROXIMATELY = "(?:about |around |almost |roughly |nearly |just |only |exactly )?"
 _TAKING = (
@@ -49,17 +49,20 @@ _BODY_PART = (
 )
 
 HEALTH_RULES: tuple[Rule, ...] = (
-    english_rule("allergic", rf"(?:{BE} |became )?(?:severely |very |also |super |quite |mildly |badly |deathly )*"
+    english_rule("allergic",
+        rf"(?:{BE} |became )?(?:severely |very |also |super |quite |mildly |badly |deathly )*"
         "allergic to (?P<o>.+)", "is allergic to", is_list=True),
     english_rule("allergy to", rf"(?:{HAVE}|developed|have developed) an? (?:\w+ )?allergy to (?P<o>.+)",
         "is allergic to", is_list=True),
     english_rule("allergy", rf"{HAVE} an? (?:severe |bad |mild |serious |nasty )?(?P<o>\w+) allergy",
         "is allergic to"),
     english_rule("weighs", rf"weighs? (?:in at )?{_APPROXIMATELY}(?P<o>\d[\d.,]* ?{WEIGHT_UNIT})", "weighs"),
-    english_rule("weighs now", rf"(?:{BE} )?(?:(?:back )?(?:down to|up to|to|at) )?{_APPROXIMATELY}(?P<o>\d[\d.,]*"
+    english_rule("weighs now",
+        rf"(?:{BE} )?(?:(?:back )?(?:down to|up to|to|at) )?{_APPROXIMATELY}(?P<o>\d[\d.,]*"
         rf" ?{WEIGHT_UNIT})", "weighs"),
     english_rule("weighs then", rf"(?:(?:have |has )?(?:gone|went|dropped|climbed|crept|got|gotten|slimmed)"
-        rf"(?: from \d[\d.,]*(?: ?{WEIGHT_UNIT})?)?(?: back)?(?: up| down)? to|weighed(?: in at)?) {_APPROXIMATELY}"
+        rf"(?: from \d[\d.,]*(?: ?{WEIGHT_UNIT})?)?(?: back)?(?: up| down)? to|weighed(?: in at)?)"
+        rf" {_APPROXIMATELY}"
         rf"(?P<o>\d[\d.,]* ?{WEIGHT_UNIT})", "weighs"),
     english_rule("feet", rf"(?:{BE} )?{_APPROXIMATELY}(?P<o>\d'\s?\d{{1,2}})(?:\"|'')?(?: tall)?", "height"),
     english_rule("tall",
@@ -67,34 +70,39 @@ HEALTH_RULES: tuple[Rule, ...] = (
         r"|inches)?(?: ?\d+(?: ?(?:in|inches|\"))?)?) tall", "height"),
     english_rule("grown", r"(?:have |has )?(?:grown|shot up) to (?P<o>\d[\d.,]* ?(?:cm|m|metres?|meters?|feet"
         r"|ft))", "height"),
-    english_rule("diagnosed", rf"(?:(?:was|have been|has been|got|{BE}|have just been) diagnosed with|suffers? from"
-        r"|(?:have|has) been living with|(?:live|lives|am living) with) (?P<o>.+)",
-        "has condition", is_list=True, accept=is_condition),
+    english_rule("diagnosed",
+        rf"(?:(?:was|have been|has been|got|{BE}|have just been) diagnosed with|suffers? from"
+        r"|(?:have|has) been living with|(?:live|lives|am living) with) (?P<o>.+)", "has condition",
+        is_list=True, accept=is_condition),
     english_rule("diagnosed as", rf"(?:(?:was|have been|has been|got|{BE}|have just been) diagnosed with"
         rf"|suffers? from)"
         r" (?P<o>.+)", "has condition", is_list=True),
-    english_rule("no condition", rf"{HAVE} no (?:known )?(?P<o>.+)", "has condition", is_list=True, negated=True,
-        accept=is_deniable_symptom),
+    english_rule("no condition", rf"{HAVE} no (?:known )?(?P<o>.+)", "has condition", is_list=True,
+        negated=True, accept=is_deniable_symptom),
     english_rule("had condition then", rf"{_HAD} (?P<o>.+)", "had condition", needs_time=True, kind="event",
         accept=is_condition),
     english_rule("had condition", rf"{_HAD} (?P<o>.+?)(?: in the \w+)?", "had condition", is_list=True,
         accept=is_condition),
     english_rule("measured", rf"(?:{HAVE}|{BE} (?:having|running)|runs?) (?:an? )?(?P<o>(?:[a-z]+ )?(?:fever"
         r"|temperature)(?:,| of| at)? \d[\d.]*(?: ?(?:°[CF]?|degrees|C|F))?)", "has condition"),
-    english_rule("condition", rf"{HAVE} (?:an? )?(?P<o>.+)", "has condition", is_list=True, accept=is_condition),
+    english_rule("condition", rf"{HAVE} (?:an? )?(?P<o>.+)", "has condition", is_list=True,
+        accept=is_condition),
     english_rule("feels", rf"(?:{BE} (?:experiencing|having|suffering from|getting)|experiences?|gets?"
         r"|(?:have|has) been (?:experiencing|having|suffering from|getting)|have|has|suffers? from)"
         r" (?:an? |some )?(?P<o>.+)", "has condition", is_list=True, accept=is_symptom),
     english_rule("hurt", rf"(?:{HAVE}|got) (?P<o>an? {_INJURED} {_BODY_PART})", "has condition"),
-    english_rule("takes dose", rf"{_TAKING} (?:an? |my |the )?(?P<o>(?:[\w-]+ ){{1,2}}?{DOSE})(?:[\s,].*)?", "takes"),
+    english_rule("takes dose", rf"{_TAKING} (?:an? |my |the )?(?P<o>(?:[\w-]+ ){{1,2}}?{DOSE})(?:[\s,].*)?",
+        "takes"),
     english_rule("takes dose of", rf"{_TAKING} (?P<o>{DOSE} (?:of )?[\w-]+)(?:[\s,].*)?", "takes"),
-    english_rule("takes instead", rf"{_TAKING} (?P<o>.+?)(?: now)?,? instead of (?:an? |the |my )?(?P<than>.+)", "takes",
-        is_list=True, accept=is_medicine),
+    english_rule("takes instead",
+        rf"{_TAKING} (?P<o>.+?)(?: now)?,? instead of (?:an? |the |my )?(?P<than>.+)", "takes", is_list=True,
+        accept=is_medicine),
     english_rule("takes", rf"{_TAKING} (?P<o>.+?){_TAKEN_FOR}", "takes", is_list=True, accept=is_medicine),
     english_rule("no more", r"no more (?P<o>.+)", "takes", negated=True, ended=True, accept=is_medicine),
     english_rule("refuses", rf"refuses?{_TO_HAVE} (?P<o>.+)", "refuses", is_list=True, accept=is_treatment,
         template="{s} refuses {o}"),
-    english_rule("will not", rf"{_WILL_NOT}{_TO_HAVE} (?P<o>.+)", "refuses", is_list=True, accept=is_treatment),
+    english_rule("will not", rf"{_WILL_NOT}{_TO_HAVE} (?P<o>.+)", "refuses", is_list=True,
+        accept=is_treatment),
     english_rule("came off", r"(?:came off|am off|is off|went off|have stopped|has stopped|stopped"
         r"|have come off|has come off) (?P<o>.+)", "takes", negated=True, ended=True, accept=is_medicine),
     english_rule("speaks",
@@ -103,7 +111,8 @@ HEALTH_RULES: tuple[Rule, ...] = (
         "(?P<o>.+)", "speaks", is_list=True, accept=is_language),
     english_rule("fluent", rf"{BE} (?:fluent|native|proficient|conversational) in (?P<o>.+)",
         "speaks", is_list=True, accept=is_language),
-    english_rule("marital", rf"(?:{BE}|got) (?:now |happily |recently |newly )?(?P<o>{'|'.join(sorted(MARITAL_STATUSES))})",
+    english_rule("marital",
+        rf"(?:{BE}|got) (?:now |happily |recently |newly )?(?P<o>{'|'.join(sorted(MARITAL_STATUSES))})",
         "marital status"),
 )  # fmt: skip
 
@@ -134,20 +143,22 @@ TASTE_RULES: tuple[Rule, ...] = (
         rf"(?:have |has )?(?:gotten|got|took up|taken up|fell in love with|fallen in love with)(?: {_VERY})?"
         r" ?(?:into )?(?<=(?:into|n up|k up|with) )(?P<o>(?!an?\b|the\b|my\b|trouble|bed\b|Uni)[^A-Z].*)",
         "likes", is_list=True),
-    english_rule("loves", r"(?:loves?|adores?|ca(?:n not|n't) get enough of) (?P<o>.+)", "likes", is_list=True,
-        template="{s} loves {o}"),
+    english_rule("loves", r"(?:loves?|adores?|ca(?:n not|n't) get enough of) (?P<o>.+)", "likes",
+        is_list=True, template="{s} loves {o}"),
     english_rule("likes", r"(?:likes?|enjoys?) (?P<o>.+)", "likes", is_list=True),
-    english_rule("hates", r"(?:hates?|detests?|loathes?|despises?|can ?not (?:stand|bear|abide)) (?P<o>.+)", "likes",
-        is_list=True, negated=True, template="{s} hates {o}"),
+    english_rule("hates", r"(?:hates?|detests?|loathes?|despises?|can ?not (?:stand|bear|abide)) (?P<o>.+)",
+        "likes", is_list=True, negated=True, template="{s} hates {o}"),
     english_rule("dislikes", r"dislikes? (?P<o>.+)", "likes", is_list=True, negated=True),
-    english_rule("prefers to", r"prefers? (?P<o>.+?) (?:to|over|rather than) (?P<than>.+)", "prefers", template=
-        "{s} prefers {o} to {than}"),
+    english_rule("prefers to", r"prefers? (?P<o>.+?) (?:to|over|rather than) (?P<than>.+)", "prefers",
+        template="{s} prefers {o} to {than}"),
     english_rule("prefers", r"prefers? (?P<o>.+)", "prefers", is_list=True),
 )  # fmt: skip
 
 HABIT_RULES: tuple[Rule, ...] = (
-    english_rule("gave up drink", rf"{_GAVE_UP} (?P<o>[\w ]+)", "drinks", negated=True, ended=True, accept=is_drink),
-    english_rule("gave up food", rf"{_GAVE_UP} (?P<o>[\w ]+)", "eats", negated=True, ended=True, accept=is_food),
+    english_rule("gave up drink", rf"{_GAVE_UP} (?P<o>[\w ]+)", "drinks", negated=True, ended=True,
+        accept=is_drink),
+    english_rule("gave up food", rf"{_GAVE_UP} (?P<o>[\w ]+)", "eats", negated=True, ended=True,
+        accept=is_food),
     english_rule("switched drink",
         r"(?:have |has )?(?:switched|changed|gone|went|moved|converted|swapped)(?: over)?(?: from"
         r" (?P<than>[\w ]+?))? to (?P<o>[\w ]+)",
@@ -166,20 +177,22 @@ HABIT_RULES: tuple[Rule, ...] = (
     english_rule("smokes", r"(?P<o>smokes?)", "smokes", template="{s} smokes"),
     english_rule("has smoked", r"(?:have|has) been (?P<o>smoking)(?: .*)?", "smokes", template="{s} smokes"),
     english_rule("vapes", r"(?P<o>vapes?)", "vapes", template="{s} vapes"),
-    english_rule("can not eat", r"can ?not (?:eat|have|do|tolerate) (?P<o>.+)", "eats", is_list=True, negated=True,
-        accept=is_food),
+    english_rule("can not eat", r"can ?not (?:eat|have|do|tolerate) (?P<o>.+)", "eats", is_list=True,
+        negated=True, accept=is_food),
     english_rule("consumes",
         r"(?P<verb>eats?|drinks?|drives?) (?P<o>(?!lunch|dinner|breakfast|out\b|to\b|too\b|and\b|like\b"
         r"|them\b"
         r"|about\b|through\b|past\b|home\b|around\b|in\b|on\b|at\b|as\b|up\b).+)",
         "{verb}", is_list=True),
-    english_rule("plays", r"(?:plays?|ha(?:ve|s) been playing) (?P<o>(?!with|along|around|a role|it\b|by\b|dumb|games"
+    english_rule("plays",
+        r"(?:plays?|ha(?:ve|s) been playing) (?P<o>(?!with|along|around|a role|it\b|by\b|dumb|games"
         r"|tricks|nice|safe|the (?:fool|field|game|victim|lottery)).+)", "plays", is_list=True),
     english_rule("writes in",
         r"(?:(?:mostly |mainly |only )*(?:codes?|programs?)(?: mostly| mainly| only)?|writes?"
         r" (?:everything|all (?:of )?my code"
         r"|most of my code|my code|code|it all)) in (?P<o>[A-Z].*)", "uses", is_list=True),
-    english_rule("uses", rf"(?:uses?|{BE} using|have been using|has been using|{BE} on) (?P<o>{NAME})(?: (?:for"
+    english_rule("uses",
+        rf"(?:uses?|{BE} using|have been using|has been using|{BE} on) (?P<o>{NAME})(?: (?:for"
         rf"|as|at) .*)?", "uses"),
     english_rule("banks with", rf"(?:banks?|{BE} banking|{BE} a customer) (?:with|at|of) (?P<o>{NAME})",
         "banks with"),
@@ -234,16 +247,16 @@ EVENT_RULES: tuple[Rule, ...] = (
     english_rule("happened then", rf"(?:have |has )?(?P<verb>{_DATED_VERBS}) (?P<o>.+)", "{verb}",
         kind="event", needs_time=True),
     english_rule("plans", r"(?:plans?|(?:am|is|are) planning|intends?) (?:on |to )(?P<o>.+)", "plans to"),
-    english_rule("will",
-        rf"(?:will|{BE} (?:going|planning|about) to) (?P<o>(?:{_INFINITIVE})\b.*)", "plans to", needs_time=True),
-    english_rule("is doing", rf"{BE} (?P<doing>{_PLANNED_VERBS}) (?P<o>.+)", "plans to", needs_time=True, template=
-        "{s} plans to {base} {o}"),
-    # possession, last: almost anything can be had
+    english_rule("will", rf"(?:will|{BE} (?:going|planning|about) to) (?P<o>(?:{_INFINITIVE})\b.*)",
+        "plans to", needs_time=True),
+    english_rule("is doing", rf"{BE} (?P<doing>{_PLANNED_VERBS}) (?P<o>.+)", "plans to", needs_time=True,
+        template="{s} plans to {base} {o}"),
+    # Possession is last because its pattern is the widest.
     english_rule("owns", rf"(?:{HAVE}|owns?) (?P<o>(?:an? |{NUMBER_PATTERN_EN} |no ).+)", "has",
         is_list=True, accept=is_ownable),
 )  # fmt: skip
 
 
-def base_verb(doing: str) -> str:
-    """going -> go."""
-    return _BASE_FORMS[doing]
+def base_verb(participle: str) -> str:
+    """Base form of a present participle: "going" -> "go"."""
+    return _BASE_FORMS[participle]

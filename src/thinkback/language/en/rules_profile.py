@@ -22,8 +22,8 @@ from thinkback.language.en.lexicon import (
     is_school,
     is_school_subject,
 )
-from thinkback.language.numbers import NUMBER_PATTERN_EN
 from thinkback.language.rules import Rule, english_rule
+from thinkback.language.tokens import NUMBER_PATTERN_EN
 
 _DIRECTION = "(?: back| over| out| up| down| across)?"
 _DWELLING = "(?:flat|apartment|house|place|condo|studio|home|bungalow|cottage|farm|loft|dorm)"
@@ -32,10 +32,12 @@ _MOVED_HOME = "(?:moved|relocated|shifted|emigrated|immigrated|transferred|ended
 KIN_RULES: tuple[Rule, ...] = (
     english_rule("is my kin", rf"is (?:my|our) {MODIFIERS}(?P<kin>{KIN}|{PET})", "has {kin}"),
     english_rule("is their kin",
-        rf"is (?:(?P<o>{NAME})(?:'s|(?<=s)') |my (?P<mine>{MODIFIERS}{KIN})'s )(?P<mods>{MODIFIERS})(?P<kin>{KIN})"
+        rf"is (?:(?P<o>{NAME})(?:'s|(?<=s)') |my (?P<mine>{MODIFIERS}{KIN})'s"
+        rf" )(?P<mods>{MODIFIERS})(?P<kin>{KIN})"
         r"(?:,? (?:and|from|in|at|since|who|by|on) .*|, .*)?", "has {kin}"),
     english_rule("is kin of",
-        rf"is (?:the|an?) (?P<mods>{MODIFIERS})(?P<kin>{KIN}) (?:of|to) (?:(?P<o>{NAME})|my (?P<mine>{MODIFIERS}{KIN}))"
+        rf"is (?:the|an?) (?P<mods>{MODIFIERS})(?P<kin>{KIN}) (?:of|to) (?:(?P<o>{NAME})|my"
+        rf" (?P<mine>{MODIFIERS}{KIN}))"
         r"(?:'s)?(?:, .*)?", "has {kin}"),
     english_rule("kin named",
         f"{HAVE} {COUNT} {MODIFIERS}(?P<kin>{KIN}|{PET})s?(?:,| named| called| whose names? (?:is|are)"
@@ -60,8 +62,10 @@ PLACE_RULES: tuple[Rule, ...] = (
     english_rule("has lived",
         r"(?:have|has) (?:been (?:living|based)|lived) in (?P<o>.+?) (?:for|since) .+", "lives in",
             needs_place=True),
-    english_rule("has been living", r"(?:have|has) been (?:living|based) in (?P<o>.+)", "lives in", needs_place=True),
-    english_rule("has lived since", r"(?:have|has) lived in (?P<o>.+)", "lives in", needs_place=True, needs_time=True),
+    english_rule("has been living", r"(?:have|has) been (?:living|based) in (?P<o>.+)", "lives in",
+        needs_place=True),
+    english_rule("has lived since", r"(?:have|has) lived in (?P<o>.+)", "lives in", needs_place=True,
+        needs_time=True),
     english_rule("moved into",
         rf"(?:(?:have|has) )?moved in(?:to)? (?:an?|my|our|the) (?:[\w-]+ ){{0,3}}?{_DWELLING} in"
         rf" (?P<o>[A-Z].+)",
@@ -78,8 +82,10 @@ PLACE_RULES: tuple[Rule, ...] = (
     english_rule("born on", r"was born (?:on |in )?(?P<o>(?:[\w,]+ ){0,3}\d[\w, ]*?)(?: in"
         r" (?P<also>[A-Z].*))?", "birthday",
         second_relation="was born in"),
-    english_rule("grew up", r"(?:grew up|was raised|was brought up) in (?P<o>.+)", "grew up in", needs_place=True),
-    english_rule("from", rf"(?:{BE}|comes?|hails?) (?:originally )?from (?P<o>.+)", "comes from", needs_place=True),
+    english_rule("grew up", r"(?:grew up|was raised|was brought up) in (?P<o>.+)", "grew up in",
+        needs_place=True),
+    english_rule("from", rf"(?:{BE}|comes?|hails?) (?:originally )?from (?P<o>.+)", "comes from",
+        needs_place=True),
     english_rule("lived", r"lived in (?P<o>.+)", "lived in", needs_place=True),
 )  # fmt: skip
 
@@ -95,7 +101,8 @@ NAME_RULES: tuple[Rule, ...] = (
         "is named", accept=is_name),
     english_rule("married to", rf"(?:{BE}|got|was) (?:married|engaged) to (?P<o>{NAME})", "has partner",
         accept=is_name),
-    english_rule("married", rf"(?:(?:have|has) )?(?:married|wed) (?P<o>{NAME})", "has partner", accept=is_name),
+    english_rule("married", rf"(?:(?:have|has) )?(?:married|wed) (?P<o>{NAME})", "has partner",
+        accept=is_name),
     english_rule("works for one",
         r"(?:works?|is working) (?:for|under) (?P<o>(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor)\.? [A-Z][\w'-]*)",
         "has boss", accept=is_name),
@@ -124,8 +131,8 @@ _PAY_PERIOD = (
 _CLASSES = "(?:class|classes|lessons?|courses?|workshops?)"
 
 WORK_RULES: tuple[Rule, ...] = (
-    english_rule("student at", rf"{BE} an? (?P<o>(?:[\w-]+ )?student) (?:at|of) (?P<also>.+)", "works as", second_relation=
-        "studies at"),
+    english_rule("student at", rf"{BE} an? (?P<o>(?:[\w-]+ )?student) (?:at|of) (?P<also>.+)", "works as",
+        second_relation="studies at"),
     english_rule("works as",
             f"(?:works?|(?:{BE} )?(?:working|employed|training|retraining|freelancing|underpaid|overworked"
             "|underappreciated|moonlighting)|ha(?:ve|s) been working|serves?|moonlights?|freelances?"
@@ -158,15 +165,20 @@ WORK_RULES: tuple[Rule, ...] = (
         "studies at"),
     english_rule("started at",
         "(?:have |has )?(?:just )?(?:started|begun|began)(?: working| work| a new job| my new job)?"
-        " (?:at|with|for) (?P<o>[A-Z].*?)(?: as (?:an? |the )?(?P<also>.+))?", "works at", second_relation="works as"),
-    english_rule("reports to", rf"(?:reports?|{BE} reporting|answers?)(?: directly| straight)? to (?P<o>{NAME})",
-        "has boss",
+        " (?:at|with|for) (?P<o>[A-Z].*?)(?: as (?:an? |the )?(?P<also>.+))?", "works at",
+        second_relation="works as"),
+    english_rule("reports to",
+        rf"(?:reports?|{BE} reporting|answers?)(?: directly| straight)? to (?P<o>{NAME})", "has boss",
         accept=is_name),
-    english_rule("pays", rf"(?:pays?|{BE} paying|(?:have|has) to pay) {_APPROXIMATELY}(?P<o>{MONEY}){_PAY_PERIOD} (?:in|for|of|as)"
+    english_rule("pays",
+        rf"(?:pays?|{BE} paying|(?:have|has) to pay) {_APPROXIMATELY}(?P<o>{MONEY}){_PAY_PERIOD} (?:in"
+        rf"|for|of|as)"
         r" (?:my |our |the |his |her )?(?:monthly )?(?P<what>rent|mortgage)(?: .*)?", "{what}"),
-    english_rule("pays rent", rf"(?:pays?|{BE} paying) {_APPROXIMATELY}(?P<o>{MONEY}){_PAY_PERIOD} (?P<what>rent)(?: .*)?",
+    english_rule("pays rent",
+        rf"(?:pays?|{BE} paying) {_APPROXIMATELY}(?P<o>{MONEY}){_PAY_PERIOD} (?P<what>rent)(?: .*)?",
         "{what}"),
-    english_rule("earns", rf"(?:earns?|{BE} earning|{BE} paid|gets? paid|takes? home|{BE} on an? salary of) {_APPROXIMATELY}"
+    english_rule("earns",
+        rf"(?:earns?|{BE} earning|{BE} paid|gets? paid|takes? home|{BE} on an? salary of) {_APPROXIMATELY}"
         rf"(?P<o>{MONEY}){_PAY_PERIOD}(?: (?:before|after) tax)?", "salary"),
     english_rule("makes money", rf"(?:makes?|{BE} (?:making|on)) {_APPROXIMATELY}(?P<o>{MONEY})"
         r",? (?:(?:an?|per|each|every) (?:year|month|annum)|annually|yearly|monthly)", "salary"),
@@ -179,9 +191,11 @@ WORK_RULES: tuple[Rule, ...] = (
     english_rule("job at",
         rf"{_GOT_JOB} (?:an?|the) (?:new )?{_JOB_NOUN} (?:at|with) (?P<o>.+?)"
         "(?: as (?:an? |the )?(?P<also>.+))?", "works at", second_relation="works as"),
-    english_rule("joined as", rf"(?:have |has )?joined (?P<o>{NAME}) as (?:an? |the |their (?:new )?)(?P<also>.+)",
-        "works at", second_relation="works as"),
-    english_rule("joined", rf"(?:have |has )?joined (?P<o>{NAME})(?: (?:instead|now))?", "works at", accept=is_employer),
+    english_rule("joined as",
+        rf"(?:have |has )?joined (?P<o>{NAME}) as (?:an? |the |their (?:new )?)(?P<also>.+)", "works at",
+        second_relation="works as"),
+    english_rule("joined", rf"(?:have |has )?joined (?P<o>{NAME})(?: (?:instead|now))?", "works at",
+        accept=is_employer),
     english_rule("shift at",
         rf"{HAVE} (?:my|an?|the) (?:[\w-]+ )?shift at (?P<o>(?:the |an? )?[\w' ]+?)(?: at \d.*)?",
         "works at"),
@@ -242,9 +256,11 @@ STUDY_RULES: tuple[Rule, ...] = (
     english_rule("degree both", rf"(?:{BE} )?(?:doing|doing|taking|started|finishing|pursuing|working on)"
         rf" {_DEGREE_NAME} (?:in|on)"
         r" (?P<o>[^,]+?) (?:at|from) (?P<also>.+)", "studies", second_relation="studies at"),
-    english_rule("degree", rf"(?:{BE} )?(?:doing|taking|started|finishing|pursuing|working on) {_DEGREE_NAME} (?:in|on)"
+    english_rule("degree",
+        rf"(?:{BE} )?(?:doing|taking|started|finishing|pursuing|working on) {_DEGREE_NAME} (?:in|on)"
         r" (?P<o>.+)", "studies"),
-    english_rule("studies both", rf"{_STUDYING} (?P<o>(?!at |an? |the |some |my |this|that|it\b|ok|well|great|fine"
+    english_rule("studies both",
+        rf"{_STUDYING} (?P<o>(?!at |an? |the |some |my |this|that|it\b|ok|well|great|fine"
         r"|better|good)[^,]+?) at (?P<also>.+)", "studies", is_list=True, second_relation="studies at"),
     english_rule("studies at", rf"(?:(?:stud(?:y|ies)|{BE} studying|{BE} enrolled|(?:have |has )?enrolled) at"
         rf"|attends?) (?P<o>.+)",
@@ -274,7 +290,7 @@ _FIGURE = (
     r"|this|today|when|and"
     rf"|but|so|for|or|with|as)\b)[A-Za-zµμ]+{_PER_UNIT}))?)(?:\s.*|,.*|/.*)?"
 )
-"""A number and its unit, without what else is told of it: "1,240 pounds a month"."""
+"""A number with its unit, without what follows: "1,240 pounds" of "1,240 pounds a month"."""
 
 ATTRIBUTE_RULES: tuple[Rule, ...] = (
     english_rule("english name", rf"english name is (?P<o>{NAME})", "english name", accept=is_name),
@@ -284,17 +300,21 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         r"|operation|viva|defence|defense|scan|recital|hearing|test|due date"
         "|graduation|deadline|concert|anniversary|presentation|marathon)(?: for (?:my|the|our) [\\w ]+?)?)"
         " (?:is|was|will be)(?: scheduled| set| due)?(?: at .+| in .+)?", "has appointment", needs_time=True),
-    english_rule("surname", rf"(?:last name|surname|family name) is (?P<o>{NAME})", "surname", accept=is_name),
+    english_rule("surname", rf"(?:last name|surname|family name) is (?P<o>{NAME})", "surname",
+        accept=is_name),
     english_rule("nickname", rf"nickname is (?P<o>{NAME})", "goes by", accept=is_name),
     english_rule("name", r"(?:full |first |real |given )?names? (?:is|are)(?: now| actually)? (?P<o>.+)",
         "is named"),
     english_rule("age", rf"age is (?P<o>{NUMBER_PATTERN_EN})", "is aged"),
-    english_rule("birthday", r"(?:birthday|birth date|date of birth|bday|b-day) is (?:on )?(?P<o>.+)", "birthday"),
+    english_rule("birthday", r"(?:birthday|birth date|date of birth|bday|b-day) is (?:on )?(?P<o>.+)",
+        "birthday"),
     english_rule("phone",
-        f"{_ADJECTIVES}(?:phone|mobile|cell|telephone|cellphone|contact|whatsapp)?(?: ?(?:number|no\\.?))? is "
+        f"{_ADJECTIVES}(?:phone|mobile|cell|telephone|cellphone|contact|whatsapp)?(?: ?(?:number"
+        f"|no\\.?))? is "
         r"(?P<o>\+?[\d][\d\s().-]{4,20}\d)", "phone number"),
     english_rule("email", rf"{_ADJECTIVES}e-?mail(?: address| id)? is (?P<o>\S+@\S+\.\w+)", "email"),
-    english_rule("weight", rf"weight(?: now| today)? is {_VALUE_ADVERBS}(?P<o>\d[\d.,]* ?{WEIGHT_UNIT})", "weighs"),
+    english_rule("weight", rf"weight(?: now| today)? is {_VALUE_ADVERBS}(?P<o>\d[\d.,]* ?{WEIGHT_UNIT})",
+        "weighs"),
     english_rule("height", rf"height is {_VALUE_ADVERBS}(?P<o>\d.*)", "height"),
     english_rule("number",
         rf"(?:new |current |latest |actual |home |monthly |yearly |annual )*(?P<what>blood type|blood"
@@ -312,7 +332,8 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         r"|bp|BP|pulse)(?: reading| level| count)?(?: in [\w ]+| for [\w ]+)? (?:is|costs(?: me)?"
         r"|takes(?: me)?) "
         rf"{_VALUE_ADVERBS}{_FIGURE}", "{what}"),
-    english_rule("lasts", rf"{_ADJECTIVES}(?P<what>commute)(?: to [\w ]+)? (?:is|takes(?: me)?) {_VALUE_ADVERBS}"
+    english_rule("lasts",
+        rf"{_ADJECTIVES}(?P<what>commute)(?: to [\w ]+)? (?:is|takes(?: me)?) {_VALUE_ADVERBS}"
         r"(?P<o>(?:(?:half )?an?|[a-z-]+) (?:hours?|minutes?)(?: and an? (?:half|quarter))?)(?: .*)?",
         "{what}"),
     english_rule("measured",
@@ -330,9 +351,13 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         "works as"),
     english_rule("major", r"major is (?P<o>.+)", "studies"),
     english_rule("employer", rf"{_ADJECTIVES}(?:employer|workplace|company) is (?P<o>[A-Z].*)", "works at"),
-    english_rule("school", rf"{_ADJECTIVES}(?:school|university|college|uni) is (?P<o>[A-Z].*)", "studies at"),
-    english_rule("pay", rf"{_ADJECTIVES}(?:pay|wages?|income|take-home pay) is {_VALUE_ADVERBS}(?P<o>{MONEY})(?: .*)?", "salary"),
-    english_rule("room", r"(?:hotel )?room is (?:now )?(?:number |no\.? )?(?P<o>[A-Z]?\d+[A-Za-z]?)", "room number"),
+    english_rule("school", rf"{_ADJECTIVES}(?:school|university|college|uni) is (?P<o>[A-Z].*)",
+        "studies at"),
+    english_rule("pay",
+        rf"{_ADJECTIVES}(?:pay|wages?|income|take-home pay) is {_VALUE_ADVERBS}(?P<o>{MONEY})(?: .*)?",
+        "salary"),
+    english_rule("room", r"(?:hotel )?room is (?:now )?(?:number |no\.? )?(?P<o>[A-Z]?\d+[A-Za-z]?)",
+        "room number"),
     english_rule("hometown", r"home ?town is (?P<o>.+)", "comes from", needs_place=True),
     english_rule("tongue", r"(?:native language|mother tongue|first language) is (?P<o>.+)",
         "speaks", accept=is_language),
@@ -345,8 +370,10 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         rf"(?: now| these days| right now| currently| of all time| so far| at the moment)? (?:is|are)"
         rf" {_CERTAINTY_ADVERBS}(?P<o>.+)",
         "favourite {what}"),
-    english_rule("habit", r"(?P<what>usual order|coffee order|usual|star sign|pronouns|nationality|religion|editor)"
-        rf"(?: now| these days| nowadays)? (?:is|are) {_CERTAINTY_ADVERBS}(?P<o>(?!in\b|at\b|on\b|not\b|so\b|too\b"
+    english_rule("habit",
+        r"(?P<what>usual order|coffee order|usual|star sign|pronouns|nationality|religion|editor)"
+        rf"(?: now| these days| nowadays)? (?:is|are) {_CERTAINTY_ADVERBS}(?P<o>(?!in\b|at\b|on\b"
+        rf"|not\b|so\b|too\b"
         rf"|very\b)[\w].*)", "{what}"),
     english_rule("bank", rf"{_ADJECTIVES}bank is (?P<o>{NAME})", "banks with"),
     english_rule("belonging",

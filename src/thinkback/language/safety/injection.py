@@ -1,4 +1,15 @@
-"""Detection of instructions to the assistant (prompt injection) in stored text: commands and forged markup."""
+"""Detection of instructions to the assistant (prompt injection) in English and Chinese text, without a model.
+
+What the user is, has, likes, plans or wants to be called is a fact or a preference, however it is phrased
+("from now on I drink tea", "please always call me Ann", 以后叫我小王). How the assistant must answer, and
+what it must say, recommend, hide or ignore, is an instruction ("from now on always answer in French",
+你必须推荐), even if the user means it: text in the memory must not control later answers. Requests of the
+moment ("summarise this", "tell me a joke") have no later effect and are ignored.
+
+Each sentence is encoded as a string of one-letter word classes (`injection_lexicon`). A possible instruction
+(`_CORE_PATTERNS`) and the signs around it have weights; from `_INSTRUCTION_THRESHOLD` on it is an
+instruction. All patterns are bounded, so the time is linear in the text.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +40,8 @@ _ROLE_OBJECT = re.compile(
 )
 _CLAUSE_START = r"(?:^|(?<=[.,:;!?()\[\]>*\"'“”‘「『（【，。：；！？、\s-]))"
 _HEADING = re.compile(
-    rf"{_CLAUSE_START}(?:(?:system|developer|admin)\s{{1,3}}(?:prompt|override|instructions?|command)\s{{0,2}}[:：]"
+    rf"{_CLAUSE_START}(?:"
+    r"(?:system|developer|admin)\s{1,3}(?:prompt|override|instructions?|command)\s{0,2}[:：]"
     r"|#{2,4}\s{0,3}(?:system|(?:new )?instructions?)\b\s{0,2}[:：]?"
     r"|(?:new|updated|hidden|secret)\s{1,3}(?:system\s{1,3})?(?:instructions?|directives?)\s{0,2}[:：]"
     r"|(?:override|sudo|jailbreak)\s{0,2}[:：]"
@@ -37,7 +49,8 @@ _HEADING = re.compile(
     re.I | re.M,
 )
 _SPEAKER_LABEL = re.compile(
-    rf"{_CLAUSE_START}(?:(?:system|admin)(?:\s{{1,3}}(?:message|note|notice|update))?|{_ROLE_ZH})\s{{0,2}}[:：]",
+    rf"{_CLAUSE_START}(?:(?:system|admin)(?:\s{{1,3}}(?:message|note|notice|update))?"
+    rf"|{_ROLE_ZH})\s{{0,2}}[:：]",
     re.I | re.M,
 )
 _ADDRESSED_TO_MODEL = re.compile(
@@ -69,7 +82,7 @@ _PASSAGE_END = re.compile('["”」』】\\]\n]')
 
 
 def _find_tags(text: str) -> Iterator[tuple[int, int]]:
-    """To the closing tag; a tag that is never closed takes its paragraph, a closing one itself."""
+    """Find tags, each with everything up to its closing tag, else to the end of the paragraph."""
     closings = [found.end() for found in _CLOSING_TAG.finditer(text)]
     at = 0
     while found := _TAG.search(text, at):
@@ -89,7 +102,7 @@ def _find_role_objects(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _find_headings(text: str) -> Iterator[tuple[int, int]]:
-    """`System: Windows 11` names a computer; what is addressed to a model speaks of you, the user, rules."""
+    """Find headings with their lines; `System: Windows 11` is none, as it does not address a model."""
     for pattern in (_HEADING, _SPEAKER_LABEL):
         at = 0
         while found := pattern.search(text, at):
@@ -101,6 +114,7 @@ def _find_headings(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _find_notes(text: str) -> Iterator[tuple[int, int]]:
+    """Find notes to machines ("Note to the AI: ...") up to the end of the quotation or line."""
     at = 0
     while found := _NOTE_TO_MACHINES.search(text, at):
         stop = _PASSAGE_END.search(text, found.end())
@@ -108,7 +122,7 @@ def _find_notes(text: str) -> Iterator[tuple[int, int]]:
         yield found.start(), at
 
 
-_MARKUP_DETECTORS = (  # what finds it, and what it cannot be without
+_MARKUP_DETECTORS = (  # each with a pattern that a text must contain
     (_find_tags, re.compile(r"[<\[【]")),
     (_find_role_objects, re.compile(r"[\"']role")),
     (
@@ -123,11 +137,11 @@ _MARKUP_DETECTORS = (  # what finds it, and what it cannot be without
 
 
 def find_forged_markup(text: str) -> Iterator[tuple[int, int]]:
-    """Where such a thing stands with all it governs; in order and apart."""
+    """Find forged tags, role objects, headings and notes, in order and without overlaps."""
     lower = text.lower()
     last = 0
     for start, end in sorted(
-        each for reader, sign in _MARKUP_DETECTORS if sign.search(lower) for each in reader(text)
+        span for detect, required in _MARKUP_DETECTORS if required.search(lower) for span in detect(text)
     ):
         if start >= last:
             last = end
@@ -138,7 +152,7 @@ INSTRUCTION = "instruction"
 
 _INSTRUCTION_THRESHOLD = 4
 
-_CLAUSE_HEAD = (  # of a clause in which nobody else was named: whoever reads it is to do it
+_CLAUSE_HEAD = (  # start of a clause without another subject, so that the reader is addressed
     r"(?<![^,])(?:E[UuCQYwfe]{1,8}+(?=[SM])|[feSnEMmYBbNZKPW]|L[wUuYBPRZfeDH]{1,10}+"
     r"|[Uu]?C[wfePQ]{0,5}+){0,10}+"
 )
@@ -150,19 +164,19 @@ _CORE_PATTERNS = (
     (3, re.compile(r"[UuE][wfemP]{0,3}C[wfePHT]{0,8},[feSnEMmY]{0,3}A")),  # when asked, ...
     (2, re.compile(r"[UuE][wfemP]{0,3}C[wfePHT]{0,8},[feSnEMmY]{0,3}[ah](?!Q)")),
     (1, re.compile(r"[Uu][wfeCP,]{0,6}[Mm][fe]{0,2}p")),
-    (0, re.compile(r"B[wfe]{0,6}M[SnN]?[wahA]")),  # whatever it must
-    (3, re.compile(r"(?<![^,])[feSEMmYBKPL]{0,8}?O[fePHSYwDZB]{0,6}R")),  # away with the rules
+    (0, re.compile(r"B[wfe]{0,6}M[SnN]?[wahA]")),  # an assistant "must" do anything
+    (3, re.compile(r"(?<![^,])[feSEMmYBKPL]{0,8}?O[fePHSYwDZB]{0,6}R")),  # ignore the rules
     (4, re.compile(r"(?<![^,])[feSEMmYBKPL]{0,8}?O[fe]{0,2}G")),
     (3, re.compile(r"L[PYHfew]{0,8}R[feSMmP]{0,4}O|R[fewPMmS,]{0,8}X")),
     (4, re.compile(r"K")),  # a new rule
     (2, re.compile(r"k")),
-    (2, re.compile(r"V|E,?Ye(?![TSfe])")),  # a new self
-    (0, re.compile(r"Z(?:[wfe]{0,8}M|[wfe]{0,3}[mfe])")),  # the shape of every answer
+    (2, re.compile(r"V|E,?Ye(?![TSfe])")),  # a new persona
+    (0, re.compile(r"Z(?:[wfe]{0,8}M|[wfe]{0,3}[mfe])")),  # the form of all answers
     (1, re.compile(r"m[Sfe]{0,3}Z")),
 )
 _RULES_OF_ASSISTANT = re.compile(r"[PHYB][fewP]{0,3}R|R[few]{0,3}[PY]")
-_POSSESSION_OF_PERSON = re.compile(r"H(?![PwJfe]{0,2}R)")  # "your doctor": said to a person
-_SIGN_WEIGHTS = (  # the first that is there counts
+_POSSESSION_OF_PERSON = re.compile(r"H(?![PwJfe]{0,2}R)")  # "your doctor" is said to a person
+_SIGN_WEIGHTS = (  # of each line, the first sign that is present counts
     (("W", 3), ("E", 2), ("S", 1), ("n", 1), ("N", 1)),
     (("B", 2), ("bM", 1), ("bm", 1)),
     (("U", 2), ("u", 1)),
@@ -170,7 +184,7 @@ _SIGN_WEIGHTS = (  # the first that is there counts
     (("Z", 2),),
     (("J", 2),),
 )
-_OPENING_CODES = "EWBUuCZKkVOYSnNMA"  # where the order begins: the clause of the first of these
+_OPENING_CODES = "EWBUuCZKkVOYSnNMA"  # an instruction starts at the clause of the first of these
 
 _SENTENCE_END = re.compile("[.!?…]+[\"'”’)\\]]*(?=\\s|\\Z|[\u4e00-\u9fff])|[。！？]+[”’」』）】]*|\n")
 _QUOTATION_END = re.compile('["”」』】]|\n')
@@ -192,16 +206,16 @@ _RHETORICAL_QUESTION = re.compile(
 _CLOSING_BRACKETS = {"[": "]", "【": "】", "(": ")", "（": "）", "“": "”", "「": "」", "『": "』", '"': '"'}
 
 
-def detect_instructions(folded: NormalisedText) -> Iterator[QuarantinedSpan]:
-    """Every order to the assistant, in order."""
+def detect_instructions(normalised: NormalisedText) -> Iterator[QuarantinedSpan]:
+    """Find all instructions to the assistant: forged markup first, then commands."""
     parts: list[str] = []
     at = 0
-    for start, end in find_forged_markup(folded.text):
-        yield folded.original_span(start, end, INSTRUCTION)
-        parts += (folded.text[at:start], MARK_PLACEHOLDER * (end - start))
+    for start, end in find_forged_markup(normalised.text):
+        yield normalised.original_span(start, end, INSTRUCTION)
+        parts += (normalised.text[at:start], MARK_PLACEHOLDER * (end - start))
         at = end
-    for start, end in _find_commands("".join((*parts, folded.text[at:]))):
-        yield folded.original_span(start, end, INSTRUCTION)
+    for start, end in _find_commands("".join((*parts, normalised.text[at:]))):
+        yield normalised.original_span(start, end, INSTRUCTION)
 
 
 def _find_commands(text: str) -> Iterator[tuple[int, int]]:
@@ -210,61 +224,63 @@ def _find_commands(text: str) -> Iterator[tuple[int, int]]:
     at = 0
     while at < len(text):
         end = _find_sentence_end(text, at)
-        spelled, places = encode_words(text, at, end)
-        core = match_instruction(spelled, text[at:end], pasted=quoted_from < end)
+        codes, positions = encode_words(text, at, end)
+        core = match_instruction(codes, text[at:end], pasted=quoted_from < end)
         if core is None:
             at = end
             continue
-        start = _instruction_start(text, spelled, places, core)
+        start = _instruction_start(text, codes, positions, core)
         at = _instruction_end(text, start, end, passage="O" in core[0])
         yield start, at
 
 
-def match_instruction(spelled: str, sentence: str, *, pasted: bool) -> re.Match[str] | None:
-    """The core of an order, if the sentence is one."""
-    spelled = _mark_clauses(spelled)
+def match_instruction(codes: str, sentence: str, *, pasted: bool) -> re.Match[str] | None:
+    """Return the core match if the sentence is an instruction.
+
+    `codes` are the word classes of the sentence; `pasted` says that it is part of quoted or pasted text.
+    """
+    codes = _mark_clauses(codes)
     signs = pasted + sum(
-        next((weight for sign, weight in alternatives if sign in spelled), 0)
-        for alternatives in _SIGN_WEIGHTS
+        next((weight for sign, weight in alternatives if sign in codes), 0) for alternatives in _SIGN_WEIGHTS
     )
-    if signs + _max_core_weight(spelled) < _INSTRUCTION_THRESHOLD:
+    if signs + _max_core_weight(codes) < _INSTRUCTION_THRESHOLD:
         return None
     best: tuple[int, re.Match[str]] | None = None
     for weight, pattern in _CORE_PATTERNS:
-        core = pattern.search(spelled)
+        core = pattern.search(codes)
         if core and (best is None or weight + _obligation_weight(core[0]) > best[0]):
             best = weight + _obligation_weight(core[0]), core
     if best is None:
         return None
     points = best[0] + signs
-    if "R" in spelled:
-        points += ("R" not in best[1][0]) + bool(_RULES_OF_ASSISTANT.search(spelled))
-    if not {"U", "B"} & set(spelled) and _POSSESSION_OF_PERSON.search(spelled):
+    if "R" in codes:
+        points += ("R" not in best[1][0]) + bool(_RULES_OF_ASSISTANT.search(codes))
+    if not {"U", "B"} & set(codes) and _POSSESSION_OF_PERSON.search(codes):
         points -= 2
     if _QUESTION_END.search(sentence) and not _RHETORICAL_QUESTION.search(sentence):
         points -= 2
     return best[1] if points >= _INSTRUCTION_THRESHOLD else None
 
 
-def _max_core_weight(spelled: str) -> int:
-    """What a core of these letters could weigh: most sentences need no search for one."""
-    present = set(spelled)
+def _max_core_weight(codes: str) -> int:
+    """Upper bound for the weight of a core, so that most sentences need no search."""
+    present = set(codes)
     core = 4 if present & set("KG") else 3 if present & set("OXC") else 2
-    binding = 3 if "M" in present else 1 if present & set("mESn") else 0
-    return core + binding + 2 * ("R" in present)
+    obligation = 3 if "M" in present else 1 if present & set("mESn") else 0
+    return core + obligation + 2 * ("R" in present)
 
 
-def _mark_clauses(spelled: str) -> str:
-    """ "And" opens a clause, unless whoever did what stands before it does what comes after it, too."""
+def _mark_clauses(codes: str) -> str:
+    """Make "and" a clause boundary, unless a person before it is the subject of both clauses."""
     parts = [
         part.replace("&E", ",E").replace("&", HARMLESS_CODE if re.match("[^&]*[IT]", part) else CLAUSE_CODE)
-        for part in spelled.split(CLAUSE_CODE)
+        for part in codes.split(CLAUSE_CODE)
     ]
     return CLAUSE_CODE.join(parts)
 
 
 def _obligation_weight(core: str) -> int:
-    """How the act is laid upon the reader: "you must" more than "you should", "never do" more than "do"."""
+    """Weight of the obligation: "you must" is stronger than "you should", "never do" than "do"."""
     if "M" in core:
         return 2 + (core[-1] == "a" and "Y" in core)
     if "m" in core or ("E" in core and core[-1] == "a"):
@@ -272,18 +288,18 @@ def _obligation_weight(core: str) -> int:
     return int("Y" not in core and bool(re.search("[Sn]", core)))
 
 
-def _instruction_start(text: str, spelled: str, places: list[int], core: re.Match[str]) -> int:
+def _instruction_start(text: str, codes: str, positions: list[int], core: re.Match[str]) -> int:
     first = min(
-        (at for at, letter in enumerate(spelled[: core.end()]) if letter in _OPENING_CODES),
+        (index for index, code in enumerate(codes[: core.end()]) if code in _OPENING_CODES),
         default=core.start(),
     )
-    while first and spelled[first - 1] not in ",&":
+    while first and codes[first - 1] not in ",&":
         first -= 1
-    return places[first]
+    return positions[first]
 
 
 def _instruction_end(text: str, start: int, end: int, *, passage: bool) -> int:
-    """Up to where it goes on: its brackets, what follows an overriding order, further orders."""
+    """Extend an instruction to its closing bracket, or over the following sentences that continue it."""
     before = text[:start].rstrip()[-1:]
     closing = text.find(_CLOSING_BRACKETS[before], start) if before in _CLOSING_BRACKETS else -1
     if closing > 0:
@@ -293,11 +309,11 @@ def _instruction_end(text: str, start: int, end: int, *, passage: bool) -> int:
     while end < limit and text[end - 1] != "\n":
         following = _find_sentence_end(text, end + 1)
         if passage:
-            goes_on = not _USER_SPEAKS_AGAIN.match(text, end)
+            continues = not _USER_SPEAKS_AGAIN.match(text, end)
         else:
-            spelled, _ = encode_words(text, end, min(following, end + 60))
-            goes_on = spelled.lstrip(",&")[:1] in set("SnNEWMYAaBZK")
-        if not goes_on:
+            codes, _ = encode_words(text, end, min(following, end + 60))
+            continues = codes.lstrip(",&")[:1] in set("SnNEWMYAaBZK")
+        if not continues:
             break
         end = following
     return end

@@ -1,32 +1,32 @@
-"""The vocabulary of orders, English and Chinese: every word or phrase has a letter, its part in an order.
+"""Vocabulary of instructions in English and Chinese: every word or phrase has a one-letter class code.
 
-`instructions.py` reads the letters. A phrase is a small pattern, one a line, its blanks stand for any
-white space. Where a word has a common harmless reading ("answer the phone", 首都), that is taken out first.
+`injection` matches patterns against the codes of a sentence. Phrases are small patterns, one or more per
+line; a space matches any white space. Harmless phrases ("answer the phone", 首都) are matched first.
 """
 
 from __future__ import annotations
 
 import re
 
-from thinkback.language.safety.phrase_patterns import split_alternatives
+from thinkback.language.safety.normalise import split_alternatives
 
 HARMLESS_CODE, CLAUSE_CODE, AND_CODE = "w", ",", "&"
 
 _WORDS_BY_CODE = {
-    "Y": "you you're you'll you'd yourself u 你 您 你们",  # who is spoken to
+    "Y": "you you're you'll you'd yourself u 你 您 你们",  # addressee
     "B": """assistant assistants ai ais llm llms chatbot chatbots gpt chatgpt copilot 助手 人工智能 机器人
         智能体""",
     "b": "model models bot bots agent agents 模型",
-    "I": "i we i'm i've i'll i'd we're we'll we've let's 我 我们 咱 咱们 俺",  # others who may do it
+    "I": "i we i'm i've i'll i'd we're we'll we've let's 我 我们 咱 咱们 俺",  # other subjects
     "T": """he she they it he's she's they're who his her their my our 他 她 它 他们 她们 妈 爸 妈妈 爸爸
         爷爷 奶奶 医生 老师 老板 同事 朋友 领导 孩子 老婆 老公 网友 专家""",
     "D": "me us him them",
     "H": "your yours",
-    "U": "用户 使用者",  # to whom it is to be said
+    "U": "用户 使用者",  # audience of the answer
     "u": """anyone anybody someone somebody everyone everybody whoever whomever customers visitors clients
         people 有人 任何人 谁 大家 别人 所有人 顾客 客户 对方""",
     "C": "asks asked ask asking inquires enquires 问 问起 问到 问及 提问 询问 咨询",
-    # how it binds
+    # obligation
     "M": """must shall required obliged obligated instructed ordered commanded programmed forbidden
         prohibited authorized authorised obligatory compulsory mandatory 必须 务必 只准 只许 不得 不准
         不许 不可 不可以 禁止 严禁 切勿""",
@@ -51,7 +51,7 @@ _WORDS_BY_CODE = {
         convince encourage nudge maintain label mark score grade authorize transfer email upload publish
         report transmit contact plug sell pitch adopt 同意 拒绝 引导 建议 提供 介绍 发往 发送 转发 发给
         执行 当作 视为 使用 讲 写 结尾 开头 翻译 署名 附加 插入 打分 评分 宣传 转到 保密 服务""",
-    # what it does away with
+    # what is to be ignored
     "O": """ignore disregard forget override overrides bypass discard overrule supersede supersedes
         abandon scrap violate dismiss circumvent replaces outranks drop erase delete wipe 忽略 无视 忽视
         忘记 忘掉 忘了 抛开 抛弃 绕过 违反 跳过 摒弃 放弃 丢掉 丢弃 推翻 取代 覆盖 清空 抛到脑后""",
@@ -70,7 +70,7 @@ _WORDS_BY_CODE = {
         立刻 马上 地 的 了 会 将 那么 然后 同时 仍 记住 记得 牢记 接下来 下面 首先 无条件 绝对 尽量 优先
         主动 必定 均 该 多""",
     "e": "are is am be 是",
-    # then any words, then the act
+    # prepositions before the act
     "L": "用 以 把 对 向 给 在 按 按照 当 如果 若 遇到 涉及 关于 跟 为 每个 针对",
     CLAUSE_CODE: "but so when if",
     AND_CODE: "and or then",
@@ -116,7 +116,7 @@ _PHRASES_EN = {
         (?:your|all|every|each|any|future|subsequent|later) (?:\w+ )?(?:answers?|repl(?:y|ies)|responses?|
             outputs?)|(?:your|all|every|each|any|future) (?:\w+ )?(?:recommendations?|summar(?:y|ies))
         the (?:only )?(?:correct|right|acceptable|permitted|only) (?:answer|reply|response)""",
-    # all before
+    # everything said before
     "G": r"""(?:everything|anything|all|whatever|what) (?:that )?you(?:'ve| have| were|
             're) (?:been )?(?:told|taught|given|trained)
         (?:everything|anything|all|text|content|whatever|what)(?: of)?(?: the| is| was)? (?:above|
@@ -163,7 +163,7 @@ _PHRASES_EN = {
     "N": "do not|refrain from|will not",
     "S": "any ?more|no longer|nothing but",
     "h": "point out|put in",
-    "p": "be (?:told|directed|sent|informed|referred|advised|given|steered)",  # done to those who ask
+    "p": "be (?:told|directed|sent|informed|referred|advised|given|steered)",  # done to the audience
 }
 
 _PHRASES_ZH = {
@@ -205,7 +205,7 @@ _PHRASES_ZH = {
 
 
 _CODE_BY_WORD = {word: letter for letter, words in _WORDS_BY_CODE.items() for word in words.split()}
-_WORD_LENGTHS_ZH: dict[str, list[int]] = {}  # of the Chinese words that begin with a character, longest first
+_WORD_LENGTHS_ZH: dict[str, list[int]] = {}  # by first character, longest first
 for _word in sorted((word for word in _CODE_BY_WORD if not word.isascii()), key=len, reverse=True):
     if len(_word) not in _WORD_LENGTHS_ZH.setdefault(_word[0], []):
         _WORD_LENGTHS_ZH[_word[0]].append(len(_word))
@@ -213,19 +213,19 @@ _TOKEN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|[\u4e00-\u9fff]|(?P<mark>[^\w\s']
 
 
 def _first_words(pattern: str) -> set[str]:
-    """The words, or Chinese characters, that the pattern can begin with: it is tried only there."""
+    """The English words or Chinese characters that a pattern can start with."""
     choice = re.match(r"\(\?:([^()]*)\)(?!\?)|\[(.*?)\]", pattern)
     if choice and choice[2]:
         return set(choice[2])
-    heads: set[str] = set()
-    for each in choice[1].split("|") if choice else [pattern]:
-        for word, optional in re.findall(r"^([a-z]+|.)(\??)", each):
-            heads |= {word, word[:-1]} if optional else {word}
-    return heads
+    words: set[str] = set()
+    for alternative in choice[1].split("|") if choice else [pattern]:
+        for word, optional in re.findall(r"^([a-z]+|.)(\??)", alternative):
+            words |= {word, word[:-1]} if optional else {word}
+    return words
 
 
 def _compile_phrases(*tables: dict[str, str]) -> dict[str, re.Pattern[str]]:
-    """For each head one pattern; the group that matched has the letter for its name."""
+    """Compile one pattern per first word; the name of the matching group is the code."""
     by_head: dict[str, dict[str, list[str]]] = {}
     for table in tables:
         for letter, patterns in table.items():
@@ -242,27 +242,27 @@ def _compile_phrases(*tables: dict[str, str]) -> dict[str, re.Pattern[str]]:
 _PHRASES_BY_FIRST_WORD = _compile_phrases(_PHRASES_EN, _PHRASES_ZH)
 
 
-def words_with_codes(some: str) -> str:
-    """The single words that have one of these letters."""
-    return " ".join(word for word, letter in _CODE_BY_WORD.items() if letter in some)
+def words_with_codes(codes: str) -> str:
+    """The single words (no phrases) with one of these codes, separated by spaces."""
+    return " ".join(word for word, code in _CODE_BY_WORD.items() if code in codes)
 
 
 def encode_words(text: str, start: int, end: int) -> tuple[str, list[int]]:
-    """The words of `text[start:end]` as letters, and where each begins."""
-    spelled: list[str] = []
-    places: list[int] = []
+    """Encode the words of `text[start:end]`; return the codes and the position of each word."""
+    codes: list[str] = []
+    positions: list[int] = []
     at = start
     for token in _TOKEN.finditer(text, start, end):
         if token.start() < at:  # inside a phrase
             continue
-        letter, at = (CLAUSE_CODE, token.end()) if token["mark"] else _encode_word(text, token, end)
-        spelled.append(letter)
-        places.append(token.start())
-    return "".join(spelled), places
+        code, at = (CLAUSE_CODE, token.end()) if token["mark"] else _encode_word(text, token, end)
+        codes.append(code)
+        positions.append(token.start())
+    return "".join(codes), positions
 
 
 def _encode_word(text: str, token: re.Match[str], end: int) -> tuple[str, int]:
-    """Of the phrase that begins here, else of the longest word; and where it ends."""
+    """The code of the phrase that starts here, else of the longest word, and where it ends."""
     begin, word = token.start(), token[0].lower()
     phrases = _PHRASES_BY_FIRST_WORD.get(word.partition("'")[0])
     if phrases and (phrase := phrases.match(text, begin, end)):
@@ -270,6 +270,6 @@ def _encode_word(text: str, token: re.Match[str], end: int) -> tuple[str, int]:
     if word.isascii():
         return _CODE_BY_WORD.get(word, HARMLESS_CODE), token.end()
     for length in _WORD_LENGTHS_ZH.get(word, ()):
-        if letter := _CODE_BY_WORD.get(text[begin : begin + length]):
-            return letter, begin + length
+        if code := _CODE_BY_WORD.get(text[begin : begin + length]):
+            return code, begin + length
     return HARMLESS_CODE, token.end()

@@ -1,15 +1,30 @@
-"""Text as a detector reads it: disguises undone, with the way back to the characters that were written.
-
-Full-width letters, look-alike Cyrillic and invisible characters hide a word from a pattern and not from a
-model. Every character but the invisible ones is replaced by one other, so spans are found again.
-"""
+"""Normalises text for the safety detectors, and compiles phrases into patterns."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-MARK_PLACEHOLDER = "\ufffc"  # what stands for a mark that was set before: no word, no value
+
+def split_alternatives(table: str) -> list[str]:
+    """Split a table into its patterns; a space in a pattern matches any white space.
+
+    A line break inside brackets does not end a pattern.
+    """
+    patterns, depth = [""], 0
+    for line in table.splitlines():
+        if not depth:
+            patterns.append("")
+        for character in line.strip():
+            depth += (character == "(") - (character == ")")
+            if character == "|" and not depth:
+                patterns.append("")
+            else:
+                patterns[-1] += character
+    return [pattern.replace(" ", r"\s{1,3}") for pattern in patterns if pattern]
+
+
+MARK_PLACEHOLDER = "\ufffc"  # replaces earlier redaction marks; neither a word nor a value
 _INVISIBLE_CHARACTER = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]"
 )
@@ -28,7 +43,7 @@ _NORMALISED_CHARACTERS = str.maketrans(
 
 
 class QuarantinedSpan(NamedTuple):
-    """`text[start:end]` is quarantined, for it is of this kind."""
+    """`text[start:end]` is an instruction or a secret of this kind."""
 
     start: int
     end: int
@@ -36,37 +51,42 @@ class QuarantinedSpan(NamedTuple):
 
 
 class NormalisedText(NamedTuple):
-    """`text` is what to search; `positions[i]` is where its character i was written, None: at i."""
+    """`positions[i]` is the original position of `text[i]`; None if positions did not change."""
 
     text: str
     positions: list[int] | None
 
     def original_span(self, start: int, end: int, kind: str) -> QuarantinedSpan:
+        """The span of the original text for `text[start:end]`."""
         if self.positions is None:
             return QuarantinedSpan(start, end, kind)
         return QuarantinedSpan(self.positions[start], self.positions[end - 1] + 1, kind)
 
 
 def has_disguised_characters(text: str) -> bool:
-    """Whether a character stands for another, or for none."""
+    """Whether a text contains invisible, full-width or look-alike characters."""
     return _DISGUISED_CHARACTER.search(text) is not None
 
 
 def normalise_text(text: str, opaque: re.Pattern[str]) -> NormalisedText:
-    """`opaque` are the marks of an earlier redaction: they are looked through by nobody."""
-    shown = opaque.sub(lambda mark: MARK_PLACEHOLDER * len(mark[0]), text).translate(_NORMALISED_CHARACTERS)
-    if not _INVISIBLE_CHARACTER.search(shown):
-        return NormalisedText(shown, None)
-    kept = [at for at, character in enumerate(shown) if not _INVISIBLE_CHARACTER.match(character)]
-    return NormalisedText("".join(shown[at] for at in kept), kept)
+    """Normalise a text; redaction marks (matches of `opaque`) become placeholders that nothing matches."""
+    normalised = opaque.sub(lambda mark: MARK_PLACEHOLDER * len(mark[0]), text).translate(
+        _NORMALISED_CHARACTERS
+    )
+    if not _INVISIBLE_CHARACTER.search(normalised):
+        return NormalisedText(normalised, None)
+    positions = [
+        position for position, character in enumerate(normalised) if not _INVISIBLE_CHARACTER.match(character)
+    ]
+    return NormalisedText("".join(normalised[position] for position in positions), positions)
 
 
 def merge_spans(spans: list[QuarantinedSpan]) -> tuple[QuarantinedSpan, ...]:
-    """In order and apart: what overlaps is one span, of the kind that begins first."""
-    out: list[QuarantinedSpan] = []
+    """Sort spans and join overlapping ones, which get the kind of the first."""
+    result: list[QuarantinedSpan] = []
     for span in sorted(spans):
-        if out and span.start < out[-1].end:
-            out[-1] = out[-1]._replace(end=max(out[-1].end, span.end))
+        if result and span.start < result[-1].end:
+            result[-1] = result[-1]._replace(end=max(result[-1].end, span.end))
         else:
-            out.append(span)
-    return tuple(out)
+            result.append(span)
+    return tuple(result)

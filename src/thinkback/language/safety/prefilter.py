@@ -1,8 +1,8 @@
-"""A first look at a text: need the detectors of `text/safety/trust.py` read it at all? A few microseconds.
+"""Fast check, in microseconds, whether a text may contain instructions or secrets at all.
 
-Recall asks about everything it returns, and nearly all of it is harmless. So: only what every order and
-every secret must contain, looked for by byte tables and sets, which cost less than one regular expression.
-A text that passes may still be harmless; one that does not pass holds nothing (a test compares both ways).
+Recall checks everything it returns, and nearly all of it is harmless. The check looks for words that every
+instruction or secret must contain, with byte tables and sets, which are faster than one regular expression.
+It has false positives but no false negatives; a test compares it with the full detectors.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TOKEN_CHARACTERS_TABLE = bytes(
     97 if code < 128 and (chr(code).isalnum() or code in b"_+/-") else 32 for code in range(256)
 )
 _DIGITS_TABLE = bytes(48 if chr(code).isdigit() and code < 128 else 32 for code in range(256))
-_LONG_TOKEN, _LONG_NUMBER = b"a" * 16, b"0" * 9  # an issued key or a random token; a card, an account, an SSN
+_LONG_TOKEN, _LONG_NUMBER = b"a" * 16, b"0" * 9  # API keys and random tokens; cards, accounts and SSNs
 
 
 def _english_words(*lists: str) -> frozenset[bytes]:
@@ -36,73 +36,69 @@ def _chinese_pattern(*lists: str) -> re.Pattern[str]:
 
 _MARKUP_CHARACTER = re.compile(r"[<\[{【#]")
 _QUOTATION = re.compile(r"[\"“]|---|\n>")
-_MACHINE_WORDS = """system developer admin ai ais llm llms assistant assistants chatbot chatbots bot bots model
-    models inst sys override sudo jailbreak"""
+_MACHINE_WORDS = """
+    system developer admin ai ais llm llms assistant assistants chatbot chatbots bot bots model models
+    inst sys override sudo jailbreak"""
 _MACHINE_WORDS_ZH = "助手 模型 人工智能 机器人 智能体 系统 管理员 开发者 指令 提示词"
-_ACTION_WORDS = f"""{words_with_codes("AahOXJ")} pose role play refer identify steer bring keep store save record
-    commit pay throw set put leave sing sound side take takes bound told directed sent informed
-    referred advised given steered apply applies applied valid force count new only sole real true
-    updated standing order command policy priority regard hereby become embody imagine yourself
-    answers replies responses response outputs recommendation recommendations summary summaries
-    following obeying applying goal job name override sudo jailbreak 规则 指令
-    提到 提及 提起 说起 加 带 附 补 发 转 寄 当 视 忘 丢 抛 扔 遵守 遵循 理会 管 听从 新 任务 身份
-    角色 使命 优先 最高 你现在 你已 你从此 你将 你就 你不再 你叫 你的名字"""
+_ACTION_WORDS = f"""{words_with_codes("AahOXJ")}
+    pose role play refer identify steer bring keep store save record commit pay throw set put leave sing
+    sound side take takes bound told directed sent informed referred advised given steered apply applies
+    applied valid force count new only sole real true updated standing order command policy priority
+    regard hereby become embody imagine yourself answers replies responses response outputs recommendation
+    recommendations summary summaries following obeying applying goal job name override sudo jailbreak
+    规则 指令 提到 提及 提起 说起 加 带 附 补 发 转 寄 当 视 忘 丢 抛 扔 遵守 遵循 理会 管 听从 新 任务
+    身份 角色 使命 优先 最高 你现在 你已 你从此 你将 你就 你不再 你叫 你的名字"""
 _PERSONA_WORDS = (
     "now today moment point here forward henceforth hereby longer become embody play imagine yourself name"
 )
-_OBLIGATION_WORDS = f"""{words_with_codes("BbEMSnNUuCRJ")} now today here point moment forward starting effective matter
-    notice times future summarising summarizing answering responding replying translating describing
-    reviewing discussing quoting until exception longer more nothing have has allowed permitted
-    circumstances costs imperative essential mandatory conversation conversations chat chats session
-    sessions reply replies answer answers response responses interaction not don won shouldn mustn
-    refrain user users wants comes mentioned discussed rule task persona mission objective directive
-    priority highest law binding obligatory compulsory role may instruct instructs order orders
-    command commands direct directs forbid forbids told taught given trained above foregoing message
-    messages content policy filters mode restriction filter censorship outputs summary summaries
-    recommendation recommendations email mail page article letter document cv text post review website
-    pdf reads says 从 自即日起 以后 每一次 任何 一定 都 不 别 只 希望 想 授权 允许 命令 没有 内容 文字
-    对话 所有 最高 优先 停止 无需 你的 邮件 网页 文章 原文 文档 帖子 简历 这段 公告 通知 “ 「 之前
-    以前 先前"""
-_SECRET_LABEL_WORDS = """password passwords pass passwd passcode passcodes pwd passphrase passphrases pw phrase seed
-    recovery mnemonic backup pin pins code codes cvv cvc otp fa passkey combination combo key keys
-    token tokens secret secrets bearer card visa mastercard amex account iban routing sort passport
-    license licence id identity insurance tax ssn security login log logs logged sign signin wifi wi
-    credential credentials wlan hotspot router keypad padlock lockbox vault safe unlock unlocks open
-    opens gate door panel entrance lock intercom disarm disarms alarm voicemail words cvvs 密码 密碼
-    口令 助记词 提取码 登录 登陆 解锁 开机 验证码 校验码 安全码 动态 门禁 激活码 开锁 取款 密钥 秘钥
-    密匙 令牌 私钥 卡 账号 帐号 身份证 护照 驾照 社保 证件 无线 热点 门锁 保险箱 保险柜 开门"""
-_MACHINES_EN, _ACTIONS_EN, _OBLIGATIONS_EN, _SECRET_LABELS_EN = (
-    _english_words(each) for each in (_MACHINE_WORDS, _ACTION_WORDS, _OBLIGATION_WORDS, _SECRET_LABEL_WORDS)
+_OBLIGATION_WORDS = f"""{words_with_codes("BbEMSnNUuCRJ")}
+    now today here point moment forward starting effective matter notice times future summarising
+    summarizing answering responding replying translating describing reviewing discussing quoting until
+    exception longer more nothing have has allowed permitted circumstances costs imperative essential
+    mandatory conversation conversations chat chats session sessions reply replies answer answers response
+    responses interaction not don won shouldn mustn refrain user users wants comes mentioned discussed
+    rule task persona mission objective directive priority highest law binding obligatory compulsory role
+    may instruct instructs order orders command commands direct directs forbid forbids told taught given
+    trained above foregoing message messages content policy filters mode restriction filter censorship
+    outputs summary summaries recommendation recommendations email mail page article letter document cv
+    text post review website pdf reads says 从 自即日起 以后 每一次 任何 一定 都 不 别 只 希望 想 授权
+    允许 命令 没有 内容 文字 对话 所有 最高 优先 停止 无需 你的 邮件 网页 文章 原文 文档 帖子 简历 这段
+    公告 通知 “ 「 之前 以前 先前"""
+_SENSITIVE_LABEL_WORDS = """
+    password passwords pass passwd passcode passcodes pwd passphrase passphrases pw phrase seed recovery
+    mnemonic backup pin pins code codes cvv cvc otp fa passkey combination combo key keys token tokens
+    secret secrets bearer card visa mastercard amex account iban routing sort passport license licence id
+    identity insurance tax ssn security login log logs logged sign signin wifi wi credential credentials
+    wlan hotspot router keypad padlock lockbox vault safe unlock unlocks open opens gate door panel
+    entrance lock intercom disarm disarms alarm voicemail words cvvs 密码 密碼 口令 助记词 提取码 登录
+    登陆 解锁 开机 验证码 校验码 安全码 动态 门禁 激活码 开锁 取款 密钥 秘钥 密匙 令牌 私钥 卡 账号 帐号
+    身份证 护照 驾照 社保 证件 无线 热点 门锁 保险箱 保险柜 开门"""
+_MACHINES_EN, _ACTIONS_EN, _OBLIGATIONS_EN, _SENSITIVE_LABELS_EN = (
+    _english_words(each)
+    for each in (_MACHINE_WORDS, _ACTION_WORDS, _OBLIGATION_WORDS, _SENSITIVE_LABEL_WORDS)
 )
 _PERSONAS_EN = _english_words(_PERSONA_WORDS)
-_MACHINE_PATTERN_ZH, _ACTION_PATTERN_ZH, _OBLIGATION_PATTERN_ZH, _SECRET_LABEL_PATTERN_ZH = (
+_MACHINE_PATTERN_ZH, _ACTION_PATTERN_ZH, _OBLIGATION_PATTERN_ZH, _SENSITIVE_LABEL_PATTERN_ZH = (
     _chinese_pattern(each)
-    for each in (_MACHINE_WORDS_ZH, _ACTION_WORDS, _OBLIGATION_WORDS, _SECRET_LABEL_WORDS)
+    for each in (_MACHINE_WORDS_ZH, _ACTION_WORDS, _OBLIGATION_WORDS, _SENSITIVE_LABEL_WORDS)
 )
 
 
 class Suspicion(NamedTuple):
-    """What a text may hold."""
+    """What a text may contain."""
 
     instructions: bool
     secrets: bool
 
 
-_BOTH, _INSTRUCTIONS, _SECRETS, _NEITHER = (
-    Suspicion(True, True),
-    Suspicion(True, False),
-    Suspicion(False, True),
-    Suspicion(False, False),
-)
-
-
 def prefilter_text(text: str) -> Suspicion:
-    foreign = not text.isascii()
-    if foreign and has_disguised_characters(text):
-        return _BOTH
+    """Tell which detectors have to read a text."""
+    has_non_ascii = not text.isascii()
+    if has_non_ascii and has_disguised_characters(text):
+        return Suspicion(True, True)
     data = text.encode("utf-8", "ignore")
     words = data.translate(_LETTERS_TABLE).split()
-    orders = (
+    instructions = (
         _MARKUP_CHARACTER.search(text) is not None
         or not _MACHINES_EN.isdisjoint(words)
         or not (
@@ -110,16 +106,16 @@ def prefilter_text(text: str) -> Suspicion:
             or (_OBLIGATIONS_EN.isdisjoint(words) and _QUOTATION.search(text) is None)
         )
         or (b"you" in words and not _PERSONAS_EN.isdisjoint(words))
-        or (foreign and _may_instruct_zh(text))
+        or (has_non_ascii and _may_instruct_zh(text))
     )
     secrets = (
-        not _SECRET_LABELS_EN.isdisjoint(words)
+        not _SENSITIVE_LABELS_EN.isdisjoint(words)
         or _LONG_TOKEN in data.translate(_TOKEN_CHARACTERS_TABLE)
         or _LONG_NUMBER in data.translate(_DIGITS_TABLE, b" -")
         or b"://" in data
-        or (foreign and _SECRET_LABEL_PATTERN_ZH.search(text) is not None)
+        or (has_non_ascii and _SENSITIVE_LABEL_PATTERN_ZH.search(text) is not None)
     )
-    return _BOTH if orders and secrets else _INSTRUCTIONS if orders else _SECRETS if secrets else _NEITHER
+    return Suspicion(instructions, secrets)
 
 
 def _may_instruct_zh(text: str) -> bool:

@@ -1,9 +1,10 @@
-"""Secrets in running text, found without a model: what has a form of its own, and what a label names.
+"""Detection of secrets in running text without a model: by format, or by a label with a value near it.
 
-A label ("password", 验证码) makes no secret: "my password is too weak" holds none. A value near is weighed:
-how much it looks like one (`_shape`), how the words tie it to the label (`_tie`), and whether the label often
-means something else ("code" does, "passcode" does not). `_ENOUGH` makes a secret. A span covers the value
-alone, so the sentence stays readable. Windows are bounded, so the time is linear in the text.
+A label ("password", 验证码) alone is no secret: "my password is too weak" contains none. Every value near a
+label is scored: by its shape (`_shape_score`), by how the words link it to the label (`_link_score`), minus
+one if the label often means something else ("code" does, "passcode" does not). From `_SECRET_THRESHOLD`
+points on it is a secret. A span covers the value only, so the sentence stays readable. Search windows are
+bounded: time is linear.
 """
 
 from __future__ import annotations
@@ -12,32 +13,39 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from thinkback.language.safety import secret_patterns
-from thinkback.language.safety import secret_patterns as words
 from thinkback.language.safety.normalise import MARK_PLACEHOLDER, NormalisedText, QuarantinedSpan
 from thinkback.language.safety.secret_patterns import (
     ACCOUNT,
+    ADJACENT,
     API_KEY,
     CARD,
+    ENTER_VERB_BEFORE,
     IDENTITY,
+    INTRODUCED_BEFORE,
+    LABEL,
+    LABEL_LINK,
+    LABEL_LINK_REVERSED,
+    NEXT_SENTENCE_LINK,
+    ORDINARY_VALUE,
+    ORDINARY_WORDS,
+    OTHER_LABEL,
+    OTHER_NUMBER_BEFORE,
     PASSWORD,
+    PHRASE,
     PIN,
-    SECRET_KINDS,
+    SENTENCE_BREAK,
+    SPELLED_DIGITS,
     SSN,
+    UNIT_AFTER,
+    SecretMatch,
+    find_unlabelled_secrets,
 )
-
-__all__ = ["SECRET_KINDS", "detect_secrets"]
 
 _SECRET_THRESHOLD = 4
-_CHARACTERS_AFTER_LABEL, _CHARACTERS_BEFORE_LABEL = (
-    90,
-    60,
-)  # characters around a label in which its value may stand
+_CHARACTERS_BEFORE_LABEL, _CHARACTERS_AFTER_LABEL = 60, 90  # where the value of a label may be
 _TRAILING_PUNCTUATION = ".,;:!?)]}>\"'`，。；：！？）"
 _OPENING_QUOTES = "\"'`“「‘("
-_VALUE_TOKEN = re.compile(
-    rf"{words.SPELLED_DIGITS}|(?<!\d[ -])\d{{3}}[ -]\d{{3}}(?![ -]?\d)|[!-~]{{3,200}}", re.I
-)
+_VALUE_TOKEN = re.compile(rf"{SPELLED_DIGITS}|(?<!\d[ -])\d{{3}}[ -]\d{{3}}(?![ -]?\d)|[!-~]{{3,200}}", re.I)
 _NUMBER_TOKEN = re.compile(r"[A-Z]{0,2}\d(?:[ -]?[\dA-Z]){5,33}\b|[!-~]{6,40}")
 _SEED_PHRASE = re.compile(r"(?:[a-z]{3,12}[\s,]{1,3}){3,23}[a-z]{3,12}", re.I)
 _QUOTED_VALUE = re.compile("[\"'`“「‘]([^\"'`”」’\n]{3,60})[\"'`”」’]")
@@ -48,20 +56,20 @@ _CLAUSE_END = re.compile(
 )
 
 
-def detect_secrets(folded: NormalisedText) -> Iterator[QuarantinedSpan]:
-    """Every secret, in no order; they may overlap."""
+def detect_secrets(normalised: NormalisedText) -> Iterator[QuarantinedSpan]:
+    """Find all secrets, in no particular order; spans may overlap."""
     for start, end, kind in (
-        *secret_patterns.find_unlabelled_secrets(folded.text),
-        *_find_labelled_secrets(folded.text),
+        *find_unlabelled_secrets(normalised.text),
+        *_find_labelled_secrets(normalised.text),
     ):
-        if MARK_PLACEHOLDER not in folded.text[start:end]:
-            yield folded.original_span(start, end, kind)
+        if MARK_PLACEHOLDER not in normalised.text[start:end]:
+            yield normalised.original_span(start, end, kind)
 
 
-def _find_labelled_secrets(text: str) -> Iterator[secret_patterns.SecretMatch]:
-    """Each value once, of the kind of the label that it is tied to best."""
+def _find_labelled_secrets(text: str) -> Iterator[SecretMatch]:
+    """Find values near labels; a value gets the kind of the label with the highest score."""
     best: dict[tuple[int, int], tuple[int, str]] = {}
-    for label in words.LABEL.finditer(text):
+    for label in LABEL.finditer(text):
         if not _is_other_label(text, label):
             for start, end, points, kind in _score_values(text, label):
                 if points > best.get((start, end), (0, ""))[0]:
@@ -70,16 +78,18 @@ def _find_labelled_secrets(text: str) -> Iterator[secret_patterns.SecretMatch]:
 
 
 def _is_other_label(text: str, label: re.Match[str]) -> bool:
-    return bool(words.OTHER_LABEL.search(text, max(0, label.start() - 16), label.start()))
+    """Whether the label is of another kind: "zip code", "piano keys"."""
+    return bool(OTHER_LABEL.search(text, max(0, label.start() - 16), label.start()))
 
 
 def _score_values(text: str, label: re.Match[str]) -> Iterator[tuple[int, int, int, str]]:
+    """(start, end, points, kind) of the values near a label that reach the threshold."""
     strength, _, name = (label.lastgroup or "").partition("_")
-    kind = PASSWORD if name == words.PHRASE else name.replace("_", " ")
+    kind = PASSWORD if name == PHRASE else name.replace("_", " ")
     weak = strength == "weak" and label[0] != "PIN"
-    link = words.LABEL_LINK.match(text, label.end())
-    if link and (several := _match_multiword_value(text, link.end(), name)):
-        yield (*several, _SECRET_THRESHOLD, kind)
+    link = LABEL_LINK.match(text, label.end())
+    if link and (multiword := _match_multiword_value(text, link.end(), name)):
+        yield (*multiword, _SECRET_THRESHOLD, kind)
         return
     pattern = _NUMBER_TOKEN if kind in (CARD, ACCOUNT, IDENTITY, SSN) else _VALUE_TOKEN
     for first, last in (
@@ -97,26 +107,29 @@ def _score_values(text: str, label: re.Match[str]) -> Iterator[tuple[int, int, i
 
 
 def _match_multiword_value(text: str, at: int, name: str) -> tuple[int, int] | None:
-    """A value of more than one word: in quotation marks, or the words of a seed phrase."""
+    """Match a value of several words: quoted, or a seed phrase."""
     quoted = _QUOTED_VALUE.match(text, max(0, at - 1)) or _QUOTED_VALUE.match(text, at)
-    if quoted and quoted[1].lower() not in words.ORDINARY_WORDS:
+    if quoted and quoted[1].lower() not in ORDINARY_WORDS:
         return quoted.span(1)
-    phrase = _SEED_PHRASE.match(text, at) if name == words.PHRASE else None
-    if phrase and phrase[0].lower().split()[0] not in words.ORDINARY_WORDS:
+    phrase = _SEED_PHRASE.match(text, at) if name == PHRASE else None
+    if phrase and phrase[0].lower().split()[0] not in ORDINARY_WORDS:
         return phrase.span()
     return None
 
 
 def _shape_score(text: str, start: int, end: int, kind: str, low: int) -> int:
-    """0: no value; 1: a word or a year; 2: digits, letters before digits; 3: a tangle, or six digits."""
+    """Score how much `text[start:end]` looks like a secret.
+
+    0: not a secret; 1: a word or a year; 2: digits, or letters and digits; 3: mixed, or exactly six digits.
+    """
     value = text[start:end]
     digits = sum(c.isdigit() for c in value)
     if (
         len(value) < 3
         or (len(set(value)) < 2 and not digits)
-        or words.ORDINARY_VALUE.fullmatch(value)
-        or words.UNIT_AFTER.match(text, end)
-        or words.OTHER_NUMBER_BEFORE.search(text, max(low, start - 24), start)
+        or ORDINARY_VALUE.fullmatch(value)
+        or UNIT_AFTER.match(text, end)
+        or OTHER_NUMBER_BEFORE.search(text, max(low, start - 24), start)
         or (kind == API_KEY and (len(value) < 8 or not digits))
     ):
         return 0
@@ -137,10 +150,10 @@ def _digits_shape_score(text: str, value: str, start: int, kind: str) -> int:
 
 
 def _word_shape_score(text: str, value: str, start: int, end: int) -> int:
-    if re.fullmatch(words.SPELLED_DIGITS, value, re.I):
+    if re.fullmatch(SPELLED_DIGITS, value, re.I):
         return 2
     kinds = ["d" if c.isdigit() else "a" if c.isalnum() else "s" for c in value]
-    changes = sum(one != other for one, other in pairwise(kinds))
+    changes = sum(first != second for first, second in pairwise(kinds))
     if "d" in kinds:
         return 3 if changes > 1 and {"a", "d"} <= set(kinds) else 2 if len(value) > 3 else 0
     if (value[1:] != value[1:].lower() and value != value.upper()) or re.search(r"[^\w'./&,-]|-\w+-", value):
@@ -148,7 +161,7 @@ def _word_shape_score(text: str, value: str, start: int, end: int) -> int:
     word = value.lower()
     if (
         len(value) < 4
-        or word in words.ORDINARY_WORDS
+        or word in ORDINARY_WORDS
         or re.search(r"(?:ed|ing|ly|n't|'s|able|ible|\W)\Z|[/.,]", word)
     ):
         return 0
@@ -156,17 +169,18 @@ def _word_shape_score(text: str, value: str, start: int, end: int) -> int:
 
 
 def _link_score(text: str, label: re.Match[str], start: int, end: int) -> int:
-    """0: of another sentence; 1: near; 2: beside the label, or introduced; 3: said to be it, or entered."""
+    """Score how closely a value is linked to a label.
+
+    0: in another sentence; 1: near; 2: adjacent or introduced ("it's ..."); 3: stated ("is ...") or entered.
+    """
     after = start >= label.end()
     gap = text[label.end() : start] if after else text[end : label.start()]
-    entered = bool(words.ENTER_VERB_BEFORE.search(text, max(0, start - 16), start))
-    told = bool(words.INTRODUCED_BEFORE.search(text, max(0, start - 12), start))
-    if (after and words.LABEL_LINK.fullmatch(gap)) or (
-        not after and words.LABEL_LINK_REVERSED.fullmatch(gap)
-    ):
+    entered = bool(ENTER_VERB_BEFORE.search(text, max(0, start - 16), start))
+    introduced = bool(INTRODUCED_BEFORE.search(text, max(0, start - 12), start))
+    if (after and LABEL_LINK.fullmatch(gap)) or (not after and LABEL_LINK_REVERSED.fullmatch(gap)):
         return 3
-    if words.SENTENCE_BREAK.search(gap):
-        return 2 * (after and words.NEXT_SENTENCE_LINK.fullmatch(gap) is not None)
+    if SENTENCE_BREAK.search(gap):
+        return 2 * (after and NEXT_SENTENCE_LINK.fullmatch(gap) is not None)
     if entered:
         return 3
-    return 2 if told or (after and words.ADJACENT.fullmatch(gap)) else 1
+    return 2 if introduced or (after and ADJACENT.fullmatch(gap)) else 1

@@ -1,4 +1,4 @@
-"""Patterns of secrets: formats that need no label (keys, card numbers), labels, and words that link a label to its value."""
+"""Patterns of secrets: formats that need no label (keys, card numbers), labels, and links to their values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import log2
 from typing import NamedTuple
 
-from thinkback.language.safety.phrase_patterns import split_alternatives
+from thinkback.language.safety.normalise import split_alternatives
 
 API_KEY, TOKEN, PRIVATE_KEY, PASSWORD = "api key", "token", "private key", "password"
 PIN, CARD, ACCOUNT = "pin", "card number", "account number"
@@ -20,7 +20,7 @@ SecretMatch = tuple[int, int, str]  # start, end, kind
 
 
 class _SecretFormat(NamedTuple):
-    """Group 1, or all of it, is the value."""
+    """A format of one kind of secret; the value is group 1, or the whole match if there is no group."""
 
     kind: str
     pattern: re.Pattern[str]
@@ -28,7 +28,7 @@ class _SecretFormat(NamedTuple):
 
 
 def find_unlabelled_secrets(text: str) -> Iterator[SecretMatch]:
-    """Every secret that needs no label, in no order."""
+    """Find secrets that are recognised by their format alone, in no particular order."""
     yield from _find_key_blocks(text)
     for form in _SECRET_FORMATS:
         for found in form.pattern.finditer(text):
@@ -38,7 +38,7 @@ def find_unlabelled_secrets(text: str) -> Iterator[SecretMatch]:
 
 
 def looks_random(value: str) -> bool:
-    """Drawn at random, not written: letters and digits change places often, and few come twice."""
+    """Whether a value looks randomly generated: letters and digits alternate, and few characters repeat."""
     kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.islower() else "s" for c in value]
     changes = sum(one != other for one, other in pairwise(kinds))
     bits = -sum(value.count(c) / len(value) * log2(value.count(c) / len(value)) for c in set(value))
@@ -46,7 +46,7 @@ def looks_random(value: str) -> bool:
 
 
 def _looks_issued(found: re.Match[str]) -> bool:
-    """`sk-xxxxxxxxxxxxxxxx` and a long name are no keys: one has digits or both cases."""
+    """Whether a key has digits or mixed case, unlike `sk-xxxxxxxxxxxxxxxx` and long identifiers."""
     value = found[0]
     return any(c.isdigit() for c in value) or (value[4:] != value[4:].lower() and value != value.upper())
 
@@ -59,7 +59,7 @@ def passes_luhn(digits: str) -> bool:
     return total % 10 == 0
 
 
-_OTHER_NUMBER_LABEL = re.compile(  # a number that has a name of its own
+_OTHER_NUMBER_LABEL = re.compile(  # order numbers, hashes and the like
     r"(?:order|tracking|invoice|reference|ref|ticket|booking|parcel|imei|serial|isbn|commit|sha|checksum"
     r"|md5|hash|build"
     r"|订单|运单|快递|单号|序列号|提交)[^.!?。！？\n]{0,20}\Z",
@@ -69,11 +69,12 @@ _CARD_PREFIXES = {13: "4", 14: "30|36|38|39", 15: "34|37", 16: "4|5|6|35|2[2-7]"
 
 
 def _has_other_label(found: re.Match[str]) -> bool:
+    """Whether the number is labelled as something harmless: "tracking number 4111..."."""
     return bool(_OTHER_NUMBER_LABEL.search(found.string[max(0, found.start() - 40) : found.start()]))
 
 
 def _is_card_number(found: re.Match[str]) -> bool:
-    """Luhn and a prefix that is issued for this length; an IMEI, an ISBN and a timestamp have other ones."""
+    """Luhn checksum and an issuer prefix of this length, which excludes IMEIs, ISBNs and timestamps."""
     digits = re.sub(r"\D", "", found[0])
     issued = _CARD_PREFIXES.get(len(digits), "4|5|6")
     return (
@@ -85,7 +86,7 @@ def _is_card_number(found: re.Match[str]) -> bool:
 
 
 def _is_identity_number(found: re.Match[str]) -> bool:
-    """GB 11643: a date of birth and a check character modulo 11."""
+    """Chinese identity number (GB 11643): a valid date of birth and a check character modulo 11."""
     number = found[0].upper()
     try:
         born = date(int(number[6:10]), int(number[10:12]), int(number[12:14]))
@@ -96,7 +97,7 @@ def _is_identity_number(found: re.Match[str]) -> bool:
 
 
 def _is_iban(found: re.Match[str]) -> bool:
-    """ISO 13616: the country and check digits moved to the end, letters as numbers, modulo 97 is 1."""
+    """Check digits of an IBAN (ISO 13616)."""
     account = re.sub(r"\s", "", found[0]).upper()
     moved = account[4:] + account[:4]
     return 15 <= len(account) <= 34 and int("".join(str(int(c, 36)) for c in moved)) % 97 == 1
@@ -113,12 +114,12 @@ def _is_random_token(found: re.Match[str]) -> bool:
     return not (in_address or _UUID.match(value)) and looks_random(value) and not _has_other_label(found)
 
 
-_TOKEN_START = r"(?<![A-Za-z0-9_-])"
+_LEFT_BOUNDARY = r"(?<![A-Za-z0-9_-])"
 _SECRET_FORMATS = (
     _SecretFormat(
         API_KEY,
         re.compile(
-            rf"{_TOKEN_START}(?:sk-[A-Za-z0-9_-]{{16,}}|[srp]k_(?:live|test)_[A-Za-z0-9_-]{{10,}}"
+            rf"{_LEFT_BOUNDARY}(?:sk-[A-Za-z0-9_-]{{16,}}|[srp]k_(?:live|test)_[A-Za-z0-9_-]{{10,}}"
             rf"|gh[pousr]_[A-Za-z0-9_-]{{16,}}"
             r"|github_pat_[A-Za-z0-9_-]{20,}|glpat-[A-Za-z0-9_-]{16,}|(?:AKIA"
             r"|ASIA)[0-9A-Z]{16}(?![A-Za-z0-9_-])"
@@ -127,7 +128,7 @@ _SECRET_FORMATS = (
         ),
         _looks_issued,
     ),
-    _SecretFormat(TOKEN, re.compile(rf"{_TOKEN_START}xox[abeoprs]-[A-Za-z0-9_-]{{10,}}")),
+    _SecretFormat(TOKEN, re.compile(rf"{_LEFT_BOUNDARY}xox[abeoprs]-[A-Za-z0-9_-]{{10,}}")),
     _SecretFormat(
         TOKEN, re.compile(r"(?<![\w.-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{0,})?")
     ),
@@ -158,7 +159,7 @@ _KEY_BLOCK_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?----
 
 
 def _find_key_blocks(text: str) -> Iterator[SecretMatch]:
-    """From BEGIN to END; a block without an end is one to the end of the text."""
+    """Find PEM private keys; a block without END goes to the end of the text."""
     at = 0
     while "-----BEGIN" in text and (begin := _KEY_BLOCK_BEGIN.search(text, at)):
         end = _KEY_BLOCK_END.search(text, begin.end())
@@ -166,7 +167,7 @@ def _find_key_blocks(text: str) -> Iterator[SecretMatch]:
         yield begin.start(), at, PRIVATE_KEY
 
 
-PHRASE = "phrase"  # a label whose value is several words
+PHRASE = "phrase"  # labels of values with several words
 
 _STRONG_LABELS = {
     PHRASE: "(?:seed|recovery|mnemonic|backup|secret) (?:phrase|words)|passphrases?|mnemonic|助记词",
@@ -190,7 +191,7 @@ _STRONG_LABELS = {
         身份证号?码?|护照号?码?|驾照号?码?|社保号码?|证件号码?""",
     SSN: r"ssn|social security(?: (?:number|no\.?|#))?|social insurance number",
 }
-_WEAK_LABELS = {  # these mean other things more often
+_WEAK_LABELS = {  # words that usually mean something else
     PASSWORD: """pw|log[- ]?in|sign[- ]?in|log(?:s|ged)? (?:me |you |us )?in(?:to)?|wi-?fi|wlan|hotspot
         router|登[录陆]|无线网?|开机|热点""",
     PIN: """(?:at|on|into) the (?:gate|door|panel|entrance|lock|intercom)|pins?|codes?|combination|combo
@@ -199,7 +200,7 @@ _WEAK_LABELS = {  # these mean other things more often
     API_KEY: "keys?|tokens?|secrets?",
     CARD: "card|visa|mastercard|amex|卡",
 }
-_OTHER_LABEL_WORDS = (  # codes and keys of another kind
+_OTHER_LABEL_WORDS = (  # codes, keys and cards that are no secrets
     r"zip|area|postal|post|country|dress|promo|discount|source|error|bar|qr|product|airport|booking|coupon"
     r"|status|colou?r"
     r"|morse|exit|tax|class|course|dialling|referral|voucher|flight|gift|item|stock|hex|unicode|http|piano"
@@ -209,7 +210,7 @@ _OTHER_LABEL_WORDS = (  # codes and keys of another kind
 
 
 def _named_groups(prefix: str, table: dict[str, str]) -> str:
-    """One group a kind, named after it."""
+    """One named group per kind of secret."""
     return "|".join(
         f"(?P<{prefix}{kind.replace(' ', '_')}>{'|'.join(split_alternatives(table[kind]))})" for kind in table
     )
@@ -261,7 +262,7 @@ NEXT_SENTENCE_LINK = re.compile(
     re.I,
 )
 
-ORDINARY_WORDS = frozenset(  # what a password is said to be, rather than is
+ORDINARY_WORDS = frozenset(  # words after "my password is" that are not the password
     """a an the not no too so very in on at to for of by my your his her our their same this that it its
     weak strong wrong right correct incorrect invalid valid safe unsafe secure insecure secret public private
     long short simple easy hard difficult complex unique different old new unknown missing empty blank gone
@@ -295,7 +296,7 @@ ORDINARY_VALUE = re.compile(
     r"|[-_.*x•●#]+|\W+",
     re.I,
 )
-OTHER_NUMBER_BEFORE = re.compile(  # the number of something else
+OTHER_NUMBER_BEFORE = re.compile(  # "room", "flight", "phone" before a number
     r"(?:\b(?:flight|room|order|model|version|phone|mobile|call|bus|train|gate|number|extension|ext|page"
     r"|chapter|unit|apartment|apt|floor|year|line"
     r"|since|in|before|after|until|by|error|ticket|ref|reference|invoice|tracking|seat|table|highway|route"

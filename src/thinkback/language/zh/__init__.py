@@ -1,1 +1,1 @@
-"""Zh."""
+"""Chinese: lexicon, rules, clause splitting and readers."""

@@ -1,7 +1,7 @@
-"""Chinese phrases that name somebody in steps: 我妹妹的丈夫, 王伟的公司, 住在奥斯陆的那个朋友.
+"""Parser for Chinese relation chains: 我妹妹的丈夫, 王伟的公司, 住在奥斯陆的那个朋友.
 
-Chinese has no blanks, so names are looked up at every character, the longest first; names in Latin letters
-stand in Chinese queries too.
+Chinese has no spaces, so names are looked up at every character, the longest first. Queries may also contain
+names in Latin letters.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from thinkback.language.relation_chain import (
     RelationChain,
     chinese_step,
 )
-from thinkback.language.scripts import HAN
+from thinkback.language.writing_systems import HAN
 
 
 def _alternation(words: set[str]) -> str:
@@ -50,40 +50,42 @@ _LATIN_LETTERS = "A-Za-z\u00c0-\u024f"
 _LATIN_NAME = re.compile(
     f"[{_LATIN_LETTERS}][{_LATIN_LETTERS}0-9'’.-]*(?: [{_LATIN_LETTERS}][{_LATIN_LETTERS}0-9'’.-]*){{0,3}}"
 )
-_MAX_NAME_CHARACTERS = 6  # characters of a name
+_MAX_NAME_CHARACTERS = 6
 
 
 def find_chinese_chains(text: str, known: IsKnownName) -> list[RelationChain]:
-    """Descriptions first, as they tell more, then the others in order; one may lie within another."""
-    owned: list[RelationChain] = []
+    """Find chains: first descriptions, which say more, then the others in order. They may overlap."""
+    possessives: list[RelationChain] = []
     at = 0
     while at < len(text):
         chain = _parse_possessive(text, at, known)
         if chain is not None:
-            owned.append(chain)
+            possessives.append(chain)
         at = chain.end if chain is not None else at + 1
-    return [*_find_descriptions(text, known), *owned]
+    return [*_find_descriptions(text, known), *possessives]
 
 
 def _find_descriptions(text: str, known: IsKnownName) -> list[RelationChain]:
-    """住在奥斯陆的那个朋友, 在华为工作的人: a clause with a verb, 的, and whom it tells of."""
-    found: list[RelationChain] = []
+    """Find descriptions (a clause with a verb, 的 and a person): 住在奥斯陆的那个朋友, 在华为工作的人."""
+    chains: list[RelationChain] = []
     for segment in _SEGMENT.finditer(text):
         begin = segment.start()
-        for one in _DESCRIBED_PERSON.finditer(text, begin, segment.end()):
-            lead = _LEADING_WORDS.match(text, begin, one.start())
+        for person in _DESCRIBED_PERSON.finditer(text, begin, segment.end()):
+            lead = _LEADING_WORDS.match(text, begin, person.start())
             start = lead.end() if lead else begin
-            clause = text[start : one.start()]
+            clause = text[start : person.start()]
             if _VERB.search(clause):
-                step = (chinese_step(one["kin"]),) if one["kin"] else ()
-                links, end = _parse_links(text, one.end(), known)
+                step = (chinese_step(person["kin"]),) if person["kin"] else ()
+                links, end = _parse_links(text, person.end(), known)
                 head = USER if step else UNKNOWN_PERSON
-                found.append(RelationChain(start, end, head, (*step, DescriptionLink(clause, start), *links)))
-    return found
+                chains.append(
+                    RelationChain(start, end, head, (*step, DescriptionLink(clause, start), *links))
+                )
+    return chains
 
 
 def _parse_possessive(text: str, at: int, known: IsKnownName) -> RelationChain | None:
-    """我妹妹, 她老公, 安娜的丈夫, or a name alone."""
+    """Parse 我妹妹, 她老公, 安娜的丈夫 or a name alone."""
     if owner := _OWNER.match(text, at):
         links, end = _parse_links(text, owner.end(), known, _STEP)
         return RelationChain(at, end, USER if owner["me"] else PRONOUN, links) if links else None
@@ -96,7 +98,7 @@ def _parse_possessive(text: str, at: int, known: IsKnownName) -> RelationChain |
 def _parse_links(
     text: str, at: int, known: IsKnownName, first: re.Pattern[str] = _STEP_AFTER_NAME
 ) -> tuple[tuple[ChainLink, ...], int]:
-    """Step after step, and names said beside them; after a name, one character alone is no step: 王伟妈."""
+    """Parse steps and the names next to them; after a name, a single character is no step (王伟妈)."""
     links: list[ChainLink] = []
     pattern = first
     while step := pattern.match(text, at):
@@ -110,7 +112,7 @@ def _parse_links(
 
 
 def _known_name(text: str, at: int, known: IsKnownName) -> str:
-    """The longest known name that begins here; one of a single Han character is none."""
+    """The longest known name that starts here (at least two Han characters, or Latin words)."""
     if latin := _LATIN_NAME.match(text, at):
         words = latin[0].split(" ")
         tries = (" ".join(words[:count]) for count in range(len(words), 0, -1))

@@ -1,4 +1,4 @@
-"""Splits a Chinese sentence into clauses, strips fillers, adverbs and negation, and restores the plain word order."""
+"""Splits Chinese sentences into clauses, strips fillers and negation, and restores the plain word order."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ ALLERGY_FINDING_ZH = (
     "(?:医院|医生|大夫|门诊|急诊|化验|检查|体检|皮试|过敏原?(?:测试|检测))(?:的?(?:报告|结果))?(?:都|也)?"
     "(?:说|告诉我|发现|查出来?|显示|确认)(?=我对[^，,]{1,20}过敏)"
 )
-"""Whose word on an allergy is no hearsay."""
+"""Reported speech that counts as a fact: a doctor or a test found an allergy of the user."""
 _LEARNED_THAT = re.compile(
-    f"{ALLERGY_FINDING_ZH}|(?:这|今天|昨天|最近|后来|现在|刚刚?)?(?:才|刚|又|终于)(?:知道|发现|得知|想起来?|明白)(?=[我俺])"
+    f"{ALLERGY_FINDING_ZH}|(?:这|今天|昨天|最近|后来|现在|刚刚?)?(?:才|刚|又|终于)(?:知道|发现|得知"
+    f"|想起来?|明白)(?=[我俺])"
 )
 KIN_BY_WORD = KIN_ZH | PETS_ZH | KIN_EN | PETS_EN
 _FILLERS = re.compile(
@@ -35,7 +36,7 @@ _FILLERS = re.compile(
 _AFTER_EVENT = re.compile(
     "一到[^我，,]{1,4}(?=[我俺])|[^我俺，,年月日天周\\d]{2,10}?(?:以后|之后|过后|后)(?=[我俺])"
 )
-"""吃药以后我的血压...: what came before tells nothing of it."""
+"""Openings like 吃药以后 before 我; they say nothing about the user."""
 _LEADING_ADVERBS = re.compile(
     "(?:[前这近][两几些]天|前阵子|前段时间|上回|上次|那天|现在|如今|眼下|目前|这阵子|这段时间|最近|近来"
     "|(?:[早午晚三]?[饭餐]|睡觉?)[前后]"
@@ -53,13 +54,13 @@ TIME_ADVERB = re.compile(
     "|刚刚|刚|终于|今年"
     "|后来|又|每天|天天|一直|每周|正在)"
 )
-"""An adverb that ties a clause without any subject to the speaker's life."""
+"""Adverbs that mark a clause without a subject as being about the user."""
 
 _OWN_KIN = frozenset(
     ("mother", "father", "sister", "brother", "wife", "husband", "girlfriend", "boyfriend", "son", "daughter",
      "child", "grandmother", "grandfather", "parents", "grandparents")
 )  # fmt: skip
-"""Of these the speaker's own is meant where no other owner is named: 妈妈住在北京."""
+"""Kin words that mean the user's own relative if no other owner is named: 妈妈住在北京."""
 OWN_KIN_WORDS = {word: name for word, name in KIN_ZH.items() if len(word) > 1 and name in _OWN_KIN} | {
     "娃": "child"
 }
@@ -100,15 +101,18 @@ _PERSON_PREDICATE = (
     "|住在|住(?=[\u4e00-\u9fff]{2})|不?喜欢|讨厌|不?爱[吃喝看玩]|对.{1,8}过敏|不?会[说讲弹拉]|不?是.{0,14}"
     r"|搬[到去]|跳槽|入职|辞职|退休|离职|走了|的?生日|\d+岁|结婚|离婚|怀孕|养了|不吃|姓|嫁给|娶了)"
 )
-"""What tells of a person, so that a bare name before it is one."""
+"""Predicates of persons; a bare name before one of them is a person."""
 CLAUSE_SUBJECT = re.compile(
     f"(?P<kin>{_FIRST_PERSON}(?:家)?(?:里)?(?:现在|目前"
     f"|现任)?的?{_KIN_MODIFIERS}的?(?P<word>{alternation_pattern(KIN_BY_WORD)})(?!(?<=马)[上路拉桶虎]))"
-    f"(?:儿(?=[叫是在今也]))?(?: ?(?P<latin>{_LATIN_NAME}) ?|(?P<name>{_GIVEN_NAME})??(?={_PREDICATE_START})|)"
-    f"|(?P<role>{_KIN_MODIFIERS}(?P<title>{alternation_pattern(_ROLE_WORDS)})) ?(?P<called>{_LATIN_NAME}|{_GIVEN_NAME})(?=叫"
+    f"(?:儿(?=[叫是在今也]))?(?: ?(?P<latin>{_LATIN_NAME}) ?"
+    f"|(?P<name>{_GIVEN_NAME})??(?={_PREDICATE_START})|)"
+    f"|(?P<role>{_KIN_MODIFIERS}(?P<title>{alternation_pattern(_ROLE_WORDS)}))"
+    f" ?(?P<called>{_LATIN_NAME}|{_GIVEN_NAME})(?=叫"
     f"|今年|现在|也|就|住|在|是|有"
     "|喜欢|讨厌|不|对|最|爱|去|昨|会|刚|今天|又|可| )"
-    f"|(?P<me>{_FIRST_PERSON}(?:自己|本人|全家|一家人?|一家[三四五]口|俩|两口子)?(?:(?:和|跟|与)[^，,的]{{1,6}}?(?=是"
+    f"|(?P<me>{_FIRST_PERSON}(?:自己|本人|全家|一家人?|一家[三四五]口|俩|两口子)?(?:(?:和|跟"
+    f"|与)[^，,的]{{1,6}}?(?=是"
     f"|在|去|住|结婚|离婚|订婚|领证|一起|都"
     f"|要|打算"
     "|计划|养|买|有))?(?:家(?=养|有|里?的?地址))?)"
@@ -148,52 +152,56 @@ _EMPHATIC_IS = re.compile(
 )
 _CHANGED_TO = re.compile("(?:改成|改为|换成|变成|更新为|调成)了?")
 
-
 OTHER_SUBJECT = re.compile(
     "(?:这|那(?!就)|[他她它]|你|您|大家|别人|人家|有人|《|原来是|里面|其中|(?:男"
     "|女)?主角|[男女]主|主人公|导演|作者|歌手|主演|剧情|故事|影片|电影|门票|票价|景点|开放时间)[^我俺]*\\Z"
 )
-"""A clause that speaks of the world: what follows without a subject goes on with it."""
+"""Openings of clauses about somebody or something else; following clauses without a subject continue them."""
 USER_ACTION = re.compile("(?:刚|去|做|做了|去医院|又|在)*(?:体检|复查|抽血|面试|相亲|加班|出差|看病)")
-"""What one says only of oneself where nobody is named: 今天体检，体重65公斤."""
+"""Actions that refer to the user if nobody is named: 今天体检，体重65公斤."""
 KNOWS_ABOUT = re.compile(
     "(?:也|都|还|就|已经|当然|早就?|很|挺|只|肯定|是|自己|特意|专门)*(?:知道|了解|听说|听过"
     "|查[过到了](?!出)|打听|搜|认识"
     "|佩服|崇拜|对[他她它]|在网上|看过(?!医生|大夫|病|中医|急诊)|有一?个问题)"
 )
-"""What the speaker only knows of: 我知道，英文名叫..."""
+"""Predicates after which the user talks about something else: 我知道，英文名叫..."""
 
 
 def strip_fillers(text: str) -> str:
-    found = _FILLERS.match(text)
-    rest = text[found.end() :] if found else text
-    learnt = _LEARNED_THAT.match(rest)
-    rest = rest[learnt.end() :] if learnt else rest
+    """Remove greetings, hedges and openings such as 才知道 at the start of a clause."""
+    match = _FILLERS.match(text)
+    rest = text[match.end() :] if match else text
+    learned = _LEARNED_THAT.match(rest)
+    rest = rest[learned.end() :] if learned else rest
     after = _AFTER_EVENT.match(rest)
     return rest[after.end() :] if after else rest
 
 
 def strip_adverbs(text: str) -> str:
-    found = _LEADING_ADVERBS.match(text)
-    return text[found.end() :] if found else text
+    """Remove adverbs at the start of a clause."""
+    match = _LEADING_ADVERBS.match(text)
+    return text[match.end() :] if match else text
 
 
 def take_negation(text: str) -> tuple[str, bool, bool]:
-    """(predicate without adverbs and negation, denied?, ended?)"""
-    if found := _NO_LONGER.search(text[:8]):
-        return strip_adverbs(text[: found.start()] + text[found.end() :]), True, True
+    """Remove adverbs and negation from a predicate.
+
+    Returns (predicate, negated, ended), where ended means "no longer".
+    """
+    if match := _NO_LONGER.search(text[:8]):
+        return strip_adverbs(text[: match.start()] + text[match.end() :]), True, True
     body = strip_adverbs(text)
-    if found := _EMPHATIC_IS.match(body):
-        body = body[found.end() :]
-    if found := _FORMERLY.match(body):
-        return strip_adverbs(body[found.end() :]), True, True
-    if found := _NEGATED_ATTRIBUTE.match(body):
-        return found["what"] + body[found.end() :], True, False
-    if found := _HAS_NOT.match(body):
-        return "有" + body[found.end() :], True, False
-    if found := _NEGATION.match(body):
-        no_more = found.group() == "不" and body.endswith("了")  # 不看恐怖片了
-        return strip_adverbs(body[found.end() :]), True, no_more
+    if match := _EMPHATIC_IS.match(body):
+        body = body[match.end() :]
+    if match := _FORMERLY.match(body):
+        return strip_adverbs(body[match.end() :]), True, True
+    if match := _NEGATED_ATTRIBUTE.match(body):
+        return match["what"] + body[match.end() :], True, False
+    if match := _HAS_NOT.match(body):
+        return "有" + body[match.end() :], True, False
+    if match := _NEGATION.match(body):
+        ended = match.group() == "不" and body.endswith("了")  # 不看恐怖片了
+        return strip_adverbs(body[match.end() :]), True, ended
     return _CHANGED_TO.sub("是", body, count=1), False, False
 
 
@@ -209,19 +217,19 @@ _CONTINUATION = re.compile(
 
 
 def split_clauses(sentence: Sentence) -> list[Clause]:
-    """The parts between commas; one that only goes on ("，不是巴黎", "，叫小白") stays with its neighbour."""
-    out: list[Clause] = []
+    """Split a sentence at commas; a continuation (，叫小白) stays with the clause before it."""
+    clauses: list[Clause] = []
     start = 0
-    for cut in (*_CLAUSE_BORDER.finditer(sentence.text), None):
-        if cut and _CONTINUATION.match(sentence.text, cut.end()):
+    for border in (*_CLAUSE_BORDER.finditer(sentence.text), None):
+        if border and _CONTINUATION.match(sentence.text, border.end()):
             continue
-        end = cut.start() if cut else len(sentence.text)
+        end = border.start() if border else len(sentence.text)
         body = sentence.text[start:end]
         if body.strip():
             first = sentence.start + start + len(body) - len(body.lstrip())
-            out.append(Clause(body.strip().rstrip("。！!.~～… "), first, first + len(body.strip())))
-        start = cut.end() if cut else end
-    return out
+            clauses.append(Clause(body.strip().rstrip("。！!.~～… "), first, first + len(body.strip())))
+        start = border.end() if border else end
+    return clauses
 
 
 _NOW_ADVERB = "(?:现在|目前|如今|眼下)"
@@ -231,7 +239,8 @@ _VALUE_FIRST = re.compile(
     "|心目中)*的?(?P<what>最(?:喜欢|爱|喜爱|中意)(?:吃|喝|看|听|玩|读)?的[^，,的了]{1,6})(?:了|啦)?"
 )
 _NAME_FIRST = re.compile(
-    f"(?P<o>{BARE_NAME}|[A-Z][A-Za-z'-]+(?: [A-Z][a-z]+)?) ?(?:才|就|已经|{_NOW_ADVERB})*(?:是|成了|当了?|做了?)"
+    f"(?P<o>{BARE_NAME}|[A-Z][A-Za-z'-]+(?: [A-Z][a-z]+)?) ?(?:才|就|已经|{_NOW_ADVERB})*(?:是|成了"
+    f"|当了?|做了?)"
     f"(?:我|俺|咱)(?:们)?(?:部门|组|公司|{_NOW_ADVERB})?的?(?:新|新任|现任|直属|顶头|亲|好|老)?的?"
     f"(?P<kin>{alternation_pattern(KIN_ZH)})(?:了|啦)?"
 )
@@ -256,15 +265,18 @@ _MEASURES_NOW = re.compile(
     "(?:了|啦)?(?:(?:是|有|才|只有)?(?P<o>\\d.*))?"
 )
 _NO_ALLERGY = re.compile(
-    "(?P<who>[^没无对，,]{0,8}?)(?:之前|以前|过去|目前|现在|从来|一直|并|也|都)*(?:没有?|无)(?:任何|什么|已知的?|过)*(?P<kind>药物?|食物|东西)?的?过敏(?:史|的东西)?(?:了|的)?"
+    "(?P<who>[^没无对，,]{0,8}?)(?:之前|以前|过去|目前|现在|从来|一直|并|也|都)*(?:没有?|无)(?:任何"
+    "|什么|已知的?|过)*(?P<kind>药物?|食物|东西)?的?过敏(?:史|的东西)?(?:了|的)?"
 )
 _NO_SUCH_ALLERGY = re.compile("(?P<to>[^，,]{0,6}?对[^，,]{1,12}?)并?没有?过敏(?:史|反应)?(?:了|的)?")
 _NO_MEDICINE = re.compile(
-    "(?P<who>[^没不什，,]{0,8}?)(?:没有?在(?:吃|服用?|用)(?:任何|什么)?药物?|[没不](?:吃|服用?|用)(?:任何|什么)药物?"
+    "(?P<who>[^没不什，,]{0,8}?)(?:没有?在(?:吃|服用?|用)(?:任何|什么)?药物?|[没不](?:吃|服用?"
+    "|用)(?:任何|什么)药物?"
     "|什么药都?[没不](?:吃|服用?|用))(?:了|的)?"
 )
 _REFUSAL = re.compile(
-    "(?P<who>[^不拒，,]{0,6}?)(?:不想|不愿意?|不肯|拒绝)(?:再)?(?P<o>(?:做|打|吃|用|接受|服用|装|输|住).{1,10}?)(?:了|啦)?"
+    "(?P<who>[^不拒，,]{0,6}?)(?:不想|不愿意?|不肯|拒绝)(?:再)?(?P<o>(?:做|打|吃|用|接受|服用|装|输"
+    "|住).{1,10}?)(?:了|啦)?"
 )
 _DRUG_STOPPED = re.compile("(?P<o>[^，,停我]{2,10}?)(?:我|已经|早就?|刚|都|就)*停(?:掉|用)?了")
 _DOSE_UNITS = "(?:毫克|微克|毫升|单位|片|粒|颗|mg)"
@@ -298,74 +310,77 @@ _ATTRIBUTE_NAMES = {"号": "电话", "号码": "电话", "座位": "座位号", 
 
 
 def find_changed_attribute(text: str) -> str:
-    """What a clause says has got a new value: 我的邮箱换了, 换号了."""
-    found = CHANGED_ATTRIBUTE.match(text)
-    if not found:
+    """The attribute that has a new value according to the clause: 我的邮箱换了, 换号了."""
+    match = CHANGED_ATTRIBUTE.match(text)
+    if not match:
         dose = _DOSE_CHANGES.fullmatch(text)
         return f"{dose['drug']}剂量" if dose and is_drug(dose["drug"]) else ""
-    word: str = found["topic"] or found["thing"] or found["old"]
+    word: str = match["topic"] or match["thing"] or match["old"]
     return _ATTRIBUTE_NAMES.get(word, word)
 
 
 def restore_word_order(text: str) -> str:
-    """A clause with the user first and the value last."""
+    """Rewrite a clause with the subject first and the value last.
+
+    陈奕迅才是我最喜欢的歌手 becomes 我最喜欢的歌手是陈奕迅.
+    """
     text = _restore_health_order(text)
-    if first := _VALUE_FIRST.fullmatch(text):
-        return f"我{first['what']}是{first['o']}"
-    if tall := _HEIGHT.fullmatch(text):
-        return f"{tall['who']}身高{tall['o']}"
-    if left := _LEFT_HAND.search(text):
-        return f"{text[: left.start()]}是左撇子"
-    if how := _MEASURED_VALUE_OF.match(text) or _SENT_ME.match(text):
-        return f"我{text[how.end() :]}"
-    if (now := _MEASURES_NOW.fullmatch(text)) and now["what"] and now["o"]:
-        return f"我{now['what']}是{now['o']}"
+    if value_first := _VALUE_FIRST.fullmatch(text):
+        return f"我{value_first['what']}是{value_first['o']}"
+    if height := _HEIGHT.fullmatch(text):
+        return f"{height['who']}身高{height['o']}"
+    if left_hand := _LEFT_HAND.search(text):
+        return f"{text[: left_hand.start()]}是左撇子"
+    if lead := _MEASURED_VALUE_OF.match(text) or _SENT_ME.match(text):
+        return f"我{text[lead.end() :]}"
+    if (measured := _MEASURES_NOW.fullmatch(text)) and measured["what"] and measured["o"]:
+        return f"我{measured['what']}是{measured['o']}"
     return text
 
 
 def _restore_health_order(text: str) -> str:
-    """没有药物过敏, 没在吃药, 不想做手术, 布洛芬停了: with a verb that the table knows, and its object."""
-    if none := _NO_ALLERGY.fullmatch(text):
-        return f"{none['who']}对任何{_ALLERGY_KINDS.get(none['kind'] or '', '东西')}不过敏"
-    if none := _NO_SUCH_ALLERGY.fullmatch(text):
-        return f"{none['to']}不过敏"
-    if none := _NO_MEDICINE.fullmatch(text):
-        return f"{none['who']}不服用任何药物"
-    if (unwilling := _REFUSAL.fullmatch(text)) and is_treatment(unwilling["o"]):
-        return f"{unwilling['who']}拒绝{unwilling['o']}"
+    """Rewrite 没有药物过敏, 没在吃药, 不想做手术 and 布洛芬停了 with a verb that the rules know."""
+    if absent := _NO_ALLERGY.fullmatch(text):
+        return f"{absent['who']}对任何{_ALLERGY_KINDS.get(absent['kind'] or '', '东西')}不过敏"
+    if absent := _NO_SUCH_ALLERGY.fullmatch(text):
+        return f"{absent['to']}不过敏"
+    if absent := _NO_MEDICINE.fullmatch(text):
+        return f"{absent['who']}不服用任何药物"
+    if (refusal := _REFUSAL.fullmatch(text)) and is_treatment(refusal["o"]):
+        return f"{refusal['who']}拒绝{refusal['o']}"
     if (stopped := _DRUG_STOPPED.fullmatch(text)) and is_drug(stopped["o"]):
         return f"停了{stopped['o']}"
     return text
 
 
 def split_name_first(text: str) -> tuple[str, str]:
-    """(what somebody is to the user, the name): 吴磊现在是我的主管."""
+    """Split 吴磊现在是我的主管 into (kin word, name); empty strings if the clause has another form."""
     if mixed := _MY_KIN_IS.fullmatch(text):
         return mixed["kin"].lower(), mixed["o"]
-    found = _NAME_FIRST.fullmatch(text)
-    if found and (found["o"].isascii() or is_bare_name(found["o"])):
-        return found["kin"], found["o"]
+    match = _NAME_FIRST.fullmatch(text)
+    if match and (match["o"].isascii() or is_bare_name(match["o"])):
+        return match["kin"], match["o"]
     return "", ""
 
 
 def find_measured_attribute(text: str) -> str:
-    """What was measured, if the value follows in the next clause: 称了一下，60公斤."""
-    found = _MEASURES_NOW.fullmatch(text)
-    if not found or found["o"]:
+    """The attribute that was measured if its value follows in the next clause: 称了一下，60公斤."""
+    match = _MEASURES_NOW.fullmatch(text)
+    if not match or match["o"]:
         return ""
-    return found["what"] or ("体重" if "称" in text or "秤" in text else "")
+    return match["what"] or ("体重" if "称" in text or "秤" in text else "")
 
 
 def find_bare_number(text: str) -> str:
-    """A number that says nothing of what it measures."""
-    found = _BARE_NUMBER.fullmatch(text)
-    return found["o"] if found else ""
+    """The number in a clause that does not say what it measures."""
+    match = _BARE_NUMBER.fullmatch(text)
+    return match["o"] if match else ""
 
 
 def read_contact_request(text: str) -> str:
-    """以后请发到a@b.example -> what it says of the user, in plain order."""
-    found = _SEND_TO.fullmatch(text)
-    if not found:
+    """Rewrite a request such as 以后请发到a@b.example as a statement about the user's contact details."""
+    match = _SEND_TO.fullmatch(text)
+    if not match:
         return ""
-    kind = "邮箱" if found["email"] else "电话" if found["phone"] else "地址"
-    return f"我{kind}是{found['o']}"
+    kind = "邮箱" if match["email"] else "电话" if match["phone"] else "地址"
+    return f"我{kind}是{match['o']}"

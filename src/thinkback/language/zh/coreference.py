@@ -1,4 +1,4 @@
-"""People in a Chinese sentence: whom 她/他 or a dropped subject refers to, and how two people are related."""
+"""People in a Chinese sentence: references of 她, 他 and omitted subjects, and relationships."""
 
 from __future__ import annotations
 
@@ -6,34 +6,44 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from thinkback.language.en.lexicon import word_set
 from thinkback.language.kinship import INDEFINITE_ROLES_ZH, KIN_ZH, alternation_pattern
 from thinkback.language.rules import ExtractedFact
 from thinkback.language.zh.lexicon import BARE_NAME, FULL_NAME, is_bare_name, is_full_name
 from thinkback.language.zh.rules import kin_fact, relative_subject
 
-_FEMALE_KIN = """mother sister wife girlfriend daughter aunt niece grandmother granddaughter mother-in-law
- sister-in-law daughter-in-law"""
-_MALE_KIN = """father brother husband boyfriend son uncle nephew grandfather grandson father-in-law brother-in-law
- son-in-law"""
-_PRONOUN_BY_KIN = dict.fromkeys(_FEMALE_KIN.split(), "她") | dict.fromkeys(_MALE_KIN.split(), "他")
+_FEMALE_KIN = word_set(
+    """
+    mother sister wife girlfriend daughter aunt niece grandmother granddaughter mother-in-law sister-in-law
+    daughter-in-law
+    """
+)
+_MALE_KIN = word_set(
+    """
+    father brother husband boyfriend son uncle nephew grandfather grandson father-in-law brother-in-law
+    son-in-law
+    """
+)
+_PRONOUN_BY_KIN = dict.fromkeys(_FEMALE_KIN, "她") | dict.fromkeys(_MALE_KIN, "他")
 
 
 @dataclass(frozen=True, slots=True)
 class MentionContext:
-    """The people of one earlier turn; `kin` tells what a named one is to the user."""
+    """The people mentioned in an earlier turn (`kin`: person -> kin word), and the turns before it."""
 
     people: tuple[str, ...]
     kin: dict[str, str]
     previous: MentionContext | None = None
 
     def resolve_pronoun(self, pronoun: str) -> str:
-        """The one person it can mean; nobody if there are several."""
-        fits = {each for each in self.people if self._pronoun(each) in ("", pronoun)}
-        if len(fits) == 1:
-            return fits.pop()
-        return self.previous.resolve_pronoun(pronoun) if not fits and self.previous else ""
+        """The only person that a pronoun can refer to; empty if there are several or none."""
+        candidates = {each for each in self.people if self._pronoun_of(each) in ("", pronoun)}
+        if len(candidates) == 1:
+            return candidates.pop()
+        return self.previous.resolve_pronoun(pronoun) if not candidates and self.previous else ""
 
-    def _pronoun(self, person: str) -> str:
+    def _pronoun_of(self, person: str) -> str:
+        """她 or 他 for a relative of known gender, otherwise empty."""
         word = self.kin.get(person, person.removeprefix("用户的"))
         return _PRONOUN_BY_KIN.get(KIN_ZH.get(word, word), "")
 
@@ -66,26 +76,49 @@ _RULES_WITHOUT_SUBJECT = frozenset(
         "refuses",
     )
 )
-"""Rules that may be read without any subject: what one does, said by who does it."""
+"""Rules that describe the user even if the clause has no subject."""
 _RULES_WITH_TIME = _RULES_WITHOUT_SUBJECT | frozenset(
-    ("lives", "works at", "works as at", "works in", "works as", "learns", "studies at", "on drug", "likes",
-     "eats", "number", "favourite", "most", "keen on", "gone off", "changed to", "takes none", "weighs",
-         "speaks", "allergic")
-)  # fmt: skip
-"""Those that may be read so where a time or "now" ties them to the speaker's life."""
+    (
+        "lives",
+        "works at",
+        "works as at",
+        "works in",
+        "works as",
+        "learns",
+        "studies at",
+        "on drug",
+        "likes",
+        "eats",
+        "number",
+        "favourite",
+        "most",
+        "keen on",
+        "gone off",
+        "changed to",
+        "takes none",
+        "weighs",
+        "speaks",
+        "allergic",
+    )
+)
+"""Rules that describe the user if a clause without a subject starts with a time or "now"."""
 _NEW_CONTACT = re.compile("的?新(?:的)?(?:家的?)?(?:手机|电话|号|邮箱|地址|住址)|手机号")
-"""What has a new value is the speaker's, and so is a mobile number: a museum has none."""
+"""New contact details are the user's, and so is a mobile number: an institution has none."""
 _ENDING_RULES = ("quit", "takes", "gave", "stopped", "not allergic")
+"""Rules whose negation is a statement about the user; prefixes of rule names."""
 
 
-def is_about_user(reading: ExtractedFact, text: str, *, has_time: bool) -> bool:
-    """Of a reading whose words name nobody; `timely` tells that a time or "now" stands before them."""
-    known = reading.rule in (_RULES_WITH_TIME if has_time else _RULES_WITHOUT_SUBJECT) or bool(
+def is_about_user(fact: ExtractedFact, text: str, *, has_time: bool) -> bool:
+    """Whether a fact from a clause without a subject is about the user.
+
+    `has_time`: the clause starts with a time or "now".
+    """
+    is_personal = fact.rule in (_RULES_WITH_TIME if has_time else _RULES_WITHOUT_SUBJECT) or bool(
         _NEW_CONTACT.match(text)
     )
-    if not known or text.startswith("是"):
+    if not is_personal or text.startswith("是"):
         return False
-    return not reading.negated or reading.ended or reading.rule.startswith(_ENDING_RULES)
+    return not fact.negated or fact.ended or fact.rule.startswith(_ENDING_RULES)
 
 
 _LATIN_NAME = "[A-Z][A-Za-z'-]+(?: [A-Z][A-Za-z'-]+)?"
@@ -99,10 +132,12 @@ _KIN_MODIFIERS = (
 )
 _NOW_ADVERBS = "(?:就|也|还|现在|正|正好|其实|已经|一直)*"
 _IS_KIN = re.compile(
-    f"(?P<name>{_RELATED_NAME}) ?{_NOW_ADVERBS}(?:是|成了|成为了?) ?{_RELATIVE_OWNER} ?的{_KIN_MODIFIERS}(?P<kin>{_KIN_WORDS})(?:了|之一)?"
+    f"(?P<name>{_RELATED_NAME}) ?{_NOW_ADVERBS}(?:是|成了|成为了?) ?{_RELATIVE_OWNER} ?的{_KIN_MODIFIERS}"
+    f"(?P<kin>{_KIN_WORDS})(?:了|之一)?"
 )
 _KIN_IS = re.compile(
-    f"{_RELATIVE_OWNER} ?的{_KIN_MODIFIERS}(?P<kin>{_KIN_WORDS}){_NOW_ADVERBS}(?:是|叫做?|名叫|名字叫|的名字[叫是]) ?(?P<name>{_RELATED_NAME})"
+    f"{_RELATIVE_OWNER} ?的{_KIN_MODIFIERS}(?P<kin>{_KIN_WORDS}){_NOW_ADVERBS}"
+    f"(?:是|叫做?|名叫|名字叫|的名字[叫是]) ?(?P<name>{_RELATED_NAME})"
 )
 _MARRIED = re.compile(
     f"{_RELATIVE_OWNER} ?{_NOW_ADVERBS}(?:和|跟|与|同) ?(?P<name>{_RELATED_NAME}) ?{_NOW_ADVERBS}"
@@ -124,7 +159,8 @@ _MUTUAL_KIN = {
 }
 _MUTUAL_KIN_BY_WORD = {word: kin for kin, words in _MUTUAL_KIN.items() for word in words.split()}
 _MUTUAL_RELATIONSHIP = re.compile(
-    f"(?P<one>{_RELATED_NAME}) ?(?:和|跟|与|同) ?(?P<other>{_RELATED_NAME}) ?(?:他们|她们|俩|两人|两个人)?{_NOW_ADVERBS}是"
+    f"(?P<one>{_RELATED_NAME}) ?(?:和|跟|与|同) ?(?P<other>{_RELATED_NAME})"
+    f" ?(?:他们|她们|俩|两人|两个人)?{_NOW_ADVERBS}是"
     f"{_KIN_MODIFIERS}(?P<word>{alternation_pattern(_MUTUAL_KIN_BY_WORD)})(?:关系)?(?:了)?"
 )
 _RELATIONSHIP_HINT = re.compile("[是的婚证]")
@@ -136,14 +172,14 @@ _IS_CALLED = re.compile(
 
 
 class Relationship(NamedTuple):
-    """A tie, and whom what follows speaks of."""
+    """A relationship between two people, and the person that the following clauses are about."""
 
     fact: ExtractedFact
     person: str
 
 
 class RelativeOf(NamedTuple):
-    """Somebody's relative, what is said of this one, and the tie if the name is told."""
+    """A relative of somebody, the rest of the clause, and the relationship if the name is given."""
 
     person: str
     rest: str
@@ -151,51 +187,56 @@ class RelativeOf(NamedTuple):
 
 
 def find_relationship(text: str) -> Relationship | None:
-    """The tie that a clause tells, if it tells nothing else."""
+    """The relationship in a clause that states nothing else: 李娜是王强的妹妹, 王强和李伟是同事."""
     if not _RELATIONSHIP_HINT.search(text):
         return None
-    if found := _IS_KIN.fullmatch(text) or _KIN_IS.fullmatch(text) or _MARRIED.fullmatch(text):
-        owner, name = _relationship_owner(found), found["name"]
+    if match := _IS_KIN.fullmatch(text) or _KIN_IS.fullmatch(text) or _MARRIED.fullmatch(text):
+        owner, name = _relationship_owner(match), match["name"]
         if not owner or not _is_person_name(name) or name == owner:
             return None
-        if found.re is _MARRIED:
+        if match.re is _MARRIED:
             return Relationship(kin_fact("伴侣", name, owner=owner), owner)
-        return Relationship(kin_fact(found["kin"], name, owner=owner), name)
+        return Relationship(kin_fact(match["kin"], name, owner=owner), name)
     if (
-        (found := _MUTUAL_RELATIONSHIP.fullmatch(text))
-        and _is_person_name(found["one"])
-        and _is_person_name(found["other"])
+        (match := _MUTUAL_RELATIONSHIP.fullmatch(text))
+        and _is_person_name(match["one"])
+        and _is_person_name(match["other"])
     ):
-        kin, say = _MUTUAL_KIN_BY_WORD[found["word"]], f"{{s}}和{{o}}是{found['word']}"
+        kin, template = _MUTUAL_KIN_BY_WORD[match["word"]], f"{{s}}和{{o}}是{match['word']}"
         return Relationship(
-            ExtractedFact("their kin", found["one"], f"has {kin}", (found["other"],), template=say),
-            found["one"],
+            ExtractedFact("their kin", match["one"], f"has {kin}", (match["other"],), template=template),
+            match["one"],
         )
     return None
 
 
 def read_relative_of(subject: str, rest: str) -> RelativeOf | None:
-    """用户的妹妹 + 的丈夫叫王强: whom a clause goes on to, and his name if it says no more."""
-    found = _OWNED_KIN.match(rest)
-    if not found or KIN_ZH[found["kin"]] in INDEFINITE_ROLES_ZH:
+    """Read 的丈夫叫王强 after the subject 用户的妹妹.
+
+    Returns the relative that the clause is about, and the relationship if the clause only gives the name.
+    """
+    match = _OWNED_KIN.match(rest)
+    if not match or KIN_ZH[match["kin"]] in INDEFINITE_ROLES_ZH:
         return None
-    after = rest[found.end() :]
+    after = rest[match.end() :]
     if (called := _IS_CALLED.fullmatch(after)) and _is_person_name(called["name"]):
-        return RelativeOf(called["name"], "", (kin_fact(found["kin"], called["name"], owner=subject),))
-    return RelativeOf(f"{subject}的{found['kin']}", after)
+        return RelativeOf(called["name"], "", (kin_fact(match["kin"], called["name"], owner=subject),))
+    return RelativeOf(f"{subject}的{match['kin']}", after)
 
 
 def find_kin_owner(text: str) -> str:
-    """Whose relative a clause opens with: 陈刚的妻子在医院工作 with that of 陈刚."""
-    found = _NAMED_OWNER.match(text)
-    return found["owner"] if found and _is_person_name(found["owner"]) else ""
+    """The person at the start of a clause about a relative: 陈刚 in 陈刚的妻子在医院工作."""
+    match = _NAMED_OWNER.match(text)
+    return match["owner"] if match and _is_person_name(match["owner"]) else ""
 
 
-def _relationship_owner(found: re.Match[str]) -> str:
-    if found["mine"]:
-        return relative_subject(found["mine"])
-    return found["owner"] if _is_person_name(found["owner"]) else ""
+def _relationship_owner(match: re.Match[str]) -> str:
+    """The owner in a match: a relative of the user, or a named person."""
+    if match["mine"]:
+        return relative_subject(match["mine"])
+    return match["owner"] if _is_person_name(match["owner"]) else ""
 
 
 def _is_person_name(name: str) -> bool:
+    """Whether the characters are a person's name."""
     return name.isascii() or is_full_name(name) or is_bare_name(name)

@@ -1,13 +1,14 @@
-"""Chinese word lists, name and word checks, and pattern fragments that the rules share."""
+"""Chinese word lists, checks of names and values, and pattern fragments that the rules share."""
 
 from __future__ import annotations
 
 import re
 
 from thinkback.language.en.lexicon import is_job as is_english_job
+from thinkback.language.en.lexicon import word_set
 from thinkback.language.kinship import KIN_ZH, PETS_ZH, alternation_pattern
 from thinkback.language.names import SURNAMES
-from thinkback.language.numbers import NUMBER_PATTERN_ZH
+from thinkback.language.tokens import NUMBER_PATTERN_ZH
 
 KIN_WORD = f"(?:{alternation_pattern(KIN_ZH | PETS_ZH)})"
 COUNTED_UNIT = f"(?:{NUMBER_PATTERN_ZH}|几)?[个只条位名匹头尾对台辆套部张间把]"
@@ -26,31 +27,31 @@ _GIVEN_NAME_CHAR = (
     "[^\\W\\da-zA-Z_我你他她它的了是在有不没也都就这那们和跟与会要去来说吧吗呢啊天年月日人个最很还"
     "把被让对给又才]"
 )
-BARE_NAME = f"(?:[{SURNAMES}]{_GIVEN_NAME_CHAR}{{1,2}}|[小老阿]{_GIVEN_NAME_CHAR}|(?P<twice>{_GIVEN_NAME_CHAR})(?P=twice))"
-"""A name with its surname, 小雅, or a name said twice (佳佳); `is_bare_name` says whether it is one."""
+BARE_NAME = (
+    f"(?:[{SURNAMES}]{_GIVEN_NAME_CHAR}{{1,2}}|[小老阿]{_GIVEN_NAME_CHAR}"
+    f"|(?P<twice>{_GIVEN_NAME_CHAR})(?P=twice))"
+)
+"""Surname and given name (王芳), 小雅, or a doubled name (佳佳); `is_bare_name` rejects words like 周末."""
 
-_COMMON_WORD_LIST = """马大 周一 周二 周三 周四 周五 周六 周末 周日 周围 周岁 周边 周期 许多 许久 于是 曾经 曾几 何时
- 何况 何必 何处 韩国 韩语 韩剧 韩文 韩餐 唐朝 宋朝
- 唐诗 宋词 郑州 苏州 唐山 夏天 夏季 夏令 程序 程度 林业 林地 叶子 叶酸 余下 余额 范围 顾客 孙子 孙女 胡同
- 胡子 胡椒 谢谢
- 钟头 钟表 熊猫 陆续 陆地 王者 王子 王府 李子 杜绝 罗马 杨梅 杨树 刘海 田园 田里 孔雀 秦朝 丁香 汪汪 苏打
- 苏联 吴语 张口
- 黄色 黄金 黄瓜 黄牛 黄山 黄河 高中 高考 高铁 高管 高层 高手 高级 高血 高兴 高数 高速 马上 马路 马虎 马拉
- 马桶 金融 金牛 金属 金鱼
- 江苏 江西 江湖 江南 江边 钱包 严重 严格 牛奶 牛肉 牛仔 温州 温泉 温度 章鱼 鲁迅 毕业 毕竟 焦虑 向来 欧洲
- 齐全 尚未 施工 季节
- 老师 老板 老公 老婆 老家 老人 老年 老妈 老爸 老爹 老娘 老伴 老头 老乡 老友 老外 老大 老二 老三 老鼠 老虎
- 老是 老实 老早 老汉 老歌
- 小孩 小学 小时 小心 小说 小区 小吃 小狗 小猫 小事 小米 小众 小伙 小姨 小舅 小姑 小叔 小名 小型 小组 小妹
- 小弟 小哥 小姐 小朋
- 小鸟 小鱼 小兔 小提 小雨 小雪 小麦 小酒 小菜 小店 小镇 小县 小城 小公 小女 小儿 小宝 小娃 小孙 小外 小侄
- 小龙 小腿 小费 小票 小班 小升
- 阿姨 阿拉 阿胶 妈妈 爸爸 爷爷 奶奶 哥哥 姐姐 弟弟 妹妹 叔叔 舅舅 姑姑 婶婶 伯伯 宝宝 猫猫 狗狗 太太 公公
- 婆婆 姥姥 常常 刚刚
- 天天 人人 偷偷 渐渐 慢慢 处处 多多 好好 早早 轻轻 默默 悄悄 往往 仅仅 明明 偏偏 恰恰 哈哈 嘻嘻 呵呵 嘿嘿
- 嗯嗯 呜呜 啊啊 看看 听听
- 试试 想想 说说 聊聊 谈谈 玩玩 走走 星星 饱饱 饺饺 娃娃 蛋蛋 家家 事事 样样 年年 月月 日日 夜夜"""
-_COMMON_WORDS = frozenset(_COMMON_WORD_LIST.split())
+_COMMON_WORDS = word_set(
+    """
+    马大 周一 周二 周三 周四 周五 周六 周末 周日 周围 周岁 周边 周期 许多 许久 于是 曾经 曾几 何时 何况 何必
+    何处 韩国 韩语 韩剧 韩文 韩餐 唐朝 宋朝 唐诗 宋词 郑州 苏州 唐山 夏天 夏季 夏令 程序 程度 林业 林地 叶子
+    叶酸 余下 余额 范围 顾客 孙子 孙女 胡同 胡子 胡椒 谢谢 钟头 钟表 熊猫 陆续 陆地 王者 王子 王府 李子 杜绝
+    罗马 杨梅 杨树 刘海 田园 田里 孔雀 秦朝 丁香 汪汪 苏打 苏联 吴语 张口 黄色 黄金 黄瓜 黄牛 黄山 黄河 高中
+    高考 高铁 高管 高层 高手 高级 高血 高兴 高数 高速 马上 马路 马虎 马拉 马桶 金融 金牛 金属 金鱼 江苏 江西
+    江湖 江南 江边 钱包 严重 严格 牛奶 牛肉 牛仔 温州 温泉 温度 章鱼 鲁迅 毕业 毕竟 焦虑 向来 欧洲 齐全 尚未
+    施工 季节 老师 老板 老公 老婆 老家 老人 老年 老妈 老爸 老爹 老娘 老伴 老头 老乡 老友 老外 老大 老二 老三
+    老鼠 老虎 老是 老实 老早 老汉 老歌 小孩 小学 小时 小心 小说 小区 小吃 小狗 小猫 小事 小米 小众 小伙 小姨
+    小舅 小姑 小叔 小名 小型 小组 小妹 小弟 小哥 小姐 小朋 小鸟 小鱼 小兔 小提 小雨 小雪 小麦 小酒 小菜 小店
+    小镇 小县 小城 小公 小女 小儿 小宝 小娃 小孙 小外 小侄 小龙 小腿 小费 小票 小班 小升 阿姨 阿拉 阿胶 妈妈
+    爸爸 爷爷 奶奶 哥哥 姐姐 弟弟 妹妹 叔叔 舅舅 姑姑 婶婶 伯伯 宝宝 猫猫 狗狗 太太 公公 婆婆 姥姥 常常 刚刚
+    天天 人人 偷偷 渐渐 慢慢 处处 多多 好好 早早 轻轻 默默 悄悄 往往 仅仅 明明 偏偏 恰恰 哈哈 嘻嘻 呵呵 嘿嘿
+    嗯嗯 呜呜 啊啊 看看 听听 试试 想想 说说 聊聊 谈谈 玩玩 走走 星星 饱饱 饺饺 娃娃 蛋蛋 家家 事事 样样 年年
+    月月 日日 夜夜
+    """
+)
+"""Common words that look like a bare name."""
 _NOT_NAME_SUFFIX = re.compile(
     "[座师员工手族病型岁迷店馆院厂县市省区镇村路街州山河湖语文话病症炎鱼肉菜茶酒饭面色]\\Z"
 )
@@ -60,12 +61,12 @@ FULL_NAME = (
     f"(?:(?:{_DOUBLE_SURNAMES}|[{SURNAMES}方石任龙白文武康史毛万雷段殷裴阮游童翁巫申关安包左樊骆祁])"
     "[^\\W\\da-zA-Z_的是了我你他她它们]{1,2}|[\u4e00-\u9fff]{1,5}·[\u4e00-\u9fff]{1,6})"
 )
-"""A name before what only a person has (的职业, 的妻子): there more characters may stand in it."""
+"""A name in a position where only a person fits (before 的职业 or 的妻子); it may contain more characters."""
 _FULL_NAME_RE = re.compile(FULL_NAME)
 
 
 def is_bare_name(words: str) -> bool:
-    """Whether two or three characters are somebody's name, and no common word."""
+    """Whether two or three characters are a person's name and no common word."""
     if (
         not _BARE_NAME_RE.fullmatch(words)
         or words[:2] in _COMMON_WORDS
@@ -76,7 +77,7 @@ def is_bare_name(words: str) -> bool:
 
 
 def is_full_name(words: str) -> bool:
-    """Whether characters that stand where a person must are a name, and no common word."""
+    """Whether the characters are a name, given that they stand where a person must."""
     return bool(_FULL_NAME_RE.fullmatch(words)) and words[:2] not in _COMMON_WORDS
 
 
@@ -118,7 +119,8 @@ _DRUG = re.compile(
     "|维[A-EK]|钙片|鱼油|叶酸|益生菌|[\u4e00-\u9fff]{1,6}(?:药|胶囊|颗粒|冲剂|口服液|丸))"
 )
 _TREATMENT = re.compile(
-    "(?:手术|化疗|放疗|透析|打针|胰岛素|输血|输液|激素|抗生素|住院|疫苗|支架|起搏器|胃镜|肠镜|穿刺|治疗|[吃服用]药)\\Z"
+    "(?:手术|化疗|放疗|透析|打针|胰岛素|输血|输液|激素|抗生素|住院|疫苗|支架|起搏器|胃镜|肠镜|穿刺"
+    "|治疗|[吃服用]药)\\Z"
 )
 _WEIGHT_DOSE_UNITS = ("毫克", "微克", "mg", "MG")
 _NOT_DRUG = re.compile("剂量|结果|大约|一共|每|血|糖|酸|蛋白|含量|[我你他她是有了]")
@@ -143,7 +145,6 @@ _TRIP_PURPOSE = re.compile(
 COMMON_SURNAMES = (
     "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎"
     "余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文"
-    ""
 )
 _MAJOR = re.compile(
     "计算机|软件|金融|法律|法学|会计|医学|临床|护理|土木|机械|电子|自动化|数学|物理|化学|生物|新闻|历史|哲学"
@@ -212,6 +213,7 @@ _WHOLE_QUOTE = re.compile("[“\"「《']([^“”《》]+)[”\"」》']")
 
 
 def is_name(words: str) -> bool:
+    """Whether the words can be a name, after 叫 or 名字是."""
     return (
         1 <= len(words) <= 12
         and not _NOT_NAME.search(words)
@@ -220,117 +222,133 @@ def is_name(words: str) -> bool:
 
 
 def is_job(words: str) -> bool:
+    """Whether the words name an occupation, in Chinese or English."""
     if words.isascii():
         return bool(words) and is_english_job(words)
     return len(words) <= 10 and "的" not in words and bool(_JOB.search(words))
 
 
 def is_language(words: str) -> bool:
+    """Whether the words name a language or dialect."""
     return bool(_LANGUAGE.fullmatch(words))
 
 
 def is_drug(words: str) -> bool:
+    """Whether the words start with the name of a medicine or supplement."""
     return bool(_DRUG.match(words)) and words not in ("吃药", "服药", "用药", "中药", "西药")
 
 
 def is_treatment(words: str) -> bool:
-    """What a patient may refuse, with its verb: 做手术, 打胰岛素."""
+    """Whether the words name a treatment that a patient may refuse, with its verb: 做手术, 打胰岛素."""
     return bool(_TREATMENT.search(words)) or is_drug(words[1:])
 
 
 def is_dose(drug: str, amount: str) -> bool:
-    """Whether it is a medicine: what is weighed in milligrams is one, what is counted may not be."""
+    """Whether `drug` is a medicine: known by name, or dosed in milligrams."""
     return is_drug(drug) or (amount.endswith(_WEIGHT_DOSE_UNITS) and not _NOT_DRUG.search(drug))
 
 
 def has_drug_dose(words: str) -> bool:
-    """A drug and how much of it: 氨氯地平两片."""
+    """Whether the words are a medicine with its dose: 氨氯地平两片."""
     return is_drug(_TRAILING_DOSE.sub("", words))
 
 
 def is_industry(words: str) -> bool:
+    """Whether the words name an industry or a line of business."""
     return bool(_INDUSTRY.fullmatch(words)) and not is_job(words)
 
 
 def is_model(words: str) -> bool:
-    """A make or a kind of thing, not a number or a judgement: 朗逸, MacBook Air."""
+    """Whether the words name a make or model (朗逸, MacBook Air), not a number or a judgement."""
     return is_thing(words) and not re.search("[我你他她很太好坏贵了的]|\\A[\\d -]+\\Z|借|租|修|公司", words)
 
 
 def is_skill(words: str) -> bool:
+    """Whether the words name something one learns or practises."""
     return bool(_SKILL.fullmatch(words))
 
 
 def is_instrument(words: str) -> bool:
+    """Whether the words name a musical instrument."""
     return bool(re.search("琴|[筝笛箫鼓]|吉他|贝斯|尤克里里|琵琶|二胡|葫芦丝|萨克斯", words)) and is_skill(
         words
     )
 
 
 def is_allergen(words: str) -> bool:
+    """Whether the words name something one can be allergic to, not a body part or a degree."""
     return is_thing(words) and not _NOT_ALLERGEN.search(words)
 
 
 def is_major(words: str) -> bool:
+    """Whether the words name a field of study."""
     return bool(_MAJOR.fullmatch(words))
 
 
 def is_person_name(words: str) -> bool:
+    """Whether the words name a person, not a group or an occupation."""
     return words.isascii() or (is_bare_name(words) and not _NOT_PERSON.search(words))
 
 
 def is_company_or_name(words: str) -> bool:
-    """Where one goes to work: not 外地, not 北京."""
+    """Whether the words name a place of work, unlike a region such as 外地 or 北京."""
     return is_company(words) or (
         is_workplace(words) and len(words) <= 6 and not re.fullmatch(PROVINCES, words)
     )
 
 
 def is_company(words: str) -> bool:
+    """Whether the words end like the name of a company or institution."""
     return 2 < len(words) <= 16 and bool(_COMPANY.search(words)) and is_workplace(words)
 
 
 def strip_trip_purpose(words: str) -> str:
-    """Where one went, without what for: 洛阳看龙门石窟 -> 洛阳."""
+    """Remove the purpose of a trip: 洛阳看龙门石窟 -> 洛阳."""
     return _TRIP_PURPOSE.sub("", _TRIP_COUNT.sub("", words)).strip(_EDGE_CHARS) or words
 
 
 def is_destination(words: str) -> bool:
-    """Somewhere; 去过了 and 去过两次 name no place."""
+    """Whether the words name a destination; 去过了 and 去过两次 do not."""
     return len(words.strip("了啦过")) > 1 and not _NOT_DESTINATION.search(words)
 
 
 def is_condition(words: str) -> bool:
+    """Whether the words name an illness or a lasting medical condition."""
     return 1 < len(words) <= 8 and bool(_CONDITION.search(words)) and not _NOT_CONDITION.search(words)
 
 
 def is_place(words: str) -> bool:
+    """Whether the words name a place of residence."""
     return 1 < len(words) <= 14 and not _NOT_PLACE.search(words)
 
 
 def is_workplace(words: str) -> bool:
+    """Whether the words can be a place of work."""
     return len(words) > 1 and not _NOT_WORKPLACE.search(words)
 
 
 def is_thing(words: str) -> bool:
+    """Whether the words name a thing, not a question, a pronoun or an abstract matter."""
     return 0 < len(words) <= 16 and not _NOT_THING.search(words)
 
 
 def is_favourite(words: str) -> bool:
-    """One thing by its name, not what is said of it: 我喜欢的歌手是上海人."""
+    """Whether the words name one thing, not a description: 我喜欢的歌手是上海人 names no singer."""
     return is_thing(words) and not re.search("\\A一?[个位名种]|人\\Z", words)
 
 
 def is_fear(words: str) -> bool:
+    """Whether the words name something one can be afraid of."""
     return is_thing(words) and len(words) <= 6 and not re.search("[我你他她它了不没]|麻烦", words)
 
 
 def is_school(words: str) -> bool:
+    """Whether the name ends like that of a school."""
     return bool(_SCHOOL.search(words))
 
 
 def trim_value(words: str) -> str:
-    """The object without what follows it: 不是..., 因为..., 了."""
+    """Remove what follows a value: 不是..., 因为..., 了."""
     text = _TRAILING_CLAUSE.sub("", words).strip(_EDGE_CHARS)
     text = _TRAILING_WORDS.sub("", text).strip(_EDGE_CHARS) or text
     return quoted[1] if (quoted := _WHOLE_QUOTE.fullmatch(text)) else text
@@ -340,7 +358,7 @@ _SHARED_VERB = re.compile("(?:吃|喝|看|听|玩|打|踢|读|学|弹|养|做|�
 
 
 def split_list(words: str) -> tuple[str, ...]:
-    """茶、咖啡和爵士乐 -> three objects; 喝茶和咖啡 shares its verb."""
+    """Split a list: 茶、咖啡和爵士乐 gives three values; in 喝茶和咖啡 both get the verb."""
     parts = [part.strip(_EDGE_CHARS) for part in _LIST_SEPARATOR.split(words)]
     parts = [part for part in parts if part]
     if len(parts) > 1 and (verb := _SHARED_VERB.match(parts[0])):
@@ -352,4 +370,5 @@ _STARTS_WITH_VERB = re.compile("[吃喝看听玩打踢读学弹养做去跑爬�
 
 
 def _has_verb(part: str) -> bool:
+    """Whether a list item starts with a verb of its own."""
     return bool(_STARTS_WITH_VERB.match(part))

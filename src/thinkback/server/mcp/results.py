@@ -1,4 +1,4 @@
-"""Result models of the MCP tools, and their construction from turns, thoughts and actions: opaque ids, no secrets. Models read the field descriptions."""
+"""Results of the MCP tools, with opaque ids and without secrets. Models read the field descriptions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from thinkback.language.safety.quarantine import redact_memory
 from thinkback.memory import Memory
-from thinkback.server import ids
+from thinkback.server import identity
 from thinkback.types import Action, Candidate, Thought, Turn
 
 MemoryKind = Literal["profile", "relationship", "knowledge", "event", "dialogue", "turn"]
@@ -117,83 +117,83 @@ class Undone(Result):
     message: str
 
 
-def thought_item(memory: Memory, value: Thought, said_at: datetime | None = None) -> MemoryItem:
+def thought_item(memory: Memory, thought: Thought, said_at: datetime | None = None) -> MemoryItem:
     return MemoryItem(
-        id=ids.encode_id(memory.user, value.ref),
-        text=redact_memory(value).sentence,
-        kind=value.kind,
-        current=value.current,
+        id=identity.encode_id(memory.user, thought.ref),
+        text=redact_memory(thought).sentence,
+        kind=thought.kind,
+        current=thought.current,
         said_at=said_at,
-        valid_from=value.valid_from,
-        valid_to=value.valid_to,
+        valid_from=thought.valid_from,
+        valid_to=thought.valid_to,
     )
 
 
-def thought_items(memory: Memory, values: list[Thought]) -> list[MemoryItem]:
-    """The same of many, with when each was said last."""
-    said = _turn_times(memory, (value.last_turn for value in values))
-    return [thought_item(memory, value, said.get(value.last_turn)) for value in values]
+def thought_items(memory: Memory, thoughts: list[Thought]) -> list[MemoryItem]:
+    """Several thoughts, with the time each was last said."""
+    times = _turn_times(memory, (thought.last_turn for thought in thoughts))
+    return [thought_item(memory, thought, times.get(thought.last_turn)) for thought in thoughts]
 
 
-def _turn_times(memory: Memory, turns: Iterable[int]) -> dict[int, datetime]:
-    numbers = sorted(set(turns))
-    return {turn.id: turn.at for turn in memory.store.turns(memory.user, ids=numbers)} if numbers else {}
+def _turn_times(memory: Memory, turn_ids: Iterable[int]) -> dict[int, datetime]:
+    ids_ = sorted(set(turn_ids))
+    return {turn.id: turn.at for turn in memory.store.turns(memory.user, ids=ids_)} if ids_ else {}
 
 
-def turn_item(memory: Memory, value: Turn) -> MemoryItem:
+def turn_item(memory: Memory, turn: Turn) -> MemoryItem:
     return MemoryItem(
-        id=ids.encode_id(memory.user, value.ref),
-        text=redact_memory(value).text,
+        id=identity.encode_id(memory.user, turn.ref),
+        text=redact_memory(turn).text,
         kind="turn",
-        said_at=value.at,
+        said_at=turn.at,
     )
 
 
-def found_items(memory: Memory, values: Iterable[Candidate]) -> list[FoundItem]:
-    """What recall found; it is redacted already, and of what is past the text says so."""
-    items = list(values)
-    said = _turn_times(memory, (value.thought.last_turn for value in items if value.thought))
-    return [_found_item(memory, value, said) for value in items]
+def found_items(memory: Memory, candidates: Iterable[Candidate]) -> list[FoundItem]:
+    """The result of a recall. Its texts are already redacted, and outdated ones say so."""
+    items = list(candidates)
+    times = _turn_times(memory, (item.thought.last_turn for item in items if item.thought))
+    return [_found_item(memory, item, times) for item in items]
 
 
-def _found_item(memory: Memory, value: Candidate, said: Mapping[int, datetime]) -> FoundItem:
-    held = value.thought
+def _found_item(memory: Memory, candidate: Candidate, times: Mapping[int, datetime]) -> FoundItem:
+    thought = candidate.thought
     return FoundItem(
-        id=ids.encode_id(memory.user, value.ref),
-        text=value.text,
-        kind="turn" if held is None else held.kind,
-        current=value.outdated is None,
-        said_at=said.get(held.last_turn) if held else value.turn.at if value.turn else None,
-        valid_from=None if held is None else held.valid_from,
-        valid_to=None if held is None else held.valid_to,
-        score=round(value.score.total, 4),
-        reason=value.reason,
+        id=identity.encode_id(memory.user, candidate.ref),
+        text=candidate.text,
+        kind="turn" if thought is None else thought.kind,
+        current=candidate.outdated is None,
+        said_at=times.get(thought.last_turn) if thought else candidate.turn.at if candidate.turn else None,
+        valid_from=None if thought is None else thought.valid_from,
+        valid_to=None if thought is None else thought.valid_to,
+        score=round(candidate.score.total, 4),
+        reason=candidate.reason,
     )
 
 
 def change_item(memory: Memory, action: Action) -> Change:
     return Change(
-        action_id=ids.encode_id(memory.user, action.ref),
+        action_id=identity.encode_id(memory.user, action.ref),
         action=action.action,
         reason=action.reason,
-        added=[thought_item(memory, each) for each in action.changed if each.current],
-        retired=[thought_item(memory, each) for each in action.changed if not each.current],
+        added=[thought_item(memory, item) for item in action.changed if item.current],
+        retired=[thought_item(memory, item) for item in action.changed if not item.current],
     )
 
 
-def source_quotes(memory: Memory, value: Thought) -> list[Quote]:
-    """The words a thought was drawn from; a quarantined turn is quoted as it may be recalled."""
-    numbers = sorted({source.turn for source in value.sources})
-    turns = {each.id: each for each in memory.store.turns(memory.user, ids=numbers)} if numbers else {}
+def source_quotes(memory: Memory, thought: Thought) -> list[Quote]:
+    """The quotes a thought was drawn from; a quarantined turn is quoted in its redacted form."""
+    turn_ids = sorted({source.turn for source in thought.sources})
+    turns = {turn.id: turn for turn in memory.store.turns(memory.user, ids=turn_ids)} if turn_ids else {}
     return [
         Quote(
-            turn_id=ids.encode_id(memory.user, said.ref),
+            turn_id=identity.encode_id(memory.user, turn.ref),
             speaker=source.speaker,
-            words=said.text_of(source.side)[source.start : source.end]
-            if redact_memory(said) is said
-            else redact_memory(said).text_of(source.side),
-            at=said.at,
+            words=turn.text_of(source.side)[source.start : source.end]
+            if redact_memory(turn) is turn
+            else redact_memory(turn).text_of(source.side),
+            at=turn.at,
         )
-        for source in value.sources
-        if (said := turns.get(source.turn)) is not None
+        for source in thought.sources
+        if (turn := turns.get(source.turn)) is not None
     ]

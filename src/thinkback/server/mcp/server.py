@@ -1,4 +1,8 @@
-"""The MCP server (`mcp` 2.x): finds the memory of each call, offers the tools and the profile, and runs over stdio or at /mcp over stateless HTTP."""
+"""The MCP server (`mcp` 2.x): offers the tools and the profile over stdio, or at /mcp over HTTP.
+
+HTTP is stateless (no MCP sessions), so that any worker process can answer any request. Titles, descriptions
+and instructions are read by models.
+"""
 
 from __future__ import annotations
 
@@ -26,20 +30,21 @@ from starlette.routing import BaseRoute, Route
 from thinkback import __version__
 from thinkback.errors import NotFound, ThinkbackError
 from thinkback.memory import Memory
-from thinkback.server import ids
+from thinkback.server import identity
 from thinkback.server.errors import forbidden, json_error
-from thinkback.server.mcp import tools
-from thinkback.server.mcp.tools import render_profile
-from thinkback.server.principal import (
+from thinkback.server.identity import (
     SESSION_HEADER,
     USER_HEADER,
     get_principal,
     read_name_header,
     require_scope,
 )
+from thinkback.server.mcp import tools
+from thinkback.server.mcp.tools import render_profile
 from thinkback.server.services import Services
 from thinkback.types import KeyScope
 
+MCP_PATH = "/mcp"
 CURRENT_REQUEST: ContextVar[Request] = ContextVar("the HTTP request of a call")
 
 _Result = TypeVar("_Result")
@@ -47,24 +52,27 @@ Work = Callable[[Memory], _Result]
 
 
 class MemoryProvider(Protocol):
-    """Does a piece of work with the right memory, away from the event loop."""
+    """Finds the memory that a call is about, and runs work with it in a thread."""
 
     @property
     def many_users(self) -> bool:
-        """Whether a call may name its user."""
+        """Whether calls may name a user."""
         ...
 
     def default_session(self) -> str:
-        """The conversation that a call without one belongs to; empty if that is not said."""
+        """The session of a call that names none; empty if unknown."""
         ...
 
     async def call(self, user: str, id_: str, scope: KeyScope, work: Work[_Result]) -> _Result:
-        """`user` is whom the call names, `id_` the id it is about; empty where it has none."""
+        """Run `work`.
+
+        `user` is the user named in the call, `id_` the id it is about; empty if there is none.
+        """
         ...
 
 
 class SingleUserProvider:
-    """A process of one user: nobody else's memory can be reached through it."""
+    """The memory of one user, for a process that serves only them."""
 
     many_users = False
 
@@ -81,7 +89,7 @@ class SingleUserProvider:
 
 
 class MultiUserProvider:
-    """Callers that the gate has let in, each with the scopes and the tenant of its key."""
+    """The memories of authenticated HTTP callers, each with the scopes and tenant of its key."""
 
     many_users = True
 
@@ -92,20 +100,20 @@ class MultiUserProvider:
         return read_name_header(CURRENT_REQUEST.get().headers, SESSION_HEADER) or ""
 
     async def call(self, user: str, id_: str, scope: KeyScope, work: Work[_Result]) -> _Result:
-        """The key's user, the header's, the one named, the id's, in this order; they may not disagree."""
+        """Use the user of the key, of the header, of the call or of the id; they must not contradict."""
         request = CURRENT_REQUEST.get()
-        caller = get_principal(request.scope)
-        require_scope(caller, scope)
-        own = caller.user or read_name_header(request.headers, USER_HEADER)
-        if own and user and user != own:
-            raise forbidden(f"this connection speaks for the user {own!r} alone")
-        whose = own or user
+        principal = get_principal(request.scope)
+        require_scope(principal, scope)
+        bound_user = principal.user or read_name_header(request.headers, USER_HEADER)
+        if bound_user and user and user != bound_user:
+            raise forbidden(f"this connection can only act for the user {bound_user!r}")
+        owner = bound_user or user
         if id_:
-            meant = ids.decode_id(id_).user
-            if whose and meant != whose:
-                raise NotFound(f"{id_[:40]!r} names no memory of this user")
-            whose = meant
-        memory = self._services.memories.for_principal(caller, whose or None)
+            id_user = identity.decode_id(id_).user
+            if owner and id_user != owner:
+                raise NotFound(f"this user has no memory with the id {id_[:40]!r}")
+            owner = id_user
+        memory = self._services.memories.for_principal(principal, owner or None)
         return await self._services.pool.run(partial(self._run, memory, work, scope == "write" and not id_))
 
     def _run(self, memory: Memory, work: Work[_Result], adds: bool) -> _Result:
@@ -126,7 +134,7 @@ User = Annotated[str, Field(description="Whose memory it is, where this connecti
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """One tool: its function, what a person calls it, which scope it needs, and how careful to be with it."""
+    """A tool: its function, title for people, required scope, and hints for clients."""
 
     function: Callable[..., Any]
     title: str
@@ -160,7 +168,7 @@ TOOL_SPECS = (
 
 
 def create_server(provider: MemoryProvider) -> MCPServer[Any]:
-    """The server of one host; `mounting` and `stdio` run it."""
+    """Create the MCP server; `mount_http` and `serve_stdio` run it."""
     with _preserve_logging():
         server: MCPServer[Any] = MCPServer(
             "thinkback",
@@ -168,7 +176,7 @@ def create_server(provider: MemoryProvider) -> MCPServer[Any]:
             description="Long-term memory for any LLM",
             instructions=INSTRUCTIONS,
             version=__version__,
-            tools=[_create_tool(offer, provider) for offer in TOOL_SPECS],
+            tools=[_create_tool(spec, provider) for spec in TOOL_SPECS],
             subscriptions=False,
             middleware=[_set_current_request],
         )
@@ -182,40 +190,44 @@ def create_server(provider: MemoryProvider) -> MCPServer[Any]:
     return server
 
 
-def _create_tool(offer: ToolSpec, host: MemoryProvider) -> Tool:
-    """The function without its memory, which the host finds, and with a `user` where there are several."""
-    own = list(inspect.signature(offer.function, eval_str=True).parameters.values())[1:]
-    names = {each.name for each in own}
+def _create_tool(spec: ToolSpec, provider: MemoryProvider) -> Tool:
+    """The tool of a function, without its `memory` parameter and with a `user` if there are several."""
+    parameters = list(inspect.signature(spec.function, eval_str=True).parameters.values())[1:]
+    names = {parameter.name for parameter in parameters}
 
-    async def call(**given: Any) -> Any:
-        user = given.pop("user", "")
-        id_ = next((given[name] for name in _ID_PARAMETERS if name in names), "")
+    async def call(**arguments: Any) -> Any:
+        user = arguments.pop("user", "")
+        id_ = next((arguments[name] for name in _ID_PARAMETERS if name in names), "")
         if "session" in names:
-            given["session"] = given["session"] or host.default_session()
+            arguments["session"] = arguments["session"] or provider.default_session()
         try:
-            return await host.call(user, id_, offer.scope, partial(offer.function, **given))
+            return await provider.call(user, id_, spec.scope, partial(spec.function, **arguments))
         except ThinkbackError as error:
             raise ToolError(str(error)) from error
 
-    call.__name__ = offer.function.__name__
-    if host.many_users:
-        own.append(inspect.Parameter("user", inspect.Parameter.KEYWORD_ONLY, default="", annotation=User))
-    answer = inspect.signature(offer.function, eval_str=True).return_annotation
-    call.__signature__ = inspect.Signature(own, return_annotation=answer)  # type: ignore[attr-defined]
-    call.__annotations__ = {each.name: each.annotation for each in own} | {"return": answer}
+    call.__name__ = spec.function.__name__
+    if provider.many_users:
+        parameters.append(
+            inspect.Parameter("user", inspect.Parameter.KEYWORD_ONLY, default="", annotation=User)
+        )
+    return_type = inspect.signature(spec.function, eval_str=True).return_annotation
+    call.__signature__ = inspect.Signature(parameters, return_annotation=return_type)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {
+        "return": return_type
+    }
     return Tool.from_function(
         call,
-        title=offer.title,
-        description=inspect.cleandoc(offer.function.__doc__ or ""),
-        annotations=offer.annotations,
+        title=spec.title,
+        description=inspect.cleandoc(spec.function.__doc__ or ""),
+        annotations=spec.annotations,
         structured_output=True,
     )
 
 
-def _profile_reader(host: MemoryProvider) -> Callable[[], Any]:
+def _profile_reader(provider: MemoryProvider) -> Callable[[], Any]:
     async def read() -> str:
         try:
-            return await host.call("", "", "read", render_profile)
+            return await provider.call("", "", "read", render_profile)
         except ThinkbackError as error:
             raise ResourceError(str(error)) from error
 
@@ -223,7 +235,7 @@ def _profile_reader(host: MemoryProvider) -> Callable[[], Any]:
 
 
 async def _set_current_request(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """A resource is not told of its request, so the request is put where the host finds it."""
+    """Put the request where the provider finds it: the library does not pass it to resources."""
     if ctx.request is None:
         return await call_next(ctx)
     token = CURRENT_REQUEST.set(ctx.request)
@@ -235,23 +247,20 @@ async def _set_current_request(ctx: ServerRequestContext[Any, Any], call_next: C
 
 @contextmanager
 def _preserve_logging() -> Iterator[None]:
-    """The library would set up logging for the whole process, which is for whoever runs it to do."""
-    root, quiet = logging.getLogger(), logging.NullHandler()
-    root.addHandler(quiet)  # with a handler there it leaves the root alone
+    """Keep the library from configuring logging for the whole process."""
+    root, handler = logging.getLogger(), logging.NullHandler()
+    root.addHandler(handler)  # the library leaves a root logger with handlers alone
     try:
         yield
     finally:
-        root.removeHandler(quiet)
-    logging.getLogger("mcp").setLevel(logging.WARNING)  # below that it quotes what callers sent
-
-
-MCP_PATH = "/mcp"
+        root.removeHandler(handler)
+    logging.getLogger("mcp").setLevel(logging.WARNING)  # lower levels log what callers sent
 
 
 def mount_http(services: Services) -> tuple[list[BaseRoute], AbstractAsyncContextManager[None]]:
-    """The routes, and what must be entered for as long as they are served.
+    """Return the routes, and a context that must be entered while they are served.
 
-    Only POST does anything: without sessions there is no stream to open (GET) and nothing to end (DELETE).
+    Only POST does anything: without sessions there is no stream to open (GET) or to close (DELETE).
     """
     server = create_server(MultiUserProvider(services))
     server.streamable_http_app(
@@ -259,9 +268,8 @@ def mount_http(services: Services) -> tuple[list[BaseRoute], AbstractAsyncContex
         json_response=True,
         stateless_http=True,
         max_request_body_size=services.options.max_body_bytes,
-        transport_security=TransportSecuritySettings(
-            enable_dns_rebinding_protection=False
-        ),  # the gate has it
+        # The security middleware already checks Host and Origin.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     manager = server.session_manager
     routes: list[BaseRoute] = [
@@ -272,15 +280,15 @@ def mount_http(services: Services) -> tuple[list[BaseRoute], AbstractAsyncContex
 
 
 async def _no_stream(request: Request) -> Response:
-    message = "there are no sessions here: no stream to open, and none to end"
+    message = "this server has no MCP sessions: there is no stream to open or close"
     return json_error(405, message, "method_not_allowed", {"Allow": "POST"})
 
 
 def serve_stdio(memory: Memory) -> None:
-    """Until standard input ends. While it runs, nothing else in this process can write to standard output.
+    """Serve until standard input ends. Nothing else in this process may write to standard output meanwhile.
 
-    Ctrl-C ends the process at once: a thread that waits for input cannot be woken, and nothing
-    acknowledged is lost.
+    Ctrl-C ends the process at once, because a thread that waits for input cannot be interrupted. Acknowledged
+    memories are not lost.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     create_server(SingleUserProvider(memory)).run("stdio")

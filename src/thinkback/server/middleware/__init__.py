@@ -1,1 +1,1 @@
-"""The way in: known hosts, keys, scopes, limits, and clients that are cut when they are too slow."""
+"""ASGI middleware: known hosts, API keys, scopes, limits, request logs and metrics."""

@@ -1,4 +1,9 @@
-"""Authentication and authorization: the table of required scopes per route, and the verification of API keys with a two-second cache."""
+"""Authentication by API key, and the table of scopes that each route requires.
+
+A verified credential is cached for two seconds: a revoked key stops working within that time, and a busy key
+costs one database query in two seconds. Only a keyed hash of the credential is kept in memory. While the
+database cannot be read, recently verified keys stay valid, so that chats continue when memory is broken.
+"""
 
 from __future__ import annotations
 
@@ -14,33 +19,39 @@ from typing import Literal, Protocol
 
 from thinkback.errors import ThinkbackError
 from thinkback.server.errors import RequestRefused
-from thinkback.server.principal import Principal
+from thinkback.server.identity import Principal
 from thinkback.server.thread_pool import ThreadPool
 from thinkback.types import ApiKey
 
 RequiredAccess = Literal["nothing", "operator", "any", "read", "write", "admin"]
-"""`operator`: admin, or nothing where only this machine can ask. `any`: a key; the room does what it may."""
+"""Access that a route requires.
 
+`operator`: the scope `admin`, or no key if the server is only reachable from this machine. `any`: any valid
+key; the route checks scopes itself.
+"""
+
+# The first matching rule applies; a path without a rule does not exist. `{name}` matches one path segment,
+# `/**` the path and everything below it. tests/auth_matrix.py checks every route.
 ACCESS_RULES: tuple[tuple[str, str, RequiredAccess], ...] = (
     ("GET", "/health", "nothing"),
     ("GET", "/ready", "nothing"),
     ("GET", "/metrics", "operator"),
     ("GET", "/openapi.json", "any"),
-    # chats: recalled for who may read, remembered for who may write
+    # Chats recall only if the key may read, and remember only if it may write.
     ("POST", "/v1/chat/completions", "any"),
     ("POST", "/v1/completions", "any"),
     ("POST", "/v1/embeddings", "any"),
     ("GET", "/v1/models/**", "any"),
-    ("*", "/mcp/**", "any"),  # the tools ask `require`
-    # questions too long for an address
+    ("*", "/mcp/**", "any"),  # each tool checks its own scope
+    # Queries that are too long for a URL.
     ("POST", "/v1/memory/recall", "read"),
     ("POST", "/v1/memory/ask", "read"),
     ("POST", "/v1/memory/context", "read"),
     ("POST", "/v1/memory/kinds", "read"),
     ("POST", "/search", "read"),
-    # what is about all users of a tenant
+    # All users of a tenant.
     ("*", "/v1/memory/users/**", "admin"),
-    # whatever else: to look is to read, the rest is to write
+    # Everything else: GET reads, other methods write.
     ("GET", "/v1/memory/**", "read"),
     ("*", "/v1/memory/**", "write"),
     ("GET", "/memories/**", "read"),
@@ -49,51 +60,51 @@ ACCESS_RULES: tuple[tuple[str, str, RequiredAccess], ...] = (
 
 
 class AccessTable:
-    """The table, quick to ask."""
+    """Looks up the access rule of a request."""
 
     def __init__(self, rules: tuple[tuple[str, str, RequiredAccess], ...] = ACCESS_RULES) -> None:
-        self._rules = tuple((method, _compile_path(path), need) for method, path, need in rules)
+        self._rules = tuple((method, _compile_path(path), access) for method, path, access in rules)
 
     def required_access(self, method: str, path: str) -> RequiredAccess | None:
-        """What a request asks of its key; None where there is no such route."""
-        asked = "GET" if method == "HEAD" else method
-        for verb, pattern, need in self._rules:
-            if verb in ("*", asked) and pattern(path):
-                return need
+        """The access a request requires, or None if there is no such route."""
+        method = "GET" if method == "HEAD" else method
+        for rule_method, matches, access in self._rules:
+            if rule_method in ("*", method) and matches(path):
+                return access
         return None
 
     def allowed_methods(self, path: str) -> list[str]:
-        """Those a path can be asked by; none where there is no such path."""
-        return sorted({verb for verb, pattern, _ in self._rules if pattern(path)})
+        """The methods of a path; empty if there is no such path."""
+        return sorted({method for method, matches, _ in self._rules if matches(path)})
 
 
 def _compile_path(path: str) -> Callable[[str], object]:
-    below = path.endswith("/**")
+    with_subpaths = path.endswith("/**")
     parts = re.split(r"\{\w+\}", path.removesuffix("/**"))
     return re.compile(
-        "[^/]+".join(map(re.escape, parts)) + ("(?:/.*)?" if below else "/?"), re.DOTALL
+        "[^/]+".join(map(re.escape, parts)) + ("(?:/.*)?" if with_subpaths else "/?"), re.DOTALL
     ).fullmatch
 
 
 KEY_CACHE_SECONDS = 2.0
-MAX_CACHED_CREDENTIALS = 4096  # credentials, right and wrong ones; the ones least asked for are forgotten
-OUTAGE_TRUST_SECONDS = 60.0  # while the database cannot be asked
-MAX_CONCURRENT_VERIFICATIONS = 8  # at once: wrong credentials must not fill the desk
+MAX_CACHED_CREDENTIALS = 4096  # valid and invalid ones; least recently used are dropped
+OUTAGE_TRUST_SECONDS = 60.0  # how long the last verification counts while the database cannot be read
+MAX_CONCURRENT_VERIFICATIONS = 8  # so that wrong credentials cannot fill the thread pool
 
 _log = logging.getLogger(__name__)
 _CREDENTIAL = re.compile(rb"[!-~]{1,512}")
-_AUTH_SCHEMES = (b"bearer", b"token")  # `Token` is what mem0's client says
+_AUTH_SCHEMES = (b"bearer", b"token")  # mem0's client sends `Token`
 
 
 class KeyStore(Protocol):
-    """The keys of a server; both methods ask the database."""
+    """The API keys of a server. Both methods read the database."""
 
     def verify(self, credential: str) -> ApiKey | None:
-        """The key of a credential if it is right, not revoked and not expired."""
+        """The key of a credential, or None if it is wrong, revoked or expired."""
         ...
 
     def has_keys(self) -> bool:
-        """Whether there has ever been a key."""
+        """Whether a key has ever been created."""
         ...
 
 
@@ -101,13 +112,13 @@ def unauthorized(message: str) -> RequestRefused:
     return RequestRefused(401, message, "invalid_api_key", {"WWW-Authenticate": 'Bearer realm="thinkback"'})
 
 
-def read_credential(head: Mapping[bytes, list[bytes]]) -> tuple[bytes, bytes]:
-    """The header that has the credential, and the credential.
+def read_credential(headers: Mapping[bytes, list[bytes]]) -> tuple[bytes, bytes]:
+    """Return the name of the header that holds the credential, and the credential.
 
-    `X-API-Key` comes first; then `Authorization` is left for the upstream, which may want another key.
+    `X-API-Key` has priority; then `Authorization` is left for the upstream, which may need another key.
     """
     for name in (b"x-api-key", b"authorization"):
-        values = head.get(name)
+        values = headers.get(name)
         if not values:
             continue
         credential = values[0].strip() if name == b"x-api-key" else _strip_scheme(values[0])
@@ -119,90 +130,90 @@ def read_credential(head: Mapping[bytes, list[bytes]]) -> tuple[bytes, bytes]:
 
 @dataclass(frozen=True, slots=True)
 class _Verification:
-    """Whose credential it is, if anybody's, and when the database said so."""
+    """The principal of a credential (None: invalid), and when the database was asked."""
 
     principal: Principal | None
     at: float
 
 
 class Authenticator:
-    """Callers by credential, for a moment; requests with the same credential wait for one verification."""
+    """Verifies credentials with a short cache. Concurrent requests share one verification."""
 
-    def __init__(self, keys: KeyStore, desk: ThreadPool, clock: Callable[[], float]) -> None:
+    def __init__(self, keys: KeyStore, pool: ThreadPool, clock: Callable[[], float]) -> None:
         self._keys = keys
-        self._desk = desk
+        self._pool = pool
         self._clock = clock
         self._salt = secrets.token_bytes(32)
-        self._known: OrderedDict[bytes, tuple[float, asyncio.Future[_Verification]]] = OrderedDict()
+        self._cache: OrderedDict[bytes, tuple[float, asyncio.Future[_Verification]]] = OrderedDict()
         self._verifying = asyncio.Semaphore(MAX_CONCURRENT_VERIFICATIONS)
-        self._closed = False
-        self._looking: asyncio.Future[bool] | None = None
-        self._look_again = 0.0
-        self._seen_open = float("-inf")
+        self._keys_exist = False
+        self._key_check: asyncio.Future[bool] | None = None
+        self._next_key_check = 0.0
+        self._last_seen_open = float("-inf")
 
     async def requires_key(self) -> bool:
-        """Whether keys are asked for: once there was one, always."""
-        if self._closed:
+        """Whether requests need a key: from the first key on, always."""
+        if self._keys_exist:
             return True
-        if self._looking is None or self._clock() >= self._look_again:
-            self._look_again = self._clock() + KEY_CACHE_SECONDS
-            self._looking = asyncio.ensure_future(self._desk.run(self._keys.has_keys))
-        looking = self._looking
+        if self._key_check is None or self._clock() >= self._next_key_check:
+            self._next_key_check = self._clock() + KEY_CACHE_SECONDS
+            self._key_check = asyncio.ensure_future(self._pool.run(self._keys.has_keys))
+        check = self._key_check
         try:
-            if await asyncio.shield(looking):
-                self._closed = True
+            if await asyncio.shield(check):
+                self._keys_exist = True
         except Exception as error:
-            if self._looking is looking:
-                self._looking = None
-            if self._clock() - self._seen_open > OUTAGE_TRUST_SECONDS:
+            if self._key_check is check:
+                self._key_check = None
+            if self._clock() - self._last_seen_open > OUTAGE_TRUST_SECONDS:
                 raise
-            _log.warning("keys cannot be read now (%s): open still", type(error).__name__)
+            _log.warning("cannot read keys (%s): the server stays open without keys", type(error).__name__)
         else:
-            self._seen_open = self._clock()
-        return self._closed
+            self._last_seen_open = self._clock()
+        return self._keys_exist
 
     async def authenticate(self, credential: bytes) -> Principal | None:
-        mark = hashlib.blake2b(credential, digest_size=16, key=self._salt).digest()
+        """The principal of a credential, or None if it is not valid."""
+        digest = hashlib.blake2b(credential, digest_size=16, key=self._salt).digest()
         now = self._clock()
-        until, asked = self._known.get(mark, (0.0, None))
-        if asked is None or now >= until:
-            before = asked.result() if asked is not None and asked.done() else None
-            asked = asyncio.ensure_future(self._verify(credential, before))
-            asked.add_done_callback(lambda done: self._forget_failure(mark, done))
-            self._known[mark] = (
-                now + KEY_CACHE_SECONDS,
-                asked,
-            )  # from the asking: what is revoked later is seen later
-            if len(self._known) > MAX_CACHED_CREDENTIALS:
-                self._known.popitem(last=False)
-        self._known.move_to_end(mark)
-        # shielded: one request that ends early does not end it for the others
-        return (asked.result() if asked.done() else await asyncio.shield(asked)).principal
+        expires_at, verification = self._cache.get(digest, (0.0, None))
+        if verification is None or now >= expires_at:
+            previous = verification.result() if verification is not None and verification.done() else None
+            verification = asyncio.ensure_future(self._verify(credential, previous))
+            verification.add_done_callback(lambda done: self._drop_failed(digest, done))
+            # Expiry counts from the start of the verification, so that a later revocation is not missed.
+            self._cache[digest] = (now + KEY_CACHE_SECONDS, verification)
+            if len(self._cache) > MAX_CACHED_CREDENTIALS:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(digest)
+        if verification.done():
+            return verification.result().principal
+        # Shielded: a cancelled request must not cancel the verification for the others.
+        return (await asyncio.shield(verification)).principal
 
-    async def _verify(self, credential: bytes, before: _Verification | None) -> _Verification:
+    async def _verify(self, credential: bytes, previous: _Verification | None) -> _Verification:
         now = self._clock()
         try:
             async with self._verifying:
-                key = await self._desk.run(lambda: self._keys.verify(credential.decode("ascii")))
+                key = await self._pool.run(lambda: self._keys.verify(credential.decode("ascii")))
         except ThinkbackError as error:
-            if before is None or before.principal is None or now - before.at > OUTAGE_TRUST_SECONDS:
+            if previous is None or previous.principal is None or now - previous.at > OUTAGE_TRUST_SECONDS:
                 raise
             _log.warning(
-                "key %s cannot be verified now (%s): trusted still",
-                before.principal.key,
+                "cannot verify key %s (%s): using the previous verification",
+                previous.principal.key,
                 type(error).__name__,
             )
-            return before
-        return _Verification(
-            None if key is None else Principal(key.tenant, key.scopes, key.id, key.user), now
-        )
+            return previous
+        principal = None if key is None else Principal(key.tenant, key.scopes, key.id, key.user)
+        return _Verification(principal, now)
 
-    def _forget_failure(self, mark: bytes, done: asyncio.Future[_Verification]) -> None:
-        """A database that does not answer is asked again by the next request."""
-        if done.cancelled() or done.exception() is not None:
-            kept = self._known.get(mark)
-            if kept is not None and kept[1] is done:
-                del self._known[mark]
+    def _drop_failed(self, digest: bytes, verification: asyncio.Future[_Verification]) -> None:
+        """Remove a verification that failed, so that the next request tries again."""
+        if verification.cancelled() or verification.exception() is not None:
+            cached = self._cache.get(digest)
+            if cached is not None and cached[1] is verification:
+                del self._cache[digest]
 
 
 def _strip_scheme(value: bytes) -> bytes:

@@ -1,7 +1,7 @@
-"""By which name, and from which page: Host and Origin, so that no web page asks behind its reader's back.
+"""Host and Origin checks (protection against DNS rebinding and CSRF).
 
-A page can make its own name point at 127.0.0.1 (DNS rebinding), so a name is believed only if it is known.
-A literal address cannot be rebound: a server on all addresses goes by any of them.
+A web page can point its own host name at 127.0.0.1, so a host name is only accepted if it is configured.
+IP addresses cannot be rebound: a server that listens on all addresses accepts any of them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 
 from thinkback.errors import InvalidInput
 from thinkback.server.errors import RequestRefused, forbidden
-from thinkback.server.options import Options
+from thinkback.server.services import Options
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
@@ -20,7 +20,7 @@ _DEFAULT_PORT = {"http": "80", "https": "443"}
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what is bound there."""
+    """Whether a server bound to this host can only be reached from this machine."""
     if host.lower() == "localhost":
         return True
     try:
@@ -30,71 +30,71 @@ def is_loopback(host: str) -> bool:
 
 
 def check_exposure(options: Options, has_keys: bool) -> None:
-    """Refuse to be open to others, or to pages nobody named."""
+    """Raise `InvalidInput` if the server would be open to other machines, or an allowed name is invalid."""
     if not has_keys and not is_loopback(options.host):
         raise InvalidInput(
-            f"{options.host} can be reached from other machines and there is no key to ask for: make one with"
+            f"{options.host} can be reached from other machines, but there is no API key: create one with"
             " `thinkback keys create`, or bind to 127.0.0.1"
         )
     for origin in options.allow_origins:
         if not _ORIGIN.fullmatch(origin.rstrip("/")):
-            raise InvalidInput(
-                f"{origin!r} is no origin that can be allowed: name it whole, as https://chat.example"
-            )
+            raise InvalidInput(f"{origin!r} is not a valid origin: write it like https://chat.example")
     for name in options.allow_hosts:
         if split_host(name) is None:
             raise InvalidInput(
-                f"{name!r} is no host that can be allowed: name it as memory.example or memory.example:8443"
+                f"{name!r} is not a valid host: write it like memory.example or memory.example:8443"
             )
 
 
 def describe_open_access(options: Options) -> str:
-    """What a server without keys says of itself."""
+    """The notice that a server without keys prints at start."""
     return (
-        f"no keys: open to everything on this machine that can reach {options.host}:{options.port};"
-        " `thinkback keys create` closes it"
+        f"no keys: open to every program on this machine that can reach {options.host}:{options.port};"
+        " `thinkback keys create` restricts access"
     )
 
 
 def split_host(host: str) -> tuple[str, str] | None:
-    """A Host header's name, in lower case and without brackets, and its port ("" where it has none)."""
-    found = _HOST.fullmatch(host)
-    if not found:
+    """Split a Host header into lower-case name and port ("" if absent); None if it is invalid."""
+    match = _HOST.fullmatch(host)
+    if not match:
         return None
-    name, port = found[1].lower(), found[2] or ""
+    name, port = match[1].lower(), match[2] or ""
     if int(port or 0) > 65535:
         return None
     return name.strip("[]") if name[0] == "[" else name.removesuffix("."), port
 
 
 class HostPolicy:
-    """The names and pages one server knows."""
+    """The host names and web origins that one server accepts."""
 
     def __init__(self, options: Options) -> None:
         self._names = LOOPBACK_NAMES | {options.host.strip("[]").lower()}
-        self._hosts = frozenset(known for name in options.allow_hosts if (known := split_host(name)))
+        self._hosts = frozenset(host for name in options.allow_hosts if (host := split_host(name)))
         self._origins = frozenset(origin.rstrip("/").lower() for origin in options.allow_origins)
         self._any_address = _is_unspecified(options.host)
 
     def check_host(self, hosts: list[bytes]) -> str:
-        """The Host a request came by; refused unless it is this server's."""
+        """Return the Host of a request; raise `RequestRefused` unless it is a name of this server."""
         if len(hosts) != 1:
-            raise RequestRefused(400, "a request names its host once", "bad_host")
+            raise RequestRefused(400, "send exactly one Host header", "bad_host")
         host = hosts[0].decode("latin-1")
-        known = split_host(host)
-        if known is None:
-            raise RequestRefused(400, "the Host of this request cannot be read", "bad_host")
-        name, _ = known
-        if name in self._names or known in self._hosts or (name, "") in self._hosts:
+        parsed = split_host(host)
+        if parsed is None:
+            raise RequestRefused(400, "the Host header cannot be parsed", "bad_host")
+        name, _ = parsed
+        if name in self._names or parsed in self._hosts or (name, "") in self._hosts:
             return host
         if self._any_address and _is_ip_address(name):
             return host
         raise RequestRefused(
-            421, f"this server does not go by {name[:100]!r}: start it with --allow-host", "unknown_host"
+            421,
+            f"{name[:100]!r} is not a host name of this server: start it with --allow-host",
+            "unknown_host",
         )
 
     def check_origin(self, origins: list[bytes], host: str) -> str | None:
-        """The page's origin that is to be answered, None for one of this server; other pages are refused."""
+        """Return an allowed cross-origin caller, None for the same origin; other origins are refused."""
         if not origins:
             return None
         origin = origins[0].decode("latin-1").lower()
@@ -102,20 +102,20 @@ class HostPolicy:
             return origin
         if len(origins) == 1 and _is_same_origin(origin, host):
             return None
-        raise forbidden("pages of this origin may not call the server: start it with --allow-origin")
+        raise forbidden("this origin may not call the server: start it with --allow-origin")
 
 
 def _is_same_origin(origin: str, host: str) -> bool:
-    """Whether a page is of this server. The scheme is not ours to know: a proxy before us may speak TLS."""
-    found = _ORIGIN.fullmatch(origin)
-    if not found:
+    """Whether an origin is this server. The scheme is ignored: TLS may end at a reverse proxy before us."""
+    match = _ORIGIN.fullmatch(origin)
+    if not match:
         return False
-    page, here, default = split_host(found[2]), split_host(host), _DEFAULT_PORT[found[1]]
+    page, server, default_port = split_host(match[2]), split_host(host), _DEFAULT_PORT[match[1]]
     return (
         page is not None
-        and here is not None
-        and page[0] == here[0]
-        and (page[1] or default) == (here[1] or default)
+        and server is not None
+        and page[0] == server[0]
+        and (page[1] or default_port) == (server[1] or default_port)
     )
 
 

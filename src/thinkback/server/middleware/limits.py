@@ -1,4 +1,4 @@
-"""How much one caller may ask for: bytes, depth of JSON, requests a second and at once; in bounded memory."""
+"""Limits per client: request rate, concurrent requests, body size and JSON depth; all in bounded memory."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from starlette.types import Receive
 
 from thinkback.server.errors import RequestRefused, busy
 
-MAX_RATE_BUCKETS = 8192  # callers whose rate is remembered; the ones longest silent are forgotten
-MAX_BUFFERED_BYTES = 256 << 20  # bodies of all requests in hand
+MAX_RATE_BUCKETS = 8192  # clients whose rate is tracked; the least recently seen are dropped
+MAX_BUFFERED_BYTES = 256 << 20  # bodies of all running requests together
 
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _DEPTH_CHANGE = np.zeros(256, np.int32)
@@ -22,143 +22,151 @@ _DEPTH_CHANGE[list(b"]}")] = -1
 
 
 class IncompleteRequest(Exception):
-    """The client went away before its request had arrived."""
+    """The client disconnected before its request was complete."""
 
 
 class RateLimiter:
-    """Token buckets, one a caller: a second's worth at once, then as many a second."""
+    """Token bucket per client: a burst of one second's worth of requests, then `rate` per second."""
 
     def __init__(self, rate: float, clock: Callable[[], float]) -> None:
         self._rate = rate
-        self._most = max(1.0, rate)
+        self._capacity = max(1.0, rate)
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def acquire(self, who: str) -> None:
-        """One request; refused with the time to wait when there are too many."""
+    def acquire(self, client: str) -> None:
+        """Count one request; raise `RequestRefused` (429, with Retry-After) if there are too many."""
         if not self._rate:
             return
         now = self._clock()
-        left, then = self._buckets.pop(who, (self._most, now))
-        left = min(self._most, left + (now - then) * self._rate)
-        self._buckets[who] = (left - 1 if left >= 1 else left, now)
+        tokens, updated_at = self._buckets.pop(client, (self._capacity, now))
+        tokens = min(self._capacity, tokens + (now - updated_at) * self._rate)
+        self._buckets[client] = (tokens - 1 if tokens >= 1 else tokens, now)
         if len(self._buckets) > MAX_RATE_BUCKETS:
             self._buckets.popitem(last=False)
-        if left < 1:
-            raise too_many_requests("too many requests a second", (1 - left) / self._rate)
+        if tokens < 1:
+            raise too_many_requests("too many requests per second", (1 - tokens) / self._rate)
 
 
 class ConcurrencyLimiter:
-    """Requests at once, counted for each caller that has any."""
+    """Limits the number of concurrent requests per client; `limit` 0 means no limit."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
         self._counts: dict[str, int] = {}
 
     @contextmanager
-    def slot(self, who: str) -> Iterator[None]:
-        count = self._counts.get(who, 0)
-        if self._most and count >= self._most:
-            raise too_many_requests(f"more than {self._most} requests at once", 1.0)
-        self._counts[who] = count + 1
+    def slot(self, client: str) -> Iterator[None]:
+        count = self._counts.get(client, 0)
+        if self._limit and count >= self._limit:
+            raise too_many_requests(f"more than {self._limit} concurrent requests", 1.0)
+        self._counts[client] = count + 1
         try:
             yield
         finally:
-            left = self._counts[who] - 1
-            if left:
-                self._counts[who] = left
+            remaining = self._counts[client] - 1
+            if remaining:
+                self._counts[client] = remaining
             else:
-                del self._counts[who]
+                del self._counts[client]
 
 
-def too_many_requests(message: str, wait_s: float) -> RequestRefused:
-    return RequestRefused(429, message, "rate_limited", {"Retry-After": str(max(1, int(wait_s + 0.999)))})
+def too_many_requests(message: str, wait_seconds: float) -> RequestRefused:
+    retry_after = str(max(1, int(wait_seconds + 0.999)))
+    return RequestRefused(429, message, "rate_limited", {"Retry-After": retry_after})
 
 
 class JsonDepthCounter:
-    """How deep JSON nests, exactly, piece by piece as it arrives and at the speed of `bytes`' own methods.
+    """Measures the nesting depth of JSON that arrives in chunks, without parsing it.
 
-    Never less than a parser would go: what is no JSON any more may be counted as deeper.
+    Exact for valid JSON; for invalid JSON the result may be too high, but never too low.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_depth: int) -> None:
+        self._max_depth = max_depth
         self._depth = 0
         self._in_string = False
         self._backslash = b""
 
-    def feed(self, piece: bytes) -> bool:
-        """Whether it is still within the limit."""
-        if self._backslash or b"\\" in piece:
-            piece = (self._backslash + piece).replace(b"\\\\", b"")
-            self._backslash = b"\\" if piece.endswith(b"\\") else b""
-            piece = piece.replace(b'\\"', b"")
-        runs = piece.split(b'"')
-        outside = b"".join(runs[self._in_string :: 2]).translate(None, _NOT_BRACKETS)
-        self._in_string ^= len(runs) % 2 == 0
-        if not outside:
+    def feed(self, chunk: bytes) -> bool:
+        """Add a chunk; returns whether the depth is still within the limit."""
+        if self._backslash or b"\\" in chunk:
+            chunk = (self._backslash + chunk).replace(b"\\\\", b"")
+            self._backslash = b"\\" if chunk.endswith(b"\\") else b""
+            chunk = chunk.replace(b'\\"', b"")
+        parts = chunk.split(b'"')
+        brackets = b"".join(parts[self._in_string :: 2]).translate(None, _NOT_BRACKETS)
+        self._in_string ^= len(parts) % 2 == 0
+        if not brackets:
             return True
-        depths = self._depth + np.cumsum(_DEPTH_CHANGE[np.frombuffer(outside, np.uint8)])
-        depths -= np.minimum.accumulate(np.minimum(depths, 0))  # a bracket too many closes nothing
+        depths = self._depth + np.cumsum(_DEPTH_CHANGE[np.frombuffer(brackets, np.uint8)])
+        depths -= np.minimum.accumulate(np.minimum(depths, 0))  # surplus closing brackets count as zero
         self._depth = int(depths[-1])
-        return int(depths.max()) <= self._most
+        return int(depths.max()) <= self._max_depth
 
 
 class BodyReader:
-    """Reads requests whole before a room sees them: every room needs all of its JSON anyway.
+    """Reads whole request bodies before a route sees them, within limits of size, depth and time.
 
-    Each body is taken for JSON whatever its label says: the client writes the label, and rooms parse.
+    Every body is treated as JSON, whatever its Content-Type: the client chooses the type, and routes parse.
     """
 
-    def __init__(self, most: int, depth: int, seconds: float, held: int = MAX_BUFFERED_BYTES) -> None:
-        self._most = most
-        self._depth = depth
+    def __init__(
+        self, max_bytes: int, max_depth: int, seconds: float, max_buffered: int = MAX_BUFFERED_BYTES
+    ) -> None:
+        self._max_bytes = max_bytes
+        self._max_depth = max_depth
         self._seconds = seconds
-        self._most_held = held
-        self._held = 0
+        self._max_buffered = max_buffered
+        self._buffered = 0
 
     async def read(self, receive: Receive, length: int) -> bytes:
-        """The whole body, refused once it is too large, too deep, too slow or no text; to be released."""
-        self._check(length)
-        pieces: list[bytes] = []
+        """Return the whole body; the caller passes it to `release` afterwards.
+
+        `length` is the declared Content-Length (0 if unknown). Raises `RequestRefused` as soon as the body is
+        too large, too deep, too slow or not UTF-8.
+        """
+        self._check_size(length)
+        chunks: list[bytes] = []
         try:
             async with asyncio.timeout(self._seconds):
-                await self._receive(receive, pieces)
+                await self._receive(receive, chunks)
         except BaseException as error:
-            self._held -= sum(map(len, pieces))
+            self._buffered -= sum(map(len, chunks))
             if not isinstance(error, TimeoutError):
                 raise
-            message = f"the request had not arrived after {self._seconds:g} seconds"
+            message = f"the request was not complete after {self._seconds:g} seconds"
             raise RequestRefused(408, message, "too_slow", {"Connection": "close"}) from None
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     def release(self, body: bytes) -> None:
-        self._held -= len(body)
+        self._buffered -= len(body)
 
-    async def _receive(self, receive: Receive, pieces: list[bytes]) -> None:
+    async def _receive(self, receive: Receive, chunks: list[bytes]) -> None:
         size = 0
-        depth = JsonDepthCounter(self._depth)
+        depth = JsonDepthCounter(self._max_depth)
         more = True
         while more:
             message = await receive()
             if message["type"] == "http.disconnect":
                 raise IncompleteRequest
-            piece = message.get("body", b"")
+            chunk = message.get("body", b"")
             more = message.get("more_body", False)
-            size += len(piece)
-            self._check(size)
-            if self._held + len(piece) > self._most_held:
-                raise busy("the requests in hand are too large together: try again in a moment")
-            whole = not more and not pieces
-            pieces.append(piece)
-            self._held += len(piece)
-            if b"\0" in piece:
-                # UTF-16 and UTF-32 too: Python's parser would take them, and `Depth` cannot see through them
-                raise RequestRefused(400, "a request is JSON in UTF-8", "not_utf8")
-            shallow = whole and piece.count(b"[") + piece.count(b"{") <= self._depth
-            if not shallow and not depth.feed(piece):
-                raise RequestRefused(400, f"JSON may nest {self._depth} deep", "too_deep")
+            size += len(chunk)
+            self._check_size(size)
+            if self._buffered + len(chunk) > self._max_buffered:
+                raise busy("the running requests are too large together: try again in a moment")
+            single_chunk = not more and not chunks
+            chunks.append(chunk)
+            self._buffered += len(chunk)
+            if b"\0" in chunk:
+                # Also UTF-16 and UTF-32, which Python's parser accepts but the depth counter cannot read.
+                raise RequestRefused(400, "send JSON in UTF-8", "not_utf8")
+            # Fewer brackets than the limit in a single chunk: no need to count.
+            shallow = single_chunk and chunk.count(b"[") + chunk.count(b"{") <= self._max_depth
+            if not shallow and not depth.feed(chunk):
+                raise RequestRefused(400, f"JSON may be nested at most {self._max_depth} deep", "too_deep")
 
-    def _check(self, size: int) -> None:
-        if size > self._most:
-            raise RequestRefused(413, f"a request may have {self._most} bytes", "too_large")
+    def _check_size(self, size: int) -> None:
+        if size > self._max_bytes:
+            raise RequestRefused(413, f"a request may have at most {self._max_bytes} bytes", "too_large")

@@ -1,4 +1,10 @@
-"""ASGI middleware in front of every route: Host and Origin, API key, scope, rate, concurrency and body limits; standard response headers; clients that stop reading are disconnected."""
+"""ASGI middleware in front of every route: who may call it, and how much.
+
+request -> Host and Origin (hosts) -> API key and scope (auth) -> rate, concurrency, body (limits) -> route
+
+Written as plain ASGI because every chat passes through it. Routes find `principal` and `request_id` in the
+scope's state; the credential itself is removed from the request.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +23,7 @@ from starlette.types import Scope as AsgiScope
 
 from thinkback.errors import ThinkbackError
 from thinkback.server.errors import RequestRefused, error_response, json_error
+from thinkback.server.identity import Principal, require_scope
 from thinkback.server.middleware import auth
 from thinkback.server.middleware.auth import AccessTable, Authenticator, KeyStore, RequiredAccess
 from thinkback.server.middleware.hosts import HostPolicy, is_loopback
@@ -26,48 +33,57 @@ from thinkback.server.middleware.limits import (
     IncompleteRequest,
     RateLimiter,
 )
-from thinkback.server.options import Options
-from thinkback.server.principal import Principal, require_scope
+from thinkback.server.services import Options
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import ThreadPool
+
+DISCONNECT_GRACE_SECONDS = 0.5  # for a route to notice the disconnect itself
+PREFLIGHT_MAX_AGE_SECONDS = 600
+ANONYMOUS = Principal(scopes=frozenset())
+"""The principal of requests that need no key."""
 
 _REQUEST_ID = re.compile(rb"[!-~]{1,64}")
 _EXPOSED_HEADERS = (
     b"X-Request-Id, Retry-After, Mcp-Session-Id, X-Thinkback-Memory, X-Thinkback-Recalled, X-Thinkback-Turn"
 )
 _DEFAULT_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_HEADER_NAMES = re.compile(rb"[A-Za-z0-9!#$%&'*+.^_`|~, -]{0,1024}")
+_log = logging.getLogger(__name__)
 
-
-DISCONNECT_GRACE_SECONDS = 0.5  # for a room to notice by itself that the client has gone
+HeaderMap = dict[bytes, list[bytes]]
 
 
 class ClientStalled(ConnectionError):
-    """The client has stopped reading; the response ends here."""
+    """The client has stopped reading; the rest of the response is dropped."""
 
 
 class ClientConnection(Protocol):
-    """What `protocol` tells of a client, so that only who does not read costs a timer."""
+    """The client's connection (see `http_server.TimedHttpProtocol`). Only blocked writes need a timer."""
 
     @property
     def write_blocked(self) -> bool:
-        """Whether what was sent waits to be read."""
+        """Whether data that was sent has not been read by the client."""
         ...
 
     def abort(self) -> None:
-        """End it now, with whatever has not been read."""
+        """Close the connection now and drop unread data."""
         ...
 
 
 class ResponseSender:
-    """`send` for the rooms. What a room says of caching or of its request's id stays."""
+    """The ASGI `send` of a request: adds default headers, and raises `ClientStalled` for stalled clients.
 
-    def __init__(self, send: Send, state: dict[str, Any], stall_s: float) -> None:
+    Headers that a route sets itself (caching, request id) are kept.
+    """
+
+    def __init__(self, send: Send, state: dict[str, Any], stall_seconds: float) -> None:
         self._send = send
         self._connection: ClientConnection | None = state.get("connection")
-        self._stall_s = stall_s
+        self._stall_seconds = stall_seconds
         self._request_id: str = state["request_id"]
-        self.vary = False  # by origin
-        self.origin: str | None = None  # of the page that is to be answered
+        self.vary = False  # whether the response depends on the Origin
+        self.origin: str | None = None  # the allowed cross-origin caller
         self.started = False
         self.stalled = False
 
@@ -80,24 +96,22 @@ class ResponseSender:
         if self._connection is not None and not self._connection.write_blocked:
             await self._send(message)
         else:
-            await self._send_in_time(message)
+            await self._send_with_timeout(message)
 
-    async def _send_in_time(self, message: Message) -> None:
+    async def _send_with_timeout(self, message: Message) -> None:
         try:
-            async with asyncio.timeout(self._stall_s):
+            async with asyncio.timeout(self._stall_seconds):
                 await self._send(message)
             return
         except TimeoutError:
             self.stalled = True
         if self._connection is not None:
             self._connection.abort()
-        await asyncio.sleep(
-            DISCONNECT_GRACE_SECONDS
-        )  # a room that watches for the client's going ends by itself meanwhile
+        await asyncio.sleep(DISCONNECT_GRACE_SECONDS)  # routes that watch for disconnects end by themselves
         raise ClientStalled
 
-    def _headers(self, said: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        headers = list(said)
+    def _headers(self, route_headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        headers = list(route_headers)
         names = {name.lower() for name, _ in headers}
         headers += [header for header in _DEFAULT_HEADERS if header[0] not in names]
         if b"x-request-id" not in names:
@@ -111,25 +125,14 @@ class ResponseSender:
 
 
 def choose_request_id(given: list[bytes] | None) -> str:
-    """The client's own if it is short and printable, else a new one."""
+    """The client's request id if it is short and printable, otherwise a new one."""
     if given and _REQUEST_ID.fullmatch(given[0]):
         return given[0].decode()
     return secrets.token_hex(8)
 
 
-PREFLIGHT_MAX_AGE_SECONDS = 600
-ANONYMOUS = Principal(scopes=frozenset())
-"""Who asks what needs no key."""
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_TOKENS = re.compile(rb"[A-Za-z0-9!#$%&'*+.^_`|~, -]{0,1024}")
-_log = logging.getLogger(__name__)
-
-HeaderMap = dict[bytes, list[bytes]]
-
-
 class SecurityMiddleware:
-    """`app` behind the gate of one server process."""
+    """Checks every request of one server process before it reaches `app`."""
 
     def __init__(
         self,
@@ -163,131 +166,132 @@ class SecurityMiddleware:
             await send({"type": "websocket.close", "code": 1008})
 
     async def _handle(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        """Serve, and tell what goes wrong; an exception nobody foresaw is told without its words."""
-        head: HeaderMap = {}
+        """Serve the request. Unexpected exceptions are logged and answered without their message."""
+        headers: HeaderMap = {}
         for name, value in scope["headers"]:
-            head.setdefault(name, []).append(value)
+            headers.setdefault(name, []).append(value)
         state = scope.setdefault("state", {})
-        if "request_id" not in state:  # the watch around us may have given one
-            state["request_id"] = choose_request_id(head.get(b"x-request-id"))
-        answer = ResponseSender(send, state, self._options.stall_timeout_seconds)
+        if "request_id" not in state:  # TelemetryMiddleware may have set it
+            state["request_id"] = choose_request_id(headers.get(b"x-request-id"))
+        sender = ResponseSender(send, state, self._options.stall_timeout_seconds)
         try:
-            await self._serve(scope, head, receive, answer)
+            await self._serve(scope, headers, receive, sender)
         except (IncompleteRequest, ClientStalled):
             pass
         except Exception as error:
             response = self._error_response(error, state["request_id"])
-            if not answer.started:
-                await response(scope, receive, answer)
-        if answer.stalled:
+            if not sender.started:
+                await response(scope, receive, sender)
+        if sender.stalled:
             self._telemetry.count("thinkback_clients_cut_total", reason="stalled")
 
-    def _error_response(self, error: Exception, request: str) -> Response:
+    def _error_response(self, error: Exception, request_id: str) -> Response:
         if isinstance(error, ThinkbackError):
             if isinstance(error, RequestRefused):
                 self._telemetry.count("thinkback_requests_refused_total", reason=error.code)
             return error_response(error)
-        where = " < ".join(
-            f"{at.name}:{at.lineno}" for at in reversed(traceback.extract_tb(error.__traceback__)[-4:])
+        location = " < ".join(
+            f"{frame.name}:{frame.lineno}"
+            for frame in reversed(traceback.extract_tb(error.__traceback__)[-4:])
         )
-        _log.error("request %s failed: %s at %s", request, type(error).__name__, where)
-        return json_error(
-            500, "something went wrong here; the server's log has it by the request's id", "internal"
-        )
+        _log.error("request %s failed: %s at %s", request_id, type(error).__name__, location)
+        return json_error(500, "internal error; see the server's log for this request id", "internal")
 
     async def _serve(
-        self, scope: AsgiScope, head: HeaderMap, receive: Receive, answer: ResponseSender
+        self, scope: AsgiScope, headers: HeaderMap, receive: Receive, sender: ResponseSender
     ) -> None:
         method, path = scope["method"], scope["path"]
-        host = self._host_policy.check_host(head.get(b"host", []))
-        answer.vary = bool(self._options.allow_origins)
-        answer.origin = self._host_policy.check_origin(head.get(b"origin", []), host)
-        if method == "OPTIONS" and answer.origin is not None and b"access-control-request-method" in head:
-            await _preflight(head)(scope, receive, answer)
+        host = self._host_policy.check_host(headers.get(b"host", []))
+        sender.vary = bool(self._options.allow_origins)
+        sender.origin = self._host_policy.check_origin(headers.get(b"origin", []), host)
+        if method == "OPTIONS" and sender.origin is not None and b"access-control-request-method" in headers:
+            await _preflight_response(headers)(scope, receive, sender)
             return
-        caller = await self._authorize(scope, head, self._access.required_access(method, path))
-        scope["state"]["caller"] = caller
-        if caller is ANONYMOUS:
-            await self._app(scope, receive, answer)
+        principal = await self._authorize(scope, headers, self._access.required_access(method, path))
+        scope["state"]["principal"] = principal
+        if principal is ANONYMOUS:
+            await self._app(scope, receive, sender)
             return
-        who = caller.key or _client_address(scope)
-        self._rates.acquire(who)
-        with self._concurrency.slot(who):
-            await self._call_with_body(scope, head, receive, answer)
+        client = principal.key or _client_address(scope)
+        self._rates.acquire(client)
+        with self._concurrency.slot(client):
+            await self._call_with_body(scope, headers, receive, sender)
 
-    async def _authorize(self, scope: AsgiScope, head: HeaderMap, need: RequiredAccess | None) -> Principal:
-        if need == "operator":
-            need = "nothing" if self._loopback else "admin"
-        if need == "nothing":
+    async def _authorize(
+        self, scope: AsgiScope, headers: HeaderMap, access: RequiredAccess | None
+    ) -> Principal:
+        if access == "operator":
+            access = "nothing" if self._loopback else "admin"
+        if access == "nothing":
             return ANONYMOUS
-        caller = Principal()
+        principal = Principal()
         if not self._loopback or await self._authenticator.requires_key():
-            caller = await self._authenticate(scope, head)
-        if need is None or _CONTROL.search(scope["path"]):
+            principal = await self._authenticate(scope, headers)
+        if access is None or _CONTROL.search(scope["path"]):
             raise self._no_route(scope["path"])
-        if need != "any":
-            require_scope(caller, need)
-        return caller
+        if access != "any":
+            require_scope(principal, access)
+        return principal
 
-    async def _authenticate(self, scope: AsgiScope, head: HeaderMap) -> Principal:
-        """Who holds the credential, which is taken from the request: no room can pass it on."""
-        name, credential = auth.read_credential(head)
-        caller = await self._authenticator.authenticate(credential)
-        if caller is None:
-            raise auth.unauthorized("this key is not known here, or no longer")
+    async def _authenticate(self, scope: AsgiScope, headers: HeaderMap) -> Principal:
+        """The principal of the credential. Removes the credential, so that no route can forward it."""
+        name, credential = auth.read_credential(headers)
+        principal = await self._authenticator.authenticate(credential)
+        if principal is None:
+            raise auth.unauthorized("this key is unknown, expired or revoked")
         scope["headers"] = [header for header in scope["headers"] if header[0] != name]
-        return caller
+        return principal
 
     def _no_route(self, path: str) -> RequestRefused:
         methods = self._access.allowed_methods(path)
         if methods and not _CONTROL.search(path):
             return RequestRefused(
-                405, "this path is not asked that way", "method_not_allowed", {"Allow": ", ".join(methods)}
+                405, "this path has no such method", "method_not_allowed", {"Allow": ", ".join(methods)}
             )
         return RequestRefused(404, "there is nothing at this path", "not_found")
 
     async def _call_with_body(
-        self, scope: AsgiScope, head: HeaderMap, receive: Receive, answer: ResponseSender
+        self, scope: AsgiScope, headers: HeaderMap, receive: Receive, sender: ResponseSender
     ) -> None:
-        lengths = head.get(b"content-length", [])
-        if not lengths and b"transfer-encoding" not in head:
-            await self._app(scope, receive, answer)
+        lengths = headers.get(b"content-length", [])
+        if not lengths and b"transfer-encoding" not in headers:
+            await self._app(scope, receive, sender)
             return
-        if any(coding.lower() != b"identity" for coding in head.get(b"content-encoding", [])):
-            raise RequestRefused(415, "a request is not compressed", "compressed")
+        if any(coding.lower() != b"identity" for coding in headers.get(b"content-encoding", [])):
+            raise RequestRefused(415, "compressed requests are not supported", "compressed")
         if len(lengths) > 1 or not all(length.isdigit() for length in lengths):
-            raise RequestRefused(400, "the Content-Length of this request cannot be read", "bad_length")
+            raise RequestRefused(400, "the Content-Length header cannot be parsed", "bad_length")
         body = await self._bodies.read(receive, int(lengths[0]) if lengths else 0)
         try:
-            await self._app(scope, _replay(body, receive), answer)
+            await self._app(scope, _replay(body, receive), sender)
         finally:
             self._bodies.release(body)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """The body in one piece, then whatever comes after it: the client going away."""
-    given = False
+    """A `receive` that returns the body in one message, then whatever follows (the disconnect)."""
+    sent = False
 
-    async def again() -> Message:
-        nonlocal given
-        if given:
+    async def replay() -> Message:
+        nonlocal sent
+        if sent:
             return await receive()
-        given = True
+        sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return again
+    return replay
 
 
-def _preflight(head: HeaderMap) -> Response:
-    """Only asked by pages that are named one by one, so they may send whatever headers they like."""
-    asked = head.get(b"access-control-request-headers", [b""])[0]
-    headers = {
+def _preflight_response(headers: HeaderMap) -> Response:
+    """Answer a CORS preflight. Its origin is explicitly allowed, so it may send any headers."""
+    requested = headers.get(b"access-control-request-headers", [b""])[0]
+    response_headers = {
         "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
         "Access-Control-Max-Age": str(PREFLIGHT_MAX_AGE_SECONDS),
     }
-    if asked and _TOKENS.fullmatch(asked):
-        headers["Access-Control-Allow-Headers"] = asked.decode()
-    return Response(status_code=204, headers=headers)
+    if requested and _HEADER_NAMES.fullmatch(requested):
+        response_headers["Access-Control-Allow-Headers"] = requested.decode()
+    return Response(status_code=204, headers=response_headers)
 
 
 def _client_address(scope: AsgiScope) -> str:

@@ -1,4 +1,4 @@
-"""What the server notes of every request: a line in the log, its metrics, its span. Pure ASGI: it is hot."""
+"""ASGI middleware that logs, measures and traces every request."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from thinkback.server.telemetry import Telemetry, spans
 from thinkback.server.telemetry.logs import TrustedText
 
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
-QUIET_ROUTES = frozenset({"/health", "/ready", "/metrics"})  # asked by machines every few seconds
-UNMATCHED_ROUTE = "none"  # a path is the client's word, so it is no label
-STATUS_CLIENT_CLOSED = 499  # the client was gone before an answer began
+QUIET_ROUTES = frozenset({"/health", "/ready", "/metrics"})  # polled every few seconds
+UNMATCHED_ROUTE = "none"  # unknown paths are not used as a label: clients could create any number of them
+STATUS_CLIENT_CLOSED = 499  # the client disconnected before the response started
 REQUEST_ID_HEADER = b"x-request-id"
-MEMORY_HEADER = b"x-thinkback-memory"  # how memory took part in a chat
+MEMORY_HEADER = b"x-thinkback-memory"  # what memory did for a chat
 _CLIENT_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
 class TelemetryMiddleware:
-    """Around the whole application."""
+    """Outermost middleware of the application. Plain ASGI, because every request passes through it."""
 
     def __init__(self, app: ASGIApp, telemetry: Telemetry) -> None:
         self._app = app
@@ -34,68 +34,68 @@ class TelemetryMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        seen = _RequestRecord(scope)
+        record = _RequestRecord(scope)
         metrics = self._telemetry.metrics
 
-        async def noted(message: Message) -> None:
+        async def send_recorded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                seen.on_response_start(message)
+                record.on_response_start(message)
             await send(message)
 
         metrics.add_to_gauge("thinkback_requests_in_flight", 1)
         try:
-            if seen.traced:
+            if record.traced:
                 with spans.continue_trace(scope["headers"]):
-                    await self._call_traced(scope, receive, noted, seen)
+                    await self._call_traced(scope, receive, send_recorded, record)
             else:
-                await self._call_traced(scope, receive, noted, seen)
+                await self._call_traced(scope, receive, send_recorded, record)
         except Exception as error:
-            seen.status = 500
-            self._telemetry.logs.log_error("request_failed", error, request=seen.id)
+            record.status = 500
+            self._telemetry.logs.log_error("request_failed", error, request=record.id)
             raise
         finally:
             metrics.add_to_gauge("thinkback_requests_in_flight", -1)
-            self._record(scope, seen)
+            self._record(scope, record)
 
-    async def _call_traced(self, scope: Scope, receive: Receive, send: Send, seen: _RequestRecord) -> None:
+    async def _call_traced(self, scope: Scope, receive: Receive, send: Send, record: _RequestRecord) -> None:
         if not spans.is_recording():
             await self._app(scope, receive, send)
             return
-        told = {"http.request.method": _method(scope), "url.scheme": scope.get("scheme", "http")}
-        with spans.start_span(_method(scope), SpanKind.SERVER, told) as span:
+        attributes = {"http.request.method": _method(scope), "url.scheme": scope.get("scheme", "http")}
+        with spans.start_span(_method(scope), SpanKind.SERVER, attributes) as span:
             await self._app(scope, receive, send)
             route = _route(scope)
             span.update_name(f"{_method(scope)} {route}")
             span.set_attribute("http.route", route)
-            span.set_attribute("http.response.status_code", seen.status)
+            span.set_attribute("http.response.status_code", record.status)
 
-    def _record(self, scope: Scope, seen: _RequestRecord) -> None:
-        seconds = time.perf_counter() - seen.started
+    def _record(self, scope: Scope, record: _RequestRecord) -> None:
+        seconds = time.perf_counter() - record.started
         route, method = _route(scope), _method(scope)
         metrics, logs = self._telemetry.metrics, self._telemetry.logs
-        of_all = {"route": route, "method": method}
-        metrics.count("thinkback_requests_total", 1, {**of_all, "status": str(seen.status)})
-        metrics.observe("thinkback_request_seconds", seconds, of_all)
+        labels = {"route": route, "method": method}
+        metrics.count("thinkback_requests_total", 1, {**labels, "status": str(record.status)})
+        metrics.observe("thinkback_request_seconds", seconds, labels)
         level = logging.DEBUG if route in QUIET_ROUTES else logging.INFO
         if not logs.is_enabled(level):
             return
-        caller = scope["state"].get("caller")
+        principal = scope["state"].get("principal")
         logs(
             level,
             "request",
-            request=seen.id,
+            request=record.id,
             method=method,
             route=route,
-            status=seen.status,
+            status=record.status,
             ms=round(seconds * 1000, 2),
-            tenant=getattr(caller, "tenant", None),
-            key=getattr(caller, "key", None) or None,
-            memory=seen.memory,
+            tenant=getattr(principal, "tenant", None),
+            key=getattr(principal, "key", None) or None,
+            memory=record.memory,
         )
 
 
 class _RequestRecord:
-    """One request as it passes. Its id is the client's, if that is short and plain; else one of ours."""
+    """What is recorded of one request. Its id is the client's, if that is short and plain, or a new one."""
 
     def __init__(self, scope: Scope) -> None:
         self.started = time.perf_counter()
@@ -117,9 +117,8 @@ class _RequestRecord:
         for name, value in headers:
             if name.lower() == MEMORY_HEADER:
                 self.memory = value.decode("latin-1")
-        if all(
-            name.lower() != REQUEST_ID_HEADER for name, _ in headers
-        ):  # the gate has said it, if it was reached
+        # The security middleware sets the id, unless the request never reached it.
+        if all(name.lower() != REQUEST_ID_HEADER for name, _ in headers):
             headers.append((REQUEST_ID_HEADER, self.id.encode()))
         message["headers"] = headers
 
@@ -130,9 +129,9 @@ def _method(scope: Scope) -> str:
 
 
 def _route(scope: Scope) -> str:
-    """The template that the path fitted: `/v1/memory/turns/{id}`.
+    """The path template of the matched route: `/v1/memory/turns/{id}`.
 
-    A route of FastAPI may know only its own end of it; what comes before is fixed, so it is as in the path.
+    A FastAPI route may know its template without the prefix; the prefix is then taken from the path.
     """
     route: Any = scope.get("route")
     template: str = getattr(route, "path", None) or UNMATCHED_ROUTE

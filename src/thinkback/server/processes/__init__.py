@@ -1,1 +1,1 @@
-"""Processes: who starts them, what each runs, how they end; answering, recalling, thinking."""
+"""The server's processes: one supervisor, and workers that answer, recall and think."""

@@ -1,4 +1,4 @@
-"""What each server process runs: a memory, and around it answering, recalling or thinking."""
+"""Entry points of the worker processes: open a memory, then answer, recall or think until stopped."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pkgutil import resolve_name
 
-from thinkback import config as configured
+from thinkback import config
 from thinkback.config import Settings
 from thinkback.memory import Memory
 from thinkback.protocols import LLM, Embedder
 from thinkback.server.circuit_breaker import ModelBreaker, ProtectedEmbedder, ProtectedLLM
+from thinkback.server.identity import OPEN_TENANT
 from thinkback.server.middleware.telemetry import TelemetryMiddleware
-from thinkback.server.options import Options
-from thinkback.server.principal import OPEN_TENANT
 from thinkback.server.processes.http_server import Server, uvicorn_config
 from thinkback.server.processes.recall_worker import RecallWorker
 from thinkback.server.processes.supervisor import StopPipe
 from thinkback.server.processes.think_worker import ThinkWorker, lower_priority
-from thinkback.server.services import Backlog, MemoryRegistry, Services
+from thinkback.server.services import Backlog, MemoryRegistry, Options, Services
 from thinkback.server.telemetry import Telemetry, logs
 from thinkback.server.thread_pool import ThreadPool
 
@@ -36,7 +35,10 @@ WARMUP_QUESTIONS = ("Where does my sister live now?", "我妹妹现在住在哪�
 
 
 def warm_up(embedder: Embedder) -> None:
-    """Remember and recall once, in a database that ends with it. Thinking has its own processes."""
+    """Load everything that is loaded on first use, by one remember and recall in a temporary database.
+
+    Thinking is not included, it has its own processes.
+    """
     with Memory.open(":memory:", embedder=embedder, think="rules", background=False) as memory:
         for text in WARMUP_STATEMENTS:
             memory.remember(text)
@@ -44,106 +46,109 @@ def warm_up(embedder: Embedder) -> None:
             memory.recall(question)
 
 
-RECALL_NICE, THINK_NICE = 5, 10  # a chat passes first, then it is recalled for, then it is thought over
+# Priorities: the pass-through of chats first, then recall, then thinking.
+RECALL_NICE, THINK_NICE = 5, 10
 
 
 def run_answer_process(
-    leash: StopPipe, settings: Settings, options: Options, create: str, listener: socket.socket
+    stop_pipe: StopPipe, settings: Settings, options: Options, create: str, listener: socket.socket
 ) -> None:
-    """A process that answers."""
-    with closing(configured.open_memory(settings, background=False, tenant=OPEN_TENANT)) as memory:
+    """A process that answers HTTP requests."""
+    with closing(config.open_memory(settings, background=False, tenant=OPEN_TENANT)) as memory:
         _serve_http(
             memory,
             options,
             create,
             listener,
-            lambda server: leash.on_stop(server.stop, options.grace_seconds),
+            lambda server: stop_pipe.on_stop(server.stop, options.grace_seconds),
         )
 
 
-def run_recall_process(leash: StopPipe, settings: Settings, options: Options, path: str) -> None:
-    """A process that recalls for the chats; it has no model but the embedder."""
+def run_recall_process(stop_pipe: StopPipe, settings: Settings, options: Options, path: str) -> None:
+    """A process that recalls for the chats. It loads the embedder, but no language model."""
     lower_priority(RECALL_NICE)
     logs.configure_logging(options.log_level)
-    opened = configured.open_memory(
+    opened = config.open_memory(
         settings,
         background=False,
         tenant=OPEN_TENANT,
         llm=None,
-        think="rules",  # it does not think
+        think="rules",  # unused: this process does not think
     )
     with closing(opened) as memory:
-        office = RecallWorker(MemoryRegistry(memory), options)
+        worker = RecallWorker(MemoryRegistry(memory), options)
         _warm_up_and_freeze(memory)
-        asyncio.run(office.serve(path, lambda stop: leash.on_stop(stop, options.grace_seconds)))
+        asyncio.run(worker.serve(path, lambda stop: stop_pipe.on_stop(stop, options.grace_seconds)))
 
 
-def run_think_process(leash: StopPipe, settings: Settings, options: Options, number: int) -> None:
-    """A process that thinks; it hands back what is in hand when its grace is over."""
+def run_think_process(stop_pipe: StopPipe, settings: Settings, options: Options, number: int) -> None:
+    """A process that thinks. When the grace period is over, it releases its claims and exits."""
     lower_priority(THINK_NICE)
     telemetry = Telemetry(logs.configure_logging(options.log_level))
-    with open_think_worker(settings, telemetry, number) as thinkers:
-        late = _release_timer(thinkers, options.grace_seconds, lambda: os._exit(0))
+    with open_think_worker(settings, telemetry, number) as worker:
+        release_timer = _release_timer(worker, options.grace_seconds, lambda: os._exit(0))
 
-        def end(*_: object) -> None:
-            thinkers.stop()
-            if late.ident is None:
-                late.start()
+        def stop(*_: object) -> None:
+            worker.stop()
+            if release_timer.ident is None:
+                release_timer.start()
 
-        signal.signal(signal.SIGTERM, end)
-        leash.on_stop(end, options.grace_seconds)
-        thinkers.run()
-        late.cancel()
+        signal.signal(signal.SIGTERM, stop)
+        stop_pipe.on_stop(stop, options.grace_seconds)
+        worker.run()
+        release_timer.cancel()
 
 
 def run_single_process(settings: Settings, options: Options, create: str, listener: socket.socket) -> int:
-    """Answering, and thinking in a thread, in this one process; the exit code.
+    """Answer, and think in a thread, in this process; returns the exit code.
 
-    Then nobody starts it again when it dies, and thinking cannot step aside for answering.
+    For systems without worker processes: nothing restarts it, and thinking has no lower priority.
     """
     telemetry = Telemetry(logs.configure_logging(options.log_level))
-    with closing(configured.open_memory(settings, background=False, tenant=OPEN_TENANT)) as memory:
+    with closing(config.open_memory(settings, background=False, tenant=OPEN_TENANT)) as memory:
         if not options.thinkers:
             _serve_http(memory, options, create, listener)
             return 0
-        with open_think_worker(settings, telemetry, 0) as thinkers:
-            thread = threading.Thread(target=thinkers.run, name="thinkback-thinking", daemon=True)
+        with open_think_worker(settings, telemetry, 0) as worker:
+            thread = threading.Thread(target=worker.run, name="thinkback-thinking", daemon=True)
             thread.start()
             try:
                 _serve_http(memory, options, create, listener)
             finally:
-                thinkers.stop()
+                worker.stop()
                 thread.join(options.grace_seconds)
-                thinkers.release_claims()
+                worker.release_claims()
     return 0
 
 
 @contextmanager
 def open_think_worker(settings: Settings, telemetry: Telemetry, number: int) -> Iterator[ThinkWorker]:
-    """The thinking that is configured, with its models behind guards."""
-    embedder = configured.create_embedder(settings)
-    llm = configured.create_llm(settings)
-    notes = configured.create_summary_llm(settings, llm)
-    guards = {"embedder": ModelBreaker()}
-    speaks = _protect_llm(llm, "llm", guards)
-    memory = configured.open_memory(
+    """A think worker with the configured models, each behind a circuit breaker."""
+    embedder = config.create_embedder(settings)
+    llm = config.create_llm(settings)
+    summary_llm = config.create_summary_llm(settings, llm)
+    breakers = {"embedder": ModelBreaker()}
+    protected_llm = _protect_llm(llm, "llm", breakers)
+    memory = config.open_memory(
         settings,
         background=False,
         tenant=OPEN_TENANT,
-        embedder=ProtectedEmbedder(embedder, guards["embedder"]),
-        llm=speaks,
-        summary_llm=speaks if notes is llm else _protect_llm(notes, "summary_llm", guards),
+        embedder=ProtectedEmbedder(embedder, breakers["embedder"]),
+        llm=protected_llm,
+        summary_llm=protected_llm
+        if summary_llm is llm
+        else _protect_llm(summary_llm, "summary_llm", breakers),
     )
-    made = dict.fromkeys(model for model in (embedder, llm, notes) if model is not None)
-    with closing(memory.own(*made)):
-        yield ThinkWorker(MemoryRegistry(memory), telemetry, guards, number=number)
+    models = dict.fromkeys(model for model in (embedder, llm, summary_llm) if model is not None)
+    with closing(memory.own(*models)):
+        yield ThinkWorker(MemoryRegistry(memory), telemetry, breakers, number=number)
 
 
-def _protect_llm(llm: LLM | None, name: str, guards: dict[str, ModelBreaker]) -> ProtectedLLM | None:
+def _protect_llm(llm: LLM | None, name: str, breakers: dict[str, ModelBreaker]) -> ProtectedLLM | None:
     if llm is None:
         return None
-    guards[name] = ModelBreaker()
-    return ProtectedLLM(llm, guards[name])
+    breakers[name] = ModelBreaker()
+    return ProtectedLLM(llm, breakers[name])
 
 
 def _serve_http(
@@ -151,36 +156,38 @@ def _serve_http(
     options: Options,
     create: str,
     listener: socket.socket,
-    hold: Callable[[Server], None] = lambda server: None,
+    on_created: Callable[[Server], None] = lambda server: None,
 ) -> None:
     telemetry = Telemetry(logs.configure_logging(options.log_level))
-    desk = ThreadPool()
+    pool = ThreadPool()
     backlog = Backlog(memory.store.backlog, options.backlog)
-    services = Services(options, MemoryRegistry(memory), desk, telemetry, backlog)
+    services = Services(options, MemoryRegistry(memory), pool, telemetry, backlog)
     app = resolve_name(create)(services)
     server = Server(uvicorn_config(options, TelemetryMiddleware(app, telemetry)), services.stopping)
-    hold(server)
+    on_created(server)
     _warm_up_and_freeze(memory)
     try:
         server.run(sockets=[listener])
     finally:
-        desk.close()
+        pool.close()
 
 
 def _warm_up_and_freeze(memory: Memory) -> None:
-    """What is needed is loaded, and stays: the collector of garbage need not look at it ever again."""
+    """Load what is needed now, and exclude it from garbage collection."""
     warm_up(memory.embedder)
     gc.collect()
     gc.freeze()
 
 
-def _release_timer(thinkers: ThinkWorker, grace_s: float, leave: Callable[[], None]) -> threading.Timer:
-    """When the grace is over, what is still in hand is handed back, and the process ends under it."""
+def _release_timer(
+    worker: ThinkWorker, grace_seconds: float, exit_process: Callable[[], None]
+) -> threading.Timer:
+    """A timer that releases the worker's claims after the grace period and ends the process."""
 
-    def hand_back() -> None:
-        thinkers.release_claims()
-        leave()
+    def release() -> None:
+        worker.release_claims()
+        exit_process()
 
-    timer = threading.Timer(grace_s, hand_back)
+    timer = threading.Timer(grace_seconds, release)
     timer.daemon = True
     return timer

@@ -1,4 +1,8 @@
-"""uvicorn as this server runs it: time limits for slow clients, header limits, and a clean shutdown."""
+"""uvicorn as this server runs it: time limits for slow clients, header limits, and a clean shutdown.
+
+uvicorn itself has no such limits. Its parser already refuses ambiguous framing (two lengths, or a length and
+chunks) with 400.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from thinkback.server.options import Options
+from thinkback.server.services import Options
 
 MAX_HEAD_BYTES = 64 << 10
 MAX_HEADERS = 128
@@ -25,11 +29,11 @@ _TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\
 
 
 class HeadTooLong(Exception):
-    """A request's head has too many headers, or too long ones."""
+    """A request has too many headers, or they are too long."""
 
 
 def uvicorn_config(options: Options, app: ASGIApp) -> uvicorn.Config:
-    """uvicorn's settings. Nobody's X-Forwarded-* is believed; paths are not logged: they may tell content."""
+    """uvicorn's configuration. X-Forwarded-* is ignored; paths are not logged, they may contain content."""
     return uvicorn.Config(
         app,
         host=options.host,
@@ -49,27 +53,31 @@ def uvicorn_config(options: Options, app: ASGIApp) -> uvicorn.Config:
 
 
 def protocol_class(options: Options) -> type[HttpToolsProtocol]:
-    """The protocol with this server's times: uvicorn makes one for each connection and gives it none."""
+    """The protocol class with this server's timeouts; uvicorn creates an instance per connection."""
 
     class Timed(TimedHttpProtocol):
-        request_s = options.request_timeout_seconds
-        stall_s = options.stall_timeout_seconds
+        request_timeout_seconds = options.request_timeout_seconds
+        stall_timeout_seconds = options.stall_timeout_seconds
 
     return Timed
 
 
 class TimedHttpProtocol(HttpToolsProtocol):
-    """One connection. The gate answers a late body and cuts a stream nobody reads; the rest is cut here."""
+    """One connection, with timeouts.
+
+    The security middleware answers late bodies and aborts responses that nobody reads; this class handles
+    idle connections, late headers, and complete responses that stay unread.
+    """
 
     request_timeout_seconds: float
     stall_timeout_seconds: float
 
-    _deadline: asyncio.TimerHandle | None = None  # of the request that is awaited or arriving
-    _lingering: asyncio.TimerHandle | None = None  # of a whole response that waits to be read
-    _receiving = False  # a request has begun and has not ended
+    _deadline: asyncio.TimerHandle | None = None  # for the next request to be complete
+    _unread_timer: asyncio.TimerHandle | None = None  # for a complete response to be read
+    _receiving = False  # a request has started and is not complete
     _has_head = False
     _head_bytes = 0
-    _late = False
+    _body_overdue = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -77,7 +85,7 @@ class TimedHttpProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._cancel_timer("_deadline")
-        self._cancel_timer("_lingering")
+        self._cancel_timer("_unread_timer")
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -91,7 +99,7 @@ class TimedHttpProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._receiving, self._has_head, self._head_bytes, self._late = True, False, 0, False
+        self._receiving, self._has_head, self._head_bytes, self._body_overdue = True, False, 0, False
         self.scope["state"]["connection"] = self
 
     def on_headers_complete(self) -> None:
@@ -107,17 +115,17 @@ class TimedHttpProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        self._cancel_timer("_lingering")
+        self._cancel_timer("_unread_timer")
         if self.transport.get_write_buffer_size():
-            self._lingering = self.loop.call_later(self.stall_timeout_seconds, self._abort_if_unread)
+            self._unread_timer = self.loop.call_later(self.stall_timeout_seconds, self._abort_if_unread)
 
     @property
     def write_blocked(self) -> bool:
-        """Whether what was sent waits to be read."""
+        """Whether data that was sent has not been read by the client."""
         return self.flow.write_paused
 
     def abort(self) -> None:
-        """End the connection now, with whatever has not been read."""
+        """Close the connection now and drop unread data."""
         self.transport.abort()
 
     def _is_idle(self) -> bool:
@@ -127,11 +135,12 @@ class TimedHttpProtocol(HttpToolsProtocol):
         self._deadline = self.loop.call_later(self.request_timeout_seconds, self._on_deadline)
 
     def _on_deadline(self) -> None:
-        """No request, or no whole one, though its time is over."""
-        if self.pipeline:  # it waits for the one before, and is not read until then
+        """The time for a complete request is over."""
+        if self.pipeline:  # a pipelined request is not read until the one before it is answered
             self._await_request()
-        elif self._receiving and self._has_head and not self._late:  # the gate has the same time for the body
-            self._late = True
+        elif self._receiving and self._has_head and not self._body_overdue:
+            # The security middleware has the same timeout for the body, and answers with 408.
+            self._body_overdue = True
             self._await_request()
         elif self._receiving and not self._has_head and self._is_idle():
             self._refuse(_TIMED_OUT)
@@ -139,19 +148,19 @@ class TimedHttpProtocol(HttpToolsProtocol):
             self.abort()
 
     def _refuse(self, response: bytes) -> None:
-        """Nothing more is read; what is not taken of the response in time is dropped."""
+        """Send an error response, stop reading, and close the connection even if it is not read."""
         if self.transport.is_closing() or not self._is_idle():
             self.abort()
             return
         self.transport.write(response)
         self.transport.close()
-        self._lingering = self.loop.call_later(self.stall_timeout_seconds, self.abort)
+        self._unread_timer = self.loop.call_later(self.stall_timeout_seconds, self.abort)
 
     def _abort_if_unread(self) -> None:
         if self.transport.get_write_buffer_size():
             self.abort()
 
-    def _cancel_timer(self, timer: Literal["_deadline", "_lingering"]) -> None:
+    def _cancel_timer(self, timer: Literal["_deadline", "_unread_timer"]) -> None:
         handle = getattr(self, timer)
         if handle is not None:
             handle.cancel()
@@ -159,7 +168,7 @@ class TimedHttpProtocol(HttpToolsProtocol):
 
 
 class Server(uvicorn.Server):
-    """Ends after what is in hand when `stop` is called, from any thread or by SIGTERM."""
+    """A uvicorn server that finishes running requests after `stop` (from any thread) or SIGTERM."""
 
     def __init__(self, config: uvicorn.Config, stopping: threading.Event) -> None:
         super().__init__(config)
@@ -171,12 +180,12 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """uvicorn raises a signal again once it has ended, which would turn a good end into a death by it."""
+        """Handle signals here: uvicorn would raise them again at its end, which falsifies the exit code."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
         wanted = [signal.SIGTERM]
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # else the supervisor hears it
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # otherwise the supervisor handles it
             wanted.append(signal.SIGINT)
         before = {number: signal.signal(number, self._on_signal) for number in wanted}
         try:
@@ -186,5 +195,5 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
     def _on_signal(self, number: int, frame: object) -> None:
-        self.force_exit = self.should_exit  # the second time, at once
+        self.force_exit = self.should_exit  # a second signal ends it at once
         self.stop()

@@ -1,4 +1,4 @@
-"""The process that recalls for the chats of every tenant, and does nothing else."""
+"""Worker process that recalls for the chats of all tenants; see `proxy.ipc_client` for the protocol."""
 
 from __future__ import annotations
 
@@ -9,95 +9,96 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from thinkback.server.options import Options
-from thinkback.server.principal import Principal
+from thinkback.server.identity import Principal
 from thinkback.server.proxy import ipc_client
 from thinkback.server.proxy.exchange import ChatQuery
 from thinkback.server.proxy.recall_client import recall_memories
-from thinkback.server.services import MemoryRegistry
+from thinkback.server.services import MemoryRegistry, Options
 from thinkback.server.thread_pool import DeadlineExceeded, ThreadPool
 
-RECALL_THREADS = 4  # an embedder on the network is waited for; one here leaves the interpreter's lock
-MAX_QUEUED_RECALLS = 256  # that may wait: later ones would be late anyhow
+RECALL_THREADS = 4  # a remote embedder blocks, and a local one releases the interpreter lock
+MAX_QUEUED_RECALLS = 256  # more would miss their deadline anyway
 
 
 class RecallWorker:
-    """A few threads recall; an errand whose time is over is not begun."""
+    """Recalls in a few threads. A request whose deadline has passed is not started."""
 
     def __init__(self, memories: MemoryRegistry, options: Options) -> None:
         self._memories = memories
         self._options = options
-        self._recalls = ThreadPool(threads=RECALL_THREADS, max_queued=MAX_QUEUED_RECALLS)
+        self._pool = ThreadPool(threads=RECALL_THREADS, max_queued=MAX_QUEUED_RECALLS)
         self._stop = asyncio.Event()
         self.connections: set[_WorkerConnection] = set()
 
     async def serve(self, path: str, ready: Callable[[Callable[[], None]], None]) -> None:
-        """At a Unix socket, until told to stop by what `ready` is given, from any thread."""
+        """Serve a Unix socket until stopped. `ready` is given a function that stops it, from any thread."""
         loop = asyncio.get_running_loop()
         if os.path.exists(path):
-            os.unlink(path)  # of one that died
+            os.unlink(path)  # left by a worker that died
         server = await loop.create_unix_server(lambda: _WorkerConnection(self), path)
         ready(lambda: _call_threadsafe(loop, self._stop.set))
         try:
             await self._stop.wait()
         finally:
             server.close()
-            for counter in list(self.connections):
-                await counter.close()
-            self._recalls.close()
+            for connection in list(self.connections):
+                await connection.close()
+            self._pool.close()
 
     async def recall(
-        self, deadline: float, tenant: str, user: str, text: str, said: list[str]
+        self, deadline: float, tenant: str, user: str, text: str, texts: list[str]
     ) -> ipc_client.FrameFields:
-        left = deadline - time.monotonic()
-        if left <= 0:
+        """Answer one request; the arguments are the fields of its frame."""
+        seconds_left = deadline - time.monotonic()
+        if seconds_left <= 0:
             raise DeadlineExceeded
         memory = self._memories.for_principal(Principal(tenant), user)
-        found = await self._recalls.run_within(
-            left, lambda: recall_memories(memory, ChatQuery(text=text, texts=tuple(said)), self._options)
+        query = ChatQuery(text=text, texts=tuple(texts))
+        found = await self._pool.run_within(
+            seconds_left, lambda: recall_memories(memory, query, self._options)
         )
         return ["found", ipc_client.encode_used(found.used), found.block, round(found.seconds, 6)]
 
 
-def _call_threadsafe(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> None:
-    """From another thread; a loop that has ended has nothing left to do."""
+def _call_threadsafe(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
+    """Call from another thread; nothing happens if the loop is already closed."""
     with suppress(RuntimeError):
-        loop.call_soon_threadsafe(act)
+        loop.call_soon_threadsafe(callback)
 
 
 class _WorkerConnection(asyncio.Protocol):
-    """One connection: errands in, replies out in whatever order they are done."""
+    """One client connection. Requests are answered in the order in which they finish."""
 
-    def __init__(self, office: RecallWorker) -> None:
-        self._counters = office.connections
-        self._recall = office.recall
+    def __init__(self, worker: RecallWorker) -> None:
+        self._connections = worker.connections
+        self._recall = worker.recall
         self._frames = ipc_client.FrameDecoder()
         self._running: set[asyncio.Task[None]] = set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._out: asyncio.Transport = transport  # type: ignore[assignment]
-        self._counters.add(self)
+        self._transport: asyncio.Transport = transport  # type: ignore[assignment]
+        self._connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._counters.discard(self)
+        self._connections.discard(self)
 
     async def close(self) -> None:
-        """After the errands in hand."""
+        """Finish the running requests, then close the connection."""
         if self._running:
             await asyncio.wait(self._running)
-        self._out.close()
-        await asyncio.sleep(0)  # for the transport to say so
+        self._transport.close()
+        await asyncio.sleep(0)  # let the transport call connection_lost
 
     def data_received(self, data: bytes) -> None:
-        for number, *given in self._frames.feed(data):
-            task = asyncio.ensure_future(self._reply(number, self._recall(*given)))
+        for number, *fields in self._frames.feed(data):
+            task = asyncio.ensure_future(self._reply(number, self._recall(*fields)))
             self._running.add(task)
             task.add_done_callback(self._running.discard)
 
-    async def _reply(self, number: int, errand: Coroutine[Any, Any, ipc_client.FrameFields]) -> None:
+    async def _reply(self, number: int, recall: Coroutine[Any, Any, ipc_client.FrameFields]) -> None:
         try:
-            reply = await errand
-        except Exception as error:  # told by its kind alone: its words may be the user's
+            reply = await recall
+        except Exception as error:  # only the type: the message may contain the user's words
             reply = ["failed", type(error).__name__]
-        if not self._out.is_closing():
-            self._out.write(ipc_client.encode_frame([number, *reply]))
+        if not self._transport.is_closing():
+            self._transport.write(ipc_client.encode_frame([number, *reply]))

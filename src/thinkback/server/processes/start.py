@@ -1,4 +1,8 @@
-"""Start the server: validate the options, open the listening socket, and run the supervisor with its answer, recall and think processes."""
+"""Start the server: validate the options, open the listening socket, and run the supervisor.
+
+This is the supervisor's side, and imports little: the code of the worker processes (`entrypoints`) is
+referred to by name and only loaded there.
+"""
 
 from __future__ import annotations
 
@@ -12,42 +16,48 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, urlsplit
 
-from thinkback import config as configured
+from thinkback import config
 from thinkback.config import Settings
 from thinkback.errors import InvalidInput
 from thinkback.server.middleware.hosts import check_exposure, describe_open_access
-from thinkback.server.options import Options
 from thinkback.server.processes.supervisor import Supervisor, Task
+from thinkback.server.services import Options
 from thinkback.server.telemetry import logs
 from thinkback.server.telemetry.metrics import MULTIPROCESS_DIR_VARIABLE
 
 LISTEN_BACKLOG = 2048  # connections that may wait to be accepted
+ANSWER_ENTRYPOINT = "thinkback.server.processes.entrypoints:run_answer_process"
+RECALL_ENTRYPOINT = "thinkback.server.processes.entrypoints:run_recall_process"
+THINK_ENTRYPOINT = "thinkback.server.processes.entrypoints:run_think_process"
 
 
-def can_fork() -> bool:
-    """Without fork (Windows) one process answers, and thinks in a thread of its own."""
+def supports_workers() -> bool:
+    """Whether several processes can share the socket.
+
+    On Windows one process answers, and thinks in a thread.
+    """
     return hasattr(os, "fork")
 
 
 def validate_options(options: Options) -> None:
-    """InvalidInput where options contradict themselves or this machine."""
+    """Raise `InvalidInput` if options contradict each other or this machine."""
     if options.workers < 1:
-        raise InvalidInput(f"--workers {options.workers}: at least one process has to answer")
-    if options.workers > 1 and not can_fork():
-        raise InvalidInput(f"--workers {options.workers}: this system can run one process; leave it out")
+        raise InvalidInput(f"--workers {options.workers}: at least one process must answer")
+    if options.workers > 1 and not supports_workers():
+        raise InvalidInput(f"--workers {options.workers}: this system supports one process; omit the option")
     if options.upstream and _is_this_server(_split_url(options.upstream), options):
         raise InvalidInput(
             f"the upstream {redact_url(options.upstream)} is this server itself: set --upstream (or "
-            "OPENAI_BASE_URL) to the server of the models, or --upstream '' for none"
+            "OPENAI_BASE_URL) to the model server, or --upstream '' for none"
         )
 
 
 def open_listener(options: Options) -> socket.socket:
-    """The socket that all processes accept from; port 0 takes a free one."""
+    """Open the socket that all processes accept from; port 0 selects a free port."""
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     listener = socket.socket(family)
     try:
-        if os.name == "posix":  # elsewhere it would let two servers share the port
+        if os.name == "posix":  # on Windows the option would let two servers share the port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((options.host, options.port))
         listener.listen(LISTEN_BACKLOG)
@@ -58,7 +68,7 @@ def open_listener(options: Options) -> socket.socket:
 
 
 def redact_url(url: str) -> str:
-    """An address without user, password and query."""
+    """A URL without user, password and query."""
     parts = _split_url(url)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
     return f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}{parts.path}"
@@ -67,10 +77,10 @@ def redact_url(url: str) -> str:
 def _split_url(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
-        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # a port that is no number, brackets that do not close
-        known = False
-    if not known:
+        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # the port is not a number, or a bracket is not closed
+        valid = False
+    if not valid:
         raise InvalidInput(
             "--upstream: give the base URL of a model server, such as http://127.0.0.1:8080/v1"
         )
@@ -84,47 +94,42 @@ def _is_this_server(upstream: SplitResult, options: Options) -> bool:
 
 
 def _listen_error(options: Options, error: OSError) -> InvalidInput:
-    there = f"{options.host}:{options.port}"
+    address = f"{options.host}:{options.port}"
     if error.errno == errno.EADDRINUSE:
-        return InvalidInput(f"{there} is taken by another program: end it, or choose another --port")
+        return InvalidInput(f"{address} is already in use: stop the other program, or choose another --port")
     if error.errno == errno.EACCES:
-        return InvalidInput(f"{there} is not for this user: choose a --port above 1023")
-    return InvalidInput(f"{there} is no address of this machine: {error.strerror or error}")
-
-
-ANSWER_ENTRYPOINT = "thinkback.server.processes.entrypoints:answer"
-RECALL_ENTRYPOINT = "thinkback.server.processes.entrypoints:recall"
-THINK_ENTRYPOINT = "thinkback.server.processes.entrypoints:think"
+        return InvalidInput(f"no permission to listen on {address}: choose a --port above 1023")
+    return InvalidInput(f"{address} is not an address of this machine: {error.strerror or error}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerInfo:
-    """A server that listens: what whoever started it wants to know."""
+    """What `serve` reports when the server listens. The fields are the JSON of `thinkback serve --json`."""
 
     url: str
     database: str
-    upstream: str  # its address, without any secret; empty: the local model answers, or memory itself
+    upstream: str  # its URL without secrets; empty: the local model answers, or memory alone
     llm: str
     embedder: str
     workers: int
     recallers: int
     thinkers: int
-    open: bool  # no key has been made
-    access: str  # what that means
+    open: bool  # no key has been created
+    access: str  # what that means, in words
 
 
 def serve(
     settings: Settings, options: Options, *, create: str, on_started: Callable[[ServerInfo], None]
 ) -> int:
-    """Listen, tell it, and serve the application that `create` ("module:function") makes until a signal.
+    """Run the server until a signal; returns the exit code (0 if all processes ended in time).
 
-    The exit code: 0 when it was asked to end and everything did.
+    `create` names the application factory ("module:function"). `on_started` is called once it listens.
     """
     validate_options(options)
     with closing(open_listener(options)) as listener, _recall_sockets(options) as paths:
         options = replace(options, port=listener.getsockname()[1], recall_sockets=paths)
         on_started(_server_info(settings, options, listener))
-        if not can_fork():
+        if not supports_workers():
             from thinkback.server.processes.entrypoints import run_single_process
 
             return run_single_process(settings, options, create, listener)
@@ -143,7 +148,7 @@ def serve(
 
 
 def work(settings: Settings, options: Options) -> int:
-    """Think alone, for servers elsewhere on the same database; the exit code."""
+    """Only think, for servers on the same database elsewhere; returns the exit code."""
     _has_keys(settings)
     return _run_supervisor(_think_tasks(settings, options), options, lambda: None)
 
@@ -156,7 +161,7 @@ def _server_info(settings: Settings, options: Options, listener: socket.socket) 
         url=f"http://{f'[{host}]' if ':' in host else host}:{port}",
         database=settings.db,
         upstream=redact_url(options.upstream) if options.upstream else "",
-        llm=configured.llm_spec(settings) or "",
+        llm=config.llm_spec(settings) or "",
         embedder=settings.embedder,
         workers=options.workers,
         recallers=len(options.recall_sockets),
@@ -167,9 +172,9 @@ def _server_info(settings: Settings, options: Options, listener: socket.socket) 
 
 
 def _has_keys(settings: Settings) -> bool:
-    """Opens the database once before many do: its schema is brought up to date, and what is wrong is said."""
-    with closing(configured.open_store(settings)) as store:
-        store.bind_embedder(configured.create_embedder(settings).name)
+    """Open the database once before the workers do, so that migrations and errors happen only here."""
+    with closing(config.open_store(settings)) as store:
+        store.bind_embedder(config.create_embedder(settings).name)
         return store.requires_keys()
 
 
@@ -180,21 +185,21 @@ def _think_tasks(settings: Settings, options: Options) -> list[Task]:
     ]
 
 
-def _run_supervisor(tasks: Sequence[Task], options: Options, at_stop: Callable[[], None]) -> int:
-    with metrics_directory() as at_death:
+def _run_supervisor(tasks: Sequence[Task], options: Options, on_stop: Callable[[], None]) -> int:
+    with metrics_directory() as on_exit:
         return Supervisor(
             tasks,
             grace_seconds=options.grace_seconds,
             logs=logs.configure_logging(options.log_level),
-            on_stop=at_stop,
-            on_exit=at_death,
+            on_stop=on_stop,
+            on_exit=on_exit,
         ).run()
 
 
 @contextmanager
 def _recall_sockets(options: Options) -> Iterator[tuple[str, ...]]:
-    """Where those that recall are asked, in a folder for its owner alone; none where no upstream is."""
-    if not options.upstream or not can_fork():
+    """Socket paths of the recall processes, in a private folder; empty without an upstream."""
+    if not options.upstream or not supports_workers():
         yield ()
         return
     with tempfile.TemporaryDirectory(prefix="thinkback-") as folder:
@@ -203,10 +208,10 @@ def _recall_sockets(options: Options) -> Iterator[tuple[str, ...]]:
 
 @contextmanager
 def metrics_directory() -> Iterator[Callable[[int], None]]:
-    """Where all processes write their metrics, private and gone afterwards; what to do when one has died."""
+    """A private folder for the metrics of all processes; yields a callback for processes that died."""
     from prometheus_client.multiprocess import mark_process_dead
 
-    folder = tempfile.mkdtemp(prefix="thinkback-metrics-")  # for its owner alone
+    folder = tempfile.mkdtemp(prefix="thinkback-metrics-")
     os.environ[MULTIPROCESS_DIR_VARIABLE] = folder
     try:
         yield lambda pid: mark_process_dead(pid, folder)  # type: ignore[no-untyped-call]

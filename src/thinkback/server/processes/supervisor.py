@@ -1,8 +1,8 @@
-"""The supervisor: starts the processes that answer and think, restarts what dies, ends all of them in order.
+"""Supervisor: starts the worker processes, restarts those that die, and stops all of them in order.
 
-Every process hangs on a leash, a pipe from the supervisor: a word on it asks the process to stop, and its end
-says that the supervisor is gone, even by `kill -9`; either way the process finishes what is in hand and ends.
-Processes are spawned, never forked: whoever forks with threads forks their locks.
+Each process has a pipe from the supervisor. A message on it asks the process to stop; its end means that the
+supervisor is gone, even by `kill -9`. In both cases the process finishes its running work and exits.
+Processes are spawned, not forked, because a fork would copy the locks of running threads.
 """
 
 from __future__ import annotations
@@ -26,43 +26,45 @@ from thinkback.errors import ThinkbackError
 from thinkback.server.telemetry.logs import EventLog
 
 STOP_MESSAGE = b"stop"
-EXIT_CONFIG_ERROR = 78  # the exit code of a process that would fail again: it has said why (EX_CONFIG)
-STABLE_SECONDS = 10.0  # a process that lived so long had begun well
-MAX_QUICK_EXITS = 5  # in a row, then the server gives up
+EXIT_CONFIG_ERROR = 78  # EX_CONFIG: the process reported an error that a restart would not fix
+STABLE_SECONDS = 10.0  # a process that ran this long has started successfully
+MAX_QUICK_EXITS = 5  # in a row; then the server gives up
 FIRST_RESTART_DELAY_SECONDS, MAX_RESTART_DELAY_SECONDS = 0.1, 5.0
+KILL_MARGIN_SECONDS = 3.0  # after the grace period, before a process is killed
 DEFAULT_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2"}
-"""Of every process, where it is not set: with an arena a thread glibc keeps many times what is in use."""
-
-KILL_MARGIN_SECONDS = 3.0  # beyond its grace, before a process is ended by force
+"""Set for every process unless already set: with one arena per thread, glibc keeps much unused memory."""
 
 
 class StopPipe:
-    """A process's end of the pipe."""
+    """The worker's end of the pipe from the supervisor."""
 
     def __init__(self, pipe: Connection, exit_process: Callable[[int], object] = os._exit) -> None:
         self._pipe = pipe
-        self._leave = exit_process
+        self._exit_process = exit_process
 
     def on_stop(self, stop: Callable[[], None], grace_seconds: float) -> None:
-        """Call `stop` (from another thread) when asked to, or when nobody holds the leash any more.
+        """Call `stop` from another thread when the supervisor asks for it, or is gone.
 
-        A process that is still there after its grace ends all the same: an orphan has nobody to end it.
+        The process is ended after the grace period in any case: an orphan has no supervisor to kill it.
         """
         threading.Thread(
-            target=self._wait, args=(stop, grace_seconds), name="thinkback-leash", daemon=True
+            target=self._wait, args=(stop, grace_seconds), name="thinkback-stop", daemon=True
         ).start()
 
-    def _wait(self, stop: Callable[[], None], grace_s: float) -> None:
+    def _wait(self, stop: Callable[[], None], grace_seconds: float) -> None:
         with suppress(EOFError, OSError):
             self._pipe.recv_bytes()
         stop()
-        time.sleep(grace_s + KILL_MARGIN_SECONDS)
-        self._leave(1)
+        time.sleep(grace_seconds + KILL_MARGIN_SECONDS)
+        self._exit_process(1)
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one process does: `run` is a "module:function" of (leash, *given); what is given must pickle."""
+    """What one process runs: `entrypoint` ("module:function") is called with (stop_pipe, *args).
+
+    The arguments must be picklable.
+    """
 
     name: str
     entrypoint: str
@@ -71,14 +73,14 @@ class Task:
 
 @dataclass
 class _Slot:
-    """A task, and the process that does it now."""
+    """A task, and the process that runs it now."""
 
     task: Task
     process: SpawnProcess | None = None
     pipe: Connection | None = None
     started: float = 0.0
     quick_exits: int = 0
-    start_at: float = field(default=0.0)  # when to start it (again)
+    start_at: float = field(default=0.0)  # when to start the process (again)
 
     @property
     def restart_delay_seconds(self) -> float:
@@ -98,30 +100,30 @@ class Supervisor:
         on_exit: Callable[[int], None] = lambda pid: None,
     ) -> None:
         self._slots = [_Slot(task) for task in tasks]
-        self._grace_s = grace_seconds
+        self._grace_seconds = grace_seconds
         self._logs = logs
-        self._at_stop = on_stop
-        self._at_death = on_exit
-        self._deadline: float | None = None  # once it is stopping
-        self._code = 0
+        self._on_stop = on_stop
+        self._on_exit = on_exit
+        self._deadline: float | None = None  # set when it is stopping
+        self._exit_code = 0
 
     def run(self) -> int:
-        """The exit code: 0 when it was asked to stop and all ended in time."""
+        """Run all tasks; returns the exit code (0: asked to stop, and all processes ended in time)."""
         for name, value in DEFAULT_ENVIRONMENT.items():
             os.environ.setdefault(name, value)
-        with _capture_signals() as (wake, heard):
+        with _capture_signals() as (wake, received):
             try:
                 while True:
-                    if len(heard) > 1:
-                        return 128 + heard[-1]
-                    if heard and self._deadline is None:
+                    if len(received) > 1:
+                        return 128 + received[-1]
+                    if received and self._deadline is None:
                         self._stop()
                     if self._deadline is None:
                         self._start_due()
                     elif not any(slot.process for slot in self._slots):
-                        return self._code
+                        return self._exit_code
                     elif time.monotonic() > self._deadline:
-                        self._logs(30, "ended_by_force", grace_s=self._grace_s)
+                        self._logs(30, "ended_by_force", grace_s=self._grace_seconds)
                         return 1
                     self._sleep(wake)
                     self._reap()
@@ -136,21 +138,21 @@ class Supervisor:
 
     def _start(self, slot: _Slot) -> None:
         spawn = multiprocessing.get_context("spawn")
-        theirs, slot.pipe = spawn.Pipe(duplex=False)
+        child_pipe, slot.pipe = spawn.Pipe(duplex=False)
         slot.process = spawn.Process(
-            target=_run_child, args=(theirs, slot.task.entrypoint, slot.task.args), name=slot.task.name
+            target=_run_child, args=(child_pipe, slot.task.entrypoint, slot.task.args), name=slot.task.name
         )
         slot.started = time.monotonic()
         slot.process.start()
-        theirs.close()
+        child_pipe.close()
 
     def _sleep(self, wake: socket.socket) -> None:
-        """Until a signal, a death, or the next thing that is due."""
+        """Wait for a signal, the exit of a process, or the next restart or deadline."""
         now = time.monotonic()
-        dues = [slot.start_at for slot in self._slots if slot.process is None and self._deadline is None]
+        times = [slot.start_at for slot in self._slots if slot.process is None and self._deadline is None]
         if self._deadline is not None:
-            dues.append(self._deadline)
-        timeout = max(0.0, min(dues) - now) if dues else None
+            times.append(self._deadline)
+        timeout = max(0.0, min(times) - now) if times else None
         sentinels = [slot.process.sentinel for slot in self._slots if slot.process is not None]
         if wake in wait([wake, *sentinels], timeout):
             with suppress(BlockingIOError):
@@ -163,7 +165,7 @@ class Supervisor:
                 continue
             process.join()
             if process.pid is not None:
-                self._at_death(process.pid)
+                self._on_exit(process.pid)
             code = process.exitcode
             self._release(slot)
             if self._deadline is None:
@@ -175,7 +177,7 @@ class Supervisor:
         if code == EXIT_CONFIG_ERROR or slot.quick_exits >= MAX_QUICK_EXITS:
             if code != EXIT_CONFIG_ERROR:
                 self._logs(40, "gave_up", process=slot.task.name, exit_code=code, deaths=slot.quick_exits)
-            self._code = 1
+            self._exit_code = 1
             self._stop()
             return
         slot.start_at = time.monotonic() + slot.restart_delay_seconds
@@ -184,11 +186,11 @@ class Supervisor:
         )
 
     def _stop(self) -> None:
-        self._deadline = time.monotonic() + self._grace_s + KILL_MARGIN_SECONDS
-        self._at_stop()
+        self._deadline = time.monotonic() + self._grace_seconds + KILL_MARGIN_SECONDS
+        self._on_stop()
         for slot in self._slots:
             if slot.pipe is not None:
-                with suppress(OSError):  # it is gone already
+                with suppress(OSError):  # the process has already exited
                     slot.pipe.send_bytes(STOP_MESSAGE)
 
     def _kill(self) -> None:
@@ -209,29 +211,32 @@ class Supervisor:
 
 @contextmanager
 def _capture_signals() -> Iterator[tuple[socket.socket, list[int]]]:
-    """A socket that wakes at SIGTERM and SIGINT, and which came; as before afterwards."""
-    heard: list[int] = []
-    ours, theirs = socket.socketpair()
-    for each in (ours, theirs):
-        each.setblocking(False)
-    wanted = (signal.SIGTERM, signal.SIGINT)
-    before = {number: signal.signal(number, lambda number, _: heard.append(number)) for number in wanted}
-    fd = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+    """Yield a socket that becomes readable at SIGTERM or SIGINT, and the list of received signals."""
+    received: list[int] = []
+    reader, writer = socket.socketpair()
+    for end in (reader, writer):
+        end.setblocking(False)
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = {number: signal.signal(number, lambda number, _: received.append(number)) for number in numbers}
+    wakeup_fd = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
     try:
-        yield ours, heard
+        yield reader, received
     finally:
-        signal.set_wakeup_fd(fd)
+        signal.set_wakeup_fd(wakeup_fd)
         for number, handler in before.items():
             signal.signal(number, handler)
-        ours.close()
-        theirs.close()
+        reader.close()
+        writer.close()
 
 
-def _run_child(pipe: Connection, run: str, given: tuple[Any, ...]) -> None:
-    """The process: Ctrl-C reaches the whole group, but it is the supervisor's to hear."""
+def _run_child(pipe: Connection, entrypoint: str, args: tuple[Any, ...]) -> None:
+    """Main function of a worker.
+
+    It ignores Ctrl-C, which reaches the whole group: the supervisor handles it.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        resolve_name(run)(StopPipe(pipe), *given)
+        resolve_name(entrypoint)(StopPipe(pipe), *args)
     except ThinkbackError as error:
         sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
         sys.exit(EXIT_CONFIG_ERROR)

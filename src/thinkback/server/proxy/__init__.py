@@ -1,10 +1,9 @@
-"""The proxy: change one base_url, and any chat application remembers.
+"""OpenAI-compatible proxy that adds memory to any chat application: change its base_url, and it remembers.
 
-request -> splice.read -> asked -> recalling (in its time) -> splice -> upstream
-answer  -> relay (byte for byte), read on the side (reading) -> remembering -> the answer's end
+request -> inject.parse_body -> exchange -> recall (within a time limit) -> inject -> upstream
+answer  -> relay (byte for byte, read by answer_reader) -> remember -> end of the answer
 
-Behind it stands one upstream: a server on the network (remote), the model on this machine (local), or memory
-itself (itself).
+The upstream is a model server on the network, the local model, or memory alone.
 """
 
 from thinkback.errors import InvalidInput
@@ -17,8 +16,8 @@ from thinkback.server.proxy.upstreams import RemoteUpstream, Upstream
 from thinkback.server.services import Services
 
 __all__ = [
-    "MemoryOnlyUpstream",
     "LocalModelUpstream",
+    "MemoryOnlyUpstream",
     "RemoteUpstream",
     "Upstream",
     "choose_upstream",
@@ -28,18 +27,18 @@ __all__ = [
 
 
 def choose_upstream(services: Services) -> Upstream:
-    """The upstream that the options name, else the model the memory was opened with, else memory itself."""
+    """The upstream of the options, otherwise the memory's local model, otherwise memory alone."""
     options, root = services.options, services.memories.root
     if options.upstream:
         return RemoteUpstream(options.upstream, options.upstream_timeout_seconds)
     if isinstance(root.llm, LocalLLM):
         return LocalModelUpstream(root.llm, services.pool, root.embedder)
     if root.llm is not None:
-        raise InvalidInput(f"{root.llm.name} is a model elsewhere: give its base URL as the upstream")
+        raise InvalidInput(f"{root.llm.name} is a remote model: set its base URL as the upstream")
     return MemoryOnlyUpstream(services.pool, root.embedder, options.recall_limit)
 
 
 def create_recall_client(services: Services) -> RecallClient:
-    """Who recalls and remembers: an office, where the server has one."""
-    own = LocalRecallClient(services.options, services.pool)
-    return IpcRecallClient(services.options, own) if services.options.recall_sockets else own
+    """The client that recalls and remembers; it uses the recall processes if the server has any."""
+    local = LocalRecallClient(services.options, services.pool)
+    return IpcRecallClient(services.options, local) if services.options.recall_sockets else local

@@ -1,4 +1,4 @@
-"""A chat or completion request as memory sees it: the user's last message, its session, what the client sends itself, and whether to recall and remember."""
+"""A chat or completion request as memory sees it: query, session, and whether to recall and remember."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 from starlette.datastructures import Headers
 
 from thinkback.errors import InvalidInput
-from thinkback.language.scripts import clean_text
+from thinkback.language.writing_systems import clean_text
 from thinkback.memory import Memory
-from thinkback.server.principal import SESSION_HEADER, USER_HEADER, Principal, read_name_header
+from thinkback.server.identity import SESSION_HEADER, USER_HEADER, Principal, read_name_header
 from thinkback.server.proxy.inject import JsonBody
 from thinkback.server.services import Services
 from thinkback.types import Candidate, Turn
@@ -21,7 +21,11 @@ from thinkback.types import Candidate, Turn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatQuery:
-    """`said` are the texts the client sends, in order; `digest` is of all up to the user's last words."""
+    """The user's query in a request.
+
+    `text` is the user's last message; `texts` are all texts the client sends, in order; `digest` identifies
+    the conversation up to the last message of the user.
+    """
 
     operation: str = "chat"
     text: str = ""
@@ -31,31 +35,31 @@ class ChatQuery:
     user: str | None = None
     model: str = ""
     forced_tool: bool = False
-    """Whether the model must call a tool: then the call is the answer, and no other will follow."""
+    """Whether the model must call a tool: then the call is the answer, and no further answer follows."""
 
     @property
     def has_history(self) -> bool:
-        """Whether more than one message is sent: memory may hold what the client still knows."""
+        """Whether more than one message is sent; then memory may contain what the client sends itself."""
         return len(self.texts) > 1
 
 
 def parse_chat(body: JsonBody) -> ChatQuery | None:
-    """Of a chat; None without a list of messages."""
+    """Parse a chat request; None if it has no list of messages."""
     messages = body.get("messages")
     if not isinstance(messages, list):
         return None
-    each = [
+    items = [
         (message.get("role"), clean_text(message_text(message.get("content"))))
         for message in _dicts(messages)
     ]
-    users = [number for number, (role, text) in enumerate(each) if role == "user"]
-    last = users[-1] if users else -1
-    first = next((each[number][1] for number in users if each[number][1]), "")
+    user_indexes = [index for index, (role, _) in enumerate(items) if role == "user"]
+    last = user_indexes[-1] if user_indexes else -1
+    first_text = next((items[index][1] for index in user_indexes if items[index][1]), "")
     return ChatQuery(
-        text=each[last][1] if users else "",
-        session=f"chat-{hash_json(first)[:12]}",
-        digest=hash_json(each[: last + 1]),
-        texts=tuple(text for _, text in each if text),
+        text=items[last][1] if user_indexes else "",
+        session=f"chat-{hash_json(first_text)[:12]}",
+        digest=hash_json(items[: last + 1]),
+        texts=tuple(text for _, text in items if text),
         user=_text(body.get("user")) or None,
         model=_text(body.get("model")),
         forced_tool=body.get("tool_choice") not in (None, "auto", "none"),
@@ -63,7 +67,7 @@ def parse_chat(body: JsonBody) -> ChatQuery | None:
 
 
 def parse_completion(body: JsonBody) -> ChatQuery | None:
-    """Of a bare prompt; None if it is not one text."""
+    """Parse a completion request; None if its prompt is not a single text."""
     prompt = body.get("prompt")
     if isinstance(prompt, list) and len(prompt) == 1:
         (prompt,) = prompt
@@ -81,17 +85,17 @@ def parse_completion(body: JsonBody) -> ChatQuery | None:
     )
 
 
-def exclude_sent(asked: ChatQuery, items: Sequence[Candidate], turns: dict[int, Turn]) -> list[Candidate]:
-    """The memories that the client does not send itself: neither their sentence, nor all their turns.
+def exclude_sent(query: ChatQuery, items: Sequence[Candidate], turns: dict[int, Turn]) -> list[Candidate]:
+    """Leave out memories that the client sends itself: their sentence, or all of their turns.
 
-    `turns` are those that the thoughts among them come from.
+    `turns` are the source turns of the thoughts among `items`.
     """
-    sent = frozenset(asked.texts)
+    sent = frozenset(query.texts)
     return [item for item in items if not _is_sent(item, sent, turns)]
 
 
 def message_text(content: object) -> str:
-    """The text of a message: a string, or the text parts of a list; images and sounds have none."""
+    """The text of a message: a string, or the text parts of a list (images and audio have none)."""
     if isinstance(content, str):
         return content
     parts = (_text(part.get("text")) for part in _dicts(content) if part.get("type") in ("text", None))
@@ -106,7 +110,7 @@ def _is_sent(item: Candidate, sent: frozenset[str], turns: dict[int, Turn]) -> b
     if any(item.thought.sentence in text for text in sent):
         return True
     sources = {source.turn for source in item.thought.sources}
-    return bool(sources) and all(number in turns and _is_turn_sent(turns[number], sent) for number in sources)
+    return bool(sources) and all(id_ in turns and _is_turn_sent(turns[id_], sent) for id_ in sources)
 
 
 def _is_turn_sent(turn: Turn, sent: frozenset[str]) -> bool:
@@ -123,7 +127,7 @@ def _text(value: object) -> str:
 
 
 def hash_json(value: object) -> str:
-    """Of anything JSON can say: the same for the same."""
+    """A hash of any JSON value."""
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:32]
 
 
@@ -133,14 +137,14 @@ MEMORY_MODES = {
     "write": (False, True),
     "off": (False, False),
 }
-"""What `X-Thinkback-Memory` may say, and whether it then recalls and remembers."""
+"""Values of the header `X-Thinkback-Memory`, and whether the chat then recalls and remembers."""
 
 ParseRequest = Callable[[JsonBody], ChatQuery | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """`key` is the client's own name for the turn, if it gives one."""
+    """One chat with the memory it uses. `key` is the client's idempotency key, if it sends one."""
 
     memory: Memory
     query: ChatQuery
@@ -151,32 +155,35 @@ class Exchange:
 
     @property
     def unanswered_key(self) -> str:
-        """The key of what was not answered: however often the client tries again, it is kept once."""
+        """Key for a query without an answer: if the client retries, it is stored only once."""
         return f"unanswered-{hash_json([self.session, self.query.digest])}"
 
     def truncated_key(self, text: str) -> str:
-        """The key of an answer that broke off: the client's own is for the whole one."""
+        """Key for an incomplete answer: the client's own key is reserved for the complete one."""
         return f"cut-{hash_json([self.session, self.query.digest, text])}"
 
 
 def create_exchange(
-    services: Services, caller: Principal, given: Headers, body: JsonBody, ask: ParseRequest
+    services: Services, principal: Principal, headers: Headers, body: JsonBody, parse: ParseRequest
 ) -> Exchange | None:
-    """None where nothing is asked that could be remembered; InvalidInput or Refused for a false name."""
-    mode = given.get("x-thinkback-memory", "on").strip().lower()
+    """Create the exchange of a request; None if the request contains nothing that could be remembered.
+
+    Raises `InvalidInput` or `RequestRefused` for an invalid mode, user or session.
+    """
+    mode = headers.get("x-thinkback-memory", "on").strip().lower()
     if mode not in MEMORY_MODES:
         raise InvalidInput(f"X-Thinkback-Memory={mode!r:.40}: use one of {', '.join(MEMORY_MODES)}")
-    asked = ask(body)
-    if asked is None:
+    query = parse(body)
+    if query is None:
         return None
-    reads, writes = MEMORY_MODES[mode]
-    user = read_name_header(given, USER_HEADER) or (asked.user if caller.user is None else None)
-    key = given.get("idempotency-key", "").strip()
+    recalls, remembers = MEMORY_MODES[mode]
+    user = read_name_header(headers, USER_HEADER) or (query.user if principal.user is None else None)
+    key = headers.get("idempotency-key", "").strip()
     return Exchange(
-        memory=services.memories.for_principal(caller, user),
-        query=asked,
-        session=read_name_header(given, SESSION_HEADER) or asked.session,
+        memory=services.memories.for_principal(principal, user),
+        query=query,
+        session=read_name_header(headers, SESSION_HEADER) or query.session,
         key=f"client-{hash_json(key)}" if key else None,
-        may_recall=reads and "read" in caller.scopes,
-        may_remember=writes and "write" in caller.scopes,
+        may_recall=recalls and "read" in principal.scopes,
+        may_remember=remembers and "write" in principal.scopes,
     )

@@ -1,4 +1,9 @@
-"""Handles one chat request: recall within its time limit, send to the upstream, relay the answer, remember the turn; also when the client disconnects."""
+"""Handles one chat: recall, send to the upstream, relay the answer, remember the turn.
+
+Memory never fails a chat: a recall that is slow or broken is skipped. The user's message is stored even if
+the upstream does not answer or the client disconnects, and only once if the client retries; an answer that
+breaks off is stored as far as it was delivered.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +20,30 @@ from thinkback.errors import Conflict, ThinkbackError
 from thinkback.memory import Memory
 from thinkback.server import errors
 from thinkback.server.circuit_breaker import CircuitBreaker
-from thinkback.server.options import Options
 from thinkback.server.proxy import inject
-from thinkback.server.proxy.answer_reader import AnswerText
+from thinkback.server.proxy.answer_capture import AnswerText
 from thinkback.server.proxy.exchange import ChatQuery, Exchange
 from thinkback.server.proxy.inject import JsonBody
-from thinkback.server.proxy.recall_client import ChatTurn, RecallClient, RecalledMemories, UnusableQuery
+from thinkback.server.proxy.recall_client import (
+    ChatTurn,
+    RecallClient,
+    RecalledMemories,
+    UnusableQuery,
+)
 from thinkback.server.proxy.relay import Relay
 from thinkback.server.proxy.upstreams import Upstream, UpstreamRequest, UpstreamResponse
+from thinkback.server.services import Options
 from thinkback.server.telemetry import Telemetry, spans
 from thinkback.server.thread_pool import DeadlineExceeded
+
+STAGE_METRIC = "thinkback_proxy_stage_seconds"
+MAX_UNQUEUED_RECALLS = 4  # concurrent recalls that are always started
+MAX_QUEUE_SHARE = 0.5  # share of its timeout that a recall may spend waiting for others
+MAX_RECALL_PAUSE_SECONDS = 10.0
+UNREACHED_ANSWER = AnswerText("", "unreached")
+
+_SMOOTHING = 0.1  # weight of the last recall in the average duration
+_log = logging.getLogger("thinkback.server.proxy")
 
 
 class ClientDisconnected(Exception):
@@ -32,8 +51,10 @@ class ClientDisconnected(Exception):
 
 
 class CancelOnDisconnect:
-    """`async with Departure(receive)`: what stands inside is cancelled, as by `asyncio.timeout`, and ends
-    with Gone. The request's body has been read before."""
+    """`async with CancelOnDisconnect(receive):` cancels the block when the client disconnects.
+
+    The block then ends with `ClientDisconnected`. The request's body must have been read before.
+    """
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -42,16 +63,19 @@ class CancelOnDisconnect:
     async def __aenter__(self) -> Self:
         task = asyncio.current_task()
         if task is None:
-            raise RuntimeError("only a task can be left")
+            raise RuntimeError("CancelOnDisconnect needs a running task")
         self._task = task
         self._watch = asyncio.create_task(self._listen())
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        error_type: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._watch.cancel()
-        if self._disconnected and self._task.uncancel() == 0 and kind is asyncio.CancelledError:
+        if self._disconnected and self._task.uncancel() == 0 and error_type is asyncio.CancelledError:
             raise ClientDisconnected from error
 
     async def _listen(self) -> None:
@@ -61,65 +85,55 @@ class CancelOnDisconnect:
         self._task.cancel()
 
 
-recall_log = logging.getLogger("thinkback.server.proxy")
-
-MAX_UNQUEUED_RECALLS = 4  # recalls that never wait for others' to be let in
-MAX_QUEUE_SHARE = (
-    0.5  # of the time of a recall may go by waiting behind others: to be recalled for is worth a moment
-)
-MAX_RECALL_PAUSE_SECONDS = 10.0
-_SMOOTHING = 0.1  # how much the last recall changes what one is thought to take
-
-
 class RecallStep:
-    """Recall for the whole proxy: it is skipped rather than queued for, and left alone where it is broken."""
+    """Recall for all chats of this process. It is skipped when it is overloaded, slow or broken."""
 
-    def __init__(self, options: Options, clerk: RecallClient, telemetry: Telemetry) -> None:
+    def __init__(self, options: Options, client: RecallClient, telemetry: Telemetry) -> None:
         self._options = options
-        self._clerk = clerk
+        self._client = client
         self._telemetry = telemetry
         self._breaker = CircuitBreaker(max_pause_seconds=MAX_RECALL_PAUSE_SECONDS)
-        self._in_hand = 0
-        self._average_seconds = 0.0  # seconds, on average
+        self._running = 0
+        self._average_seconds = 0.0
 
-    async def run(self, memory: Memory, asked: ChatQuery) -> RecalledMemories:
-        """Never raises: the chat passes with what there is."""
-        if not asked.text.strip():
+    async def run(self, memory: Memory, query: ChatQuery) -> RecalledMemories:
+        """Recall for a chat. Never raises: if recall is not possible, the result says why."""
+        if not query.text.strip():
             return RecalledMemories()
         if self._is_overloaded() or not self._breaker.allows_call():
             return self._skip("busy")
-        began = time.perf_counter()
-        self._in_hand += 1
+        started = time.perf_counter()
+        self._running += 1
         try:
             with self._telemetry.span("search_memory", {"gen_ai.operation.name": "search_memory"}):
-                found = await self._clerk.recall(memory, asked)
-        except DeadlineExceeded:  # no reason to stop asking: only a few chats wait at once
+                found = await self._client.recall(memory, query)
+        except DeadlineExceeded:  # not a failure: slow recalls limit themselves by `_is_overloaded`
             self._breaker.record_abandoned()
             return self._skip("slow")
-        except UnusableQuery:  # the question's own fault
+        except UnusableQuery:  # caused by the query, not by memory
             self._breaker.record_abandoned()
             return self._skip("unfit")
-        except Exception as error:  # whatever memory fails with must not cost the chat
+        except Exception as error:  # no failure of memory may fail the chat
             self._breaker.record_failure()
-            recall_log.warning("recall failed: %s", type(error).__name__)
+            _log.warning("recall failed: %s", type(error).__name__)
             return self._skip("broken")
-        except BaseException:  # the client has gone
+        except BaseException:  # the client disconnected
             self._breaker.record_abandoned()
             raise
         finally:
-            self._in_hand -= 1
+            self._running -= 1
         self._breaker.record_success()
         self._average_seconds += _SMOOTHING * (found.seconds - self._average_seconds)
         self._telemetry.count("thinkback_recalls_total")
-        self._telemetry.observe("thinkback_proxy_stage_seconds", time.perf_counter() - began, stage="recall")
+        self._telemetry.observe(STAGE_METRIC, time.perf_counter() - started, stage="recall")
         self._telemetry.observe("thinkback_proxy_cpu_seconds", found.seconds, stage="recall")
         return found
 
     def _is_overloaded(self) -> bool:
-        """Whether those before it would take too much of its time."""
+        """Whether the running recalls would use up too much of this one's time."""
         return (
-            self._in_hand >= MAX_UNQUEUED_RECALLS
-            and self._in_hand * self._average_seconds > MAX_QUEUE_SHARE * self._options.recall_timeout_seconds
+            self._running >= MAX_UNQUEUED_RECALLS
+            and self._running * self._average_seconds > MAX_QUEUE_SHARE * self._options.recall_timeout_seconds
         )
 
     def _skip(self, reason: str) -> RecalledMemories:
@@ -127,83 +141,80 @@ class RecallStep:
         return RecalledMemories(skipped=reason)
 
 
-log = logging.getLogger("thinkback.server.proxy")
-
-
 @dataclass(frozen=True, slots=True)
 class RememberResult:
-    """What became of the turn, in a word; `turn` names it."""
+    """What happened to the turn (the `kept=` word of X-Thinkback-Memory), and its ref if it was stored."""
 
     status: str = ""
     turn: str = ""
 
 
 class RememberStep:
-    def __init__(self, clerk: RecallClient, telemetry: Telemetry) -> None:
-        self._clerk = clerk
+    """Stores the turn of a chat before the client receives the end of the answer."""
+
+    def __init__(self, client: RecallClient, telemetry: Telemetry) -> None:
+        self._client = client
         self._telemetry = telemetry
 
     async def run(
-        self, exchange: Exchange, found: RecalledMemories, heard: AnswerText, *, by_memory: bool = False
+        self, exchange: Exchange, found: RecalledMemories, answer: AnswerText, *, by_memory: bool = False
     ) -> RememberResult:
-        """Never raises: the answer ends as it should, whatever became of its turn."""
-        if heard.outcome not in ("answered", "tools"):
-            self._telemetry.count("thinkback_upstream_errors_total", reason=heard.outcome)
-            log.warning("answer %s", heard.outcome)
+        """Store the turn. Never raises: the answer ends as it should, whatever happens to its turn."""
+        if answer.outcome not in ("answered", "tools"):
+            self._telemetry.count("thinkback_upstream_errors_total", reason=answer.outcome)
+            _log.warning("answer %s", answer.outcome)
         if not exchange.may_remember:
             return RememberResult()
-        if heard.outcome == "tools" and not exchange.query.forced_tool:
+        if answer.outcome == "tools" and not exchange.query.forced_tool:
             return RememberResult("later")
-        query, response, key = exchange.query.text, heard.text.strip() and heard.text, exchange.key
+        query, response, key = exchange.query.text, answer.text.strip() and answer.text, exchange.key
         if by_memory:
             response = ""
-        elif heard.outcome == "cut":
-            key = exchange.truncated_key(heard.text)
+        elif answer.outcome == "cut":
+            key = exchange.truncated_key(answer.text)
         elif not response:
             key = exchange.unanswered_key
         if not query.strip() and not response:
             return RememberResult("nothing")
-        kept = await self._remember(exchange, found, query, response, key)
-        return RememberResult("question", kept.turn) if kept.status == "answer" and not response else kept
+        result = await self._remember(exchange, found, query, response, key)
+        return (
+            RememberResult("question", result.turn) if result.status == "answer" and not response else result
+        )
 
     async def _remember(
         self, exchange: Exchange, found: RecalledMemories, query: str, response: str, key: str | None
     ) -> RememberResult:
-        began = time.perf_counter()
-        said = ChatTurn(query=query, response=response, session=exchange.session, key=key, used=found.used)
+        started = time.perf_counter()
+        turn = ChatTurn(query=query, response=response, session=exchange.session, key=key, used=found.used)
         try:
             with self._telemetry.span("create_memory", {"gen_ai.operation.name": "create_memory"}):
-                turn = await self._clerk.remember(exchange.memory, said)
+                ref = await self._client.remember(exchange.memory, turn)
         except DeadlineExceeded:
             self._telemetry.count("thinkback_turns_late_total")
             return RememberResult("late")
-        except Conflict:  # the client's own key: it has tried again, and the turn of its first try stands
+        except Conflict:  # the client has retried with its own key; the turn of its first attempt is kept
             return RememberResult("earlier")
-        except Exception as error:  # whatever memory fails with must not cost the answer
+        except Exception as error:  # no failure of memory may fail the answer
             self._telemetry.count("thinkback_turns_lost_total", error=type(error).__name__)
             return RememberResult("failed")
-        self._telemetry.observe(
-            "thinkback_proxy_stage_seconds", time.perf_counter() - began, stage="remember"
-        )
-        return RememberResult("answer", turn)
-
-
-STAGE_METRIC = "thinkback_proxy_stage_seconds"
-UNREACHED_ANSWER = AnswerText("", "unreached")
+        self._telemetry.observe(STAGE_METRIC, time.perf_counter() - started, stage="remember")
+        return RememberResult("answer", ref)
 
 
 class ChatHandler:
+    """One chat request from its arrival to the end of its answer."""
+
     def __init__(
         self,
         upstream: Upstream,
-        recalling: RecallStep,
-        remembering: RememberStep,
+        recall: RecallStep,
+        remember: RememberStep,
         telemetry: Telemetry,
         exchange: Exchange,
     ) -> None:
         self._upstream = upstream
-        self._recalling = recalling
-        self._remembering = remembering
+        self._recall_step = recall
+        self._remember_step = remember
         self._telemetry = telemetry
         self._exchange = exchange
         self._found = RecalledMemories()
@@ -214,24 +225,24 @@ class ChatHandler:
     async def run(
         self, request: UpstreamRequest, body: JsonBody, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        asked = self._exchange.query
-        told = {"gen_ai.operation.name": asked.operation, "gen_ai.request.model": asked.model}
+        query = self._exchange.query
+        attributes = {"gen_ai.operation.name": query.operation, "gen_ai.request.model": query.model}
         try:
-            with self._telemetry.span(f"{asked.operation} {asked.model}", told):
+            with self._telemetry.span(f"{query.operation} {query.model}", attributes):
                 async with CancelOnDisconnect(receive):
                     await self._process(request, body, scope, receive, send)
         except ClientDisconnected:
             await self._remember_partial()
-        except BaseException:  # the server stops, or this is a mistake of ours: the turn is kept all the same
+        except BaseException:  # the server stops, or there is a bug: the turn is stored all the same
             await self._remember_partial()
             raise
 
     async def _process(
         self, request: UpstreamRequest, body: JsonBody, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        talk = self._exchange
-        if talk.may_recall:
-            self._found = await self._recalling.run(talk.memory, talk.query)
+        exchange = self._exchange
+        if exchange.may_recall:
+            self._found = await self._recall_step.run(exchange.memory, exchange.query)
         try:
             answer = await self._send_upstream(request, body)
         except ThinkbackError as error:
@@ -244,36 +255,35 @@ class ChatHandler:
         await self._relay.run()
 
     async def _send_upstream(self, request: UpstreamRequest, body: JsonBody) -> UpstreamResponse:
-        talk, found = self._exchange, self._found
-        spliced = inject.inject_memories(body, found.block) if found.block else None
-        asked = replace(
+        exchange, found = self._exchange, self._found
+        injected = inject.inject_memories(body, found.block) if found.block else None
+        request = replace(
             request,
             headers={**request.headers, **spans.trace_headers()},
-            body=request.body if spliced is None else spliced,
-            memory=talk.memory if talk.may_recall else None,
-            text=talk.query.text,
+            body=request.body if injected is None else injected,
+            memory=exchange.memory if exchange.may_recall else None,
+            text=exchange.query.text,
             recollection=found.recollection,
         )
-        began = time.perf_counter()
+        started = time.perf_counter()
         try:
-            return await self._upstream.send(asked)
+            return await self._upstream.send(request)
         finally:
-            self._telemetry.observe(STAGE_METRIC, time.perf_counter() - began, stage="upstream")
+            self._telemetry.observe(STAGE_METRIC, time.perf_counter() - started, stage="upstream")
 
-    async def _remember(self, heard: AnswerText) -> dict[str, str]:
-        """Remembered once; the headers that tell so."""
+    async def _remember(self, answer: AnswerText) -> dict[str, str]:
+        """Remember the turn, once; returns the response headers that report it."""
         if self._remembered:
             return {}
         self._remembered = True
-        by_memory = self._by_memory
-        kept = await self._remembering.run(self._exchange, self._found, heard, by_memory=by_memory)
-        answer = "" if heard.outcome == "answered" else f"; answer={heard.outcome}"
-        how = f"; kept={kept.status}" if kept.status else ""
-        told = self._response_headers({"X-Thinkback-Memory": f"{self._memory_status()}{how}{answer}"})
-        return {**told, "X-Thinkback-Turn": kept.turn} if kept.turn else told
+        result = await self._remember_step.run(self._exchange, self._found, answer, by_memory=self._by_memory)
+        outcome = "" if answer.outcome == "answered" else f"; answer={answer.outcome}"
+        kept = f"; kept={result.status}" if result.status else ""
+        headers = self._response_headers({"X-Thinkback-Memory": f"{self._memory_status()}{kept}{outcome}"})
+        return {**headers, "X-Thinkback-Turn": result.turn} if result.turn else headers
 
     async def _remember_partial(self) -> None:
-        """What was delivered, or at least asked, is kept."""
+        """Remember what was delivered, or at least what was asked."""
         if self._relay is None:
             await self._remember(UNREACHED_ANSWER)
         else:

@@ -1,8 +1,8 @@
-"""Memories put into a request: one insertion, every other byte stays as it came.
+"""Inserts memories into a request and leaves every other byte unchanged.
 
-A model's own server may know fields, numbers and orders of keys that we do not, so a request is never parsed
-and written anew. Some models allow one system message alone, and only at the start: where the first message
-is one, the memories are appended to it, else they come as a system message before it.
+A model server may know fields, number formats and key orders that we do not, so a request is never parsed and
+serialised again. Some models allow only one system message, at the start: if the first message is one, the
+memories are appended to it, otherwise a system message is inserted before it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SYSTEM_ROLES = ("system", "developer")
 
 @dataclass(frozen=True, slots=True)
 class JsonBody:
-    """A request's JSON object: its text, and its members by key (of a key given twice, the last)."""
+    """A request's JSON object: its text, and its members by key (the last one, if a key is repeated)."""
 
     text: str
     members: Mapping[str, Member]
@@ -31,35 +31,39 @@ class JsonBody:
 
 
 def parse_body(raw: bytes) -> JsonBody | None:
-    """The body as an object, or None if it is none: then the upstream says so in its own words."""
+    """Parse the body; None if it is not a JSON object (the upstream then reports the error)."""
     try:
         text = raw.decode()
-        found, end = json_spans.read_members(text, json_spans.skip_whitespace(text, 0))
+        members, end = json_spans.read_members(text, json_spans.skip_whitespace(text, 0))
         if json_spans.skip_whitespace(text, end) != len(text):
             return None
     except (ValueError, RecursionError):
         return None
-    return JsonBody(text, {member.key: member for member in found})
+    return JsonBody(text, {member.key: member for member in members})
 
 
 def inject_memories(body: JsonBody, block: str) -> bytes | None:
-    """The body with the block at its place; None where it has no place for one."""
-    place = _messages_insertion(body, block) if "messages" in body.members else _prompt_insertion(body, block)
-    if place is None:
+    """The body with the block of memories inserted; None if there is no place for it."""
+    if "messages" in body.members:
+        insertion = _messages_insertion(body, block)
+    else:
+        insertion = _prompt_insertion(body, block)
+    if insertion is None:
         return None
-    at, inserted = place
+    at, inserted = insertion
     return f"{body.text[:at]}{inserted}{body.text[at:]}".encode()
 
 
 def _messages_insertion(body: JsonBody, block: str) -> tuple[int, str] | None:
+    """Where to insert into a list of messages, and what."""
     messages = body.members["messages"]
     if not isinstance(messages.value, list) or not messages.value:
         return None
     first = json_spans.skip_whitespace(body.text, messages.start + 1)
     message = messages.value[0]
     if isinstance(message, dict) and message.get("role") in SYSTEM_ROLES:
-        inside = {member.key: member for member in json_spans.read_members(body.text, first)[0]}
-        content = inside.get("content")
+        members = {member.key: member for member in json_spans.read_members(body.text, first)[0]}
+        content = members.get("content")
         if content is not None and isinstance(content.value, str):
             return content.end - 1, _escape(f"\n\n{block}" if content.value else block)
         if content is not None and isinstance(content.value, list):
@@ -69,7 +73,7 @@ def _messages_insertion(body: JsonBody, block: str) -> tuple[int, str] | None:
 
 
 def _prompt_insertion(body: JsonBody, block: str) -> tuple[int, str] | None:
-    """Before a prompt of one text; several, or tokens, stay alone."""
+    """Insert before a single text prompt; token prompts and several prompts are left unchanged."""
     prompt = body.members.get("prompt")
     if prompt is None:
         return None
@@ -81,5 +85,5 @@ def _prompt_insertion(body: JsonBody, block: str) -> tuple[int, str] | None:
 
 
 def _escape(text: str) -> str:
-    """As it stands between the quotes of a JSON string."""
+    """Escape text for the inside of a JSON string."""
     return json.dumps(text)[1:-1]

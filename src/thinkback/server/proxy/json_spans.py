@@ -1,4 +1,7 @@
-"""Positions of values in JSON text, so that text can be inserted without rewriting the rest, and the text of an answer whose JSON is cut off."""
+"""Finds the positions of values in JSON text, also in text that is cut off.
+
+`inject` uses the positions to insert text without changing the rest.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ _WHITESPACE = re.compile(r"[ \t\n\r]*")
 
 
 def _ignore_number(_: str) -> int:
-    """A number, of any length: nobody looks at it here."""
+    """Numbers of any length are accepted; their value is not needed here."""
     return 0
 
 
@@ -18,7 +21,7 @@ _DECODER = json.JSONDecoder(parse_int=_ignore_number, parse_float=_ignore_number
 
 
 class Member(NamedTuple):
-    """One value of an object, from `start` up to, not including, `end`."""
+    """A member of a JSON object; its value is `text[start:end]`."""
 
     key: str
     value: Any
@@ -27,51 +30,54 @@ class Member(NamedTuple):
 
 
 def read_members(text: str, at: int) -> tuple[list[Member], int]:
-    """The members of the object that begins at `at`, and where it ends; ValueError where there is none."""
+    """Read the object that starts at `at`; returns its members and its end.
+
+    Raises `ValueError` if there is no complete object.
+    """
     if text[at : at + 1] != "{":
-        raise ValueError("no object here")
-    found: list[Member] = []
+        raise ValueError("no object at this position")
+    members: list[Member] = []
     at = skip_whitespace(text, at + 1)
     if text[at : at + 1] == "}":
-        return found, at + 1
+        return members, at + 1
     while True:
         member = _read_member(text, at)
-        found.append(member)
+        members.append(member)
         at = skip_whitespace(text, member.end)
-        mark = text[at : at + 1]
-        if mark == "}":
-            return found, at + 1
-        if mark != ",":
-            raise ValueError("an object that does not go on")
+        separator = text[at : at + 1]
+        if separator == "}":
+            return members, at + 1
+        if separator != ",":
+            raise ValueError("incomplete object")
         at = skip_whitespace(text, at + 1)
 
 
 def skip_whitespace(text: str, at: int) -> int:
-    """Where the white space ends."""
+    """The position after any white space."""
     match = _WHITESPACE.match(text, at)
     return match.end() if match else at
 
 
 def read_key(text: str, at: int) -> tuple[str, int]:
-    """The key at `at`, and where its value begins."""
+    """The key at `at`, and the position of its value."""
     if text[at : at + 1] != '"':
-        raise ValueError("no key here")
+        raise ValueError("no key at this position")
     name, at = _DECODER.raw_decode(text, at)
     at = skip_whitespace(text, at)
     if text[at : at + 1] != ":":
-        raise ValueError("a key without a value")
+        raise ValueError("key without a value")
     return name, skip_whitespace(text, at + 1)
 
 
 def read_value(text: str, at: int) -> tuple[Any, int]:
-    """The value at `at`, and where it ends."""
+    """The value at `at`, and its end."""
     return _DECODER.raw_decode(text, at)
 
 
 def _read_member(text: str, at: int) -> Member:
     name, start = read_key(text, at)
-    held, end = read_value(text, start)
-    return Member(name, held, start, end)
+    value, end = read_value(text, start)
+    return Member(name, value, start, end)
 
 
 _TEXT_PATHS = (("message", "content"), ("text",))
@@ -80,14 +86,14 @@ _LONE_SURROGATE = re.compile("[\ud800-\udbff]")
 
 
 def partial_text(text: str) -> str:
-    """What `choices[0]` says in a text that begins as an answer and does not end as one."""
+    """The text of `choices[0]` in an answer whose JSON is cut off; empty if none has arrived."""
     try:
         at = _find_key(text, skip_whitespace(text, 0), "choices")
         at = skip_whitespace(text, at + 1) if text[at : at + 1] == "[" else -1
         for path in _TEXT_PATHS if at >= 0 else ():
-            found = _find_path(text, at, path)
-            if found >= 0 and text[found : found + 1] == '"':
-                return _read_partial_string(text, found)
+            position = _find_path(text, at, path)
+            if position >= 0 and text[position : position + 1] == '"':
+                return _read_partial_string(text, position)
     except (ValueError, RecursionError):
         pass
     return ""
@@ -100,7 +106,7 @@ def _find_path(text: str, at: int, path: tuple[str, ...]) -> int:
 
 
 def _find_key(text: str, at: int, name: str) -> int:
-    """Where the value of that key begins, in the object at `at`; -1 if the text ends or breaks before it."""
+    """The position of a key's value in the object at `at`; -1 if the text ends or is invalid before it."""
     if at < 0 or text[at : at + 1] != "{":
         return -1
     at = skip_whitespace(text, at + 1)
@@ -119,7 +125,7 @@ def _find_key(text: str, at: int, name: str) -> int:
 
 
 def _read_partial_string(text: str, at: int) -> str:
-    """The string at `at`, as far as it is one."""
-    inner = _STRING_BODY.match(text, at + 1)
-    said = str(json.loads(f'"{inner[0]}"', strict=False)) if inner else ""
-    return said[:-1] if _LONE_SURROGATE.match(said[-1:]) else said
+    """The string at `at`, as far as the text goes."""
+    match = _STRING_BODY.match(text, at + 1)
+    value = str(json.loads(f'"{match[0]}"', strict=False)) if match else ""
+    return value[:-1] if _LONE_SURROGATE.match(value[-1:]) else value

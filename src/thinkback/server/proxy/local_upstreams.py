@@ -1,4 +1,4 @@
-"""Upstreams inside this process (the local model, or memory alone) and the OpenAI JSON objects they answer with."""
+"""Upstreams inside this process: the local model, or memory alone. They answer in OpenAI's JSON format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ from thinkback.llms.local import LocalLLM
 from thinkback.protocols import Embedder
 from thinkback.recall.answer import answer_from_memory
 from thinkback.server.errors import RequestRefused
-from thinkback.server.proxy.upstreams import RawHeaders, UpstreamBroken, UpstreamRequest, UpstreamResponse
+from thinkback.server.proxy.upstreams import (
+    RawHeaders,
+    UpstreamBroken,
+    UpstreamRequest,
+    UpstreamResponse,
+)
 from thinkback.server.thread_pool import ThreadPool
 from thinkback.types import Recollection
 
@@ -35,18 +40,18 @@ STREAM_HEADERS: RawHeaders = [
 MAX_EMBEDDING_INPUTS = 2048
 
 
-def completion_object(text: str, model: str, *, bare: bool) -> dict[str, Any]:
-    """A whole answer; a `bare` one completes a prompt instead of a chat."""
-    said = {"text": text} if bare else {"message": {"role": "assistant", "content": text}}
-    kind = "text_completion" if bare else "chat.completion"
+def completion_object(text: str, model: str, *, text_completion: bool) -> dict[str, Any]:
+    """A complete answer, of a chat or (`text_completion`) of a prompt."""
+    content = {"text": text} if text_completion else {"message": {"role": "assistant", "content": text}}
+    kind = "text_completion" if text_completion else "chat.completion"
     usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
-    return {**_object_head(kind, model), "choices": [_choice(said, "stop")], "usage": usage}
+    return {**_object_head(kind, model), "choices": [_choice(content, "stop")], "usage": usage}
 
 
-def stream_objects(text: str, model: str, *, bare: bool) -> list[dict[str, Any]]:
-    """The same as the events of a stream."""
-    head = _object_head("text_completion" if bare else "chat.completion.chunk", model)
-    if bare:
+def stream_objects(text: str, model: str, *, text_completion: bool) -> list[dict[str, Any]]:
+    """The same answer as the events of a stream."""
+    head = _object_head("text_completion" if text_completion else "chat.completion.chunk", model)
+    if text_completion:
         return [{**head, "choices": [_choice({"text": text}, "stop")]}]
     first = {"delta": {"role": "assistant", "content": text}}
     return [
@@ -64,31 +69,31 @@ def model_object(name: str) -> dict[str, Any]:
 
 
 def texts_to_embed(request: Mapping[str, Any], dim: int) -> list[str]:
-    """What is to be embedded; InvalidInput for what only others can do."""
+    """The texts of an embeddings request; raises `InvalidInput` for options that we do not support."""
     given = request.get("input")
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise InvalidInput("input: give a text or a list of texts; tokens are not understood here")
+        raise InvalidInput("input: give a text or a list of texts; token ids are not supported")
     if len(texts) > MAX_EMBEDDING_INPUTS:
         raise InvalidInput(f"input: at most {MAX_EMBEDDING_INPUTS} texts at a time, not {len(texts)}")
     if request.get("dimensions") not in (None, dim):
-        raise InvalidInput(f"dimensions: this embedder has {dim}, no other number")
+        raise InvalidInput(f"dimensions: this embedder only has {dim}")
     return texts
 
 
 def embedding_list(vectors: npt.NDArray[np.float32], name: str, encoding: object) -> dict[str, Any]:
-    def told(vector: npt.NDArray[np.float32]) -> str | list[float]:
+    def encode(vector: npt.NDArray[np.float32]) -> str | list[float]:
         if encoding == "base64":
             return base64.b64encode(vector.astype("<f4").tobytes()).decode()
         return [float(value) for value in vector]
 
-    data = [{"object": "embedding", "index": n, "embedding": told(row)} for n, row in enumerate(vectors)]
+    data = [{"object": "embedding", "index": n, "embedding": encode(row)} for n, row in enumerate(vectors)]
     usage = {"prompt_tokens": 0, "total_tokens": 0}
     return {"object": "list", "data": data, "model": name, "usage": usage}
 
 
 def parse_request(body: bytes) -> dict[str, Any]:
-    """The request as an object; Refused as OpenAI would."""
+    """The request's JSON object; raises `RequestRefused` (400) if it is not one."""
     try:
         request = json.loads(body)
     except (ValueError, RecursionError):
@@ -101,18 +106,18 @@ def parse_request(body: bytes) -> dict[str, Any]:
 def json_response(
     value: Mapping[str, Any], status: int = 200, *, by_memory: bool = False
 ) -> UpstreamResponse:
-    """An answer that is there."""
+    """A complete JSON response."""
     raw = json.dumps(value, ensure_ascii=False).encode(errors="replace")
     length = str(len(raw)).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", length)]
-    return UpstreamResponse(status, headers, _once(raw), by_memory)
+    return UpstreamResponse(status, headers, _single_chunk(raw), by_memory)
 
 
 def encode_event(value: Mapping[str, Any]) -> bytes:
     return f"data: {json.dumps(value, ensure_ascii=False)}\n\n".encode(errors="replace")
 
 
-async def _once(raw: bytes) -> AsyncGenerator[bytes, None]:
+async def _single_chunk(raw: bytes) -> AsyncGenerator[bytes, None]:
     yield raw
 
 
@@ -125,11 +130,13 @@ def _object_head(kind: str, model: str) -> dict[str, Any]:
     }
 
 
-def _choice(said: Mapping[str, Any], finish: str | None) -> dict[str, Any]:
-    return {"index": 0, **said, "finish_reason": finish, "logprobs": None}
+def _choice(content: Mapping[str, Any], finish_reason: str | None) -> dict[str, Any]:
+    return {"index": 0, **content, "finish_reason": finish_reason, "logprobs": None}
 
 
 class InProcessUpstream(ABC):
+    """Base class: lists its one model, and embeds with the memory's embedder."""
+
     def __init__(self, name: str, pool: ThreadPool, embedder: Embedder) -> None:
         self._name = name
         self._pool = pool
@@ -140,70 +147,66 @@ class InProcessUpstream(ABC):
             return json_response(model_list(self._name))
         if request.method != "POST":
             if request.path != f"/models/{self._name}":
-                raise RequestRefused(404, f"no such model here: there is {self._name!r}", "model_not_found")
+                raise RequestRefused(404, f"no such model: there is only {self._name!r}", "model_not_found")
             return json_response(model_object(self._name))
-        asked = parse_request(request.body)
+        body = parse_request(request.body)
         if request.path == "/embeddings":
-            return await self._embed(asked)
-        return await self.answer(request, asked, bare=request.path == "/completions")
+            return await self._embed(body)
+        return await self.answer(request, body, text_completion=request.path == "/completions")
 
     @abstractmethod
     async def answer(
-        self, request: UpstreamRequest, asked: dict[str, Any], *, bare: bool
+        self, request: UpstreamRequest, body: dict[str, Any], *, text_completion: bool
     ) -> UpstreamResponse:
-        """A chat's, or of a `bare` request the completion of a prompt."""
+        """Answer a chat, or (`text_completion`) complete a prompt."""
 
     @abstractmethod
     async def close(self) -> None: ...
 
-    async def _embed(self, asked: dict[str, Any]) -> UpstreamResponse:
-        texts = texts_to_embed(asked, self._embedder.dim)
+    async def _embed(self, body: dict[str, Any]) -> UpstreamResponse:
+        texts = texts_to_embed(body, self._embedder.dim)
         vectors = await self._pool.run(lambda: self._embedder.embed(texts))
-        return json_response(embedding_list(vectors, self._embedder.name, asked.get("encoding_format")))
+        return json_response(embedding_list(vectors, self._embedder.name, body.get("encoding_format")))
 
 
 MEMORY_MODEL_NAME = "thinkback"
 
 
 class MemoryOnlyUpstream(InProcessUpstream):
-    """What it says is what was said to it: no answer of it is remembered as news."""
+    """Answers from memory without a model (see `recall.answer`). Its answers are never remembered."""
 
-    def __init__(self, desk: ThreadPool, embedder: Embedder, recalled: int) -> None:
-        super().__init__(MEMORY_MODEL_NAME, desk, embedder)
-        self._recalled = recalled
+    def __init__(self, pool: ThreadPool, embedder: Embedder, recall_limit: int) -> None:
+        super().__init__(MEMORY_MODEL_NAME, pool, embedder)
+        self._recall_limit = recall_limit
 
     async def answer(
-        self, request: UpstreamRequest, asked: dict[str, Any], *, bare: bool
+        self, request: UpstreamRequest, body: dict[str, Any], *, text_completion: bool
     ) -> UpstreamResponse:
         if not request.text.strip():
-            raise RequestRefused(
-                400, "nothing is asked: give a message of the user, or a prompt, in words", "no_text"
-            )
+            raise RequestRefused(400, "the request has no text: send a user message or a prompt", "no_text")
         text = await self._pool.run(lambda: answer_from_memory(request.text, self._recall(request)))
-        if not asked.get("stream"):
-            return json_response(completion_object(text, MEMORY_MODEL_NAME, bare=bare), by_memory=True)
-        return UpstreamResponse(
-            200,
-            STREAM_HEADERS,
-            _encode_stream(stream_objects(text, MEMORY_MODEL_NAME, bare=bare)),
-            by_memory=True,
-        )
+        if not body.get("stream"):
+            return json_response(
+                completion_object(text, MEMORY_MODEL_NAME, text_completion=text_completion), by_memory=True
+            )
+        events = _encode_stream(stream_objects(text, MEMORY_MODEL_NAME, text_completion=text_completion))
+        return UpstreamResponse(200, STREAM_HEADERS, events, by_memory=True)
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Nothing to close."""
 
     def _recall(self, request: UpstreamRequest) -> Recollection:
-        """What was recalled on the way; an answer from memory waits for it, as no other does."""
+        """The recollection of the request, or a new recall (without a time limit) if it was skipped."""
         if request.recollection is not None:
             return request.recollection
         if request.memory is None:
             return Recollection(query=request.text, items=())
-        return request.memory.recall(request.text, k=self._recalled)
+        return request.memory.recall(request.text, k=self._recall_limit)
 
 
-async def _encode_stream(pieces: list[dict[str, Any]]) -> AsyncGenerator[bytes, None]:
-    for piece in pieces:
-        yield encode_event(piece)
+async def _encode_stream(events: list[dict[str, Any]]) -> AsyncGenerator[bytes, None]:
+    for event in events:
+        yield encode_event(event)
     yield STREAM_END
 
 
@@ -211,31 +214,31 @@ ModelAnswer = dict[str, Any]
 
 
 class LocalModelUpstream(InProcessUpstream):
-    """A GGUF file's own answers in OpenAI's form, one question at a time."""
+    """Answers with a local GGUF model, one request at a time."""
 
-    def __init__(self, llm: LocalLLM, desk: ThreadPool, embedder: Embedder) -> None:
-        super().__init__(llm.name, desk, embedder)
+    def __init__(self, llm: LocalLLM, pool: ThreadPool, embedder: Embedder) -> None:
+        super().__init__(llm.name, pool, embedder)
         self._llm = llm
 
     async def answer(
-        self, request: UpstreamRequest, asked: dict[str, Any], *, bare: bool
+        self, request: UpstreamRequest, body: dict[str, Any], *, text_completion: bool
     ) -> UpstreamResponse:
-        answers = _iterate_in_thread(self._llm.create_completion(asked, text_completion=bare))
+        answers = _iterate_in_thread(self._llm.create_completion(body, text_completion=text_completion))
         try:
             first = await anext(answers)
         except ModelRefused as error:
             raise RequestRefused(400, str(error), "invalid_request") from None
         except StopAsyncIteration:
             first = {}
-        if "error" in first:  # in llama.cpp's own words, which are OpenAI's
+        if "error" in first:  # llama.cpp reports errors in OpenAI's format
             await answers.aclose()
             return json_response(first, int(first["error"].get("code") or 400))
-        if not asked.get("stream"):
+        if not body.get("stream"):
             return json_response(first)
         return UpstreamResponse(200, STREAM_HEADERS, _relay_answers(first, answers))
 
     async def close(self) -> None:
-        """The model is the memory's, and closes with it."""
+        """Nothing to close: the memory owns the model."""
 
 
 async def _relay_answers(
@@ -243,9 +246,9 @@ async def _relay_answers(
 ) -> AsyncGenerator[bytes, None]:
     try:
         yield encode_event(first)
-        async for each in answers:
-            yield encode_event(each)
-            if "error" in each:
+        async for answer in answers:
+            yield encode_event(answer)
+            if "error" in answer:
                 raise UpstreamBroken("the model failed")
         yield STREAM_END
     except ModelRefused as error:
@@ -257,21 +260,21 @@ async def _relay_answers(
 async def _iterate_in_thread(
     answers: Generator[ModelAnswer, None, None],
 ) -> AsyncGenerator[ModelAnswer, None]:
-    """What a blocking generator gives, as it comes. Whoever stops listening stops it at its next piece."""
+    """Iterate over a blocking generator in a thread. If the consumer stops, so does the generator."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[ModelAnswer | BaseException | None] = asyncio.Queue()
-    left = threading.Event()
+    abandoned = threading.Event()
 
-    def put(piece: ModelAnswer | BaseException | None) -> None:
-        with suppress(RuntimeError):  # the loop has ended, and nobody listens
-            loop.call_soon_threadsafe(queue.put_nowait, piece)
+    def put(item: ModelAnswer | BaseException | None) -> None:
+        with suppress(RuntimeError):  # the event loop is closed
+            loop.call_soon_threadsafe(queue.put_nowait, item)
 
     def work() -> None:
         try:
             with closing(answers):
                 for answer in answers:
                     put(answer)
-                    if left.is_set():
+                    if abandoned.is_set():
                         break
             put(None)
         except BaseException as error:
@@ -279,9 +282,9 @@ async def _iterate_in_thread(
 
     threading.Thread(target=work, name="thinkback-answering", daemon=True).start()
     try:
-        while (piece := await queue.get()) is not None:
-            if isinstance(piece, BaseException):
-                raise piece
-            yield piece
+        while (item := await queue.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
     finally:
-        left.set()
+        abandoned.set()

@@ -1,4 +1,9 @@
-"""Recalls for chats and stores their turns. Recall runs in this process, or in a worker process (`ipc_client`) so that it does not share an interpreter lock with the pass-through; turns are always written here."""
+"""Recalls for chats and stores their turns.
+
+Recall takes one or two milliseconds of Python, the pass-through half of one. In one process they compete for
+the interpreter lock, so with a remote upstream recall runs in worker processes (`ipc_client`). Turns are
+always stored in this process: a write waits for the disk and computes little.
+"""
 
 from __future__ import annotations
 
@@ -12,47 +17,48 @@ from thinkback.errors import Conflict, InvalidInput, ThinkbackError
 from thinkback.memory import Memory
 from thinkback.prompts import format_facts, load_prompt
 from thinkback.recall.chat import to_recalled_item
-from thinkback.server.options import Options
 from thinkback.server.proxy.exchange import ChatQuery, exclude_sent
+from thinkback.server.services import Options
 from thinkback.server.thread_pool import ThreadPool
 from thinkback.session.context import RecalledText, render_recalled
 from thinkback.types import Candidate, RecalledItem, Recollection, Turn
 
-log = logging.getLogger("thinkback.server.proxy")
+_log = logging.getLogger("thinkback.server.proxy")
 
-MAX_QUERY_CHARS = 8_000  # characters that are looked for, the last ones: a pasted book takes seconds
-_OVERFETCH_FACTOR = 2  # times as many memories are looked for where the client may send half of them itself
+MAX_QUERY_CHARS = 8_000  # the end of a longer message is used: recall for a pasted book takes seconds
+_OVERFETCH_FACTOR = 2  # recall more if the client may send half of the memories itself
 
 
 class UnusableQuery(Exception):
-    """Nothing can be looked for by this text."""
+    """The text cannot be used as a query."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledMemories:
-    """The memories a chat is given and how they are told; or why there are none.
+    """The memories for a chat and the text block that is injected, or the reason why recall was skipped.
 
-    `recollection` is all that was found, also what the client knows itself, where it was looked for here.
+    `recollection` is the complete result of recall, if recall ran in this process.
     """
 
     used: tuple[RecalledItem, ...] = ()
     block: str = ""
     skipped: str = ""
     recollection: Recollection | None = None
-    seconds: float = 0.0  # that it took to look, without any waiting
+    seconds: float = 0.0  # duration of the recall itself, without waiting
 
     @property
     def status(self) -> str:
+        """The value of the response header X-Thinkback-Memory."""
         return f"skipped; reason={self.skipped}" if self.skipped else f"recalled; count={len(self.used)}"
 
     @property
     def refs(self) -> str:
-        return ",".join(f"{each.kind}:{each.id}" for each in self.used)
+        return ",".join(f"{item.kind}:{item.id}" for item in self.used)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatTurn:
-    """A turn to be kept."""
+    """A turn to be stored."""
 
     query: str
     response: str
@@ -62,79 +68,77 @@ class ChatTurn:
 
 
 class RecallClient(Protocol):
-    """Raises TooSlow when the time is over, else whatever memory failed with."""
+    """Recalls and remembers for the proxy.
 
-    async def recall(self, memory: Memory, asked: ChatQuery) -> RecalledMemories: ...
+    Methods raise `DeadlineExceeded` when the time is over, or the error that memory raised.
+    """
 
-    async def remember(self, memory: Memory, said: ChatTurn) -> str:
-        """The name of the turn. Once it is begun it is done, however long it takes."""
+    async def recall(self, memory: Memory, query: ChatQuery) -> RecalledMemories: ...
+
+    async def remember(self, memory: Memory, turn: ChatTurn) -> str:
+        """Store a turn and return its ref. Once started it is finished, even after the deadline."""
         ...
 
     async def close(self) -> None: ...
 
 
 class LocalRecallClient:
-    """The clerk of this process."""
+    """Recalls and remembers in threads of this process."""
 
-    def __init__(self, options: Options, desk: ThreadPool) -> None:
+    def __init__(self, options: Options, pool: ThreadPool) -> None:
         self._options = options
-        self._desk = desk
-        self._turns = (
-            ThreadPool()
-        )  # of their own: who waits for the database's lock keeps nobody from reading
+        self._pool = pool
+        self._write_pool = ThreadPool()  # separate: writes that wait for the database must not block reads
 
-    async def recall(self, memory: Memory, asked: ChatQuery) -> RecalledMemories:
-        return await self._desk.run_within(
-            self._options.recall_timeout_seconds, lambda: recall_memories(memory, asked, self._options)
+    async def recall(self, memory: Memory, query: ChatQuery) -> RecalledMemories:
+        return await self._pool.run_within(
+            self._options.recall_timeout_seconds, lambda: recall_memories(memory, query, self._options)
         )
 
-    async def remember(self, memory: Memory, said: ChatTurn) -> str:
-        return await self._turns.run_within(
-            self._options.remember_timeout_seconds, lambda: remember_turn(memory, said), must_finish=True
+    async def remember(self, memory: Memory, turn: ChatTurn) -> str:
+        return await self._write_pool.run_within(
+            self._options.remember_timeout_seconds, lambda: remember_turn(memory, turn), must_finish=True
         )
 
     async def close(self) -> None:
-        """After the turns in hand."""
-        self._turns.close()
+        """Finish the turns that are being stored."""
+        self._write_pool.close()
 
 
-def recall_memories(memory: Memory, asked: ChatQuery, options: Options) -> RecalledMemories:
-    """What memory holds of the question, and how the model is told."""
-    began = time.perf_counter()
-    most = options.recall_limit
+def recall_memories(memory: Memory, query: ChatQuery, options: Options) -> RecalledMemories:
+    """Recall for a query and render the block that is injected into the request."""
+    started = time.perf_counter()
+    limit = options.recall_limit
+    text = query.text[-MAX_QUERY_CHARS:]
     try:
-        found = memory.recall(
-            asked.text[-MAX_QUERY_CHARS:], k=most * _OVERFETCH_FACTOR if asked.has_history else most
-        )
+        found = memory.recall(text, k=limit * _OVERFETCH_FACTOR if query.has_history else limit)
     except InvalidInput as error:
         raise UnusableQuery from error
-    items = exclude_sent(asked, found.items, _source_turns(memory, found.items) if asked.has_history else {})
-    told = render_recalled(asked.text[-MAX_QUERY_CHARS:], items[:most], options.recall_token_budget)
-    given = tuple(to_recalled_item(each.item) for each in told)
-    block = _render_block(told) if told else ""
-    return RecalledMemories(given, block, recollection=found, seconds=time.perf_counter() - began)
+    items = exclude_sent(query, found.items, _source_turns(memory, found.items) if query.has_history else {})
+    rendered = render_recalled(text, items[:limit], options.recall_token_budget)
+    used = tuple(to_recalled_item(recalled.item) for recalled in rendered)
+    block = _render_block(rendered) if rendered else ""
+    return RecalledMemories(used, block, recollection=found, seconds=time.perf_counter() - started)
 
 
-def remember_turn(memory: Memory, said: ChatTurn) -> str:
-    """Its turn is told by whoever asked; what fails is told here too, for they may have stopped waiting."""
+def remember_turn(memory: Memory, turn: ChatTurn) -> str:
+    """Store a turn and return its ref. Failures are logged here, because the caller may not wait for them."""
     try:
-        return _remember(memory, said)
+        stored = memory.remember(
+            turn.query, turn.response, session=turn.session, key=turn.key, recalled=turn.used
+        )
     except ThinkbackError as error:
         if not isinstance(error, Conflict):
-            log.error("a turn could not be kept: %s", type(error).__name__)
+            _log.error("a turn could not be stored: %s", type(error).__name__)
         raise
+    return str(stored.ref)
 
 
-def _remember(memory: Memory, said: ChatTurn) -> str:
-    turn = memory.remember(said.query, said.response, session=said.session, key=said.key, recalled=said.used)
-    return str(turn.ref)
-
-
-def _render_block(told: Sequence[RecalledText]) -> str:
-    """The memories as data, each on a line of its own."""
-    thoughts = [each.text for each in told if each.item.turn is None]
-    history = "\n".join(f"- {each.text}" for each in told if each.item.turn is not None)
-    block = load_prompt("proxy").render(
+def _render_block(recalled: Sequence[RecalledText]) -> str:
+    """The memories as data, one per line."""
+    thoughts = [memory.text for memory in recalled if memory.item.turn is None]
+    history = "\n".join(f"- {memory.text}" for memory in recalled if memory.item.turn is not None)
+    block = load_prompt("thinkback.server.proxy", "proxy").render(
         facts=f"{format_facts(thoughts)}\n" if thoughts else "",
         history=f"Said earlier:\n{history}\n" if history else "",
     )
@@ -142,7 +146,7 @@ def _render_block(told: Sequence[RecalledText]) -> str:
 
 
 def _source_turns(memory: Memory, items: Sequence[Candidate]) -> dict[int, Turn]:
-    """The turns that the thoughts among them come from."""
+    """The source turns of the thoughts among the candidates."""
     thoughts = (item.thought for item in items if item.thought is not None)
-    wanted = {source.turn for thought in thoughts for source in thought.sources}
-    return {turn.id: turn for turn in memory.store.turns(memory.user, ids=sorted(wanted))} if wanted else {}
+    ids = {source.turn for thought in thoughts for source in thought.sources}
+    return {turn.id: turn for turn in memory.store.turns(memory.user, ids=sorted(ids))} if ids else {}

@@ -1,4 +1,7 @@
-"""The upstream interface of the proxy, and its implementation over HTTP (aiohttp, decision 16)."""
+"""The upstream interface of the proxy, and its implementation for servers on the network.
+
+Uses aiohttp, which costs the least processor time per request (docs/decisions/0016).
+"""
 
 from __future__ import annotations
 
@@ -17,19 +20,25 @@ from thinkback.memory import Memory
 from thinkback.server.errors import RequestRefused
 from thinkback.types import Recollection
 
+MAX_CONNECTIONS = 1024
+CONNECT_TIMEOUT_SECONDS = 10.0
+KEEP_ALIVE_SECONDS = 4.0  # a little less than the 5 s after which many servers close idle connections
+MAX_ATTEMPTS = 3  # all reused connections may have been closed by the upstream
+_MAX_SINGLE_WRITE_BYTES = 1 << 20  # a larger body is written in chunks
+_DROPPED_CONNECTION_ERRORS = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
+
 RawHeaders = list[tuple[bytes, bytes]]
 
 
 class UpstreamBroken(Exception):
-    """The upstream ended in the middle of its answer."""
+    """The upstream disconnected in the middle of its answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamRequest:
-    """A request on its way. `path` is ours, below `/v1`; no client names the host.
+    """A request to the upstream. `path` is below `/v1`; the client has no influence on the host.
 
-    Memory that answers for itself is given the `text` that asks, the `memory` it may read, and what was
-    found there already.
+    `text`, `memory` and `recollection` are for the upstream that answers from memory alone.
     """
 
     method: str
@@ -43,9 +52,9 @@ class UpstreamRequest:
 
 @dataclass(frozen=True, slots=True)
 class UpstreamResponse:
-    """An answer on its way: `chunks` ends with Broken if the upstream does not come to its end.
+    """A response of the upstream. `chunks` raises `UpstreamBroken` if it is incomplete.
 
-    `by_memory`: it tells what is remembered, and so it must not be remembered as news.
+    `by_memory`: the answer repeats memories, so it must not be remembered as new information.
     """
 
     status: int
@@ -55,16 +64,21 @@ class UpstreamResponse:
 
 
 class Upstream(Protocol):
+    """Answers the requests of the proxy."""
+
     async def send(self, request: UpstreamRequest) -> UpstreamResponse:
-        """The answer when it begins; ThinkbackError if there is none. Whoever closes its chunks ends it."""
+        """Return the response as soon as it starts; raises `ThinkbackError` if there is none.
+
+        Closing its `chunks` cancels the request.
+        """
         ...
 
     async def close(self) -> None: ...
 
 
-def upstream_unreachable(why: str) -> RequestRefused:
+def upstream_unreachable(reason: str) -> RequestRefused:
     return RequestRefused(
-        502, f"the upstream did not answer: {why}", "upstream_unreachable", {"X-Should-Retry": "true"}
+        502, f"the upstream did not answer: {reason}", "upstream_unreachable", {"X-Should-Retry": "true"}
     )
 
 
@@ -72,18 +86,8 @@ def upstream_timeout(seconds: float) -> RequestRefused:
     return RequestRefused(504, f"the upstream was silent for {seconds:g} s", "upstream_timeout")
 
 
-MAX_CONNECTIONS = 1024
-CONNECT_TIMEOUT_SECONDS = 10.0
-KEEP_ALIVE_SECONDS = (
-    4.0  # a connection is kept so long: a little less than the 5 s after which many servers drop it
-)
-MAX_ATTEMPTS = 3  # connections that were used before may all have been dropped
-_MAX_SINGLE_WRITE_BYTES = 1 << 20  # a larger body is written in pieces
-_DROPPED_CONNECTION_ERRORS = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
-
-
 class RemoteUpstream:
-    """An OpenAI-compatible server at one base URL, which no request can change."""
+    """An OpenAI-compatible server at a fixed base URL."""
 
     def __init__(self, base_url: str, timeout_seconds: float) -> None:
         self._base = urlsplit(base_url)
@@ -107,7 +111,7 @@ class RemoteUpstream:
             except TimeoutError:
                 raise upstream_timeout(self._timeout_seconds) from None
             except (aiohttp.ClientError, OSError) as error:
-                # It may have been dropped just before it was used: then nothing was asked yet.
+                # A reused connection may have been closed just before: then the request was not sent.
                 if connection.reused and isinstance(error, _DROPPED_CONNECTION_ERRORS):
                     continue
                 raise upstream_unreachable(type(error).__name__) from None
@@ -124,7 +128,7 @@ class RemoteUpstream:
         return URL(urlunsplit(base._replace(path=base.path.rstrip("/") + path)), encoded=True)
 
     def _get_session(self) -> aiohttp.ClientSession:
-        """Made at the first request: a session belongs to the loop it is made in."""
+        """The session, created at the first request because it belongs to the running event loop."""
         if self._session is None:
             trace = aiohttp.TraceConfig()
             trace.on_connection_reuseconn.append(_mark_reused)
@@ -148,7 +152,7 @@ class RemoteUpstream:
 
 
 class _ConnectionTrace:
-    """What is known of the connection one request went over."""
+    """Whether the connection of one request was reused."""
 
     reused = False
 
@@ -162,12 +166,12 @@ def _request_data(body: bytes) -> bytes | io.BytesIO | None:
 
 
 async def _response_chunks(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
-    """The body as it comes. A connection whose answer was not read to its end is closed, not used again."""
+    """The body as it arrives. If it is not read to the end, the connection is closed instead of reused."""
     try:
         async for chunk in response.content.iter_any():
             yield chunk
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        if rest := response.content._read_nowait(-1):  # what came before the break, and was not taken yet
+        if rest := response.content._read_nowait(-1):  # received before the connection broke
             yield rest
         raise UpstreamBroken(type(error).__name__) from None
     finally:

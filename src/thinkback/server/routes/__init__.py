@@ -1,39 +1,40 @@
-"""REST under `/v1/memory`: whatever the library can do for one user, one small file a theme.
+"""REST API under `/v1/memory`: everything the library can do for one user, one module per resource.
 
-app.include_router(router(services)); refusals.register(app)
+app.include_router(create_router(services))
+errors.register_error_handlers(app)
 
-Requests are pydantic models (`asked`); replies are the JSON that `--json` prints (`replies`), and `told` says
-in pydantic what they look like, so that OpenAPI can say it too.
+`requests` and `responses` are the pydantic models; `dependencies` gives each route its memory. mem0's API is
+in the package `mem0`.
 """
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Depends
 
-from thinkback.server.routes import (
-    erase,
-    journal,
-    overview,
-    recall,
-    summary,
-    think,
-    thoughts,
-    transfer,
-    turns,
-)
+from thinkback.server.routes import journal, overview, recall, summary, think, thoughts, transfer, turns
 from thinkback.server.routes.dependencies import ProvideServices
 from thinkback.server.routes.errors import COMMON_ERRORS
 from thinkback.server.services import Services
 
 PREFIX = "/v1/memory"
-_ROUTE_MODULES = (turns, thoughts, recall, journal, summary, think, overview, transfer, erase)
+_ROUTERS = (
+    turns.router,
+    thoughts.router,
+    recall.router,
+    journal.router,
+    summary.router,
+    think.router,
+    overview.router,
+    transfer.router,
+    turns.erase_router,
+)
 
 
 def create_router(services: Services) -> APIRouter:
-    """Every operation; what is refused stands in `refusals`."""
-    whole = APIRouter(
+    """Create the router of all resources."""
+    router = APIRouter(
         prefix=PREFIX, dependencies=[Depends(ProvideServices(services))], responses={**COMMON_ERRORS}
     )
-    for theme in _ROUTE_MODULES:
-        whole.include_router(theme.router)
-    return whole
+    for resource in _ROUTERS:
+        router.include_router(resource)
+    return router

@@ -1,4 +1,9 @@
-"""FastAPI dependencies of the routes (services, principal, the user's memory) and helpers that build JSON replies in the thread pool."""
+"""Dependencies of the routes (services, principal, the user's memory) and helpers that build JSON replies.
+
+A router has `dependencies=[Depends(ProvideServices(services))]`, and its routes ask for `ReadAccess`,
+`WriteAccess` or `AdminAccess`: a route without one of them has no access to a memory. Replies are encoded in
+the thread pool, so that the event loop is not blocked.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from thinkback.memory import Memory
-from thinkback.server.principal import (
+from thinkback.server.identity import (
     USER_HEADER,
     Principal,
     get_principal,
@@ -24,21 +29,23 @@ from thinkback.types import KeyScope
 from thinkback.validation import MAX_NAME_CHARS
 
 CREATE_MEMORY = "create_memory"
+JSON_MEDIA_TYPE = "application/json"
 _Result = TypeVar("_Result")
+_Value = TypeVar("_Value")
 
 UserParameter = Annotated[
     str | None,
     Query(
         min_length=1,
         max_length=MAX_NAME_CHARS,
-        description=f"Whose memory; the header {USER_HEADER} goes before it, a key's own user before both.",
+        description=f"The user. The header {USER_HEADER} overrides it, and the user of a key overrides both.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class ProvideServices:
-    """Gives every request of a router the services it was made with."""
+    """Dependency that gives every request of a router the services."""
 
     services: Services
 
@@ -48,16 +55,16 @@ class ProvideServices:
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """One request that was let in: whose memory it is about, and where its work is done."""
+    """An authorized request: the memory it is about, and the services to work with."""
 
     services: Services
     principal: Principal
     memory: Memory
 
     async def run(self, work: Callable[[Memory], _Result], operation: str = "") -> _Result:
-        """At the desk; an `operation` the GenAI conventions have a name for is traced under it.
+        """Run `work` in the thread pool; with an `operation` name of the GenAI conventions, in a span.
 
-        To add to memory is refused while too much waits to be thought over already.
+        Adding to memory is refused while too many turns are pending.
         """
         if operation == CREATE_MEMORY:
             await self.services.pool.run(self.services.backlog.check)
@@ -68,13 +75,13 @@ class RequestContext:
 
 
 def request_context(request: Request, scope: KeyScope, user: str | None) -> RequestContext:
-    """What an endpoint works with; `user` is what the surface itself says of whom it is about."""
+    """The context of a request. `user` is the user that the request itself names, if any."""
     services: Services = request.state.services
-    caller = get_principal(request.scope)
-    require_scope(caller, scope)
+    principal = get_principal(request.scope)
+    require_scope(principal, scope)
     header = read_name_header(request.headers, USER_HEADER)
-    memory = services.memories.for_principal(caller, user if header is None else header)
-    return RequestContext(services, caller, memory)
+    memory = services.memories.for_principal(principal, user if header is None else header)
+    return RequestContext(services, principal, memory)
 
 
 async def _read_context(request: Request, user: UserParameter = None) -> RequestContext:
@@ -93,12 +100,9 @@ ReadAccess = Annotated[RequestContext, Depends(_read_context)]
 WriteAccess = Annotated[RequestContext, Depends(_write_context)]
 AdminAccess = Annotated[RequestContext, Depends(_admin_context)]
 
-JSON_MEDIA_TYPE = "application/json"
-_Value = TypeVar("_Value")
-
 
 def tagged_router(name: str) -> APIRouter:
-    """A router whose operations go by the names of their functions."""
+    """A router whose operation ids are the names of its functions."""
     return APIRouter(tags=[name], generate_unique_id_function=_operation_id)
 
 
@@ -106,9 +110,9 @@ def _operation_id(route: APIRoute) -> str:
     return route.name
 
 
-async def json_reply(asked: RequestContext, make: Callable[[Memory], Any], operation: str = "") -> Response:
-    """What `make` gives, as JSON."""
-    content = await asked.run(lambda memory: encode_json(make(memory)), operation)
+async def json_reply(ctx: RequestContext, make: Callable[[Memory], Any], operation: str = "") -> Response:
+    """Reply with the result of `make` as JSON."""
+    content = await ctx.run(lambda memory: encode_json(make(memory)), operation)
     return Response(content, media_type=JSON_MEDIA_TYPE)
 
 
@@ -117,23 +121,23 @@ def encode_json(value: Any) -> bytes:
 
 
 def make_page(
-    found: Sequence[_Value],
+    values: Sequence[_Value],
     limit: int,
-    place: Callable[[_Value], int],
-    shown: Callable[[_Value], Any],
+    cursor: Callable[[_Value], int],
+    to_json: Callable[[_Value], Any],
 ) -> dict[str, Any]:
-    """One page of what was read with one more than `limit`; `next` is the `after` of the next page."""
-    kept = found[:limit]
+    """One page of `values`, which were read with one more than `limit`; `next` is the next page's `after`."""
+    page = values[:limit]
     return {
-        "items": [shown(each) for each in kept],
-        "next": place(kept[-1]) if len(found) > limit else None,
+        "items": [to_json(value) for value in page],
+        "next": cursor(page[-1]) if len(values) > limit else None,
     }
 
 
 def make_offset_page(
-    found: Sequence[_Value], after: int, limit: int, shown: Callable[[_Value], Any]
+    values: Sequence[_Value], after: int, limit: int, to_json: Callable[[_Value], Any]
 ) -> dict[str, Any]:
-    """One page of what has no numbers of its own: `after` counts what was seen."""
-    kept = found[after : after + limit]
-    follows = after + limit if len(found) > after + limit else None
-    return {"items": [shown(each) for each in kept], "next": follows}
+    """One page of values without ids: `after` is the number of values on the pages before."""
+    page = values[after : after + limit]
+    next_after = after + limit if len(values) > after + limit else None
+    return {"items": [to_json(value) for value in page], "next": next_after}

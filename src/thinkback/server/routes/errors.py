@@ -1,6 +1,7 @@
-"""What is refused, in one shape: FastAPI's errors as `faults` tells ours, and what OpenAPI says of them.
+"""Error handlers of the FastAPI application, and the error responses that OpenAPI documents.
 
-No message repeats the value it refuses: that may be anything, of any size.
+All errors have the format of `server.errors`. No message repeats the value it rejects, which may be of any
+size.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from starlette.responses import Response
 from starlette.routing import compile_path
 
 from thinkback.errors import ThinkbackError
-from thinkback.language.scripts import clean_text
+from thinkback.language.writing_systems import clean_text
 from thinkback.server.errors import error_response, json_error
 
-_MAX_PROBLEMS = 5  # problems told at most
-_MAX_LOCATION_CHARS = 100  # characters of the name of what is wrong
+_MAX_PROBLEMS = 5  # reported in one message
+_MAX_LOCATION_CHARS = 100
 
 
 class ErrorDetail(BaseModel):
@@ -32,7 +33,7 @@ class ErrorDetail(BaseModel):
 
 
 class ErrorResponse(BaseModel):
-    """An error as clients of OpenAI's API read it; `detail` is the message again, for those of FastAPI."""
+    """An error in the format of OpenAI's API; `detail` repeats the message for clients of FastAPI servers."""
 
     model_config = ConfigDict(extra="forbid")
     error: ErrorDetail
@@ -44,38 +45,38 @@ def _error_responses(**statuses: str) -> dict[int | str, dict[str, Any]]:
 
 
 COMMON_ERRORS = _error_responses(
-    _400="The body cannot be read",
-    _401="No key, or none that is known here",
-    _403="This key may not do that",
-    _404="There is no such thing in this memory",
-    _409="The memory has moved on",
+    _400="The body cannot be parsed",
+    _401="No valid API key",
+    _403="The key does not allow this",
+    _404="Not found in this memory",
+    _409="The memory has changed meanwhile",
     _413="The body is too large",
-    _422="A value cannot be used",
-    _429="Too many requests: Retry-After says when to come again",
-    _503="Busy: Retry-After says when to come again",
+    _422="Invalid value",
+    _429="Too many requests: see Retry-After",
+    _503="The server is busy: see Retry-After",
 )
-"""What any operation may answer."""
+"""Errors of any operation."""
 
 MODEL_ERRORS = _error_responses(_502="The model failed", _504="The model did not answer in time")
-"""What one may answer that asks a model or an embedder."""
+"""Errors of operations that use a model or embedder."""
 
-MEDIA_TYPE_ERRORS = _error_responses(_415="Another kind of content is asked for")
+MEDIA_TYPE_ERRORS = _error_responses(_415="Unsupported content type")
 
-WRITE_ERRORS = _error_responses(_507="The disk is full; nothing was half-written")
-"""What one may answer that writes."""
+WRITE_ERRORS = _error_responses(_507="The disk is full; nothing was partially written")
+"""Errors of operations that write."""
 
 ALL_ERRORS = {**COMMON_ERRORS, **MODEL_ERRORS, **WRITE_ERRORS}
 
 
 def register_error_handlers(app: FastAPI) -> None:
-    """Give an application these forms of refusal."""
+    """Make an application answer all errors in this format."""
     app.add_exception_handler(ThinkbackError, _handle_thinkback_error)
     app.add_exception_handler(RequestValidationError, _handle_validation_error)
     app.add_exception_handler(HTTPException, _handle_http_error)
 
 
 async def _handle_thinkback_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ThinkbackError)  # noqa: S101 - what it is registered for
+    assert isinstance(error, ThinkbackError)  # noqa: S101 - registered for this type
     return error_response(error)
 
 
@@ -98,13 +99,13 @@ async def _handle_http_error(request: Request, error: Exception) -> Response:
 
 
 def _allowed_methods(request: Request) -> list[str]:
-    """What a path can be asked, by all routes that have it: Starlette names those of the first alone."""
+    """The methods of all routes with this path; Starlette only reports those of the first."""
     path = request.scope["path"]
     routes = iter_route_contexts(request.app.routes)
-    fitting = (each for each in routes if each.path and compile_path(each.path)[0].match(path))
-    return sorted({method for each in fitting for method in each.methods or ()})
+    matching = (route for route in routes if route.path and compile_path(route.path)[0].match(path))
+    return sorted({method for route in matching for method in route.methods or ()})
 
 
 def _format_location(loc: tuple[int | str, ...]) -> str:
-    """`body.query`; a name the client made up may hold what no reply can."""
+    """`body.query`. Client-chosen names are cleaned, because they may contain any characters."""
     return clean_text(".".join(str(part) for part in loc))[:_MAX_LOCATION_CHARS]

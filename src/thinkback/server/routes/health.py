@@ -1,4 +1,4 @@
-"""`/health` (it is alive), `/ready` (it can serve) and `/metrics`: for machines that watch."""
+"""`/health` (the process is alive), `/ready` (it can serve) and `/metrics` (Prometheus)."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from thinkback.server.services import Services
 from thinkback.server.telemetry.metrics import CONTENT_TYPE
 from thinkback.server.thread_pool import DeadlineExceeded
 
-CHECK_TIMEOUT_SECONDS = 1.0  # for each part to answer
+CHECK_TIMEOUT_SECONDS = 1.0  # for each part
 
 
 def create_routes(services: Services) -> list[BaseRoute]:
-    watcher = _HealthChecks(services)
+    checks = _HealthChecks(services)
     return [
-        Route("/health", watcher.health, methods=["GET"]),
-        Route("/ready", watcher.ready, methods=["GET"]),
-        Route("/metrics", watcher.metrics, methods=["GET"]),
+        Route("/health", checks.health, methods=["GET"]),
+        Route("/ready", checks.ready, methods=["GET"]),
+        Route("/metrics", checks.metrics, methods=["GET"]),
     ]
 
 
 class _HealthChecks:
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._embedder_ready = False  # once loaded it stays
+        self._embedder_ready = False  # stays true once the embedder is loaded
 
     async def health(self, request: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -40,9 +40,9 @@ class _HealthChecks:
         serving = not self._services.stopping.is_set()
         parts = {"database": database, "embedder": self._embedder_ready, "serving": serving}
         ready = all(parts.values())
-        told = {name: "ok" if well else "not ready" for name, well in parts.items()}
+        states = {name: "ok" if ok else "not ready" for name, ok in parts.items()}
         return JSONResponse(
-            {"status": "ready" if ready else "not ready", "parts": told}, 200 if ready else 503
+            {"status": "ready" if ready else "not ready", "parts": states}, 200 if ready else 503
         )
 
     async def metrics(self, request: Request) -> Response:
@@ -53,12 +53,12 @@ class _HealthChecks:
             )
             telemetry.set_gauge("thinkback_pending_turns", pending)
         except (DeadlineExceeded, ThinkbackError):
-            pass  # what is known without the database is told all the same
+            pass  # the other metrics do not need the database
         return Response(await self._services.pool.run(telemetry.metrics.render), media_type=CONTENT_TYPE)
 
-    async def _succeeds(self, part: Callable[[], object]) -> bool:
+    async def _succeeds(self, check: Callable[[], object]) -> bool:
         try:
-            await self._services.pool.run_within(CHECK_TIMEOUT_SECONDS, part)
+            await self._services.pool.run_within(CHECK_TIMEOUT_SECONDS, check)
         except (DeadlineExceeded, ThinkbackError):
             return False
         return True

@@ -1,4 +1,4 @@
-"""`/stats`, `/audit`, `/sessions`, `/entities`, `/users`: a memory from above."""
+"""`/stats`, `/audit`, `/sessions`, `/entities`, `/users`: overviews of a memory."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from thinkback import json_output
 from thinkback.memory import Memory
+from thinkback.schemas import to_json
 from thinkback.server.routes.dependencies import (
     AdminAccess,
     ReadAccess,
@@ -24,43 +24,44 @@ router = tagged_router("overview")
 
 
 @router.get("/stats", response_model=StatsResponse)
-async def stats(asked: ReadAccess) -> Response:
-    """One user's memory in numbers."""
-    return await json_reply(asked, lambda memory: asdict(memory.stats()))
+async def stats(ctx: ReadAccess) -> Response:
+    """Statistics of one user's memory."""
+    return await json_reply(ctx, lambda memory: asdict(memory.stats()))
 
 
 @router.get("/audit", response_model=AuditResponse)
-async def audit(asked: ReadAccess) -> Response:
-    """Duplicates, loops, quarantined turns, stale and unsupported thoughts; it shows no secret."""
-    return await json_reply(asked, lambda memory: json_output.dump_audit(memory.audit()))
+async def audit(ctx: ReadAccess) -> Response:
+    """Find duplicates, loops, quarantined turns, stale and unsupported thoughts. Shows no secrets."""
+    return await json_reply(ctx, lambda memory: to_json(memory.audit()))
 
 
 @router.get("/sessions", response_model=Page[str])
-async def list_sessions(asked: ReadAccess, after: After = 0, limit: Limit = 100) -> Response:
-    """The conversations there are, by name."""
+async def list_sessions(ctx: ReadAccess, after: After = 0, limit: Limit = 100) -> Response:
+    """List sessions by name."""
     return await json_reply(
-        asked,
+        ctx,
         lambda memory: make_offset_page(memory.store.sessions(memory.user), after, limit, lambda name: name),
     )
 
 
 @router.get("/entities", response_model=Page[EntityResponse])
-async def list_entities(asked: ReadAccess, after: After = 0, limit: Limit = 100) -> Response:
-    """Who and what thoughts are about, all names of each, and the thoughts by which they are one."""
+async def list_entities(ctx: ReadAccess, after: After = 0, limit: Limit = 100) -> Response:
+    """List entities with all their names, and the thoughts that identify them."""
 
     def make(memory: Memory) -> dict[str, Any]:
-        later = sorted((each for each in memory.entities() if each.id > after), key=lambda each: each.id)
-        return make_page(later, limit, lambda entity: entity.id, json_output.dump_entity)
+        entities = (entity for entity in memory.entities() if entity.id > after)
+        later = sorted(entities, key=lambda entity: entity.id)
+        return make_page(later, limit, lambda entity: entity.id, to_json)
 
-    return await json_reply(asked, make)
+    return await json_reply(ctx, make)
 
 
 @router.get("/users", response_model=Page[StatsResponse])
-async def list_users(asked: AdminAccess, after: After = 0, limit: Limit = 100) -> Response:
-    """Whose memories the key's tenant holds, each in numbers. Needs the scope `admin`."""
+async def list_users(ctx: AdminAccess, after: After = 0, limit: Limit = 100) -> Response:
+    """List the users of the key's tenant with their statistics. Needs the scope `admin`."""
 
     def make(memory: Memory) -> dict[str, Any]:
-        users = memory.store.users() if asked.principal.user is None else [memory.user]
+        users = memory.store.users() if ctx.principal.user is None else [memory.user]
         return make_offset_page(users, after, limit, lambda user: asdict(memory.store.stats(user)))
 
-    return await json_reply(asked, make)
+    return await json_reply(ctx, make)

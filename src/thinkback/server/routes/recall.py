@@ -1,4 +1,4 @@
-"""`/recall`, `/ask`, `/context`, `/kinds`: what matters for a question, and what a model would be given."""
+"""`/recall`, `/ask`, `/context`, `/kinds`: recall, answers from memory, and the context for a model."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from thinkback import json_output
 from thinkback.memory import Memory
+from thinkback.schemas import to_json
 from thinkback.server.routes.dependencies import ReadAccess, json_reply, tagged_router
 from thinkback.server.routes.errors import MODEL_ERRORS
 from thinkback.server.routes.requests import AskRequest, ContextRequest, KindsRequest, RecallRequest
@@ -23,11 +23,11 @@ router = tagged_router("recall")
 
 
 @router.post("/recall", response_model=RecollectionResponse, responses=MODEL_ERRORS)
-async def recall(asked: ReadAccess, body: RecallRequest) -> Response:
-    """The few memories that matter for a question, each with its reason."""
+async def recall(ctx: ReadAccess, body: RecallRequest) -> Response:
+    """Recall the few memories that matter for a query, each with its reason."""
 
-    def make(memory: Memory) -> dict[str, Any]:
-        found = memory.recall(
+    def make(memory: Memory) -> Any:
+        recollection = memory.recall(
             body.query,
             body.k,
             as_of=body.as_of,
@@ -36,32 +36,32 @@ async def recall(asked: ReadAccess, body: RecallRequest) -> Response:
             preset=body.preset,
             budget=body.budget,
         )
-        return json_output.dump_recollection(found)
+        return to_json(recollection)
 
-    return await json_reply(asked, make, "search_memory")
+    return await json_reply(ctx, make, "search_memory")
 
 
 @router.post("/ask", response_model=SynthesisResponse, responses=MODEL_ERRORS)
-async def ask(asked: ReadAccess, body: AskRequest) -> Response:
-    """A short answer from memory alone, each fact cited, or that it is not known; nothing is kept of it."""
+async def ask(ctx: ReadAccess, body: AskRequest) -> Response:
+    """Answer briefly from memory alone, with citations, or say that it is not known. Nothing is stored."""
     return await json_reply(
-        asked,
-        lambda memory: json_output.dump_synthesis(memory.synthesise(body.question, body.k, body.max_words)),
+        ctx,
+        lambda memory: to_json(memory.synthesise(body.question, body.k, body.max_words)),
     )
 
 
 @router.post("/context", response_model=ContextResponse, responses=MODEL_ERRORS)
-async def context(asked: ReadAccess, body: ContextRequest) -> Response:
-    """What a model would be given for a message now, part by part; nothing is kept of it."""
+async def context(ctx: ReadAccess, body: ContextRequest) -> Response:
+    """The context that a model would be given for this message, part by part. Nothing is stored."""
 
     def make(memory: Memory) -> dict[str, Any]:
-        made = memory.context(body.message, session=body.session, k=body.k)
-        return {"session": body.session, **asdict(made)}
+        result = memory.context(body.message, session=body.session, k=body.k)
+        return {"session": body.session, **asdict(result)}
 
-    return await json_reply(asked, make)
+    return await json_reply(ctx, make)
 
 
 @router.post("/kinds", response_model=dict[Kind, float], responses=MODEL_ERRORS)
-async def kinds(asked: ReadAccess, body: KindsRequest) -> Response:
-    """Which kind of memory a question asks for, as probabilities."""
-    return await json_reply(asked, lambda memory: memory.kinds(body.query))
+async def kinds(ctx: ReadAccess, body: KindsRequest) -> Response:
+    """The kinds of memory that a query asks for, as probabilities."""
+    return await json_reply(ctx, lambda memory: memory.kinds(body.query))

@@ -1,7 +1,7 @@
-"""What can be asked: the parameters and bodies of every operation, with their bounds.
+"""Parameters and bodies of the REST operations, with their limits.
 
-Bodies are strict: nothing is guessed from another type, and a field nobody knows is an error, for a misspelt
-one would be a silent loss.
+Bodies are strict: values are not converted from other types, and unknown fields are errors, because a
+misspelt field would otherwise be silently ignored.
 """
 
 from __future__ import annotations
@@ -13,36 +13,36 @@ from fastapi import Path, Query
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from thinkback.errors import InvalidInput
-from thinkback.language.scripts import clean_text
+from thinkback.language.writing_systems import clean_text
 from thinkback.presets import PRESETS
 from thinkback.times import to_utc
 from thinkback.types import ConversationType
 from thinkback.validation import MAX_NAME_CHARS, MAX_TEXT_CHARS, checked_name
 
-MAX_INTEGER = (1 << 63) - 1  # the largest number a store can hold
-MAX_PAGE_SIZE = 1000  # of a page
+MAX_INTEGER = (1 << 63) - 1  # the largest integer of the store
+MAX_PAGE_SIZE = 1000
 MAX_RECALLED = 100
-MAX_TURNS_PER_THINK = 100  # turns that one request thinks over
+MAX_TURNS_PER_THINK = 100
 
 
 def _parse_datetime(value: Any) -> datetime:
     if not isinstance(value, str):
-        raise ValueError("a time is text: 2024-05-31T18:30:00Z")
+        raise ValueError("a time must be text like 2024-05-31T18:30:00Z")
     try:
         return to_utc(datetime.fromisoformat(value), "it")
     except InvalidInput as error:
         raise ValueError(str(error)) from error
     except ValueError as error:
-        raise ValueError("not a time in ISO 8601: 2024-05-31T18:30:00Z") from error
+        raise ValueError("not an ISO 8601 time like 2024-05-31T18:30:00Z") from error
 
 
 def _accept_integral_float(value: Any) -> Any:
-    """To JSON 5.0 is a whole number; Python's strictness must not tell it from 5."""
+    """Accept 5.0 as 5: in JSON both are the same number."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 DateTime = Annotated[AwareDatetime, BeforeValidator(_parse_datetime)]
-"""A time with its zone, in ISO 8601."""
+"""An ISO 8601 time with a time zone."""
 
 Integer = Annotated[int, BeforeValidator(_accept_integral_float)]
 PositiveInteger = Annotated[Integer, Field(ge=1, le=MAX_INTEGER)]
@@ -50,19 +50,20 @@ Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]
 Text = Annotated[str, Field(max_length=MAX_TEXT_CHARS)]
 Question = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS)]
 Reason = Annotated[str, Field(min_length=1, max_length=10_000)]
-RecallLimit = Annotated[Integer, Field(ge=1, le=MAX_RECALLED, description="At most so many memories.")]
+RecallLimit = Annotated[Integer, Field(ge=1, le=MAX_RECALLED, description="Maximum number of memories.")]
 PresetName = Annotated[str, Field(max_length=MAX_NAME_CHARS, json_schema_extra={"enum": sorted(PRESETS)})]
 
 PathId = Annotated[int, Path(ge=1, le=MAX_INTEGER)]
 After = Annotated[
-    int, Query(ge=0, le=MAX_INTEGER, description="Go on after this one: the `next` of the page before.")
+    int, Query(ge=0, le=MAX_INTEGER, description="Continue after this: the `next` of the previous page.")
 ]
-Limit = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="At most so many.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="Maximum number of items.")]
 SessionName = Annotated[
-    str, Query(min_length=1, max_length=MAX_NAME_CHARS, description="Which conversation.")
+    str, Query(min_length=1, max_length=MAX_NAME_CHARS, description="The session (conversation).")
 ]
-AsOf = Annotated[DateTime | None, Query(description="What held at this time.")]
+AsOf = Annotated[DateTime | None, Query(description="What was valid at this time.")]
 KnownAt = Annotated[DateTime | None, Query(description="What this memory knew at this time.")]
+IDEMPOTENCY_KEY = "Idempotency key: a turn with the same key is stored once."
 
 
 class RequestModel(BaseModel):
@@ -70,17 +71,17 @@ class RequestModel(BaseModel):
 
 
 class TurnRequest(RequestModel):
-    """One question and its response; one of them may be empty."""
+    """One user message and its response; either may be empty."""
 
     query: Text = ""
     response: Text = ""
     at: DateTime | None = None
     session: Name = "default"
-    key: Name | None = Field(default=None, description="Told twice under one key, kept once.")
+    key: Name | None = Field(default=None, description=IDEMPOTENCY_KEY)
 
 
 class MessageRequest(BaseModel):
-    """A message as chat APIs have it; what else it carries is passed over."""
+    """A message as in chat APIs; other fields are ignored."""
 
     model_config = ConfigDict(extra="allow", strict=True)
     role: Literal["user", "assistant", "system", "developer", "tool", "function"]
@@ -88,25 +89,25 @@ class MessageRequest(BaseModel):
 
 
 class MessagesRequest(RequestModel):
-    """A conversation as a list of messages: kept as turns, all or none of them."""
+    """A conversation as a list of messages, stored as turns: all of them or none."""
 
     messages: list[MessageRequest] = Field(min_length=1, max_length=10_000)
     at: DateTime | None = None
     session: Name = "default"
-    key: Name | None = Field(default=None, description="Told twice under one key, kept once.")
+    key: Name | None = Field(default=None, description=IDEMPOTENCY_KEY)
 
 
 class RecallRequest(RequestModel):
     query: Question
     k: RecallLimit = 5
-    as_of: DateTime | None = Field(default=None, description="What held at this time.")
+    as_of: DateTime | None = Field(default=None, description="What was valid at this time.")
     known_at: DateTime | None = Field(default=None, description="What this memory knew at this time.")
-    preset: PresetName | None = Field(default=None, description="Search in another way, this once.")
+    preset: PresetName | None = Field(default=None, description="Use another preset for this request.")
     budget: Integer | None = Field(
-        default=None, ge=1, le=1_000_000, description="At most so many tokens of text in all."
+        default=None, ge=1, le=1_000_000, description="Maximum number of tokens of all memories together."
     )
     explain: bool = Field(
-        default=False, description="Add what was dropped, every part of every score, and why."
+        default=False, description="Add the dropped candidates, all score components, and the reasons."
     )
 
 
@@ -135,8 +136,8 @@ class EraseSessionRequest(RequestModel):
 
 
 def _require_true(value: Any) -> Any:
-    if value is not True:  # 1 is equal to it, and no reason to erase everything
-        raise ValueError("say true")
+    if value is not True:  # 1 == True, but is no confirmation to erase everything
+        raise ValueError("must be true")
     return value
 
 
@@ -145,13 +146,13 @@ class EraseAllRequest(RequestModel):
 
 
 class ThinkRequest(RequestModel):
-    limit: Integer = Field(default=10, ge=1, le=MAX_TURNS_PER_THINK, description="At most so many turns.")
-    retry_failed: bool = Field(default=False, description="Try again what was given up before.")
+    limit: Integer = Field(default=10, ge=1, le=MAX_TURNS_PER_THINK, description="Maximum number of turns.")
+    retry_failed: bool = Field(default=False, description="Also retry turns that were given up before.")
 
 
 class OrganiseRequest(RequestModel):
     group: Integer | None = Field(
-        default=None, ge=0, le=1 << 31, description="Only this group; else all, one by one."
+        default=None, ge=0, le=1 << 31, description="Only this group; otherwise all, one by one."
     )
 
 
@@ -165,7 +166,7 @@ class ExcludedOptionRequest(RequestModel):
 
 
 class SummaryRequest(RequestModel):
-    """A summary as `GET /summary` gives it, changed; its version says which one was changed."""
+    """A changed summary from `GET /summary`; its version says which one was changed."""
 
     session: Annotated[Name, AfterValidator(lambda name: checked_name(name, "session"))] = "default"
     version: Integer = Field(ge=0, le=MAX_INTEGER)

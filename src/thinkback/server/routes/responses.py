@@ -1,143 +1,105 @@
-"""Pydantic models of the REST replies. They describe the JSON for OpenAPI; the JSON itself is made by the codec, and tests compare the two."""
+"""Response models of the REST API, for OpenAPI.
+
+Models of thinkback's own values are derived from their types (`thinkback.schemas`), which also write the
+JSON. The other models describe what a route adds to them.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
-from thinkback.audit import Concern
-from thinkback.types import (
-    ActionKind,
-    CheckMethod,
-    CheckOutcome,
-    ConversationType,
-    ItemKind,
-    Kind,
-    SummaryField,
-)
+from thinkback.types import ConversationType
 
-_Item = TypeVar("_Item")
+if TYPE_CHECKING:  # for a type checker, the model of a value is the value's type
+    from thinkback.audit import AuditReport as AuditResponse
+    from thinkback.types import Action as ActionResponse
+    from thinkback.types import Entity as EntityResponse
+    from thinkback.types import EraseResult as EraseResponse
+    from thinkback.types import Explanation as ExplanationResponse
+    from thinkback.types import Message as MessageResponse
+    from thinkback.types import Recollection as RecollectionResponse
+    from thinkback.types import SpaceStats as StatsResponse
+    from thinkback.types import Summary as SummaryResponse
+    from thinkback.types import SummaryUpdate as SummaryUpdateResponse
+    from thinkback.types import Synthesis as SynthesisResponse
+    from thinkback.types import ThinkFailure as FailureResponse
+    from thinkback.types import Thought as ThoughtResponse
+    from thinkback.types import ThoughtVersion as ThoughtVersionResponse
+    from thinkback.types import Turn as TurnResponse
+    from thinkback.types import Usage as UsageResponse
+else:
+    from thinkback import types
+    from thinkback.audit import AuditReport
+    from thinkback.schemas import response_model
+
+    ActionResponse = response_model(types.Action)
+    AuditResponse = response_model(AuditReport)
+    EntityResponse = response_model(types.Entity)
+    EraseResponse = response_model(types.EraseResult)
+    ExplanationResponse = response_model(types.Explanation)
+    FailureResponse = response_model(types.ThinkFailure)
+    MessageResponse = response_model(types.Message)
+    RecollectionResponse = response_model(types.Recollection)
+    StatsResponse = response_model(types.SpaceStats)
+    SummaryResponse = response_model(types.Summary)
+    SummaryUpdateResponse = response_model(types.SummaryUpdate)
+    SynthesisResponse = response_model(types.Synthesis)
+    ThoughtResponse = response_model(types.Thought)
+    ThoughtVersionResponse = response_model(types.ThoughtVersion)
+    TurnResponse = response_model(types.Turn)
+    UsageResponse = response_model(types.Usage)
+
+__all__ = [
+    "ActionResponse",
+    "AuditResponse",
+    "ContextPartResponse",
+    "ContextResponse",
+    "EntityResponse",
+    "EraseResponse",
+    "EventResponse",
+    "ExplanationResponse",
+    "FailureResponse",
+    "ImportResponse",
+    "MessageResponse",
+    "OrganiseResponse",
+    "Page",
+    "RecollectionResponse",
+    "RememberResponse",
+    "ResponseModel",
+    "RetryResponse",
+    "StatsResponse",
+    "SummaryResponse",
+    "SummaryUpdateResponse",
+    "SynthesisResponse",
+    "ThinkResponse",
+    "ThoughtResponse",
+    "ThoughtVersionResponse",
+    "TurnResponse",
+    "UsageResponse",
+]
+
+ItemT = TypeVar("ItemT")
 
 
 class ResponseModel(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Page(ResponseModel, Generic[_Item]):
-    """`next` is the `after` of the page that follows; null where none does."""
+class Page(ResponseModel, Generic[ItemT]):
+    """One page of a list. Pass `next` as `after` to get the following page; null on the last page."""
 
-    items: list[_Item]
+    items: list[ItemT]
     next: int | None
 
 
-class ConsistencyCheckResponse(ResponseModel):
-    thought: int
-    way: CheckMethod
-    words: str
-    reason: str
-    score: float
-    threshold: float
-    draft: int
-    outcome: CheckOutcome
-
-
-class RecalledItemResponse(ResponseModel):
-    kind: ItemKind
-    id: int
-    score: float
-    cosine: float
-    lexical: float
-    group: int
-
-
-class TurnResponse(ResponseModel):
-    """`recalled` holds what was given to the answer: kind, id, score, cosine, lexical, group."""
-
-    ref: str
-    id: int
-    session: str
-    query: str
-    response: str
-    at: datetime
-    recorded_at: datetime
-    thought_at: datetime | None
-    key: str | None
-    asker: str
-    answerer: str
-    recalled: list[Annotated[list[str | float], Field(min_length=6, max_length=6)]]
-    checks: list[ConsistencyCheckResponse]
-
-
-class StoredThoughtResponse(ResponseModel):
-    """`sources` say where it comes from: turn, speaker, side, and the characters from, to."""
-
-    id: int
-    subject: str
-    relation: str
-    objects: list[str]
-    sentence: str
-    kind: Kind
-    negated: bool
-    valid_from: datetime | None
-    valid_to: datetime | None
-    recorded_at: datetime
-    retired_at: datetime | None
-    sources: list[Annotated[list[int | str], Field(min_length=5, max_length=5)]]
-
-
-class ThoughtResponse(StoredThoughtResponse):
-    ref: str
-
-
-class ActionResponse(ResponseModel):
-    """One line of the journal: the thoughts it touched, before and after."""
-
-    ref: str
-    id: int
-    action: ActionKind
-    reason: str
-    actor: str
-    at: datetime
-    turn: int | None
-    undoes: int | None
-    undone_by: int | None
-    before: list[StoredThoughtResponse]
-    after: list[StoredThoughtResponse]
-
-
-class ThoughtVersionResponse(ThoughtResponse):
-    """A thought in the history of its subject, and the actions that made and ended it."""
-
-    actions: list[ActionResponse]
-
-
 class RememberResponse(ResponseModel):
-    """The turns that were kept, and how many of this user wait to be thought over."""
+    """The stored turns, and how many turns of this user are pending."""
 
     turns: list[TurnResponse]
     pending: int
-
-
-class EntityResponse(ResponseModel):
-    id: int
-    name: str
-    aliases: list[str]
-    decisions: list[ThoughtResponse]
-
-
-class FailureResponse(ResponseModel):
-    turn: int
-    attempts: int
-    reason: str
-
-
-class UsageResponse(ResponseModel):
-    llm_calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    ms: dict[str, float]
 
 
 class ThinkResponse(ResponseModel):
@@ -161,7 +123,7 @@ class RetryResponse(ResponseModel):
 
 
 class EventResponse(ResponseModel):
-    """What became of a turn: the actions it led to, or why thinking it over was given up."""
+    """The state of a turn's post-thinking: the actions it led to, or why it was given up."""
 
     turn: int
     ref: str
@@ -172,230 +134,15 @@ class EventResponse(ResponseModel):
     actions: list[ActionResponse]
 
 
-class EraseResponse(ResponseModel):
-    turns: int
-    thoughts: int
-    actions: int
-    requeued: int
-    quoted_in: list[int]
-
-
 class ImportResponse(ResponseModel):
     turns: int
     pending: int
-
-
-class StatsResponse(ResponseModel):
-    user: str
-    turns: int
-    thoughts: int
-    retired: int
-    entities: int
-    actions: int
-    pending: int
-    failed: int
-    groups: int
-    largest_group: int
-    embedder: str
-
-
-class AuditFindingResponse(ResponseModel):
-    concern: Concern
-    refs: list[str]
-    reason: str
-    text: str
-
-
-class AuditResponse(ResponseModel):
-    user: str
-    turns: int
-    thoughts: int
-    counts: dict[Concern, int]
-    findings: list[AuditFindingResponse]
-
-
-class ExcludedOptionResponse(ResponseModel):
-    option: str
-    reason: str
-
-
-class SummaryResponse(ResponseModel):
-    session: str
-    version: int
-    turn: int
-    talk: ConversationType
-    topic: str
-    conclusion: str
-    needs: list[str]
-    constraints: list[str]
-    excluded: list[ExcludedOptionResponse]
-    facts: list[str]
-    to_clarify: list[str]
-    discussed: list[str]
-
-
-class SummaryEditResponse(ResponseModel):
-    field: SummaryField
-    old: str
-    new: str
-    reason: str
-
-
-class SummaryUpdateResponse(ResponseModel):
-    session: str
-    version: int
-    turn: int
-    actor: str
-    at: datetime
-    edits: list[SummaryEditResponse]
-    problem: str
-
-
-class ExplanationResponse(ResponseModel):
-    ref: str | None
-    text: str
-    lines: list[str]
-    sources: list[TurnResponse]
-    thoughts: list[ThoughtResponse]
-    actions: list[ActionResponse]
-    used: list[RecalledItemResponse]
-    checks: list[ConsistencyCheckResponse]
-
-
-class ScoreComponentResponse(ResponseModel):
-    name: str
-    value: float
-    weight: float
-    contribution: float
-
-
-class AdjustmentResponse(ResponseModel):
-    why: str
-    before: float
-    after: float
-
-
-class ScoreBreakdownResponse(ResponseModel):
-    parts: list[ScoreComponentResponse]
-    linear: float
-    bent: float
-    adjustments: list[AdjustmentResponse]
-
-
-class ScoreResponse(ResponseModel):
-    total: float
-    cosine: float
-    lexical: float
-    sum: ScoreBreakdownResponse | None
-
-
-class SentenceResponse(ResponseModel):
-    ref: str
-    sentence: str
-
-
-class OutdatedInfoResponse(ResponseModel):
-    until: datetime
-    facts: list[SentenceResponse]
-    replaced_by: list[SentenceResponse]
-
-
-class CandidateResponse(ResponseModel):
-    """One memory with its reason; `rank` is null for what was dropped."""
-
-    rank: int | None
-    ref: str
-    kind: Kind | Literal["turn"]
-    text: str
-    score: ScoreResponse
-    group: int
-    verdict: str
-    reason: str
-    past: OutdatedInfoResponse | None
-    thought: ThoughtResponse | None
-    turn: TurnResponse | None
-
-
-class TimeSpanResponse(ResponseModel):
-    words: str
-    start: datetime | None
-    end: datetime | None
-
-
-class QueryVariantResponse(ResponseModel):
-    kinds: list[ItemKind]
-    terms: list[str]
-    if_known: list[str]
-    weight: float
-
-
-class SearchTraceResponse(ResponseModel):
-    kind: ItemKind
-    rows: int
-    candidates: int
-    probes: int
-    exact: bool
-    group: int | None
-
-
-class QueryUnderstandingResponse(ResponseModel):
-    question: str
-    tense: str
-    spans: list[TimeSpanResponse]
-    reaches_back: bool
-    manner: str
-    told: str
-    kinds: list[Annotated[list[Kind | float], Field(min_length=2, max_length=2)]]
-    names: list[str]
-    aliases: list[str]
-    ways: list[str]
-    bridge: list[str]
-    wordings: list[QueryVariantResponse]
-    searched: list[SearchTraceResponse]
-    preset: str
-    relative: bool
-    nearly: float
-    middle: float | None
-
-
-class RecollectionResponse(ResponseModel):
-    query: str
-    items: list[CandidateResponse]
-    dropped: list[CandidateResponse]
-    threshold: float
-    group: int | None
-    probes: int
-    exact: bool
-    understanding: QueryUnderstandingResponse | None
-    receipt: UsageResponse
-
-
-class CitationResponse(ResponseModel):
-    cited: int
-    ref: str
-    text: str
-
-
-class SynthesisResponse(ResponseModel):
-    question: str
-    text: str
-    known: bool
-    by: Literal["rules", "llm"]
-    words: int
-    used: list[CitationResponse]
-    note: str | None
-    receipt: UsageResponse
 
 
 class ContextPartResponse(ResponseModel):
     name: str
     text: str
     tokens: int
-
-
-class MessageResponse(ResponseModel):
-    role: Literal["system", "user", "assistant"]
-    content: str
 
 
 class ContextResponse(ResponseModel):

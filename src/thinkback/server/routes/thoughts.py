@@ -1,4 +1,4 @@
-"""`/thoughts`, `/history`: what was understood, what was thought before it, and forgetting."""
+"""`/thoughts`, `/history`: list, explain the history of, and forget thoughts."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ from typing import Annotated, Any
 from fastapi import Query
 from starlette.responses import Response
 
-from thinkback import json_output
 from thinkback.errors import NotFound
 from thinkback.memory import Memory
-from thinkback.server.routes.dependencies import ReadAccess, WriteAccess, json_reply, make_page, tagged_router
+from thinkback.schemas import to_json
+from thinkback.server.routes.dependencies import (
+    ReadAccess,
+    WriteAccess,
+    json_reply,
+    make_page,
+    tagged_router,
+)
 from thinkback.server.routes.errors import WRITE_ERRORS
 from thinkback.server.routes.requests import MAX_INTEGER, After, AsOf, KnownAt, Limit, PathId
 from thinkback.server.routes.responses import (
@@ -23,28 +29,28 @@ from thinkback.types import Kind, Ref, Thought
 
 router = tagged_router("thoughts")
 
-Subject = Annotated[str, Query(min_length=1, max_length=10_000, description="By any of its names.")]
+Subject = Annotated[str, Query(min_length=1, max_length=10_000, description="Any name of the subject.")]
 Relation = Annotated[str | None, Query(min_length=1, max_length=10_000)]
-Reason = Annotated[str, Query(min_length=1, max_length=2000, description="Why; it is kept.")]
+Reason = Annotated[str, Query(min_length=1, max_length=2000, description="The reason; it is journalled.")]
 
 
 @router.get("/thoughts", response_model=Page[ThoughtResponse])
 async def list_thoughts(
-    asked: ReadAccess,
+    ctx: ReadAccess,
     subject: Subject | None = None,
     relation: Relation = None,
     kind: Annotated[Kind | None, Query()] = None,
     group: Annotated[int | None, Query(ge=0, le=MAX_INTEGER)] = None,
-    current: Annotated[bool, Query(description="false includes what is held true no longer.")] = True,
+    current: Annotated[bool, Query(description="false: include retired thoughts.")] = True,
     as_of: AsOf = None,
     known_at: KnownAt = None,
     after: After = 0,
     limit: Limit = 100,
 ) -> Response:
-    """What was understood, in sequence."""
+    """List thoughts in order."""
 
     def make(memory: Memory) -> dict[str, Any]:
-        found = memory.thoughts(
+        thoughts = memory.thoughts(
             subject=subject,
             relation=relation,
             kind=kind,
@@ -55,52 +61,50 @@ async def list_thoughts(
             after=after,
             limit=limit + 1,
         )
-        return make_page(found, limit, lambda thought: thought.id, json_output.dump_thought)
+        return make_page(thoughts, limit, lambda thought: thought.id, to_json)
 
-    return await json_reply(asked, make)
+    return await json_reply(ctx, make)
 
 
 @router.get("/thoughts/{id}", response_model=ThoughtResponse)
-async def get_thought(asked: ReadAccess, id: PathId) -> Response:
-    """One thought, held true or retired."""
-    return await json_reply(asked, lambda memory: json_output.dump_thought(get_thought_or_404(memory, id)))
+async def get_thought(ctx: ReadAccess, id: PathId) -> Response:
+    """Get one thought, current or retired."""
+    return await json_reply(ctx, lambda memory: to_json(get_thought_or_404(memory, id)))
 
 
 @router.delete("/thoughts/{id}", response_model=ActionResponse, responses=WRITE_ERRORS)
-async def forget(asked: WriteAccess, id: PathId, reason: Reason) -> Response:
-    """Hold a thought true no longer; to undo the action that is answered brings it back."""
-    forgotten = Ref("thought", id)
-    return await json_reply(
-        asked, lambda memory: json_output.dump_action(memory.forget(forgotten, reason)), "delete_memory"
-    )
+async def forget(ctx: WriteAccess, id: PathId, reason: Reason) -> Response:
+    """Retire a thought. Undoing the returned action restores it."""
+    ref = Ref("thought", id)
+    return await json_reply(ctx, lambda memory: to_json(memory.forget(ref, reason)), "delete_memory")
 
 
 @router.get("/thoughts/{id}/history", response_model=Page[ThoughtVersionResponse])
-async def thought_history(asked: ReadAccess, id: PathId, after: After = 0, limit: Limit = 100) -> Response:
-    """What was ever thought of the same subject and relation, oldest value first, with the reasons."""
+async def thought_history(ctx: ReadAccess, id: PathId, after: After = 0, limit: Limit = 100) -> Response:
+    """All versions of the thought's subject and relation, oldest value first, with reasons."""
 
     def make(memory: Memory) -> dict[str, Any]:
         thought = get_thought_or_404(memory, id)
         return _versions(memory, thought.subject, thought.relation, after, limit)
 
-    return await json_reply(asked, make)
+    return await json_reply(ctx, make)
 
 
 @router.get("/history", response_model=Page[ThoughtVersionResponse])
 async def history(
-    asked: ReadAccess, subject: Subject, relation: Relation = None, after: After = 0, limit: Limit = 100
+    ctx: ReadAccess, subject: Subject, relation: Relation = None, after: After = 0, limit: Limit = 100
 ) -> Response:
-    """What was ever thought of a subject, oldest value first, with the reasons."""
-    return await json_reply(asked, lambda memory: _versions(memory, subject, relation, after, limit))
+    """All versions of the thoughts about a subject, oldest value first, with reasons."""
+    return await json_reply(ctx, lambda memory: _versions(memory, subject, relation, after, limit))
 
 
 def get_thought_or_404(memory: Memory, id_: int) -> Thought:
-    found = memory.store.thoughts(memory.user, ids=[id_], current=False)
-    if not found:
+    thoughts = memory.store.thoughts(memory.user, ids=[id_], current=False)
+    if not thoughts:
         raise NotFound(f"no {Ref('thought', id_)} of user {memory.user!r}")
-    return found[0]
+    return thoughts[0]
 
 
 def _versions(memory: Memory, subject: str, relation: str | None, after: int, limit: int) -> dict[str, Any]:
-    found = memory.history(subject, relation, skip=after, limit=limit + 1)
-    return make_page(found, limit, lambda _: after + limit, json_output.dump_version)
+    versions = memory.history(subject, relation, skip=after, limit=limit + 1)
+    return make_page(versions, limit, lambda _: after + limit, to_json)

@@ -1,16 +1,17 @@
-"""`/turns`: what was said, kept once and listed."""
+"""Routes `/turns` and `/erase`: store turns, list them, and delete them physically."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Query
 from starlette.responses import Response
 
-from thinkback import json_output
 from thinkback.errors import NotFound
 from thinkback.memory import Memory
+from thinkback.schemas import to_json
 from thinkback.server.routes.dependencies import (
     CREATE_MEMORY,
     JSON_MEDIA_TYPE,
@@ -24,13 +25,16 @@ from thinkback.server.routes.dependencies import (
 from thinkback.server.routes.errors import WRITE_ERRORS
 from thinkback.server.routes.requests import (
     After,
+    EraseAllRequest,
+    EraseSessionRequest,
+    EraseTurnRequest,
     Limit,
     MessagesRequest,
     PathId,
     SessionName,
     TurnRequest,
 )
-from thinkback.server.routes.responses import Page, RememberResponse, TurnResponse
+from thinkback.server.routes.responses import EraseResponse, Page, RememberResponse, TurnResponse
 from thinkback.types import Ref, Turn
 
 router = tagged_router("turns")
@@ -40,56 +44,78 @@ router = tagged_router("turns")
     "/turns",
     status_code=201,
     response_model=RememberResponse,
-    responses={200: {"model": RememberResponse, "description": "All of it was kept before"}, **WRITE_ERRORS},
+    responses={
+        200: {"model": RememberResponse, "description": "Everything was already stored"},
+        **WRITE_ERRORS,
+    },
 )
-async def remember(asked: WriteAccess, body: TurnRequest | MessagesRequest) -> Response:
-    """Keep one turn, or messages as turns: durable when this answers, and thought over by a thinker."""
-    content, new = await asked.run(partial(_remember, body=body), CREATE_MEMORY)
+async def remember(ctx: WriteAccess, body: TurnRequest | MessagesRequest) -> Response:
+    """Store one turn, or messages as turns. They are durable when this returns, and thought over later."""
+    content, new = await ctx.run(partial(_remember, body=body), CREATE_MEMORY)
     return Response(content, 201 if new else 200, media_type=JSON_MEDIA_TYPE)
 
 
 @router.get("/turns", response_model=Page[TurnResponse])
 async def list_turns(
-    asked: ReadAccess,
+    ctx: ReadAccess,
     session: SessionName | None = None,
     after: After = 0,
     limit: Limit = 100,
-    newest: Annotated[bool, Query(description="The last ones instead of the first.")] = False,
+    newest: Annotated[bool, Query(description="Return the last turns instead of the first.")] = False,
 ) -> Response:
-    """What was said, in sequence."""
+    """List turns in order."""
 
     def make(memory: Memory) -> dict[str, Any]:
-        most = limit if newest else limit + 1
-        found = memory.turns(session=session, after=after, limit=most, newest=newest)
-        return make_page(found, limit, lambda turn: turn.id, json_output.dump_turn)
+        count = limit if newest else limit + 1
+        turns = memory.turns(session=session, after=after, limit=count, newest=newest)
+        return make_page(turns, limit, lambda turn: turn.id, to_json)
 
-    return await json_reply(asked, make)
+    return await json_reply(ctx, make)
 
 
 @router.get("/turns/{id}", response_model=TurnResponse)
-async def get_turn(asked: ReadAccess, id: PathId) -> Response:
-    """One turn."""
-    return await json_reply(asked, lambda memory: json_output.dump_turn(get_turn_or_404(memory, id)))
+async def get_turn(ctx: ReadAccess, id: PathId) -> Response:
+    """Get one turn."""
+    return await json_reply(ctx, lambda memory: to_json(get_turn_or_404(memory, id)))
 
 
 def get_turn_or_404(memory: Memory, id_: int) -> Turn:
-    found = memory.store.turns(memory.user, ids=[id_])
-    if not found:
+    turns = memory.store.turns(memory.user, ids=[id_])
+    if not turns:
         raise NotFound(f"no {Ref('turn', id_)} of user {memory.user!r}")
-    return found[0]
+    return turns[0]
 
 
 def _remember(memory: Memory, body: TurnRequest | MessagesRequest) -> tuple[bytes, bool]:
-    """The reply, and whether any turn is new: one that was there before has a number seen before."""
+    """The reply, and whether any turn is new: a turn that was already stored has an older id."""
     before = memory.turns(limit=1, newest=True) if body.key is not None else []
     if isinstance(body, TurnRequest):
-        kept = [memory.remember(body.query, body.response, at=body.at, session=body.session, key=body.key)]
+        turns = [memory.remember(body.query, body.response, at=body.at, session=body.session, key=body.key)]
     else:
-        messages = [{"role": each.role, "content": each.content} for each in body.messages]
-        kept = memory.remember_messages(messages, at=body.at, session=body.session, key=body.key)
-    last = before[0].id if before else 0
-    told = {
-        "turns": [json_output.dump_turn(turn) for turn in kept],
+        messages = [{"role": message.role, "content": message.content} for message in body.messages]
+        turns = memory.remember_messages(messages, at=body.at, session=body.session, key=body.key)
+    last_id = before[0].id if before else 0
+    reply = {
+        "turns": [to_json(turn) for turn in turns],
         "pending": memory.store.pending(memory.user),
     }
-    return encode_json(told), any(turn.id > last for turn in kept)
+    return encode_json(reply), any(turn.id > last_id for turn in turns)
+
+
+erase_router = tagged_router("erase")
+
+
+@erase_router.post("/erase", response_model=EraseResponse, responses=WRITE_ERRORS)
+async def erase(ctx: WriteAccess, body: EraseTurnRequest | EraseSessionRequest | EraseAllRequest) -> Response:
+    """Erase a turn, a session or a whole user, with everything derived from it. This cannot be undone."""
+
+    def make(memory: Memory) -> dict[str, Any]:
+        if isinstance(body, EraseTurnRequest):
+            result = memory.erase(turn=Ref("turn", body.turn))
+        elif isinstance(body, EraseSessionRequest):
+            result = memory.erase(session=body.session)
+        else:
+            result = memory.erase(user=memory.user)
+        return asdict(result)
+
+    return await json_reply(ctx, make, "delete_memory")

@@ -1,4 +1,4 @@
-"""Eyes on the server: structured logs, Prometheus metrics, OpenTelemetry spans; never what was said.
+"""Structured logs, Prometheus metrics and OpenTelemetry spans. Message content is never recorded.
 
 services.telemetry.count("thinkback_recalls_skipped_total", reason="slow")
 with services.telemetry.span("search_memory", {"gen_ai.operation.name": "search_memory"}) as span: ...
@@ -16,7 +16,7 @@ from thinkback.server.telemetry.metrics import Metrics
 
 
 class Telemetry:
-    """What rooms tell; a room names things, this decides where they go."""
+    """Logs, metrics and spans of one process."""
 
     def __init__(self, logs: EventLog | None = None, metrics: Metrics | None = None) -> None:
         self.logs = logs or EventLog()

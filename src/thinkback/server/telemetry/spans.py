@@ -1,10 +1,10 @@
-"""OpenTelemetry spans by the GenAI conventions: `chat MODEL`, `search_memory`, `create_memory`.
+"""OpenTelemetry spans in the GenAI semantic conventions: `chat MODEL`, `search_memory`, `create_memory`.
 
-Only the API is used: whoever runs the server brings the SDK (`opentelemetry-instrument thinkback serve`), and
-without one a span costs nothing. The operations on memory are those of the conventions in development; what
-they have no name for is `thinkback.*`. Content stays out unless
-OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT is true. A W3C `traceparent` of the request is continued
-and handed on to the upstream, with or without an SDK.
+Only the OpenTelemetry API is used. The operator adds an SDK (`opentelemetry-instrument thinkback serve`);
+without one a span costs nothing. Memory operations use the names of the conventions in development, or
+`thinkback.*` where there is none. Message content is left out unless
+OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT is true. The W3C `traceparent` of a request is forwarded to
+the upstream, with or without an SDK.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ CONTENT_ATTRIBUTES = frozenset(
         "gen_ai.tool.call.result",
     }
 )
-"""The attributes that hold what was said."""
+"""Attributes that contain message content."""
 
 CLIENT_OPERATIONS = ("chat", "text_completion", "embeddings")
 _W3C = TraceContextTextMapPropagator()
 
 
 def is_recording() -> bool:
-    """Whether anybody has brought an SDK."""
+    """Whether an SDK is installed."""
     return not isinstance(trace.get_tracer_provider(), ProxyTracerProvider)
 
 
 def chat_attributes(
     model: str, *, operation: str = "chat", provider: str = "openai"
 ) -> tuple[str, dict[str, Any]]:
-    """The name and the attributes of a request to a model, before it is answered."""
+    """The span name and attributes of a request to a model."""
     return f"{operation} {model}", {
         "gen_ai.operation.name": operation,
         "gen_ai.provider.name": provider,
@@ -57,27 +57,27 @@ def chat_attributes(
 
 
 def record_usage(span: Span, model: str | None, prompt: int | None, completion: int | None) -> None:
-    """What the answer said of itself."""
-    told = {
+    """Add the model and token counts of a response to a span."""
+    attributes = {
         "gen_ai.response.model": model,
         "gen_ai.usage.input_tokens": prompt,
         "gen_ai.usage.output_tokens": completion,
     }
-    for name, value in told.items():
+    for name, value in attributes.items():
         if value is not None:
             span.set_attribute(name, value)
 
 
 @contextmanager
 def span(name: str, attributes: Mapping[str, Any]) -> Iterator[Span]:
-    """A span around the block; an error is recorded by its kind alone."""
+    """A span around the block; of an error only the type is recorded."""
     if not is_recording():
         yield INVALID_SPAN
         return
     operation = attributes.get("gen_ai.operation.name")
     kind = SpanKind.CLIENT if operation in CLIENT_OPERATIONS else SpanKind.INTERNAL
-    with start_span(name, kind, attributes) as made:
-        yield made
+    with start_span(name, kind, attributes) as current:
+        yield current
 
 
 @contextmanager
@@ -89,24 +89,24 @@ def start_span(name: str, kind: SpanKind, attributes: Mapping[str, Any]) -> Iter
         attributes=without_content(attributes),
         record_exception=False,
         set_status_on_exception=False,
-    ) as made:
+    ) as current:
         try:
-            yield made
+            yield current
         except Exception as error:
-            made.set_attribute("error.type", type(error).__name__)
-            made.set_status(Status(StatusCode.ERROR))
+            current.set_attribute("error.type", type(error).__name__)
+            current.set_status(Status(StatusCode.ERROR))
             raise
 
 
 def without_content(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what was said, unless that was asked for."""
+    """The attributes without message content, unless capturing it is enabled."""
     if os.environ.get(CAPTURE_CONTENT_VARIABLE, "").lower() == "true":
         return dict(attributes)
     return {name: value for name, value in attributes.items() if name not in CONTENT_ATTRIBUTES}
 
 
 def trace_headers() -> dict[str, str]:
-    """The headers that carry the trace on to the upstream."""
+    """Headers that continue the current trace in the upstream."""
     headers: dict[str, str] = {}
     _W3C.inject(headers)
     return headers
@@ -114,13 +114,13 @@ def trace_headers() -> dict[str, str]:
 
 @contextmanager
 def continue_trace(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[None]:
-    """The trace that a request belongs to by its headers is current in the block."""
-    found = {
+    """Make the trace of the request headers current in the block."""
+    carrier = {
         name.decode("latin-1"): value.decode("latin-1")
         for name, value in headers
         if name in (b"traceparent", b"tracestate")
     }
-    token = context.attach(_W3C.extract(found))
+    token = context.attach(_W3C.extract(carrier))
     try:
         yield
     finally:

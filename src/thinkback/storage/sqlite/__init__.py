@@ -1,4 +1,4 @@
-"""The embedded store: one SQLite file of many spaces, of many tenants."""
+"""`SqliteStore`: the embedded database, one SQLite file for all tenants and users."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from thinkback.types import Action, Entity, SpaceKey, SpaceStats, Summary, Summa
 class SqliteStore(
     TurnsMixin, QueueMixin, ThoughtsMixin, SummariesMixin, IndexMixin, EraseMixin, ApiKeysMixin
 ):
-    """`path` is a file, or `:memory:` for a store that ends with the process."""
+    """A store in the file `path`, or in memory for `:memory:`."""
 
     def __init__(self, path: str) -> None:
         self._db = Connection(path)
@@ -35,13 +35,13 @@ class SqliteStore(
         return self._tenant
 
     def for_tenant(self, tenant: str) -> SqliteStore:
-        """Shares the connection, and leaves closing it to the one that opened it."""
-        seen = copy(self)
-        seen._tenant, seen._shared_connection = tenant, True
-        return seen
+        """A view of another tenant. It shares the connection and does not close it."""
+        store = copy(self)
+        store._tenant, store._shared_connection = tenant, True
+        return store
 
     def spaces(self) -> list[SpaceKey]:
-        return [(tenant, name) for tenant, name in self._db.read("space.places")]
+        return [(tenant, name) for tenant, name in self._db.read("space.keys")]
 
     def load(
         self,
@@ -52,35 +52,35 @@ class SqliteStore(
         summaries: Sequence[Summary] = (),
         updates: Sequence[SummaryUpdate] = (),
     ) -> None:
-        """Replay an exported space into an empty one. Its index follows like that of any new turn."""
+        """Replay the journal of an exported space into a new one. Indexing follows later."""
         with self._db.write():
             if self._db.run("space.find", self._space_key(space)).fetchone() is not None:
                 raise errors.Conflict(
-                    f"user {space!r} already has memories here: import into another user or database"
+                    f"user {space!r} already has memories: import into another user or database"
                 )
-            thoughts = [thought.id for action in actions for thought in action.after]
-            counters = (_last_id(turns), max(thoughts, default=0), _last_id(actions), _last_id(entities))
-            number = self._db.run("space.load", (*self._space_key(space), *counters)).fetchone()[0]
+            thought_ids = [thought.id for action in actions for thought in action.after]
+            counters = (_last_id(turns), max(thought_ids, default=0), _last_id(actions), _last_id(entities))
+            space_id = self._db.run("space.load", (*self._space_key(space), *counters)).fetchone()[0]
             for entity in entities:
-                self._db.run("entities.insert", (number, entity.id, entity.name))
+                self._db.run("entities.insert", (space_id, entity.id, entity.name))
                 for alias in entity.aliases:
-                    self._db.run("aliases.insert", (number, alias, entity.id))
+                    self._db.run("aliases.insert", (space_id, alias, entity.id))
             for turn in turns:
-                self._db.run("turns.insert", rows.turn_to_row(number, turn))
-            journal = JournalWriter(self._db, number, self.normalise_name)
+                self._db.run("turns.insert", rows.turn_to_row(space_id, turn))
+            journal = JournalWriter(self._db, space_id, self.normalise_name)
             for action in actions:
                 journal.write(action)
             journal.close()
             for summary in summaries:
-                self._db.run("summaries.write", rows.summary_to_row(number, summary))
+                self._db.run("summaries.write", rows.summary_to_row(space_id, summary))
             for update in updates:
-                self._db.run("updates.insert", rows.summary_update_to_row(number, update))
+                self._db.run("updates.insert", rows.summary_update_to_row(space_id, update))
 
     def stats(self, space: str) -> SpaceStats:
-        number = self._find_space(space)
+        space_id = self._find_space(space)
         embedder = self.embedder() or ""
-        counts = self._db.read("stats.counts", (number,))[0]
-        sizes = [row[0] for row in self._db.read("entries.sizes", (number,))]
+        counts = self._db.read("stats.counts", (space_id,))[0]
+        sizes = [row[0] for row in self._db.read("entries.sizes", (space_id,))]
         turns, thoughts, retired, entities, actions, pending, failed = counts
         return SpaceStats(
             user=space,

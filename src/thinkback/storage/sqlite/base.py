@@ -1,4 +1,4 @@
-"""What every part of the SQLite store shares: the connection, whose spaces it sees, and how one is found."""
+"""Base class of the mixins that make up `SqliteStore`: connection, tenant and lookup of spaces."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from thinkback.storage.sqlite.group_commit import GroupCommit
 _EPOCHS_PER_SPACE = 1 << 24
 
 
-def global_epoch(number: int, epoch: int) -> int:
-    """The epoch readers see: a space erased and made anew has another number, so another epoch."""
-    return number * _EPOCHS_PER_SPACE + epoch
+def global_epoch(space_id: int, epoch: int) -> int:
+    """An epoch that is unique across spaces, so that a space erased and created again gets a new one."""
+    return space_id * _EPOCHS_PER_SPACE + epoch
 
 
 class SqliteBase:
-    """Holds the connection and the tenant; the store is the sum of its parts.
+    """Connection, tenant and lookup of spaces.
 
-    A space is found by tenant and name together, and only here are they joined: everything else goes by the
-    number of the space or by `_space_key`.
+    All queries identify a space by its row id (`space_id`) or by `_space_key`. Both include the tenant, so no
+    query can reach the space of another tenant.
     """
 
     _db: Connection
@@ -33,30 +33,32 @@ class SqliteBase:
         return (self._tenant, space)
 
     def _find_space(self, space: str) -> int | None:
-        """The number of a space, None for a user we have not met."""
+        """The row id of a space, or None if it does not exist."""
         rows = self._db.read("space.find", self._space_key(space))
         return rows[0][0] if rows else None
 
     def _require_space(self, space: str, epoch: int | None = None) -> int:
-        """The number of a space, inside a write transaction; NotFound for an unknown user.
+        """The row id of a space. Call it inside a write transaction.
 
-        With `epoch`: Outdated if the space has another by now, for then its groups, too, are others.
+        Raises:
+            NotFound: the user has no memories.
+            ConcurrentUpdate: the space is no longer at `epoch`, so computed groups are invalid.
         """
         row: tuple[Any, ...] | None = self._db.run("space.stamp", self._space_key(space)).fetchone()
         if row is None:
-            raise errors.NotFound(f"no memories of user {space!r}")
-        number, current, *_ = row
-        if epoch is not None and epoch != global_epoch(number, current):
+            raise errors.NotFound(f"user {space!r} has no memories")
+        space_id, current, *_ = row
+        if epoch is not None and epoch != global_epoch(space_id, current):
             raise errors.ConcurrentUpdate(
                 f"the index of user {space!r} was rebuilt meanwhile: compute it again"
             )
-        return int(number)
+        return int(space_id)
 
     def _require_embedder(self) -> None:
-        """Inside a write transaction: another process may have converted the database meanwhile."""
+        """Check, inside a write transaction, that no process has converted the database meanwhile."""
         row = self._db.run("meta.get", ("embedder",)).fetchone()
-        adopted = self._db.bound_embedder
-        if adopted is not None and (row is None or row[0] != adopted):
+        bound = self._db.bound_embedder
+        if bound is not None and (row is None or row[0] != bound):
             raise errors.EmbedderMismatch(
-                f"{self._db.path} was converted from the embedder {adopted!r} to another: open it anew"
+                f"{self._db.path} was converted from embedder {bound!r} to another one: open it again"
             )

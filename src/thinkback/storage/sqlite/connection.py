@@ -1,9 +1,9 @@
-"""One SQLite file, opened safely: pragmas, schema, one writer at a time, and errors in our words.
+"""Connection to one SQLite file: pragmas, migrations, locking between processes, error translation.
 
-Writes of all processes take turns on a lock file beside the database. SQLite could arbitrate by itself,
-but before 3.51.3 a writer and a checkpoint of another connection at the same instant can damage the WAL
-(the "WAL-reset" bug), and its waiting polls with growing sleeps. So: automatic checkpoints are off, and
-both commits and checkpoints happen only under the lock.
+Writers of all processes take turns by a lock file next to the database. SQLite could do this by itself, but
+before 3.51.3 a commit and a checkpoint of two connections at the same instant can damage the WAL (the
+"WAL-reset" bug), and its busy handler polls with growing delays. Therefore automatic checkpoints are off, and
+commits and checkpoints happen only under the lock (docs/decisions/0003).
 """
 
 from __future__ import annotations
@@ -23,17 +23,15 @@ from thinkback.storage import sql_files
 
 try:
     import fcntl
-except ImportError:  # Windows: SQLite's own locks arbitrate there
+except ImportError:  # Windows: rely on the locks of SQLite
     fcntl = None  # type: ignore[assignment]
 
 APPLICATION_ID = 0x74686E6B  # "thnk"
 LOCK_TIMEOUT_SECONDS = 30.0
-MAX_LOCK_POLL_SECONDS = (
-    0.001  # between two looks at the lock: whoever waits longer than others is passed by them
-)
+MAX_LOCK_POLL_SECONDS = 0.001  # short, because processes that poll less often would starve
 CHECKPOINT_WAL_BYTES = 4 << 20
-SCRUB_PENDING = "scrub"  # in meta from the commit of an erasure until its bytes are gone
-CHECKPOINT_INTERVAL_COMMITS = 256  # commits between two looks at the size of the WAL
+CHECKPOINT_INTERVAL_COMMITS = 256  # how often the size of the WAL is checked
+SCRUB_PENDING = "scrub"  # flag in table meta, from the commit of an erasure until the files are scrubbed
 
 QUERIES = sql_files.load_queries(__package__, "queries.sql")
 MIGRATIONS = tuple(sql_files.load_migrations(f"{__package__}.migrations"))
@@ -42,12 +40,12 @@ Row = tuple[Any, ...]
 
 
 class Connection:
-    """A writer and a reader on one file (on `:memory:` they are the same), safe to share by threads."""
+    """A writing and a reading connection to one file (the same one for `:memory:`). Thread-safe."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.in_memory = path == ":memory:"
-        self.bound_embedder: str | None = None  # the embedder that everybody on this connection writes with
+        self.bound_embedder: str | None = None
         self._write_lock = threading.RLock()
         self._read_lock = self._write_lock if self.in_memory else threading.RLock()
         self._commits = 0
@@ -63,21 +61,20 @@ class Connection:
             if not self.in_memory:
                 self._reader = opened.enter_context(closing(self._connect()))
             if self.needs_scrub():
-                with suppress(errors.StoreError):  # a reader or a full disk is in the way: later
+                with suppress(errors.StoreError):  # blocked by a reader or a full disk: done later
                     self.scrub()
-            opened.pop_all()  # all went well: they stay open until close()
-
-    # --- statements, always by name -----------------------------------------------------------
+            opened.pop_all()  # success: keep everything open until close()
 
     def run(self, name: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
-        """Run a named statement on the writer; only inside `write()`."""
+        """Run a named statement on the writer. Only inside `write()`."""
         return self._writer.execute(QUERIES[name], parameters)
 
     def run_many(self, name: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a named statement for each row. Only inside `write()`."""
         self._writer.executemany(QUERIES[name], rows)
 
     def read(self, name: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """The rows of a named query, as last committed."""
+        """The rows of a named query, from the last committed state."""
         with self._read_lock:
             try:
                 return self._reader.execute(QUERIES[name], parameters).fetchall()
@@ -86,7 +83,7 @@ class Connection:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Several reads that see one state."""
+        """Several reads from the same committed state."""
         with self._read_lock, translate_errors(self.path):
             if self._reader.in_transaction:
                 yield
@@ -99,9 +96,10 @@ class Connection:
 
     @contextmanager
     def write(self, *, derived: bool = False) -> Iterator[None]:
-        """One transaction: all of it durable at the end, or none of it.
+        """One transaction, durable at the end or rolled back.
 
-        What is `derived` from rows may be lost with the power, whole, and made again: it waits for no disk.
+        With `derived=True` the commit does not wait for the disk: derived data that is lost in a power
+        failure (as a whole) is computed again.
         """
         with self._write_lock, translate_errors(self.path), self.exclusive_lock(), self._synchronous(derived):
             self._writer.execute("BEGIN IMMEDIATE")
@@ -114,12 +112,12 @@ class Connection:
                 raise
             self._commits += 1
             if self._commits % CHECKPOINT_INTERVAL_COMMITS == 0 and self._wal_size() > CHECKPOINT_WAL_BYTES:
-                with suppress(sqlite3.Error):  # what is committed stays committed; a later one tries again
+                with suppress(sqlite3.Error):  # the commit succeeded; a later one tries again
                     self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     @contextmanager
     def _synchronous(self, derived: bool) -> Iterator[None]:
-        """The WAL is synced at the end of a transaction, unless it is derived or inside another one."""
+        """Skip syncing the WAL for derived data, unless this is part of another transaction."""
         if not derived or self._writer.in_transaction:
             yield
             return
@@ -131,18 +129,18 @@ class Connection:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open: on some errors SQLite has ended it by itself."""
+        """Whether a transaction is open. On some errors SQLite rolls back by itself."""
         return bool(self._writer.in_transaction)
 
     def scrub(self) -> None:
-        """Leave no byte of what was deleted, in the database file or in the WAL.
+        """Remove all bytes of deleted rows from the database file and the WAL.
 
-        `secure_delete` zeroes deleted cells, but rebalancing a b-tree may have left copies of them in the
-        unused part of a page (measured: 2% of deletes from random places), so the file is written anew. A
-        database of 100 MB takes half a second, and as much again of disk and of memory meanwhile.
+        `secure_delete` zeroes deleted cells, but rebalancing a b-tree can leave copies in the unused part of
+        a page (measured: in 2% of random deletes). Therefore the whole file is rewritten. For 100 MB this
+        takes half a second and temporarily another 100 MB of disk and memory.
         """
         if not self.in_memory:
-            self._empty_wal()  # it is about to take the whole database
+            self._empty_wal()  # VACUUM will write the whole database to it
             with self._write_lock, translate_errors(self.path), self.exclusive_lock():
                 self._writer.execute("VACUUM")
             self._empty_wal()
@@ -150,11 +148,11 @@ class Connection:
             self.run("meta.delete", (SCRUB_PENDING,))
 
     def needs_scrub(self) -> bool:
-        """Whether an erasure was committed whose old bytes may still be in a file."""
+        """Whether the files may still contain bytes of a committed erasure."""
         return bool(self.read("meta.get", (SCRUB_PENDING,)))
 
     def _empty_wal(self) -> None:
-        """Move every page into the database file and cut the WAL to nothing."""
+        """Checkpoint all pages into the database file and truncate the WAL."""
         deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
         while True:
             with self._write_lock, self._read_lock, translate_errors(self.path), self.exclusive_lock():
@@ -163,8 +161,8 @@ class Connection:
                 return
             if time.monotonic() > deadline:
                 raise errors.StoreUnavailable(
-                    f"{self.path}: another process has been reading for {LOCK_TIMEOUT_SECONDS:.0f} s, so old pages "
-                    "are still in the -wal file; end it and open the database again"
+                    f"{self.path}: another process has been reading for {LOCK_TIMEOUT_SECONDS:.0f} s, "
+                    "so old pages are still in the -wal file; end it and open the database again"
                 )
             time.sleep(0.05)
 
@@ -181,8 +179,6 @@ class Connection:
                 self._writer.close()
             self._close_lock_file()
 
-    # --- opening ------------------------------------------------------------------------------
-
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self.path,
@@ -198,7 +194,7 @@ class Connection:
                 "secure_delete=ON",
                 "wal_autocheckpoint=0",
                 "synchronous=FULL",
-                "cache_size=-32768",  # KiB; with the default of 2 MiB recalls read pages from the system
+                "cache_size=-32768",  # in KiB; the default of 2 MiB is too small for recalls
             ):
                 connection.execute(f"PRAGMA {pragma}")
         except BaseException:
@@ -207,17 +203,17 @@ class Connection:
         return connection
 
     def _migrate(self) -> None:
-        """Refuse what is not ours or is too new; then bring the schema up to date."""
+        """Bring the schema up to date. Refuse files of other applications and newer schemas."""
         version = self._pragma("user_version")
         application = self._pragma("application_id")
         tables = self._writer.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
         if tables and application != APPLICATION_ID:
             raise errors.CorruptStore(
-                f"{self.path} is an SQLite database of another application; name another file"
+                f"{self.path} is an SQLite database of another application: use another file"
             )
         if version > len(MIGRATIONS):
             raise errors.NewerSchema(
-                f"{self.path} has schema {version}, this thinkback knows up to {len(MIGRATIONS)}: "
+                f"{self.path} has schema {version}, this thinkback supports up to {len(MIGRATIONS)}: "
                 "upgrade with pip install -U thinkback (nothing was changed)"
             )
         if self._pragma("journal_mode") != "wal":
@@ -238,13 +234,11 @@ class Connection:
     def _pragma(self, name: str) -> Any:
         return self._writer.execute(f"PRAGMA {name}").fetchone()[0]
 
-    # --- the lock between processes -------------------------------------------------------------
-
     def _open_lock_file(self) -> None:
         folder = Path(self.path).absolute().parent
         if not folder.is_dir():
             raise errors.StoreUnavailable(
-                f"{folder} is no folder: create it, or name another file for the database"
+                f"{folder} is not a folder: create it, or use another file for the database"
             )
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
         self._lock_file = os.open(f"{self.path}-lock", flags, 0o600)
@@ -256,6 +250,7 @@ class Connection:
 
     @contextmanager
     def exclusive_lock(self) -> Iterator[None]:
+        """Hold the lock file. Blocks until other processes have released it."""
         if self._lock_file < 0 or fcntl is None:
             yield
             return
@@ -286,7 +281,7 @@ class Connection:
 
 
 def _split_statements(script: str) -> Iterator[str]:
-    """The statements of a script one by one, for `executescript` would commit the transaction."""
+    """The statements of a script. (`executescript` would commit the open transaction.)"""
     pending = ""
     for line in script.splitlines(keepends=True):
         pending += line
@@ -299,7 +294,7 @@ def _split_statements(script: str) -> Iterator[str]:
 
 @contextmanager
 def translate_errors(path: str) -> Iterator[None]:
-    """SQLite's and the system's errors become ours, with what to do next."""
+    """Convert errors of SQLite and the operating system to `StoreError`s."""
     try:
         yield
     except sqlite3.Error as error:
@@ -311,7 +306,9 @@ def translate_errors(path: str) -> Iterator[None]:
 
 
 def _disk_full(path: str) -> errors.DiskFull:
-    return errors.DiskFull(f"{path}: no space left; nothing was half-written. Free some space and try again")
+    return errors.DiskFull(
+        f"{path}: no space left on the device; the write was rolled back. Free some space and try again"
+    )
 
 
 def _translate_error(path: str, error: sqlite3.Error) -> errors.StoreError:
@@ -321,13 +318,13 @@ def _translate_error(path: str, error: sqlite3.Error) -> errors.StoreError:
         return _disk_full(path)
     if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return errors.CorruptStore(
-            f"{path} is damaged or is no thinkback database ({text}). Nothing was changed: "
+            f"{path} is damaged or not a thinkback database ({text}). Nothing was changed: "
             "keep the file, restore a backup or an export"
         )
     if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
         return errors.StoreUnavailable(
             f"{path} cannot be opened for writing ({text}): "
-            "check the folder's permissions, or name another file"
+            "check the permissions of the folder, or use another file"
         )
     if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return errors.StoreUnavailable(f"{path} is locked by another process; try again later")

@@ -1,13 +1,18 @@
-"""Erase: the only physical deletion. What came from a turn goes with it, and no byte stays in any file.
+"""Erasure: the only physical deletion.
 
-A thought is erased when any of its sources is, when thinking over an erased turn made it, or when the change
-that made it rests on an erased thought: "my sister lives in Rome" tells her name only by another turn. What
-the erased thoughts had retired holds again, as if they had never been; a surviving turn that had a part in an
-erased thought is thought over anew. A journal line that also speaks of surviving thoughts stays, without the
-erased ones and without its reason, which may quote them. A matrix learned from the vectors (a cluster of one
-is that vector itself) is dropped. The summary of a session that loses a turn goes with its whole journal, for
-any item and any reason may quote it: it is made anew from the turns that stay. Then the files are scrubbed;
-if that is interrupted, the next who opens them does it.
+Erasing turns also erases everything derived from them:
+
+- thoughts with an erased source, thoughts created while thinking about an erased turn, and thoughts whose
+  operation has an erased thought as a premise. "My sister lives in Rome" contains her name only because of
+  another turn.
+- Thoughts that were retired by erased thoughts become current again. Surviving turns that contributed to an
+  erased thought are queued again.
+- Journal actions that also concern surviving thoughts stay, without the erased thoughts and without their
+  reason, which may quote them.
+- A learned hashing matrix, because the column of a cluster of one is that vector itself.
+- The summary of a session that loses a turn, with its journal: any item may quote the turn.
+
+Afterwards the files are scrubbed. If that is interrupted, the next process that opens the database does it.
 """
 
 from __future__ import annotations
@@ -30,17 +35,19 @@ _ERASED_REASON = "the rest of this action was erased"
 
 
 class EraseMixin(SqliteBase):
+    """`erase` and `erase_tenant` of the store."""
+
     def erase(
         self, space: str, *, session: str | None = None, turn: int | None = None, now: datetime
     ) -> EraseResult:
-        if self._db.needs_scrub():  # an erasure before this one could not finish
+        if self._db.needs_scrub():  # an earlier erasure was interrupted
             self._db.scrub()
         with self._db.write():
-            number = self._require_space(space)
+            space_id = self._require_space(space)
             if session is None and turn is None:
-                erased = self._erase_space(number)
+                erased = self._erase_space(space_id)
             else:
-                erased = self._erase_turns(number, self._select_turns(number, session, turn))
+                erased = self._erase_turns(space_id, self._select_turns(space_id, session, turn))
             self._db.run("meta.set", (SCRUB_PENDING, "pending"))
         self._db.scrub()
         return erased
@@ -52,134 +59,143 @@ class EraseMixin(SqliteBase):
             spaces = self._db.run("space.of_tenant", (tenant,)).fetchall()
             keys = self._db.run("keys.delete_of_tenant", (tenant,)).rowcount
             if not spaces and not keys:
-                raise errors.NotFound(f"no memories and no keys of tenant {tenant!r}")
-            gone = [self._erase_space(number) for (number,) in spaces]
+                raise errors.NotFound(f"tenant {tenant!r} has no memories and no keys")
+            results = [self._erase_space(space_id) for (space_id,) in spaces]
             self._db.run("meta.set", (SCRUB_PENDING, "pending"))
         self._db.scrub()
         return EraseResult(
-            turns=sum(each.turns for each in gone),
-            thoughts=sum(each.thoughts for each in gone),
-            actions=sum(each.actions for each in gone),
+            turns=sum(result.turns for result in results),
+            thoughts=sum(result.thoughts for result in results),
+            actions=sum(result.actions for result in results),
         )
 
-    def _select_turns(self, number: int, session: str | None, turn: int | None) -> set[int]:
+    def _select_turns(self, space_id: int, session: str | None, turn: int | None) -> set[int]:
         if turn is not None:
-            found = self._db.run("turns.by_ids", (number, rows.ids_to_json([turn]))).fetchall()
+            records = self._db.run("turns.by_ids", (space_id, rows.ids_to_json([turn]))).fetchall()
             missing = str(Ref("turn", turn))
         else:
-            found = self._db.run("turns.of_session", (number, session)).fetchall()
+            records = self._db.run("turns.of_session", (space_id, session)).fetchall()
             missing = f"session {session!r}"
-        if not found:
+        if not records:
             raise errors.NotFound(f"no {missing} in this space")
-        return {row[0] for row in found}
+        return {row[0] for row in records}
 
-    def _erase_space(self, number: int) -> EraseResult:
-        counts = self._db.run("stats.counts", (number,)).fetchone()
+    def _erase_space(self, space_id: int) -> EraseResult:
+        counts = self._db.run("stats.counts", (space_id,)).fetchone()
         for table in _SPACE_TABLES:
-            self._db.run(f"erase.{table}", (number,))
-        self._db.run("hashings.delete", (number,))
-        self._db.run("space.delete", (number,))
+            self._db.run(f"erase.{table}", (space_id,))
+        self._db.run("hashings.delete", (space_id,))
+        self._db.run("space.delete", (space_id,))
         return EraseResult(turns=counts[0], thoughts=counts[1] + counts[2], actions=counts[4])
 
-    def _erase_turns(self, number: int, turns: set[int]) -> EraseResult:
-        gone = rows.ids_to_json(turns)
-        made = [
+    def _erase_turns(self, space_id: int, turns: set[int]) -> EraseResult:
+        turn_ids = rows.ids_to_json(turns)
+        created = {
             id_
-            for action in self._query_actions("actions.of_turns", (number, gone))
+            for action in self._query_actions("actions.of_turns", (space_id, turn_ids))
             for id_ in _added_ids(action)
-        ]
-        thoughts = self._with_dependents(
-            number, self._query_ids("derived.of_turns", number, turns) | set(made)
-        )
-        doomed = rows.ids_to_json(thoughts)
-        shared = self._query_ids("derived.sources", number, thoughts) - turns
-        quoted_in = self._turns_that_recalled(number, turns, thoughts) - turns
-        actions = self._erase_actions(number, turns, thoughts)
-        self._erase_checks(number, thoughts)
-        self._db.run("thoughts.delete", (number, doomed))
-        self._db.run("derived.delete", (number, doomed))
-        self._db.run("recalls.delete", (number, doomed))
-        self._db.run("entries.delete", (number, "thought", doomed))
-        self._db.run("summaries.delete", (number, gone))
-        self._db.run("updates.delete", (number, gone))
-        self._db.run("turns.delete", (number, gone))
-        self._db.run("entries.delete", (number, "turn", gone))
-        self._db.run("turns.requeue", (number, rows.ids_to_json(shared)))
-        self._db.run("entities.delete_orphans", (number,))
-        self._db.run("entities.rename", (number,))
-        self._db.run("aliases.delete_orphans", (number,))
-        self._db.run("hashings.delete_learned", (number,))
-        self._db.run("space.new_epoch", (number,))
+        }
+        derived = self._query_ids("derived.of_turns", space_id, turns)
+        thoughts = self._with_dependents(space_id, derived | created)
+        thought_ids = rows.ids_to_json(thoughts)
+        requeued = self._query_ids("derived.sources", space_id, thoughts) - turns
+        quoted_in = self._turns_that_recalled(space_id, turns, thoughts) - turns
+        actions = self._erase_actions(space_id, turns, thoughts)
+        self._erase_checks(space_id, thoughts)
+        self._db.run("thoughts.delete", (space_id, thought_ids))
+        self._db.run("derived.delete", (space_id, thought_ids))
+        self._db.run("recalls.delete", (space_id, thought_ids))
+        self._db.run("entries.delete", (space_id, "thought", thought_ids))
+        self._db.run("summaries.delete", (space_id, turn_ids))
+        self._db.run("updates.delete", (space_id, turn_ids))
+        self._db.run("turns.delete", (space_id, turn_ids))
+        self._db.run("entries.delete", (space_id, "turn", turn_ids))
+        self._db.run("turns.requeue", (space_id, rows.ids_to_json(requeued)))
+        self._db.run("entities.delete_orphans", (space_id,))
+        self._db.run("entities.rename", (space_id,))
+        self._db.run("aliases.delete_orphans", (space_id,))
+        self._db.run("hashings.delete_learned", (space_id,))
+        self._db.run("space.new_epoch", (space_id,))
         return EraseResult(
             turns=len(turns),
             thoughts=len(thoughts),
             actions=actions,
-            requeued=len(shared),
+            requeued=len(requeued),
             quoted_in=tuple(sorted(quoted_in)),
         )
 
-    def _with_dependents(self, number: int, thoughts: set[int]) -> set[int]:
-        """These thoughts with all that would not be as it is without them, or without such a one."""
-        known, resting = set(thoughts), set[int]()
+    def _with_dependents(self, space_id: int, thoughts: set[int]) -> set[int]:
+        """These thoughts and all thoughts that directly or indirectly depend on them."""
+        found, dependents = set(thoughts), set[int]()
         while True:
-            touching = self._query_actions(
-                "actions.involved", (number, rows.ids_to_json(known), rows.ids_to_json(()))
+            involved = self._query_actions(
+                "actions.involved", (space_id, rows.ids_to_json(found), rows.ids_to_json(()))
             )
             added = {
-                id_ for each in touching if _depends_on(each, known, resting) for id_ in _added_ids(each)
+                id_
+                for action in involved
+                if _depends_on(action, found, dependents)
+                for id_ in _added_ids(action)
             }
-            if added <= known:
-                return known
-            resting |= added - thoughts
-            known |= added
+            if added <= found:
+                return found
+            dependents |= added - thoughts
+            found |= added
 
-    def _erase_actions(self, number: int, turns: set[int], thoughts: set[int]) -> int:
-        """How many lines of the journal went; the others that spoke of these thoughts are rewritten."""
+    def _erase_actions(self, space_id: int, turns: set[int], thoughts: set[int]) -> int:
+        """Delete the actions that only concern erased memories and rewrite the others.
+
+        Returns the number of deleted actions.
+        """
         involved = self._query_actions(
-            "actions.involved", (number, rows.ids_to_json(thoughts), rows.ids_to_json(turns))
+            "actions.involved", (space_id, rows.ids_to_json(thoughts), rows.ids_to_json(turns))
         )
-        fallen = _revoked_actions(involved, turns, thoughts)
-        touched = {thought.id for action in involved if action.id in fallen for thought in action.after}
-        for rest in [_without_thoughts(action, thoughts) for action in involved if action.id not in fallen]:
-            if rest.changed:
-                self._db.run("actions.rewrite", rows.rewritten_action_to_row(number, rest))
+        revoked = _revoked_actions(involved, turns, thoughts)
+        touched = {thought.id for action in involved if action.id in revoked for thought in action.after}
+        for action in [
+            _without_thoughts(action, thoughts) for action in involved if action.id not in revoked
+        ]:
+            if action.changed:
+                self._db.run("actions.rewrite", rows.rewritten_action_to_row(space_id, action))
             else:
-                fallen.add(rest.id)
-        self._db.run("touched.delete", (number, rows.ids_to_json(fallen)))
-        self._db.run("touched.delete_thoughts", (number, rows.ids_to_json(thoughts)))
-        self._db.run("actions.delete", (number, rows.ids_to_json(fallen)))
-        self._restore_periods(number, touched - thoughts)
-        return len(fallen)
+                revoked.add(action.id)
+        self._db.run("touched.delete", (space_id, rows.ids_to_json(revoked)))
+        self._db.run("touched.delete_thoughts", (space_id, rows.ids_to_json(thoughts)))
+        self._db.run("actions.delete", (space_id, rows.ids_to_json(revoked)))
+        self._restore_periods(space_id, touched - thoughts)
+        return len(revoked)
 
-    def _erase_checks(self, number: int, thoughts: set[int]) -> None:
-        """What was caught in other answers quotes what contradicted the thought, and so tells of it."""
-        for id_, text in self._db.run("turns.checked", (number,)).fetchall():
+    def _erase_checks(self, space_id: int, thoughts: set[int]) -> None:
+        """Delete consistency checks against erased thoughts: they quote the contradiction."""
+        for id_, text in self._db.run("turns.checked", (space_id,)).fetchall():
             checks = rows.checks_from_json(text)
-            kept = [check for check in checks if check.thought not in thoughts]
-            if len(kept) < len(checks):
-                self._db.run("turns.set_checks", (number, id_, rows.checks_to_json(kept)))
+            remaining = [check for check in checks if check.thought not in thoughts]
+            if len(remaining) < len(checks):
+                self._db.run("turns.set_checks", (space_id, id_, rows.checks_to_json(remaining)))
 
-    def _restore_periods(self, number: int, thoughts: Iterable[int]) -> None:
-        """What the erased actions did to thoughts that stay is taken back: the rest of the journal tells."""
-        journal = JournalWriter(self._db, number, self.normalise_name)
+    def _restore_periods(self, space_id: int, thoughts: Iterable[int]) -> None:
+        """Reset surviving thoughts to the state after the last remaining action on them."""
+        journal = JournalWriter(self._db, space_id, self.normalise_name)
         for id_ in thoughts:
-            (last,) = self._query_actions("actions.last_of", (number, id_))
+            (last,) = self._query_actions("actions.last_of", (space_id, id_))
             journal.set_period(next(thought for thought in last.after if thought.id == id_))
         journal.close()
 
-    def _turns_that_recalled(self, number: int, turns: set[int], thoughts: set[int]) -> set[int]:
-        """Turns whose answers were given what is erased now: they may repeat it in their own words."""
-        gone = {("turn", id_) for id_ in turns} | {("thought", id_) for id_ in thoughts}
-        found = self._db.run("turns.recalled", (number,)).fetchall()
+    def _turns_that_recalled(self, space_id: int, turns: set[int], thoughts: set[int]) -> set[int]:
+        """Turns whose answers had recalled erased memories and may therefore repeat them."""
+        erased = {("turn", id_) for id_ in turns} | {("thought", id_) for id_ in thoughts}
+        records = self._db.run("turns.recalled", (space_id,)).fetchall()
         return {
-            id_ for id_, recalled in found if any((used[0], used[1]) in gone for used in json.loads(recalled))
+            id_
+            for id_, recalled in records
+            if any((kind, item_id) in erased for kind, item_id, *_ in json.loads(recalled))
         }
 
     def _query_actions(self, query: str, parameters: tuple[int | str, ...]) -> list[Action]:
         return [rows.action_from_row(row) for row in self._db.run(query, parameters).fetchall()]
 
-    def _query_ids(self, query: str, number: int, ids: Iterable[int]) -> set[int]:
-        return {row[0] for row in self._db.run(query, (number, rows.ids_to_json(ids))).fetchall()}
+    def _query_ids(self, query: str, space_id: int, ids: Iterable[int]) -> set[int]:
+        return {row[0] for row in self._db.run(query, (space_id, rows.ids_to_json(ids))).fetchall()}
 
 
 def _added_ids(action: Action) -> set[int]:
@@ -187,25 +203,27 @@ def _added_ids(action: Action) -> set[int]:
 
 
 def _revoked_actions(involved: Sequence[Action], turns: set[int], thoughts: set[int]) -> set[int]:
-    """The actions that are taken back: of an erased turn, resting on an erased thought, or all they added
-    is erased; and their undos.
+    """Ids of the actions to delete, with their undos.
+
+    These are actions of an erased turn, with an erased premise, or whose added thoughts are all erased.
     """
-    fallen: set[int] = set()
+    revoked: set[int] = set()
     for action in involved:
         added = _added_ids(action)
-        lost = any(thought.id in thoughts for thought in action.premises) or (added and added <= thoughts)
-        if action.turn in turns or action.undoes in fallen or lost:
-            fallen.add(action.id)
-    return fallen
+        baseless = any(thought.id in thoughts for thought in action.premises) or (added and added <= thoughts)
+        if action.turn in turns or action.undoes in revoked or baseless:
+            revoked.add(action.id)
+    return revoked
 
 
-def _depends_on(action: Action, thoughts: set[int], resting: set[int]) -> bool:
-    """Whether an action rests on one of these thoughts, or works on one that does so itself."""
-    given = any(thought.id in thoughts for thought in action.premises)
-    return given or any(thought.id in resting for thought in action.before)
+def _depends_on(action: Action, thoughts: set[int], dependents: set[int]) -> bool:
+    """Whether an action has one of `thoughts` as a premise, or changed one of their `dependents`."""
+    has_premise = any(thought.id in thoughts for thought in action.premises)
+    return has_premise or any(thought.id in dependents for thought in action.before)
 
 
 def _without_thoughts(action: Action, thoughts: set[int]) -> Action:
+    """The action without these thoughts and without its reason."""
     before = tuple(thought for thought in action.before if thought.id not in thoughts)
     after = tuple(thought for thought in action.after if thought.id not in thoughts)
     kind = "insert" if action.undoes is None and not before else action.action

@@ -1,7 +1,7 @@
-"""Group commit: what several threads write at once is made durable at once, in one transaction.
+"""Group commit: concurrent writes of several threads share one transaction.
 
-The first to come leads: it waits for the locks, and whoever comes meanwhile goes along. A commit costs
-as much for one turn as for thirty, and so does the waiting for the locks of other processes.
+The first thread becomes the leader and waits for the locks; the writes that arrive meanwhile are committed
+with its own. A commit (and the wait for locks of other processes) costs as much for one turn as for thirty.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ _Result = TypeVar("_Result")
 
 
 class _WriteRequest:
+    """The write of one thread."""
+
     def __init__(self, work: Callable[[], Any]) -> None:
         self.work = work
-        self.ready = threading.Event()  # it is done, or it leads
+        self.ready = threading.Event()  # set when it is done, or when its thread must lead
         self.done = False
         self.result: Any = None
         self.error: BaseException | None = None
 
 
 class GroupCommit:
-    """Runs writes; each has the whole transaction's durability, and only its own errors."""
+    """Runs writes in shared transactions. Each caller sees only the errors of its own write."""
 
     def __init__(self, db: Connection) -> None:
         self._db = db
@@ -35,79 +37,77 @@ class GroupCommit:
         self._lock = threading.Lock()
 
     def write(self, work: Callable[[], _Result]) -> _Result:
-        """The result of `work`, run inside a write transaction, once that is durable."""
-        errand = _WriteRequest(work)
+        """Run `work` inside a write transaction. Returns its result once it is durable."""
+        request = _WriteRequest(work)
         with self._lock:
-            self._waiting.append(errand)
+            self._waiting.append(request)
             leads, self._has_leader = not self._has_leader, True
         if not leads:
             try:
-                errand.ready.wait()
-            except BaseException:  # Ctrl-C: whoever was to lead must not be gone
-                self._cancel(errand)
+                request.ready.wait()
+            except BaseException:  # Ctrl-C: if this thread was to lead, another one must
+                self._cancel(request)
                 raise
-        if not errand.done:
-            self._lead(errand)
-        if errand.error is not None:
-            raise errand.error
-        result: _Result = errand.result
+        if not request.done:
+            self._lead(request)
+        if request.error is not None:
+            raise request.error
+        result: _Result = request.result
         return result
 
     def _lead(self, own: _WriteRequest) -> None:
-        """One commit, with its own errand; who came meanwhile is led by the first of them."""
+        """Commit all waiting requests, this one included, and wake the next leader."""
         taken: list[_WriteRequest] = []
         try:
             with self._db.write():
                 with self._lock:
                     taken, self._waiting = self._waiting, []
                 self._run_all(taken)
-        except (
-            _TransactionRolledBack
-        ):  # one of them was too much for the disk: the others are tried without it
-            for each in taken:
-                if each.error is None:
-                    self._run_alone(each)
+        except _TransactionRolledBack:  # one request filled the disk: retry the others without it
+            for request in taken:
+                if request.error is None:
+                    self._run_alone(request)
         except BaseException as error:
-            with self._lock:  # nothing was written; if the locks could not be had, nobody was taken yet
+            with self._lock:  # nothing was written; without the locks, no request was taken yet
                 if not taken:
                     taken, self._waiting = self._waiting, []
-            for each in taken:
-                each.error = each.error or (error if each is own else _error_for_followers(error))
+            for request in taken:
+                request.error = request.error or (error if request is own else _error_for_followers(error))
         finally:
-            for each in taken:
-                each.done = True
-                each.ready.set()
+            for request in taken:
+                request.done = True
+                request.ready.set()
             with self._lock:
                 self._wake_next_leader()
 
-    def _run_alone(self, errand: _WriteRequest) -> None:
+    def _run_alone(self, request: _WriteRequest) -> None:
         try:
             with self._db.write():
-                errand.result = errand.work()
+                request.result = request.work()
         except Exception as error:
-            errand.error = error
+            request.error = error
 
     def _run_all(self, taken: list[_WriteRequest]) -> None:
         if len(taken) == 1:
             taken[0].result = taken[0].work()
             return
-        for each in taken:
-            self._db.run("group.begin")
+        for request in taken:
+            self._db.run("savepoint.begin")
             try:
                 with translate_errors(self._db.path):
-                    each.result = each.work()
-            except Exception as error:  # its own mistake: the others go on
-                each.error = error
+                    request.result = request.work()
+            except Exception as error:  # fails this request only
+                request.error = error
                 if not self._db.in_transaction:
                     raise _TransactionRolledBack from error
-                self._db.run("group.take_back")
-            self._db.run("group.end")
+                self._db.run("savepoint.rollback")
+            self._db.run("savepoint.release")
 
-    def _cancel(self, errand: _WriteRequest) -> None:
+    def _cancel(self, request: _WriteRequest) -> None:
         with self._lock:
-            if errand in self._waiting:
-                self._waiting.remove(errand)
-                if errand.ready.is_set():
+            if request in self._waiting:
+                self._waiting.remove(request)
+                if request.ready.is_set():
                     self._wake_next_leader()
 
     def _wake_next_leader(self) -> None:
@@ -117,11 +117,11 @@ class GroupCommit:
 
 
 class _TransactionRolledBack(Exception):
-    """SQLite has taken back the whole transaction, not one errand of it."""
+    """SQLite rolled back the whole transaction, not only one request."""
 
 
 def _error_for_followers(error: BaseException) -> BaseException:
-    """An interruption is for the thread that it reached."""
+    """The error for the other threads: KeyboardInterrupt concerns only the interrupted thread."""
     if isinstance(error, Exception):
         return error
-    return StoreUnavailable("the write was interrupted, and nothing of it is kept: try again")
+    return StoreUnavailable("the write was interrupted and nothing was stored: try again")

@@ -1,4 +1,4 @@
-"""Index rows: vectors, terms and groups, with a stamp by which readers in any process keep up."""
+"""Index entries (vectors, terms, groups) and the version stamps by which readers keep up with them."""
 
 from __future__ import annotations
 
@@ -26,56 +26,58 @@ from thinkback.types import (
 )
 
 
-def write_entry(db: Connection, space: int, entry: IndexEntry, version: int) -> None:
+def write_entry(db: Connection, space_id: int, entry: IndexEntry, version: int) -> None:
+    """Insert or replace an entry. Nothing happens if its item was erased meanwhile."""
     vector, terms = entry.vector.astype("<f4").tobytes(), entry.terms.astype("<u4").tobytes()
-    db.run("entries.write", (space, entry.kind, entry.id, entry.group, vector, terms, version))
+    db.run("entries.write", (space_id, entry.kind, entry.id, entry.group, vector, terms, version))
 
 
 class IndexMixin(SqliteBase):
+    """`IndexStore` for SQLite."""
+
     def unindexed(self, space: str, limit: int) -> list[UnindexedItem]:
-        number = self._find_space(space)
-        if number is None:
+        space_id = self._find_space(space)
+        if space_id is None:
             return []
-        turns = self._db.read("entries.unindexed_turns", (number, limit))
-        found = [
+        turns = self._db.read("entries.unindexed_turns", (space_id, limit))
+        items = [
             UnindexedItem("turn", id_, _turn_text(query, response), id_) for id_, query, response in turns
         ]
-        if len(found) < limit:
-            thoughts = self._db.read("entries.unindexed_thoughts", (number, limit - len(found)))
-            found += [
-                UnindexedItem("thought", id_, text, _first_turn_in_json(source))
-                for id_, text, source in thoughts
+        if len(items) < limit:
+            thoughts = self._db.read("entries.unindexed_thoughts", (space_id, limit - len(items)))
+            items += [
+                UnindexedItem("thought", id_, text, _first_turn_in_json(sources))
+                for id_, text, sources in thoughts
             ]
-        return found
+        return items
 
     def index(self, space: str, entries: Sequence[IndexEntry], epoch: int | None = None) -> None:
         with self._db.write(derived=True):
-            number = self._require_space(space, epoch)
+            space_id = self._require_space(space, epoch)
             self._require_embedder()
-            newest = {
-                kind: max((e.id for e in entries if e.kind == kind), default=0)
-                for kind in ("turn", "thought")
-            }
-            advanced = self._db.run("entries.advance", (number, newest["turn"], newest["thought"])).fetchone()
+            last_turn = max((entry.id for entry in entries if entry.kind == "turn"), default=0)
+            last_thought = max((entry.id for entry in entries if entry.kind == "thought"), default=0)
+            (version,) = self._db.run("entries.advance", (space_id, last_turn, last_thought)).fetchone()
             for entry in entries:
-                write_entry(self._db, number, entry, advanced[0])
+                write_entry(self._db, space_id, entry, version)
 
     def stamp(self, space: str) -> VersionStamp:
-        found = self._db.read("space.stamp", self._space_key(space))
-        if not found:
+        records = self._db.read("space.stamp", self._space_key(space))
+        if not records:
             return VersionStamp()
-        number, epoch, version, behind = found[0]
-        return VersionStamp(global_epoch(number, epoch), version, bool(behind))
+        space_id, epoch, version, has_unindexed = records[0]
+        return VersionStamp(global_epoch(space_id, epoch), version, bool(has_unindexed))
 
     def delta(self, space: str, since: VersionStamp) -> IndexDelta:
         with self._db.snapshot():
             stamp = self.stamp(space)
             if stamp in (since, VersionStamp()):
                 return IndexDelta(stamp)
-            number, seen = self._find_space(space), since.version if stamp.epoch == since.epoch else -1
-            entries = self._db.read("entries.changed", (number, seen))
-            turn_periods = self._db.read("entries.turn_periods", (number, seen))
-            thought_periods = self._db.read("entries.thought_periods", (number, seen))
+            space_id = self._find_space(space)
+            after = since.version if stamp.epoch == since.epoch else -1
+            entries = self._db.read("entries.changed", (space_id, after))
+            turn_periods = self._db.read("entries.turn_periods", (space_id, after))
+            thought_periods = self._db.read("entries.thought_periods", (space_id, after))
         return IndexDelta(
             stamp,
             entries=tuple(_entry_from_row(row) for row in entries),
@@ -85,14 +87,12 @@ class IndexMixin(SqliteBase):
             ),
         )
 
-    # --- groups -------------------------------------------------------------------------------
-
     def hashing(self, space: str) -> Hashing | None:
-        number = self._find_space(space)
-        found = self._db.read("hashings.find", (number,))
-        if not found:
+        space_id = self._find_space(space)
+        records = self._db.read("hashings.find", (space_id,))
+        if not records:
             return None
-        columns, seed, learned, probes, size, matrix = found[0]
+        columns, seed, learned, probes, size, matrix = records[0]
         values = np.frombuffer(matrix, dtype="<f4").reshape(-1, columns)
         return Hashing(values, seed, bool(learned), probes, size)
 
@@ -100,29 +100,27 @@ class IndexMixin(SqliteBase):
         self, space: str, hashing: Hashing, groups: Mapping[tuple[ItemKind, int], int], expected: VersionStamp
     ) -> bool:
         with self._db.write():
-            number = self._require_space(space)
+            space_id = self._require_space(space)
             id_, epoch, version, _ = self._db.run("space.stamp", self._space_key(space)).fetchone()
             if VersionStamp(global_epoch(id_, epoch), version) != expected:
                 return False
             matrix = np.ascontiguousarray(hashing.matrix, dtype="<f4")
-            described = (matrix.shape[1], hashing.seed, int(hashing.learned), hashing.probes, hashing.size)
-            self._db.run("hashings.write", (number, *described, matrix.tobytes()))
-            updates = [(number, kind, item, group) for (kind, item), group in groups.items()]
+            metadata = (matrix.shape[1], hashing.seed, int(hashing.learned), hashing.probes, hashing.size)
+            self._db.run("hashings.write", (space_id, *metadata, matrix.tobytes()))
+            updates = [(space_id, kind, item, group) for (kind, item), group in groups.items()]
             self._db.run_many("entries.set_group", updates)
-            self._db.run("space.new_epoch", (number,))
+            self._db.run("space.new_epoch", (space_id,))
         return True
 
-    # --- embedders ----------------------------------------------------------------------------
-
     def embedder(self) -> str | None:
-        found = self._db.read("meta.get", ("embedder",))
-        return found[0][0] if found else None
+        records = self._db.read("meta.get", ("embedder",))
+        return records[0][0] if records else None
 
     def bind_embedder(self, embedder: str) -> None:
         target = self._db.read("meta.get", ("reembedding",))
         if target:
             raise errors.EmbedderMismatch(
-                f"{self._db.path} is on its way to the embedder {target[0][0]!r}: "
+                f"{self._db.path} is being converted to the embedder {target[0][0]!r}: "
                 "run thinkback reembed to finish"
             )
         current = self.embedder()
@@ -132,7 +130,7 @@ class IndexMixin(SqliteBase):
         if current is not None and self._db.read("entries.exist")[0][0]:
             raise errors.EmbedderMismatch(
                 f"{self._db.path} was written with the embedder {current!r}, not {embedder!r}: their vectors "
-                "cannot be compared. Open it with the first, or convert it with thinkback reembed"
+                "cannot be compared. Open it with the former, or convert it with thinkback reembed"
             )
         with self._db.write():
             self._db.run("meta.set", ("embedder", embedder))
@@ -144,41 +142,40 @@ class IndexMixin(SqliteBase):
         return int(self._db.read("entries.not_by", (target,))[0][0])
 
     def reembed_next(self, target: str, limit: int) -> list[tuple[SpaceKey, UnindexedItem]]:
-        wanted: dict[tuple[SpaceKey, int, ItemKind], list[int]] = defaultdict(list)
-        for tenant, name, number, kind, id_ in self._db.read("entries.next_not_by", (target, limit)):
-            wanted[(tenant, name), number, kind].append(id_)
-        found: list[tuple[SpaceKey, UnindexedItem]] = []
-        for (place, number, kind), ids in wanted.items():
+        batches: dict[tuple[SpaceKey, int, ItemKind], list[int]] = defaultdict(list)
+        for tenant, name, space_id, kind, id_ in self._db.read("entries.next_not_by", (target, limit)):
+            batches[(tenant, name), space_id, kind].append(id_)
+        items: list[tuple[SpaceKey, UnindexedItem]] = []
+        for (space_key, space_id, kind), ids in batches.items():
             if kind == "turn":
                 turns: list[Turn] = [
                     rows.turn_from_row(row)
-                    for row in self._db.read("turns.by_ids", (number, rows.ids_to_json(ids)))
+                    for row in self._db.read("turns.by_ids", (space_id, rows.ids_to_json(ids)))
                 ]
-                found += [(place, UnindexedItem("turn", turn.id, turn.text, turn.id)) for turn in turns]
+                items += [(space_key, UnindexedItem("turn", turn.id, turn.text, turn.id)) for turn in turns]
             else:
                 thoughts = [
                     rows.thought_from_row(row)
-                    for row in self._db.read("thoughts.by_ids", (number, rows.ids_to_json(ids)))
+                    for row in self._db.read("thoughts.by_ids", (space_id, rows.ids_to_json(ids)))
                 ]
-                found += [
-                    (place, UnindexedItem("thought", t.id, t.search_text, _first_source_turn(t.sources)))
+                items += [
+                    (space_key, UnindexedItem("thought", t.id, t.search_text, _first_source_turn(t.sources)))
                     for t in thoughts
                 ]
-        return found
+        return items
 
     def reembed_write(self, target: str, entries: Sequence[tuple[SpaceKey, IndexEntry]]) -> None:
         with self._db.write():
-            for place, entry in entries:
+            for space_key, entry in entries:
                 vector = entry.vector.astype("<f4").tobytes()
-                self._db.run("entries.convert", (*place, entry.kind, entry.id, target, vector))
+                self._db.run("entries.convert", (*space_key, entry.kind, entry.id, target, vector))
 
     def reembed_finish(self, target: str) -> None:
-        """Groups belong to the old vectors: they are made anew by the next reader that needs them."""
         with self._db.write():
             left = self._db.run("entries.not_by", (target,)).fetchone()[0]
             if left:
                 raise errors.Conflict(f"{left} entries are not converted yet: run thinkback reembed again")
-            self._db.run("hashings.delete_all")
+            self._db.run("hashings.delete_all")  # groups belong to the old vectors
             self._db.run("epochs.advance_all")
             self._db.run("meta.set", ("embedder", target))
             self._db.run("meta.delete", ("reembedding",))
@@ -214,12 +211,11 @@ def _thought_period_from_row(
     recorded_at: int,
     retired_at: int | None,
 ) -> ValidityPeriod:
-    since, until = rows.optional_time(valid_from), rows.optional_time(valid_to)
     return ValidityPeriod(
-        id_,
-        _first_turn_in_json(sources),
-        since,
-        until,
-        from_micros(recorded_at),
-        rows.optional_time(retired_at),
+        id=id_,
+        turn=_first_turn_in_json(sources),
+        valid_from=rows.optional_time(valid_from),
+        valid_to=rows.optional_time(valid_to),
+        recorded_at=from_micros(recorded_at),
+        retired_at=rows.optional_time(retired_at),
     )

@@ -1,4 +1,4 @@
-"""Writing the journal inside one transaction: numbers are given, rows follow the actions' after-states."""
+"""`JournalWriter`: writes journal actions and the thoughts they change, within one transaction."""
 
 from __future__ import annotations
 
@@ -15,28 +15,38 @@ _DRAFT_FIELDS = tuple(field.name for field in fields(ThoughtDraft))
 
 
 class JournalWriter:
-    """Open between `space.begin_change` and `close()`; the counters live here meanwhile."""
+    """Assigns ids and writes actions. Create it inside a write transaction and `close` it at the end.
 
-    def __init__(self, db: Connection, space: int, alias: Callable[[str], str]) -> None:
+    Until then, the id counters of the space are kept here.
+    """
+
+    def __init__(self, db: Connection, space_id: int, normalise_name: Callable[[str], str]) -> None:
         self._db = db
-        self._alias = alias
-        self.space = space
-        counters = db.run("space.begin_change", (space,)).fetchone()
-        self.version, self._thought, self._action, self._entity, self._indexed = counters
-        self._index_up_to_date = self._indexed == self._thought
+        self._normalise_name = normalise_name
+        self.space_id = space_id
+        counters = db.run("space.begin_change", (space_id,)).fetchone()
+        self.version, self._last_thought, self._last_action, self._last_entity, self._indexed = counters
+        self._index_up_to_date = self._indexed == self._last_thought
         self.written: list[Action] = []
 
     def close(self) -> None:
-        indexed = self._thought if self._index_up_to_date else self._indexed
-        self._db.run("space.end_change", (self.space, self._thought, self._action, self._entity, indexed))
+        """Write the id counters back."""
+        indexed = self._last_thought if self._index_up_to_date else self._indexed
+        counters = (self._last_thought, self._last_action, self._last_entity, indexed)
+        self._db.run("space.end_change", (self.space_id, *counters))
 
     def create_thought(self, draft: ThoughtDraft, said_at: datetime, now: datetime) -> Thought:
-        self._thought += 1
+        """The draft with a new id. It is written by the action that adds it."""
+        self._last_thought += 1
         values = {name: getattr(draft, name) for name in _DRAFT_FIELDS}
         values["valid_from"] = draft.valid_from or said_at
-        return Thought(id=self._thought, recorded_at=now, **values)
+        return Thought(id=self._last_thought, recorded_at=now, **values)
 
     def current_thought(self, id_: int) -> Thought:
+        """Raises:
+        NotFound: there is no such thought.
+        Conflict: it is retired.
+        """
         thought = self._read_thought(id_)
         if thought.retired_at is not None:
             raise errors.Conflict(
@@ -45,16 +55,16 @@ class JournalWriter:
         return thought
 
     def action(self, id_: int) -> Action:
-        row = self._db.run("actions.by_ids", (self.space, rows.ids_to_json([id_]))).fetchone()
+        row = self._db.run("actions.by_ids", (self.space_id, rows.ids_to_json([id_]))).fetchone()
         if row is None:
             raise errors.NotFound(f"no {Ref('action', id_)} in this space")
         return rows.action_from_row(row)
 
     def require_untouched_since(self, action: Action) -> None:
-        """Undoing is safe only while every thought is as the action left it (or is so again)."""
+        """Check that all thoughts are as the action left them. Otherwise it cannot be undone."""
         for thought in action.changed:
             if self._read_thought(thought.id) != thought:
-                later = self._db.run("touched.standing", (self.space, thought.id)).fetchone()[0]
+                later = self._db.run("touched.standing", (self.space_id, thought.id)).fetchone()[0]
                 raise errors.Conflict(
                     f"{thought.ref} has changed since {action.ref}: undo {Ref('action', later)} first"
                 )
@@ -71,9 +81,10 @@ class JournalWriter:
         turn: int | None = None,
         undoes: int | None = None,
     ) -> Action:
-        self._action += 1
+        """Create an action with a new id and write it."""
+        self._last_action += 1
         action = Action(
-            id=self._action,
+            id=self._last_action,
             action=kind,
             reason=reason,
             actor=actor,
@@ -87,11 +98,11 @@ class JournalWriter:
         return action
 
     def write(self, action: Action) -> None:
-        """The journal line, and the thoughts as it leaves them."""
-        self._db.run("actions.insert", rows.action_to_row(self.space, action))
+        """Write an action and the thoughts as they are after it."""
+        self._db.run("actions.insert", rows.action_to_row(self.space_id, action))
         existing = {thought.id for thought in action.before}
         for thought in action.after:
-            self._db.run("touched.insert", (self.space, thought.id, action.id))
+            self._db.run("touched.insert", (self.space_id, thought.id, action.id))
             if thought.id in existing:
                 self.set_period(thought)
             else:
@@ -99,40 +110,40 @@ class JournalWriter:
         self.written.append(action)
 
     def set_period(self, thought: Thought) -> None:
-        """All that ever changes in a thought: until when it holds, and since when we do not hold it."""
-        valid_to, retired_at = (
-            rows.optional_micros(thought.valid_to),
-            rows.optional_micros(thought.retired_at),
-        )
-        self._db.run("thoughts.set_period", (self.space, thought.id, valid_to, retired_at, self.version))
+        """Update `valid_to` and `retired_at`, the only fields of a thought that ever change."""
+        valid_to = rows.optional_micros(thought.valid_to)
+        retired_at = rows.optional_micros(thought.retired_at)
+        self._db.run("thoughts.set_period", (self.space_id, thought.id, valid_to, retired_at, self.version))
 
-    def mark_undone(self, done: Action, undone: Action) -> None:
-        """Along a chain of undos of undos every second action stands, counted from the newest."""
-        self._db.run("actions.set_undone", (self.space, done.id, undone.id))
-        stands = False
-        while done.undoes is not None:
-            self._db.run("actions.set_undone", (self.space, done.undoes, done.id if stands else None))
-            done, stands = self.action(done.undoes), not stands
+    def mark_undone(self, action: Action, undo: Action) -> None:
+        """Set `undone_by` along a chain of undos: every second action is in effect, from the newest."""
+        self._db.run("actions.set_undone", (self.space_id, action.id, undo.id))
+        in_effect = False
+        while action.undoes is not None:
+            undone_by = action.id if in_effect else None
+            self._db.run("actions.set_undone", (self.space_id, action.undoes, undone_by))
+            action, in_effect = self.action(action.undoes), not in_effect
 
     def _insert_thought(self, thought: Thought) -> None:
         entity = self._entity_id(thought.subject)
-        self._db.run("thoughts.write", rows.thought_to_row(self.space, entity, thought, self.version))
+        self._db.run("thoughts.write", rows.thought_to_row(self.space_id, entity, thought, self.version))
         for source in thought.sources:
-            self._db.run("derived.insert", (self.space, source.turn, thought.id))
+            self._db.run("derived.insert", (self.space_id, source.turn, thought.id))
 
     def _entity_id(self, subject: str) -> int:
-        alias = self._alias(subject)
-        row = self._db.run("entities.find", (self.space, alias)).fetchone()
+        """The entity of a subject, created if needed."""
+        alias = self._normalise_name(subject)
+        row = self._db.run("entities.find", (self.space_id, alias)).fetchone()
         if row is not None:
             return int(row[0])
-        self._entity += 1
-        entity: int = self._entity
-        self._db.run("entities.insert", (self.space, entity, subject))
-        self._db.run("aliases.insert", (self.space, alias, entity))
+        self._last_entity += 1
+        entity: int = self._last_entity
+        self._db.run("entities.insert", (self.space_id, entity, subject))
+        self._db.run("aliases.insert", (self.space_id, alias, entity))
         return entity
 
     def _read_thought(self, id_: int) -> Thought:
-        row = self._db.run("thoughts.by_ids", (self.space, rows.ids_to_json([id_]))).fetchone()
+        row = self._db.run("thoughts.by_ids", (self.space_id, rows.ids_to_json([id_]))).fetchone()
         if row is None:
             raise errors.NotFound(f"no {Ref('thought', id_)} in this space")
         return rows.thought_from_row(row)

@@ -1,4 +1,4 @@
--- Statements of the SQLite store, by name. Numbered parameters; no value is ever pasted into SQL.
+-- Named statements of the SQLite store (see sql_files.py). Values are always passed as parameters.
 
 -- name: space.find
 SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2
@@ -6,7 +6,7 @@ SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2
 -- name: space.names
 SELECT name FROM spaces WHERE tenant = ?1 ORDER BY name
 
--- name: space.places
+-- name: space.keys
 SELECT tenant, name FROM spaces ORDER BY tenant, name
 
 -- name: space.of_tenant
@@ -43,14 +43,14 @@ DELETE FROM spaces WHERE id = ?1
 INSERT INTO turns (space, id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
 
--- name: group.begin
-SAVEPOINT errand
+-- name: savepoint.begin
+SAVEPOINT request
 
--- name: group.take_back
-ROLLBACK TO errand
+-- name: savepoint.rollback
+ROLLBACK TO request
 
--- name: group.end
-RELEASE errand
+-- name: savepoint.release
+RELEASE request
 
 -- name: turns.by_key
 SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
@@ -111,7 +111,7 @@ JOIN turns ON turns.space = spaces.id AND turns.id = (
 WHERE spaces.tenant = ?1 AND spaces.name = ?2 AND (turns.lease_until IS NULL OR turns.lease_until <= ?3)
   AND NOT EXISTS (SELECT 1 FROM turns live WHERE live.space = spaces.id AND live.lease IS NOT NULL AND live.lease_until > ?3)
 
--- name: queue.waiting
+-- name: queue.pending_spaces
 WITH heads AS (
   SELECT space, min(id) AS id FROM turns WHERE thought_at IS NULL AND failure IS NULL GROUP BY space
 )
@@ -139,7 +139,7 @@ UPDATE turns SET thought_at = ?3, lease = NULL, lease_until = NULL WHERE space =
 UPDATE turns SET lease = NULL, lease_until = ?4, attempts = attempts - NOT ?5
 WHERE space = ?1 AND id = ?2 AND lease = ?3
 
--- name: queue.bury
+-- name: queue.dead_letter
 UPDATE turns SET lease = NULL, lease_until = NULL, failure = ?4 WHERE space = ?1 AND id = ?2 AND lease = ?3
 
 -- name: queue.pending
@@ -190,7 +190,7 @@ FROM thoughts t INDEXED BY thoughts_relationships
 WHERE t.space = ?1 AND t.id > ?2 AND t.kind = 'relationship' AND t.retired_at IS NULL
 ORDER BY t.id LIMIT ?3
 
--- name: thoughts.by_claim
+-- name: thoughts.by_subject
 SELECT t.id, t.subject, t.relation, t.objects, t.sentence, t.kind, t.negated,
        t.valid_from, t.valid_to, t.recorded_at, t.retired_at, t.sources
 FROM thoughts t INDEXED BY thoughts_by_claim
@@ -253,7 +253,7 @@ WHERE space = ?1
 -- name: aliases.delete_orphans
 DELETE FROM aliases WHERE space = ?1 AND entity NOT IN (SELECT id FROM entities WHERE space = ?1)
 
--- name: recalls.note
+-- name: recalls.record
 INSERT INTO recalls (space, thought, times, last) SELECT ?1, ?2, 1, ?3
 WHERE EXISTS (SELECT 1 FROM thoughts WHERE space = ?1 AND id = ?2)
 ON CONFLICT (space, thought) DO UPDATE SET times = times + 1, last = max(last, excluded.last)
@@ -325,7 +325,7 @@ DELETE FROM touched WHERE space = ?1 AND thought IN (SELECT value FROM json_each
 -- name: entries.write
 INSERT INTO entries (space, kind, id, embedder, grp, vector, terms, stamp)
 SELECT ?1, ?2, ?3, (SELECT value FROM meta WHERE name = 'embedder'), ?4, ?5, ?6, ?7
-WHERE CASE ?2 -- what was erased while it was embedded must not come back
+WHERE CASE ?2 -- skip items that were erased meanwhile
   WHEN 'turn' THEN EXISTS (SELECT 1 FROM turns WHERE space = ?1 AND id = ?3)
   ELSE EXISTS (SELECT 1 FROM thoughts WHERE space = ?1 AND id = ?3) END
 ON CONFLICT (space, kind, id) DO UPDATE SET

@@ -1,4 +1,4 @@
-"""Rows of the schema <-> values."""
+"""Conversion between values and database rows."""
 
 from __future__ import annotations
 
@@ -7,26 +7,22 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from thinkback.codec import (
-    check_from_json,
-    check_to_json,
-    recalled_item_from_json,
-    recalled_item_to_json,
-    source_from_json,
-    source_to_json,
-    summary_from_json,
-    summary_to_json,
-    summary_update_from_json,
-    summary_update_to_json,
-    thought_from_json,
-    thought_to_json,
-)
+from thinkback.schemas import dump_row, from_stored_json, to_stored_json
 from thinkback.storage.sqlite.connection import Row
-from thinkback.times import from_micros
-from thinkback.times import to_micros as micros
-from thinkback.types import Action, ApiKey, ConsistencyCheck, Source, Summary, SummaryUpdate, Thought, Turn
+from thinkback.times import from_micros, to_micros
+from thinkback.types import (
+    Action,
+    ApiKey,
+    ConsistencyCheck,
+    RecalledItem,
+    Source,
+    Summary,
+    SummaryUpdate,
+    Thought,
+    Turn,
+)
 
-NO_LIMIT = -1  # LIMIT -1 is no limit
+NO_LIMIT = -1  # LIMIT -1 means no limit in SQLite
 
 
 def ids_to_json(ids: Iterable[int]) -> str:
@@ -34,24 +30,24 @@ def ids_to_json(ids: Iterable[int]) -> str:
 
 
 def optional_micros(value: datetime | None) -> int | None:
-    return None if value is None else micros(value)
+    return None if value is None else to_micros(value)
 
 
 def optional_time(value: int | None) -> datetime | None:
     return None if value is None else from_micros(value)
 
 
-def turn_to_row(space: int, turn: Turn) -> Sequence[Any]:
+def turn_to_row(space_id: int, turn: Turn) -> Sequence[Any]:
     return (
-        space,
+        space_id,
         turn.id,
         turn.session,
         turn.key,
         turn.asker,
         turn.answerer,
-        micros(turn.at),
-        micros(turn.recorded_at),
-        json.dumps([recalled_item_to_json(used) for used in turn.recalled]) if turn.recalled else "[]",
+        to_micros(turn.at),
+        to_micros(turn.recorded_at),
+        json.dumps([dump_row(used) for used in turn.recalled]) if turn.recalled else "[]",
         turn.query,
         turn.response,
         optional_micros(turn.thought_at),
@@ -60,11 +56,13 @@ def turn_to_row(space: int, turn: Turn) -> Sequence[Any]:
 
 
 def checks_to_json(checks: Iterable[ConsistencyCheck]) -> str:
-    return json.dumps([check_to_json(check) for check in checks], ensure_ascii=False)
+    return json.dumps([to_stored_json(check) for check in checks], ensure_ascii=False)
 
 
 def checks_from_json(text: str) -> tuple[ConsistencyCheck, ...]:
-    return () if text == "[]" else tuple(check_from_json(check) for check in json.loads(text))
+    return (
+        () if text == "[]" else tuple(from_stored_json(ConsistencyCheck, check) for check in json.loads(text))
+    )
 
 
 def turn_from_row(row: Row) -> Turn:
@@ -78,9 +76,7 @@ def turn_from_row(row: Row) -> Turn:
         answerer=answerer,
         at=from_micros(at),
         recorded_at=from_micros(recorded_at),
-        recalled=()
-        if recalled == "[]"
-        else tuple(recalled_item_from_json(used) for used in json.loads(recalled)),
+        recalled=() if recalled == "[]" else tuple(RecalledItem(*used) for used in json.loads(recalled)),
         query=query,
         response=response,
         thought_at=optional_time(thought_at),
@@ -88,9 +84,9 @@ def turn_from_row(row: Row) -> Turn:
     )
 
 
-def thought_to_row(space: int, entity: int, thought: Thought, stamp: int) -> Sequence[Any]:
+def thought_to_row(space_id: int, entity: int, thought: Thought, stamp: int) -> Sequence[Any]:
     return (
-        space,
+        space_id,
         thought.id,
         entity,
         thought.subject,
@@ -101,9 +97,9 @@ def thought_to_row(space: int, entity: int, thought: Thought, stamp: int) -> Seq
         int(thought.negated),
         optional_micros(thought.valid_from),
         optional_micros(thought.valid_to),
-        micros(thought.recorded_at),
+        to_micros(thought.recorded_at),
         optional_micros(thought.retired_at),
-        json.dumps([source_to_json(source) for source in thought.sources], ensure_ascii=False),
+        json.dumps([dump_row(source) for source in thought.sources], ensure_ascii=False),
         stamp,
     )
 
@@ -140,17 +136,17 @@ def thought_from_row(row: Row) -> Thought:
 
 
 def sources_from_json(text: str) -> tuple[Source, ...]:
-    return tuple(source_from_json(source) for source in json.loads(text))
+    return tuple(Source(*source) for source in json.loads(text))
 
 
-def action_to_row(space: int, action: Action) -> Sequence[Any]:
+def action_to_row(space_id: int, action: Action) -> Sequence[Any]:
     return (
-        space,
+        space_id,
         action.id,
         action.action,
         action.reason,
         action.actor,
-        micros(action.at),
+        to_micros(action.at),
         action.turn,
         action.undoes,
         action.undone_by,
@@ -170,18 +166,18 @@ def action_from_row(row: Row) -> Action:
         turn=turn_,
         undoes=undoes,
         undone_by=undone_by,
-        before=tuple(thought_from_json(item) for item in json.loads(before)),
-        after=tuple(thought_from_json(item) for item in json.loads(after)),
+        before=tuple(from_stored_json(Thought, item) for item in json.loads(before)),
+        after=tuple(from_stored_json(Thought, item) for item in json.loads(after)),
     )
 
 
 def _thoughts_to_json(thoughts: Iterable[Thought]) -> str:
-    return json.dumps([thought_to_json(item) for item in thoughts], ensure_ascii=False)
+    return json.dumps([to_stored_json(item) for item in thoughts], ensure_ascii=False)
 
 
-def rewritten_action_to_row(space: int, action: Action) -> Sequence[Any]:
+def rewritten_action_to_row(space_id: int, action: Action) -> Sequence[Any]:
     before, after = _thoughts_to_json(action.before), _thoughts_to_json(action.after)
-    return (space, action.id, action.action, action.reason, before, after)
+    return (space_id, action.id, action.action, action.reason, before, after)
 
 
 def key_to_row(key: ApiKey) -> Sequence[Any]:
@@ -192,7 +188,7 @@ def key_to_row(key: ApiKey) -> Sequence[Any]:
         key.digest,
         key.label,
         key.user,
-        micros(key.created_at),
+        to_micros(key.created_at),
         optional_micros(key.expires_at),
         optional_micros(key.revoked_at),
     )
@@ -213,19 +209,19 @@ def key_from_row(row: Row) -> ApiKey:
     )
 
 
-def summary_to_row(space: int, summary: Summary) -> Sequence[Any]:
-    body = json.dumps(summary_to_json(summary), ensure_ascii=False)
-    return (space, summary.session, summary.version, summary.turn, body)
+def summary_to_row(space_id: int, summary: Summary) -> Sequence[Any]:
+    body = json.dumps(to_stored_json(summary), ensure_ascii=False)
+    return (space_id, summary.session, summary.version, summary.turn, body)
 
 
 def summary_from_row(row: Row) -> Summary:
-    return summary_from_json(json.loads(row[0]))
+    return from_stored_json(Summary, json.loads(row[0]))
 
 
-def summary_update_to_row(space: int, update: SummaryUpdate) -> Sequence[Any]:
-    body = json.dumps(summary_update_to_json(update), ensure_ascii=False)
-    return (space, update.session, update.version, body)
+def summary_update_to_row(space_id: int, update: SummaryUpdate) -> Sequence[Any]:
+    body = json.dumps(to_stored_json(update), ensure_ascii=False)
+    return (space_id, update.session, update.version, body)
 
 
 def summary_update_from_row(row: Row) -> SummaryUpdate:
-    return summary_update_from_json(json.loads(row[0]))
+    return from_stored_json(SummaryUpdate, json.loads(row[0]))

@@ -17,8 +17,10 @@ _NEW_TURN_FIELDS = tuple(field.name for field in fields(NewTurn))
 
 
 class TurnsMixin(SqliteBase):
+    """`TurnStore` for SQLite."""
+
     def append(self, space: str, new_turns: Sequence[NewTurn], now: datetime) -> list[Turn]:
-        """Turns that several threads append at once are made durable at once."""
+        """Store turns. Concurrent calls of several threads share one commit."""
         return self._group_commit.write(
             lambda: [self._find_by_key(space, item) or self._insert(space, item, now) for item in new_turns]
         )
@@ -38,29 +40,33 @@ class TurnsMixin(SqliteBase):
                 rows.turn_from_row(row)
                 for row in self._db.read("turns.of_user", (*self._space_key(space), rows.ids_to_json(ids)))
             ]
-        number = self._find_space(space)
-        if number is None:
+        space_id = self._find_space(space)
+        if space_id is None:
             return []
-        most = rows.NO_LIMIT if limit is None else limit
+        max_rows = rows.NO_LIMIT if limit is None else limit
         if session is None:
-            found = self._db.read("turns.newest" if newest else "turns.select", (number, after, most))
+            records = self._db.read("turns.newest" if newest else "turns.select", (space_id, after, max_rows))
         else:
             query = "turns.newest_in_session" if newest else "turns.select_in_session"
-            found = self._db.read(query, (number, after, most, session))
-        return [rows.turn_from_row(row) for row in (reversed(found) if newest else found)]
+            records = self._db.read(query, (space_id, after, max_rows, session))
+        return [rows.turn_from_row(row) for row in (reversed(records) if newest else records)]
 
     def sessions(self, space: str) -> list[str]:
-        number = self._find_space(space)
-        return [] if number is None else [row[0] for row in self._db.read("turns.sessions", (number,))]
+        space_id = self._find_space(space)
+        return [] if space_id is None else [row[0] for row in self._db.read("turns.sessions", (space_id,))]
 
     def _insert(self, space: str, item: NewTurn, now: datetime) -> Turn:
-        number, id_ = self._db.run("space.next_turn", self._space_key(space)).fetchone()
+        space_id, id_ = self._db.run("space.next_turn", self._space_key(space)).fetchone()
         turn = Turn(id=id_, recorded_at=now, **{name: getattr(item, name) for name in _NEW_TURN_FIELDS})
-        self._db.run("turns.insert", rows.turn_to_row(number, turn))
+        self._db.run("turns.insert", rows.turn_to_row(space_id, turn))
         return turn
 
     def _find_by_key(self, space: str, item: NewTurn) -> Turn | None:
-        """The turn this key made before; the same key with other words is a mistake that must not pass."""
+        """The turn stored before under the same key, if any.
+
+        Raises:
+            Conflict: it has another text.
+        """
         if item.key is None:
             return None
         row = self._db.run("turns.by_key", (*self._space_key(space), item.key)).fetchone()
@@ -69,14 +75,16 @@ class TurnsMixin(SqliteBase):
         turn = rows.turn_from_row(row)
         if (turn.query, turn.response) != (item.query, item.response):
             raise errors.Conflict(
-                f"key {item.key!r} already names {turn.ref} with other text: use a new key for a new turn"
+                f"key {item.key!r} is already used by {turn.ref} with another text: use a new key"
             )
         return turn
 
 
 class QueueMixin(SqliteBase):
+    """`ThinkQueue` for SQLite."""
+
     def claim(self, space: str | None, limit: int, lease_seconds: float, now: datetime) -> list[ClaimedTurn]:
-        """Turns are taken from the head of a space, so a leased (or waiting) head holds the whole space."""
+        """Turns are claimed in order, so a space is blocked while its first pending turn is leased."""
         if self.pending(space) == 0:
             return []
         with self._db.write():
@@ -84,10 +92,10 @@ class QueueMixin(SqliteBase):
             head = self._db.run("queue.head", (self._tenant, name, to_micros(now))).fetchone()
             if name is None or head is None:
                 return []
-            number = head[0]
+            space_id = head[0]
             lease = secrets.token_hex(8)
             until = to_micros(now + timedelta(seconds=lease_seconds))
-            taken = self._db.run("queue.claim", (number, lease, until, limit)).fetchall()
+            taken = self._db.run("queue.claim", (space_id, lease, until, limit)).fetchall()
         claimed = [ClaimedTurn(name, rows.turn_from_row(row), lease, attempts=row[-1]) for row in taken]
         return sorted(claimed, key=lambda item: item.turn.id)
 
@@ -102,11 +110,11 @@ class QueueMixin(SqliteBase):
         count_attempt: bool = True,
     ) -> None:
         with self._db.write():
-            number = self._require_space(space)
+            space_id = self._require_space(space)
             if retry_at is None:
-                self._db.run("queue.bury", (number, turn, lease, reason))
+                self._db.run("queue.dead_letter", (space_id, turn, lease, reason))
             else:
-                self._db.run("queue.release", (number, turn, lease, to_micros(retry_at), count_attempt))
+                self._db.run("queue.release", (space_id, turn, lease, to_micros(retry_at), count_attempt))
 
     def pending(self, space: str | None) -> int:
         if space is None:
@@ -114,25 +122,23 @@ class QueueMixin(SqliteBase):
         return int(self._db.read("queue.pending", (self._find_space(space),))[0][0])
 
     def pending_spaces(self, now: datetime) -> list[SpaceKey]:
-        found = self._db.read("queue.waiting", (None, to_micros(now), rows.NO_LIMIT))
-        return [(tenant, name) for tenant, name in found]
+        records = self._db.read("queue.pending_spaces", (None, to_micros(now), rows.NO_LIMIT))
+        return [(tenant, name) for tenant, name in records]
 
     def backlog(self) -> int:
         return int(self._db.read("queue.backlog")[0][0])
 
     def failures(self, space: str) -> list[ThinkFailure]:
-        number = self._find_space(space)
-        return (
-            []
-            if number is None
-            else [ThinkFailure(*row) for row in self._db.read("queue.failures", (number,))]
-        )
+        space_id = self._find_space(space)
+        if space_id is None:
+            return []
+        return [ThinkFailure(*row) for row in self._db.read("queue.failures", (space_id,))]
 
     def retry_failures(self, space: str) -> int:
         with self._db.write():
             return self._db.run("queue.retry", (self._require_space(space),)).rowcount
 
     def _next_pending_space(self, now: datetime) -> str | None:
-        """The space of this tenant whose oldest turn has waited longest and may be taken now."""
-        found = self._db.run("queue.waiting", (self._tenant, to_micros(now), 1)).fetchone()
-        return None if found is None else found[1]
+        """The space of this tenant whose first pending turn has waited longest and is not leased."""
+        records = self._db.run("queue.pending_spaces", (self._tenant, to_micros(now), 1)).fetchone()
+        return None if records is None else records[1]

@@ -1,12 +1,223 @@
-"""mem0's surface: its clients move here by changing a URL.
-
-`forms` are its requests and answers, `whose` maps its identifiers, `keeping` and `finding` do the work,
-`routes` are the paths. What is ours shows through in three places, and each is documented there: a memory is
-a thought with a history, adding waits for thinking, and metadata is not kept.
-"""
+"""Routes of mem0's REST API (`/memories`, `/search`), so that mem0 clients work unchanged."""
 
 from __future__ import annotations
 
-from thinkback.server.routes.mem0.routes import create_router
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from thinkback.errors import InvalidInput, NotFound, ThinkbackError
+from thinkback.memory import Memory
+from thinkback.server import identity
+from thinkback.server.identity import (
+    USER_HEADER,
+    Principal,
+    get_principal,
+    read_name_header,
+    require_scope,
+)
+from thinkback.server.routes.dependencies import ProvideServices
+from thinkback.server.routes.mem0 import operations
+from thinkback.server.routes.mem0.operations import MemoryOwner, resolve_owner
+from thinkback.server.routes.mem0.schemas import (
+    Add,
+    AddedAll,
+    AgentId,
+    FoundItems,
+    HistoryEntry,
+    Item,
+    Items,
+    RunId,
+    Search,
+    StatusMessage,
+    Update,
+    UserId,
+)
+from thinkback.server.services import Services
+from thinkback.server.thread_pool import DeadlineExceeded
+from thinkback.server.turn_status import THINK_WAIT_SECONDS, ThinkOutcome, get_outcome, think_now
+from thinkback.types import KeyScope, Turn
 
 __all__ = ["create_router"]
+
+IGNORED_HEADER = "X-Thinkback-Ignored"
+PENDING_HEADER = "X-Thinkback-Pending"
+DEFAULT_SEARCH_LIMIT = 20  # as in mem0
+DEFAULT_LIST_LIMIT = 100
+_IGNORED_FIELDS = ("metadata", "prompt", "memory_type", "expiration_date", "immutable", "custom_categories")
+_IDENTIFIERS = ("user_id", "agent_id", "run_id")
+
+_Result = TypeVar("_Result")
+
+
+class Mem0Request:
+    """An authenticated request: the user it may act for, and the services to work with."""
+
+    def __init__(self, request: Request) -> None:
+        self._services: Services = request.state.services
+        self.principal: Principal = get_principal(request.scope)
+        self.bound_user = self.principal.user or read_name_header(request.headers, USER_HEADER) or ""
+
+    def memory_of(self, user: str | None, scope: KeyScope) -> Memory:
+        require_scope(self.principal, scope)
+        return self._services.memories.for_principal(self.principal, user)
+
+    def memory_by_id(self, id_: str, scope: KeyScope) -> Memory:
+        """The memory of the user that an id contains; an id of another user is not found."""
+        user = identity.decode_id(id_).user
+        if self.bound_user and user != self.bound_user:
+            raise NotFound(f"Memory with id {id_[:40]!r} not found")
+        return self.memory_of(user, scope)
+
+    async def run(self, work: Callable[[], _Result]) -> _Result:
+        return await self._services.pool.run(work)
+
+    async def run_add(self, work: Callable[[], _Result]) -> _Result:
+        """Run work that adds memories, unless too many turns are pending."""
+        await self.run(self._services.backlog.check)
+        return await self.run(work)
+
+    async def think_over(self, memory: Memory, turns: list[Turn]) -> list[ThinkOutcome]:
+        """Think over stored turns. Never raises, because the client must not send the turns again."""
+        try:
+            return await self._services.pool.run_within(
+                2 * THINK_WAIT_SECONDS, partial(think_now, memory, turns)
+            )
+        except (DeadlineExceeded, ThinkbackError):
+            return await self.run(lambda: [get_outcome(memory, turn.id) for turn in turns])
+
+
+def create_router(services: Services) -> APIRouter:
+    """Create the router. Errors are handled by the application."""
+    mem0_router = APIRouter(dependencies=[Depends(ProvideServices(services))])
+    mem0_router.include_router(router)
+    return mem0_router
+
+
+async def _mem0_request(request: Request) -> Mem0Request:
+    return Mem0Request(request)
+
+
+Mem0RequestDependency = Annotated[Mem0Request, Depends(_mem0_request)]
+router = APIRouter(tags=["mem0"])
+
+
+@router.post("/memories")
+async def add(ctx: Mem0RequestDependency, body: Add, response: Response) -> AddedAll:
+    """Remember messages, think them over, and return the memories that were added, updated or deleted.
+
+    Waits a few seconds for the thinking; X-Thinkback-Pending is the number of turns that are still pending
+    then. They are stored: do not send them again. Metadata is not stored; X-Thinkback-Ignored lists fields
+    that were sent and ignored.
+    """
+    owner = resolve_owner(body.user_id, body.agent_id, body.run_id, ctx.bound_user)
+    memory = ctx.memory_of(owner.user, "write")
+    messages: operations.Messages = (
+        body.messages
+        if isinstance(body.messages, str)
+        else [message.model_dump() for message in body.messages]
+    )
+    at = operations.parse_timestamp(body.timestamp)
+    turns = await ctx.run_add(
+        lambda: operations.remember(memory, messages, owner.session, at, raw=not body.infer)
+    )
+    _report_ignored(response, body.model_extra)
+    if not body.infer:
+        return AddedAll(results=operations.added_turns(memory, turns))
+    outcomes = await ctx.think_over(memory, turns)
+    if pending := sum(outcome.state != "done" for outcome in outcomes):
+        response.headers[PENDING_HEADER] = str(pending)
+    return AddedAll(results=await ctx.run(lambda: operations.added_thoughts(memory, outcomes)))
+
+
+@router.get("/memories")
+async def get_all(
+    ctx: Mem0RequestDependency,
+    user_id: UserId = None,
+    agent_id: AgentId = None,
+    run_id: RunId = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = DEFAULT_LIST_LIMIT,
+) -> Items:
+    """List the newest memories of a user, agent or run."""
+    owner = resolve_owner(user_id, agent_id, run_id, ctx.bound_user)
+    memory = ctx.memory_of(owner.user, "read")
+    return Items(results=await ctx.run(lambda: operations.list_memories(memory, owner, limit)))
+
+
+@router.delete("/memories")
+async def delete_all(
+    ctx: Mem0RequestDependency, user_id: UserId = None, agent_id: AgentId = None, run_id: RunId = None
+) -> StatusMessage:
+    """Erase all memories of a user, agent or run, with their turns. This cannot be undone, as in mem0."""
+    owner = resolve_owner(user_id, agent_id, run_id, ctx.bound_user)
+    memory = ctx.memory_of(owner.user, "write")
+    await ctx.run(lambda: operations.delete_all(memory, owner))
+    return StatusMessage(message="All relevant memories deleted")
+
+
+@router.get("/memories/{memory_id}")
+async def get(ctx: Mem0RequestDependency, memory_id: str) -> Item:
+    """Get one memory. The id of a memory that was updated returns its current version."""
+    memory = ctx.memory_by_id(memory_id, "read")
+    return await ctx.run(lambda: operations.get_memory(memory, memory_id))
+
+
+@router.put("/memories/{memory_id}")
+async def update(
+    ctx: Mem0RequestDependency, memory_id: str, body: Update, response: Response
+) -> StatusMessage:
+    """Correct a memory: the new text is remembered, and the old memory is retired with its history."""
+    memory = ctx.memory_by_id(memory_id, "write")
+    turn = await ctx.run(lambda: operations.correct(memory, memory_id, body.new_text))
+    (outcome,) = await ctx.think_over(memory, [turn])
+    _report_ignored(response, body.model_extra)
+    added = await ctx.run(
+        lambda: operations.added_thoughts(memory, [outcome]) or operations.added_turns(memory, [turn])
+    )
+    return StatusMessage(message="Memory updated successfully!", id=added[0].id)
+
+
+@router.delete("/memories/{memory_id}")
+async def delete(ctx: Mem0RequestDependency, memory_id: str) -> StatusMessage:
+    """Forget a memory; the journal can restore it. A memory of raw words is erased."""
+    memory = ctx.memory_by_id(memory_id, "write")
+    await ctx.run(lambda: operations.delete(memory, memory_id))
+    return StatusMessage(message="Memory deleted successfully!")
+
+
+@router.get("/memories/{memory_id}/history")
+async def history(ctx: Mem0RequestDependency, memory_id: str) -> list[HistoryEntry]:
+    """The history of a memory, oldest first, with reasons."""
+    memory = ctx.memory_by_id(memory_id, "read")
+    return await ctx.run(lambda: operations.memory_history(memory, memory_id))
+
+
+@router.post("/search")
+async def search(ctx: Mem0RequestDependency, body: Search) -> FoundItems:
+    """Search memories, best first. Raw turns are included if no thought covers them."""
+    owner = _search_owner(body, ctx.bound_user)
+    memory = ctx.memory_of(owner.user, "read")
+    limit = body.top_k or body.limit or DEFAULT_SEARCH_LIMIT
+    found = await ctx.run(
+        lambda: operations.search_memories(memory, owner, body.query, limit, body.threshold)
+    )
+    return FoundItems(results=found)
+
+
+def _search_owner(body: Search, bound_user: str) -> MemoryOwner:
+    """The owner of a search. Identifiers may also be given as filters; other filters are not supported."""
+    identifiers = {name: getattr(body, name) for name in _IDENTIFIERS}
+    for name, value in (body.filters or {}).items():
+        if name not in _IDENTIFIERS or not isinstance(value, str):
+            raise InvalidInput(
+                "filters may only contain user_id, agent_id and run_id as text: metadata is not stored"
+            )
+        identifiers[name] = identifiers[name] or value
+    return resolve_owner(identifiers["user_id"], identifiers["agent_id"], identifiers["run_id"], bound_user)
+
+
+def _report_ignored(response: Response, sent: dict[str, Any] | None) -> None:
+    if ignored := [name for name in _IGNORED_FIELDS if (sent or {}).get(name)]:
+        response.headers[IGNORED_HEADER] = ", ".join(ignored)

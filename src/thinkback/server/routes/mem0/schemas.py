@@ -1,6 +1,6 @@
-"""What mem0's clients send and are sent: the fields of its open-source server, described for OpenAPI.
+"""Requests and responses of mem0's open-source server, described for OpenAPI.
 
-Requests are strict in what they take for what: nothing is guessed from a value of another type.
+Requests are strict: values are not converted from other types.
 """
 
 from __future__ import annotations
@@ -11,33 +11,33 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Event = Literal["ADD", "UPDATE", "DELETE"]
-UserId = Annotated[str | None, Field(description="Whose memory; one of the three identifiers is needed.")]
-AgentId = Annotated[str | None, Field(description="An agent's own memory, or what it has of the user.")]
+UserId = Annotated[str | None, Field(description="The user. One of the three identifiers is required.")]
+AgentId = Annotated[
+    str | None, Field(description="The agent: its own memory, or with `user_id` what it knows of the user.")
+]
 RunId = Annotated[
-    str | None, Field(description="One run: a session of the user or agent, or its own memory.")
+    str | None, Field(description="The run: a session of the user or agent, or a memory of its own.")
 ]
 
 
 class Message(BaseModel):
     model_config = ConfigDict(strict=True)
-    role: Annotated[str, Field(description="user or assistant; system and tool messages tell nothing.")]
-    content: Annotated[str | list[Any] | None, Field(description="The words, or parts that hold some.")] = (
-        None
-    )
+    role: Annotated[str, Field(description="user or assistant; system and tool messages are ignored.")]
+    content: Annotated[str | list[Any] | None, Field(description="The text, or a list of parts.")] = None
 
 
 class Add(BaseModel):
-    """Messages to remember. Fields that are not listed are not kept; a header of the answer names them."""
+    """Messages to remember. Other fields are not stored; the header X-Thinkback-Ignored lists them."""
 
     model_config = ConfigDict(extra="allow", strict=True)
-    messages: Annotated[list[Message] | str, Field(description="A conversation, or one thing a user said.")]
+    messages: Annotated[list[Message] | str, Field(description="A conversation, or one message of the user.")]
     user_id: UserId = None
     agent_id: AgentId = None
     run_id: RunId = None
     infer: Annotated[
-        bool, Field(description="False: answer at once with what was said; it is thought over later.")
+        bool, Field(description="False: return the turns at once; they are thought over later.")
     ] = True
-    timestamp: Annotated[int | None, Field(description="When it was said, in Unix seconds.")] = None
+    timestamp: Annotated[int | None, Field(description="When it was said (Unix seconds).")] = None
 
 
 class Search(BaseModel):
@@ -47,15 +47,15 @@ class Search(BaseModel):
     agent_id: AgentId = None
     run_id: RunId = None
     limit: Annotated[int | None, Field(ge=1, le=100)] = None
-    top_k: Annotated[int | None, Field(ge=1, le=100, description="Another name of limit.")] = None
-    threshold: Annotated[float, Field(ge=0, le=1, description="What scores lower is left out.")] = 0.0
+    top_k: Annotated[int | None, Field(ge=1, le=100, description="Another name for `limit`.")] = None
+    threshold: Annotated[float, Field(ge=0, le=1, description="Minimum score.")] = 0.0
     filters: Annotated[
-        dict[str, Any] | None, Field(description="user_id, agent_id and run_id may stand here as well.")
+        dict[str, Any] | None, Field(description="May contain user_id, agent_id and run_id.")
     ] = None
 
 
 class Update(BaseModel):
-    """What is so instead, under any of the names it goes by."""
+    """The new text of a memory, in any of the three fields."""
 
     model_config = ConfigDict(extra="allow", strict=True)
     text: str | None = None
@@ -63,12 +63,12 @@ class Update(BaseModel):
     data: str | None = None
 
     @property
-    def words(self) -> str:
-        return next((each for each in (self.text, self.memory, self.data) if each is not None), "")
+    def new_text(self) -> str:
+        return next((text for text in (self.text, self.memory, self.data) if text is not None), "")
 
 
 class Added(BaseModel):
-    """What became of one memory."""
+    """What happened to one memory."""
 
     id: str
     memory: str
@@ -84,7 +84,9 @@ class Item(BaseModel):
     id: str
     memory: str
     hash: str
-    metadata: Annotated[dict[str, Any] | None, Field(description="Its kind, and whether it is raw words.")]
+    metadata: Annotated[
+        dict[str, Any] | None, Field(description="The kind of the memory (`turn`: raw words).")
+    ]
     created_at: datetime
     updated_at: datetime | None = None
     user_id: str | None = None
@@ -105,7 +107,7 @@ class FoundItems(BaseModel):
 
 
 class HistoryEntry(BaseModel):
-    """One line of a memory's history."""
+    """One entry of a memory's history."""
 
     id: str
     memory_id: str
@@ -117,9 +119,9 @@ class HistoryEntry(BaseModel):
     is_deleted: bool
     actor_id: str | None
     role: str | None = None
-    reason: Annotated[str, Field(description="Why, as the journal has it.")]
+    reason: Annotated[str, Field(description="The reason in the journal.")]
 
 
 class StatusMessage(BaseModel):
     message: str
-    id: Annotated[str | None, Field(description="The memory that is held true now.")] = None
+    id: Annotated[str | None, Field(description="The current memory.")] = None

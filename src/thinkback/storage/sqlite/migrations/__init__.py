@@ -1,1 +1,1 @@
-"""The schema, one numbered file a step; a database knows its step as `PRAGMA user_version`."""
+"""Schema migrations, one numbered SQL file each. A database stores its version in `PRAGMA user_version`."""

@@ -1,0 +1,45 @@
+"""A cache for functions of one text, keyed by the digest of the text.
+
+Every recall analyses the same immutable turns again. The key is a digest because erased text must not
+survive in a cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from hashlib import blake2b
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+_MIN_CACHED_CHARACTERS = 32  # computing is faster than a lookup for shorter texts
+
+
+def cache_by_digest(max_entries: int) -> Callable[[Callable[[str], Value]], Callable[[str], Value]]:
+    """Cache the results of about the last `max_entries` texts.
+
+    The decorated function must depend on its text only.
+    """
+
+    def decorate(function: Callable[[str], Value]) -> Callable[[str], Value]:
+        newer: dict[bytes, Value] = {}
+        older: dict[bytes, Value] = {}
+
+        @wraps(function)
+        def cached(text: str) -> Value:
+            nonlocal newer, older
+            if len(text) < _MIN_CACHED_CHARACTERS:
+                return function(text)
+            key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            if key in newer:
+                return newer[key]
+            value = older[key] if key in older else function(text)
+            if len(newer) >= max_entries // 2:  # two generations; the older one is dropped whole
+                newer, older = {}, newer
+            newer[key] = value
+            return value
+
+        return cached
+
+    return decorate

@@ -1,0 +1,105 @@
+"""Rows of a space and data derived from them, reused by successive recalls.
+
+Nothing here outlives the rows it was computed from: an index delta names every thought that was changed, an
+erasure starts a new epoch with a new cache, and of a turn only `thought_at` ever changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from thinkback.index.cache import CachedSpace
+from thinkback.recall.entities import EntityGraph
+from thinkback.recall.thought_lifecycle import LifecycleState, ReplacedBy
+from thinkback.types import IndexDelta, Thought, Turn
+
+MAX_ROWS = 2048  # of each kind; the oldest entry is dropped first
+MAX_TEXT_CHARS = 4096  # longer texts are not cached
+
+_MAX_MEMO_ENTRIES = 8 * MAX_ROWS
+_ROW_BYTES, _MEMO_ENTRY_BYTES = 2048, 512  # approximate memory use per entry
+
+Read = TypeVar("Read", Thought, Turn)
+Value = TypeVar("Value")
+
+
+class RecallCache:
+    """The cache of one space. Use it under the lock of its `CachedSpace`, and drop it with the space."""
+
+    def __init__(self) -> None:
+        self.lifecycles: dict[int, LifecycleState | ReplacedBy] = {}  # by thought
+        self._thoughts: dict[int, Thought] = {}
+        self._turns: dict[int, Turn] = {}
+        self._entity_graph: EntityGraph | None = None
+        self._memo: dict[tuple[Callable[[str], Any], str], Any] = {}
+
+    @classmethod
+    def of(cls, space: CachedSpace) -> RecallCache:
+        """The recall cache of a space; attached to it at the first call."""
+        if not isinstance(space.derived, cls):
+            space.derived = cls()
+        return space.derived
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate memory use."""
+        rows = len(self._thoughts) + len(self._turns) + len(self.lifecycles)
+        return rows * _ROW_BYTES + len(self._memo) * _MEMO_ENTRY_BYTES
+
+    def invalidate(self, delta: IndexDelta) -> None:
+        """Drop everything that a change of the space may have changed."""
+        changed = [period.id for period in delta.periods if period.kind == "thought"]
+        for id_ in changed:
+            self._thoughts.pop(id_, None)
+            self.lifecycles.pop(id_, None)
+        if changed:
+            self._entity_graph = None
+        for id_ in [turn.id for turn in self._turns.values() if turn.thought_at is None]:
+            del self._turns[id_]
+
+    def thoughts(
+        self, ids: Sequence[int], read: Callable[[Sequence[int]], Sequence[Thought]]
+    ) -> list[Thought]:
+        """The thoughts with these ids, ordered by id; `read` loads the ones that are not cached."""
+        return _read_through(self._thoughts, ids, read)
+
+    def turns(self, ids: Sequence[int], read: Callable[[Sequence[int]], Sequence[Turn]]) -> list[Turn]:
+        """The turns with these ids, ordered by id; `read` loads the ones that are not cached."""
+        return _read_through(self._turns, ids, read)
+
+    def entity_graph(self, read: Callable[[], Iterable[Thought]]) -> EntityGraph:
+        """The entity graph of the space; `read` loads its current thoughts if they have changed."""
+        if self._entity_graph is None:
+            self._entity_graph = EntityGraph.from_thoughts(read())
+        return self._entity_graph
+
+    def memoise(self, function: Callable[[str], Value], text: str) -> Value:
+        """`function(text)`, from the cache if it was called before. The function must be pure."""
+        if len(text) > MAX_TEXT_CHARS:
+            return function(text)
+        key = function, text
+        if key not in self._memo:
+            if len(self._memo) >= _MAX_MEMO_ENTRIES:
+                self._memo.clear()
+            self._memo[key] = function(text)
+        value: Value = self._memo[key]
+        return value
+
+
+def _read_through(
+    cache: dict[int, Read], ids: Sequence[int], read: Callable[[Sequence[int]], Sequence[Read]]
+) -> list[Read]:
+    missing = [id_ for id_ in ids if id_ not in cache]
+    if not missing:
+        return [cache[id_] for id_ in sorted(ids) if id_ in cache]
+    new = {row.id: row for row in read(missing)}
+    rows = [new.get(id_) or cache[id_] for id_ in sorted(ids) if id_ in new or id_ in cache]
+    cache.update((id_, row) for id_, row in new.items() if len(_text(row)) <= MAX_TEXT_CHARS)
+    while len(cache) > MAX_ROWS:
+        del cache[next(iter(cache))]
+    return rows
+
+
+def _text(row: Thought | Turn) -> str:
+    return row.sentence if isinstance(row, Thought) else row.text
