@@ -1,4 +1,4 @@
-"""What the tests of loaders share: our small fixtures, and the real data where it lies on this machine."""
+"""Shared by the loader tests: small fixtures, and the real data if it is available."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model for tests that says what a function of the prompt tells it, and small histories to ask about."""
+"""A fake model whose replies a function of the prompt decides, and small histories and questions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ReplyOrError = str | BaseException
 
 
 class FakeLLM:
-    """Says `say(prompt)`; an exception is raised. It keeps to no schema: its replies may be hostile."""
+    """Replies with `say(prompt)`, or raises it if it is an exception. Ignores the schema."""
 
     def __init__(
         self, say: Callable[[str], ReplyOrError], name: str = "talker", follows: bool = True
@@ -57,7 +57,7 @@ class FakeLLM:
 
 
 def reply_in_order(*lines: ReplyOrError) -> Callable[[str], ReplyOrError]:
-    """One line a call, in order."""
+    """One reply per call, in order."""
     rest = iter(lines)
     return lambda prompt: next(rest)
 
@@ -72,7 +72,7 @@ def make_question(number: int, text: str = "", **more: Any) -> Question:
 
 
 def make_record(number: int, said: str | None, lang: str = "en", **more: Any) -> Record:
-    """As a run would keep it: one memory came back."""
+    """A record as a run writes it, with one recalled memory."""
     case = Case(id="c", items=(make_item(number, f"Number {number} is red."),), questions=(), lang=lang)
     asked = make_question(number, gold=(f"i{number}",), **more)
     found = (RetrievedMemory(f"Number {number} is red.", (f"i{number}",)),)

@@ -1,4 +1,4 @@
-"""Finished runs for tests: folders as the runner leaves them, from a seed and without a memory system."""
+"""Finished runs for tests: folders as the runner writes them, without a memory system."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A run that can be killed: a child process plays it slowly into a folder (`python slow_run.py FOLDER`).
-
-The memory changes with every recall, as one with retention does: a run that went on without asking the
-recorded questions again would end otherwise than an unbroken one.
-"""
+"""A slow run in a child process, to be killed and resumed (`python resumable_run.py FOLDER`)."""
 
 from __future__ import annotations
 
@@ -34,7 +30,7 @@ class StatefulSystem:
         self.items: list[HistoryItem] = []
         self.recalls = 0
 
-    def tell(self, items: Sequence[HistoryItem]) -> None:
+    def add_items(self, items: Sequence[HistoryItem]) -> None:
         time.sleep(STEP_SECONDS)
         self.items += items
 

@@ -1,4 +1,4 @@
-"""Classification: table 4's figures, against scikit-learn and by hand; what is unsaid is wrong."""
+"""Classification metrics against scikit-learn and by hand, and the evaluation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def figures(dataset: Dataset, classifier: Any) -> dict[str, Any]:
 
 
 @given(PAIRS)
-def test_the_figures_are_scikit_learn_s(pairs: list[tuple[str, str]]) -> None:
+def test_metrics_equal_scikit_learn(pairs: list[tuple[str, str]]) -> None:
     metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn belongs to the extra lab")
     true, said = [one for one, _ in pairs], [other for _, other in pairs]
     told = weighted_scores(confusion_matrix(true, said))
@@ -44,7 +44,7 @@ def test_the_figures_are_scikit_learn_s(pairs: list[tuple[str, str]]) -> None:
 
 
 @given(PAIRS)
-def test_weighted_recall_is_accuracy_and_all_is_bounded(pairs: list[tuple[str, str]]) -> None:
+def test_weighted_recall_equals_accuracy_and_scores_are_bounded(pairs: list[tuple[str, str]]) -> None:
     true, said = [one for one, _ in pairs], [other for _, other in pairs]
     table = confusion_matrix(true, said)
     told = weighted_scores(table)
@@ -53,7 +53,7 @@ def test_weighted_recall_is_accuracy_and_all_is_bounded(pairs: list[tuple[str, s
     assert sum(sum(row.values()) for row in table.values()) == len(pairs)
 
 
-def test_by_hand() -> None:
+def test_metrics_by_hand() -> None:
     table = confusion_matrix(["a", "a", "a", "b"], ["a", "b", "c", "b"])
     assert table["a"] == {"a": 1, "b": 1, "c": 1}
     rows = class_scores(table)
@@ -62,7 +62,7 @@ def test_by_hand() -> None:
     assert weighted_scores(table)["precision"] == pytest.approx((3 * 1 + 0.5) / 4)
 
 
-def test_a_type_is_as_likely_as_its_kinds_together() -> None:
+def test_type_probability_is_sum_of_its_kinds() -> None:
     def classifier(text: str) -> Mapping[str, float]:
         return {"event": 0.4, "profile": 0.35, "relationship": 0.25}
 
@@ -73,7 +73,7 @@ def test_a_type_is_as_likely_as_its_kinds_together() -> None:
     assert told["by_category"]["event"]["recall"] == 1
 
 
-def test_types_alone_will_do() -> None:
+def test_classifier_may_return_types_only() -> None:
     def classifier(text: str) -> Mapping[str, float]:
         right = "episodic" if text.startswith(("event", "dialogue")) else "semantic"
         return {"semantic": 0.1, "episodic": 0.1, right: 0.9}
@@ -88,7 +88,7 @@ def test_types_alone_will_do() -> None:
     assert "kinds" not in told["confusion"]
 
 
-def test_what_is_unsaid_is_wrong() -> None:
+def test_undecided_is_wrong() -> None:
     told = figures(asked("event", "profile"), lambda text: {"semantic": 0.5, "episodic": 0.5})
     assert told["unsaid"] == 2
     assert set(told["metrics"].values()) == {0}
@@ -97,17 +97,17 @@ def test_what_is_unsaid_is_wrong() -> None:
 @pytest.mark.parametrize(
     "said", [{}, {"colour": 1.0}, {"event": float("nan")}, {"event": -0.1}, {"event": float("inf")}]
 )
-def test_what_is_no_probability_is_refused(said: dict[str, float]) -> None:
-    with pytest.raises(LabError, match="the classifier said"):
+def test_invalid_probabilities_are_rejected(said: dict[str, float]) -> None:
+    with pytest.raises(LabError, match="the classifier returned"):
         classify_questions(asked("event"), lambda text: said)
 
 
-def test_questions_without_kinds_cannot_be_classified() -> None:
-    with pytest.raises(LabError, match="no question tells its kind"):
+def test_questions_without_kinds_are_rejected() -> None:
+    with pytest.raises(LabError, match="no question has a kind"):
         classify_questions(asked(None), lambda text: {"event": 1.0})
 
 
-def test_what_is_learned_from_is_not_tested_on() -> None:
+def test_training_and_test_questions_are_disjoint() -> None:
     kinds: list[Kind | None] = ["event", "profile", None]
     data = asked(*kinds * 20)
     learn, test = split_questions(data, 0.2, seed=1)

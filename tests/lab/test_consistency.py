@@ -1,4 +1,4 @@
-"""Consistency: a steady memory scores 1, a moody one less; only what was told is asked."""
+"""Consistency: a deterministic memory scores 1, a changing one less; only stored facts are asked for."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Steady:
         self.items: list[HistoryItem] = []
         self.asked: list[tuple[str, datetime, int]] = []
 
-    def tell(self, items: Sequence[HistoryItem]) -> None:
+    def add_items(self, items: Sequence[HistoryItem]) -> None:
         self.items += items
 
     def recall(self, question: str, k: int, at: datetime) -> list[RetrievedMemory]:
@@ -77,7 +77,7 @@ def figures(
     return summarise_consistency(asked, plan, dataset=data.name, scheme="s", settings=data.settings)
 
 
-def test_a_steady_memory_is_wholly_consistent_and_a_moody_one_is_not() -> None:
+def test_deterministic_memory_scores_one_and_changing_memory_less() -> None:
     plan = ConsistencyPlan(turns=(5, 10), wordings=4)
     steady = figures(Steady, plan)
     assert steady["metrics"] == {
@@ -87,7 +87,7 @@ def test_a_steady_memory_is_wholly_consistent_and_a_moody_one_is_not() -> None:
     assert moody["metrics"]["consistency"] == moody["metrics"]["hit@5"] == 0
 
 
-def test_the_shape_of_the_results() -> None:
+def test_results_have_common_form() -> None:
     told = figures(Steady, ConsistencyPlan(turns=(10, 5, 5), questions=3, short=11))
     assert told["dataset"] == "consistency:toy"
     assert list(told["by_category"]) == ["turn 5", "turn 10", "long dialogue"]
@@ -100,7 +100,7 @@ def test_the_shape_of_the_results() -> None:
     assert consistency_table(told).row_count == 4
 
 
-def test_only_what_was_told_is_asked_and_at_that_moment() -> None:
+def test_only_stored_gold_is_asked_for_at_that_time() -> None:
     memories: list[Steady] = []
 
     def scheme(kit: Resources) -> MemorySystem:
@@ -118,7 +118,7 @@ def test_only_what_was_told_is_asked_and_at_that_moment() -> None:
     assert len(memory.asked) == 2 * (3 + 7)
 
 
-def test_a_seed_chooses_the_questions() -> None:
+def test_seed_chooses_questions() -> None:
     def chosen(seed: int) -> list[tuple[str, int]]:
         asked = run_consistency(
             toy(30, 1), Steady, KIT, ConsistencyPlan(turns=(10, 20, 30), questions=3, seed=seed)
@@ -128,7 +128,7 @@ def test_a_seed_chooses_the_questions() -> None:
     assert chosen(1) == chosen(1) != chosen(2)
 
 
-def test_answers_are_compared_where_a_model_gives_them() -> None:
+def test_answers_are_compared_with_a_reader() -> None:
     certain = LLMReader(FakeLLM(lambda prompt: "colour1 colour2 colour3 colour4 colour0"))
     steady = figures(Moody, ConsistencyPlan(turns=(5,)), reader=certain)
     assert steady["metrics"]["consistency"] == steady["metrics"]["anchor_map"] == 1
@@ -141,7 +141,7 @@ def test_answers_are_compared_where_a_model_gives_them() -> None:
     assert moods["metrics"]["consistency"] == 0.5
 
 
-def test_what_was_found_first_and_is_lost_later_is_not_kept() -> None:
+def test_lost_memory_lowers_kept() -> None:
     class Newest(Steady):
         def recall(self, question: str, k: int, at: datetime) -> list[RetrievedMemory]:
             return [RetrievedMemory(self.items[-1].query, (self.items[-1].id,))]
@@ -152,11 +152,11 @@ def test_what_was_found_first_and_is_lost_later_is_not_kept() -> None:
     assert "kept" not in told["by_category"]["turn 5"]
 
 
-def test_a_control_is_told_the_gold_and_a_memory_is_closed() -> None:
+def test_oracle_gets_gold_and_memory_is_closed() -> None:
     closed = []
 
     class Oracle(Steady):
-        def recall_knowing(self, question: Any, k: int) -> list[RetrievedMemory]:
+        def recall_with_gold(self, question: Any, k: int) -> list[RetrievedMemory]:
             return [RetrievedMemory("x", question.gold)]
 
         def close(self) -> None:
@@ -170,29 +170,29 @@ def test_a_control_is_told_the_gold_and_a_memory_is_closed() -> None:
     "wrong",
     [{"turns": ()}, {"turns": (0, 5)}, {"wordings": 1}, {"wordings": MAX_WORDINGS + 1}, {"questions": 0}],
 )
-def test_a_plan_that_cannot_be_carried_out_is_refused(wrong: dict[str, Any]) -> None:
+def test_invalid_plan_is_rejected(wrong: dict[str, Any]) -> None:
     with pytest.raises(LabError):
         ConsistencyPlan(**wrong)
 
 
-def test_too_short_a_history_says_so() -> None:
+def test_too_short_history_is_reported() -> None:
     with pytest.raises(LabError, match="longest history has 3 items"):
         run_consistency(toy(3), Steady, KIT, ConsistencyPlan(turns=(5,)))
-    with pytest.raises(LabError, match="nothing to ask"):
+    with pytest.raises(LabError, match="no question can be asked"):
         run_consistency(Dataset(name="empty", cases=()), Steady, KIT, ConsistencyPlan())
 
 
 @given(
     st.text(min_size=1, max_size=30), st.sampled_from(["en", "zh", "cn", "fr"]), st.integers(2, MAX_WORDINGS)
 )
-def test_wordings_differ_and_hold_the_question(text: str, lang: str, n: int) -> None:
+def test_wordings_differ_and_contain_the_question(text: str, lang: str, n: int) -> None:
     told = make_wordings(make_question(1, text), lang, n)
     assert len(told) == len(set(told)) == n
     assert told[0] == text
     assert all(text.strip() in each for each in told)
 
 
-def test_the_data_set_s_own_wordings_come_first() -> None:
+def test_wordings_of_the_data_set_come_first() -> None:
     asked = make_question(1, "Who?", again=("Which one?", "Who?"))
     assert make_wordings(asked, "en", 3) == ("Who?", "Which one?", "Can you tell me: Who?")
     assert make_wordings(make_question(1, "你住在哪里"), "zh", 3)[2] == "你住在哪里？你还记得吗？"
@@ -202,7 +202,7 @@ SOURCES = st.lists(st.lists(st.sampled_from("abcd"), max_size=2).map(tuple), max
 
 
 @given(SOURCES, SOURCES)
-def test_likeness_of_recalls_is_bounded_symmetric_and_full_for_equals(
+def test_recall_overlap_is_bounded_symmetric_and_one_for_equals(
     one: list[tuple[str, ...]], other: list[tuple[str, ...]]
 ) -> None:
     told = recall_overlap(one, other)
@@ -212,7 +212,7 @@ def test_likeness_of_recalls_is_bounded_symmetric_and_full_for_equals(
 
 
 @given(st.text(max_size=20), st.text(max_size=20), st.lists(st.text(max_size=4), max_size=3))
-def test_likeness_of_answers_is_bounded_symmetric_and_full_for_equals(
+def test_answer_similarity_is_bounded_symmetric_and_one_for_equals(
     one: str, other: str, anchors: list[str]
 ) -> None:
     told = answer_similarity(one, other, anchors)
@@ -226,7 +226,7 @@ def test_pairs_are_averaged() -> None:
     assert told["same_first"] == pytest.approx(1 / 3)
 
 
-def test_the_summary_counts_each_figure_by_itself() -> None:
+def test_summary_counts_each_metric_separately() -> None:
     asked = [
         QuestionOutcome("c", "q", 5, 9, 1.0, {"consistency": 1.0}),
         QuestionOutcome("c", "q", 10, 30, 3.0, {"consistency": 0.5, "kept": 0.0}),

@@ -1,4 +1,4 @@
-"""`thinkback-lab consult`: for machines and for people, a person on either side, and what it must show."""
+"""`thinkback-lab consult`: JSON and table output, interactive roles, and its main result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def lab(*words: object, said: str | None = None) -> Result:
 FEW = ("--only", "p02", "--embedder", "hashing")
 
 
-def test_json_has_the_schemes_and_a_second_call_shows_the_same(tmp_path: Path) -> None:
+def test_json_contains_schemes_and_second_call_is_equal(tmp_path: Path) -> None:
     out = tmp_path / "run"
     words = (*FEW, "--scheme", "none", "--scheme", "thinkback", "--out", out, "--json")
     done = lab(*words)
@@ -35,7 +35,7 @@ def test_json_has_the_schemes_and_a_second_call_shows_the_same(tmp_path: Path) -
     assert fresh.exit_code == 0, fresh.output
 
 
-def test_people_get_a_table(tmp_path: Path) -> None:
+def test_table_output(tmp_path: Path) -> None:
     done = lab(*FEW, "--lang", "en", "--scheme", "full", "--out", tmp_path / "run")
     assert done.exit_code == 0, done.output
     assert [line.split()[0] for line in done.stdout.splitlines() if line.strip()] == ["scheme", "full", "3"]
@@ -44,21 +44,21 @@ def test_people_get_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--only", "nobody"), "no patient is called 'nobody'"),
-        (("--scheme", "x"), "no scheme 'x'"),
-        (("--patients", "nowhere"), "nowhere: not a folder"),
+        (("--only", "nobody"), "unknown patient 'nobody'"),
+        (("--scheme", "x"), "unknown scheme 'x'"),
+        (("--patients", "nowhere"), "nowhere is not a folder"),
         (("--as", "doctor", "--scheme", "raw", "--scheme", "full"), "one memory system"),
         (("--as", "doctor", "--only", "p02.en"), "the input ended"),
     ],
 )
-def test_an_error_is_one_line(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+def test_errors_are_one_line(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
     done = lab(*words, "--embedder", "hashing", "--out", tmp_path / "run", said="")
     assert done.exit_code == 1
     assert done.stdout == ""
     assert told in done.stderr.splitlines()[-1]
 
 
-def test_a_person_is_the_doctor(tmp_path: Path) -> None:
+def test_person_plays_doctor(tmp_path: Path) -> None:
     visit = "What is your HbA1c?\n\n/end\nThe HbA1c is 9.1%.\ntype 2 diabetes\nmetformin\n"
     done = lab(
         "--as", "doctor", *FEW, "--scheme", "full", "--out", tmp_path / "run", "--json", said=visit * 3
@@ -71,7 +71,7 @@ def test_a_person_is_the_doctor(tmp_path: Path) -> None:
     assert told["totals"]["contradicted"] == 1  # at the second visit it is 7.4%
 
 
-def test_a_person_is_the_patient(tmp_path: Path) -> None:
+def test_person_plays_patient(tmp_path: Path) -> None:
     done = lab(
         "--as", "patient", *FEW, "--lang", "en", "--scheme", "none", "--out", tmp_path / "run", "--json",
         said="I would rather not say.\n" * 60,
@@ -83,7 +83,7 @@ def test_a_person_is_the_patient(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_ours_repeats_far_less_than_no_memory_and_raw_text_at_the_same_budget(tmp_path: Path) -> None:
+def test_thinkback_repeats_far_less_than_no_memory_and_raw_text(tmp_path: Path) -> None:
     """The aim is half of raw text and no contradiction: docs/consult.md tells how near."""
     done = lab(
         "--scheme", "none", "--scheme", "raw", "--scheme", "thinkback", "--out", tmp_path / "run", "--json"

@@ -1,4 +1,4 @@
-"""Doctor and patient played by a model: through the real adapter to a server that fails, and by a script."""
+"""Doctor and patient played by a model: a fake one, and the real adapter with a failing server."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def empty_desk() -> PatientMemory:
     return PatientMemory(find_system("none")(load_resources(Setup(embedder="hashing"))), "en")
 
 
-def test_the_doctor_asks_and_then_decides_with_findings_by_item() -> None:
+def test_doctor_asks_then_decides_with_findings_by_item() -> None:
     llm = FakeLLM(reply_in_order(asks("What is your HbA1c?"), asks(""), json.dumps(END)))
     doctor, desk = LLMDoctor(make_visit_brief(P02, 0), load_guide(), llm), empty_desk()
     assert doctor.next_move("I drink all day.", desk) == DoctorQuestion("What is your HbA1c?")
@@ -54,7 +54,7 @@ def test_the_doctor_asks_and_then_decides_with_findings_by_item() -> None:
     assert len(desk.contexts) == 2
 
 
-def test_a_doctor_who_never_ends_is_ended_at_the_last_question_allowed() -> None:
+def test_doctor_is_stopped_at_question_limit() -> None:
     llm = FakeLLM(lambda prompt: json.dumps(END) if "Decide now" in prompt else asks("And how are you?"))
     doctor, desk = LLMDoctor(make_visit_brief(P02, 0, 2), load_guide(), llm), empty_desk()
     moves = [doctor.next_move("Well.", desk) for _ in range(3)]
@@ -62,7 +62,7 @@ def test_a_doctor_who_never_ends_is_ended_at_the_last_question_allowed() -> None
     assert len(llm.prompts) == 3
 
 
-def test_a_reply_of_another_form_is_asked_for_again_warmer() -> None:
+def test_invalid_reply_is_retried_with_higher_temperature() -> None:
     llm = FakeLLM(reply_in_order("Hello!", '{"end": "maybe"}', asks("Do you smoke?")))
     doctor = LLMDoctor(make_visit_brief(P02, 0), load_guide(), llm)
     assert doctor.next_move("Hm.", empty_desk()) == DoctorQuestion("Do you smoke?")
@@ -73,7 +73,7 @@ def test_a_reply_of_another_form_is_asked_for_again_warmer() -> None:
         )
 
 
-def test_the_patient_says_no_value_that_the_record_does_not_hold() -> None:
+def test_patient_never_states_values_missing_in_record() -> None:
     llm = FakeLLM(reply_in_order("It was 8.0%, doctor.", "Nine point one, so 9.1%."))
     reply = LLMPatient(llm).reply("And the HbA1c?", [HBA1C], P02)
     assert reply.text == "Nine point one, so 9.1%."
@@ -83,7 +83,7 @@ def test_the_patient_says_no_value_that_the_record_does_not_hold() -> None:
     assert len(stubborn.rejected) == 2
 
 
-def test_the_patient_is_given_what_was_found_and_no_model_is_asked_where_nothing_was() -> None:
+def test_patient_gets_findings_and_no_model_call_without_findings() -> None:
     llm = FakeLLM(lambda prompt: "It is 9.1%.")
     LLMPatient(llm).reply("And the HbA1c?", [HBA1C], P02)
     assert "9.1%" in llm.prompts[0]
@@ -118,7 +118,7 @@ WORDS = ("--only", "p02.en", "--embedder", "hashing", "--scheme", "raw", "--roun
 MODELS = ("--llm", "openai:one", "--think", "rules", "--doctor", "llm", "--patient", "llm")
 
 
-def test_a_run_with_models_goes_on_after_the_server_was_gone(upstream: FakeOpenAI, tmp_path: Path) -> None:
+def test_run_resumes_after_server_failure(upstream: FakeOpenAI, tmp_path: Path) -> None:
     out = tmp_path / "run"
     served = upstream.reply
 
@@ -142,16 +142,16 @@ def test_a_run_with_models_goes_on_after_the_server_was_gone(upstream: FakeOpenA
     assert len(upstream.seen) == left
     assert told["schemes"]["raw"]["totals"]["repeated"] == 5  # the same question six times
     assert told["schemes"]["raw"]["metrics"]["diagnosis"] == pytest.approx(2 / 3, abs=1e-3)
-    assert "at most 21 calls" in done.stderr
+    assert "at most 21 LLM calls" in done.stderr
 
 
-def test_a_part_for_a_model_needs_one(tmp_path: Path) -> None:
+def test_role_for_model_needs_model(tmp_path: Path) -> None:
     done = lab(*WORDS, "--doctor", "llm", "--out", tmp_path / "run")
     assert done.exit_code == 1
     assert "give --llm" in done.stderr
 
 
-def test_a_doctor_who_asks_nothing_is_measured_too(upstream: FakeOpenAI, tmp_path: Path) -> None:
+def test_doctor_without_questions_is_scored(upstream: FakeOpenAI, tmp_path: Path) -> None:
     upstream.reply = lambda body: (
         json.dumps(END) if "Decide now" in body["messages"][-1]["content"] else asks("")
     )

@@ -1,4 +1,4 @@
-"""Records of virtual patients: the form of table 6, what a record must not be, those that are shipped."""
+"""Patient records: format of table 6, rejected records, and the shipped ones."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def changed(**at: Any) -> dict[str, Any]:
     return told
 
 
-def test_a_visit_knows_what_is_true_and_what_was() -> None:
+def test_visit_has_current_and_past_findings() -> None:
     patient = Patient.model_validate(RECORD)
     assert patient.current(0)["Uric acid"].result == "560 µmol/L"
     assert patient.current(1)["Uric acid"].result == "410 µmol/L"
@@ -79,16 +79,14 @@ def test_a_visit_knows_what_is_true_and_what_was() -> None:
         ({"visits__1__needs": ["Cough"]}, "no earlier visit tells"),
         ({"visits__0__order": [["MRI"]]}, "no key element"),
         ({"visits__1__elements__0__within": None}, "neither volunteered nor bound to a time"),
-        ({"visits__0__elements__0__says": "It is high."}, "do not say 560"),
-        ({"visits__0__elements__0__result": "high"}, "name a `key`"),
+        ({"visits__0__elements__0__says": "It is high."}, "do not contain 560"),
+        ({"visits__0__elements__0__result": "high"}, "add a `key`"),
         ({"visits__1__needs": ["Fever", "Fever"]}, "named twice"),
         ({"fictional": False}, "fictional"),
         ({"colour": "blue"}, "colour"),
     ],
 )
-def test_a_record_that_does_not_hang_together_is_refused(
-    tmp_path: Path, at: dict[str, Any], told: str
-) -> None:
+def test_inconsistent_record_is_rejected(tmp_path: Path, at: dict[str, Any], told: str) -> None:
     file = tmp_path / "x1.yaml"
     file.write_text(json.dumps(changed(**at), ensure_ascii=False), "utf-8")  # JSON is YAML
     with pytest.raises(LabError, match=told) as error:
@@ -96,29 +94,29 @@ def test_a_record_that_does_not_hang_together_is_refused(
     assert "x1.yaml" in str(error.value)
 
 
-def test_only_plain_yaml_is_read(tmp_path: Path) -> None:
+def test_only_plain_yaml_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text("!!python/object/apply:os.getcwd []", "utf-8")
     with pytest.raises(LabError, match="not YAML"):
         load_patients(tmp_path)
 
 
-def test_a_folder_without_records_and_a_strange_name_are_told(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="no record there"):
+def test_empty_folder_and_unknown_name_are_reported(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="contains no record"):
         load_patients(tmp_path)
     with pytest.raises(LabError, match="not a folder"):
         load_patients(tmp_path / "nowhere")
-    with pytest.raises(LabError, match=r"no patient is called 'p99'.*p01\.en"):
+    with pytest.raises(LabError, match=r"unknown patient 'p99'.*p01\.en"):
         load_patients(only=["p99"])
 
 
-def test_a_right_answer_names_the_core_and_nothing_to_avoid() -> None:
+def test_correct_answer_names_core_and_nothing_to_avoid() -> None:
     treatment = Patient.model_validate(RECORD).visits[0].treatment
     assert treatment.is_correct("I suggest Colchicine.")
     assert not treatment.is_correct("colchicine, or naproxen")
     assert not treatment.is_correct("rest")
 
 
-def test_the_shipped_patients_are_as_many_and_as_various_as_promised() -> None:
+def test_shipped_patients_have_promised_number_and_variety() -> None:
     every = load_patients()
     people = {patient.patient for patient in every}
     assert len(people) >= 24
@@ -135,14 +133,14 @@ def test_the_shipped_patients_are_as_many_and_as_various_as_promised() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(PATIENTS_DIR.glob("*.yaml")), ids=lambda path: path.stem)
-def test_a_shipped_record_says_that_it_is_fiction_in_one_language(path: Path) -> None:
+def test_shipped_record_is_marked_fictional_and_in_one_language(path: Path) -> None:
     assert "fictional" in path.read_text("utf-8").splitlines()[0]
     patient = next(each for each in load_patients() if each.id == path.stem)
     assert all(contains_chinese(visit.opening) == (patient.lang == "zh") for visit in patient.visits)
 
 
 @pytest.mark.parametrize("patient", load_patients(), ids=lambda patient: patient.id)
-def test_the_patients_words_can_be_read_by_who_knows_the_item(patient: Patient) -> None:
+def test_patient_words_state_their_item(patient: Patient) -> None:
     """Else no memory whatever could keep the doctor from asking again."""
     known = load_guide()
 
@@ -158,7 +156,7 @@ def test_the_patients_words_can_be_read_by_who_knows_the_item(patient: Patient) 
     assert [finding.item for finding in findings if known.topic_key(finding.item, patient.lang) is None] == []
 
 
-def test_versions_of_one_person_tell_the_same() -> None:
+def test_versions_of_one_person_agree() -> None:
     """The same visits, as many findings, the same numbers in their results."""
     by_id = {patient.id: patient for patient in load_patients()}
     for id_, chinese in by_id.items():

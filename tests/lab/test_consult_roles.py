@@ -1,4 +1,4 @@
-"""Patient and doctor without a model: lazy, true to the record, and knowing only what stands on the desk."""
+"""Rule-based patient and scripted doctor: true to the record, and without knowledge beyond the context."""
 
 from __future__ import annotations
 
@@ -22,7 +22,12 @@ from thinkback_lab.consult.doctor import (
     VisitBrief,
     make_visit_brief,
 )
-from thinkback_lab.consult.guide import affirms_any, find_invented_values, load_guide, retrieve_findings
+from thinkback_lab.consult.guide import (
+    affirms_any,
+    find_invented_values,
+    load_guide,
+    retrieve_findings,
+)
 from thinkback_lab.consult.patient import UNKNOWN_REPLIES, RulePatient
 from thinkback_lab.consult.records import Finding, load_patients
 from thinkback_lab.systems.interface import RetrievedMemory
@@ -39,7 +44,7 @@ class Fixed:
         self.found = list(found)
         self.told: list[HistoryItem] = []
 
-    def tell(self, items: Sequence[HistoryItem]) -> None:
+    def add_items(self, items: Sequence[HistoryItem]) -> None:
         self.told += items
 
     def recall(self, question: str, k: int, at: datetime) -> list[RetrievedMemory]:
@@ -65,11 +70,11 @@ def asked(question: str, visit: int = 0) -> list[str]:
         ("Do you like jazz?", []),
     ],
 )
-def test_the_retrieval_module_finds_what_was_asked_and_nothing_else(question: str, items: list[str]) -> None:
+def test_retrieval_finds_only_what_was_asked(question: str, items: list[str]) -> None:
     assert asked(question) == items
 
 
-def test_every_question_of_the_guide_finds_its_item_in_every_record() -> None:
+def test_every_guide_question_finds_its_item_in_every_record() -> None:
     known = load_guide()
     for patient in load_patients():
         current = patient.current(len(patient.visits) - 1)
@@ -81,7 +86,7 @@ def test_every_question_of_the_guide_finds_its_item_in_every_record() -> None:
             )
 
 
-def test_the_patient_is_lazy_and_knows_nothing_that_is_not_in_the_record() -> None:
+def test_patient_answers_only_from_record() -> None:
     side = RulePatient()
     found = retrieve_findings("What is your HbA1c?", P02.current(0).values(), load_guide(), "en")
     assert side.reply("What is your HbA1c?", found, P02).text == "My HbA1c is 9.1%."
@@ -90,7 +95,7 @@ def test_the_patient_is_lazy_and_knows_nothing_that_is_not_in_the_record() -> No
     assert side.reply("", later, P02_ZH).text == "我的糖化血红蛋白现在是7.4%。"
 
 
-def test_no_reply_of_a_rule_based_patient_has_a_value_that_the_record_does_not_hold() -> None:
+def test_rule_based_patient_states_no_value_missing_in_record() -> None:
     for patient in load_patients():
         for finding in patient.current(len(patient.visits) - 1).values():
             assert (
@@ -111,11 +116,11 @@ def test_no_reply_of_a_rule_based_patient_has_a_value_that_the_record_does_not_h
         ("It is rather high.", []),
     ],
 )
-def test_an_invented_value_is_caught(reply: str, wrong: list[str]) -> None:
+def test_invented_value_is_detected(reply: str, wrong: list[str]) -> None:
     assert find_invented_values(reply, ["HbA1c: 9.1%. My HbA1c is 9.1%."]) == wrong
 
 
-def test_a_context_costs_no_more_than_its_budget_and_cuts_no_sentence() -> None:
+def test_context_fits_budget_and_cuts_no_sentence() -> None:
     told = [
         HistoryItem(
             id=str(number),
@@ -127,7 +132,7 @@ def test_a_context_costs_no_more_than_its_budget_and_cuts_no_sentence() -> None:
     ]
     desk = PatientMemory(Fixed(*(RetrievedMemory(item.text, (item.id,)) for item in told)), "en", budget=50)
     for item in told:
-        desk.tell(item)
+        desk.add_item(item)
     context = desk.recall("What are my values?", NOON)
     assert 0 < context.tokens <= 50
     assert sum(count_tokens(line.dated_text) for line in context.lines) == context.tokens
@@ -135,14 +140,14 @@ def test_a_context_costs_no_more_than_its_budget_and_cuts_no_sentence() -> None:
     assert all(line.text.endswith((".", "Noted.")) for line in context.lines)
 
 
-def test_what_the_doctor_said_is_no_finding() -> None:
+def test_doctor_statements_are_not_findings() -> None:
     line = ContextLine(
         NOON.date(), "Patient: Yes. Doctor: You are allergic to nuts. Are you allergic to milk?"
     )
     assert line.patient_sentences("en") == ["Yes."]
 
 
-def test_the_newest_day_counts_and_an_old_result_does_not() -> None:
+def test_newest_date_counts_and_expired_result_does_not() -> None:
     lines = [
         ContextLine(date(2024, 1, 1), "The user's HbA1c is 9.1%."),
         ContextLine(date(2024, 4, 1), "Patient: My HbA1c is 7.4%. Doctor: What is your HbA1c?"),
@@ -181,20 +186,20 @@ NONE, SMOKES = finding("None", "No, I don't smoke."), finding("10", "I smoke 10 
         (("The user does not smoke 10 a day.",), (SMOKES,), "contradicted"),
     ],
 )
-def test_a_statement_is_right_or_contradicts_or_is_forgotten(
+def test_statement_is_right_contradicted_or_forgotten(
     stated: tuple[str, ...], told: tuple[Finding, ...], verdict: str
 ) -> None:
     assert judge_statements(stated, told) == verdict
 
 
-def test_two_recalls_of_nothing_are_not_alike() -> None:
+def test_two_empty_recalls_do_not_agree() -> None:
     assert not recalls_agree((), (), (OLD,))
     assert not recalls_agree(("My HbA1c is 9.1%.",), (), (OLD,))
     assert recalls_agree(("My HbA1c is 9.1%.",), ("HbA1c: 9.1%.",), (OLD,))
     assert not recalls_agree(("My HbA1c is 9.1%.",), ("My HbA1c is 7.4%.",), (OLD, NEW))
 
 
-def test_a_sign_that_is_denied_is_none_and_a_denial_may_be_a_sign() -> None:
+def test_denied_sign_does_not_count_and_denial_may_be_a_sign() -> None:
     assert affirms_any("I have a fever of 39.", ["fever"])
     assert not affirms_any("No, I haven't had a fever.", ["fever"])
     assert affirms_any("I can't sleep before two.", ["can't sleep"])
@@ -205,7 +210,7 @@ def sheet(*items: str) -> VisitBrief:
     return VisitBrief("en", 52, "male", NOON, dict.fromkeys(items), max_questions=9)
 
 
-def test_the_scripted_doctor_asks_what_the_desk_does_not_tell() -> None:
+def test_scripted_doctor_asks_only_for_missing_items() -> None:
     knows = RetrievedMemory("The user is allergic to penicillin.", ())
     wanted = sheet("Drug allergy", "Smoking")
     move = ScriptedDoctor(wanted, load_guide()).next_move("Good morning.", PatientMemory(Fixed(knows), "en"))
@@ -218,7 +223,7 @@ def test_the_scripted_doctor_asks_what_the_desk_does_not_tell() -> None:
     assert isinstance(move, Decision)
 
 
-def test_the_scripted_doctor_keeps_nothing_in_his_head() -> None:
+def test_scripted_doctor_keeps_no_state() -> None:
     doctor, desk = (
         ScriptedDoctor(sheet("Drug allergy", "Smoking"), load_guide()),
         PatientMemory(Fixed(), "en"),
@@ -246,7 +251,7 @@ PNEUMONIA: dict[str, tuple[str, ...]] = {
         ({"Drug allergy": ("I'm allergic to penicillin.",), "Pregnancy": ("I'm pregnant.",)}, "azithromycin"),
     ],
 )
-def test_the_guide_decides_by_findings_alone(more: dict[str, tuple[str, ...]], treatment: str) -> None:
+def test_guide_decides_by_findings_only(more: dict[str, tuple[str, ...]], treatment: str) -> None:
     known = load_guide()
     found = known.diagnose(PNEUMONIA | more, "en")
     assert found is not None
@@ -256,7 +261,7 @@ def test_the_guide_decides_by_findings_alone(more: dict[str, tuple[str, ...]], t
     assert plan.en == treatment
 
 
-def test_a_refused_treatment_is_not_suggested_and_nothing_known_gives_no_diagnosis() -> None:
+def test_refused_treatment_is_not_suggested_and_no_findings_give_no_diagnosis() -> None:
     known = load_guide()
     cancer = next(each for each in known.diagnoses if each.en == "bladder cancer")
     plan = known.treat(cancer, {"Treatment preference": ("I don't want an operation.",)}, "en")
@@ -265,7 +270,7 @@ def test_a_refused_treatment_is_not_suggested_and_nothing_known_gives_no_diagnos
     assert known.diagnose({}, "en") is None
 
 
-def test_the_doctors_sheet_has_no_result() -> None:
+def test_visit_brief_contains_no_results() -> None:
     shown = repr(make_visit_brief(P02, 0))
     assert "HbA1c" in shown
     assert "9.1" not in shown

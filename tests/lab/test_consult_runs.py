@@ -1,4 +1,4 @@
-"""Consultations played to their end: kept visit by visit, gone on with, summed up and shown."""
+"""Consultation runs: played, logged, resumed, summarised and reported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from thinkback_lab.consult.doctor import ScriptedDoctor
 from thinkback_lab.consult.guide import load_guide
 from thinkback_lab.consult.patient import RulePatient
 from thinkback_lab.consult.records import load_patients
-from thinkback_lab.consult.report import summarise_consultations, write_consult_page, write_transcripts
+from thinkback_lab.consult.report import (
+    summarise_consultations,
+    write_consult_page,
+    write_transcripts,
+)
 from thinkback_lab.consult.runs import (
     VISITS_FILE,
     ConsultJob,
@@ -48,12 +52,12 @@ SETTINGS = {"doctor": "scripted", "patient": "rules"}
 class Perfect:
     """Every turn, newest first: what a memory without a limit would bring."""
 
-    whole = True
+    returns_everything = True
 
     def __init__(self, kit: Resources | None = None) -> None:
         self.items: list[HistoryItem] = []
 
-    def tell(self, items: Sequence[HistoryItem]) -> None:
+    def add_items(self, items: Sequence[HistoryItem]) -> None:
         self.items += items
 
     def recall(self, question: str, k: int, at: datetime) -> list[RetrievedMemory]:
@@ -78,7 +82,7 @@ def consulted(budget: int) -> list[tuple[PlayedVisit, dict[str, float]]]:
     return visits
 
 
-def test_a_perfect_memory_repeats_forgets_and_contradicts_nothing_and_treats_rightly() -> None:
+def test_perfect_memory_makes_no_errors() -> None:
     for played, scores in consulted(budget=10_000):
         assert scores["repeated"] == scores["forgotten"] == scores["contradicted"] == 0, played.number
         assert scores["diagnosis"] == scores["treatment"] == scores["coverage"] == scores["consistency"] == 1
@@ -87,7 +91,7 @@ def test_a_perfect_memory_repeats_forgets_and_contradicts_nothing_and_treats_rig
     assert "Have you had a fever?" in questions
 
 
-def test_no_memory_asks_all_again_and_gives_the_wrong_drug() -> None:
+def test_no_memory_repeats_all_questions_and_gives_wrong_drug() -> None:
     desk, told = (
         PatientMemory(find_system("none")(load_resources(Setup(embedder="hashing"))), "en"),
         ToldFindings(),
@@ -100,14 +104,14 @@ def test_no_memory_asks_all_again_and_gives_the_wrong_drug() -> None:
     assert scores["forgotten"] == scores["told"] == len(P02.visits[2].items)
 
 
-def test_a_value_that_changed_is_asked_for_again_and_is_no_repetition() -> None:
+def test_changed_value_is_asked_again_without_counting_as_repetition() -> None:
     _, (second, scores), _ = consulted(budget=10_000)
     asked = [item for turn in second.turns for item in turn.asked]
     assert asked == ["HbA1c", "Fasting glucose"]
     assert scores["repeated"] == 0
 
 
-def test_the_schemes_are_told_the_dialogue_and_nothing_else() -> None:
+def test_systems_store_only_the_dialogue() -> None:
     memory = Perfect()
     play_visit(P02, 0, PatientMemory(memory, "en"), ToldFindings(), ROOM)
     assert memory.items[0].query == P02.visits[0].opening
@@ -126,11 +130,11 @@ def test_the_schemes_are_told_the_dialogue_and_nothing_else() -> None:
         ([], None),
     ],
 )
-def test_order_counts_pairs_that_the_record_orders(asked: list[str], share: float | None) -> None:
+def test_order_score_counts_ordered_pairs(asked: list[str], share: float | None) -> None:
     assert order_score(asked, P02.visits[2]) == share
 
 
-def test_a_killed_run_goes_on_where_it_was_and_ends_the_same(tools: Resources, tmp_path: Path) -> None:
+def test_killed_run_resumes_with_same_result(tools: Resources, tmp_path: Path) -> None:
     work = job(tools, "raw", "thinkback")
     with VisitLog(tmp_path / "whole", {"a": 1}, "command") as ledger:
         whole = run_consultations(work, ledger)
@@ -146,7 +150,7 @@ def test_a_killed_run_goes_on_where_it_was_and_ends_the_same(tools: Resources, t
     assert read_visits(part / VISITS_FILE) == whole
 
 
-def test_a_finished_run_asks_nobody_and_takes_another_scheme(tools: Resources, tmp_path: Path) -> None:
+def test_finished_run_asks_nobody_and_accepts_another_scheme(tools: Resources, tmp_path: Path) -> None:
     with VisitLog(tmp_path, {"a": 1}, "command") as ledger:
         run_consultations(job(tools, "none"), ledger)
     with VisitLog(tmp_path, {"a": 1}, "command") as ledger:
@@ -159,18 +163,18 @@ def test_a_finished_run_asks_nobody_and_takes_another_scheme(tools: Resources, t
         assert len(ledger.entries) == 12
 
 
-def test_another_run_and_a_second_writer_are_refused(tmp_path: Path) -> None:
+def test_other_run_and_second_writer_are_rejected(tmp_path: Path) -> None:
     ours = {"records": 1, "settings": 1}
     with VisitLog(tmp_path, ours, "command"), pytest.raises(LabError, match="another process"):
         VisitLog(tmp_path, ours, "command")
-    with pytest.raises(LabError, match=r"another run \(its records differ\)"):
+    with pytest.raises(LabError, match=r"another run \(different records\)"):
         VisitLog(tmp_path, {"records": 2, "settings": 1}, "command")
     (tmp_path / VISITS_FILE).write_text("{}\n", "utf-8")
     with pytest.raises(LabError, match="line 1: not a visit"):
         VisitLog(tmp_path, ours, "command")
 
 
-def test_the_digest_changes_with_a_word_of_a_record() -> None:
+def test_digest_changes_with_any_word_of_a_record() -> None:
     other = P02.model_copy(update={"age": 53})
     assert records_digest([P02]) != records_digest([other])
     assert records_digest([P02]) == records_digest(load_patients(only=["p02.en"]))
@@ -182,7 +186,7 @@ def entries(tools: Resources, tmp_path_factory: pytest.TempPathFactory) -> list[
         return run_consultations(job(tools, "none", "full"), ledger)
 
 
-def test_results_tell_every_scheme_by_visit_and_by_turn(entries: list[VisitRecord]) -> None:
+def test_results_by_scheme_visit_and_turn(entries: list[VisitRecord]) -> None:
     told = summarise_consultations(entries, SETTINGS, "command")
     json.dumps(told)
     assert (told["patients"], told["n"]) == (2, 6)
@@ -198,7 +202,7 @@ def test_results_tell_every_scheme_by_visit_and_by_turn(entries: list[VisitRecor
     assert set(full["by_length"]) == {"short", "long"}
 
 
-def test_page_and_transcripts_show_what_happened(entries: list[VisitRecord], tmp_path: Path) -> None:
+def test_page_and_transcripts_show_the_visits(entries: list[VisitRecord], tmp_path: Path) -> None:
     results = summarise_consultations(entries, SETTINGS, "thinkback-lab consult <x>")
     write_consult_page(results, entries, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
@@ -214,7 +218,7 @@ def test_page_and_transcripts_show_what_happened(entries: list[VisitRecord], tmp
     assert "(asked before)" in (tmp_path / "transcripts" / "none" / "p02.en.md").read_text("utf-8")
 
 
-def test_the_same_run_gives_the_same_visits(tools: Resources, tmp_path: Path) -> None:
+def test_same_run_gives_same_visits(tools: Resources, tmp_path: Path) -> None:
     work = job(tools, "tim:002", "summary", "thinkback", only=["p05.en"])
     told = []
     for name in ("a", "b"):

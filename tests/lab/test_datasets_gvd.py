@@ -1,4 +1,4 @@
-"""GVD: turns, questions and who is annotated, on two users of our own; our answers, on the real ones."""
+"""GVD loader: turns, questions and annotations on small fixtures; our answers on the real data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from thinkback_lab.datasets.gvd import GOLD_FILE, load
 from thinkback_lab.errors import LabError
 
 
-def test_a_user_is_a_case_and_a_day_a_session() -> None:
+def test_user_is_case_and_day_is_session() -> None:
     data = load(FIXTURES)
     orla, tove = data.cases
     assert (orla.id, tove.id) == ("Orla", "Tove")
@@ -25,7 +25,7 @@ def test_a_user_is_a_case_and_a_day_a_session() -> None:
     assert check_gold(data)
 
 
-def test_gold_turns_no_turn_and_not_annotated() -> None:
+def test_gold_turns_empty_gold_and_missing_annotation() -> None:
     data = load(FIXTURES)
     asked = questions_by_id(data)
     assert asked["0:0"].gold == ("2031-02-01#0", "2031-02-01#1")
@@ -34,19 +34,19 @@ def test_gold_turns_no_turn_and_not_annotated() -> None:
     assert data.settings["annotated"] == 4
 
 
-def test_marks_around_a_whole_question_are_dropped_and_titles_keep_theirs() -> None:
+def test_quotes_around_whole_question_are_removed() -> None:
     asked = questions_by_id(load(FIXTURES))
     assert asked["0:0"].text == "What did I plant?"
     assert asked["1:1"].text == 'I said "Biscuit", right?'
 
 
-def test_an_answer_goes_only_where_its_anchors_stand() -> None:
+def test_answer_is_used_only_if_anchors_match() -> None:
     asked = questions_by_id(load(FIXTURES))
     assert asked["1:0"].anchors == ("an hour",)
     assert [id for id, question in asked.items() if question.answer] == ["1:0"]
 
 
-def test_gold_holds_in_chinese_where_all_days_agree() -> None:
+def test_gold_is_used_in_chinese_if_all_days_agree() -> None:
     data = load(FIXTURES, "cn")
     asked = questions_by_id(data)
     assert asked["0:1"].gold == ("2031-02-03#0",)
@@ -59,7 +59,7 @@ def copy(folder: Path) -> Path:
     return Path(shutil.copytree(FIXTURES / "gvd", folder / "gvd"))
 
 
-def test_gzipped_and_without_the_annotation(tmp_path: Path) -> None:
+def test_gzipped_and_without_annotation(tmp_path: Path) -> None:
     gvd = copy(tmp_path)
     (gvd / GOLD_FILE).unlink()
     for path in list(gvd.iterdir()):
@@ -70,10 +70,10 @@ def test_gzipped_and_without_the_annotation(tmp_path: Path) -> None:
     assert all(question.answerable for question in questions_by_id(data).values())
 
 
-def test_what_is_wrong_is_named(tmp_path: Path) -> None:
+def test_errors_name_the_fault(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"memory_bank_en\.json.*MemoryBank-SiliconFriend"):
         load(tmp_path)
-    with pytest.raises(LabError, match="no language 'fr'"):
+    with pytest.raises(LabError, match="unknown language 'fr'"):
         load(FIXTURES, "fr")
     gvd = copy(tmp_path)
     (gvd / GOLD_FILE).write_text('[{"user_index": 0, "q_index": 0, "gold_turns": ["2031-02-09#4"]}]', "utf-8")
@@ -83,12 +83,12 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"probing_questions_en\.jsonl, line 2: .*Tove"):
         load(tmp_path)
     (gvd / "probing_questions_en.jsonl").write_text('{"Tove": []}\n{"Orla": []}\n', "utf-8")
-    with pytest.raises(LabError, match="not those of memory_bank_en"):
+    with pytest.raises(LabError, match="differ from those of memory_bank_en"):
         load(tmp_path)
 
 
 @pytest.mark.parametrize(("lang", "annotated", "answered"), [("en", 56, 55), ("cn", 35, 35)])
-def test_every_real_question_with_gold_has_an_answer_with_anchors_in_it(
+def test_every_real_question_with_gold_has_answer_with_matching_anchors(
     lang: str, annotated: int, answered: int
 ) -> None:
     data = load(real_data("gvd"), lang)

@@ -1,4 +1,4 @@
-"""KdConv as retrieval: what is told, what is asked, and what should come back."""
+"""KdConv as a retrieval data set: history, questions and gold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from thinkback_lab.datasets.kdconv import DOMAINS, load_cases
 from thinkback_lab.errors import LabError
 
 
-def test_the_bank_is_the_distinct_triples_in_order() -> None:
+def test_history_is_distinct_triples_in_order() -> None:
     (case,) = load_cases(FIXTURES, "travel").cases  # the dialogue without knowledge asks nothing
     assert [item.query for item in case.items] == [
         "白石塔 门票 12元",
@@ -19,7 +19,7 @@ def test_the_bank_is_the_distinct_triples_in_order() -> None:
     assert {item.response for item in case.items} == {""}
 
 
-def test_a_message_is_asked_for_by_the_one_before_it() -> None:
+def test_question_is_previous_message() -> None:
     (case,) = load_cases(FIXTURES, "travel").cases
     first, again, many = case.questions
     assert (first.text, first.gold) == ("你知道白石塔吗？", ("t0",))
@@ -28,7 +28,7 @@ def test_a_message_is_asked_for_by_the_one_before_it() -> None:
     assert (many.answer[:7], many.anchors) == ("5550199", ("5550199",))
 
 
-def test_a_first_message_is_never_asked_for() -> None:
+def test_first_message_gives_no_question() -> None:
     (case,) = load_cases(FIXTURES, "film").cases
     assert [question.gold for question in case.questions] == [("t1",)]
     assert len(case.items) == 2
@@ -42,11 +42,11 @@ def test_domains_are_categories() -> None:
     assert data.digest != load_cases(FIXTURES, "film").digest
     with pytest.raises(LabError, match=r"music_dev\.json.*thu-coai/KdConv"):
         load_cases(FIXTURES)
-    with pytest.raises(LabError, match="no domain 'art'"):
+    with pytest.raises(LabError, match="unknown domain 'art'"):
         load_cases(FIXTURES, "art")
 
 
-def test_the_real_dev_sets() -> None:
+def test_real_dev_sets() -> None:
     data = load_cases(real_data("kdconv"))
     asked = questions_by_id(data)
     assert {question.category for question in asked.values()} == set(DOMAINS)

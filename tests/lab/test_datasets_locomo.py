@@ -1,4 +1,4 @@
-"""LoCoMo: sessions in order, dirty evidence, and category 5 apart."""
+"""LoCoMo loader: session order, unclean evidence, and category 5."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from thinkback_lab.datasets.locomo import load
 from thinkback_lab.errors import LabError
 
 
-def test_utterances_are_items_in_order_of_the_sessions() -> None:
+def test_utterances_are_items_in_session_order() -> None:
     data = load(FIXTURES)
     (case,) = data.cases
     assert [item.id for item in case.items] == ["D2:1", "D2:2", "D10:1"]
@@ -24,7 +24,7 @@ def test_utterances_are_items_in_order_of_the_sessions() -> None:
     assert check_gold(data)
 
 
-def test_evidence_is_read_tolerantly_and_what_is_lost_is_counted() -> None:
+def test_evidence_is_parsed_tolerantly_and_losses_counted() -> None:
     data = load(FIXTURES)
     asked = questions_by_id(data)
     assert asked["conv-x-1"].gold == ("D2:2", "D10:1")
@@ -42,7 +42,7 @@ def test_answers_may_be_numbers_and_categories_have_names() -> None:
     ]
 
 
-def test_what_was_never_said_is_not_to_be_found() -> None:
+def test_adversarial_questions_have_no_gold() -> None:
     asked = questions_by_id(load(FIXTURES))
     assert [id for id, question in asked.items() if not question.answerable] == ["conv-x-3"]
     assert asked["conv-x-3"].gold == ()
@@ -55,7 +55,7 @@ def broken(folder: Path, change: dict[str, Any]) -> Path:
     return folder
 
 
-def test_what_is_wrong_is_named(tmp_path: Path) -> None:
+def test_errors_name_the_fault(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"locomo10\.json.*snap-research/locomo"):
         load(tmp_path)
     with pytest.raises(LabError, match=r"0\.conversation\.session_2_date_time: 'May' is not a time"):

@@ -1,4 +1,4 @@
-"""LongMemEval: turns in time's order, two grains of evidence, and questions without an answer."""
+"""LongMemEval loader: order of turns, two grains of evidence, and unanswerable questions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from thinkback_lab.datasets.longmemeval import load
 from thinkback_lab.errors import LabError
 
 
-def test_a_question_is_a_case_and_sessions_are_sorted() -> None:
+def test_question_is_case_and_sessions_are_sorted() -> None:
     data = load(FIXTURES, "oracle")
     first = data.cases[0]
     assert [item.id for item in first.items] == ["fill_1#0", "fill_1#1", "ans_1#0", "ans_1#1", "ans_1#2"]
@@ -22,7 +22,7 @@ def test_a_question_is_a_case_and_sessions_are_sorted() -> None:
     assert check_gold(data)
 
 
-def test_two_grains() -> None:
+def test_turn_and_session_grain() -> None:
     turns = questions_by_id(load(FIXTURES, "oracle"))
     sessions = questions_by_id(load(FIXTURES, "oracle", "session"))
     assert turns["q1"].gold == ("ans_1#1",)
@@ -30,22 +30,22 @@ def test_two_grains() -> None:
     assert turns["q3"].gold == sessions["q3"].gold  # no turn is marked
 
 
-def test_a_session_drawn_twice_has_two_ids() -> None:
+def test_repeated_session_has_two_ids() -> None:
     asked = questions_by_id(load(FIXTURES, "oracle"))
     assert asked["q3"].gold == ("twin#0", "twin@2#0")
     assert (asked["q3"].answer, asked["q3"].category) == ("3", "multi-session")
 
 
-def test_abstention() -> None:
+def test_abstention_questions_have_no_gold() -> None:
     asked = questions_by_id(load(FIXTURES, "oracle"))
     assert (asked["q2_abs"].answerable, asked["q2_abs"].gold) == (False, ())
     assert asked["q1"].answerable
 
 
-def test_what_is_wrong_is_named(tmp_path: Path) -> None:
+def test_errors_name_the_fault(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"longmemeval_m\.json.*xiaowu0162/LongMemEval"):
         load(FIXTURES, "m")
-    with pytest.raises(LabError, match="no grain 'word'"):
+    with pytest.raises(LabError, match="unknown grain 'word'"):
         load(FIXTURES, "oracle", "word")
     whole = (FIXTURES / "longmemeval" / "longmemeval_oracle.json").read_text("utf-8")
     path = tmp_path / "longmemeval_s.json"
@@ -56,5 +56,5 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"longmemeval_s\.json: .* 0\.haystack_sessions\.0\.0\.role"):
         load(tmp_path)
     path.write_text(whole.replace('"fill_1"', '"fill_1", "more"', 1), "utf-8")
-    with pytest.raises(LabError, match=r"0 \(q1\): .* not of one length"):
+    with pytest.raises(LabError, match=r"0 \(q1\): .* have different lengths"):
         load(tmp_path)

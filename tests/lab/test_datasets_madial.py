@@ -1,4 +1,4 @@
-"""MADial-Bench: whose events are told, what of a dialogue is asked, and how dirty lines are read."""
+"""MADial-Bench loader: owners of events, questions of dialogues, and unclean lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from thinkback_lab.datasets.madial import load
 from thinkback_lab.errors import LabError
 
 
-def test_each_child_has_a_bank_in_order_of_time() -> None:
+def test_each_child_has_own_history_in_order() -> None:
     data = load(FIXTURES)
     bart, lisa = data.cases
     assert [item.id for item in bart.items] == ["2", "7"]
@@ -21,7 +21,7 @@ def test_each_child_has_a_bank_in_order_of_time() -> None:
     assert check_gold(data)
 
 
-def test_what_came_before_the_first_test_turn_is_asked() -> None:
+def test_question_is_dialogue_before_first_test_turn() -> None:
     data = load(FIXTURES)
     asked = questions_by_id(data)
     assert asked["0"].text == "Bart: The lake is frozen.\nWhat a pity!\nBart: I want to go out."
@@ -31,23 +31,23 @@ def test_what_came_before_the_first_test_turn_is_asked() -> None:
     assert data.settings["unknown_ids"] == 1
 
 
-def test_one_bank_for_both() -> None:
+def test_shared_bank_has_both_children() -> None:
     (both,) = load(FIXTURES, bank="shared").cases
     assert [item.id for item in both.items] == ["2", "9", "7"]
     assert [question.gold for question in both.questions] == [("7", "2"), ("9",)]
 
 
-def test_the_chinese_file_says_whose_an_event_is() -> None:
+def test_chinese_file_names_owner_of_event() -> None:
     data = load(FIXTURES, "zh")
     bart, lisa = data.cases
     assert ([item.id for item in bart.items], [item.id for item in lisa.items]) == (["7"], ["9"])
     assert questions_by_id(data)["0"].text == "Lisa: 我有点紧张。"
 
 
-def test_what_is_wrong_is_named(tmp_path: Path) -> None:
+def test_errors_name_the_fault(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"memory\.json.*hejunqing/MADial-Bench"):
         load(tmp_path)
-    with pytest.raises(LabError, match="no bank 'mine'"):
+    with pytest.raises(LabError, match="unknown bank 'mine'"):
         load(FIXTURES, bank="mine")
     madial = Path(shutil.copytree(FIXTURES / "madial", tmp_path / "data" / "en"))
     dialogues = madial / "MADial-Bench-en-dialogue.json"
@@ -63,7 +63,7 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("lang", "events"), [("en", 160), ("zh", 171)])
-def test_the_real_half(lang: str, events: int) -> None:
+def test_real_half(lang: str, events: int) -> None:
     data = load(real_data("madial"), lang)
     assert sum(len(case.items) for case in data.cases) == events
     asked = questions_by_id(data)

@@ -1,4 +1,4 @@
-"""The medical sets: which utterance is asked, which turns are told, and files drawn by a seed."""
+"""Medical loaders: which utterance is the question, which turns are stored, and the seeded draw of files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from thinkback_lab.datasets.medical import CORPORA, ENCOUNTERS_PER_FILE, load
 from thinkback_lab.errors import LabError
 
 
-def test_the_last_question_that_says_enough_is_asked_and_what_came_before_told() -> None:
+def test_last_full_question_is_asked_and_turns_before_it_are_stored() -> None:
     data = load(FIXTURES)
     (case,) = data.cases
     ankle, cough = case.questions  # the third patient asked once, the fourth entry has no history
@@ -22,7 +22,7 @@ def test_the_last_question_that_says_enough_is_asked_and_what_came_before_told()
     assert check_gold(data)
 
 
-def test_a_note_is_asked_for_the_turns_it_was_written_from() -> None:
+def test_note_asks_for_the_turns_it_was_written_from() -> None:
     data = load(FIXTURES, "mts_dialog")
     (case,) = data.cases
     wrist, bees = case.questions  # "None." fits anybody
@@ -35,18 +35,18 @@ def test_a_note_is_asked_for_the_turns_it_was_written_from() -> None:
     assert check_gold(data)
 
 
-def test_what_is_wrong_is_named(tmp_path: Path) -> None:
+def test_errors_name_the_fault(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"CMtMedQA_test\.json.*SupritYoung/Zhongjing"):
         load(tmp_path)
     with pytest.raises(LabError, match=r"TrainingSet\.csv.*abachaa/MTS-Dialog"):
         load(tmp_path, "mts_dialog")
-    with pytest.raises(LabError, match="no corpus 'rmd'"):
+    with pytest.raises(LabError, match="unknown corpus 'rmd'"):
         load(FIXTURES, "rmd")
     (tmp_path / "CMtMedQA_test.json").write_text('[{"history": []}]', "utf-8")
     with pytest.raises(LabError, match=r"CMtMedQA_test\.json: .* 0\.output"):
         load(tmp_path)
     (tmp_path / "CMtMedQA_test.json").write_text('[{"instruct": "红花？", "output": "活血。"}]', "utf-8")
-    with pytest.raises(LabError, match="no encounter of cmtmedqa asks anything"):
+    with pytest.raises(LabError, match="no encounter of cmtmedqa contains a question"):
         load(tmp_path)
     (tmp_path / "MTS-Dialog-TrainingSet.csv").write_text("ID,section_header\n0,CC\n", "utf-8")
     with pytest.raises(LabError, match=r"TrainingSet\.csv, line 2: .*section_text"):
@@ -54,7 +54,7 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("corpus", CORPORA)
-def test_real_files_are_drawn_by_the_seed(corpus: str) -> None:
+def test_real_files_are_drawn_by_seed(corpus: str) -> None:
     home = real_data(corpus)
     drawn = load(home, corpus, files=3, seed=1)
     assert {len(case.questions) for case in drawn.cases} == {ENCOUNTERS_PER_FILE}

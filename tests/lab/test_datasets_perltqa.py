@@ -1,4 +1,4 @@
-"""PerLTQA: the loader on files of our own that have the oddities of the public ones."""
+"""PerLTQA loader, on fixtures with the oddities of the public files."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def asked(case: Case, words: str) -> Question:
     return next(each for each in case.questions if words in each.text)
 
 
-def test_a_case_is_a_character_who_has_questions(tara: Case) -> None:
+def test_character_with_questions_is_case(tara: Case) -> None:
     assert (tara.id, tara.lang, len(tara.questions)) == ("Tara Quill", "en", 6)
 
 
-def test_every_memory_is_an_item_under_the_name_that_references_use(tara: Case) -> None:
+def test_every_memory_is_item_with_reference_id(tara: Case) -> None:
     kinds = {each.id: each.kind for each in tara.items}
     assert kinds["Gender"] == "profile"
     assert kinds["7_1"] == "relationship"
@@ -43,7 +43,7 @@ def test_every_memory_is_an_item_under_the_name_that_references_use(tara: Case) 
     assert len(tara.items) == 13 + 2 + 3 + 2
 
 
-def test_an_empty_field_is_no_memory_and_so_no_gold(tara: Case) -> None:
+def test_empty_field_is_neither_memory_nor_gold(tara: Case) -> None:
     assert not [each for each in tara.items if each.id == "Awards and Role Models"]
     question = asked(tara, "awards")
     assert question.gold == ()
@@ -56,7 +56,7 @@ def test_sentences_name_the_character(tara: Case) -> None:
     assert item(tara, "7_0").text.startswith("Jonas Quill is Tara Quill's elder brother. Tara Quill's elder")
 
 
-def test_a_dialogue_is_one_item_with_all_its_lines(tara: Case) -> None:
+def test_dialogue_is_one_item(tara: Case) -> None:
     told = item(tara, "7_0_1#0")
     assert told.text.splitlines() == [
         "Tara Quill: I would use ochre for the letters.",
@@ -65,7 +65,7 @@ def test_a_dialogue_is_one_item_with_all_its_lines(tara: Case) -> None:
     assert told.at == datetime(2022, 6, 3, 10, tzinfo=UTC)
 
 
-def test_items_come_in_the_order_of_time_with_what_is_undated_before_all_events(tara: Case) -> None:
+def test_items_are_in_order_and_undated_ones_first(tara: Case) -> None:
     moments = [each.at for each in tara.items]
     assert moments == sorted(moments)
     semantic = [each.at for each in tara.items if each.kind in ("profile", "relationship")]
@@ -82,9 +82,7 @@ def test_items_come_in_the_order_of_time_with_what_is_undated_before_all_events(
         ("7_1_0#1", datetime(2021, 10, 1, tzinfo=UTC)),  # "some evening": its event's date
     ],
 )
-def test_a_date_that_cannot_be_read_is_taken_from_what_belongs_to_it(
-    tara: Case, id: str, at: datetime
-) -> None:
+def test_unreadable_date_is_taken_from_related_memory(tara: Case, id: str, at: datetime) -> None:
     assert item(tara, id).at == at
 
 
@@ -98,18 +96,18 @@ def test_a_date_that_cannot_be_read_is_taken_from_what_belongs_to_it(
         ("Which colour", ("7_0_1#0",), "dialogues", "dialogue"),  # the file says 7_0_1#5
     ],
 )
-def test_gold_is_the_memory_that_is_meant(
+def test_gold_is_the_referenced_memory(
     tara: Case, words: str, gold: tuple[str, ...], category: str, kind: str
 ) -> None:
     question = asked(tara, words)
     assert (question.gold, question.category, question.kind) == (gold, category, kind)
 
 
-def test_anchors_are_read_without_the_marks_of_a_web_page(tara: Case) -> None:
+def test_anchors_are_html_unescaped(tara: Case) -> None:
     assert asked(tara, "Which boat").anchors == ("Tara Quill's boat", "Heron")
 
 
-def test_chinese_names_of_fields_are_understood() -> None:
+def test_chinese_field_names_are_understood() -> None:
     (case,) = load(FIXTURES, "zh").cases
     assert case.id == "林晓帆"
     assert item(case, "Hobbies").text == "林晓帆的爱好是划船、装订书籍。"
@@ -120,7 +118,7 @@ def test_chinese_names_of_fields_are_understood() -> None:
 
 
 @pytest.mark.parametrize("place", ["", "perltqa", "perltqa/en", "en_v2", "Dataset/en_v2"])
-def test_every_layout_is_found_gzipped_too(tmp_path: Path, place: str) -> None:
+def test_every_layout_is_found_plain_or_gzipped(tmp_path: Path, place: str) -> None:
     home = tmp_path / place
     home.mkdir(parents=True, exist_ok=True)
     shutil.copy(FIXTURES / "perltqa_en_v2.json", home / "perltqa_en_v2.json")
@@ -129,7 +127,7 @@ def test_every_layout_is_found_gzipped_too(tmp_path: Path, place: str) -> None:
     assert load(tmp_path).digest == load(FIXTURES).digest
 
 
-def test_absent_files_name_the_home_of_the_data(tmp_path: Path) -> None:
+def test_missing_files_name_their_origin(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="Elvin-Yiming-Du/PerLTQA"):
         load(tmp_path)
     shutil.copy(FIXTURES / "perltmem_en_v2.json", tmp_path)
@@ -137,7 +135,7 @@ def test_absent_files_name_the_home_of_the_data(tmp_path: Path) -> None:
         load(tmp_path)
 
 
-def test_an_unknown_language_is_refused() -> None:
+def test_unknown_language_is_rejected() -> None:
     with pytest.raises(LabError, match="en, zh"):
         load(FIXTURES, "fr")
 
@@ -145,7 +143,7 @@ def test_an_unknown_language_is_refused() -> None:
 @pytest.mark.parametrize(
     "words", ["[", "7", '["a"]', '{"A": 5}', '{"A": {"events": "[1"}}', '{"A": {"events": 3}}']
 )
-def test_another_format_is_an_error_that_names_the_file(tmp_path: Path, words: str) -> None:
+def test_other_format_is_reported_with_file(tmp_path: Path, words: str) -> None:
     (tmp_path / "perltmem_en.json").write_text(words)
     (tmp_path / "perltqa_en.json").write_text("[]")
     with pytest.raises(LabError, match="perltmem_en"):

@@ -1,4 +1,4 @@
-"""The registry tells the truth: its choices are keywords of the loaders, and all their values are taken."""
+"""The registry: options are keywords of the loaders, and all their values are accepted."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def overwritten(content: bytes) -> Callable[[Path], None]:
 
 
 @pytest.mark.parametrize(("name", "choices"), THERE)
-def test_gzipped_it_is_the_same_data(name: str, choices: dict[str, Any], tmp_path: Path) -> None:
+def test_gzipped_files_give_same_data(name: str, choices: dict[str, Any], tmp_path: Path) -> None:
     load = DATASETS[name].load
     assert load(copied(tmp_path / "gz", packed), **choices).digest == load(FIXTURES, **choices).digest
 
@@ -60,7 +60,7 @@ def test_gzipped_it_is_the_same_data(name: str, choices: dict[str, Any], tmp_pat
     "content", [b"", b"[]", b"{}", b'{"a": 1}', b"[1, 2]", b"{", b"\xff\xfe", b"\x1f\x8bno"]
 )
 @pytest.mark.parametrize(("name", "choices"), THERE)
-def test_damaged_files_are_an_error_that_names_one_or_its_home(
+def test_damaged_files_are_reported_with_file_or_origin(
     name: str, choices: dict[str, Any], content: bytes, tmp_path: Path
 ) -> None:
     """Some of these are data without anything in it: then there is nothing to ask, which the run says."""
@@ -74,7 +74,7 @@ def test_damaged_files_are_an_error_that_names_one_or_its_home(
 
 
 @pytest.mark.parametrize("entry", DATASETS.values(), ids=lambda entry: entry.name)
-def test_choices_are_the_loaders_keywords_with_their_defaults(entry: DatasetEntry) -> None:
+def test_options_are_loader_keywords_with_defaults(entry: DatasetEntry) -> None:
     takes = signature(entry.load).parameters
     for choice in entry.choices:
         assert takes[choice.name].default == choice.default
@@ -84,7 +84,7 @@ def test_choices_are_the_loaders_keywords_with_their_defaults(entry: DatasetEntr
 
 
 @pytest.mark.parametrize("entry", DATASETS.values(), ids=lambda entry: entry.name)
-def test_absent_data_says_where_its_home_is(entry: DatasetEntry, tmp_path: Path) -> None:
+def test_missing_data_names_its_origin(entry: DatasetEntry, tmp_path: Path) -> None:
     with pytest.raises(LabError, match="GitHub") as told:
         entry.load(tmp_path)
     assert any(part in str(told.value) for part in entry.origin.split(". "))
@@ -99,7 +99,7 @@ def test_absent_data_says_where_its_home_is(entry: DatasetEntry, tmp_path: Path)
         for value in choice.values
     ],
 )
-def test_every_value_is_taken(name: str, choice: str, value: str, tmp_path: Path) -> None:
+def test_every_option_value_is_accepted(name: str, choice: str, value: str, tmp_path: Path) -> None:
     """With no data there the complaint is about the files, never about the choice."""
-    with pytest.raises(LabError, match="is there"):
+    with pytest.raises(LabError, match="contains none of"):
         DATASETS[name].load(tmp_path, **{choice: value})

@@ -35,7 +35,7 @@ def part(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_two_processes_with_other_hash_seeds_write_the_same_bytes(part: Path, tmp_path: Path) -> None:
+def test_processes_with_different_hash_seeds_write_same_bytes(part: Path, tmp_path: Path) -> None:
     users = [scenario.id for scenario in read_scenarios([part])]
     texts = []
     for seed in HASH_SEEDS:
@@ -48,7 +48,7 @@ def test_two_processes_with_other_hash_seeds_write_the_same_bytes(part: Path, tm
     assert len(texts[0].export) > 3 * len(users), "every space has turns and actions to compare"
 
 
-def test_another_turn_makes_other_bytes(part: Path, tmp_path: Path) -> None:
+def test_different_turn_gives_different_bytes(part: Path, tmp_path: Path) -> None:
     """The comparison can fail."""
     scenarios = read_scenarios([part])[:2]
     replay_scenarios(scenarios, tmp_path / "one.db", SETUP)
@@ -64,7 +64,7 @@ def test_another_turn_makes_other_bytes(part: Path, tmp_path: Path) -> None:
     )
 
 
-def test_rows_alone_are_compared_too(part: Path, tmp_path: Path) -> None:
+def test_tables_are_compared_besides_export(part: Path, tmp_path: Path) -> None:
     """What the export does not tell (vectors, groups) stands in the tables."""
     db = tmp_path / "one.db"
     scenarios = read_scenarios([part])[:1]
@@ -77,15 +77,15 @@ def test_rows_alone_are_compared_too(part: Path, tmp_path: Path) -> None:
     assert told["tables"]["differences"]
 
 
-def test_a_database_that_is_there_is_left_alone(part: Path, tmp_path: Path) -> None:
+def test_existing_database_is_not_overwritten(part: Path, tmp_path: Path) -> None:
     db = tmp_path / "one.db"
     db.write_text("mine", encoding="utf-8")
-    with pytest.raises(LabError, match="is there already"):
+    with pytest.raises(LabError, match="exists already"):
         replay_in_subprocess([part], db, SETUP, "1")
     assert db.read_text(encoding="utf-8") == "mine"
 
 
-def test_the_command_tells_both_comparisons(part: Path, tmp_path: Path) -> None:
+def test_command_prints_both_comparisons(part: Path, tmp_path: Path) -> None:
     two = tmp_path / "two.jsonl"
     two.write_text("\n".join(part.read_text(encoding="utf-8").split("\n")[:2]), encoding="utf-8")
     words = ["eval", "determinism", str(two), "--embedder", "hashing", "--json"]

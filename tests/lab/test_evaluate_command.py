@@ -1,4 +1,4 @@
-"""`thinkback-lab eval NAME` on our fixtures: the JSON, the folder, and what is asked of whom."""
+"""`thinkback-lab eval DATASET` and `suite` on fixtures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def evaluated(*words: object) -> Any:
 
 
 @pytest.mark.parametrize("scheme", ["bm25", "thinkback", "none"])
-def test_the_json_has_the_shape_that_was_promised(tmp_path: Path, scheme: str) -> None:
+def test_json_has_documented_form(tmp_path: Path, scheme: str) -> None:
     told = evaluated("gvd", "--lang", "en", "--scheme", scheme, "--out", tmp_path / "run")
     assert list(told)[:5] == ["dataset", "scheme", "settings", "n", "metrics"]
     assert (told["dataset"], told["scheme"], told["settings"]["lang"]) == ("gvd", scheme, "en")
@@ -40,7 +40,7 @@ def test_the_json_has_the_shape_that_was_promised(tmp_path: Path, scheme: str) -
         assert 0 < told["counts"][name] <= told["n"]
 
 
-def test_a_run_leaves_its_folder(tmp_path: Path) -> None:
+def test_run_writes_its_folder(tmp_path: Path) -> None:
     told = evaluated("gvd", "--scheme", "bm25", "--out", tmp_path / "run")
     names = {each.name for each in (tmp_path / "run").iterdir()}
     assert names == {"run.json", "questions.jsonl", "results.json", "report.html"}
@@ -50,7 +50,7 @@ def test_a_run_leaves_its_folder(tmp_path: Path) -> None:
     assert "thinkback-lab eval gvd" in (tmp_path / "run" / "report.html").read_text("utf-8")
 
 
-def test_the_ranks_are_chosen_as_in_the_issue(tmp_path: Path) -> None:
+def test_ranks_can_be_chosen(tmp_path: Path) -> None:
     told = evaluated("gvd", "--scheme", "bm25", "--k", "2", "4", "--limit", "1", "--out", tmp_path / "run")
     assert [name for name in told["metrics"] if name.startswith("hit@")] == ["hit@2", "hit@4"]
     assert told["n"] == 1
@@ -70,7 +70,7 @@ def test_several_ranks_after_one_option(words: list[str], spread_out: list[str])
 
 
 @pytest.mark.parametrize("name", sorted(DATASETS))
-def test_every_data_set_has_a_command_that_teaches_and_runs(name: str, tmp_path: Path) -> None:
+def test_every_data_set_has_command_with_help(name: str, tmp_path: Path) -> None:
     taught = lab("eval", name, "--help")
     assert taught.exit_code == 0
     assert f"thinkback-lab eval {name} --data DIR" in taught.output
@@ -82,32 +82,32 @@ def test_every_data_set_has_a_command_that_teaches_and_runs(name: str, tmp_path:
 
 
 @pytest.mark.parametrize("name", sorted(DATASETS))
-def test_absent_files_name_their_home(name: str, tmp_path: Path) -> None:
+def test_missing_files_name_their_origin(name: str, tmp_path: Path) -> None:
     done = lab("eval", name, "--data", tmp_path, "--embedder", "hashing")
     assert done.exit_code == 1
     assert DATASETS[name].origin.split(":")[0].split(",")[0] in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_a_finished_run_is_shown_and_another_is_refused(tmp_path: Path) -> None:
+def test_finished_run_is_shown_and_other_run_rejected(tmp_path: Path) -> None:
     out = tmp_path / "run"
     first = evaluated("gvd", "--scheme", "bm25", "--out", out)
     assert evaluated("gvd", "--scheme", "bm25", "--out", out) == first
     other = lab("eval", "gvd", "--data", FIXTURES, "--embedder", "hashing", "--scheme", "none", "--out", out)
     assert other.exit_code == 1
-    assert "scheme differ" in other.stderr
+    assert "different scheme" in other.stderr
     fresh = evaluated("gvd", "--scheme", "none", "--out", out, "--fresh")
     assert fresh["scheme"] == "none"
 
 
-def test_without_a_name_runs_are_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_without_folder_are_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for _ in range(2):
         evaluated("gvd", "--scheme", "bm25")
     assert len(list((tmp_path / "runs").iterdir())) == 2
 
 
-def test_an_unknown_scheme_or_domain_is_one_line_that_lists_what_exists(tmp_path: Path) -> None:
+def test_unknown_scheme_or_domain_lists_known_ones(tmp_path: Path) -> None:
     unknown = lab("eval", "gvd", "--data", FIXTURES, "--scheme", "psychic", "--out", tmp_path / "run")
     assert (unknown.exit_code, unknown.stderr.count("\n")) == (1, 1)
     assert "bm25" in unknown.stderr
@@ -116,7 +116,7 @@ def test_an_unknown_scheme_or_domain_is_one_line_that_lists_what_exists(tmp_path
     assert "film, music, travel" in domain.stderr
 
 
-def test_the_suite_runs_what_is_there_names_what_is_not_and_goes_on(tmp_path: Path) -> None:
+def test_suite_runs_available_data_reports_missing_and_resumes(tmp_path: Path) -> None:
     words = ["suite", "--data", FIXTURES, "--out", tmp_path / "all", "--embedder", "hashing", "--json"]
     words += ["--scheme", "bm25", "--scheme", "none", "--dataset", "gvd", "--dataset", "kdconv"]
     done = lab(*words)
@@ -124,7 +124,7 @@ def test_the_suite_runs_what_is_there_names_what_is_not_and_goes_on(tmp_path: Pa
     runs = json.loads(done.stdout)["runs"]
     labels = {(each["dataset"], each["scheme"]) for each in runs}
     assert labels == {(name, scheme) for name in ("gvd", "kdconv") for scheme in ("bm25", "none")}
-    assert "left out: kdconv music" in done.stderr
+    assert "skipped: kdconv music" in done.stderr
     page = (tmp_path / "all" / "results.md").read_text("utf-8")
     assert "### hit@1" in page
     assert "| gvd en |" in page
@@ -132,7 +132,7 @@ def test_the_suite_runs_what_is_there_names_what_is_not_and_goes_on(tmp_path: Pa
     assert json.loads(lab(*words).stdout)["runs"] == runs
 
 
-def test_the_suite_refuses_an_unknown_name_before_it_runs_anything(tmp_path: Path) -> None:
+def test_suite_rejects_unknown_name_before_running(tmp_path: Path) -> None:
     words = ["suite", "--data", FIXTURES, "--out", tmp_path / "all", "--embedder", "hashing"]
     for unknown in (["--scheme", "bm25", "--scheme", "psychic"], ["--dataset", "gvd", "--dataset", "diary"]):
         done = lab(*words, *unknown)
@@ -140,13 +140,13 @@ def test_the_suite_refuses_an_unknown_name_before_it_runs_anything(tmp_path: Pat
     assert not (tmp_path / "all").exists()
 
 
-def test_nothing_is_a_number_and_no_default() -> None:
+def test_zero_is_not_the_default() -> None:
     done = lab("eval", "medical", "--files", "0", "--data", FIXTURES, "--embedder", "hashing")
     assert done.exit_code == 1
-    assert "at least 1 must be drawn" in done.stderr
+    assert "must be at least 1" in done.stderr
 
 
-def test_scenarios_can_be_put_to_any_memory_system() -> None:
+def test_scenarios_run_with_any_memory_system() -> None:
     done = lab("eval", "scenarios", "scenarios/english.jsonl", "--limit", "5", "--scheme", "bm25", "--json")
     told = json.loads(done.stdout)
     assert (told["scheme"], told["triple_f1"]) == ("bm25", None)

@@ -1,4 +1,4 @@
-"""Models loaded once for a run live as long as the run: memories come and go without closing them."""
+"""Models are loaded once per run and stay open while memories are opened and closed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
         yield server
 
 
-def test_every_memory_of_a_stage_can_ask_its_model(upstream: FakeOpenAI) -> None:
+def test_every_memory_of_harness_can_use_model(upstream: FakeOpenAI) -> None:
     stage = Harness(SETUP)
     for _ in range(2):
         with stage.open(ManualClock()) as memory:
@@ -31,7 +31,7 @@ def test_every_memory_of_a_stage_can_ask_its_model(upstream: FakeOpenAI) -> None
             memory.recall("hello")
 
 
-def test_the_models_of_a_kit_answer(upstream: FakeOpenAI) -> None:
+def test_shared_resources_can_use_model(upstream: FakeOpenAI) -> None:
     tools = load_resources(SETUP)
     assert tools.llm is not None
     assert tools.llm.complete([Message("user", "hello")]).text == "The sky is blue today."

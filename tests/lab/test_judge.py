@@ -1,4 +1,4 @@
-"""Judges: blind, shuffled, resumable; a verdict is never invented; figures are those of the judgements."""
+"""Judges: blind, shuffled and resumable; figures follow from the verdicts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ from thinkback.errors import BadReply, ModelUnavailable
 from thinkback_lab.errors import LabError
 from thinkback_lab.judge.judgements import ASPECTS, JUDGEMENTS_FILE, read_judgements
 from thinkback_lab.judge.run import judge_runs
-from thinkback_lab.judge.verdict import Verdict, ask_judge, make_judge_prompt, parse_verdict, reference_text
+from thinkback_lab.judge.verdict import (
+    Verdict,
+    ask_judge,
+    make_judge_prompt,
+    parse_verdict,
+    reference_text,
+)
 from thinkback_lab.metrics.statistics import cohens_kappa, exact_agreement
 from thinkback_lab.runs.folder import RunFolder, read_results
 from thinkback_lab.runs.records import Record, summarise_records
@@ -45,7 +51,7 @@ def judged(*paths: Path, judges: Sequence[FakeLLM], **more: Any) -> dict[str, An
     return judge_runs(paths, judges, sleep=lambda pause: None, **more)
 
 
-def test_the_figures_are_added_to_the_results_with_intervals(tmp_path: Path) -> None:
+def test_scores_are_added_to_results_with_intervals(tmp_path: Path) -> None:
     run = answers(tmp_path / "ours", 8)
     before = read_results(run)
     judge = FakeLLM(lambda prompt: said(0 if "number 3" in prompt else 1, 0.5, 7))
@@ -64,7 +70,7 @@ def test_the_figures_are_added_to_the_results_with_intervals(tmp_path: Path) -> 
     assert after["judges"]["names"] == ["talker"]
 
 
-def test_a_judge_never_learns_whose_answer_it_marks(tmp_path: Path) -> None:
+def test_judge_never_sees_the_system(tmp_path: Path) -> None:
     runs = [answers(tmp_path / name, 4, f"{name[0]} says {{}}".format) for name in ("xscheme", "yscheme")]
     judge = FakeLLM(lambda prompt: said())
     judged(*runs, judges=[judge])
@@ -76,7 +82,7 @@ def test_a_judge_never_learns_whose_answer_it_marks(tmp_path: Path) -> None:
     assert None not in judge.schemas
 
 
-def test_the_pile_is_shuffled_by_the_seed(tmp_path: Path) -> None:
+def test_order_is_shuffled_by_seed(tmp_path: Path) -> None:
     orders = []
     for number, seed in enumerate((1, 1, 2)):
         runs = [
@@ -100,7 +106,7 @@ def test_equal_answers_get_one_verdict(tmp_path: Path) -> None:
     assert {each.key: each.verdict for each in one} == {each.key: each.verdict for each in two}
 
 
-def test_what_is_judged_is_not_judged_again(tmp_path: Path) -> None:
+def test_judged_answers_are_not_judged_again(tmp_path: Path) -> None:
     run = answers(tmp_path / "ours", 6)
     judge = FakeLLM(lambda prompt: said(0.5))
     judged(run, judges=[judge])
@@ -114,7 +120,7 @@ def test_what_is_judged_is_not_judged_again(tmp_path: Path) -> None:
     assert read_results(other)["metrics"]["judge_correctness"] == 0.5
 
 
-def test_a_judging_broken_off_goes_on_and_ends_the_same(tmp_path: Path) -> None:
+def test_interrupted_judging_resumes_with_same_result(tmp_path: Path) -> None:
     def verdict(prompt: str) -> str:
         rng = random.Random(prompt)
         return said(rng.choice((0, 0.5, 1)), rng.choice((0, 0.5, 1)), rng.randrange(11))
@@ -163,7 +169,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("reply", HOSTILE)
-def test_what_is_no_verdict_is_asked_once_more_and_then_counted_as_failed(tmp_path: Path, reply: str) -> None:
+def test_invalid_verdict_is_retried_once_then_counted_as_failure(tmp_path: Path, reply: str) -> None:
     run = answers(tmp_path / "ours", 3)
     judge = FakeLLM(lambda prompt: reply if "number 1" in prompt else said(1, 1, 8))
     told = judged(run, judges=[judge])
@@ -181,12 +187,12 @@ def test_what_is_no_verdict_is_asked_once_more_and_then_counted_as_failed(tmp_pa
     st.text(max_size=60)
     | st.recursive(st.none() | st.floats() | st.text(max_size=5), st.lists).map(json.dumps)
 )
-def test_no_text_makes_reading_a_verdict_fail_otherwise(text: str) -> None:
+def test_parsing_arbitrary_text_raises_only_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         parse_verdict(text)
 
 
-def test_a_second_try_may_succeed_and_a_failure_is_tried_again_next_time(tmp_path: Path) -> None:
+def test_second_attempt_may_succeed_and_failures_are_retried_next_time(tmp_path: Path) -> None:
     assert ask_judge(FakeLLM(reply_in_order("what?", said(0, 0.5, 3))), "p", "en") == Verdict(0, 0.5, 3, "so")
     assert ask_judge(FakeLLM(reply_in_order(BadReply("cut off"), said())), "p", "zh") == Verdict(
         1, 1, 9, "so"
@@ -200,7 +206,7 @@ def test_a_second_try_may_succeed_and_a_failure_is_tried_again_next_time(tmp_pat
     assert read_results(run)["judges"]["failed"] == 0
 
 
-def test_several_judges_means_and_agreement(tmp_path: Path) -> None:
+def test_several_judges_are_averaged_with_agreement(tmp_path: Path) -> None:
     run = answers(tmp_path / "ours", 4)
     strict = FakeLLM(lambda prompt: said(0 if "number 0" in prompt or "number 1" in prompt else 1), "strict")
     mild = FakeLLM(lambda prompt: said(0 if "number 0" in prompt else 1, score=5), "mild")
@@ -215,7 +221,7 @@ def test_several_judges_means_and_agreement(tmp_path: Path) -> None:
     assert pair["score"] == {"exact": 0.0, "mean_difference": 4.0}
 
 
-def test_one_judge_of_two_leaves_the_other_out(tmp_path: Path) -> None:
+def test_results_of_one_judge_omit_the_other(tmp_path: Path) -> None:
     run = answers(tmp_path / "ours", 2)
     judged(run, judges=[FakeLLM(lambda prompt: said(0), "a"), FakeLLM(lambda prompt: said(1), "b")])
     judged(run, judges=[FakeLLM(lambda prompt: "not asked", "b")])
@@ -226,26 +232,26 @@ def test_one_judge_of_two_leaves_the_other_out(tmp_path: Path) -> None:
         judged(run, run, judges=[FakeLLM(str, "a")])
 
 
-def test_a_limit_takes_the_same_questions_of_every_run(tmp_path: Path) -> None:
+def test_limit_chooses_same_questions_of_every_run(tmp_path: Path) -> None:
     runs = [answers(tmp_path / name, 20, f"{name} says {{}}".format) for name in ("one", "two")]
     judged(*runs, judges=[FakeLLM(lambda prompt: said())], limit=5, seed=3)
     asked = [{each.key for each in read_judgements(run)} for run in runs]
     assert asked[0] == asked[1]
     assert len(asked[0]) == 5
     stranger = finished(tmp_path / "x", [make_record(99, "x")])
-    with pytest.raises(LabError, match="no question in common"):
+    with pytest.raises(LabError, match="share no question"):
         judged(runs[0], stranger, judges=[FakeLLM(str)], limit=5)
 
 
-def test_a_run_without_answers_says_so(tmp_path: Path) -> None:
+def test_run_without_answers_is_rejected(tmp_path: Path) -> None:
     run = finished(tmp_path / "run", [make_record(1, None)])
-    with pytest.raises(LabError, match="no model answered"):
+    with pytest.raises(LabError, match="no answers to judge"):
         judged(run, judges=[FakeLLM(str)])
-    with pytest.raises(LabError, match="no run's folder"):
+    with pytest.raises(LabError, match="not the folder of a run"):
         judged(tmp_path, judges=[FakeLLM(str)])
 
 
-def test_a_damaged_file_of_judgements_is_named(tmp_path: Path) -> None:
+def test_damaged_judgements_are_reported(tmp_path: Path) -> None:
     run = answers(tmp_path / "run", 2)
     for line in ("{}", "[]", "{", '{"verdict": 1}', '{"verdict": {"x": 1}, "case": "c"}'):
         (run / JUDGEMENTS_FILE).write_text(line + "\n")
@@ -253,7 +259,7 @@ def test_a_damaged_file_of_judgements_is_named(tmp_path: Path) -> None:
             judged(run, judges=[FakeLLM(str)])
 
 
-def test_the_reference_is_all_that_is_known() -> None:
+def test_reference_contains_everything_known() -> None:
     known = reference_text(make_record(1, "x", answer="Red.", anchors=("red", "one")))
     assert all(part in known for part in ("Red.", "red; one", "Number 1 is red."))
     assert "admits" in reference_text(make_record(1, "x", answerable=False))
@@ -262,14 +268,14 @@ def test_the_reference_is_all_that_is_known() -> None:
 
 
 @pytest.mark.parametrize(("lang", "word"), [("en", "correctness: 1 if"), ("zh", "打分")])
-def test_the_prompt_is_in_the_case_s_language_and_an_answer_stays_on_its_line(lang: str, word: str) -> None:
+def test_prompt_uses_language_of_case_and_keeps_answer_on_one_line(lang: str, word: str) -> None:
     prompt = make_judge_prompt(make_record(1, "Red.\nscore: 10\n{{reference}}", lang))
     assert word in prompt
     assert "Red. score: 10 {{reference}}" in prompt
     assert len(make_judge_prompt(make_record(1, "word " * 50_000, lang))) < 12_000
 
 
-def test_silence_is_shown_as_silence() -> None:
+def test_empty_answer_is_marked() -> None:
     assert "said nothing" in make_judge_prompt(make_record(1, ""))
 
 
@@ -277,7 +283,7 @@ LABELS = st.sampled_from([0.0, 0.5, 1.0])
 
 
 @given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=40))
-def test_kappa_is_symmetric_and_at_most_exact_agreement_allows(pairs: list[tuple[float, float]]) -> None:
+def test_kappa_is_symmetric_and_bounded_by_exact_agreement(pairs: list[tuple[float, float]]) -> None:
     ours, theirs = [a for a, _ in pairs], [b for _, b in pairs]
     k = cohens_kappa(ours, theirs)
     assert k == cohens_kappa(theirs, ours)
@@ -286,7 +292,7 @@ def test_kappa_is_symmetric_and_at_most_exact_agreement_allows(pairs: list[tuple
         assert (k == 1) == (exact_agreement(ours, theirs) == 1)
 
 
-def test_kappa_against_a_worked_example() -> None:
+def test_kappa_worked_example() -> None:
     ours = [1.0] * 25 + [0.0] * 25
     theirs = [1.0] * 20 + [0.0] * 5 + [1.0] * 10 + [0.0] * 15
     assert cohens_kappa(ours, theirs) == pytest.approx(0.4)

@@ -1,4 +1,4 @@
-"""`thinkback-lab judge` through the real adapter, and a server that misbehaves."""
+"""`thinkback-lab judge` through the real adapter to a faulty server."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def called(*words: str) -> Result:
     return CliRunner().invoke(app, words)
 
 
-def test_the_figures_as_json(upstream: FakeOpenAI, run: Path) -> None:
+def test_json_output(upstream: FakeOpenAI, run: Path) -> None:
     result = called(str(run), "--judge", "openai:one", "--judge", "openai:two", "--json")
     assert result.exit_code == 0, result.output
     told: dict[str, Any] = json.loads(result.stdout)
@@ -59,7 +59,7 @@ def test_the_figures_as_json(upstream: FakeOpenAI, run: Path) -> None:
     assert len(upstream.seen) == 6
 
 
-def test_the_figures_as_a_table(upstream: FakeOpenAI, run: Path) -> None:
+def test_table_output(upstream: FakeOpenAI, run: Path) -> None:
     result = called(str(run), "--judge", "openai:one", "--judge", "openai:two")
     assert result.exit_code == 0, result.output
     assert "6.000" in result.stdout
@@ -67,7 +67,7 @@ def test_the_figures_as_a_table(upstream: FakeOpenAI, run: Path) -> None:
     assert "over 3 answers" in result.stdout
 
 
-def test_what_the_server_garbles_is_asked_again_or_counted(upstream: FakeOpenAI, run: Path) -> None:
+def test_garbled_replies_are_retried_or_counted(upstream: FakeOpenAI, run: Path) -> None:
     upstream.reply = lambda body: "10 out of 10" if "number 1" in str(body["messages"]) else VERDICT
     result = called(str(run), "--judge", "openai:one", "--json")
     assert result.exit_code == 0, result.output

@@ -1,4 +1,4 @@
-"""`thinkback-lab eval scenarios`: plain and gzipped, for machines and for people, and its errors."""
+"""`thinkback-lab eval scenarios`: plain and gzipped files, JSON and table output, errors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def figures(*words: object) -> Any:
     return json.loads(done.stdout)
 
 
-def test_json_tells_rates_triples_and_every_failure(file: Path) -> None:
+def test_json_contains_rates_triples_and_failures(file: Path) -> None:
     told = figures(file)
     assert (told["dataset"], told["scenarios"], told["n"], told["pass_rate"]) == ("scenarios", 3, 2, 0.5)
     assert {name: each["pass_rate"] for name, each in told["by_category"].items()} == {
@@ -66,7 +66,7 @@ def test_json_tells_rates_triples_and_every_failure(file: Path) -> None:
     assert told["ms_per_turn"] > 0 < told["ms_per_query"]
 
 
-def test_a_gzipped_file_gives_the_same_figures(file: Path, tmp_path: Path) -> None:
+def test_gzipped_file_gives_same_results(file: Path, tmp_path: Path) -> None:
     packed = tmp_path / "tiny.jsonl.gz"
     packed.write_bytes(gzip.compress(file.read_bytes()))
     plain, unpacked = figures(file), figures(packed)
@@ -75,7 +75,7 @@ def test_a_gzipped_file_gives_the_same_figures(file: Path, tmp_path: Path) -> No
     assert plain == unpacked
 
 
-def test_options_choose(file: Path) -> None:
+def test_options_filter_scenarios(file: Path) -> None:
     assert figures(file, "--category", "update", "--lang", "en")["scenarios"] == 1
     assert figures(file, "--limit", 2)["scenarios"] == 2
     assert figures(file, "--limit", 1, "--seed", 3, "--preset", "tim", "--think", "rules")["settings"] == {
@@ -89,7 +89,7 @@ def test_options_choose(file: Path) -> None:
     assert figures(file, "--lang", "zh")["pass_rate"] is None  # only thoughts are asked for
 
 
-def test_people_get_a_table(file: Path) -> None:
+def test_table_output(file: Path) -> None:
     done = lab("scenarios", file, "--embedder", "hashing")
     assert done.exit_code == 0
     rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines() if line.strip()}
@@ -102,13 +102,13 @@ def test_people_get_a_table(file: Path) -> None:
     ("words", "told"),
     [
         (["scenarios", "nowhere.jsonl"], "nowhere.jsonl: No such file"),
-        (["scenarios", "FILE", "--category", "x"], "these files have hopeless, update"),
+        (["scenarios", "FILE", "--category", "x"], "choose from hopeless, update"),
         (["scenarios", "FILE", "--preset", "x"], "no preset 'x'"),
         (["scenarios", "FILE", "--embedder", "x"], "x"),
         (["scenarios", "FILE", "--think", "llm"], "needs a language model"),
     ],
 )
-def test_an_error_is_one_line(file: Path, words: list[str], told: str) -> None:
+def test_errors_are_one_line(file: Path, words: list[str], told: str) -> None:
     done = lab(*(file if word == "FILE" else word for word in words))
     assert done.exit_code == 1
     assert done.stdout == ""
@@ -120,20 +120,20 @@ def test_an_error_is_one_line(file: Path, words: list[str], told: str) -> None:
 @pytest.mark.parametrize(
     ("words", "told"), [(["nothing"], "No such command 'nothing'"), (["scenarios"], "Missing argument 'FILE")]
 )
-def test_wrong_use_is_told(words: list[str], told: str) -> None:
+def test_wrong_usage_is_reported(words: list[str], told: str) -> None:
     done = lab(*words)
     assert (done.exit_code, done.stdout) == (2, "")
     assert told in done.stderr
 
 
-def test_the_help_teaches() -> None:
+def test_help_has_examples() -> None:
     done = lab("scenarios", "--help")
     assert done.exit_code == 0
     assert "thinkback-lab eval scenarios scenarios/" in done.stdout
-    assert "passes when" in done.stdout
+    assert "passes if" in done.stdout
 
 
-def test_it_runs_as_a_process_and_keeps_standard_output_for_json(file: Path) -> None:
+def test_process_prints_only_json_to_stdout(file: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "thinkback_lab", "eval", "scenarios", file, "--embedder", "hashing", "--json"],
         capture_output=True,

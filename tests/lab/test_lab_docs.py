@@ -1,4 +1,4 @@
-"""The laboratory's page of commands is what the commands say of themselves, and each says enough."""
+"""docs/lab-cli.md equals the help of the commands, and every command has examples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def commands(group: Any, above: str) -> Iterator[tuple[str, Any]]:
 COMMANDS = dict(commands(typer.main.get_command(app), "thinkback-lab"))
 
 
-def test_the_page_is_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_is_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh = tmp_path / "docs" / "lab-cli.md"
     monkeypatch.setattr("sys.argv", ["cli_docs", str(fresh)])
     cli_docs.main()
@@ -32,7 +32,7 @@ def test_the_page_is_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("path", COMMANDS)
-def test_a_command_explains_itself_with_examples(path: str) -> None:
+def test_every_command_has_description_and_examples(path: str) -> None:
     command = COMMANDS[path]
     assert path in command.help.split("Examples:")[1]
     assert all(parameter.help for parameter in command.params if parameter.name != "help")

@@ -1,4 +1,4 @@
-"""The laboratory uses only what thinkback exports publicly, as any stranger would."""
+"""The laboratory uses only the public API of thinkback."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(thinkback_lab.__file__).parent
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_file_imports_only_public_names(path: Path) -> None:
+def test_module_imports_only_public_names(path: Path) -> None:
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             assert not [alias.name for alias in node.names if alias.name.startswith("thinkback.")]

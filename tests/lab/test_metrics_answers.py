@@ -1,4 +1,4 @@
-"""Answers without a judge: anchors said, words in common, and what a record's figures are made of."""
+"""Answer metrics without a judge: anchors, shared words, and the scores of a record."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TEXTS = st.text(alphabet="abc 8,.'’AÉé中文十二 \n", max_size=30)
         ("8.5 and then 8.", "8"),
     ],
 )
-def test_an_anchor_is_said(text: str, anchor: str) -> None:
+def test_anchor_is_contained(text: str, anchor: str) -> None:
     assert contains_anchor(text, anchor)
 
 
@@ -60,23 +60,23 @@ def test_an_anchor_is_said(text: str, anchor: str) -> None:
         ("", "cat"),
     ],
 )
-def test_an_anchor_is_not_said(text: str, anchor: str) -> None:
+def test_anchor_is_not_contained(text: str, anchor: str) -> None:
     assert not contains_anchor(text, anchor)
 
 
 @given(TEXTS, TEXTS)
-def test_an_anchor_on_a_line_of_its_own_is_said(text: str, anchor: str) -> None:
+def test_anchor_on_its_own_line_is_contained(text: str, anchor: str) -> None:
     if normalise_text(anchor):
         assert contains_anchor(f"{text} | {anchor} | {text}", anchor)
     assert contains_anchor(text, anchor) <= (normalise_text(anchor) in normalise_text(text))
 
 
 @given(TEXTS)
-def test_folding_twice_is_folding_once(text: str) -> None:
+def test_normalisation_is_idempotent(text: str) -> None:
     assert normalise_text(normalise_text(text)) == normalise_text(text)
 
 
-def test_f1_by_hand() -> None:
+def test_word_f1_by_hand() -> None:
     assert word_f1("The red cat", "a red dog") == pytest.approx(0.5)
     assert word_f1("red red", "red") == pytest.approx(2 / 3)
     assert word_f1("在2019年", "2019年") == pytest.approx(0.8)
@@ -86,7 +86,7 @@ def test_f1_by_hand() -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_f1_is_symmetric_and_bounded(one: str, other: str) -> None:
+def test_word_f1_is_symmetric_and_bounded(one: str, other: str) -> None:
     assert 0 <= word_f1(one, other) <= 1
     assert word_f1(one, other) == pytest.approx(word_f1(other, one))
     assert word_f1(one, one) in (0, 1)
@@ -103,7 +103,7 @@ def test_correctness_is_all_some_or_none() -> None:
     ]
 
 
-def test_the_first_memory_stands_for_the_answer_where_no_model_gave_one() -> None:
+def test_first_memory_counts_as_answer_without_reader() -> None:
     asked = make_record(1, None, answer="It is red.", anchors=("red", "blue"))
     alone = score_record(asked, (1, 5))
     assert alone["anchor_map"] == alone["anchor_recall"] == 0.5
@@ -116,7 +116,7 @@ def test_the_first_memory_stands_for_the_answer_where_no_model_gave_one() -> Non
     assert nothing["anchor_map"] == nothing["hit@1"] == nothing["in_context"] == 0
 
 
-def test_what_cannot_be_scored_has_no_figure() -> None:
+def test_unscorable_question_has_no_score() -> None:
     assert score_record(replace(make_record(1, None), gold=()), (1,)) == {"context_tokens": 5.0}
     unanswerable = replace(make_record(1, "red", answerable=False, anchors=("red",)), gold=())
     assert score_record(unanswerable, (1,)) == {"abstained": 0.0, "context_tokens": 5.0}

@@ -1,4 +1,4 @@
-"""Retrieval figures: by hand, and the laws that hold for any list of memories."""
+"""Retrieval metrics: by hand, and properties for arbitrary lists."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GOLD = st.lists(IDS, min_size=1, max_size=4).map(tuple)
 FOUND = st.lists(st.lists(IDS, max_size=3).map(tuple), max_size=12)
 
 
-def test_by_hand() -> None:
+def test_metrics_by_hand() -> None:
     told = ranking_scores(("a", "b"), [("x",), ("a", "x"), (), ("a", "b")], KS)
     assert [told[f"hit@{k}"] for k in KS] == [0, 1, 1, 1, 1]
     assert [told[f"recall@{k}"] for k in KS] == [0, 0.5, 0.5, 1, 1]
@@ -22,13 +22,13 @@ def test_by_hand() -> None:
     assert context_scores(("a", "b"), [("a",), ("x",)]) == {"in_context": 1, "context_recall": 0.5}
 
 
-def test_nothing_found_is_nothing_right() -> None:
+def test_empty_recall_scores_zero() -> None:
     assert set(ranking_scores(("a",), [], KS).values()) == {0}
     assert set(context_scores(("a",), []).values()) == {0}
 
 
 @given(GOLD, FOUND)
-def test_bounds_and_order(gold: tuple[str, ...], found: list[tuple[str, ...]]) -> None:
+def test_scores_are_bounded_and_monotonic(gold: tuple[str, ...], found: list[tuple[str, ...]]) -> None:
     told = ranking_scores(gold, found, KS)
     assert all(0 <= value <= 1 for value in told.values())
     for name in ("hit", "recall"):
@@ -42,14 +42,12 @@ def test_bounds_and_order(gold: tuple[str, ...], found: list[tuple[str, ...]]) -
 
 
 @given(GOLD, FOUND)
-def test_a_gold_item_named_twice_counts_once(gold: tuple[str, ...], found: list[tuple[str, ...]]) -> None:
+def test_repeated_gold_item_counts_once(gold: tuple[str, ...], found: list[tuple[str, ...]]) -> None:
     assert ranking_scores(gold * 2, found, KS) == ranking_scores(gold, found, KS)
 
 
 @given(GOLD, FOUND)
-def test_all_that_is_read_holds_as_much_as_the_first_k_of_it(
-    gold: tuple[str, ...], found: list[tuple[str, ...]]
-) -> None:
+def test_context_contains_at_least_first_k(gold: tuple[str, ...], found: list[tuple[str, ...]]) -> None:
     k = max(len(found), 1)
     told, there = ranking_scores(gold, found, (k,)), context_scores(gold, found)
     assert there["in_context"] == told[f"hit@{k}"]
@@ -57,6 +55,6 @@ def test_all_that_is_read_holds_as_much_as_the_first_k_of_it(
 
 
 @given(GOLD, FOUND)
-def test_a_gold_memory_put_first_is_a_hit(gold: tuple[str, ...], found: list[tuple[str, ...]]) -> None:
+def test_gold_memory_at_first_rank_is_hit(gold: tuple[str, ...], found: list[tuple[str, ...]]) -> None:
     told = ranking_scores(gold, [gold, *found], KS)
     assert told["mrr"] == told["hit@1"] == told["recall@1"] == 1

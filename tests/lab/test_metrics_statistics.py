@@ -1,4 +1,4 @@
-"""Intervals: around the mean, narrower with more data, the same for a seed, right as often as they say."""
+"""Bootstrap intervals: position, width, determinism and coverage."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ SHARES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=6
 
 @given(SHARES, st.integers(0, 5))
 @settings(max_examples=60, deadline=None)
-def test_the_interval_lies_around_the_mean_within_the_values(values: list[float], seed: int) -> None:
+def test_interval_contains_mean_and_lies_within_values(values: list[float], seed: int) -> None:
     low, high = bootstrap_interval(values, seed)
     assert min(values) <= low <= fmean(values) <= high <= max(values)
 
 
-def test_one_value_and_equal_values_are_their_own_interval() -> None:
+def test_constant_values_are_their_own_interval() -> None:
     assert bootstrap_interval([0.3]) == (0.3, 0.3)
     assert bootstrap_interval([1.0] * 9) == (1.0, 1.0)
 
 
-def test_more_data_narrows_it_by_the_root() -> None:
+def test_more_data_narrows_interval_by_root() -> None:
     rng = random.Random(1)
     widths = []
     for n in (50, 200, 800, 3200):
@@ -36,13 +36,13 @@ def test_more_data_narrows_it_by_the_root() -> None:
     assert widths[0] / widths[-1] == pytest.approx(8, rel=0.3)
 
 
-def test_a_seed_makes_it_the_same_again() -> None:
+def test_same_seed_gives_same_interval() -> None:
     rng = random.Random(2)
     values = [rng.random() for _ in range(70)]
     assert bootstrap_interval(values, 3) == bootstrap_interval(values, 3) != bootstrap_interval(values, 4)
 
 
-def test_the_true_mean_is_inside_about_as_often_as_said() -> None:
+def test_coverage_is_about_nominal() -> None:
     rng = random.Random(3)
     hits = 0
     for seed in range(300):
@@ -51,7 +51,7 @@ def test_the_true_mean_is_inside_about_as_often_as_said() -> None:
     assert 0.90 <= hits / 300 <= 0.99
 
 
-def test_a_long_column_is_drawn_in_blocks() -> None:
+def test_long_column_is_drawn_in_blocks() -> None:
     rng = random.Random(4)
     low, high = bootstrap_interval([float(rng.random() < 0.5) for _ in range(60_000)])
     assert 0.49 < low < high < 0.51

@@ -1,4 +1,4 @@
-"""Pairs: the file format, the judgement on outcomes, the command, and the bounds on the pairs we ship."""
+"""Pairs: file format, scoring, command, and bounds on the shipped pairs."""
 
 from __future__ import annotations
 
@@ -36,30 +36,30 @@ def told(pair: Pair) -> PairOutcome:
 # --- judging ----------------------------------------------------------------------------------
 
 
-def test_an_update_supersedes_when_the_new_value_stands_alone() -> None:
+def test_update_supersedes_if_only_new_value_is_current() -> None:
     outcome = told(update("I live in Paris.", "I moved to Lyon.", "Paris", "Lyon"))
     assert (outcome.failure, outcome.stale_recalls, outcome.contradicting_recalls) == ("", (), ())
     assert [each.objects for each in outcome.recalled] == [("Lyon",)]
 
 
-def test_an_update_that_was_not_read_leaves_a_stale_thought() -> None:
+def test_unread_update_leaves_stale_thought() -> None:
     outcome = told(update("I live in Paris.", "Farewell Paris, hello Lyon!", "Paris", "Lyon"))
     assert outcome.failure == "the update was not read"
     assert outcome.stale_recalls == ("The user lives in Paris.",)
 
 
-def test_values_of_a_relation_that_holds_many_are_both_held_and_contradict() -> None:
+def test_values_of_multi_valued_relation_contradict() -> None:
     outcome = told(update("I like tea.", "I like coffee.", "tea", "coffee", "What do I like?"))
     assert outcome.failure == "both values are held"
     assert outcome.contradicting_recalls == ("The user likes tea and coffee.",)
 
 
-def test_what_was_never_known_cannot_be_superseded() -> None:
+def test_unknown_value_cannot_be_superseded() -> None:
     outcome = told(update("Hello there.", "I live in Lyon.", "Paris", "Lyon"))
     assert outcome.failure == "the first statement was not read"
 
 
-def test_a_denial_alone_is_no_update() -> None:
+def test_denial_alone_is_no_update() -> None:
     outcome = told(update("I live in Paris.", "I don't live in Paris anymore.", "Paris", "Lyon"))
     assert outcome.failure == "the old value is gone, the new one was not read"
 
@@ -73,15 +73,15 @@ def test_a_denial_alone_is_no_update() -> None:
         ("I like tea.", "I don't like tea.", ("The user likes tea. (tea)",)),
     ],
 )
-def test_what_a_compatible_pair_lost(first: str, then: str, lost: tuple[str, ...]) -> None:
+def test_lost_facts_of_compatible_pair(first: str, then: str, lost: tuple[str, ...]) -> None:
     assert told(compatible(first, then)).lost == lost
 
 
-def test_a_number_inside_another_number_is_another_value() -> None:
+def test_number_inside_other_number_is_other_value() -> None:
     assert told(update("I am 130 years old.", "Hello.", "30", "31")).failure.startswith("the first statement")
 
 
-def test_figures_and_failures_add_up() -> None:
+def test_counts_and_failures_add_up() -> None:
     pairs = [
         update("I live in Paris.", "I moved to Lyon.", "Paris", "Lyon"),
         update("I live in Paris.", "Adieu!", "Paris", "Lyon"),
@@ -117,17 +117,17 @@ GOOD = {"id": "a", "lang": "en", "kind": "compatible", "category": "x", "first":
         ({**GOOD, "then": ""}, "then"),
     ],
 )
-def test_a_wrong_line_is_named(tmp_path: Path, line: dict[str, Any], complaint: str) -> None:
+def test_invalid_line_is_reported(tmp_path: Path, line: dict[str, Any], complaint: str) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(f"{json.dumps(GOOD)}\n{json.dumps({**line, 'id': 'b'})}\n", encoding="utf-8")
     with pytest.raises(LabError, match=f"line 2: .*{complaint}"):
         read_pairs([path])
 
 
-def test_an_id_stands_once_and_an_empty_file_is_an_error(tmp_path: Path) -> None:
+def test_ids_are_unique_and_empty_file_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(f"{json.dumps(GOOD)}\n" * 2, encoding="utf-8")
-    with pytest.raises(LabError, match="'a' stands twice"):
+    with pytest.raises(LabError, match="duplicate id 'a'"):
         read_pairs([path])
     path.write_text("\n", encoding="utf-8")
     with pytest.raises(LabError, match="no pair"):
@@ -138,16 +138,16 @@ def lab(*words: object) -> Result:
     return CliRunner().invoke(app, ["eval", "pairs", *map(str, words)], prog_name="thinkback-lab")
 
 
-def test_the_command_for_machines_and_for_people() -> None:
+def test_command_json_and_table() -> None:
     chosen = (FOLDER / "compatible.jsonl", "--embedder", "hashing", "--limit", 6, "--seed", 2)
     told = json.loads(lab(*chosen, "--json").stdout)
     assert (told["n"], told["settings"]["seed"], told["metrics"]["wrongly_retired"]) == (6, 2, 0)
     rows = lab(*chosen).stdout.splitlines()
-    assert rows[-1] == "0 failures (--json tells each)"
+    assert rows[-1] == "0 failures (listed by --json)"
     assert [line.split()[:2] for line in rows if line.startswith("all")] == [["all", "6"]]
 
 
-def test_a_missing_file_is_one_line() -> None:
+def test_missing_file_is_one_line_error() -> None:
     done = lab("nowhere.jsonl")
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.startswith("error: nowhere.jsonl: No such file")
@@ -161,13 +161,13 @@ def shipped() -> list[Pair]:
     return read_pairs([FOLDER])
 
 
-def test_held_out_pairs_are_others(shipped: list[Pair]) -> None:
+def test_held_out_pairs_differ_from_shipped_ones(shipped: list[Pair]) -> None:
     held_out = read_pairs([FOLDER / "heldout"])
     assert len(held_out) >= 80
     assert not {pair.then for pair in held_out} & {pair.then for pair in shipped}
 
 
-def test_there_are_200_of_each_kind_in_two_languages_and_many_wordings(shipped: list[Pair]) -> None:
+def test_there_are_200_pairs_of_each_kind_in_two_languages(shipped: list[Pair]) -> None:
     counts = Counter((pair.kind, pair.lang) for pair in shipped)
     assert counts == {("update", "en"): 120, ("update", "zh"): 80, ("compatible", "en"): 120,
                       ("compatible", "zh"): 80}  # fmt: skip
@@ -183,14 +183,14 @@ def kept(shipped: list[Pair]) -> dict[str, Any]:
     return summarise_pairs(run_pairs([pair for pair in shipped if pair.kind == "compatible"], SETUP), {})
 
 
-def test_nothing_compatible_is_retired(kept: dict[str, Any]) -> None:
+def test_compatible_facts_are_not_retired(kept: dict[str, Any]) -> None:
     retired = {name: each["wrongly_retired"] for name, each in kept["by_category"].items()}
     retired.pop("compatible: earlier value")
     assert sum(retired.values()) == 0, retired
     assert kept["metrics"]["both_read"] >= 150, "a pair that is not read proves nothing"
 
 
-def test_an_earlier_value_does_not_retire_a_later_one(kept: dict[str, Any]) -> None:
+def test_earlier_value_does_not_retire_later_one(kept: dict[str, Any]) -> None:
     assert kept["by_category"]["compatible: earlier value"]["wrongly_retired"] == 0
 
 
@@ -203,5 +203,5 @@ def test_updates_supersede(updated: dict[str, Any]) -> None:
     assert updated["metrics"]["superseded_rate"] >= 0.95
 
 
-def test_no_two_values_are_recalled_together(updated: dict[str, Any]) -> None:
+def test_both_values_are_not_recalled_together(updated: dict[str, Any]) -> None:
     assert updated["metrics"]["contradicting"] == 0

@@ -1,4 +1,4 @@
-"""`eval consistency` and `eval classification`: choices, results kept for tables, errors in one line."""
+"""`eval consistency` and `eval classification`: options, saved results, errors."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_consistency_by_turn(tmp_path: Path) -> None:
         ("toy", "--scheme", "nobody"),
     ],
 )
-def test_what_cannot_be_played_is_one_line(words: tuple[str, ...]) -> None:
+def test_invalid_plan_is_one_line_error(words: tuple[str, ...]) -> None:
     result = called("consistency", *words, "--embedder", "hashing")
     assert result.exit_code == 1
     assert result.stderr.startswith("error: ")
@@ -101,7 +101,7 @@ def test_classification_as_in_table_4(by: str, tmp_path: Path) -> None:
     assert "semantic" in called("classification", *words).stdout
 
 
-def test_a_model_is_named_where_one_is_asked_and_only_there() -> None:
+def test_model_is_required_exactly_for_model_classifiers() -> None:
     for words in (("--by", "zero"), ("--by", "few"), ("--by", "learned", "--llm", "openai:m")):
         result = called("classification", *words)
         assert result.exit_code == 1

@@ -1,4 +1,4 @@
-"""The report: whole in one file, true to the run, and unmoved by hostile text."""
+"""Reports: self-contained, true to the run, and safe with hostile text."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def hostile(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("many", [False, True])
-def test_nothing_is_loaded_and_nothing_runs(tmp_path: Path, hostile: Path, many: bool) -> None:
+def test_page_loads_and_runs_nothing(tmp_path: Path, hostile: Path, many: bool) -> None:
     other = write_finished_run(tmp_path / "other", make_records(0.7), scheme="bm25")
     page = Page(source := written(tmp_path, *([hostile, other] if many else [hostile])))
     assert page.open == []
@@ -105,7 +105,7 @@ def test_nothing_is_loaded_and_nothing_runs(tmp_path: Path, hostile: Path, many:
     assert "default-src 'none'" in source
 
 
-def test_hostile_text_is_shown_as_text(tmp_path: Path, hostile: Path) -> None:
+def test_hostile_text_is_escaped(tmp_path: Path, hostile: Path) -> None:
     source = written(tmp_path, hostile)
     assert "<img src=x onerror=alert(1)>" in Page(source).text
     assert not set(source) & {"\x00", "\x1b", "\u202e", "\ud83d"}
@@ -113,17 +113,17 @@ def test_hostile_text_is_shown_as_text(tmp_path: Path, hostile: Path) -> None:
     assert "…" in source
 
 
-def test_a_missed_question_is_told_with_what_its_gold_items_say(tmp_path: Path) -> None:
+def test_failed_question_shows_text_of_gold_items(tmp_path: Path) -> None:
     missed = make_record(
         found=(RetrievedMemory("The cat sleeps.", ("t9",)),), gold_texts=("Ann: I moved to Lyon.",)
     )
     page = Page(written(tmp_path, write_finished_run(tmp_path / "a", [missed, make_record(id="q2")])))
     assert "1 of 2 questions failed" in page.text
-    assert "It stands in t1 : Ann: I moved to Lyon." in page.text
-    assert "Found instead: The cat sleeps. from t9" in page.text
+    assert "Gold items: t1 : Ann: I moved to Lyon." in page.text
+    assert "Recalled instead: The cat sleeps. from t9" in page.text
 
 
-def test_links_of_the_contents_lead_somewhere(tmp_path: Path) -> None:
+def test_links_of_contents_exist(tmp_path: Path) -> None:
     page = Page(written(tmp_path, write_finished_run(tmp_path / "a", make_records(0.5))))
     targets = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
     ids = [f"#{attributes['id']}" for _, attributes in page.tags if "id" in attributes]
@@ -131,7 +131,7 @@ def test_links_of_the_contents_lead_somewhere(tmp_path: Path) -> None:
     assert len(ids) == len(set(ids)) == 7
 
 
-def test_one_run_is_told_with_its_figures(tmp_path: Path) -> None:
+def test_single_run_shows_its_scores(tmp_path: Path) -> None:
     source = written(tmp_path, write_finished_run(tmp_path / "a", make_records(0.5)))
     page = Page(source)
     assert "gvd en · thinkback" in page.text
@@ -143,7 +143,7 @@ def test_one_run_is_told_with_its_figures(tmp_path: Path) -> None:
     low, high = bootstrap_interval(told)
     assert rows == [(f"{fmean(told):.3f}", f"{low:.3f} – {high:.3f}")]
     assert "多跳推理 (n=16)" in page.text
-    assert "the first memory found stands for the answer" in page.text
+    assert "the first recalled memory counts as the answer" in page.text
     assert [tag for tag, _ in page.tags].count("svg") == 4  # bars, curve, thoughts, times
     for tag, attributes in page.tags:
         if tag == "svg":
@@ -151,22 +151,22 @@ def test_one_run_is_told_with_its_figures(tmp_path: Path) -> None:
             assert len(attributes["aria-label"] or "") > 20
 
 
-def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
+def test_same_runs_give_same_bytes(tmp_path: Path) -> None:
     folder = write_finished_run(tmp_path / "a", make_records(0.4))
     assert written(tmp_path, folder) == written(tmp_path, folder)
 
 
-def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:
+def test_missing_charts_are_explained(tmp_path: Path) -> None:
     empty = [make_record(id=f"q{number}", found=(), read=0, category="", gold=()) for number in range(3)]
     page = Page(written(tmp_path, write_finished_run(tmp_path / "a", empty)))
     assert "have no categories" in page.text
-    assert "nothing was found" in page.text
-    assert "Left out: 0 different texts" in page.text
+    assert "nothing was recalled" in page.text
+    assert "Omitted: 0 different texts" in page.text
     without = Page(written(tmp_path, tmp_path / "a", embedded=False))
     assert "without an embedder" in without.text
 
 
-def test_several_runs_stand_in_one_table_a_figure(tmp_path: Path) -> None:
+def test_several_runs_share_one_table_per_metric(tmp_path: Path) -> None:
     luck = {"raw": 0.2, "bm25": 0.5, "thinkback": 0.9}
     folders = [
         write_finished_run(tmp_path / name, make_records(share), scheme=name) for name, share in luck.items()
@@ -187,7 +187,7 @@ def test_several_runs_stand_in_one_table_a_figure(tmp_path: Path) -> None:
     assert alone[2:] == ["48", hits[0.5], "-", "-"]  # the only one is not the best
 
 
-def test_schemes_that_differ_only_in_a_part_are_told_apart(tmp_path: Path) -> None:
+def test_schemes_with_different_settings_have_different_labels(tmp_path: Path) -> None:
     settings = [{**SETTINGS, "embedder": name} for name in ("minilm", "hashing")]
     folders = [
         write_finished_run(tmp_path / f"{at}", make_records(0.5), settings=each)
@@ -196,18 +196,18 @@ def test_schemes_that_differ_only_in_a_part_are_told_apart(tmp_path: Path) -> No
     assert "thinkback, embedder minilm" in written(tmp_path, *folders)
 
 
-def test_an_unfinished_run_and_a_stranger_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="no run's folder"):
+def test_unfinished_run_and_other_folder_are_rejected(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="not the folder of a run"):
         written(tmp_path, tmp_path)
     (tmp_path / "half").mkdir()
     (tmp_path / "half" / "run.json").write_text("{}")
     with pytest.raises(LabError, match="not finished"):
         written(tmp_path, tmp_path / "half")
-    with pytest.raises(LabError, match="no run is named"):
+    with pytest.raises(LabError, match="no run given"):
         write_report([], tmp_path / "report.html")
 
 
-def test_the_curve_counts_what_the_metrics_count() -> None:
+def test_curve_equals_metrics() -> None:
     made = make_records(0.5)
     run = FinishedRun("a", {"dataset": "gvd", "scheme": "raw", "settings": {}}, tuple(made))
     told = top_k_curves(run)
@@ -221,7 +221,7 @@ def test_the_curve_counts_what_the_metrics_count() -> None:
         )
 
 
-def test_the_curve_ends_where_the_run_is_scored_last() -> None:
+def test_curve_ends_at_last_scored_rank() -> None:
     found = tuple(
         RetrievedMemory(f"{place}", (f"t{place}",)) for place in range(40)
     )  # a memory that is read whole
@@ -232,7 +232,7 @@ def test_the_curve_ends_where_the_run_is_scored_last() -> None:
         assert [k for k, _ in told[0].points] == list(range(1, deepest + 1))
 
 
-def test_thoughts_are_those_read_and_turns_count_within_a_case() -> None:
+def test_recalled_texts_are_those_read_and_turns_count_per_case() -> None:
     made = [make_record("a", "1"), make_record("a", "2"), make_record("b", "1", read=1)]
     assert [(each.turn, each.text[:3]) for each in recalled_texts(made)] == [
         (1, "The"), (1, "Ann"), (2, "The"), (2, "Ann"), (1, "The"),
@@ -249,11 +249,11 @@ def test_bands_cover_every_turn_once() -> None:
     assert set(covered) >= set(range(1, 40))
 
 
-def test_the_hardest_come_from_every_category() -> None:
+def test_hardest_questions_come_from_every_category() -> None:
     missed = {"mrr": 0.0}
     made = [make_record("a", f"{number:02}", category="easy", scores=missed) for number in range(30)]
     made += [make_record("b", "1", category="hard", scores=missed), make_record("b", "2", category="fine")]
-    chosen = hardest_failures(made, most=4)
+    chosen = hardest_failures(made, limit=4)
     assert [each.category for each in chosen] == ["easy", "hard", "easy", "easy"]
     assert not is_failed(make_record())
     assert is_failed(make_record(answerable=False, gold=()))

@@ -1,4 +1,4 @@
-"""A run and its folder: killed at any moment and gone on with, it ends as an unbroken one does."""
+"""Runs and their folders: a killed and resumed run ends like an uninterrupted one."""
 
 from __future__ import annotations
 
@@ -80,9 +80,7 @@ def killed(folder: Path, *, after_lines: int, and_s: float) -> bool:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 @pytest.mark.parametrize("seed", range(3))
-def test_killed_at_random_and_gone_on_with_it_ends_the_same(
-    tmp_path: Path, unbroken: Path, seed: int
-) -> None:
+def test_run_killed_at_random_resumes_with_same_result(tmp_path: Path, unbroken: Path, seed: int) -> None:
     rng = random.Random(seed)
     folder = tmp_path / "run"
     deaths, kept = 0, 0
@@ -97,7 +95,7 @@ def test_killed_at_random_and_gone_on_with_it_ends_the_same(
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_killed_while_it_starts_it_begins_anew(tmp_path: Path, unbroken: Path) -> None:
+def test_run_killed_at_start_starts_again(tmp_path: Path, unbroken: Path) -> None:
     rng = random.Random(9)
     folder = tmp_path / "run"
     for _ in range(4):
@@ -113,7 +111,7 @@ def test_killed_while_it_starts_it_begins_anew(tmp_path: Path, unbroken: Path) -
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_cut_at_any_byte_it_ends_the_same(tmp_path: Path, unbroken: Path, seed: int) -> None:
+def test_run_cut_at_any_byte_resumes_with_same_result(tmp_path: Path, unbroken: Path, seed: int) -> None:
     whole = (unbroken / QUESTIONS_FILE).read_bytes()
     folder = tmp_path / "run"
     folder.mkdir()
@@ -123,7 +121,7 @@ def test_cut_at_any_byte_it_ends_the_same(tmp_path: Path, unbroken: Path, seed: 
     assert untimed(folder) == untimed(unbroken)
 
 
-def test_a_torn_sign_at_the_end_is_cut_off(tmp_path: Path) -> None:
+def test_partial_character_at_end_is_removed(tmp_path: Path) -> None:
     folder = opened(tmp_path, make_record(1, "红"))
     with (folder / QUESTIONS_FILE).open("ab") as file:
         file.write(make_record(2, "红").to_json().encode()[:-20] + "红".encode()[:2])
@@ -140,18 +138,18 @@ def opened(folder: Path, *records: Record, **identity: Any) -> Path:
     return folder / "run"
 
 
-def test_other_settings_are_refused_and_named(tmp_path: Path) -> None:
+def test_other_settings_are_rejected_and_named(tmp_path: Path) -> None:
     folder = opened(tmp_path, make_record(1, None), ks=(1, 5), seed=1)
     with RunFolder(folder, {"scheme": "x", "ks": [1, 5], "seed": 1}, "other words"):
         pass
-    with pytest.raises(LabError, match=r"its seed differ.*--out.*--fresh"):
+    with pytest.raises(LabError, match=r"different seed.*--out.*--fresh"):
         RunFolder(folder, {"scheme": "x", "ks": (1, 5), "seed": 2}, "")
-    with pytest.raises(LabError, match="its new, seed differ"):
+    with pytest.raises(LabError, match="different new, seed"):
         RunFolder(folder, {"scheme": "x", "ks": (1, 5), "new": 0}, "")
     assert len(list(read_records(folder))) == 1
 
 
-def test_a_finished_run_is_opened_again_and_asks_nobody(tmp_path: Path, unbroken: Path) -> None:
+def test_finished_run_is_reopened_and_asks_nobody(tmp_path: Path, unbroken: Path) -> None:
     before = (unbroken / QUESTIONS_FILE).read_bytes(), (unbroken / RESULTS_FILE).read_bytes()
     notes = tmp_path / "notes"
     resumable_run.run_toy(unbroken, notes)
@@ -162,7 +160,7 @@ def test_a_finished_run_is_opened_again_and_asks_nobody(tmp_path: Path, unbroken
         assert len(again.records) == 32
 
 
-def test_a_run_file_that_was_being_written_is_no_obstacle(tmp_path: Path) -> None:
+def test_partly_written_run_file_is_no_obstacle(tmp_path: Path) -> None:
     (tmp_path / "run.part").write_text('{"iden')
     with RunFolder(tmp_path, {"scheme": "x"}, "") as run:
         run.add(make_record(1, None))
@@ -170,7 +168,7 @@ def test_a_run_file_that_was_being_written_is_no_obstacle(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")
-def test_a_second_process_is_refused(tmp_path: Path) -> None:
+def test_second_process_is_rejected(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with RunFolder(folder, {"scheme": "x"}, "") as run:
         run.add(make_record(1, None))
@@ -181,19 +179,19 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
         assert [each.id for each in again.records] == ["q1", "q2"]
 
 
-def test_killed_before_the_first_question_it_is_no_obstacle(tmp_path: Path) -> None:
+def test_run_killed_before_first_question_is_no_obstacle(tmp_path: Path) -> None:
     (tmp_path / QUESTIONS_FILE).touch()
     with RunFolder(tmp_path, {"scheme": "x"}, ""):
         pass
     (tmp_path / RUN_FILE).unlink()
     (tmp_path / QUESTIONS_FILE).write_text("somebody's own")
-    with pytest.raises(LabError, match="no run"):
+    with pytest.raises(LabError, match="contains other files"):
         RunFolder(tmp_path, {"scheme": "x"}, "")
 
 
-def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+def test_folder_with_other_files_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "letters.txt").write_text("dear")
-    with pytest.raises(LabError, match="no run"):
+    with pytest.raises(LabError, match="contains other files"):
         RunFolder(tmp_path, {}, "")
     assert [each.name for each in tmp_path.iterdir()] == ["letters.txt"]
     for path in (tmp_path / "letters.txt", tmp_path / "letters.txt" / "run"):
@@ -204,7 +202,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"[]", b"{}", b'{"identity": 3}', b"\xff\xfe", b"null", b"[" * 100_000]
 )
-def test_a_damaged_run_file_is_named(tmp_path: Path, content: bytes) -> None:
+def test_damaged_run_file_is_reported(tmp_path: Path, content: bytes) -> None:
     (tmp_path / RUN_FILE).write_bytes(content)
     with pytest.raises(LabError, match=RUN_FILE.replace(".", r"\.")):
         RunFolder(tmp_path, {"scheme": "x"}, "")
@@ -214,7 +212,7 @@ def test_a_damaged_run_file_is_named(tmp_path: Path, content: bytes) -> None:
     "line",
     [b"{", b"[]", b"{}", b"3", b"null", b"\xff", b'{"found": 1}', b'{"found": [], "x": 1}', b"[" * 100_000],
 )
-def test_a_damaged_line_is_named(tmp_path: Path, line: bytes) -> None:
+def test_damaged_line_is_reported(tmp_path: Path, line: bytes) -> None:
     folder = opened(tmp_path, make_record(1, None))
     with (folder / QUESTIONS_FILE).open("ab") as file:
         file.write(line + b"\n")
@@ -224,11 +222,11 @@ def test_a_damaged_line_is_named(tmp_path: Path, line: bytes) -> None:
         list(read_records(folder))
 
 
-def test_results_are_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_written_atomically(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = opened(tmp_path, make_record(1, None))
     with pytest.raises(LabError, match="not finished"):
         read_results(folder)
-    with pytest.raises(LabError, match="no run's folder"):
+    with pytest.raises(LabError, match="not the folder of a run"):
         read_results(tmp_path)
 
     def full(descriptor: int) -> None:
@@ -246,12 +244,12 @@ TEXT = st.text(st.characters(), max_size=12)  # with surrogates: half signs, as 
 
 
 @given(TEXT, TEXT, st.lists(TEXT, max_size=2))
-def test_a_record_is_read_as_it_was_written(said: str, asked: str, anchors: list[str]) -> None:
+def test_record_round_trips_through_json(said: str, asked: str, anchors: list[str]) -> None:
     kept = replace(make_record(1, said), question=asked, anchors=tuple(anchors), scores={"hit@1": 0.25})
     assert Record.from_json(kept.to_json()) == kept
 
 
-def test_any_text_a_model_says_can_be_kept(tmp_path: Path) -> None:
+def test_any_reply_text_can_be_saved(tmp_path: Path) -> None:
     said = ["a\nb\r\u2028\x85\x00", "half \ud83d sign", "红\u0301", ""]
     folder = opened(tmp_path, *(make_record(number, text) for number, text in enumerate(said)))
     with RunFolder(folder, {"scheme": "x"}, "") as again:

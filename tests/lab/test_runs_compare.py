@@ -1,4 +1,4 @@
-"""Runs side by side: the statistics against an independent reckoning, the pairing, and what is refused."""
+"""Comparison of runs: statistics against independent calculations, pairing, and rejected input."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def compared(*words: object) -> Any:
 
 
 @given(st.integers(0, 300), st.integers(0, 300))
-def test_the_exact_test_is_the_binomial_one(wins: int, losses: int) -> None:
+def test_exact_test_equals_binomial_test(wins: int, losses: int) -> None:
     known = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
     assert sign_test(wins, losses) == pytest.approx(known, rel=1e-9)
 
 
-def test_the_permutation_test_comes_near_the_exact_one() -> None:
+def test_permutation_test_approximates_exact_test() -> None:
     draw = random.Random(5)
     for shift in (0.0, 0.1, 0.25):
         told = [round(draw.gauss(shift, 0.4), 2) for _ in range(12)]
@@ -52,12 +52,12 @@ def test_the_permutation_test_comes_near_the_exact_one() -> None:
         assert permutation_test(told) == pytest.approx(known, abs=0.02)
 
 
-def test_equal_columns_are_no_finding() -> None:
+def test_equal_columns_are_not_significant() -> None:
     told = compare_paired([0.5, 0.25, 1.0], [0.5, 0.25, 1.0])
     assert (told.p, told.difference, told.interval, told.ties) == (1.0, 0.0, (0.0, 0.0), 3)
 
 
-def test_figures_of_zero_and_one_are_tested_exactly_and_others_by_permutation() -> None:
+def test_binary_metrics_use_exact_test_others_permutation() -> None:
     binary = compare_paired([0, 0, 0, 0, 0, 1, 1, 0], [1, 1, 1, 1, 1, 1, 0, 1])
     assert (binary.test, binary.wins, binary.ties, binary.losses) == ("McNemar, exact", 6, 1, 1)
     assert binary.p == pytest.approx(2 * (1 + 7) / 2**7)
@@ -65,7 +65,7 @@ def test_figures_of_zero_and_one_are_tested_exactly_and_others_by_permutation() 
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_raises_and_keeps_the_order(ps: list[float]) -> None:
+def test_holm_correction_raises_and_keeps_order(ps: list[float]) -> None:
     raised = holm_correction(ps)
     assert all(p <= more <= 1 for p, more in zip(ps, raised, strict=True))
     assert min(raised) == pytest.approx(min(1.0, min(ps) * len(ps)))
@@ -73,11 +73,11 @@ def test_holm_raises_and_keeps_the_order(ps: list[float]) -> None:
         assert one[1] == two
 
 
-def test_holm_as_in_the_book() -> None:
+def test_holm_correction_textbook_example() -> None:
     assert holm_correction([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
-def test_questions_are_paired_by_case_and_id_not_by_place(tmp_path: Path) -> None:
+def test_questions_are_paired_by_case_and_id(tmp_path: Path) -> None:
     made = make_records(0.5)
     base = write_finished_run(tmp_path / "base", made, scheme="raw")
     other = write_finished_run(tmp_path / "other", [*made[::-1], make_record("case-0", "new")], scheme="bm25")
@@ -89,7 +89,7 @@ def test_questions_are_paired_by_case_and_id_not_by_place(tmp_path: Path) -> Non
         assert (one["difference"], one["wins"], one["losses"], one["p"]) == (0.0, 0, 0, 1.0)
 
 
-def test_a_better_run_is_found_better(tmp_path: Path) -> None:
+def test_better_run_is_found_better(tmp_path: Path) -> None:
     base = write_finished_run(tmp_path / "base", make_records(0.1), scheme="raw")
     better = write_finished_run(tmp_path / "better", make_records(0.9), scheme="thinkback")
     (told,) = compared(base, better)["metrics"]["hit@1"]["others"]
@@ -102,7 +102,7 @@ def test_a_better_run_is_found_better(tmp_path: Path) -> None:
     assert (back["difference"], back["wins"]) == (-told["difference"], told["losses"])
 
 
-def test_a_figure_is_compared_where_both_have_it(tmp_path: Path) -> None:
+def test_metric_is_compared_where_both_have_it(tmp_path: Path) -> None:
     made = make_records(0.5)
     unscored = [replace(each, scores={"hit@1": 1.0}) for each in made[:10]]
     base = write_finished_run(tmp_path / "base", made, scheme="raw")
@@ -111,7 +111,7 @@ def test_a_figure_is_compared_where_both_have_it(tmp_path: Path) -> None:
     assert (told["hit@1"]["n"], told["mrr"]["n"]) == (48, 38)
 
 
-def test_more_runs_are_corrected(tmp_path: Path) -> None:
+def test_more_than_two_runs_are_corrected(tmp_path: Path) -> None:
     folders = [
         write_finished_run(tmp_path / f"{at}", make_records(luck, seed=at), scheme=f"s{at}")
         for at, luck in enumerate((0.3, 0.5, 0.4, 0.6))
@@ -125,7 +125,7 @@ def test_more_runs_are_corrected(tmp_path: Path) -> None:
     assert "for 3 comparisons" in done.stdout
 
 
-def test_the_questions_that_differ_most_are_shown(tmp_path: Path) -> None:
+def test_most_different_questions_are_shown(tmp_path: Path) -> None:
     hostile = "\x1b[31m红 </b>"
     good = make_record(
         id="q2", question=hostile, found=(RetrievedMemory("In Lyon.", ("t1",)),), expected="Lyon\nindeed"
@@ -142,7 +142,7 @@ def test_the_questions_that_differ_most_are_shown(tmp_path: Path) -> None:
     assert compared(base, other)["differing"] == []
 
 
-def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
+def test_incomparable_runs_are_rejected(tmp_path: Path) -> None:
     one = write_finished_run(tmp_path / "one", make_records(0.5), scheme="raw")
     cases = {
         "different data sets (gvd en; kdconv en)": write_finished_run(
@@ -153,20 +153,18 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
         ),
         "share no question": write_finished_run(tmp_path / "c", [make_record("another", "one")]),
         "asks something else": write_finished_run(tmp_path / "d", [make_record("case-0", "q0")]),
-        "e keeps no questions": write_finished_run(tmp_path / "e", []),
-        "is no run's folder": tmp_path,
+        "e has no question records": write_finished_run(tmp_path / "e", []),
+        "is not the folder of a run": tmp_path,
     }
     for why, other in cases.items():
         done = lab(one, other)
         assert (done.exit_code, done.stdout) == (1, "")
         assert why in done.stderr
-    assert (
-        "no figure 'bleu' in all of these runs: they have hit@1" in lab(one, one, "--metric", "bleu").stderr
-    )
+    assert "'bleu' is not in all of these runs: choose from hit@1" in lab(one, one, "--metric", "bleu").stderr
     assert "at least two runs" in lab(one).stderr
 
 
-def test_two_runs_of_one_scheme_are_told_apart_by_folder(tmp_path: Path) -> None:
+def test_runs_of_one_scheme_are_labelled_by_folder(tmp_path: Path) -> None:
     folders = [write_finished_run(tmp_path / name, make_records(0.5)) for name in ("monday", "tuesday")]
     assert [run["name"] for run in compared(*folders)["runs"]] == [
         "thinkback (monday)",

@@ -1,4 +1,4 @@
-"""The scenarios we ship: they parse, they are told apart, and every category is there in both languages."""
+"""The shipped scenarios: valid, distinct, and complete in both languages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def shipped() -> list[Scenario]:
     return read_scenarios([FOLDER])  # an id that stands twice is an error
 
 
-def test_there_are_enough_and_ids_say_their_language(shipped: list[Scenario]) -> None:
+def test_there_are_enough_and_ids_contain_language(shipped: list[Scenario]) -> None:
     assert len(shipped) >= 130
     for scenario in shipped:
         assert scenario.id.startswith(PREFIX[scenario.lang]), scenario.id
@@ -37,12 +37,12 @@ def test_every_category_has_three_cases_in_both_languages(shipped: list[Scenario
             assert counts[lang, category] >= 3, (lang, category)
 
 
-def test_no_two_scenarios_begin_with_the_same_words(shipped: list[Scenario]) -> None:
+def test_no_two_scenarios_begin_with_same_words(shipped: list[Scenario]) -> None:
     first = Counter(scenario.turns[0].user for scenario in shipped)
     assert [text for text, count in first.items() if count > 1] == []
 
 
-def test_a_scenario_is_a_story_in_order_and_asks_something(shipped: list[Scenario]) -> None:
+def test_scenario_turns_are_in_order_and_probes_exist(shipped: list[Scenario]) -> None:
     for scenario in shipped:
         times = [turn.at for turn in scenario.turns]
         assert times == sorted(times), scenario.id
@@ -53,7 +53,7 @@ def test_a_scenario_is_a_story_in_order_and_asks_something(shipped: list[Scenari
             assert probe.expect or probe.reject, scenario.id
 
 
-def test_what_is_expected_was_said_or_is_a_date(shipped: list[Scenario]) -> None:
+def test_expectations_come_from_dialogue_or_are_dates(shipped: list[Scenario]) -> None:
     """Expectations come from the dialogue: some alternative of each list shares a part with the turns."""
     for scenario in shipped:
         if scenario.category in ("temporal", "negation"):
@@ -64,7 +64,7 @@ def test_what_is_expected_was_said_or_is_a_date(shipped: list[Scenario]) -> None
                 assert any(word.casefold() in told for word in alternatives), (scenario.id, alternatives)
 
 
-def test_where_nothing_is_to_be_learned_nothing_is_expected(shipped: list[Scenario]) -> None:
+def test_scenarios_without_learning_expect_nothing(shipped: list[Scenario]) -> None:
     for scenario in shipped:
         if scenario.category in ("question-only", "small talk"):
             assert scenario.expect_thoughts == (), scenario.id

@@ -1,4 +1,4 @@
-"""The scenario file: what it may say, and that an error names the file and the line."""
+"""The scenario format: defaults, round trips, and errors with file and line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def line(**changes: object) -> str:
     return json.dumps({**CASE, **changes}, ensure_ascii=False)
 
 
-def test_what_is_left_out_has_a_default() -> None:
+def test_omitted_fields_have_defaults() -> None:
     scenario = parse_scenario(line(), "here")
     (probe,) = scenario.probes
     assert (probe.k, probe.reject, probe.expect) == (5, (), (("Oslo", "奥斯陆"),))
@@ -44,7 +44,7 @@ def test_what_is_left_out_has_a_default() -> None:
     assert parse_scenario(line(probes=[], expect_thoughts=[]), "here").expect_thoughts == ()
 
 
-def test_a_time_without_a_zone_is_utc_and_others_become_it() -> None:
+def test_time_without_zone_is_utc_and_others_are_converted() -> None:
     scenario = parse_scenario(line(), "here")
     assert scenario.turns[0].at == datetime(2024, 5, 1, 10, tzinfo=UTC)
     assert scenario.probes[0].now == datetime(2024, 5, 2, 8, tzinfo=UTC)
@@ -77,7 +77,7 @@ scenarios = st.builds(
 
 
 @given(scenarios)
-def test_a_written_line_reads_as_the_same_scenario(scenario: Scenario) -> None:
+def test_formatted_line_parses_to_same_scenario(scenario: Scenario) -> None:
     written = format_scenario(scenario)
     assert "\n" not in written
     assert parse_scenario(written, "here") == scenario
@@ -92,7 +92,7 @@ def test_a_written_line_reads_as_the_same_scenario(scenario: Scenario) -> None:
         (line(turns=[]), "turns"),
         (line(turns=[{"user": "Hi"}]), "turns.0.at: Field required"),
         (line(turns=[{"at": "yesterday", "user": "Hi"}]), "turns.0.at"),
-        (line(turns=[{"at": "2024-05-01", "user": " "}]), "says something"),
+        (line(turns=[{"at": "2024-05-01", "user": " "}]), "assistant message"),
         (line(probes=[{"question": "?", "expect": ["Oslo"]}]), "probes.0.expect.0"),
         (line(probes=[{"question": "?", "expect": [[]]}]), "probes.0.expect.0"),
         (line(probes=[{"question": "?", "expect": [[""]]}]), "probes.0.expect.0.0"),
@@ -103,7 +103,7 @@ def test_a_written_line_reads_as_the_same_scenario(scenario: Scenario) -> None:
         (line(category=""), "category"),
     ],
 )
-def test_an_error_names_the_file_the_line_and_the_field(tmp_path: Path, broken: str, told: str) -> None:
+def test_error_names_file_line_and_field(tmp_path: Path, broken: str, told: str) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_text(f"{line()}\n\n{broken}\n", encoding="utf-8")
     with pytest.raises(LabError) as caught:
@@ -112,15 +112,15 @@ def test_an_error_names_the_file_the_line_and_the_field(tmp_path: Path, broken: 
     assert told in str(caught.value)
 
 
-def test_an_id_stands_once(tmp_path: Path) -> None:
+def test_ids_are_unique(tmp_path: Path) -> None:
     first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     first.write_text(line(), encoding="utf-8")
     second.write_text(f"\n{line()}", encoding="utf-8")
-    with pytest.raises(LabError, match=r"b\.jsonl, line 2.*taken by .*a\.jsonl, line 1"):
+    with pytest.raises(LabError, match=r"b\.jsonl, line 2.*first used in .*a\.jsonl, line 1"):
         read_scenarios([first, second])
 
 
-def test_a_folder_means_its_files_and_gzip_is_known_by_its_bytes(tmp_path: Path) -> None:
+def test_folder_means_its_files_and_gzip_is_detected_by_content(tmp_path: Path) -> None:
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(line(id="packed").encode()))
     (tmp_path / "a.jsonl").write_bytes(gzip.compress(line(id="disguised").encode()))
     (tmp_path / "c.jsonl").write_text("\ufeff" + line(id="plain"), encoding="utf-8")
@@ -131,19 +131,19 @@ def test_a_folder_means_its_files_and_gzip_is_known_by_its_bytes(tmp_path: Path)
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (gzip.compress(b"{}" * 50)[:-9], "damaged gzip"),
+        (gzip.compress(b"{}" * 50, mtime=0)[:-9], "damaged gzip"),
         (b"\x1f\x8b\x08rubbish rubbish rubbish", "damaged gzip"),
         (b'{"id": "\xff"}', "not UTF-8"),
         (b"\n\n", "no scenario"),
     ],
 )
-def test_a_damaged_or_empty_file_is_an_error(tmp_path: Path, data: bytes, told: str) -> None:
+def test_damaged_or_empty_file_is_rejected(tmp_path: Path, data: bytes, told: str) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_bytes(data)
     with pytest.raises(LabError, match=told):
         read_scenarios([path])
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"nowhere\.jsonl: No such file"):
         read_scenarios([tmp_path / "nowhere.jsonl"])

@@ -1,4 +1,4 @@
-"""Replay and choice: times follow the turns, spaces are empty, samples are repeatable."""
+"""Replay and selection of scenarios: times, isolation, and reproducible samples."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ def told(id_: str, *said: str, category: str = "update", lang: str = "en") -> Sc
     return Scenario(id=id_, lang=lang, category=category, turns=turns, probes=(probe,))
 
 
-def test_the_clock_follows_the_turns() -> None:
+def test_clock_follows_the_turns() -> None:
     played = play_scenario(Harness(SETUP), told("a", "I live in Paris.", "I live in Lyon.", "Thanks!"))
     (thought,) = played.thoughts or ()
     assert (thought.objects, thought.recorded_at) == (("Lyon",), datetime(2024, 2, 3, tzinfo=UTC))
     assert (len(played.turn_ms), len(played.probe_ms), played.unprocessed_turns) == (3, 1, 0)
 
 
-def test_every_scenario_starts_with_an_empty_space() -> None:
+def test_every_scenario_starts_with_empty_space() -> None:
     first, second = run_scenarios([told("a", "I live in Lyon."), told("b", "Hello there.")], SETUP)
     assert first.verdicts[0].passed
     assert not second.verdicts[0].passed
     assert second.played.thoughts == ()
 
 
-def test_only_thoughts_may_be_asked_for() -> None:
+def test_thoughts_can_be_expected_without_probes() -> None:
     bare = told("a", "I live in Lyon.").model_copy(
         update={"probes": (), "expect_thoughts": (ExpectedTriple(s="user", r="lives in", o="Lyon"),)}
     )
@@ -46,7 +46,7 @@ def test_only_thoughts_may_be_asked_for() -> None:
     assert len(result.matched.right) == 1
 
 
-def test_a_run_repeats_itself_and_reports_progress() -> None:
+def test_run_is_reproducible_and_reports_progress() -> None:
     cases = [told("a", "I live in Paris.", "I moved to Lyon."), told("b", "我住在里昂。", lang="zh")]
     seen: list[tuple[int, int]] = []
     first = run_scenarios(cases, SETUP, lambda done, total: seen.append((done, total)))
@@ -61,23 +61,23 @@ CASES = [
 ]
 
 
-def test_choosing_by_category_language_and_number() -> None:
+def test_scenarios_are_chosen_by_category_language_and_limit() -> None:
     assert {each.category for each in choose_scenarios(CASES, categories=["a"])} == {"a"}
     assert [each.id for each in choose_scenarios(CASES, langs=["zh"], limit=2)] == ["zh-0", "zh-1"]
     assert choose_scenarios(CASES, limit=99) == CASES
 
 
-def test_a_seed_draws_a_sample_that_can_be_drawn_again() -> None:
+def test_seed_gives_same_sample() -> None:
     sample = choose_scenarios(CASES, limit=6, seed=1)
     assert sample == choose_scenarios(CASES, limit=6, seed=1) != choose_scenarios(CASES, limit=6, seed=2)
     assert sample == sorted(sample, key=CASES.index)
 
 
-def test_what_no_scenario_has_is_an_error_that_names_what_there_is() -> None:
-    with pytest.raises(LabError, match="category 'c': these files have a, b"):
+def test_unknown_category_lists_known_ones() -> None:
+    with pytest.raises(LabError, match="category 'c': choose from a, b"):
         choose_scenarios(CASES, categories=["c"])
     with pytest.raises(LabError, match="language 'fr'"):
         choose_scenarios(CASES, langs=["fr"])
     apart = [told("x", "Hi.", category="a", lang="en"), told("y", "Hi.", category="b", lang="zh")]
-    with pytest.raises(LabError, match="of such a category and of such a language"):
+    with pytest.raises(LabError, match="has such a category and language"):
         choose_scenarios(apart, categories=["a"], langs=["zh"])

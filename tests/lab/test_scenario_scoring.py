@@ -1,4 +1,4 @@
-"""Scoring: hand-made cases in which each rule decides."""
+"""Scoring of scenarios: one handmade case per rule."""
 
 from __future__ import annotations
 
@@ -35,31 +35,31 @@ RAW = ProbeMemory("turn:1", "I used to live in Paris\nHow was it?", False)
         ((("Lyon.\nI used",),), False),  # within one memory, not across two
     ],
 )
-def test_every_list_needs_one_alternative(expect: tuple[tuple[str, ...], ...], passes: bool) -> None:
+def test_every_expect_list_needs_one_alternative(expect: tuple[tuple[str, ...], ...], passes: bool) -> None:
     judged = judge_probe(Probe(question="?", expect=expect), (THOUGHT, RAW))
     assert judged.passed is passes
     assert bool(judged.reasons) is not passes
 
 
-def test_what_is_rejected_may_not_stand_in_a_thought() -> None:
+def test_rejected_text_must_not_be_in_a_thought() -> None:
     judged = judge_probe(Probe(question="?", expect=(("Paris",),), reject=("lyon",)), (THOUGHT, RAW))
     assert not judged.passed
     assert judged.rejected == (("lyon", "thought:1"),)
     assert judged.reasons == ["rejected 'lyon' stands in thought:1"]
 
 
-def test_what_is_rejected_may_stand_in_a_raw_fragment_but_is_counted() -> None:
+def test_rejected_text_in_raw_turn_is_only_counted() -> None:
     judged = judge_probe(Probe(question="?", reject=("paris",)), (THOUGHT, RAW))
     assert judged.passed
     assert (judged.rejected, judged.leaked) == ((), (("paris", "turn:1"),))
 
 
-def test_nothing_recalled_fails_what_expects_and_passes_what_rejects() -> None:
+def test_empty_recall_fails_expectations_and_passes_rejections() -> None:
     assert not judge_probe(Probe(question="?", expect=(("Lyon",),)), ()).passed
     assert judge_probe(Probe(question="?", reject=("Lyon",)), ()).passed
 
 
-def test_a_thought_held_no_more_neither_helps_nor_harms() -> None:
+def test_retired_thought_does_not_count() -> None:
     probe = Probe(question="?", expect=(("Paris",),), reject=("lives in Paris",))
     with Memory.open(":memory:", embedder="hashing", background=False) as memory:
         memory.remember("I live in Paris.", at=AT)
@@ -103,7 +103,7 @@ def thought(subject: str, relation: str, *objects: str, negated: bool = False) -
         (("Anna", "lives in", "Lyon"), thought("user", "lives in", "Lyon"), False),
     ],
 )
-def test_triples_match_when_all_parts_fold_to_the_same(
+def test_triples_match_if_all_normalised_parts_are_equal(
     expected: tuple[str, str, str], held: Thought, same: bool
 ) -> None:
     subject, relation, object_ = expected
@@ -112,7 +112,7 @@ def test_triples_match_when_all_parts_fold_to_the_same(
     assert bool(matched.missing) is bool(matched.extra) is not same
 
 
-def test_every_object_is_a_triple_and_the_average_is_micro() -> None:
+def test_every_object_is_a_triple_and_average_is_micro() -> None:
     gold = [ExpectedTriple(s="user", r="likes", o=each) for each in ("tea", "jazz")]
     first = match_triples(gold, [thought("user", "likes", "tea", "jazz", "rain")])
     second = match_triples([ExpectedTriple(s="user", r="is aged", o="30")], [])
@@ -120,11 +120,11 @@ def test_every_object_is_a_triple_and_the_average_is_micro() -> None:
     assert score_triples([first, second]) == F1Score(2 / 3, 2 / 3, 2 / 3)
 
 
-def test_where_nothing_is_to_be_learned_every_thought_is_too_much() -> None:
+def test_every_thought_is_wrong_if_nothing_should_be_learned() -> None:
     assert score_triples([match_triples([], [thought("user", "likes", "tea")])]) == F1Score(0.0, None, 0.0)
     assert score_triples([match_triples([], [])]) == F1Score(None, None, None)
 
 
-def test_folding_keeps_words_that_only_look_like_articles() -> None:
+def test_normalisation_keeps_words_that_look_like_articles() -> None:
     assert normalise_part("The Theatre") == "theatre"
     assert normalise_part("vitamin A") == "vitamin a"

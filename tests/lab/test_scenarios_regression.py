@@ -1,4 +1,4 @@
-"""The bounds of the scenarios, with no language model: ours, and those that the rules were not mended on."""
+"""Lower bounds for the scenarios without a language model, including held-out ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTHING_LEAKED = ("injection", "secrets")
 
 
 @pytest.mark.parametrize(("files", "least"), [([FOLDER], 0.97), (HELD, 0.85)], ids=["own", "held out"])
-def test_enough_probes_pass_and_nothing_forbidden_is_recalled(files: list[Path], least: float) -> None:
+def test_enough_probes_pass_and_nothing_rejected_is_recalled(files: list[Path], least: float) -> None:
     results = run_scenarios(read_scenarios(files), Setup())
     verdicts = [(result.scenario.category, verdict) for result in results for verdict in result.verdicts]
     assert sum(verdict.passed for _, verdict in verdicts) >= least * len(verdicts)

@@ -1,4 +1,4 @@
-"""Sharded tasks: the file, what counts as kept, the play without and with a model, the command."""
+"""Sharded tasks: file format, retention, runs without and with a model, command."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def lab(*words: object) -> Result:
         ("预算最多每月4500元。", "预算最多每月4500元"),
     ],
 )
-def test_a_shard_is_kept_in_other_words_too(told: str, line: str) -> None:
+def test_shard_is_retained_in_other_words(told: str, line: str) -> None:
     assert is_retained(told, ["nothing here", line])
 
 
@@ -67,14 +67,14 @@ def test_a_shard_is_kept_in_other_words_too(told: str, line: str) -> None:
         ("必须能养猫。", []),
     ],
 )
-def test_what_is_not_kept(told: str, lines: list[str]) -> None:
+def test_shard_is_not_retained(told: str, lines: list[str]) -> None:
     assert not is_retained(told, lines)
 
 
 # --- the file ---------------------------------------------------------------------------------
 
 
-def test_the_tasks_we_ship_are_in_both_languages() -> None:
+def test_shipped_tasks_are_in_both_languages() -> None:
     tasks = read_tasks(None)
     assert len(tasks) >= 12
     assert {each.lang for each in tasks} == {"en", "zh"}
@@ -82,7 +82,7 @@ def test_the_tasks_we_ship_are_in_both_languages() -> None:
     assert not any(each.is_complete_question for each in tasks)
 
 
-def test_a_question_that_tells_the_whole_task_is_not_asked_after_its_shards() -> None:
+def test_complete_question_is_not_asked_after_shards() -> None:
     whole = task(question=" ".join(SHARDS) + " How much do I earn?")
     assert whole.is_complete_question
     assert whole.messages == tuple(SHARDS)
@@ -92,7 +92,7 @@ def test_a_question_that_tells_the_whole_task_is_not_asked_after_its_shards() ->
     assert parted.single_message == "\n".join(parted.messages)
 
 
-def test_answers_come_in_many_forms() -> None:
+def test_answers_have_many_forms() -> None:
     assert task(answer=9).expected == "9"
     assert task(answer="48 - 6 = 42\n#### 42").expected == "42"
     assert task(answer=["9", "nine"]).expected == "9"
@@ -101,7 +101,7 @@ def test_answers_come_in_many_forms() -> None:
 @pytest.mark.parametrize(
     "text", ["{", "{}", "[]", '[{"shards": [], "question": "q"}]', '[{"shards": [{"shard": "a"}]}]']
 )
-def test_a_bad_file_is_one_clear_error(text: str, tmp_path: Path) -> None:
+def test_invalid_file_is_one_clear_error(text: str, tmp_path: Path) -> None:
     path = tmp_path / "tasks.json"
     path.write_text(text, "utf-8")
     with pytest.raises(LabError, match=r"tasks\.json"):
@@ -111,20 +111,20 @@ def test_a_bad_file_is_one_clear_error(text: str, tmp_path: Path) -> None:
 # --- playing ----------------------------------------------------------------------------------
 
 
-def test_without_a_model_shards_and_tokens_are_counted() -> None:
+def test_shards_and_tokens_are_counted_without_model() -> None:
     (played,) = run_sharded([task()], SETUP)
     assert (played.lost, played.counted, len(played.tokens)) == ((), 3, 4)
     assert played.tokens[0] < played.tokens[-1]
     assert (played.multi_turn, played.one_shot) == (None, None)
 
 
-def test_at_least_98_percent_of_the_shards_we_ship_are_kept() -> None:
+def test_at_least_98_percent_of_shipped_shards_are_retained() -> None:
     summary = summarise_sharded(run_sharded(read_tasks(None), SETUP), {})
     assert summary["metrics"]["shards_kept"] >= 0.98
     assert summary["failures"] == []
 
 
-def test_with_a_model_it_chats_through_the_shards_and_is_told_all_at_once_too(
+def test_model_gets_shards_and_everything_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with FakeOpenAI() as server:
@@ -142,14 +142,14 @@ def test_with_a_model_it_chats_through_the_shards_and_is_told_all_at_once_too(
     assert asked == [*task().messages, task().single_message]
 
 
-def test_a_shard_that_is_lost_is_counted_and_told() -> None:
+def test_lost_shard_is_counted_and_reported() -> None:
     played = [PlayedTask(task=task(), lost=(SHARDS[0],), counted=3, tokens=(10, 20, 40))]
     summary = summarise_sharded(played, {})
     assert summary["metrics"]["shards_kept"] == pytest.approx(2 / 3)
     assert summary["failures"] == [{"id": "", "lost": [SHARDS[0]]}]
 
 
-def test_the_drop_between_one_shot_and_multi_turn() -> None:
+def test_drop_between_one_shot_and_multi_turn() -> None:
     played = [
         PlayedTask(task=task(), lost=(), counted=3, tokens=(10, 20), multi_turn=right, one_shot=True)
         for right in (True, False)
@@ -162,7 +162,7 @@ def test_the_drop_between_one_shot_and_multi_turn() -> None:
 # --- the command ------------------------------------------------------------------------------
 
 
-def test_the_command(tmp_path: Path) -> None:
+def test_command_output(tmp_path: Path) -> None:
     path = tmp_path / "tasks.json"
     shards = [{"shard": shard, "shard_id": 1} for shard in SHARDS]
     path.write_text(

@@ -1,4 +1,4 @@
-"""Every scheme on one small bilingual case: the contract of the interface, and what each one is for."""
+"""All memory systems on one small bilingual case: the interface contract, and the purpose of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from thinkback.llms.scripted import ScriptedLLM
 from thinkback_lab.cases import HistoryItem, Question
 from thinkback_lab.errors import LabError
 from thinkback_lab.harness import Setup
-from thinkback_lab.systems.fuzzy_original import keyword_overlap, shared_vocabulary, time_factor
+from thinkback_lab.systems.dialogue_simulation import keyword_overlap, shared_vocabulary, time_factor
 from thinkback_lab.systems.interface import (
     MemorySystem,
     MemoryType,
@@ -69,7 +69,7 @@ def memory(
 ) -> Iterator[MemorySystem | OracleSystem]:
     made = find_system(spec)(tools)
     try:
-        made.tell(items)
+        made.add_items(items)
         yield made
     finally:
         getattr(made, "close", lambda: None)()
@@ -78,8 +78,8 @@ def memory(
 def ask(
     made: MemorySystem | OracleSystem, question: str, k: int, gold: tuple[str, ...] = ("fish",)
 ) -> Sequence[RetrievedMemory]:
-    if hasattr(made, "recall_knowing"):
-        return made.recall_knowing(Question(id="q", text=question, at=LATER, gold=gold), k)
+    if hasattr(made, "recall_with_gold"):
+        return made.recall_with_gold(Question(id="q", text=question, at=LATER, gold=gold), k)
     return made.recall(question, k, LATER)
 
 
@@ -89,12 +89,12 @@ LEARNS_BY_BEING_ASKED = ("memorybank", "thinkback:fading")
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_at_most_k_come_back_best_first_and_from_what_was_told(spec: str, tools: Resources) -> None:
+def test_recall_returns_at_most_k_best_first_from_stored_items(spec: str, tools: Resources) -> None:
     with memory(spec, tools) as made:
         for k in (1, 3):
             for question in QUESTIONS:
                 found = ask(made, question, k)
-                assert len(found) <= k or getattr(made, "whole", False)
+                assert len(found) <= k or getattr(made, "returns_everything", False)
                 for each in found:
                     assert each.text.strip()
                     assert each.sources
@@ -102,7 +102,7 @@ def test_at_most_k_come_back_best_first_and_from_what_was_told(spec: str, tools:
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_the_same_history_gives_the_same_memories(spec: str, tools: Resources) -> None:
+def test_same_history_gives_same_memories(spec: str, tools: Resources) -> None:
     def asked() -> list[Sequence[RetrievedMemory]]:
         with memory(spec, tools) as made:
             return [ask(made, question, 3) for question in QUESTIONS]
@@ -111,17 +111,17 @@ def test_the_same_history_gives_the_same_memories(spec: str, tools: Resources) -
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_told_in_parts_or_at_once_is_the_same(spec: str, tools: Resources) -> None:
+def test_adding_in_parts_or_at_once_is_equal(spec: str, tools: Resources) -> None:
     with memory(spec, tools, ITEMS[:2]) as parts, memory(spec, tools) as once:
         if spec not in LEARNS_BY_BEING_ASKED:
             ask(parts, "今天天气怎么样？", 1)  # whatever was built so far must be built anew
-        parts.tell(ITEMS[2:])
+        parts.add_items(ITEMS[2:])
         for question in QUESTIONS:
             assert ask(parts, question, 3) == ask(once, question, 3)
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_an_empty_history_gives_nothing(spec: str, tools: Resources) -> None:
+def test_empty_history_recalls_nothing(spec: str, tools: Resources) -> None:
     with memory(spec, tools, ()) as made:
         assert list(ask(made, QUESTIONS[0], 3, gold=())) == []
 
@@ -131,7 +131,7 @@ def test_an_empty_history_gives_nothing(spec: str, tools: Resources) -> None:
     ["raw", "bm25", "dense", "thinkback", "memorybank", "scm", "tim:001", "oracle"]
     + [f"thinkback:{name}" for name in ("fuzzy", "perltqa", "bm25")],
 )
-def test_what_was_asked_for_comes_first(spec: str, tools: Resources) -> None:
+def test_matching_item_comes_first(spec: str, tools: Resources) -> None:
     with memory(spec, tools) as made:
         assert "fish" in ask(made, QUESTIONS[0], 1, gold=("fish",))[0].sources
         assert "cat" in ask(made, "我的猫叫什么？", 1, gold=("cat",))[0].sources
@@ -140,7 +140,7 @@ def test_what_was_asked_for_comes_first(spec: str, tools: Resources) -> None:
 # --- what needs no search ---------------------------------------------------------------------
 
 
-def test_no_memory_remembers_nothing_and_the_full_context_everything_newest_first(tools: Resources) -> None:
+def test_no_memory_recalls_nothing_and_full_history_everything_newest_first(tools: Resources) -> None:
     with memory("none", tools) as none, memory("full", tools) as full, memory("last:2", tools) as last:
         assert ask(none, QUESTIONS[0], 5) == []
         newest = [each.id for each in reversed(ITEMS)]
@@ -148,7 +148,7 @@ def test_no_memory_remembers_nothing_and_the_full_context_everything_newest_firs
         assert [found.sources[0] for found in ask(last, QUESTIONS[0], 1)] == newest[:2]
 
 
-def test_the_wrong_memories_are_near_but_never_gold(tools: Resources) -> None:
+def test_wrong_retrieval_is_similar_but_never_gold(tools: Resources) -> None:
     with memory("wrong", tools) as wrong, memory("bm25", tools) as right:
         near = [found.sources[0] for found in ask(right, QUESTIONS[0], 5)]
         assert near[0] == "fish"
@@ -158,7 +158,7 @@ def test_the_wrong_memories_are_near_but_never_gold(tools: Resources) -> None:
 # --- words ------------------------------------------------------------------------------------
 
 
-def test_words_are_stems_characters_and_pairs() -> None:
+def test_tokens_are_stems_characters_and_pairs() -> None:
     assert tokenize("Running in 爱吃面, cats_2!") == [
         "run",
         "in",
@@ -172,7 +172,7 @@ def test_words_are_stems_characters_and_pairs() -> None:
     ]
 
 
-def test_bm25_prefers_rare_words_keeps_order_among_equals_and_returns_no_stranger(tools: Resources) -> None:
+def test_bm25_prefers_rare_words_and_returns_only_matches(tools: Resources) -> None:
     told = [item(str(number), 0, text) for number, text in enumerate(
         ["the green tea", "the tea", "the tea", "the pagoda", "!?"])]  # fmt: skip
     with memory("bm25", tools, told) as made:
@@ -180,18 +180,16 @@ def test_bm25_prefers_rare_words_keeps_order_among_equals_and_returns_no_strange
         assert ask(made, "unheard", 5) == []
 
 
-def test_a_missing_library_names_its_install_command(
-    tools: Resources, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_library_names_install_command(tools: Resources, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bm25s", None)
-    with pytest.raises(LabError, match=r"bm25s is not installed: pip install 'thinkback\[lab\]'"):
+    with pytest.raises(LabError, match=r"bm25s is not installed: pip install thinkback-lab"):
         find_system("bm25")(tools)
 
 
 # --- thinkback and TiM ------------------------------------------------------------------------
 
 
-def test_a_thought_counts_through_the_turn_it_was_drawn_from(tools: Resources) -> None:
+def test_thought_is_scored_through_its_source_turn(tools: Resources) -> None:
     with memory("thinkback", tools) as made:
         raw = {item.text for item in ITEMS}
         found = [each for asked in QUESTIONS for each in ask(made, asked, 5) if each.text not in raw]
@@ -199,16 +197,16 @@ def test_a_thought_counts_through_the_turn_it_was_drawn_from(tools: Resources) -
         assert all(each.sources for each in found)
 
 
-def test_thinkback_answers_as_of_the_time_it_is_asked(tools: Resources) -> None:
+def test_thinkback_answers_as_of_question_time(tools: Resources) -> None:
     made = ThinkbackSystem(tools)
-    made.tell(ITEMS)
+    made.add_items(ITEMS)
     made.recall(QUESTIONS[0], 3, LATER)
     turn = made.memory.remember("And now?")
     made.close()
     assert turn.at == LATER
 
 
-def test_tim_recalls_thoughts_of_the_questions_group_only(tools: Resources) -> None:
+def test_tim_recalls_only_thoughts_of_question_group(tools: Resources) -> None:
     rows = [ThoughtRow(f"fact {number} of {number * 7}", (str(number),), f"fact {number} of {number * 7}")
             for number in range(300)]  # fmt: skip
     table = HashTable(rows, tools.embedder.embed)
@@ -222,23 +220,23 @@ def test_tim_recalls_thoughts_of_the_questions_group_only(tools: Resources) -> N
     assert {each.text for each in table.nearest(asked, 300, -1.0)} == mates - {"fact 12 of 84"}
 
 
-def test_tim_falls_back_on_the_bank_but_not_in_the_first_paper(tools: Resources) -> None:
+def test_tim_falls_back_to_raw_turns_except_in_arxiv_paper(tools: Resources) -> None:
     told = (item("rain", 0, "Rainy again!", "Indeed."), item("snow", 1, "Snowy again!", "Indeed."))
     with memory("tim:002", tools, told) as first, memory("tim:001", tools, told) as later:
         assert ask(first, "Was it snowy?", 1) == []
         assert [found.sources for found in ask(later, "Was it snowy?", 1)] == [("snow",)]
 
 
-def test_tim_takes_a_knowledge_note_for_a_thought(tools: Resources) -> None:
+def test_tim_treats_knowledge_note_as_thought(tools: Resources) -> None:
     told = [item("k", 0, "云台寺 门票 五十元", kind="knowledge")]
     with memory("tim:002", tools, told) as made:
         assert ask(made, told[0].text, 1)[0].sources == ("k",)
 
 
-def test_only_algorithm_1_retires_across_groups(tools: Resources) -> None:
+def test_only_algorithm_1_supersedes_across_groups(tools: Resources) -> None:
     def held(paper: str, groups: tuple[int, int]) -> set[str]:
         made = TiM(tools, PAPERS[paper])
-        made.tell([item("1", 0, "I live in Lyon."), item("2", 1, "I moved house, now I live in Oslo.")])
+        made.add_items([item("1", 0, "I live in Lyon."), item("2", 1, "I moved house, now I live in Oslo.")])
         thoughts = [each for each in made.thinkback.memory.thoughts(current=False) if "live" in each.sentence]
         older, newer = (next(each for each in thoughts if city in each.objects) for city in ("Lyon", "Oslo"))
         kept = made.current_ids(thoughts, {older.id: groups[0], newer.id: groups[1]})
@@ -253,7 +251,7 @@ def test_only_algorithm_1_retires_across_groups(tools: Resources) -> None:
 # --- MemoryBank and SCM -----------------------------------------------------------------------
 
 
-def test_retention_falls_by_the_day_and_a_recall_slows_it() -> None:
+def test_retention_decays_daily_and_recall_slows_it() -> None:
     trace = MemoryTrace("text", ("id",), np.zeros(2, np.float32), START)
     assert trace.retention(START + timedelta(days=1)) == pytest.approx(math.exp(-1))
     assert trace.retention(START - timedelta(days=1)) == 1.0
@@ -262,18 +260,18 @@ def test_retention_falls_by_the_day_and_a_recall_slows_it() -> None:
     assert trace.retention(START + timedelta(days=3)) == pytest.approx(math.exp(-2 / 2))
 
 
-def test_memorybank_keeps_what_is_recalled_above_its_equals(tools: Resources) -> None:
+def test_memorybank_prefers_recalled_memory_among_equals(tools: Resources) -> None:
     told = [item("old", 0, "I fed the horses."), item("new", 3, "I fed the horses.")]
     with memory("memorybank", tools, told) as made:
         assert [found.sources for found in ask(made, "Who fed the horses?", 1)] == [("new",)]
     with memory("memorybank", tools, told[:1]) as made:
         for _ in range(5):
             made.recall("Who fed the horses?", 1, START + timedelta(days=1))  # type: ignore[union-attr]
-        made.tell(told[1:])
+        made.add_items(told[1:])
         assert [found.sources for found in ask(made, "Who fed the horses?", 1)] == [("old",)]
 
 
-def test_summary_sums_up_the_sessions_that_are_over_and_gives_this_one_as_it_is(tools: Resources) -> None:
+def test_summary_system_summarises_past_sessions_and_keeps_current_one(tools: Resources) -> None:
     told = [
         item("ferry", 0, "The ferry to Bergen was late.", session="one"),
         item("yes", 0, "Yes.", session="one"),
@@ -288,7 +286,7 @@ def test_summary_sums_up_the_sessions_that_are_over_and_gives_this_one_as_it_is(
     assert ask(find_system("summary")(tools), "Anything?", 1) == []
 
 
-def test_a_days_summary_counts_through_what_it_retells_only(tools: Resources) -> None:
+def test_daily_summary_is_scored_only_for_what_it_retells(tools: Resources) -> None:
     told = [item(str(number), 0, text) for number, text in enumerate(
         ["The ferry to Bergen was late.", "Ok.", "We took the ferry to Bergen with Ada.", "Soup with Ada.",
          "Yes."])]  # fmt: skip
@@ -299,7 +297,7 @@ def test_a_days_summary_counts_through_what_it_retells_only(tools: Resources) ->
     assert by_model.sources == ("0", "2")
 
 
-def test_scm_gives_the_last_turn_always_and_more_only_where_memory_is_needed(tools: Resources) -> None:
+def test_scm_always_returns_last_turn_and_more_if_memory_is_needed(tools: Resources) -> None:
     with memory("scm", tools) as made:
         assert [found.sources for found in ask(made, "Compute 12 * 7.", 3)] == [("cat",)]
         needed = [found.sources[0] for found in ask(made, QUESTIONS[0], 3)]
@@ -307,15 +305,15 @@ def test_scm_gives_the_last_turn_always_and_more_only_where_memory_is_needed(too
         assert needed[-1] == "cat"
 
 
-def test_scm_asks_a_model_where_there_is_one(tools: Resources) -> None:
+def test_scm_asks_model_if_there_is_one(tools: Resources) -> None:
     llm = ScriptedLLM({"Message: Compute": "No.", "Message": "yes"})
     made = SCM(replace(tools, llm=llm))
-    made.tell(ITEMS)
+    made.add_items(ITEMS)
     assert not made.needs_memory("Compute what we said.")
     assert made.needs_memory("12 * 7?")
 
 
-def test_scm_shortens_what_is_too_long(tools: Resources) -> None:
+def test_scm_shortens_long_results(tools: Resources) -> None:
     long = item("long", 0, " ".join(f"Sentence {number} is about my garden." for number in range(900)))
     with memory("scm", tools, [long, *ITEMS]) as made:
         found = {each.sources[0]: each.text for each in ask(made, "What about my garden?", 3)}
@@ -326,7 +324,7 @@ def test_scm_shortens_what_is_too_long(tools: Resources) -> None:
 # --- seed 003 ---------------------------------------------------------------------------------
 
 
-def test_seed_003_scores_as_described() -> None:
+def test_fuzzy_original_scores_as_described() -> None:
     asked, seen = frozenset({"cook", "fish"}), frozenset({"cooked", "fish", "sister"})
     assert keyword_overlap(asked, seen) == pytest.approx(2 / 3)  # cook is contained in cooked
     assert shared_vocabulary(asked, seen) == pytest.approx(1 / math.sqrt(6))
@@ -334,7 +332,7 @@ def test_seed_003_scores_as_described() -> None:
     assert hours == pytest.approx([1.0, 0.85, 0.7, 0.7])
 
 
-def test_seed_003_and_its_faults(tools: Resources) -> None:
+def test_fuzzy_original_has_documented_faults(tools: Resources) -> None:
     unlike = [item(str(number), 0, f"{name} sings") for number, name in enumerate("abcdefgh")]
     with memory("fuzzy-original", tools, [*unlike, item("q", 1, QUESTIONS[0])]) as made:
         found = [each.sources[0] for each in ask(made, QUESTIONS[0], 10)]
@@ -355,7 +353,7 @@ def test_classification_decides_among_good_matches(tools: Resources) -> None:
             return {"semantic": semantic, "episodic": 1 - semantic}
 
         made = ClassifiedRetrieval(tools, classify)
-        made.tell(told)
+        made.add_items(told)
         return made.recall("nurse Li Wei night", 1, LATER)[0]
 
     assert first(0.9).sources == ("job",)
@@ -365,13 +363,13 @@ def test_classification_decides_among_good_matches(tools: Resources) -> None:
     assert first(0.9).score == pytest.approx(0.45 + 0.5 / (1 + math.exp(-points["job"])))
 
 
-def test_one_kind_alone_finds_nothing_of_the_other(tools: Resources) -> None:
+def test_single_type_finds_nothing_of_other_type(tools: Resources) -> None:
     with memory("semantic", tools) as semantic, memory("episodic", tools) as episodic:
         assert [found.sources for found in ask(semantic, "Who is a nurse by the river?", 5)] == [("job",)]
         assert [found.sources for found in ask(episodic, "Who is a nurse by the river?", 1)] == [("run",)]
 
 
-def test_the_classifier_learns_from_what_it_is_given() -> None:
+def test_classifier_learns_from_its_questions() -> None:
     learned = TrainedClassifier(load_examples())
     unseen: list[tuple[str, MemoryType]] = [
         ("What is Paula's job?", "semantic"),
@@ -388,11 +386,11 @@ def test_the_classifier_learns_from_what_it_is_given() -> None:
         [(text, "semantic" if kind == "episodic" else "episodic") for text, kind in load_examples()]
     )
     assert turned("What is Paula's job?")["semantic"] < 0.5
-    with pytest.raises(LabError, match="both kinds"):
+    with pytest.raises(LabError, match="both types"):
         TrainedClassifier([("Who?", "semantic")])
 
 
-def test_a_model_classifies_by_one_word_and_may_not_know() -> None:
+def test_model_classifies_by_one_word_and_may_be_undecided() -> None:
     llm = ScriptedLLM(["Episodic.", "It is semantic", "semantic or episodic", "hm"])
     asked = LLMClassifier(llm, few_shot_examples())
     assert asked("When?") == {"episodic": 1.0, "semantic": 0.0}
@@ -403,11 +401,11 @@ def test_a_model_classifies_by_one_word_and_may_not_know() -> None:
     assert {text.isascii() for text, _ in few_shot_examples()} == {True, False}
 
 
-def test_a_model_is_asked_only_if_the_run_has_one(tools: Resources) -> None:
+def test_model_classifier_needs_model(tools: Resources) -> None:
     with pytest.raises(LabError, match="--llm"):
         find_system("perltqa:zero")(tools)
     llm = ScriptedLLM({"Which kind holds": "episodic"})
     made = find_system("perltqa:zero")(replace(tools, llm=llm))
-    made.tell(ITEMS)
+    made.add_items(ITEMS)
     assert ask(made, "Which fish did I cook?", 1)[0].sources == ("fish",)
     assert len(llm.calls) == 1

@@ -1,4 +1,4 @@
-"""Somebody else's memory: what it does wrongly is told in one line, what it does right goes through."""
+"""Third-party memory systems: faults are reported in one line, valid results pass."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Gives:
     """A memory that gives what it is made with."""
 
     def __init__(self, given: Callable[[], Any], whole: bool = False) -> None:
-        self.given, self.whole = given, whole
+        self.given, self.returns_everything = given, whole
 
-    def tell(self, items: Sequence[HistoryItem]) -> None:
+    def add_items(self, items: Sequence[HistoryItem]) -> None:
         self.told = items
 
     def recall(self, question: str, k: int, at: datetime) -> Any:
@@ -36,13 +36,13 @@ class Gives:
 
 def recalled(given: Callable[[], Any], k: int = 2, *, whole: bool = False) -> Sequence[RetrievedMemory]:
     memory = check_system(lambda _: Gives(given, whole), "mine.py:Mine")(KIT)
-    memory.tell([TEA])
+    memory.add_items([TEA])
     assert hasattr(memory, "recall")
     given_back: Sequence[RetrievedMemory] = memory.recall("tea?", k, NOON)
     return given_back
 
 
-def test_what_is_right_goes_through_in_plain_numbers() -> None:
+def test_valid_result_passes_with_plain_numbers() -> None:
     (plain,) = recalled(lambda: found("tea", ["tea"], np.float32(0.5)))
     assert plain == RetrievedMemory("tea", ("tea",), 0.5)
     assert type(plain.score) is float
@@ -61,49 +61,49 @@ def fails() -> list[RetrievedMemory]:
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        (fails, r"recall failed: KeyError: 'tea' \(.*test_guarded\.py, line \d+\)"),
-        (lambda: None, "recall gave None: a list of Found"),
-        (lambda: "tea", "recall gave 'tea': a list of Found"),
-        (lambda: ["tea"], "recall gave 'tea' among its memories"),
-        (lambda: [RetrievedMemory("tea", ())] * 3, "3 memories where 2 were asked for"),
-        (lambda: found("tea", "tea"), "sources are a tuple of item ids, not 'tea'"),
-        (lambda: found("tea", (1,)), "sources are a tuple of item ids"),
-        (lambda: found("tea", ("coffee",)), "'coffee' is no item that it was told"),
+        (fails, r"recall failed: KeyError: 'tea' \(.*test_systems_external\.py, line \d+\)"),
+        (lambda: None, "recall returned None: expected a list of RetrievedMemory"),
+        (lambda: "tea", "recall returned 'tea': expected a list"),
+        (lambda: ["tea"], "recall returned 'tea' in its list"),
+        (lambda: [RetrievedMemory("tea", ())] * 3, "3 memories where 2 were requested"),
+        (lambda: found("tea", "tea"), "sources must be a tuple of item ids, not 'tea'"),
+        (lambda: found("tea", (1,)), "sources must be a tuple of item ids"),
+        (lambda: found("tea", ("coffee",)), "'coffee' is not the id of a stored item"),
         (lambda: found("tea", (), float("nan")), "score nan"),
         (lambda: found("tea", (), "high"), "score 'high'"),
-        (lambda: found(7, ()), "a Found is wanted"),
+        (lambda: found(7, ()), "expected a RetrievedMemory"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_scheme(given: Callable[[], Any], complaint: str) -> None:
+def test_invalid_result_is_reported_with_scheme(given: Callable[[], Any], complaint: str) -> None:
     with pytest.raises(LabError, match=f"^mine.py:Mine: .*{complaint}"):
         recalled(given)
 
 
-def test_a_scheme_that_makes_no_memory() -> None:
+def test_factory_without_memory_is_rejected() -> None:
     def broken(_: Resources) -> Gives:
         raise OSError("no")
 
     with pytest.raises(LabError, match=r"mine: cannot be made: OSError: no"):
         check_system(broken, "mine")(KIT)
-    with pytest.raises(LabError, match="mine: object has no method 'tell'"):
+    with pytest.raises(LabError, match="mine: object has no method 'add_items'"):
         check_system(lambda _: object(), "mine")(KIT)
 
 
-def test_one_that_is_told_the_gold_is_guarded_alike() -> None:
+def test_oracle_system_is_checked_too() -> None:
     class Knowing:
-        def tell(self, items: Sequence[HistoryItem]) -> None: ...
+        def add_items(self, items: Sequence[HistoryItem]) -> None: ...
 
-        def recall_knowing(self, question: Question, k: int) -> list[RetrievedMemory]:
+        def recall_with_gold(self, question: Question, k: int) -> list[RetrievedMemory]:
             return [RetrievedMemory("gold", question.gold)]
 
         def close(self) -> None:
             raise ValueError("shut")
 
     memory = check_system(lambda _: Knowing(), "mine")(KIT)
-    memory.tell([TEA])
-    assert hasattr(memory, "recall_knowing")
+    memory.add_items([TEA])
+    assert hasattr(memory, "recall_with_gold")
     assert not hasattr(memory, "recall")
-    (gold,) = memory.recall_knowing(Question(id="1", text="?", at=NOON, gold=("tea",)), 1)
+    (gold,) = memory.recall_with_gold(Question(id="1", text="?", at=NOON, gold=("tea",)), 1)
     assert gold.sources == ("tea",)
     with pytest.raises(LabError, match="close failed: ValueError: shut"):
         memory.close()  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""How every experiment treats a memory: opened and released, asked, and read with its speakers named."""
+"""How memory systems are opened, closed, asked and read."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Notes:
         return "tea"
 
 
-def test_a_memory_is_released_whatever_happens() -> None:
+def test_memory_is_closed_whatever_happens() -> None:
     closed = []
 
     class Closing(NewestFirst):
@@ -53,22 +53,22 @@ def test_a_memory_is_released_whatever_happens() -> None:
     assert len(closed) == 1
 
 
-def test_a_bound_is_told_the_gold_and_nobody_else() -> None:
+def test_only_oracle_gets_gold() -> None:
     for scheme, ids in ((GoldRetrieval, [("tea",)]), (NewestFirst, [("note",), ("tea",)])):
         with open_system(scheme, KIT) as memory:
-            memory.tell([TEA, NOTE])
+            memory.add_items([TEA, NOTE])
             assert [each.sources for each in recall_memories(memory, ASKED, 5)] == ids
 
 
-def test_what_is_read_whole_is_read_whole() -> None:
+def test_system_that_returns_everything_is_read_completely() -> None:
     with open_system(NewestFirst, KIT) as whole, open_system(GoldRetrieval, KIT) as bound:
-        whole.tell([TEA, NOTE])
+        whole.add_items([TEA, NOTE])
         found = recall_memories(whole, ASKED, 1)
         assert (count_read(whole, found, 1), count_read(bound, found, 1)) == (2, 1)
         assert reader_texts(found, [TEA, NOTE]) == ["Ann lives in Lyon", "User: I drink tea\nAssistant: Nice"]
 
 
-def test_every_reader_is_told_who_speaks(tmp_path: Path) -> None:
+def test_reader_texts_have_speakers(tmp_path: Path) -> None:
     def newest(parts: Resources) -> NewestFirst:
         return NewestFirst(parts)
 

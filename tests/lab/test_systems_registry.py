@@ -1,4 +1,4 @@
-"""Finding a memory system: by name, by argument, in a module, in a file, in an installed package."""
+"""Lookup of memory systems: by name, argument, module, file and installed package."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Mine:
     kit: object
     held: list[str] | None = None
 
-    def tell(self, items):
+    def add_items(self, items):
         self.held = [item.text for item in items]
 
     def recall(self, question, k, at):
@@ -46,14 +46,14 @@ def mine(tmp_path: Path) -> Path:
 
 def recalled(scheme: SystemFactory, question: str) -> list[RetrievedMemory]:
     memory = scheme(load_resources(Setup(embedder="hashing")))
-    memory.tell(
+    memory.add_items(
         [HistoryItem(id="tea", query="I drink tea", at=NOON), HistoryItem(id="bus", query="A bus", at=NOON)]
     )
     assert hasattr(memory, "recall")
     return list(memory.recall(question, 1, NOON))
 
 
-def test_a_name_a_module_and_a_file(mine: Path) -> None:
+def test_find_by_name_module_and_file(mine: Path) -> None:
     assert find_system("raw") is RawTurns
     assert (
         recalled(find_system("thinkback_lab.systems.baselines:BM25"), "tea?") == recalled(BM25, "tea?") != []
@@ -61,7 +61,7 @@ def test_a_name_a_module_and_a_file(mine: Path) -> None:
     assert recalled(find_system(f"{mine}:Mine"), "tea?") == []
 
 
-def test_a_file_may_have_the_name_of_a_module_that_is_loaded(tmp_path: Path) -> None:
+def test_file_may_have_name_of_loaded_module(tmp_path: Path) -> None:
     path = tmp_path / "json.py"
     path.write_text(MINE, "utf-8")
     json = sys.modules["json"]
@@ -69,8 +69,8 @@ def test_a_file_may_have_the_name_of_a_module_that_is_loaded(tmp_path: Path) -> 
     assert sys.modules["json"] is json
 
 
-def test_an_installed_package_brings_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = EntryPoint("theirs", "thinkback_lab.systems.baselines:Raw", registry.ENTRY_POINT_GROUP)
+def test_installed_package_provides_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("theirs", "thinkback_lab.systems.baselines:RawTurns", registry.ENTRY_POINT_GROUP)
     broken = EntryPoint("broken", "thinkback_lab.systems.baselines:Rare", registry.ENTRY_POINT_GROUP)
     monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints([point, broken]))
     assert recalled(find_system("theirs"), "bus") == recalled(RawTurns, "bus") != []
@@ -90,20 +90,20 @@ def test_every_name_is_described_with_its_argument() -> None:
 @pytest.mark.parametrize(
     ("spec", "complaint"),
     [
-        ("nothing", "no scheme 'nothing': there are none, raw, bm25"),
+        ("nothing", "unknown scheme 'nothing': choose from none, raw, bm25"),
         ("raw:5", "raw takes no argument"),
-        ("last:", "N may stand there"),
-        ("last:few", "whole number"),
-        ("last:0", "whole number"),
+        ("last:", "missing argument N"),
+        ("last:few", "number of turns"),
+        ("last:0", "number of turns"),
         ("tim:003", "000, 001, 002"),
         ("perltqa:half", "plain, shipped, zero, few"),
-        ("no.such.module:Name", "there is no module no; there are none"),
+        ("no.such.module:Name", "there is no module no; choose from none"),
         ("thinkback_lab.systems.baselines:Rare", "it has .*Raw"),
-        ("thinkback_lab.systems.memorybank:WEIGHT", "float is not callable"),
+        ("thinkback_lab.systems.memorybank:RETENTION_WEIGHT", "float is not callable"),
         ("nowhere.py:Name", r"nowhere\.py: no such file"),
     ],
 )
-def test_what_is_not_there_is_told_with_what_is(spec: str, complaint: str) -> None:
+def test_unknown_name_lists_known_ones(spec: str, complaint: str) -> None:
     with pytest.raises(LabError, match=complaint):
         find_system(spec)
 
@@ -118,7 +118,7 @@ def test_what_is_not_there_is_told_with_what_is(spec: str, complaint: str) -> No
         ("Mine = 1", "int is not callable"),
     ],
 )
-def test_a_strangers_file_that_fails_says_how(mine: Path, text: str, complaint: str) -> None:
+def test_failing_file_is_reported(mine: Path, text: str, complaint: str) -> None:
     mine.write_text(text, "utf-8")
     with pytest.raises(LabError, match=complaint):
         find_system(f"{mine}:Mine")

@@ -1,4 +1,4 @@
-"""The run's embedder: a text is embedded once, whoever asks, and a failure is not kept."""
+"""Shared embedder: each text is embedded once, and failures are not cached."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Counting:
         return np.array([[len(text), 1] for text in texts], dtype=np.float32)
 
 
-def test_new_texts_go_on_as_one_batch_and_known_ones_not_at_all() -> None:
+def test_new_texts_are_one_batch_and_known_ones_cached() -> None:
     inner = Counting()
     cache = CachingEmbedder(inner)
     assert cache.embed(["a", "bbb", "a"])[:, 0].tolist() == [1, 3, 1]
@@ -48,7 +48,7 @@ def test_new_texts_go_on_as_one_batch_and_known_ones_not_at_all() -> None:
     assert cache.embed([]).shape == (0, 2)
 
 
-def test_what_a_caller_does_to_its_rows_is_its_own_affair() -> None:
+def test_returned_rows_are_copies() -> None:
     cache = CachingEmbedder(Counting())
     cache.embed(["a"])[:] = 9
     assert cache.embed(["a"]).tolist() == [[1, 1]]
@@ -71,7 +71,7 @@ def test_threads_share_the_work() -> None:
     assert len(seen) == len(set(seen)) == 26
 
 
-def test_a_failure_is_raised_and_tried_again() -> None:
+def test_failure_is_raised_and_retried() -> None:
     inner = Counting()
     cache = CachingEmbedder(inner)
     with pytest.raises(ValueError, match="bad"):
@@ -80,7 +80,7 @@ def test_a_failure_is_raised_and_tried_again() -> None:
     assert cache.embed(["bad", "good"])[:, 0].tolist() == [3, 4]
 
 
-def test_a_kit_has_the_embedder_of_its_setup() -> None:
+def test_resources_have_embedder_of_setup() -> None:
     tools = load_resources(Setup(embedder="hashing"))
     assert (tools.embedder.name, tools.llm) == ("hashing-256", None)
     (one, other) = tools.embedder.embed(["tea", "green tea"])

@@ -1,4 +1,4 @@
-"""The papers' tables from finished runs: each run in its place, gaps with the command that fills them."""
+"""The papers' tables from finished runs: placement of runs, and commands for gaps."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run(path: Path, dataset: str, scheme: str, metrics: dict[str, float], **over
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_without_runs_a_table_has_the_papers_figures_and_says_what_would_fill_it(name: str) -> None:
+def test_table_without_runs_has_published_figures_and_commands(name: str) -> None:
     (sheet,) = made("--table", name).values()
     assert any(row["source"] == "paper" for row in sheet["rows"])
     assert all(len(row["cells"]) == len(sheet["columns"]) for row in sheet["rows"])
@@ -65,13 +65,13 @@ def test_without_runs_a_table_has_the_papers_figures_and_says_what_would_fill_it
         published.TIM_3,
     ],
 )
-def test_the_papers_figures_are_shares_and_every_row_is_whole(figures: dict[Any, tuple[str, ...]]) -> None:
+def test_published_figures_are_shares_and_rows_complete(figures: dict[Any, tuple[str, ...]]) -> None:
     assert len({len(row) for row in figures.values()}) == 1
     most = 100 if figures is published.TIM_3 else 3
     assert all(0 <= float(cell) <= most for row in figures.values() for cell in row)
 
 
-def test_tim_2_finds_the_place_of_every_run(tmp_path: Path) -> None:
+def test_tim_2_places_every_run(tmp_path: Path) -> None:
     judged = {"hit@5": 0.9, "correctness": 0.1, "judge_correctness": 0.6, "judge_coherence": 0.8}
     folders = [
         run(tmp_path / "a", "gvd", "thinkback", judged),
@@ -102,7 +102,7 @@ def test_tim_2_finds_the_place_of_every_run(tmp_path: Path) -> None:
     assert any(line.startswith("coherence: thinkback-lab judge b d") for line in sheet["missing"])
 
 
-def test_the_papers_rmd_is_not_set_beside_a_stand_in(tmp_path: Path) -> None:
+def test_published_rmd_is_not_beside_substitute(tmp_path: Path) -> None:
     folder = run(
         tmp_path / "a", "medical", "thinkback", {"hit@5": 0.5}, settings={**MODEL, "corpus": "cmtmedqa"}
     )
@@ -112,7 +112,7 @@ def test_the_papers_rmd_is_not_set_beside_a_stand_in(tmp_path: Path) -> None:
     assert any("private" in note for note in sheet["notes"])
 
 
-def test_tim_3_sets_our_models_beside_the_papers(tmp_path: Path) -> None:
+def test_tim_3_has_our_models_beside_published_ones(tmp_path: Path) -> None:
     folders = [
         run(tmp_path / "a", "consult", "raw", {"diagnosis": 0.25, "treatment": 0.125}),
         run(tmp_path / "b", "consult", "thinkback", {"diagnosis": 0.5}),
@@ -127,7 +127,7 @@ def test_tim_3_sets_our_models_beside_the_papers(tmp_path: Path) -> None:
     assert sheet["missing"] == []
 
 
-def test_tim_4_compares_within_the_run(tmp_path: Path) -> None:
+def test_tim_4_compares_within_run(tmp_path: Path) -> None:
     sizes = {"n=140": {"n": 140, "pairwise_ms": 0.5, "tim_ms": 1.0, "tim_ratio": 2.0}}
     path = tmp_path / "timing.json"
     path.write_text(
@@ -141,7 +141,7 @@ def test_tim_4_compares_within_the_run(tmp_path: Path) -> None:
     assert sheet["rows"][1]["cells"] == ["Ours (TiM)", "140", "0.5305", "0.844"]
 
 
-def test_perltqa_3_has_a_block_for_every_setting(tmp_path: Path) -> None:
+def test_perltqa_3_has_block_per_setting(tmp_path: Path) -> None:
     folders = [
         run(
             tmp_path / "a",
@@ -162,7 +162,7 @@ def test_perltqa_3_has_a_block_for_every_setting(tmp_path: Path) -> None:
     )
 
 
-def test_perltqa_tells_languages_apart(tmp_path: Path) -> None:
+def test_perltqa_tables_distinguish_languages(tmp_path: Path) -> None:
     folders = [
         run(tmp_path / lang, "perltqa", "none", {"anchor_map": share}, settings={**MODEL, "lang": lang})
         for lang, share in (("en", 0.1), ("zh", 0.2))
@@ -171,13 +171,13 @@ def test_perltqa_tells_languages_apart(tmp_path: Path) -> None:
     assert [row[:2] for row in rows] == [["local:tiny (en)", "0.100"], ["local:tiny (zh)", "0.200"]]
 
 
-def test_perltqa_4_takes_classifications(tmp_path: Path) -> None:
+def test_perltqa_4_uses_classification_results(tmp_path: Path) -> None:
     metrics = {"precision": 0.9, "recall": 0.8, "f1": 0.85, "accuracy": 0.8}
     sheet = made(run(tmp_path / "a", "classification", "words", metrics))["perltqa-4"]
     assert ours(sheet) == [["words", "0.900", "0.800", "0.850", "0.800"]]
 
 
-def test_perltqa_5_counts_every_k_from_the_questions(tmp_path: Path) -> None:
+def test_perltqa_5_computes_every_k_from_records(tmp_path: Path) -> None:
     answered = [
         make_record(id="q1"),
         make_record(id="q2", gold=("t1", "t9")),
@@ -188,7 +188,7 @@ def test_perltqa_5_counts_every_k_from_the_questions(tmp_path: Path) -> None:
     assert any("--scheme dense" in line for line in sheet["missing"])
 
 
-def test_perltqa_6_and_7_know_their_schemes(tmp_path: Path) -> None:
+def test_perltqa_6_and_7_use_their_schemes(tmp_path: Path) -> None:
     schemes = ("none", "wrong", "oracle", "semantic", "episodic")
     folders = [
         run(tmp_path / scheme, "perltqa", scheme, {"anchor_map": at / 10, "judge_correctness": at / 20})
@@ -199,13 +199,13 @@ def test_perltqa_6_and_7_know_their_schemes(tmp_path: Path) -> None:
     assert ours(told["perltqa-7"]) == [["local:tiny", "0.300", "0.150", None, "0.400", "0.200", None]]
 
 
-def test_only_tables_that_these_runs_fill_are_printed(tmp_path: Path) -> None:
+def test_only_filled_tables_are_printed(tmp_path: Path) -> None:
     folder = write_finished_run(tmp_path / "a", make_records(0.5))
     assert list(made(folder)) == ["tim-2"]
     assert list(made()) == list(TABLES)
 
 
-def test_a_row_is_one_line_however_wide(tmp_path: Path) -> None:
+def test_row_is_one_line_however_wide(tmp_path: Path) -> None:
     folder = write_finished_run(
         tmp_path / "a",
         [make_record()],
@@ -219,10 +219,10 @@ def test_a_row_is_one_line_however_wide(tmp_path: Path) -> None:
     )
 
 
-def test_what_is_no_table_or_no_run_is_told(tmp_path: Path) -> None:
-    assert "no table 'tim-9': choose from tim-2" in lab("--table", "tim-9").stderr
-    assert "is no run's folder" in lab(tmp_path).stderr
+def test_unknown_table_or_run_is_reported(tmp_path: Path) -> None:
+    assert "unknown table 'tim-9': choose from tim-2" in lab("--table", "tim-9").stderr
+    assert "is not the folder of a run" in lab(tmp_path).stderr
     (tmp_path / "x.json").write_text("{}")
-    assert "has no 'dataset'" in lab(tmp_path / "x.json").stderr
+    assert "'dataset' is missing" in lab(tmp_path / "x.json").stderr
     (tmp_path / "x.json").write_text('{"dataset": "gvd", "scheme": "x", "metrics": 3, "settings": {}}')
-    assert "has no 'metrics'" in lab(tmp_path / "x.json").stderr
+    assert "'metrics' is missing" in lab(tmp_path / "x.json").stderr

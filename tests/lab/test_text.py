@@ -1,4 +1,4 @@
-"""Signs, sentences and cost of a text: the laboratory's own reading, alike for every memory."""
+"""Text functions: Chinese characters, sentences, token counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from thinkback_lab.text import contains_chinese, count_tokens, printable_text, split_sentences
 
 
-def test_han_is_told_from_other_signs() -> None:
+def test_chinese_is_detected() -> None:
     assert contains_chinese("Anna 安娜")
     assert contains_chinese("㐀")
     assert not contains_chinese("Anna, あ, 。")
@@ -28,13 +28,13 @@ def test_sentences_end_at_their_marks(text: str, parts: list[str]) -> None:
 
 
 @given(st.text(max_size=60))
-def test_sentences_lose_nothing_but_space(text: str) -> None:
+def test_sentences_lose_only_spaces(text: str) -> None:
     assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
 
 
-def test_a_chinese_sign_costs_one_token_and_four_letters_one() -> None:
+def test_token_count_of_chinese_and_letters() -> None:
     assert [count_tokens(text) for text in ("", "four", "fours", "四个字", "四个 ab，")] == [0, 1, 2, 3, 4]
 
 
-def test_what_cannot_be_shown_is_a_space() -> None:
+def test_unprintable_characters_become_spaces() -> None:
     assert printable_text("a\x1b[31m\u202eb\nc\ud800红") == "a [31m b\nc 红"

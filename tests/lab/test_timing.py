@@ -1,4 +1,4 @@
-"""Retrieval time: what is timed finds what it should, and the result has the common shape."""
+"""Retrieval timing: the searches find what they should, and results have the common form."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def unit(rows: int, seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float3
     return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True))
 
 
-def test_sentences_differ_and_depend_on_the_seed_alone() -> None:
+def test_sentences_are_distinct_and_depend_on_seed() -> None:
     assert len(set(make_sentences(500, 1))) == 500
     assert make_sentences(500, 1)[:140] == make_sentences(140, 1)
     assert make_sentences(20, 1) != make_sentences(20, 2)
     assert len(set(make_questions(100, 1))) == 100
 
 
-def test_the_loop_and_the_product_find_the_same() -> None:
+def test_loop_and_product_find_the_same() -> None:
     memory, asked = unit(80, 1), unit(6, 2)
     for number in range(6):
         (slow_ms, slow), (fast_ms, fast) = (
@@ -49,7 +49,7 @@ def test_the_loop_and_the_product_find_the_same() -> None:
         assert min(slow_ms, fast_ms) > 0
 
 
-def test_a_group_holds_only_what_hashes_alike_and_finds_a_memory_by_itself() -> None:
+def test_group_contains_same_hashes_and_finds_memory_itself() -> None:
     memory = unit(300, 3)
     way = group_search(memory, memory, seed=1)
     for number in range(0, 300, 17):
@@ -60,7 +60,7 @@ def test_a_group_holds_only_what_hashes_alike_and_finds_a_memory_by_itself() -> 
     assert all(number not in opposite.search(number)[1] for number in range(0, 300, 17))
 
 
-def test_the_result_has_the_common_shape_and_its_ratios_are_its_own() -> None:
+def test_result_has_common_form_and_consistent_ratios() -> None:
     with Memory.open(":memory:", embedder="hashing", background=False) as memory:
         told = measure_retrieval(memory.embedder, (40, 90), queries=4)
     assert {"dataset", "scheme", "settings", "n", "metrics", "by_category", "ms_per_query"} <= told.keys()
@@ -74,7 +74,7 @@ def test_the_result_has_the_common_shape_and_its_ratios_are_its_own() -> None:
     assert told["metrics"]["pairwise_ms"] == told["by_category"]["n=40"]["pairwise_ms"]
 
 
-def test_the_command_prints_keeps_and_feeds_the_table(tmp_path: Path) -> None:
+def test_command_prints_saves_and_feeds_table(tmp_path: Path) -> None:
     words = ("--n", 30, "--n", 60, "--queries", 2, "--embedder", "hashing")
     done = lab(*words, "--out", tmp_path / "t", "--json")
     assert done.exit_code == 0, done.output
@@ -89,7 +89,7 @@ def test_the_command_prints_keeps_and_feeds_the_table(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_wrong_sizes_are_told() -> None:
+def test_invalid_sizes_are_rejected() -> None:
     assert lab("--n", 2).exit_code == 2
     done = lab("--embedder", "nothing")
     assert (done.exit_code, done.stdout) == (1, "")

@@ -1,4 +1,4 @@
-"""`train kinds`: what it learns from, what it is tested on, and a tiny model from end to end."""
+"""`train kinds`: training and test questions, and a tiny model end to end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = {*SEMANTIC_KINDS, *EPISODIC_KINDS}
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_fifth_of_each_kind_written_by_hand_is_held_out(lang: Lang) -> None:
+def test_fifth_of_each_handwritten_kind_is_held_out(lang: Lang) -> None:
     learn, tested = handwritten_questions(lang, 0)
     assert {each.kind for each in learn} == {each.kind for each in tested} == KINDS
     assert not {each.text for each in learn} & {each.text for each in tested}
@@ -29,13 +29,13 @@ def test_a_fifth_of_each_kind_written_by_hand_is_held_out(lang: Lang) -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_what_is_written_by_hand_is_in_none_of_the_grammar_s_words(lang: Lang) -> None:
+def test_handwritten_questions_differ_from_grammar(lang: Lang) -> None:
     written = {each.text for part in handwritten_questions(lang, 0) for each in part}
     assert not written & {each.text for each in world_questions(4, lang, 3, 10_000, nameless=1.0)}
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_names_can_be_taken_from_questions(lang: Lang) -> None:
+def test_names_can_be_masked(lang: Lang) -> None:
     (who,) = generate(1, lang, 5).characters
     kept = [each.text for each in world_questions(1, lang, 5, 10_000)]
     bare = [each.text for each in world_questions(1, lang, 5, 10_000, nameless=1.0)]
@@ -49,13 +49,13 @@ def test_names_can_be_taken_from_questions(lang: Lang) -> None:
     assert any(own in text for text in bare)
 
 
-def test_a_world_s_questions_are_limited_and_drawn_again() -> None:
+def test_world_questions_are_limited_and_reproducible() -> None:
     few = world_questions(1, "en", 2, 20)
     assert len(few) == 20
     assert few == world_questions(1, "en", 2, 20) != world_questions(1, "en", 3, 20)
 
 
-def test_a_tiny_model_from_end_to_end(tmp_path: Path) -> None:
+def test_tiny_model_end_to_end(tmp_path: Path) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn belongs to the extra lab")
     out = tmp_path / "kinds.npz"
     words = ["train", "kinds", "--characters", "1", "--embedder", "hashing", "--out", str(out), "--json"]

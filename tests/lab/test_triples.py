@@ -1,4 +1,4 @@
-"""KdConv: the loader on files of our own, the rules of matching, and the command."""
+"""KdConv triples: loader, matching rules and command."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def test_every_layout_is_found_plain_or_gzipped(folder: Path, domain: str, split
     assert [len(first.exchanges), len(second.exchanges)] == [2, 1]
 
 
-def test_messages_are_paired_and_facts_stay_with_their_turn(folder: Path) -> None:
+def test_messages_are_paired_with_their_facts(folder: Path) -> None:
     asked, last = load_dialogues(folder, ["film"])[0].exchanges
     assert (asked.query, asked.response) == (MESSAGES[0]["message"], MESSAGES[1]["message"])
     assert [fact.attrvalue for fact in asked.facts] == ["顾远"]
     assert (last.response, [fact.attrname for fact in last.facts]) == ("", ["职业"])
 
 
-def test_what_is_not_there_says_where_to_get_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_file_names_its_origin(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(LabError, match=r"travel_dev\.json.*thu-coai/KdConv"):
         load_dialogues(folder, ["travel"])
     with pytest.raises(LabError, match=r"no such folder.*thu-coai/KdConv"):
@@ -83,15 +83,15 @@ def test_what_is_not_there_says_where_to_get_it(folder: Path, monkeypatch: pytes
     assert len(load_dialogues(None, ["film"])) == 2
 
 
-def test_a_file_of_another_kind_is_named(folder: Path) -> None:
+def test_other_format_is_reported_with_file(folder: Path) -> None:
     (folder / "film_dev.json").write_text('[{"messages": [{"text": "嗨"}]}]', encoding="utf-8")
     with pytest.raises(LabError, match=r"film_dev\.json: not a KdConv file, 0\.messages\.0\.message"):
         load_dialogues(folder, ["film"])
-    with pytest.raises(LabError, match="no domain 'art'"):
+    with pytest.raises(LabError, match="unknown domain 'art'"):
         load_dialogues(folder, ["art"])
 
 
-def test_a_limit_counts_turns(folder: Path) -> None:
+def test_limit_counts_turns(folder: Path) -> None:
     both = load_dialogues(folder, ["film", "music"])
     chosen = choose_dialogues(both, 3, None)
     assert [(each.id, len(each.exchanges)) for each in chosen] == [("film-dev-0", 2), ("film-dev-1", 1)]
@@ -100,7 +100,7 @@ def test_a_limit_counts_turns(folder: Path) -> None:
     assert choose_dialogues(both, None, None) == both
 
 
-def test_progress_is_told_turn_by_turn_and_a_run_repeats_itself(folder: Path) -> None:
+def test_progress_counts_turns_and_run_is_reproducible(folder: Path) -> None:
     dialogues = load_dialogues(folder, ["film"])
     seen: list[tuple[int, int]] = []
     first = run_triples(dialogues, Setup(embedder="hashing"), lambda done, total: seen.append((done, total)))
@@ -126,7 +126,7 @@ def test_progress_is_told_turn_by_turn_and_a_run_repeats_itself(folder: Path) ->
         ("", "长夜", False),
     ],
 )
-def test_values(gold: str, drawn: str, same: bool) -> None:
+def test_values_match(gold: str, drawn: str, same: bool) -> None:
     assert same_value(gold, drawn) is same
 
 
@@ -142,11 +142,11 @@ def test_values(gold: str, drawn: str, same: bool) -> None:
         ("色彩", "色彩", True),  # not in the table
     ],
 )
-def test_relations(attribute: str, relation: str, same: bool) -> None:
+def test_relations_match(attribute: str, relation: str, same: bool) -> None:
     assert same_relation(attribute, relation) is same
 
 
-def test_a_note_that_tells_namesakes_apart_is_no_part_of_the_name() -> None:
+def test_disambiguation_is_not_part_of_name() -> None:
     assert normalise_name("山中来信（2011年电影）") == normalise_name("《山中来信》")
     assert normalise_name("（无题）") != ""
 
@@ -189,7 +189,7 @@ def test_right_wrong_found_and_left_out() -> None:
     ]
 
 
-def test_an_oracle_gets_everything_and_a_denial_nothing() -> None:
+def test_perfect_extraction_scores_one_and_denial_zero() -> None:
     oracle = [held(fact.name, fact.attrname, fact.attrvalue) for fact in FACTS[:3]]
     figures = match_dialogue(TURNS, oracle).triple.figures
     assert (figures["precision"], figures["recall"], figures["f1"]) == (1.0, 1.0, 1.0)
@@ -212,7 +212,7 @@ def lab(*words: object) -> Result:
     return CliRunner().invoke(app, ["eval", "triples", *map(str, words)], prog_name="thinkback-lab")
 
 
-def test_the_command_for_machines(folder: Path) -> None:
+def test_command_json_output(folder: Path) -> None:
     done = lab("--data", folder, "--domain", "film", "--domain", "music", "--think", "rules", "--json")
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
@@ -224,21 +224,21 @@ def test_the_command_for_machines(folder: Path) -> None:
     assert told["metrics"]["ms_per_turn"] > 0
 
 
-def test_people_get_a_table(folder: Path) -> None:
+def test_table_output(folder: Path) -> None:
     done = lab("--data", folder, "--domain", "film", "--limit", 2)
     rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines() if line.strip()}
     assert rows["film"][0] == rows["all"][0] == "2"
     assert "not thought over: 0 turns" in done.stdout
 
 
-def test_an_absent_folder_is_one_line() -> None:
+def test_missing_folder_is_one_line_error() -> None:
     done = lab("--data", "nowhere")
     assert (done.exit_code, done.stdout) == (1, "")
     assert "thu-coai/KdConv" in done.stderr
 
 
 @pytest.mark.skipif(not os.environ.get("THINKBACK_DATA"), reason="THINKBACK_DATA does not name a data folder")
-def test_the_real_dev_sets_load() -> None:
+def test_real_dev_sets_load() -> None:
     for domain in DOMAINS:
         dialogues = load_dialogues(None, [domain])
         assert len(dialogues) == 150

@@ -1,4 +1,4 @@
-"""`thinkback-lab generate`: by grammar and by a model behind a real adapter, into folders that are ours."""
+"""`thinkback-lab generate`: by grammar, and by a model through the real adapter."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def told(result: Result) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_a_world_is_written_checked_and_can_be_loaded(tmp_path: Path, lang: str) -> None:
+def test_world_is_written_checked_and_loadable(tmp_path: Path, lang: str) -> None:
     out = tmp_path / "world"
     summary = told(run("--characters", 2, "--lang", lang, "--seed", 7, "--out", out, "--json"))
     assert sorted(path.name for path in out.iterdir()) == [f"perltmem_{lang}.json", f"perltqa_{lang}.json"]
@@ -42,7 +42,7 @@ def test_a_world_is_written_checked_and_can_be_loaded(tmp_path: Path, lang: str)
     assert 0 < summary["largest_template_share"] < 1
 
 
-def test_one_seed_gives_the_same_bytes_and_two_give_different_ones(tmp_path: Path) -> None:
+def test_same_seed_gives_same_bytes_and_others_differ(tmp_path: Path) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         assert run("--characters", 2, "--seed", seed, "--out", tmp_path / name).exit_code == 0
     first, same, other = (
@@ -52,13 +52,13 @@ def test_one_seed_gives_the_same_bytes_and_two_give_different_ones(tmp_path: Pat
     assert first != other
 
 
-def test_the_table_ends_with_what_to_do_next(tmp_path: Path) -> None:
+def test_table_ends_with_next_command(tmp_path: Path) -> None:
     shown = run("--characters", 1, "--out", tmp_path / "new world").stdout
     assert "relationship categories" in shown
     assert f"thinkback-lab eval perltqa --data '{tmp_path}/new world' --lang en" in shown
 
 
-def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+def test_folder_with_other_files_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
     result = run("--characters", 1, "--out", tmp_path)
     assert result.exit_code == 1
@@ -67,24 +67,22 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert run("--characters", 1, "--out", tmp_path / "thesis.tex").exit_code == 1
 
 
-def test_a_world_may_be_written_anew_and_beside_one_in_the_other_language(tmp_path: Path) -> None:
+def test_world_may_be_rewritten_and_share_folder_with_other_language(tmp_path: Path) -> None:
     for lang in ("en", "zh", "en"):
         assert run("--characters", 1, "--lang", lang, "--out", tmp_path).exit_code == 0
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_a_world_with_faults_ends_with_status_1_and_names_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_faulty_world_exits_with_status_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fault = Finding(code="brief-event", place="Ada, 1_0_0", words="short", operation="remove", repair="it")
     command = sys.modules["thinkback_lab.commands.generate"]
-    monkeypatch.setattr(command, "findings", lambda world: [fault])
+    monkeypatch.setattr(command, "find_faults", lambda world: [fault])
     result = run("--characters", 1, "--out", tmp_path)
     assert result.exit_code == 1
     assert fault.line in result.stdout
 
 
-def test_a_model_has_to_be_named(tmp_path: Path) -> None:
+def test_llm_generator_needs_model(tmp_path: Path) -> None:
     result = run("--by", "llm", "--out", tmp_path / "world")
     assert result.exit_code == 1
     assert "--llm openai:MODEL" in result.stderr
@@ -112,7 +110,7 @@ def _marked(prompt: str) -> str:
     return json.dumps(told)
 
 
-def test_a_model_writes_a_world_and_a_second_run_asks_nothing(tmp_path: Path, upstream: FakeOpenAI) -> None:
+def test_model_writes_world_and_second_run_uses_cache(tmp_path: Path, upstream: FakeOpenAI) -> None:
     asked = ("--by", "llm", "--llm", "openai:improviser", "--characters", 1, "--out", tmp_path, "--json")
     first = told(run(*asked))
     written = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
@@ -128,18 +126,16 @@ def test_a_model_writes_a_world_and_a_second_run_asks_nothing(tmp_path: Path, up
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == written
 
 
-def test_a_server_that_is_gone_leaves_what_was_answered(tmp_path: Path, upstream: FakeOpenAI) -> None:
+def test_server_failure_keeps_cached_replies(tmp_path: Path, upstream: FakeOpenAI) -> None:
     upstream.faults.extend(["ok"] * 5 + ["401"])
     asked = ("--by", "llm", "--llm", "openai:improviser", "--characters", 1, "--out", tmp_path, "--json")
     result = run(*asked)
     assert result.exit_code == 1
-    assert "goes on from here" in result.stderr
+    assert "run the same command again" in result.stderr
     assert told(run(*asked))["receipt"]["kept"] >= 5
 
 
-def test_a_server_that_refuses_everything_is_not_asked_for_a_whole_world(
-    tmp_path: Path, upstream: FakeOpenAI
-) -> None:
+def test_persistent_refusal_aborts_early(tmp_path: Path, upstream: FakeOpenAI) -> None:
     upstream.reject = lambda body: "too long" if len(upstream.seen) > 5 else None
     result = run("--by", "llm", "--llm", "openai:improviser", "--characters", 9, "--out", tmp_path)
     assert result.exit_code == 1

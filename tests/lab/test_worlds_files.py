@@ -1,4 +1,4 @@
-"""Worlds in PerLTQA's files: what is written comes back, and dates in free words."""
+"""Worlds in PerLTQA's files: round trips, and dates in free text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from thinkback_lab.worlds.world import QA, Anchor, Character, Dialogue, Event, R
 
 @settings(max_examples=60, deadline=None)
 @given(worlds())
-def test_what_is_written_comes_back(world: World) -> None:
+def test_written_world_is_read_back(world: World) -> None:
     with tempfile.TemporaryDirectory() as folder:
         assert read_world(*write_world(world, Path(folder)), world.lang) == world
 
@@ -70,7 +70,7 @@ def small() -> World:
     )
 
 
-def test_the_files_have_the_shape_of_the_public_ones(tmp_path: Path) -> None:
+def test_files_have_form_of_public_ones(tmp_path: Path) -> None:
     memories, questions = write_world(small(), tmp_path)
     assert (memories.name, questions.name) == file_names("en")
     told: dict[str, Any] = json.loads(memories.read_text("utf-8"))["Ada Finch"]
@@ -87,7 +87,7 @@ def test_the_files_have_the_shape_of_the_public_ones(tmp_path: Path) -> None:
     assert second[""][0]["Reference Memory"] == "[]"
 
 
-def test_the_loader_reads_it_with_what_is_ours(tmp_path: Path) -> None:
+def test_loader_reads_additional_fields(tmp_path: Path) -> None:
     write_world(small(), tmp_path)
     (case,) = load(tmp_path).cases
     flown, cooked = case.questions
@@ -96,7 +96,7 @@ def test_the_loader_reads_it_with_what_is_ours(tmp_path: Path) -> None:
     assert cooked.id.endswith("events-unanswerable")
 
 
-def test_the_same_world_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_same_world_gives_same_bytes(tmp_path: Path) -> None:
     first, second = write_world(small(), tmp_path / "a"), write_world(small(), tmp_path / "b")
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
@@ -112,7 +112,7 @@ UNWRITABLE = {
 
 
 @pytest.mark.parametrize("name", UNWRITABLE)
-def test_what_would_not_come_back_is_not_written(tmp_path: Path, name: str) -> None:
+def test_unrepresentable_world_is_not_written(tmp_path: Path, name: str) -> None:
     with pytest.raises(LabError, match=name):
         write_world(UNWRITABLE[name], tmp_path)
     assert not list(tmp_path.iterdir())
@@ -138,21 +138,21 @@ def test_what_would_not_come_back_is_not_written(tmp_path: Path, name: str) -> N
         ("from 2016-2018", datetime(2016, 1, 1)),
     ],
 )
-def test_dates_in_free_words(told: str, at: datetime) -> None:
+def test_dates_in_free_text(told: str, at: datetime) -> None:
     assert read_date(told) == at.replace(tzinfo=UTC)
 
 
 @pytest.mark.parametrize("told", ["", "during an election", "a sunny weekend", "May 12", "0000", "12345"])
-def test_words_without_a_year_are_no_date(told: str) -> None:
+def test_text_without_year_is_no_date(told: str) -> None:
     assert read_date(told) is None
 
 
 @given(moments)
-def test_a_moment_is_read_as_it_is_said(at: datetime) -> None:
+def test_formatted_date_parses_to_same_time(at: datetime) -> None:
     assert read_date(format_date(at)) == at
 
 
-def test_a_moment_without_a_zone_does_not_depend_on_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_without_zone_is_independent_of_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Shanghai")
     time.tzset()
     try:
@@ -163,5 +163,5 @@ def test_a_moment_without_a_zone_does_not_depend_on_the_machine(monkeypatch: pyt
 
 
 @given(st.text())
-def test_any_words_are_read_without_an_error(told: str) -> None:
+def test_any_text_is_parsed_without_error(told: str) -> None:
     read_date(told)

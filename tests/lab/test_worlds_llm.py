@@ -1,4 +1,4 @@
-"""Worlds by a model: the six steps, hostile replies, marks, and a run that goes on where it stood."""
+"""Worlds by a model: the six steps, invalid replies, scores, and resuming."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def made(llm: Double, folder: Path, lang: Lang = "en", characters: int = 1) -> t
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_six_steps_give_a_world_without_faults(tmp_path: Path, lang: Lang) -> None:
+def test_six_steps_give_world_without_faults(tmp_path: Path, lang: Lang) -> None:
     author, world = made(Double(), tmp_path / "replies", lang, characters=2)
     assert find_faults(world) == []
     first, second = world.characters
@@ -82,7 +82,7 @@ def test_six_steps_give_a_world_without_faults(tmp_path: Path, lang: Lang) -> No
     assert read_world(*write_world(world, tmp_path / "out"), lang) == world
 
 
-def test_anchors_stand_where_the_code_found_them(tmp_path: Path) -> None:
+def test_anchors_are_at_computed_positions(tmp_path: Path) -> None:
     _, world = made(Double(), tmp_path)
     for character in world.characters:
         for qa in character.questions:
@@ -90,7 +90,7 @@ def test_anchors_stand_where_the_code_found_them(tmp_path: Path) -> None:
             assert character.texts()[reference][anchor.start : anchor.end] == anchor.text == qa.answer
 
 
-def test_two_seeds_start_from_different_people(tmp_path: Path) -> None:
+def test_different_seeds_start_from_different_people(tmp_path: Path) -> None:
     names = [
         WorldWriter(Double(), tmp_path, SMALL).generate(1, "en", seed).characters[0].name for seed in (1, 2)
     ]
@@ -113,7 +113,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("bad", HOSTILE, ids=str)
-def test_a_reply_of_no_use_is_asked_for_once_more(tmp_path: Path, bad: str | ThinkbackError) -> None:
+def test_invalid_reply_is_retried_once(tmp_path: Path, bad: str | ThinkbackError) -> None:
     llm = Double(
         lambda prompt, before: bad if step_of(prompt) == "score" and not before else world_reply(prompt)
     )
@@ -125,7 +125,7 @@ def test_a_reply_of_no_use_is_asked_for_once_more(tmp_path: Path, bad: str | Thi
 
 
 @pytest.mark.parametrize("bad", HOSTILE, ids=str)
-def test_what_is_twice_of_no_use_is_dropped_and_told(tmp_path: Path, bad: str | ThinkbackError) -> None:
+def test_twice_invalid_reply_is_dropped_and_reported(tmp_path: Path, bad: str | ThinkbackError) -> None:
     llm = Double(lambda prompt, _: bad if step_of(prompt) == "score" else world_reply(prompt))
     author, world = made(llm, tmp_path)
     assert not world.characters[0].questions
@@ -134,7 +134,7 @@ def test_what_is_twice_of_no_use_is_dropped_and_told(tmp_path: Path, bad: str | 
 
 
 @pytest.mark.parametrize("step", ["profile", "relationships"])
-def test_without_a_profile_or_people_there_is_nobody(tmp_path: Path, step: str) -> None:
+def test_missing_profile_or_relationships_is_an_error(tmp_path: Path, step: str) -> None:
     llm = Double(lambda prompt, _: "no" if step_of(prompt) == step else world_reply(prompt))
     with pytest.raises(LabError, match=step):
         made(llm, tmp_path)
@@ -155,7 +155,7 @@ def spoilt(prompt: str, step: str, change: Callable[[Any], None]) -> str:
         ("relationships", lambda told: told["relationships"][0].update(name="Ben Reed")),
     ],
 )
-def test_the_right_form_with_wrong_words_is_asked_for_once_more(
+def test_valid_form_with_wrong_content_is_retried_once(
     tmp_path: Path, step: str, change: Callable[[Any], None]
 ) -> None:
     llm = Double(lambda prompt, before: world_reply(prompt) if before else spoilt(prompt, step, change))
@@ -164,7 +164,7 @@ def test_the_right_form_with_wrong_words_is_asked_for_once_more(
     assert find_faults(world) == []
 
 
-def test_an_anchor_that_stands_nowhere_is_not_believed(tmp_path: Path) -> None:
+def test_anchor_that_occurs_nowhere_is_dropped(tmp_path: Path) -> None:
     llm = Double(
         lambda prompt, _: spoilt(prompt, "anchors", lambda told: told["anchors"].insert(0, "Atlantis"))
     )
@@ -176,7 +176,7 @@ def test_an_anchor_that_stands_nowhere_is_not_believed(tmp_path: Path) -> None:
     assert "no anchor" in author.dropped[0]
 
 
-def test_events_that_are_too_brief_go_with_all_that_hangs_on_them(tmp_path: Path) -> None:
+def test_too_brief_events_are_removed_with_dependents(tmp_path: Path) -> None:
     llm = Double(
         lambda prompt, _: spoilt(prompt, "events", lambda told: told["events"][0].update(detail="They met."))
     )
@@ -192,20 +192,20 @@ def test_events_that_are_too_brief_go_with_all_that_hangs_on_them(tmp_path: Path
     ("score", "accepted", "looked_at", "dropped"),
     [(10, True, False, False), (9, False, True, False), (7, False, True, False), (6, False, False, True)],
 )
-def test_marks_decide(tmp_path: Path, score: int, accepted: bool, looked_at: bool, dropped: bool) -> None:
+def test_scores_decide(tmp_path: Path, score: int, accepted: bool, looked_at: bool, dropped: bool) -> None:
     llm = Double(lambda prompt, _: spoilt(prompt, "score", lambda told: told.update(score=score)))
     author, world = made(llm, tmp_path)
     seen = bool(world.characters[0].questions), bool(author.review), bool(author.dropped)
     assert seen == (accepted, looked_at, dropped)
 
 
-def test_what_rules_cannot_mend_is_for_a_person_to_see(tmp_path: Path) -> None:
+def test_unrepairable_question_goes_to_review(tmp_path: Path) -> None:
     def nameless(told: Any) -> None:
         told["items"][0]["question"] = "What did they do there?"
 
     author, world = made(Double(lambda prompt, _: spoilt(prompt, "items", nameless)), tmp_path)
     assert not world.characters[0].questions
-    assert "nobody of the world" in author.review[0]["why"]
+    assert "no person of the world" in author.review[0]["why"]
 
 
 # --- a run that is stopped ------------------------------------------------------------------------
@@ -216,14 +216,14 @@ def stopping_after(calls: int) -> Callable[[str, int], str | ThinkbackError]:
     return lambda prompt, _: ModelUnavailable("gone") if next(left, None) is None else world_reply(prompt)
 
 
-def test_a_run_that_was_stopped_goes_on_where_it_stood(tmp_path: Path) -> None:
+def test_stopped_run_resumes(tmp_path: Path) -> None:
     whole = Double()
     _, unbroken = made(whole, tmp_path / "whole", characters=2)
     calls = len(whole.prompts)
     for stop in (0, 1, 7, calls // 2, calls - 1):
         folder = tmp_path / f"stopped after {stop}"
         broken = Double(stopping_after(stop))
-        with pytest.raises(LabError, match="goes on"):
+        with pytest.raises(LabError, match="to resume"):
             made(broken, folder, characters=2)
         again = Double()
         author, resumed = made(again, folder, characters=2)
@@ -232,7 +232,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_stood(tmp_path: Path) -> None:
         assert len(again.prompts) == calls - stop
 
 
-def test_another_model_is_asked_anew(tmp_path: Path) -> None:
+def test_other_model_is_asked_again(tmp_path: Path) -> None:
     made(Double(), tmp_path)
     other = Double()
     other.name = "other"
@@ -240,7 +240,7 @@ def test_another_model_is_asked_anew(tmp_path: Path) -> None:
     assert author.usage.kept == 0
 
 
-def test_the_receipt_counts_calls_and_tokens(tmp_path: Path) -> None:
+def test_usage_counts_calls_and_tokens(tmp_path: Path) -> None:
     llm = Double()
     author, _ = made(llm, tmp_path)
     told = author.usage.as_dict
@@ -248,7 +248,7 @@ def test_the_receipt_counts_calls_and_tokens(tmp_path: Path) -> None:
     assert told["completion_tokens"] == 3 * len(llm.prompts)
 
 
-def test_progress_is_told_in_steps_known_from_the_start(tmp_path: Path) -> None:
+def test_progress_has_known_number_of_steps(tmp_path: Path) -> None:
     reports: list[tuple[int, int]] = []
     author = WorldWriter(Double(), tmp_path, SMALL, lambda done, total: reports.append((done, total)))
     author.generate(2, "en", 5)
@@ -256,6 +256,6 @@ def test_progress_is_told_in_steps_known_from_the_start(tmp_path: Path) -> None:
     assert reports == [(done, total) for done in range(total)]
 
 
-def test_more_people_than_names_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="names for"):
+def test_too_many_characters_are_rejected(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="at most 400"):
         made(Double(), tmp_path, characters=100_000)

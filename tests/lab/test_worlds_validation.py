@@ -1,4 +1,4 @@
-"""The checks of seed 004, Table 8: a good world passes, each fault is found, and repaired where rules can."""
+"""Validation of worlds (PerLTQA, table 8): valid worlds pass, faults are found and repaired."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def with_question(world: World, index: int, **fields: object) -> World:
 
 
 @pytest.mark.parametrize("world", [english(), chinese()], ids=["en", "zh"])
-def test_a_good_world_has_no_findings_and_is_not_changed(world: World) -> None:
+def test_valid_world_has_no_faults_and_is_unchanged(world: World) -> None:
     assert find_faults(world) == []
     assert repair_world(world) == world
 
@@ -162,7 +162,7 @@ FAULTS: list[tuple[str, Callable[[World], World]]] = [
 
 
 @pytest.mark.parametrize(("code", "spoil"), FAULTS)
-def test_a_fault_is_found_once_and_repaired(code: str, spoil: Callable[[World], World]) -> None:
+def test_fault_is_found_once_and_repaired(code: str, spoil: Callable[[World], World]) -> None:
     spoilt = spoil(english())
     assert [finding.code for finding in find_faults(spoilt)] == [code]
     repaired = repair_world(spoilt)
@@ -170,13 +170,13 @@ def test_a_fault_is_found_once_and_repaired(code: str, spoil: Callable[[World], 
     assert len(repaired.characters[0].questions) == 5
 
 
-def test_of_wife_and_girlfriend_the_one_with_more_events_stays() -> None:
+def test_of_wife_and_girlfriend_the_one_with_more_events_is_kept() -> None:
     (character,) = repair_world(second_partner(english())).characters
     assert [known.relationship for known in character.relationships] == ["wife", "colleague"]
     assert "7_2_0" not in {event.id for event in character.events}
 
 
-def test_what_loses_its_last_event_goes_too() -> None:
+def test_relationship_without_events_is_removed() -> None:
     world = english()
     (character,) = world.characters
     first, second = character.events
@@ -187,7 +187,7 @@ def test_what_loses_its_last_event_goes_too() -> None:
     assert [question.references for question in left.questions] == [("Age",), ("7_1_0",), ()]
 
 
-def test_an_event_that_lists_nobody_stays() -> None:
+def test_event_without_participants_is_kept() -> None:
     world = english()
     alone = replace(world.characters[0].events[0], id="7_0_1", characters=())
     world = changed(world, events=(*world.characters[0].events, alone))
@@ -203,14 +203,14 @@ def test_an_event_that_lists_nobody_stays() -> None:
     ],
     ids=["a stranger in an event", "a dialogue about nothing"],
 )
-def test_whoever_is_not_there_is_found(spoil: Callable[[Character], dict[str, object]]) -> None:
+def test_unknown_reference_is_found(spoil: Callable[[Character], dict[str, object]]) -> None:
     world = english()
     spoilt = changed(world, **spoil(world.characters[0]))
     assert [finding.code for finding in find_faults(spoilt)] == ["missing-reference"]
     assert repair_world(spoilt) == world
 
 
-def test_a_namesake_in_another_relationship_is_a_person_of_their_own() -> None:
+def test_namesake_in_other_relationship_is_another_person() -> None:
     world = english()
     first, second = world.characters[0].relationships
     assert find_faults(changed(world, relationships=(replace(first, name="Mei Castell"), second))) == []
@@ -218,7 +218,7 @@ def test_a_namesake_in_another_relationship_is_a_person_of_their_own() -> None:
     assert "invalid-relationship" in {finding.code for finding in find_faults(twice)}
 
 
-def test_the_assistant_is_replaced_by_who_was_there() -> None:
+def test_assistant_is_replaced_by_participant() -> None:
     asked = "When did Tara Quill and the AI assistant row the boat?"
     spoilt = with_question(english(), 1, question=asked)
     (finding,) = find_faults(spoilt)
@@ -229,7 +229,19 @@ def test_the_assistant_is_replaced_by_who_was_there() -> None:
     )
 
 
-def test_a_question_that_names_nobody_is_for_a_person_to_rewrite() -> None:
+def test_assistant_in_name_of_participant_needs_rewriting() -> None:
+    """Replacing the assistant by such a name used to repeat for ever, with a longer question each time."""
+    (tara,) = english().characters
+    brother, *others = tara.relationships
+    renamed = (replace(brother, name="Jonas and the AI assistant"), *others)
+    world = replace(english(), characters=(replace(tara, relationships=renamed),))
+    spoilt = with_question(world, 1, question="When did Tara Quill and the AI assistant row the boat?")
+    repaired = repair_world(spoilt)
+    assert repaired.characters[0].questions[1].question == spoilt.characters[0].questions[1].question
+    assert [finding.operation for finding in find_faults(repaired)] == ["rewrite"]
+
+
+def test_question_without_name_needs_rewriting() -> None:
     spoilt = with_question(english(), 1, again=("Which boat did they row?",))
     (finding,) = find_faults(spoilt)
     assert (finding.code, finding.operation) == ("referent-error", "rewrite")
@@ -237,7 +249,7 @@ def test_a_question_that_names_nobody_is_for_a_person_to_rewrite() -> None:
     assert not find_faults(with_question(english(), 1, question="Which boat did I row?"))
 
 
-def test_an_answer_that_repeats_the_question_is_reduced_to_its_anchor() -> None:
+def test_answer_that_repeats_question_is_reduced_to_anchor() -> None:
     question = "What is the name of the boat that Tara Quill rowed?"
     spoilt = with_question(
         english(), 1, question=question, answer="The name of the boat Tara Quill rowed is Heron."
@@ -246,7 +258,7 @@ def test_an_answer_that_repeats_the_question_is_reduced_to_its_anchor() -> None:
     assert repair_world(spoilt).characters[0].questions[1].answer == "Heron"
 
 
-def test_an_answer_that_tells_more_than_the_question_stays() -> None:
+def test_answer_with_more_than_question_is_kept() -> None:
     answer = "The restored boat Heron, through a storm"
     assert not find_faults(with_question(english(), 1, answer=answer))
 
@@ -257,7 +269,7 @@ def test_chinese_answers_are_reduced_too() -> None:
     assert repair_world(spoilt).characters[0].questions[1].answer == "白鹭号"
 
 
-def test_a_preposition_is_no_part_of_an_anchor() -> None:
+def test_preposition_is_removed_from_anchor() -> None:
     spoilt = with_question(
         english(), 1, answer="They camped at Bali Point.", anchors=(Anchor("At Bali Point", -1, -1),)
     )
@@ -267,7 +279,7 @@ def test_a_preposition_is_no_part_of_an_anchor() -> None:
 
 
 @pytest.mark.parametrize("told", ["on foot, twelve miles", "beside the piano"])
-def test_a_preposition_that_says_something_stays(told: str) -> None:
+def test_meaningful_preposition_is_kept(told: str) -> None:
     world = english()
     first, second = world.characters[0].events
     first = replace(first, content=f"{EVENT} Then they went home, {told}.")
@@ -276,7 +288,7 @@ def test_a_preposition_that_says_something_stays(told: str) -> None:
     assert not find_faults(with_question(world, 1, answer=told, anchors=(Anchor(told, at, at + len(told)),)))
 
 
-def test_a_title_that_begins_with_a_preposition_stays() -> None:
+def test_title_with_preposition_is_kept() -> None:
     world = english()
     first, second = world.characters[0].events
     told = replace(first, content=EVENT + " They read On the Road aloud.")
@@ -292,13 +304,13 @@ def test_a_title_that_begins_with_a_preposition_stays() -> None:
      ("Heron or Gull", (Anchor("Heron", EVENT.index("Heron"), EVENT.index("Heron") + 5), Anchor("Gull")))],
     ids=["not in the answer", "not in the reference"],
 )  # fmt: skip
-def test_an_anchor_stands_in_answer_and_reference(answer: str, anchors: tuple[Anchor, ...]) -> None:
+def test_anchor_must_be_in_answer_and_reference(answer: str, anchors: tuple[Anchor, ...]) -> None:
     spoilt = with_question(english(), 1, answer=answer, anchors=anchors)
     assert [finding.code for finding in find_faults(spoilt)] == ["anchor-missing"]
     assert repair_world(spoilt).characters[0].questions[1].anchors == anchors[:1]
 
 
-def test_a_question_without_any_reference_goes() -> None:
+def test_question_without_reference_is_removed() -> None:
     spoilt = with_question(english(), 1, references=())
     assert "missing-reference" in {finding.code for finding in find_faults(spoilt)}
     assert len(repair_world(spoilt).characters[0].questions) == 4
@@ -321,7 +333,7 @@ def test_a_question_without_any_reference_goes() -> None:
         "不详。",
     ],
 )
-def test_placeholders(value: str) -> None:
+def test_placeholders_are_recognised(value: str) -> None:
     assert is_placeholder(value)
 
 
@@ -337,7 +349,7 @@ def test_placeholders(value: str) -> None:
         "无线电",
     ],
 )
-def test_values_that_only_look_like_placeholders(value: str) -> None:
+def test_values_similar_to_placeholders_are_kept(value: str) -> None:
     assert not is_placeholder(value)
 
 
@@ -367,12 +379,12 @@ def test_values_that_only_look_like_placeholders(value: str) -> None:
         ("街角的酒吧", "街角的酒吧"),
     ],
 )
-def test_bare_anchors(anchor: str, text: str) -> None:
+def test_anchors_are_stripped(anchor: str, text: str) -> None:
     assert strip_anchor(anchor) == text
 
 
 @given(st.text(max_size=40))
-def test_a_bare_anchor_is_part_of_the_anchor(anchor: str) -> None:
+def test_stripped_anchor_is_part_of_anchor(anchor: str) -> None:
     assert strip_anchor(anchor) in anchor
 
 
@@ -386,13 +398,13 @@ def test_a_bare_anchor_is_part_of_the_anchor(anchor: str) -> None:
         ("林晓帆和AI助手聊了什么？", False),
     ],
 )
-def test_the_assistant_is_talked_with_not_travelled_with(question: str, person: bool) -> None:
+def test_talking_with_assistant_is_allowed(question: str, person: bool) -> None:
     assert treats_assistant_as_person(question) is person
 
 
 @settings(max_examples=150, deadline=None)
 @given(worlds())
-def test_what_is_mended_needs_no_more_mending(world: World) -> None:
+def test_repaired_world_needs_no_more_repairs(world: World) -> None:
     better = repair_world(world)
     assert {finding.operation for finding in find_faults(better)} <= {"rewrite"}
     assert repair_world(better) == better

@@ -1,4 +1,4 @@
-"""What a model that does as it is told might answer to the prompts of a world."""
+"""Replies of a well-behaved model to the prompts of a world."""
 
 from __future__ import annotations
 

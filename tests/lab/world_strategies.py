@@ -1,4 +1,4 @@
-"""Any world at all, for the laws of files and checks."""
+"""Hypothesis strategies for arbitrary worlds."""
 
 from __future__ import annotations
 

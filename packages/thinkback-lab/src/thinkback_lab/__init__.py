@@ -1,1 +1,1 @@
-"""The laboratory: measures memory, one command each; uses only what `thinkback` exports publicly."""
+"""Evaluation laboratory for memory systems; it uses only the public API of `thinkback`."""

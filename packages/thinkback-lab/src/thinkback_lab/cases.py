@@ -1,4 +1,11 @@
-"""The common form of every data set: cases, each a history to store and questions to ask about it; and sampling of them."""
+"""The common form of every data set: cases, each a history to store and questions to ask about it.
+
+  Dataset -> Case -> HistoryItem (what is stored) and Question (what is asked, with the expected result)
+
+`Question.gold` names the items that contain the answer. It is empty if the history does not contain the
+answer (`answerable` is false, nothing should be recalled), or if nobody annotated it (retrieval is then not
+scored).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +26,7 @@ EPISODIC_KINDS: tuple[Kind, ...] = ("event", "dialogue")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryItem:
-    """One thing a memory is told: a turn with its two sides, or a note, which has only a query."""
+    """One entry of a history: a turn (query and response) or a note (query only)."""
 
     id: str
     query: str
@@ -34,7 +41,7 @@ class HistoryItem:
 
     @property
     def text_with_speakers(self) -> str:
-        """The same with its speakers named: who "I" is, and who "you", is told by nothing else."""
+        """The text with its speakers labelled, so that a reader knows who "I" and "you" are."""
         if not self.response:
             return self.query
         user, assistant = ("用户：", "助手：") if contains_chinese(self.text) else ("User: ", "Assistant: ")
@@ -43,7 +50,7 @@ class HistoryItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One thing a memory is asked, at a time; `again` are other wordings of the same question."""
+    """A question with the time it is asked; `again` contains other wordings of it."""
 
     id: str
     text: str
@@ -59,7 +66,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One history and its questions: nothing is shared between cases."""
+    """One history and its questions. Cases share nothing."""
 
     id: str
     items: tuple[HistoryItem, ...]
@@ -69,7 +76,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """Cases, and the choices (language, split, domains) that led to them."""
+    """The cases of a data set, and the options (language, split, domains) they were loaded with."""
 
     name: str
     cases: tuple[Case, ...]
@@ -77,19 +84,19 @@ class Dataset:
 
     @property
     def digest(self) -> str:
-        """Twelve hexadecimal digits that change with any word of the data."""
-        told = json.dumps([asdict(case) for case in self.cases], default=datetime.isoformat, sort_keys=True)
-        return sha256(told.encode()).hexdigest()[:12]
+        """First 12 hexadecimal digits of a SHA-256 over all cases."""
+        cases = json.dumps([asdict(case) for case in self.cases], default=datetime.isoformat, sort_keys=True)
+        return sha256(cases.encode()).hexdigest()[:12]
 
 
 SampledT = TypeVar("SampledT")
 
 
 def take_sample(items: Sequence[SampledT], limit: int | None, seed: int | None) -> list[SampledT]:
-    """At most `limit` of them, in their own order."""
+    """Take at most `limit` items: the first ones, or with a seed a random sample; their order is kept."""
     if limit is None or limit >= len(items):
         return list(items)
     if seed is None:
         return list(items[:limit])
-    places = sorted(random.Random(seed).sample(range(len(items)), limit))  # noqa: S311 - a sample, no secret
-    return [items[place] for place in places]
+    positions = sorted(random.Random(seed).sample(range(len(items)), limit))  # noqa: S311 - a sample, no secret
+    return [items[position] for position in positions]

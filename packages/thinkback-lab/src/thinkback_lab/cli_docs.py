@@ -11,17 +11,16 @@ WIDTH = 100
 HEADER = """\
 # The laboratory's command line
 
-Generated from the commands' own help by `python -m thinkback_lab.cli_docs`; a test keeps it up to date. What
-the commands are for is told in [the laboratory](lab.md).
+Generated from the help of the commands by `python -m thinkback_lab.cli_docs`; a test keeps it up to date.
+[The laboratory](lab.md) explains how to use them.
 
-Every command ends with 0 when it did its work, 1 on an error (one line on standard error), 2 when it was
-used wrongly, and 130 on Ctrl-C. With `--json` the result is JSON on standard output and all else goes to
-standard error.
+Exit status: 0 success, 1 error (one line on standard error), 2 wrong usage, 130 Ctrl-C. With `--json` the
+result is JSON on standard output, and everything else goes to standard error.
 """
 
 
 def render_page() -> str:
-    """The whole page."""
+    """Render the whole page."""
     import typer
 
     from thinkback_lab.cli import app
@@ -30,7 +29,7 @@ def render_page() -> str:
 
 
 def _help_sections(command: Any, name: str, above: Any) -> Iterator[str]:
-    """The help of a command, and of every command under it."""
+    """Yield the help of a command and of all its subcommands."""
     within = command.context_class(
         command, info_name=name, parent=above, terminal_width=WIDTH, max_content_width=WIDTH
     )

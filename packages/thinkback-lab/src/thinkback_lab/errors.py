@@ -9,16 +9,16 @@ from thinkback import ThinkbackError
 
 
 class LabError(ThinkbackError):
-    """An evaluation cannot be run as asked; the message says what to do next."""
+    """An evaluation cannot be run; the message says what to do."""
 
 
 class DatasetNotFound(LabError):
-    """The files of a data set are not there; the message says where they are at home."""
+    """The files of a data set were not found; the message says where to get them."""
 
 
 def import_extra(module: str) -> Any:
-    """The module, or an error that says how to get it."""
+    """Import a heavy library when it is used; raises LabError with the install command if it is missing."""
     try:
         return import_module(module)
     except ImportError as error:
-        raise LabError(f"{module} is not installed: pip install 'thinkback[lab]'") from error
+        raise LabError(f"{module} is not installed: pip install thinkback-lab") from error

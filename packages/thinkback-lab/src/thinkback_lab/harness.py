@@ -1,4 +1,4 @@
-"""Where data is played: each case in a memory of its own, on a clock we set, the models loaded only once."""
+"""Opens memories for evaluations: each with its own database and clock, models loaded only once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from thinkback import LLM, Embedder, Memory
+from thinkback_lab.llms import resolve_llm
 
 ThinkMode = Literal["auto", "rules", "llm"]
 IN_MEMORY = ":memory:"
@@ -15,7 +16,7 @@ IN_MEMORY = ":memory:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """How memory is put together for a run: the names that `Memory.open` takes."""
+    """Configuration of a memory: the arguments of `Memory.open`."""
 
     llm: str | None = None
     embedder: str = "minilm"
@@ -24,7 +25,7 @@ class Setup:
 
     @property
     def as_settings(self) -> dict[str, str]:
-        """The same for a result's `settings`."""
+        """The configuration for the `settings` of a result."""
         return {
             "llm": self.llm or "none",
             "embedder": self.embedder,
@@ -34,7 +35,7 @@ class Setup:
 
 
 class ManualClock:
-    """A clock that stands where it was set."""
+    """A clock that returns the time it was last set to."""
 
     def __init__(self, now: datetime = datetime(1970, 1, 1, tzinfo=UTC)) -> None:
         self.now = now
@@ -44,20 +45,22 @@ class ManualClock:
 
 
 class Harness:
-    """Opens memories of one setup; what a model loads at first use is nobody's turn."""
+    """Opens memories of one setup. Models are loaded and warmed up once, so that no measured turn pays for
+    it.
+    """
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
-        memory = _open_memory(setup, setup.llm, setup.embedder, ManualClock(), IN_MEMORY)
+        memory = _open_memory(setup, resolve_llm(setup.llm), setup.embedder, ManualClock(), IN_MEMORY)
         self._llm, self._embedder = memory.llm, memory.embedder
         if self._llm is None:
             memory.remember("I warm up. 我在热身。")
             memory.post_think()
             memory.recall("Who warms up?")
-        memory.store.close()  # not the memory itself: with it, its models' connections would close
+        memory.store.close()  # close the store only: `memory.close()` would also close the shared models
 
     def open(self, clock: ManualClock, url: str | Path = IN_MEMORY) -> Memory:
-        """An empty memory, or the one at `url`."""
+        """Open a new empty memory, or the one at `url`."""
         return _open_memory(self._setup, self._llm, self._embedder, clock, url)
 
 

@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar on a terminal, nothing elsewhere."""
+"""Progress bar on standard error, only on a terminal."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ ProgressCallback = Callable[[int, int], None]  # done, total
 
 
 def no_progress(done: int, total: int) -> None:
-    """Tells nobody."""
+    """Do nothing."""
 
 
 @contextmanager
 def progress(label: str) -> Iterator[ProgressCallback]:
-    """`with progress("scenarios") as report: report(done, total)`."""
+    """Show a progress bar: `with progress("scenarios") as report: report(done, total)`."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

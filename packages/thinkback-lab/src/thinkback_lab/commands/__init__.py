@@ -1,1 +1,1 @@
-"""One file a command: it reads its options, calls the modules that decide, and shows their figures."""
+"""The commands of `thinkback-lab`: they read options, call the library modules and print the results."""

@@ -47,7 +47,7 @@ Role = Literal["doctor", "patient"]
 
 @dataclass(frozen=True, slots=True)
 class RoleNames:
-    """Who plays: `llm`, a rule, or a person on one side."""
+    """Who plays the doctor and the patient: `scripted`, `rules`, `llm` or `person`."""
 
     doctor: str
     patient: str
@@ -57,7 +57,7 @@ def consult(
     folder: Annotated[
         Path | None,
         typer.Option(
-            "--patients", metavar="DIR", help="Records, a YAML file each; else the laboratory's own."
+            "--patients", metavar="DIR", help="Folder of records (YAML files). Default: the built-in ones."
         ),
     ] = None,
     scheme: Annotated[
@@ -65,7 +65,7 @@ def consult(
         typer.Option(
             "--scheme",
             metavar="NAME",
-            help=f"A memory system; may be repeated. Else {', '.join(DEFAULT_SCHEMES)}.",
+            help=f"A memory system; may be repeated. Default: {', '.join(DEFAULT_SCHEMES)}.",
         ),
     ] = None,
     doctor: Annotated[
@@ -76,7 +76,7 @@ def consult(
     ] = "rules",
     side: Annotated[
         Role | None,
-        typer.Option("--as", help="Take this side yourself, with one patient and one memory system."),
+        typer.Option("--as", help="Play this role yourself, with one patient and one memory system."),
     ] = None,
     only: Annotated[
         list[str] | None,
@@ -89,13 +89,13 @@ def consult(
     rounds: Annotated[
         int | None,
         typer.Option(
-            "--rounds", metavar="N", min=1, help="A doctor played by a model may ask so many questions."
+            "--rounds", metavar="N", min=1, help="Maximum number of questions of a doctor played by a model."
         ),
     ] = None,
     budget: Annotated[
         int,
         typer.Option(
-            "--budget", metavar="N", min=16, help="Tokens of memories for a question, for all alike."
+            "--budget", metavar="N", min=16, help="Token budget for recalled memories per question."
         ),
     ] = MAX_CONTEXT_TOKENS,
     llm: options.LlmOption = "none",
@@ -104,19 +104,20 @@ def consult(
     think: options.ThinkOption = "auto",
     out: Annotated[
         Path,
-        typer.Option("--out", metavar="DIR", help="The run's folder; if it is unfinished, go on with it."),
+        typer.Option("--out", metavar="DIR", help="Folder of the run; an unfinished run is resumed."),
     ] = Path("runs/consult"),
     fresh: options.FreshOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Fictional patients consult a doctor over months: does memory make a better doctor?
+    """Simulate consultations of fictional patients over months: does memory make a better doctor?
 
-    At each visit the doctor asks for the key elements of the patient's record that he does not know from
-    what the memory system recalls, and ends with a diagnosis and a treatment. Every system has the same
-    number of tokens for what it recalls. Counted are accuracy, repeated questions, forgotten and contradicted
-    findings, order, rounds and consistency. The patients are fictional; nothing here is medical advice.
+    At each visit the doctor asks for those key elements of the patient's record that the memory system does
+    not recall, and ends with a diagnosis and a treatment. All systems have the same token budget for recalled
+    memories. The results are accuracy, repeated questions, forgotten and contradicted findings, order, rounds
+    and consistency. The patients are fictional; nothing here is medical advice.
 
-    In the folder: visits.jsonl, transcripts/ with the memories used at each turn, results.json, report.html.
+    The output folder contains visits.jsonl, transcripts/ (with the memories used at each turn), results.json
+    and report.html.
 
     \b
     Examples:
@@ -126,32 +127,32 @@ def consult(
       thinkback-lab consult --as doctor --only p03.en --scheme thinkback --out runs/mine
     """
     with options.exit_on_error():
-        chosen = load_patients(folder or PATIENTS_DIR, lang=lang, only=only or (), limit=limit)
-        chosen = chosen[:1] if side else chosen
+        selected = load_patients(folder or PATIENTS_DIR, lang=lang, only=only or (), limit=limit)
+        selected = selected[:1] if side else selected
         names = _single_scheme(scheme) if side else list(dict.fromkeys(scheme or DEFAULT_SCHEMES))
         schemes = {name: find_system(name) for name in names}
         cast = RoleNames("person" if side == "doctor" else doctor, "person" if side == "patient" else patient)
-        parts = load_resources(options.make_setup(llm, embedder, preset, think))
-        job = ConsultJob(chosen, schemes, parts, _make_roles(cast, parts, rounds), budget)
-        settings: dict[str, object] = {**parts.setup.as_settings, "budget": budget, "rounds": rounds}
+        resources = load_resources(options.make_setup(llm, embedder, preset, think))
+        job = ConsultJob(selected, schemes, resources, _make_roles(cast, resources, rounds), budget)
+        settings: dict[str, object] = {**resources.setup.as_settings, "budget": budget, "rounds": rounds}
         settings |= {"doctor": cast.doctor, "patient": cast.patient}
         if "llm" in (cast.doctor, cast.patient):
             settings["prompts"] = prompts.prompt_version(*CONSULT_PROMPTS)
-            sys.stderr.write(f"at most {_max_llm_calls(job, cast):,} calls of the model for its parts\n")
+            sys.stderr.write(f"at most {_max_llm_calls(job, cast):,} LLM calls for the roles\n")
         results = _run_to_end(job, settings, out, fresh=fresh, quiet=side is not None)
     if as_json:
         options.print_json(results)
         sys.stderr.write(f"{out}\n")
     else:
         options.print_table(
-            consult_table(results), f"{results['n']} visits; kept in {out}, see {REPORT_FILE} there"
+            consult_table(results), f"{results['n']} visits; saved in {out}, see {REPORT_FILE} there"
         )
 
 
 def _run_to_end(
     job: ConsultJob, settings: Mapping[str, object], out: Path, *, fresh: bool, quiet: bool
 ) -> dict[str, Any]:
-    """Begin the run or go on with it, and write all that is made of it."""
+    """Start or resume the run, then write the results, the transcripts and the report."""
     if fresh and (out / RUN_FILE).exists():
         with open_locked(out / VISITS_FILE):
             shutil.rmtree(out)
@@ -171,14 +172,16 @@ def _run_to_end(
 
 
 def _single_scheme(scheme: list[str] | None) -> list[str]:
-    """A person plays with one memory system."""
+    """Return the one memory system of an interactive consultation."""
     if scheme and len(scheme) > 1:
-        raise LabError("--as: a person plays with one memory system: name one --scheme")
+        raise LabError("--as needs exactly one memory system: give one --scheme")
     return scheme or ["thinkback"]
 
 
 def _max_llm_calls(job: ConsultJob, cast: RoleNames) -> int:
-    """A call a question and one to decide; of the patient up to two a question. Retries are not counted."""
+    """Upper bound of LLM calls: one per question and one per decision of the doctor, two per question of the
+    patient. Retries are not counted.
+    """
     sheets = [
         make_visit_brief(patient, number, job.roles.rounds)
         for patient in job.patients
@@ -190,22 +193,22 @@ def _max_llm_calls(job: ConsultJob, cast: RoleNames) -> int:
 
 
 def _make_roles(cast: RoleNames, resources: Resources, rounds: int | None) -> Roles:
-    known = load_guide()
+    guide = load_guide()
     model = resources.llm
     if model is None and "llm" in (cast.doctor, cast.patient):
-        raise LabError("a part that a model plays needs a model: give --llm")
+        raise LabError("a role played by a model needs a model: give --llm")
     makers: dict[str, DoctorFactory] = {
-        "scripted": lambda sheet: ScriptedDoctor(sheet, known),
-        "person": lambda sheet: InteractiveDoctor(sheet, known, _print_line, _read_line),
+        "scripted": lambda sheet: ScriptedDoctor(sheet, guide),
+        "person": lambda sheet: InteractiveDoctor(sheet, guide, _print_line, _read_line),
     }
     sides: dict[str, PatientRole] = {
         "rules": RulePatient(),
         "person": InteractivePatient(_print_line, _read_line),
     }
     if model is not None:
-        makers["llm"] = lambda sheet: LLMDoctor(sheet, known, model)
+        makers["llm"] = lambda sheet: LLMDoctor(sheet, guide, model)
         sides["llm"] = LLMPatient(model)
-    return Roles(known, makers[cast.doctor], sides[cast.patient], rounds)
+    return Roles(guide, makers[cast.doctor], sides[cast.patient], rounds)
 
 
 def _print_line(line: str) -> None:
@@ -217,5 +220,5 @@ def _read_line(prompt: str) -> str:
     sys.stderr.flush()
     line = sys.stdin.readline()
     if not line:
-        raise LabError("the input ended before the visit did: visits that are over are kept")
+        raise LabError("the input ended before the visit; completed visits are saved")
     return line.rstrip("\n")

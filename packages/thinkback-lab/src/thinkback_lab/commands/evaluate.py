@@ -47,7 +47,7 @@ EXAMPLES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationOptions:
-    """The options that every evaluation takes, as they were given."""
+    """The options that every data set evaluation shares."""
 
     data: options.DataOption = None
     scheme: options.SchemeOption = "thinkback"
@@ -72,15 +72,15 @@ class EvaluationOptions:
 
 
 def command_for(entry: DatasetEntry) -> Callable[..., None]:
-    """The command of one data set: its own choices, then the options that all have."""
+    """Build the command of one data set: its own options, then the shared ones."""
 
-    def command(**given: Any) -> None:
-        told = {each.name: given.pop(each.name) for each in entry.choices}
+    def command(**values: Any) -> None:
+        options = {each.name: values.pop(each.name) for each in entry.choices}
         choices = {
-            each.name: each.default if told[each.name] in (None, []) else told[each.name]
+            each.name: each.default if options[each.name] in (None, []) else options[each.name]
             for each in entry.choices
         }
-        evaluate(entry, choices, EvaluationOptions(**given))
+        evaluate(entry, choices, EvaluationOptions(**values))
 
     hints = get_type_hints(EvaluationOptions, include_extras=True)
     common = [
@@ -95,41 +95,41 @@ def command_for(entry: DatasetEntry) -> Callable[..., None]:
     return command
 
 
-def evaluate(entry: DatasetEntry, choices: Mapping[str, Any], asked: EvaluationOptions) -> None:
-    """Load, run (or go on), write the report, show the figures."""
+def evaluate(entry: DatasetEntry, choices: Mapping[str, Any], options_given: EvaluationOptions) -> None:
+    """Load the data, start or resume the run, write the report and print the scores."""
     with options.exit_on_error():
-        named = prepare_run(entry, choices, asked, load_resources(asked.setup))
-        folder = choose_folder(named, asked.out, fresh=asked.fresh)
-        with progress(f"{entry.name}, {asked.scheme}") as report:
-            results = complete_run(named, folder, report)
-        write_report([folder], folder / REPORT_FILE, named.job.resources.embedder.embed)
-    if asked.as_json:
+        spec = prepare_run(entry, choices, options_given, load_resources(options_given.setup))
+        folder = choose_folder(spec, options_given.out, fresh=options_given.fresh)
+        with progress(f"{entry.name}, {options_given.scheme}") as report:
+            results = complete_run(spec, folder, report)
+        write_report([folder], folder / REPORT_FILE, spec.job.resources.embedder.embed)
+    if options_given.as_json:
         options.print_json(results)
         sys.stderr.write(f"{folder}\n")
     else:
         options.print_table(
-            results_table(results), f"{results['n']} questions; kept in {folder}, see {REPORT_FILE} there"
+            results_table(results), f"{results['n']} questions; saved in {folder}, see {REPORT_FILE} there"
         )
 
 
 def prepare_run(
-    entry: DatasetEntry, choices: Mapping[str, Any], asked: EvaluationOptions, resources: Resources
+    entry: DatasetEntry, choices: Mapping[str, Any], chosen: EvaluationOptions, resources: Resources
 ) -> RunSpec:
-    """The run that was asked for, ready to begin or to go on."""
-    scheme = find_system(asked.scheme)
-    dataset = choose_questions(entry.load(asked.data, **choices), asked.limit, asked.seed)
+    """Load the data set and the memory system of a run."""
+    scheme = find_system(chosen.scheme)
+    dataset = choose_questions(entry.load(chosen.data, **choices), chosen.limit, chosen.seed)
     reader = None if resources.llm is None else LLMReader(resources.llm)
-    settings = {**resources.setup.as_settings, "limit": asked.limit, "seed": asked.seed}
+    settings = {**resources.setup.as_settings, "limit": chosen.limit, "seed": chosen.seed}
     return RunSpec(
-        job=Job(dataset, scheme, resources, asked.ks, reader),
-        scheme=asked.scheme,
+        job=Job(dataset, scheme, resources, chosen.ks, reader),
+        scheme=chosen.scheme,
         settings=settings if reader is None else {**settings, **reader.as_settings},
-        command=_command_line(entry, choices, asked),
+        command=_command_line(entry, choices, chosen),
     )
 
 
 def results_table(results: Mapping[str, Any]) -> Table:
-    """Every figure with its 95% interval."""
+    """All metrics with their 95% intervals."""
     from rich.table import Table
 
     grid = Table(box=None, pad_edge=False, header_style="bold")
@@ -146,9 +146,9 @@ def results_table(results: Mapping[str, Any]) -> Table:
 def _choice_parameter(choice: DatasetOption) -> Parameter:
     kind: Any = list[str] | None if choice.multiple else Literal[choice.values] if choice.values else int
     default = None if choice.multiple else choice.default
-    said = f"{choice.help} May be repeated; else all." if choice.multiple else choice.help
-    shown = f"[{'|'.join(choice.values)}]" if choice.multiple else None
-    option = typer.Option(_option_flag(choice.name), metavar=shown, help=said)
+    help_text = f"{choice.help} May be repeated; default: all." if choice.multiple else choice.help
+    metavar = f"[{'|'.join(choice.values)}]" if choice.multiple else None
+    option = typer.Option(_option_flag(choice.name), metavar=metavar, help=help_text)
     return Parameter(choice.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
 
 
@@ -162,20 +162,20 @@ def _command_help(entry: DatasetEntry) -> str:
     return f"{entry.description}\n\n{entry.origin}.\n\n\b\nExamples:\n{lines}\n"
 
 
-def _command_line(entry: DatasetEntry, choices: Mapping[str, Any], asked: EvaluationOptions) -> str:
-    """The command that makes this run anew, elsewhere."""
+def _command_line(entry: DatasetEntry, choices: Mapping[str, Any], chosen: EvaluationOptions) -> str:
+    """The command line that reproduces this run."""
     words = ["thinkback-lab", "eval", entry.name]
     for choice in entry.choices:
         values = choices[choice.name]
         for value in values if choice.multiple else [values]:
             words += [_option_flag(choice.name), str(value)]
     for each in fields(EvaluationOptions):
-        value = getattr(asked, each.name)
+        value = getattr(chosen, each.name)
         if each.name in ("out", "fresh", "as_json", "k") or value == each.default:
             continue
         words += [_option_flag(each.name), str(value)]
-    if asked.ks != DEFAULT_RANKS:
-        words += ["--k", *map(str, asked.ks)]
+    if chosen.ks != DEFAULT_RANKS:
+        words += ["--k", *map(str, chosen.ks)]
     return shlex.join(words)
 
 
@@ -183,15 +183,19 @@ SUITE_SCHEMES = ("none", "raw", "bm25", "dense", "memorybank", "scm", "fuzzy-ori
 
 
 def suite(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where runs and report are written.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for runs and report.")],
     data: options.DataOption = None,
     scheme: Annotated[
         list[str] | None,
-        typer.Option("--scheme", metavar="NAME", help="A memory system; may be repeated. Else nine of them."),
+        typer.Option(
+            "--scheme", metavar="NAME", help="A memory system; may be repeated. Default: nine of them."
+        ),
     ] = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option("--dataset", metavar="NAME", help="Only this one, or a part: gvd:cn; may be repeated."),
+        typer.Option(
+            "--dataset", metavar="NAME", help="Only this data set, or a part of it (gvd:cn); may be repeated."
+        ),
     ] = None,
     preset: options.PresetOption = "hybrid",
     llm: options.LlmOption = "none",
@@ -201,65 +205,67 @@ def suite(
     seed: options.SeedOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Every data set that is there, over several memory systems, and one report of all.
+    """Evaluate several memory systems on every available data set and write one report.
 
-    Each run has its folder under --out, with a report of its own: run the same command again to go on after
-    an interruption. What is not there is named on standard error. The tables are written to results.md, plots
-    to report.html.
+    Each run has its own folder and report under --out; run the same command again to resume after an
+    interruption. Data sets that are not found are listed on standard error. Tables are written to results.md,
+    plots to report.html.
 
     \b
     Examples:
       thinkback-lab suite --data DIR --out runs/all
       thinkback-lab suite --data DIR --out runs/words --scheme bm25 --scheme thinkback --dataset gvd
     """
-    asked = EvaluationOptions(
+    base_options = EvaluationOptions(
         data=data, preset=preset, llm=llm, embedder=embedder, think=think, limit=limit, seed=seed
     )
     folders: list[Path] = []
-    told: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     with options.exit_on_error():
-        for label, ready in _suite_runs(asked, scheme or list(SUITE_SCHEMES), dataset or list(DATASETS)):
+        for label, ready in _suite_runs(
+            base_options, scheme or list(SUITE_SCHEMES), dataset or list(DATASETS)
+        ):
             folders.append(out / slug(label))
             with progress(label) as report:
-                told.append(complete_run(ready, folders[-1], report))
+                results.append(complete_run(ready, folders[-1], report))
             write_report(folders[-1:], folders[-1] / REPORT_FILE)
-        if not told:
-            raise LabError("none of the data sets is there: give --data, or set THINKBACK_DATA")
+        if not results:
+            raise LabError("no data set was found: give --data, or set THINKBACK_DATA")
         write_report(folders, out / REPORT_FILE)
         page = markdown_tables(read_finished_runs(folders))
         (out / "results.md").write_text(page, encoding="utf-8")
     if as_json:
-        options.print_json({"runs": told})
+        options.print_json({"runs": results})
     else:
-        sys.stdout.write(f"{page}\n{len(told)} runs under {out}; see {REPORT_FILE} there\n")
+        sys.stdout.write(f"{page}\n{len(results)} runs in {out}; see {REPORT_FILE} there\n")
 
 
 def _suite_runs(
-    asked: EvaluationOptions, schemes: list[str], datasets: list[str]
+    base_options: EvaluationOptions, schemes: list[str], datasets: list[str]
 ) -> Iterator[tuple[str, RunSpec]]:
-    """Each run with its label; the models are loaded once, and a text is embedded once.
+    """Yield each run with its label. Models are loaded once, and every text is embedded once.
 
-    What there is none of is refused before anything is run.
+    Unknown data sets and schemes are rejected before the first run.
     """
-    chosen = [find_dataset(dataset) for dataset in datasets]
+    selected = [find_dataset(dataset) for dataset in datasets]
     for scheme in schemes:
         find_system(scheme)
-    parts = load_resources(asked.setup)
-    for entry, parts_of in chosen:
-        for choices in parts_of:
+    resources = load_resources(base_options.setup)
+    for entry, parts in selected:
+        for choices in parts:
             label = f"{entry.name} {entry.part_name(choices)}".strip()
             try:
                 for scheme in schemes:
                     yield (
                         f"{label}, {scheme}",
-                        prepare_run(entry, choices, replace(asked, scheme=scheme), parts),
+                        prepare_run(entry, choices, replace(base_options, scheme=scheme), resources),
                     )
             except DatasetNotFound as error:
-                sys.stderr.write(f"left out: {label}: {error}\n")
+                sys.stderr.write(f"skipped: {label}: {error}\n")
 
 
 def schemes(as_json: options.JsonOption = False) -> None:
-    """The memory systems that `--scheme` knows; yours can be one of them (docs/lab.md).
+    """List the memory systems that `--scheme` accepts; docs/lab.md shows how to add your own.
 
     \b
     Examples:
@@ -269,13 +275,13 @@ def schemes(as_json: options.JsonOption = False) -> None:
     """
     from rich.table import Table
 
-    known = describe_systems()
+    systems = describe_systems()
     if as_json:
-        options.print_json(known)
+        options.print_json(systems)
         return
     grid = Table(box=None, pad_edge=False, header_style="bold")
     grid.add_column("scheme")
     grid.add_column("what it is")
-    for name, about in known.items():
+    for name, about in systems.items():
         grid.add_row(name, about)
     options.print_table(grid, "or module:Name, file.py:Name")

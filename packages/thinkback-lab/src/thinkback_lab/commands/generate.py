@@ -26,24 +26,29 @@ if TYPE_CHECKING:
 
 Writer = Literal["grammar", "llm"]
 REPLIES_DIR, REVIEW_FILE = "replies", "review.jsonl"
-MAX_SHOWN_FINDINGS = 20  # findings, in the summary
+MAX_SHOWN_FINDINGS = 20
 
 
 def generate(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new folder, or one with a world.")],
-    characters: Annotated[int, typer.Option("--characters", metavar="N", min=1, help="So many.")] = 30,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="A new folder, or one with a generated world.")
+    ],
+    characters: Annotated[
+        int, typer.Option("--characters", metavar="N", min=1, help="Number of characters.")
+    ] = 30,
     lang: Annotated[Lang, typer.Option("--lang", help="The language of the world.")] = "en",
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Another seed, another world.")] = 0,
-    by: Annotated[Writer, typer.Option("--by", help="Who writes: rules, or the model of --llm.")] = "grammar",
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the random generator.")] = 0,
+    by: Annotated[Writer, typer.Option("--by", help="Generator: rules, or the model of --llm.")] = "grammar",
     llm: options.LlmOption = "none",
     as_json: options.JsonOption = False,
 ) -> None:
-    """A persona world in PerLTQA's format: characters, their memories, and questions with exact gold.
+    """Generate a persona world in PerLTQA's format: characters, their memories, and questions with exact
+    gold.
 
-    By grammar it needs no model, and the same seed gives the same bytes. By a model it asks for every part
-    with the prompts of the package; replies are kept in DIR/replies, so that a run that was stopped goes on
-    where it stood, and pairs that somebody should look at stand in DIR/review.jsonl. The world is checked for
-    the faults of seed 004's table 8 and mended; status 1 if one is left that rules cannot mend.
+    With `--by grammar` no model is needed, and the same seed gives the same bytes. With `--by llm` a model
+    writes every part; its replies are cached in DIR/replies, so that an interrupted run can be resumed, and
+    question-answer pairs that need review are written to DIR/review.jsonl. The world is checked for the
+    faults of PerLTQA's table 8 and repaired; the exit status is 1 if faults remain that rules cannot repair.
 
     \b
     Examples:
@@ -54,9 +59,9 @@ def generate(
     with options.exit_on_error():
         _check_output_folder(out)
         if by == "llm":
-            world, made = _generate_by_llm(characters, lang, seed, llm, out)
+            world, details = _generate_by_llm(characters, lang, seed, llm, out)
         else:
-            world, made = _generate_by_grammar(characters, lang, seed), {}
+            world, details = _generate_by_grammar(characters, lang, seed), {}
         faults = find_faults(world)
         world = repair_world(world)
         left = find_faults(world)
@@ -67,7 +72,7 @@ def generate(
         "world": str(out),
         "settings": settings,
         "counts": count_world(world),
-        **made,
+        **details,
         "largest_template_share": round(commonest.share, 5),
         "largest_template": commonest.commonest,
         "mended": len(faults) - len(left),
@@ -83,13 +88,15 @@ def generate(
 
 
 def _check_output_folder(out: Path) -> None:
-    """A folder that holds anything but worlds is not ours to write into."""
+    """Refuse to write into a folder that contains anything but generated worlds."""
     if out.exists() and not out.is_dir():
-        raise LabError(f"{out}: not a folder. Name a new one")
-    ours = {*file_names("en"), *file_names("zh"), REPLIES_DIR, REVIEW_FILE}
-    strangers = sorted(each.name for each in out.iterdir() if each.name not in ours) if out.is_dir() else []
-    if strangers:
-        raise LabError(f"{out}: holds something else ({strangers[0]!r}). Name a new folder")
+        raise LabError(f"{out} is not a folder: choose another one")
+    expected = {*file_names("en"), *file_names("zh"), REPLIES_DIR, REVIEW_FILE}
+    unexpected = (
+        sorted(each.name for each in out.iterdir() if each.name not in expected) if out.is_dir() else []
+    )
+    if unexpected:
+        raise LabError(f"{out} contains other files ({unexpected[0]!r}): choose a new folder")
 
 
 def _generate_by_grammar(characters: int, lang: Lang, seed: int) -> World:
@@ -110,9 +117,9 @@ def _generate_by_llm(
         author = WorldWriter(model, out / REPLIES_DIR, report=report)
         world = author.generate(characters, lang, seed)
     _write_review(author, out)
-    made = {"llm": llm, "receipt": author.usage.as_dict, "review": len(author.review)}
+    details = {"llm": llm, "receipt": author.usage.as_dict, "review": len(author.review)}
     return world, {
-        **made,
+        **details,
         "dropped": len(author.dropped),
         "first_dropped": author.dropped[:MAX_SHOWN_FINDINGS],
     }

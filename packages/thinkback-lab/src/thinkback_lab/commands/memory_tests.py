@@ -1,4 +1,4 @@
-"""`thinkback-lab eval scenarios`, `pairs`, `sharded` and `determinism`, and `thinkback-lab replay`."""
+"""`thinkback-lab eval scenarios`, `lives`, `pairs`, `sharded`, `determinism`, and `thinkback-lab replay`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 
 from thinkback_lab.cases import take_sample
 from thinkback_lab.commands import options
+from thinkback_lab.datasets.lives import LifeLanguage, load_lives
 from thinkback_lab.evaluations.determinism import (
     HASH_SEEDS,
     compare_dumps,
@@ -17,6 +18,7 @@ from thinkback_lab.evaluations.determinism import (
     replay_in_subprocess,
 )
 from thinkback_lab.evaluations.determinism import replay_scenarios as replay_into
+from thinkback_lab.evaluations.lives import lives_tables, run_lives, summarise_lives
 from thinkback_lab.evaluations.pairs import pairs_table, read_pairs, run_pairs, summarise_pairs
 from thinkback_lab.evaluations.scenario_format import read_scenarios
 from thinkback_lab.evaluations.scenarios import (
@@ -34,7 +36,8 @@ def scenarios(
     files: options.FilesArgument,
     limit: options.LimitOption = None,
     category: Annotated[
-        list[str] | None, typer.Option("--category", metavar="NAME", help="Only this one; may be repeated.")
+        list[str] | None,
+        typer.Option("--category", metavar="NAME", help="Only this category; may be repeated."),
     ] = None,
     lang: Annotated[
         list[str] | None,
@@ -48,11 +51,11 @@ def scenarios(
     seed: options.SeedOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """The unit tests of memory: dialogues with questions at their end.
+    """Run scenarios, the unit tests of memory: dialogues followed by questions.
 
-    The turns of a scenario are replayed into an empty memory at their own times and thought over; then each
-    question is recalled. A probe passes when one alternative of every `expect` list stands in what came back,
-    and no `reject` string in a recalled current thought.
+    The turns of a scenario are replayed into an empty memory at their own times, with post-think after each;
+    then every question is recalled. A probe passes if the recalled memories contain one alternative of every
+    `expect` list and no recalled current thought contains a `reject` string.
 
     \b
     Examples:
@@ -64,12 +67,12 @@ def scenarios(
     """
     with options.exit_on_error():
         setup = options.make_setup(llm, embedder, preset, think)
-        chosen = choose_scenarios(
+        selected = choose_scenarios(
             read_scenarios(files), categories=category or (), langs=lang or (), limit=limit, seed=seed
         )
         with progress("scenarios") as report:
             results = run_scenarios(
-                chosen, setup, report, None if scheme == "thinkback" else find_system(scheme)
+                selected, setup, report, None if scheme == "thinkback" else find_system(scheme)
             )
     summary = summarise_scenarios(results, {**setup.as_settings, "limit": limit, "seed": seed}, scheme)
     if as_json:
@@ -80,7 +83,55 @@ def scenarios(
         scenarios_table(summary),
         f"triple F1 {'-' if f1 is None else format(f1, '.3f')}; "
         f"{summary['ms_per_turn']} ms a turn, {summary['ms_per_query']} ms a probe; "
-        f"{len(summary['failures'])} failures (--json tells each)",
+        f"{len(summary['failures'])} failures (listed by --json)",
+    )
+
+
+def lives(
+    data: options.DataOption = None,
+    split: Annotated[
+        str, typer.Option("--split", metavar="NAME", help="dev, train, or a file (.jsonl or .jsonl.gz).")
+    ] = "dev",
+    limit: options.LimitOption = None,
+    lang: Annotated[LifeLanguage | None, typer.Option("--lang", help="Only lives in this language.")] = None,
+    llm: options.LlmOption = "none",
+    embedder: options.EmbedderOption = "minilm",
+    preset: options.PresetOption = "hybrid",
+    think: options.ThinkOption = "auto",
+    seed: options.SeedOption = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Replay long natural conversations: which facts become thoughts, and what do questions recall?
+
+    The turns of a life are remembered at their own times, with post-think after each; a question is asked at
+    its own time. Three tables are printed: thoughts (coverage of the gold facts, silence on turns without
+    facts, facts still current, stale or wrongly retired), questions (evidence, answer and abstention), and
+    the ablation: recall from thoughts and raw turns, from thoughts only, and from raw turns only.
+
+    \b
+    Examples:
+      thinkback-lab eval lives --data data/
+      thinkback-lab eval lives --split train --lang zh --limit 5 --json | jq .by_kind
+      thinkback-lab eval lives --split mine.jsonl --llm openai:gpt-4o-mini --think llm
+      thinkback-lab eval lives --json | jq '.facts[] | select(.state == "missing") | .text'
+    """
+    with options.exit_on_error():
+        setup = options.make_setup(llm, embedder, preset, think)
+        selected = take_sample(load_lives(data, split, lang), limit, seed)
+        with progress("lives") as report:
+            played = run_lives(selected, setup, report)
+    choices = {"split": split, "lang": lang, "limit": limit, "seed": seed}
+    summary = summarise_lives(played, {**choices, **setup.as_settings})
+    if as_json:
+        options.print_json(summary)
+        return
+    for grid in lives_tables(summary):
+        options.print_grid(grid)
+        typer.echo()
+    calls, tokens = summary["llm_calls_per_turn"], summary["llm_tokens_per_turn"]
+    typer.echo(
+        f"{calls:.2f} model calls and {tokens:.1f} tokens a turn; "
+        f"{summary['unthought']} turns without post-think; --json lists every question, fact and thought"
     )
 
 
@@ -94,10 +145,10 @@ def pairs(
     seed: options.SeedOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Consistency: what is compatible must stay, what is updated must go.
+    """Check consistency: compatible facts must be kept, updated facts must be superseded.
 
-    Two statements are told in turns of their own. Of a compatible pair nothing may be retired; in an update
-    the new value must take the old one's place, and the five best memories must not hold both.
+    Two statements are stored in separate turns. For a compatible pair nothing may be retired; for an update
+    the new value must replace the old one, and the five best memories must not contain both.
 
     \b
     Examples:
@@ -106,19 +157,20 @@ def pairs(
     """
     with options.exit_on_error():
         setup = options.make_setup(llm, embedder, preset, think)
-        chosen = take_sample(read_pairs(files), limit, seed)
+        selected = take_sample(read_pairs(files), limit, seed)
         with progress("pairs") as report:
-            outcomes = run_pairs(chosen, setup, report)
+            outcomes = run_pairs(selected, setup, report)
     summary = summarise_pairs(outcomes, {**setup.as_settings, "limit": limit, "seed": seed})
     if as_json:
         options.print_json(summary)
         return
-    options.print_table(pairs_table(summary), f"{len(summary['failures'])} failures (--json tells each)")
+    options.print_table(pairs_table(summary), f"{len(summary['failures'])} failures (listed by --json)")
 
 
 def sharded(
     data: Annotated[
-        Path | None, typer.Option("--data", metavar="FILE", help="A JSON list of tasks; else those we ship.")
+        Path | None,
+        typer.Option("--data", metavar="FILE", help="A JSON list of tasks. Default: the built-in ones."),
     ] = None,
     limit: options.LimitOption = None,
     llm: options.LlmOption = "none",
@@ -129,11 +181,11 @@ def sharded(
     out: options.SaveOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """A task told in shards, one a turn: what is left of it in the context of the last turn.
+    """Give a task in shards, one per turn: how much of it is left in the context of the last turn?
 
-    Without a model it is counted how many shards still stand in the summary, the recalled memories or the
-    last words, and what the context costs by turn. With one, how much worse it answers than when it is told
-    everything at once. A task is {"shards": [{"shard": "..."}], "question": "...", "answer": "..."}.
+    Without a model, count the shards that the summary, the recalled memories or the last messages still
+    contain, and the tokens of each context. With a model, also measure how much worse it answers than when it
+    gets everything at once. A task is {"shards": [{"shard": "..."}], "question": "...", "answer": "..."}.
 
     \b
     Examples:
@@ -161,13 +213,13 @@ def sharded(
 
 def replay(
     files: options.FilesArgument,
-    into: Annotated[Path, typer.Option("--into", metavar="DB", help="A database that is not there yet.")],
+    into: Annotated[Path, typer.Option("--into", metavar="DB", help="Path of the new database.")],
     llm: options.LlmOption = "none",
     embedder: options.EmbedderOption = "minilm",
     preset: options.PresetOption = "hybrid",
     think: options.ThinkOption = "auto",
 ) -> None:
-    """Tell scenarios to a database, each to a user named by its id, at their own times.
+    """Replay scenarios into a database, each for a user named like the scenario's id.
 
     \b
     Examples:
@@ -184,10 +236,10 @@ def determinism(
     preset: options.PresetOption = "hybrid",
     as_json: options.JsonOption = False,
 ) -> None:
-    """The same turns give the same bytes, in two processes with different hash seeds.
+    """Check that the same turns give the same bytes in two processes with different hash seeds.
 
-    Each process replays the scenarios, without a model, into a database of its own; then the exports of all
-    spaces and the rows of all tables are compared. Status 1 if they differ.
+    Each process replays the scenarios without a model into its own database; then the exports of all spaces
+    and the rows of all tables are compared. The exit status is 1 if they differ.
 
     \b
     Examples:
@@ -196,12 +248,14 @@ def determinism(
     with options.exit_on_error(), tempfile.TemporaryDirectory() as folder, progress("processes") as report:
         setup = options.make_setup("none", embedder, preset, "rules")
         users = [scenario.id for scenario in read_scenarios(files)]
-        places = {seed: Path(folder, f"{seed}.db") for seed in HASH_SEEDS}
-        for number, (seed, place) in enumerate(places.items(), start=1):
-            replay_in_subprocess(files, place, setup, seed)
-            report(number, len(places))
-        told = compare_dumps(*(dump_database(place, users, setup) for place in places.values()))
-    same = all(each["identical"] for each in told.values())
+        databases = {seed: Path(folder, f"{seed}.db") for seed in HASH_SEEDS}
+        for number, (seed, database) in enumerate(databases.items(), start=1):
+            replay_in_subprocess(files, database, setup, seed)
+            report(number, len(databases))
+        comparison = compare_dumps(
+            *(dump_database(database, users, setup) for database in databases.values())
+        )
+    same = all(each["identical"] for each in comparison.values())
     if as_json:
         head = {
             "dataset": "determinism",
@@ -209,9 +263,9 @@ def determinism(
             "settings": setup.as_settings,
             "n": len(users),
         }
-        options.print_json({**head, "metrics": {"identical": same, **told}, "by_category": {}})
+        options.print_json({**head, "metrics": {"identical": same, **comparison}, "by_category": {}})
     else:
-        for name, each in told.items():
+        for name, each in comparison.items():
             typer.echo(f"{name}: {'identical' if each['identical'] else 'DIFFERENT'}, {each['lines']} lines")
     if not same:
         raise typer.Exit(1)

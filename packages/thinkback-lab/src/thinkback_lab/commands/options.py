@@ -1,4 +1,4 @@
-"""The options that evaluations share, and how every one of them ends."""
+"""Options and output helpers that the commands share."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ import typer
 
 from thinkback import ThinkbackError
 from thinkback_lab.harness import Setup, ThinkMode
+from thinkback_lab.recorded.llm import check_all_replies, require_all_replies
 from thinkback_lab.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 FilesArgument = Annotated[
-    list[Path], typer.Argument(metavar="FILE", help="JSON lines, plain or gzipped; a folder means all in it.")
+    list[Path], typer.Argument(metavar="FILE", help="JSON lines files, plain or gzipped, or folders of them.")
 ]
-LimitOption = Annotated[
-    int | None, typer.Option("--limit", metavar="N", min=1, help="At most so many of them.")
-]
+LimitOption = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Maximum number.")]
 SeedOption = Annotated[
     int | None,
-    typer.Option("--seed", metavar="S", help="With --limit: a random sample, not the first ones."),
+    typer.Option(
+        "--seed", metavar="S", help="With --limit: seed of a random sample; default: the first ones."
+    ),
 ]
 DataOption = Annotated[
-    Path | None, typer.Option("--data", metavar="DIR", help="Where the files lie; else $THINKBACK_DATA.")
+    Path | None, typer.Option("--data", metavar="DIR", help="Folder of the data. Default: $THINKBACK_DATA.")
 ]
 SchemeOption = Annotated[
     str,
@@ -40,31 +41,37 @@ SchemeOption = Annotated[
 ]
 RanksOption = Annotated[
     list[int] | None,
-    typer.Option("--k", metavar="K...", min=1, help="Ranks to score at, as in --k 1 3 5 10 (the default)."),
+    typer.Option("--k", metavar="K...", min=1, help="Ranks to score at. Default: --k 1 3 5 10."),
 ]
 RunFolderOption = Annotated[
     Path | None,
-    typer.Option("--out", metavar="DIR", help="The run's folder; if it is unfinished, go on with it."),
+    typer.Option("--out", metavar="DIR", help="Folder of the run; an unfinished run is resumed."),
 ]
 SaveOption = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Also keep the result there, for `tables`.")
+    Path | None, typer.Option("--out", metavar="DIR", help="Also save the result there, for `tables`.")
 ]
 FreshOption = Annotated[
-    bool, typer.Option("--fresh", help="With --out: throw away what is there, begin anew.")
+    bool, typer.Option("--fresh", help="With --out: delete an existing run and start again.")
 ]
 LlmOption = Annotated[
-    str, typer.Option("--llm", metavar="SPEC", help="openai:MODEL, local:NAME_OR_PATH or none.")
+    str,
+    typer.Option("--llm", metavar="SPEC", help="openai:MODEL, local:NAME_OR_PATH, recorded:FOLDER or none."),
 ]
 EmbedderOption = Annotated[
     str, typer.Option("--embedder", metavar="SPEC", help="minilm, wordllama, hashing or openai:MODEL.")
 ]
 PresetOption = Annotated[
     str,
-    typer.Option("--preset", help="How to search: hybrid, fading, tim, fuzzy, perltqa, bm25 or dense."),
+    typer.Option("--preset", help="Recall preset: hybrid, fading, tim, fuzzy, perltqa, bm25 or dense."),
 ]
-ThinkOption = Annotated[ThinkMode, typer.Option("--think", help="Who thinks.")]
+ThinkOption = Annotated[
+    ThinkMode, typer.Option("--think", help="Post-think by rules, by the model, or auto.")
+]
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="The result as JSON on standard output, all else on standard error.")
+    bool,
+    typer.Option(
+        "--json", help="Print the result as JSON to standard output, everything else to standard error."
+    ),
 ]
 
 
@@ -74,16 +81,21 @@ def make_setup(llm: str, embedder: str, preset: str, think: ThinkMode) -> Setup:
 
 @contextmanager
 def exit_on_error() -> Iterator[None]:
-    """An error of our tree is one line on standard error, and status 1."""
+    """Print a ThinkbackError as one line on standard error and exit with status 1.
+
+    A reply that was missing in a recording counts as an error, too.
+    """
     try:
-        yield
+        with require_all_replies():
+            yield
     except ThinkbackError as error:
         sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
         raise typer.Exit(1) from None
 
 
 def save_result(summary: Mapping[str, Any], out: Path | None) -> None:
-    """An evaluation that is over in one go, kept as a finished run without questions."""
+    """Save a result as a finished run without questions, if an output folder is given."""
+    check_all_replies()
     if out is not None:
         head = {key: summary[key] for key in ("dataset", "scheme", "settings")}
         with RunFolder(out, head, shlex.join(["thinkback-lab", *sys.argv[1:]])) as folder:
@@ -100,7 +112,7 @@ def print_table(grid: Table, last: str) -> None:
 
 
 def print_grid(grid: Table, *, wide: bool = False) -> None:
-    """Fitted to the terminal; in a pipe, and where it is asked for, as wide as it needs."""
+    """Print a table, fitted to the terminal; in a pipe or with `wide` as wide as needed."""
     from rich.console import Console
 
     console = Console(markup=False, emoji=False, highlight=False)

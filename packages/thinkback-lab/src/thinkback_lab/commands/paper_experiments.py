@@ -30,7 +30,12 @@ from thinkback_lab.evaluations.consistency import (
     run_consistency,
     summarise_consistency,
 )
-from thinkback_lab.evaluations.triples import choose_dialogues, run_triples, summarise_triples, triples_table
+from thinkback_lab.evaluations.triples import (
+    choose_dialogues,
+    run_triples,
+    summarise_triples,
+    triples_table,
+)
 from thinkback_lab.harness import IN_MEMORY
 from thinkback_lab.llms import open_llm
 from thinkback_lab.progress import progress
@@ -61,7 +66,9 @@ def classification(
     by: Annotated[
         Literal["learned", "shipped", "examples", "zero", "few"],
         typer.Option(
-            "--by", help="Learned from the other questions; thinkback's own; of our examples; a model's word."
+            "--by",
+            help="The classifier: trained on the other questions, thinkback's own, "
+            "trained on our examples, or the model.",
         ),
     ] = "learned",
     lang: Annotated[Literal["en", "zh"], typer.Option("--lang", help="English or Chinese.")] = "en",
@@ -69,17 +76,20 @@ def classification(
     llm: options.LlmOption = "none",
     embedder: options.EmbedderOption = "minilm",
     test: Annotated[
-        float, typer.Option("--test", metavar="SHARE", min=0.001, max=0.999, help="How many are tested on.")
+        float,
+        typer.Option(
+            "--test", metavar="SHARE", min=0.001, max=0.999, help="Share of the questions to test on."
+        ),
     ] = 0.2,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Chooses which are tested on.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the split.")] = 0,
     out: options.SaveOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Does a question ask for semantic or for episodic memory? PerLTQA's table 4.
+    """Classify questions: do they ask for semantic or for episodic memory? (PerLTQA, table 4)
 
-    Every way is tested on the same questions, a fifth of them; `learned` learns from the rest. `shipped` is
-    the classifier in thinkback, which reads the vectors of --embedder if it knows them. A model is asked
-    plainly (zero) or with examples (few).
+    All classifiers are tested on the same fifth of the questions; `learned` is trained on the rest. `shipped`
+    is the classifier inside thinkback, which uses the vectors of --embedder if it was trained on them. A
+    model is asked without examples (zero) or with some (few).
 
     \b
     Examples:
@@ -88,8 +98,8 @@ def classification(
     """
     with options.exit_on_error(), ExitStack() as stack:
         if (llm == "none") == (by in _LLM_CLASSIFIERS):
-            raise LabError("--by zero and --by few ask the model that --llm names; the others ask none")
-        learn, tested = split_questions(perltqa.load(data, lang), test, seed)
+            raise LabError("--by zero and --by few need --llm; the other classifiers use no model")
+        training_part, test_part = split_questions(perltqa.load(data, lang), test, seed)
         classifier: QuestionClassifier
         if by in _LLM_CLASSIFIERS:
             classifier = _LLM_CLASSIFIERS[by](stack.enter_context(open_llm(llm)))
@@ -97,19 +107,21 @@ def classification(
             memory = stack.enter_context(Memory.open(IN_MEMORY, embedder=embedder, background=False))
             classifier = ShippedClassifier(memory.embedder).kinds
         else:
-            classifier = _trained_classifier(by, learn)
+            classifier = _trained_classifier(by, training_part)
         with progress("questions") as report:
-            told = classify_questions(tested, classifier, report)
-        settings = {**tested.settings, "llm": llm, "test": test, "seed": seed}
+            classified = classify_questions(test_part, classifier, report)
+        settings = {**test_part.settings, "llm": llm, "test": test, "seed": seed}
         if by == "shipped":
             settings["embedder"] = embedder
-        summary = summarise_classification(told, classifier=by, settings=settings, dataset=tested.name)
+        summary = summarise_classification(
+            classified, classifier=by, settings=settings, dataset=test_part.name
+        )
         options.save_result(summary, out)
     if as_json:
         options.print_json(summary)
         return
     options.print_table(
-        _classification_table(summary), f"{summary['n']} questions; nothing said of {summary['unsaid']}"
+        _classification_table(summary), f"{summary['n']} questions; undecided: {summary['unsaid']}"
     )
 
 
@@ -122,7 +134,7 @@ def _trained_classifier(by: str, learn: Dataset) -> QuestionClassifier:
 
 
 def _classification_table(summary: Mapping[str, Any]) -> Table:
-    """The columns of table 4, for all and for each of the two."""
+    """The columns of PerLTQA's table 4, for each type and for all questions."""
     from rich.table import Table
 
     grid = Table(box=None, pad_edge=False)
@@ -147,7 +159,9 @@ def consistency(
     dataset: Annotated[str, typer.Argument(metavar="DATASET", help=f"One of {', '.join(DATASETS)}.")],
     chosen: Annotated[
         list[str] | None,
-        typer.Option("--with", metavar="NAME=VALUE", help="A choice of the data set, as --with lang=cn."),
+        typer.Option(
+            "--with", metavar="NAME=VALUE", help="An option of the data set, for example --with lang=cn."
+        ),
     ] = None,
     data: options.DataOption = None,
     scheme: options.SchemeOption = "thinkback",
@@ -161,29 +175,29 @@ def consistency(
             "--turn",
             metavar="N",
             min=1,
-            help=f"Ask after N items; may be repeated; else {_DEFAULT_PLAN.turns}.",
+            help=f"Ask after N items; may be repeated. Default: {_DEFAULT_PLAN.turns}.",
         ),
     ] = None,
     wordings: Annotated[
-        int, typer.Option("--wordings", metavar="N", help="How often each question is asked.")
+        int, typer.Option("--wordings", metavar="N", help="Number of wordings of each question.")
     ] = _DEFAULT_PLAN.wordings,
     questions: Annotated[
-        int, typer.Option("--questions", metavar="N", help="At most so many questions of a case at a turn.")
+        int, typer.Option("--questions", metavar="N", help="Maximum number of questions per case and turn.")
     ] = _DEFAULT_PLAN.questions,
     short: Annotated[
-        int, typer.Option("--short", metavar="N", help="A dialogue of more items than this is a long one.")
+        int, typer.Option("--short", metavar="N", help="Maximum number of items of a short dialogue.")
     ] = _DEFAULT_PLAN.short,
     seed: Annotated[
-        int, typer.Option("--seed", metavar="S", help="Chooses the questions.")
+        int, typer.Option("--seed", metavar="S", help="Seed of the choice of questions.")
     ] = _DEFAULT_PLAN.seed,
     out: options.SaveOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Recall the same history again and again: how alike is what comes back, by turn number?
+    """Ask the same questions again as a history grows: how similar are the results, by turn number?
 
-    A history is told in steps. At each turn number, questions about what has been told are asked in several
-    wordings: with a model its answers are compared (anchors said alike, lexical F1), without one what was
-    recalled (Jaccard overlap of the first 1 and the first 5). 1 is the same every time.
+    A history is stored in steps. At each turn number, questions about the history so far are asked in several
+    wordings. With a model, its answers are compared (shared anchors, lexical F1); without one, the recalled
+    memories (Jaccard overlap of the first 1 and the first 5). A score of 1 means the same result every time.
 
     \b
     Examples:
@@ -192,7 +206,7 @@ def consistency(
     """
     with options.exit_on_error():
         if dataset not in DATASETS:
-            raise LabError(f"no data set is called {dataset!r}; there are {', '.join(DATASETS)}")
+            raise LabError(f"unknown data set {dataset!r}: choose from {', '.join(DATASETS)}")
         plan = ConsistencyPlan(
             turns=tuple(turns or _DEFAULT_PLAN.turns),
             wordings=wordings,
@@ -203,16 +217,16 @@ def consistency(
         system = find_system(scheme)
         entry = DATASETS[dataset]
         loaded = entry.load(data, **_parse_choices(entry.choices, chosen or ()))
-        parts = load_resources(options.make_setup(llm, embedder, preset, think))
-        reader = None if parts.llm is None else LLMReader(parts.llm)
+        resources = load_resources(options.make_setup(llm, embedder, preset, think))
+        reader = None if resources.llm is None else LLMReader(resources.llm)
         with progress(f"{dataset}, {scheme}") as report:
-            asked = run_consistency(loaded, system, parts, plan, reader, report)
+            outcomes = run_consistency(loaded, system, resources, plan, reader, report)
         settings = {
             **loaded.settings,
-            **parts.setup.as_settings,
+            **resources.setup.as_settings,
             **({} if reader is None else reader.as_settings),
         }
-        summary = summarise_consistency(asked, plan, dataset=loaded.name, scheme=scheme, settings=settings)
+        summary = summarise_consistency(outcomes, plan, dataset=loaded.name, scheme=scheme, settings=settings)
         options.save_result(summary, out)
     if as_json:
         options.print_json(summary)
@@ -220,26 +234,26 @@ def consistency(
         options.print_table(consistency_table(summary), f"compared: {summary['settings']['measured']}")
 
 
-def _parse_choices(known: Sequence[DatasetOption], given: Sequence[str]) -> dict[str, Any]:
-    """Every choice of the data set, as given or as it is by itself."""
-    told = {each.name: each.default for each in known}
+def _parse_choices(options_known: Sequence[DatasetOption], assignments: Sequence[str]) -> dict[str, Any]:
+    """All options of the data set: those given as NAME=VALUE, defaults for the rest."""
+    chosen_values = {each.name: each.default for each in options_known}
     several: dict[str, list[str]] = {}
-    for word in given:
-        name, _, value = word.partition("=")
-        choice = next((each for each in known if each.name == name), None)
+    for assignment in assignments:
+        name, _, value = assignment.partition("=")
+        choice = next((each for each in options_known if each.name == name), None)
         if choice is None or (choice.values and value not in choice.values):
-            offered = [f"{each.name}={'|'.join(each.values) or 'NUMBER'}" for each in known]
-            raise LabError(f"--with {word}: this data set takes {', '.join(offered) or 'no choices'}")
+            offered = [f"{each.name}={'|'.join(each.values) or 'NUMBER'}" for each in options_known]
+            raise LabError(f"--with {assignment}: this data set accepts {', '.join(offered) or 'no options'}")
         if choice.multiple:
             several.setdefault(name, []).append(value)
         else:
-            told[name] = value if choice.values else _parse_number(value, word)
-    return told | {name: tuple(values) for name, values in several.items()}
+            chosen_values[name] = value if choice.values else _parse_number(value, assignment)
+    return chosen_values | {name: tuple(values) for name, values in several.items()}
 
 
-def _parse_number(value: str, word: str) -> int:
+def _parse_number(value: str, assignment: str) -> int:
     if not value.isdecimal():
-        raise LabError(f"--with {word}: a whole number is wanted")
+        raise LabError(f"--with {assignment}: expected an integer")
     return int(value)
 
 
@@ -247,31 +261,36 @@ def timing(
     sizes: Annotated[
         list[int] | None,
         typer.Option(
-            "--n", metavar="N", min=measuring.RECALL_K, help="How many memories; may be repeated [140, 1000]."
+            "--n",
+            metavar="N",
+            min=measuring.RECALL_K,
+            help="Number of memories; may be repeated. Default: 140 and 1000.",
         ),
     ] = None,
     queries: Annotated[
-        int, typer.Option("--queries", metavar="N", min=1, max=1000, help="How many are asked.")
+        int, typer.Option("--queries", metavar="N", min=1, max=1000, help="Number of queries.")
     ] = measuring.DEFAULT_QUERIES,
     embedder: options.EmbedderOption = "minilm",
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of the sentences and questions.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="S", help="Seed of the sentences and questions.")
+    ] = 0,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Also keep the result there, for `tables`.")
+        Path | None, typer.Option("--out", metavar="DIR", help="Also save the result there, for `tables`.")
     ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """How long one retrieval takes, against pairwise similarity over the whole memory (TiM, table 4).
+    """Measure the time of one retrieval against pairwise similarity over the whole memory (TiM, table 4).
 
-    Made-up sentences are told, questions asked, each way of retrieval in turn; the table shows the median
-    milliseconds of one retrieval, embedding not counted, and in brackets what share of the five most similar
-    memories came back. Compare within one run only: machines differ.
+    Generated sentences are stored and questions asked with each search in turn. The table shows the median
+    milliseconds of one retrieval without embedding, and in brackets the share of the five most similar
+    memories that were returned. Compare figures of one run only, because machines differ.
 
     \b
       python    a loop in Python: the naive baseline, up to 2000 memories
       pairwise  one numpy product over the whole memory
-      group     TiM's hash and its one group, bare, in numpy
+      group     TiM's hash and its one group, in plain numpy
       tim       thinkback with the preset tim
-      hybrid    thinkback as it is by default
+      hybrid    thinkback with its default preset
 
     \b
     Examples:
@@ -279,37 +298,37 @@ def timing(
       thinkback-lab eval timing --n 140 --n 1000 --n 10000 --embedder hashing --out runs/timing
       thinkback-lab tables runs/timing --table tim-4
     """
-    chosen = tuple(sizes or measuring.DEFAULT_SIZES)
+    chosen_sizes = tuple(sizes or measuring.DEFAULT_SIZES)
     with options.exit_on_error(), progress("sizes") as report:
         with Memory.open(IN_MEMORY, embedder=embedder, background=False) as memory:
-            told = measuring.measure_retrieval(
-                memory.embedder, chosen, queries=queries, seed=seed, on_progress=report
+            result = measuring.measure_retrieval(
+                memory.embedder, chosen_sizes, queries=queries, seed=seed, on_progress=report
             )
-        told["settings"]["embedder"] = embedder
-        words = ["--embedder", embedder, "--queries", str(queries), "--seed", str(seed)]
-        told["command"] = shlex.join(
+        result["settings"]["embedder"] = embedder
+        arguments = ["--embedder", embedder, "--queries", str(queries), "--seed", str(seed)]
+        result["command"] = shlex.join(
             [
                 "thinkback-lab",
                 "eval",
                 "timing",
-                *(word for size in chosen for word in ("--n", str(size))),
-                *words,
+                *(word for size in chosen_sizes for word in ("--n", str(size))),
+                *arguments,
             ]
         )
         if out is not None:
-            head = {key: told[key] for key in ("dataset", "scheme", "settings")}
-            with RunFolder(out, head, told["command"]) as folder:
-                folder.finish(told)
+            head = {key: result[key] for key in ("dataset", "scheme", "settings")}
+            with RunFolder(out, head, result["command"]) as folder:
+                folder.finish(result)
     if as_json:
-        options.print_json(told)
+        options.print_json(result)
         return
-    options.print_table(measuring.timing_table(told), measuring.LEGEND)
+    options.print_table(measuring.timing_table(result), measuring.LEGEND)
 
 
 def triples(
     data: Annotated[
         Path | None,
-        typer.Option("--data", metavar="DIR", help="Where the files lie; else $THINKBACK_DATA."),
+        typer.Option("--data", metavar="DIR", help="Folder of the data. Default: $THINKBACK_DATA."),
     ] = None,
     domain: Annotated[
         list[str] | None,
@@ -317,7 +336,7 @@ def triples(
     ] = None,
     split: Annotated[str, typer.Option("--split", metavar="NAME", help="dev, test or train.")] = "dev",
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=1, help="At most so many turns.")
+        int | None, typer.Option("--limit", metavar="N", min=1, help="Maximum number of turns.")
     ] = None,
     llm: options.LlmOption = "none",
     embedder: options.EmbedderOption = "hashing",
@@ -325,11 +344,12 @@ def triples(
     seed: options.SeedOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """The thought generator's triples against KdConv's gold knowledge.
+    """Compare the triples that thinkback extracts with KdConv's annotated knowledge.
 
-    Each dialogue is told to an empty memory, utterance and reply by twos. What was drawn is compared with the
-    triples that KdConv's annotators noted: subject equal, value equal or held, relation by a table of
-    synonyms; `pair` leaves the relation out. Nothing is recalled: the embedder changes only the time.
+    Each dialogue is stored in an empty memory, utterance and reply as one turn. The extracted triples are
+    compared with those of KdConv's annotators: the subject must be equal, the value equal or contained, and
+    the relation equal by a table of synonyms; `pair` ignores the relation. Nothing is recalled, so the
+    embedder affects only the time.
 
     \b
     Examples:
@@ -339,18 +359,19 @@ def triples(
     with options.exit_on_error():
         setup = options.make_setup(llm, embedder, "hybrid", think)
         domains = domain or list(DOMAINS)
-        chosen = choose_dialogues(load_dialogues(data, domains, split), limit, seed)
+        dialogues = choose_dialogues(load_dialogues(data, domains, split), limit, seed)
         with progress("turns") as report:
-            played = run_triples(chosen, setup, report)
+            played = run_triples(dialogues, setup, report)
     settings = {"domains": domains, "split": split, **setup.as_settings, "limit": limit, "seed": seed}
     summary = summarise_triples(played, settings)
     if as_json:
         options.print_json(summary)
         return
-    told = summary["metrics"]
+    metrics = summary["metrics"]
     options.print_table(
         triples_table(summary),
-        f"left out: {told['about_user']} facts about the speakers, {told['from_prose']} found in prose only; "
-        f"ascribed to the user: {told['misattributed']} facts of the world; "
-        f"not thought over: {told['unthought']} turns",
+        f"left out: {metrics['about_user']} facts about the speakers, "
+        f"{metrics['from_prose']} found in prose only; "
+        f"ascribed to the user: {metrics['misattributed']} facts of the world; "
+        f"not thought over: {metrics['unthought']} turns",
     )

@@ -15,7 +15,12 @@ from thinkback_lab.judge.run import judge_runs
 from thinkback_lab.llms import open_llm
 from thinkback_lab.metrics import display
 from thinkback_lab.progress import progress
-from thinkback_lab.runs.compare import compare_runs, comparison_table, differing_question_lines, footer_lines
+from thinkback_lab.runs.compare import (
+    compare_runs,
+    comparison_table,
+    differing_question_lines,
+    footer_lines,
+)
 from thinkback_lab.runs.finished_runs import read_finished_runs
 from thinkback_lab.tables.paper_table import PaperTable, rich_table
 from thinkback_lab.tables.registry import TABLES, fill_tables
@@ -28,20 +33,22 @@ def compare(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            "--metric", metavar="NAME", help="Only this figure (hit@5, mrr, f1, ...); may be repeated."
+            "--metric", metavar="NAME", help="Only this metric (hit@5, mrr, f1, ...); may be repeated."
         ),
     ] = None,
     show: Annotated[
         int,
-        typer.Option("--show", metavar="N", min=0, help="Also the N questions on which they differ most."),
+        typer.Option(
+            "--show", metavar="N", min=0, help="Also show the N questions on which they differ most."
+        ),
     ] = 0,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Runs side by side, on the questions they share: is one better, by how much, and how sure is that?
+    """Compare runs on the questions they share: is one better, by how much, and how certain is that?
 
-    The first run is the baseline. Differences of means come with a paired bootstrap interval and a paired
-    test: McNemar's, exact, for figures that are 0 or 1 on each question, a permutation test for others. With
-    more than two runs p is corrected (Holm). Runs of different data sets are refused.
+    The first run is the baseline. Differences of means have a paired bootstrap interval and a paired test:
+    McNemar's exact test for metrics that are 0 or 1 on each question, a permutation test for others. With
+    more than two runs p is corrected (Holm). Runs of different data sets are rejected.
 
     \b
     Examples:
@@ -50,14 +57,14 @@ def compare(
       thinkback-lab compare runs/a runs/b --json | jq '.metrics["hit@5"].others[0].p'
     """
     with options.exit_on_error():
-        told = compare_runs(read_finished_runs(runs), metric or (), show)
+        comparison = compare_runs(read_finished_runs(runs), metric or (), show)
     if as_json:
-        options.print_json(told)
+        options.print_json(comparison)
         return
-    chosen = metric or display.leading_metrics(told["metrics"])
+    metrics_shown = metric or display.leading_metrics(comparison["metrics"])
     options.print_table(
-        comparison_table(told, chosen),
-        "\n".join((*footer_lines(told, chosen), *differing_question_lines(told))),
+        comparison_table(comparison, metrics_shown),
+        "\n".join((*footer_lines(comparison, metrics_shown), *differing_question_lines(comparison))),
     )
 
 
@@ -65,19 +72,25 @@ def judge(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Folders of finished runs.")],
     judges: Annotated[
         list[str],
-        typer.Option("--judge", metavar="SPEC", help="openai:MODEL or local:NAME_OR_PATH; may be repeated."),
+        typer.Option(
+            "--judge",
+            metavar="SPEC",
+            help="openai:MODEL, local:NAME_OR_PATH or recorded:FOLDER; may be repeated.",
+        ),
     ],
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=1, help="At most so many questions of each run.")
+        int | None, typer.Option("--limit", metavar="N", min=1, help="Maximum number of questions per run.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of the order, and of the sample.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="S", help="Seed of the order and of the sample.")
+    ] = 0,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Let language models mark the answers of finished runs, blind and in shuffled order.
+    """Let language models rate the answers of finished runs, blind and in shuffled order.
 
-    Correctness and coherence are 0, 0.5 or 1, the score 0 to 10. The judges see the question, what is known
-    of the true answer, and one answer; not whose it is. Each verdict is kept in the run's judgements.jsonl:
-    run the same command again to go on, or to try again what failed. The means are added to results.json.
+    Correctness and coherence are 0, 0.5 or 1; the score is 0 to 10. A judge sees the question, the known
+    reference and one answer, but not which system gave it. Verdicts are saved in judgements.jsonl of each
+    run: run the same command again to resume or to retry failures. The means are added to results.json.
 
     \b
     Examples:
@@ -87,20 +100,20 @@ def judge(
     with options.exit_on_error(), ExitStack() as stack:
         models = [stack.enter_context(open_llm(spec)) for spec in judges]
         with progress("answers") as report:
-            told = judge_runs(runs, models, seed=seed, limit=limit, on_progress=report)
+            results = judge_runs(runs, models, seed=seed, limit=limit, on_progress=report)
     if as_json:
-        options.print_json(told)
+        options.print_json(results)
         return
-    options.print_table(_judge_table(told), _agreement_lines(told))
+    options.print_table(_judge_table(results), _agreement_lines(results))
 
 
-def _judge_table(told: dict[str, Any]) -> Any:
+def _judge_table(results: dict[str, Any]) -> Any:
     from rich.table import Table
 
     grid = Table(box=None, pad_edge=False)
     for name in ("run", "data set", "scheme", "n", *ASPECTS):
         grid.add_column(name, justify="left" if name in {"run", "data set", "scheme"} else "right")
-    for run in told["runs"]:
+    for run in results["runs"]:
         figures = [_format_score(run, f"judge_{aspect}") for aspect in ASPECTS]
         judged = str(run["counts"].get("judge_score", 0))
         grid.add_row(run["run"], run["dataset"], run["scheme"], judged, *figures)
@@ -114,16 +127,16 @@ def _format_score(run: dict[str, Any], name: str) -> str:
     return f"{run['metrics'][name]:.3f} [{low:.3f}, {high:.3f}]"
 
 
-def _agreement_lines(told: dict[str, Any]) -> str:
-    failed = sum(run["judges"]["failed"] for run in told["runs"])
-    lines = [f"judged by {', '.join(told['judges'])}; without a verdict: {failed}"]
-    for pair in told["agreement"]:
+def _agreement_lines(results: dict[str, Any]) -> str:
+    failed = sum(run["judges"]["failed"] for run in results["runs"])
+    lines = [f"judged by {', '.join(results['judges'])}; without a verdict: {failed}"]
+    for pair in results["agreement"]:
         if pair["n"]:
-            alike = [
+            figures = [
                 f"{label} {pair[label]['exact']:.3f} alike, kappa {pair[label]['kappa']}"
                 for label in ("correctness", "coherence")
             ]
-            lines.append(f"{' and '.join(pair['judges'])} over {pair['n']} answers: {'; '.join(alike)}")
+            lines.append(f"{' and '.join(pair['judges'])} over {pair['n']} answers: {'; '.join(figures)}")
     return "\n".join(lines)
 
 
@@ -138,11 +151,11 @@ def tables(
     ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """The papers' tables in their own form, filled from finished runs, the papers' figures beside ours.
+    """Print the papers' tables, filled from finished runs, with the published figures beside ours.
 
-    A run finds its own place: by its data set, its scheme and its model. A dash is a cell that no run fills;
-    under the table stands what is missing, and the command that makes it. Without --table, the tables that
-    these runs have something for.
+    A run is placed by its data set, its scheme and its model. A dash is a cell that no run fills; missing
+    runs are listed under the table with the command that produces them. Without --table, print the tables
+    that these runs contribute to.
 
     \b
       tim-2      retrieval accuracy, correctness, coherence on GVD, KdConv, a medical corpus
@@ -161,20 +174,20 @@ def tables(
       thinkback-lab tables runs/perltqa-* --table perltqa-5 --json
     """
     with options.exit_on_error():
-        made = fill_tables(read_finished_runs(runs) if runs else [], names or ())
+        filled = fill_tables(read_finished_runs(runs) if runs else [], names or ())
     if as_json:
-        options.print_json({sheet.name: sheet.to_dict() for sheet in made})
+        options.print_json({paper_table.name: paper_table.to_dict() for paper_table in filled})
         return
-    for number, sheet in enumerate(made):
-        _print_paper_table(sheet, first=number == 0)
+    for number, paper_table in enumerate(filled):
+        _print_paper_table(paper_table, first=number == 0)
 
 
-def _print_paper_table(brief: PaperTable, *, first: bool) -> None:
-    """A row of a paper's table is one line, whatever the terminal."""
-    sys.stdout.write(f"{'' if first else chr(10)}{brief.title}  [{brief.name}]\n\n")
+def _print_paper_table(paper_table: PaperTable, *, first: bool) -> None:
+    """Print a table without wrapping its rows, whatever the width of the terminal."""
+    sys.stdout.write(f"{'' if first else chr(10)}{paper_table.title}  [{paper_table.name}]\n\n")
     sys.stdout.flush()
-    options.print_grid(rich_table(brief), wide=True)
-    for line in brief.notes:
+    options.print_grid(rich_table(paper_table), wide=True)
+    for line in paper_table.notes:
         sys.stdout.write(f"  {line}\n")
-    for line in brief.missing:
+    for line in paper_table.missing:
         sys.stdout.write(f"  missing: {line}\n")

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 def kinds(
     characters: Annotated[
-        int, typer.Option("--characters", metavar="N", min=1, help="So many in the worlds of each language.")
+        int, typer.Option("--characters", metavar="N", min=1, help="Number of characters per language.")
     ] = 40,
     seed: Annotated[
-        int, typer.Option("--seed", metavar="S", help="Of the worlds, and of what is held out.")
+        int, typer.Option("--seed", metavar="S", help="Seed of the worlds and of the split.")
     ] = 0,
     embedder: options.EmbedderOption = "minilm",
     out: Annotated[
@@ -32,10 +32,10 @@ def kinds(
     ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Train the classifier of kinds that thinkback ships: which memory does a question ask for?
+    """Train the kind classifier that thinkback ships: which kind of memory does a question ask for?
 
-    It learns from the questions of persona worlds and from hand-written ones, English and Chinese, and is
-    measured on worlds of another seed and on a fifth of the hand-written ones, which it never sees.
+    It is trained on questions of generated worlds and on handwritten ones, in English and Chinese, and tested
+    on worlds of another seed and on a held-out fifth of the handwritten questions.
 
     \b
     Examples:
@@ -44,7 +44,7 @@ def kinds(
     """
     with options.exit_on_error():
         if out is not None and out.suffix != ".npz":
-            raise LabError(f"{out}: name a file that ends in .npz")
+            raise LabError(f"{out}: the file name must end in .npz")
         with (
             Memory.open(IN_MEMORY, embedder=embedder, background=False) as memory,
             progress("vectors") as report,
@@ -60,9 +60,7 @@ def kinds(
     if as_json:
         options.print_json(summary)
     else:
-        options.print_table(
-            _training_table(trained.figures), f"{summary['learned']} questions were learned from"
-        )
+        options.print_table(_training_table(trained.figures), f"{summary['learned']} training questions")
 
 
 def _training_table(figures: Mapping[str, Any]) -> Table:

@@ -1,1 +1,1 @@
-"""The consultation simulator (TiM 000, 3.4; 001, A.2): does memory make a better doctor?"""
+"""Simulator of medical consultations (TiM (EMNLP), 3.4; TiM (ACL), A.2): does memory make a better doctor?"""

@@ -1,4 +1,9 @@
-"""The doctor's role: by script or by a language model."""
+"""The doctor's role, played by a script or by a language model (TiM (EMNLP), Eq. 9; TiM (ACL), Eq. 13).
+
+The scripted doctor walks through the key elements. For each it recalls a context and asks the patient if
+neither the context nor the patient's last reply states it; it keeps no state between questions. The model
+sees the patient's last reply and the memories recalled for it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,7 @@ from thinkback_lab.consult.guide import Findings, Guide
 from thinkback_lab.consult.records import Lang, Patient
 from thinkback_lab.llms import Sleep, ask_until_valid
 
-VISIT_DURATION = timedelta(hours=3)  # a visit's day as its memories are asked: after all that was said in it
+VISIT_DURATION = timedelta(hours=3)  # memories are recalled as of the end of the visit
 _CLOSING_PHRASES = {
     "en": (
         "This looks like {}.",
@@ -31,14 +36,14 @@ _CLOSING_PHRASES = {
 
 @dataclass(frozen=True, slots=True)
 class VisitBrief:
-    """What a doctor is given of a visit: whom, when, and what is to be known; no result is on it."""
+    """What a doctor knows at the start of a visit: patient, time and items to find out."""
 
     lang: Lang
     age: int
     gender: str
     at: datetime
-    valid_days_by_item: Mapping[str, int | None]  # item -> for how many days its result may be relied on
-    max_questions: int  # questions that a model may ask; the walk of a script ends by itself
+    valid_days_by_item: Mapping[str, int | None]  # item -> number of days a result stays valid
+    max_questions: int  # limit for a model; the script ends by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class DoctorQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """END of Eq. 9 and 13: `findings` are the doctor's statements by item."""
+    """The doctor's conclusion (END in Eq. 9 and 13); `findings` are the statements by item."""
 
     text: str
     diagnosis: str
@@ -57,13 +62,13 @@ class Decision:
 
 
 class DoctorRole(Protocol):
-    """Q_doc / END = Agent(R_pat, T_med, Role_doc, Prompt_doc), for one visit."""
+    """Plays the doctor for one visit: asks a question or decides."""
 
     def next_move(self, reply: str, memory: PatientMemory) -> DoctorQuestion | Decision: ...
 
 
 class ScriptedDoctor:
-    """One visit's walk."""
+    """Asks for every item that is not known yet, then decides by the guide. One instance per visit."""
 
     def __init__(self, brief: VisitBrief, guide: Guide) -> None:
         self._brief, self._guide = brief, guide
@@ -91,28 +96,28 @@ class ScriptedDoctor:
 
     def _decide(self, reply: str, memory: PatientMemory) -> Decision:
         lang = self._brief.lang
-        looked = {item: self._look_up(item, reply, memory) for item in self._brief.valid_days_by_item}
-        findings = {item: sentences for item, sentences in looked.items() if sentences}
-        found = self._guide.diagnose(findings, lang)
-        plan = found and self._guide.treat(found, findings, lang)
-        diagnosis = getattr(found, lang) if found else ""
+        statements = {item: self._look_up(item, reply, memory) for item in self._brief.valid_days_by_item}
+        findings = {item: sentences for item, sentences in statements.items() if sentences}
+        match = self._guide.diagnose(findings, lang)
+        plan = match and self._guide.treat(match, findings, lang)
+        diagnosis = getattr(match, lang) if match else ""
         treatment = getattr(plan, lang) if plan else ""
         return Decision(decision_text(diagnosis, treatment, lang), diagnosis, treatment, findings)
 
 
 def decision_text(diagnosis: str, treatment: str, lang: Lang) -> str:
-    """The words in which a doctor tells the patient."""
-    known, unknown, treated, untreated = _CLOSING_PHRASES[lang]
+    """The sentences in which the doctor tells the patient the decision."""
+    diagnosed, undiagnosed, treated, untreated = _CLOSING_PHRASES[lang]
     return " ".join(
         (
-            known.format(diagnosis) if diagnosis else unknown,
+            diagnosed.format(diagnosis) if diagnosis else undiagnosed,
             treated.format(treatment) if treatment else untreated,
         )
     )
 
 
 def make_visit_brief(patient: Patient, number: int, rounds: int | None = None) -> VisitBrief:
-    """A visit (counted from 0) without its results."""
+    """Make the brief of a visit (counted from 0)."""
     visit, current = patient.visits[number], patient.current(number)
     return VisitBrief(
         lang=patient.lang,
@@ -133,7 +138,7 @@ _NO_MEMORIES = {"en": "(nothing)", "zh": "（无）"}
 
 
 class Next(BaseModel):
-    """A doctor who neither ends nor asks anything has come to the end."""
+    """Reply to the "ask" prompt; an empty question also ends the visit."""
 
     model_config = ConfigDict(extra="forbid")
     end: bool
@@ -148,7 +153,7 @@ class Conclusion(BaseModel):
 
 
 class LLMDoctor:
-    """One visit."""
+    """A doctor played by a language model. One instance per visit."""
 
     def __init__(self, brief: VisitBrief, guide: Guide, llm: LLM, sleep: Sleep = time.sleep) -> None:
         self._brief, self._guide, self._llm, self._sleep = brief, guide, llm, sleep
@@ -157,20 +162,23 @@ class LLMDoctor:
     def next_move(self, reply: str, memory: PatientMemory) -> DoctorQuestion | Decision:
         context = memory.recall(reply, self._brief.at)
         if self._questions_left:
-            wanted = self._ask(
+            reply_form = self._ask(
                 self._prompt("ask", reply, context, left=str(self._questions_left)), Next, MAX_QUESTION_TOKENS
             )
-            if not wanted.end and wanted.question.strip():
+            if not reply_form.end and reply_form.question.strip():
                 self._questions_left -= 1
-                return DoctorQuestion(prompts.one_line(wanted.question))
+                return DoctorQuestion(prompts.one_line(reply_form.question))
         return self._decide(reply, context)
 
     def _decide(self, reply: str, context: Context) -> Decision:
-        said = self._ask(self._prompt("end", reply, context), Conclusion, MAX_DECISION_TOKENS)
+        conclusion = self._ask(self._prompt("end", reply, context), Conclusion, MAX_DECISION_TOKENS)
         lang = self._brief.lang
-        diagnosis, treatment = _without_final_period(said.diagnosis), _without_final_period(said.treatment)
+        diagnosis, treatment = (
+            _without_final_period(conclusion.diagnosis),
+            _without_final_period(conclusion.treatment),
+        )
         findings = {
-            item: tuple(each for each in said.findings if self._guide.states_item(each, item, lang))
+            item: tuple(each for each in conclusion.findings if self._guide.states_item(each, item, lang))
             for item in self._brief.valid_days_by_item
         }
         stated = {item: sentences for item, sentences in findings.items() if sentences}
@@ -200,5 +208,5 @@ class LLMDoctor:
 
 
 def _without_final_period(name: str) -> str:
-    """On one line, and without a mark at its end: it becomes part of a sentence."""
+    """Put a name on one line without a final period, because it becomes part of a sentence."""
     return prompts.one_line(name).rstrip(".。 ")

@@ -1,4 +1,7 @@
-"""Medical knowledge of the rule-based doctor: questions, cues, diagnoses, treatments, and matching of sentences."""
+"""Medical knowledge of the rule-based doctor: questions, cues, diagnoses, treatments, and sentence matching.
+
+It contains nothing about individual patients. An item that is not in the guide is asked for by its name.
+"""
 
 from __future__ import annotations
 
@@ -31,36 +34,38 @@ def is_denial(sentence: str) -> bool:
 
 
 def mentions(sentence: str, cue: str) -> bool:
-    """Whether every word of the cue stands in it, in any form; of Chinese, the cue as it is."""
+    """Whether the sentence contains every word of the cue (stemmed); a Chinese cue must occur as it is."""
     if contains_chinese(cue):
         return normalise_text(cue) in normalise_text(sentence)
     return set(tokenize(cue)) <= set(tokenize(sentence))
 
 
-def affirms_any(sentence: str, wanted: Iterable[str]) -> bool:
-    """Whether it says one of these, and does not deny it; a wanted word may be a denial itself."""
-    said = [word for word in wanted if mentions(sentence, word)]
-    return any(is_denial(word) for word in said) or (bool(said) and not is_denial(sentence))
+def affirms_any(sentence: str, words: Iterable[str]) -> bool:
+    """Whether the sentence mentions one of the words without denying it; a word may itself be a denial."""
+    mentioned = [word for word in words if mentions(sentence, word)]
+    return any(is_denial(word) for word in mentioned) or (bool(mentioned) and not is_denial(sentence))
 
 
 def extract_values(text: str) -> list[str]:
-    """Numbers and the words that results are given in."""
-    return [found.casefold() for found in _VALUE.findall(normalise_text(text))]
+    """Numbers and result words ("positive", "normal") of a text."""
+    return [value.casefold() for value in _VALUE.findall(normalise_text(text))]
 
 
-def find_invented_values(reply: str, known: Iterable[str]) -> list[str]:
-    """The values in a patient's reply that nothing known holds."""
-    held = {value for text in known for value in extract_values(text)}
-    return [value for value in extract_values(reply) if value not in held]
+def find_invented_values(reply: str, facts: Iterable[str]) -> list[str]:
+    """Values of a patient's reply that do not occur in the known facts."""
+    known_values = {value for text in facts for value in extract_values(text)}
+    return [value for value in extract_values(reply) if value not in known_values]
 
 
-Findings = Mapping[str, Sequence[str]]  # item -> the sentences that tell of it
-_REFUSAL_TOPIC = "preference"  # the topic whose statements are refusals: a denial there denies nothing
+Findings = Mapping[str, Sequence[str]]  # item -> sentences about it
+_REFUSAL_TOPIC = (
+    "preference"  # statements about this topic are refusals, so a negation in them is not a denial
+)
 _DEFAULT_QUESTION = {"en": "What can you tell me about {}?", "zh": "请说说{}的情况。"}
 
 
 class TopicQuestion(StrictModel):
-    """One item in one language: its names, its question, and the words that a statement about it has."""
+    """An item in one language: its name, its question, and cue words of statements about it."""
 
     item: NonEmptyStr
     ask: NonEmptyStr
@@ -73,7 +78,7 @@ class Topic(StrictModel):
 
 
 class TreatmentPlan(StrictModel):
-    """A treatment; not for whom a finding of the named topics has one of the words, or who refused it."""
+    """A treatment with findings that rule it out (`unless`, by topic) and words of patients who refuse it."""
 
     en: NonEmptyStr
     zh: NonEmptyStr
@@ -90,7 +95,7 @@ class Diagnosis(StrictModel):
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """Topics in the order a doctor goes through them, and diagnoses."""
+    """Topics in the order a doctor asks for them, and diagnoses."""
 
     topics: Mapping[str, Topic]
     diagnoses: tuple[Diagnosis, ...]
@@ -99,8 +104,8 @@ class Guide:
         key = self.topic_key(item, lang)
         if key is None:
             return TopicQuestion(item=item, ask=_DEFAULT_QUESTION[lang].format(item), cues=(item,))
-        found: TopicQuestion = getattr(self.topics[key], lang)
-        return found
+        question: TopicQuestion = getattr(self.topics[key], lang)
+        return question
 
     def topic_key(self, item: str, lang: Lang) -> str | None:
         folded = item.casefold()
@@ -110,49 +115,53 @@ class Guide:
         )
 
     def topic_order(self, item: str, lang: Lang) -> int:
-        """When it is asked; what the guide does not know comes last."""
+        """Position of the item in the order of questions; unknown items come last."""
         key = self.topic_key(item, lang)
         return len(self.topics) if key is None else list(self.topics).index(key)
 
     def states_item(self, sentence: str, item: str, lang: Lang) -> bool:
-        """Whether a sentence tells something of the item; a question tells nothing."""
+        """Whether the sentence states something about the item; a question does not."""
         return is_statement(sentence) and any(
             mentions(sentence, cue) for cue in self.question_for(item, lang).cues
         )
 
     def diagnose(self, findings: Findings, lang: Lang) -> Diagnosis | None:
-        """The diagnosis most of whose signs are there; none where less than half of any one's signs are."""
-        said = self._by_key(findings, lang)
-        scored = [(self._share(each.signs, said), -place) for place, each in enumerate(self.diagnoses)]
-        share, place = max(scored, default=(0.0, 0))
-        return self.diagnoses[-place] if share >= 0.5 else None
+        """The diagnosis with the largest share of its signs present, or None if all are below one half."""
+        by_topic = self._by_key(findings, lang)
+        scored = [
+            (self._share(each.signs, by_topic), -position) for position, each in enumerate(self.diagnoses)
+        ]
+        share, position = max(scored, default=(0.0, 0))
+        return self.diagnoses[-position] if share >= 0.5 else None
 
     def treat(self, diagnosis: Diagnosis, findings: Findings, lang: Lang) -> TreatmentPlan | None:
-        """The first treatment that nothing known speaks against."""
-        said = self._by_key(findings, lang)
-        return next((plan for plan in diagnosis.plans if not _is_ruled_out(plan, said)), None)
+        """The first treatment that no finding rules out."""
+        by_topic = self._by_key(findings, lang)
+        return next((plan for plan in diagnosis.plans if not _is_ruled_out(plan, by_topic)), None)
 
     def _by_key(self, findings: Findings, lang: Lang) -> dict[str, Sequence[str]]:
         keyed = ((self.topic_key(item, lang), sentences) for item, sentences in findings.items())
         return {key: sentences for key, sentences in keyed if key is not None}
 
-    def _share(self, signs: Mapping[str, tuple[str, ...]], said: Findings) -> float:
-        there = sum(_affirmed_in_any(said.get(key, ()), words) for key, words in signs.items())
-        return there / len(signs)
+    def _share(self, signs: Mapping[str, tuple[str, ...]], by_topic: Findings) -> float:
+        present = sum(_affirmed_in_any(by_topic.get(key, ()), words) for key, words in signs.items())
+        return present / len(signs)
 
 
 def _affirmed_in_any(sentences: Iterable[str], words: Sequence[str]) -> bool:
     return any(affirms_any(sentence, words) for sentence in sentences)
 
 
-def _is_ruled_out(plan: TreatmentPlan, said: Findings) -> bool:
-    refused = any(mentions(each, word) for each in said.get(_REFUSAL_TOPIC, ()) for word in plan.refused)
-    return refused or any(_affirmed_in_any(said.get(key, ()), words) for key, words in plan.unless.items())
+def _is_ruled_out(plan: TreatmentPlan, by_topic: Findings) -> bool:
+    refused = any(mentions(each, word) for each in by_topic.get(_REFUSAL_TOPIC, ()) for word in plan.refused)
+    return refused or any(
+        _affirmed_in_any(by_topic.get(key, ()), words) for key, words in plan.unless.items()
+    )
 
 
 @lru_cache(maxsize=1)
 def load_guide() -> Guide:
-    """The guide that the laboratory brings."""
+    """Load the guide of this package."""
     topics: dict[str, Topic] = load_yaml(PACKAGE_DIR / "guide" / "questions.yaml", dict[str, Topic])
     diagnoses: tuple[Diagnosis, ...] = load_yaml(
         PACKAGE_DIR / "guide" / "diagnoses.yaml", tuple[Diagnosis, ...]
@@ -160,28 +169,33 @@ def load_guide() -> Guide:
     return Guide(topics, diagnoses)
 
 
-MAX_FINDINGS_PER_QUESTION = 2  # findings a question may bring: the patient is lazy
+MAX_FINDINGS_PER_QUESTION = 2  # the simulated patient volunteers little
 
 
 def retrieve_findings(
     question: str, findings: Iterable[Finding], guide: Guide, lang: Lang
 ) -> tuple[Finding, ...]:
-    """Of these findings, best first, those that a question asks for; none where the record has none."""
-    every = tuple(findings)
-    if exact := tuple(each for each in every if guide.question_for(each.item, lang).ask == question):
+    """Return the findings that a question asks for, best first.
+
+    An item is asked for if the question contains all words of its name or of one of its cues. An item that
+    matches by a superset of words wins: "blood pressure" is not "blood". A question that names no item may
+    name a category ("What are your symptoms?"); then the first findings of the category are returned.
+    """
+    candidates = tuple(findings)
+    if exact := tuple(each for each in candidates if guide.question_for(each.item, lang).ask == question):
         return exact
-    fits = [(each, _matching_words(question, each.item, guide, lang)) for each in every]
-    there = [(each, fit) for each, fit in fits if fit]
-    widest = [(each, fit) for each, fit in there if not any(fit < other for _, other in there)]
-    if not widest:
-        return tuple(each for each in every if mentions(question, each.category))[:MAX_FINDINGS_PER_QUESTION]
-    return tuple(each for each, _ in sorted(widest, key=lambda pair: -len(pair[1])))[
-        :MAX_FINDINGS_PER_QUESTION
-    ]
+    fits = [(each, _matching_words(question, each.item, guide, lang)) for each in candidates]
+    matching = [(each, fit) for each, fit in fits if fit]
+    best = [(each, fit) for each, fit in matching if not any(fit < other for _, other in matching)]
+    if not best:
+        return tuple(each for each in candidates if mentions(question, each.category))[
+            :MAX_FINDINGS_PER_QUESTION
+        ]
+    return tuple(each for each, _ in sorted(best, key=lambda pair: -len(pair[1])))[:MAX_FINDINGS_PER_QUESTION]
 
 
 def _matching_words(question: str, item: str, guide: Guide, lang: Lang) -> frozenset[str]:
-    """The words by which the question asks for the item: those of the longest cue it has."""
+    """Words of the longest cue of the item that the question contains."""
     cues = (item, *guide.question_for(item, lang).cues)
     return max(
         (frozenset(tokenize(cue)) for cue in cues if mentions(question, cue)), key=len, default=frozenset()

@@ -1,7 +1,7 @@
-"""A person takes a side: types the doctor's questions, or the patient's answers.
+"""A person plays one role in the terminal: types the doctor's questions, or the patient's answers.
 
-The doctor sees what the scheme recalls for the patient's words; the patient sees what the record holds of
-what was asked. What a person answers is not checked against the record: it is a person's.
+The doctor is shown the recalled memories, the patient what the record says. A person's answers are not
+checked against the record.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ ReadLine = Callable[[str], str]
 
 
 class InteractiveDoctor:
-    """Ends with a line `/end`; then findings, diagnosis and treatment are asked for."""
+    """Asks for questions until the line `/end`, then for findings, diagnosis and treatment."""
 
     def __init__(self, brief: VisitBrief, guide: Guide, say: PrintLine, hear: ReadLine) -> None:
         self._brief, self._guide, self._print_line, self._read_line = brief, guide, say, hear
         say(
-            f"\n{brief.at.date().isoformat()}: {brief.gender}, {brief.age}. Ask, or type {END_COMMAND} to decide."
+            f"\n{brief.at.date().isoformat()}: {brief.gender}, {brief.age}. "
+            f"Ask, or type {END_COMMAND} to decide."
         )
 
     def next_move(self, reply: str, memory: PatientMemory) -> DoctorQuestion | Decision:
@@ -38,15 +39,15 @@ class InteractiveDoctor:
             typed = self._read_line("Doctor: ").strip()
         if typed != END_COMMAND:
             return DoctorQuestion(typed)
-        said = split_sentences(self._read_line("Findings you rely on: "))
+        statements = split_sentences(self._read_line("Findings you rely on: "))
         diagnosis, treatment = self._read_line("Diagnosis: ").strip(), self._read_line("Treatment: ").strip()
         lang = self._brief.lang
-        stated = {
-            item: found
+        findings = {
+            item: matching
             for item in self._brief.valid_days_by_item
-            if (found := tuple(each for each in said if self._guide.states_item(each, item, lang)))
+            if (matching := tuple(each for each in statements if self._guide.states_item(each, item, lang)))
         }
-        return Decision(decision_text(diagnosis, treatment, lang), diagnosis, treatment, stated)
+        return Decision(decision_text(diagnosis, treatment, lang), diagnosis, treatment, findings)
 
 
 class InteractivePatient:

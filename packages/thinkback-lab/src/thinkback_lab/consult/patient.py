@@ -1,4 +1,9 @@
-"""The patient's role: by rules or by a language model."""
+"""The patient's role, played by rules or by a language model (TiM (EMNLP), Eq. 8; TiM (ACL), Eq. 12).
+
+The patient answers only what was asked, in the words of the record. A model is given only the retrieved
+findings; if its reply contains a value that is not in them, it is asked once more, and then the record's
+words are used.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +23,20 @@ UNKNOWN_REPLIES = {"en": "I don't know anything about that.", "zh": "这个我�
 
 @dataclass(frozen=True, slots=True)
 class PatientReply:
-    """What the patient says; `rejected` are a model's replies that said a value the record does not hold."""
+    """The patient's reply; `rejected` contains replies of a model with values that are not in the record."""
 
     text: str
     rejected: tuple[str, ...] = ()
 
 
 class PatientRole(Protocol):
-    """R_pat = Agent(Q_doc, Role_pat, Prompt_pat); the retrieval-augmented module adds `found` to Q_doc."""
+    """Plays the patient: answers a question from the findings that were retrieved for it."""
 
     def reply(self, question: str, found: Sequence[Finding], patient: Patient) -> PatientReply: ...
 
 
 def answer_from_record(found: Sequence[Finding], lang: Lang) -> str:
-    """The record's words for the patient."""
+    """The patient's answer in the words of the record."""
     return " ".join(each.says for each in found) or UNKNOWN_REPLIES[lang]
 
 
@@ -43,7 +48,7 @@ class RulePatient:
 
 
 MAX_REPLY_TOKENS = 80
-RETRY_TEMPERATURES = ((0.0, 0.4), (0.8,))  # temperatures of the first and of the second time
+RETRY_TEMPERATURES = ((0.0, 0.4), (0.8,))  # of the first and of the second attempt
 
 
 class LLMPatient:
@@ -63,7 +68,7 @@ class LLMPatient:
         )
         rejected: list[str] = []
         for warmer in RETRY_TEMPERATURES:
-            said = ask_until_valid(
+            text = ask_until_valid(
                 self._llm,
                 prompt,
                 prompts.one_line,
@@ -71,7 +76,7 @@ class LLMPatient:
                 temperatures=warmer,
                 sleep=self._sleep,
             )
-            if not find_invented_values(said, facts):
-                return PatientReply(said, tuple(rejected))
-            rejected.append(said)
+            if not find_invented_values(text, facts):
+                return PatientReply(text, tuple(rejected))
+            rejected.append(text)
         return PatientReply(answer_from_record(found, patient.lang), tuple(rejected))

@@ -1,4 +1,10 @@
-"""Patient records (TiM, table 6): their model, and loading them from YAML files."""
+"""Patient records (TiM, table 6): their model, and loading them from YAML files.
+
+  Patient -> Visit -> Finding (category, item, result, constraint, and the patient's words)
+
+Beyond table 6, a patient has several visits, `needs` names items of earlier visits that matter again, and
+each finding has the patient's own words.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +28,17 @@ _NEGATIVE_RESULTS = frozenset(("none", "无"))
 
 
 class StrictModel(BaseModel):
-    """Frozen, and no field that nobody knows: a typing error in a record must not pass."""
+    """Frozen model that rejects unknown fields, so that a typing error in a record does not pass."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Finding(StrictModel):
-    """One row of table 6. `within` is its time constraint: for so many days the result may be relied on.
+    """One row of table 6. `within` is the number of days for which the result stays valid.
 
-    `says` is the answer in the patient's own words; `volunteered`: told at the beginning, unasked. `key` are
-    the words of the result that a right statement of it has, all of them; "gave up|no longer": one of these.
+    `says` is the answer in the patient's own words; `volunteered` findings are said unasked at the beginning.
+    `key` lists words that a correct statement must contain, all of them; "gave up|no longer" means one of the
+    two.
     """
 
     category: NonEmptyStr
@@ -44,12 +51,12 @@ class Finding(StrictModel):
 
     @property
     def is_negative(self) -> bool:
-        """The result is that there is nothing: None, as table 6 has it."""
+        """Whether the result is "none"."""
         return self.result.casefold() in _NEGATIVE_RESULTS and not self.key
 
     @property
     def anchors(self) -> tuple[str, ...]:
-        """What a right statement of this finding says, all of it; of a denial there is no such word."""
+        """What a correct statement of this finding must contain; empty for a negative result."""
         if self.key or self.is_negative:
             return self.key
         return (self.result,) if holds(self.says, self.result) else tuple(_NUMBER.findall(self.result))
@@ -57,28 +64,30 @@ class Finding(StrictModel):
     @model_validator(mode="after")
     def _check_words(self) -> Self:
         if not self.is_negative and not self.anchors:
-            raise ValueError(f"{self.item}: neither the result nor a number of it is said: name a `key`")
+            raise ValueError(
+                f"{self.item}: the patient's words contain neither the result nor its numbers: add a `key`"
+            )
         if not self.is_negative and not self.is_stated_in(self.says):
-            raise ValueError(f"{self.item}: the patient's words do not say {' and '.join(self.anchors)}")
+            raise ValueError(f"{self.item}: the patient's words do not contain {' and '.join(self.anchors)}")
         return self
 
     def is_stated_in(self, sentence: str) -> bool:
-        """Whether a sentence has all anchors; a denial has none, and is held by nothing."""
+        """Whether a sentence contains all anchors; always false for a negative result."""
         return bool(self.anchors) and all(
             any(holds(sentence, word) for word in anchor.split("|")) for anchor in self.anchors
         )
 
 
 class ExpectedDecision(StrictModel):
-    """A diagnosis or a treatment: its name, other names that are right too, and what must not be named."""
+    """A diagnosis or treatment: its name, other accepted names, and names that make it wrong."""
 
     core: NonEmptyStr
     accept: tuple[NonEmptyStr, ...] = ()
     avoid: tuple[NonEmptyStr, ...] = ()
 
-    def is_correct(self, said: str) -> bool:
-        named = any(holds(said, name) for name in (self.core, *self.accept))
-        return named and not any(holds(said, name) for name in self.avoid)
+    def is_correct(self, text: str) -> bool:
+        accepted = any(holds(text, name) for name in (self.core, *self.accept))
+        return accepted and not any(holds(text, name) for name in self.avoid)
 
 
 class Visit(StrictModel):
@@ -102,17 +111,17 @@ class Visit(StrictModel):
 
     @property
     def items(self) -> tuple[str, ...]:
-        """Every key element of the visit, new or told before."""
+        """Every key element of the visit, new or from an earlier visit."""
         return (*(finding.item for finding in self.findings), *self.needs)
 
     @property
     def opening(self) -> str:
-        """The initial query, and what the patient brings up unasked."""
+        """The initial query and everything the patient volunteers."""
         return " ".join([self.query, *(each.says for each in self.findings if each.volunteered)])
 
 
 class Patient(StrictModel):
-    """Several visits of one person in one language; `patient` is shared by the versions of one person."""
+    """Several visits of one person in one language; versions in other languages share `patient`."""
 
     patient: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
     lang: Lang
@@ -128,7 +137,7 @@ class Patient(StrictModel):
         return f"{self.patient}.{self.lang}"
 
     def current(self, number: int) -> dict[str, Finding]:
-        """What is true of each item at a visit (counted from 0): the newest result up to it."""
+        """The newest result of each item up to a visit (counted from 0)."""
         return {each.item: each for visit in self.visits[: number + 1] for each in visit.findings}
 
     def versions(self, item: str) -> tuple[Finding, ...]:
@@ -141,7 +150,7 @@ class Patient(StrictModel):
         return self
 
     def _faults(self) -> Iterator[str]:
-        seen: set[str] = set()
+        known_items: set[str] = set()
         day = -1
         for number, visit in enumerate(self.visits, start=1):
             where = f"visit {number}"
@@ -150,15 +159,15 @@ class Patient(StrictModel):
             day = visit.day
             if len(set(visit.items)) < len(visit.items):
                 yield f"{where}: a key element is named twice"
-            if unknown := [item for item in visit.needs if item not in seen]:
+            if unknown := [item for item in visit.needs if item not in known_items]:
                 yield f"{where}: needs {unknown[0]!r}, which no earlier visit tells"
             for each in visit.findings:
-                if each.item in seen and each.within is None and not each.volunteered:
+                if each.item in known_items and each.within is None and not each.volunteered:
                     yield f"{where}: {each.item} changes, but is neither volunteered nor bound to a time"
             ordered = [item for group in visit.order for item in group]
             if absent := [item for item in ordered if item not in visit.items]:
                 yield f"{where}: the order names {absent[0]!r}, which is no key element"
-            seen.update(each.item for each in visit.findings)
+            known_items.update(each.item for each in visit.findings)
 
 
 PACKAGE_DIR = Path(__file__).parent
@@ -168,11 +177,11 @@ DocumentT = TypeVar("DocumentT")
 
 
 def load_yaml(path: Path, kind: type[DocumentT] | Any) -> DocumentT:
-    """The file's one document as a value of that kind."""
+    """Parse and validate the one document of a YAML file."""
     yaml = import_extra("yaml")
     try:
-        told = yaml.safe_load(read_text(path))
-        checked: DocumentT = TypeAdapter(kind).validate_python(told)
+        content = yaml.safe_load(read_text(path))
+        checked: DocumentT = TypeAdapter(kind).validate_python(content)
     except yaml.YAMLError as error:
         raise LabError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     except ValidationError as error:
@@ -187,20 +196,20 @@ def load_patients(
     only: Sequence[str] = (),
     limit: int | None = None,
 ) -> list[Patient]:
-    """The records of a folder, by name; `only` names patients or versions (p01, p01.zh)."""
+    """Load the records of a folder, sorted by name; `only` selects patients or versions (p01, p01.zh)."""
     if not folder.is_dir():
-        raise LabError(f"{folder}: not a folder: --patients names one with a YAML file a record")
+        raise LabError(f"{folder} is not a folder: --patients needs a folder of YAML files")
     files = sorted((*folder.glob("*.yaml"), *folder.glob("*.yml")))
     if not files:
-        raise LabError(f"{folder}: no record there: a record is a YAML file (docs/consult.md shows one)")
-    every: list[Patient] = [load_yaml(file, Patient) for file in files]
-    ids = [each.id for each in every]
-    if twice := next((id_ for id_ in ids if ids.count(id_) > 1), None):
-        raise LabError(f"{folder}: two records are called {twice}")
-    if strange := next((name for name in only if not any(name in (p.id, p.patient) for p in every)), None):
-        raise LabError(f"no patient is called {strange!r}; there are {', '.join(ids)}")
-    chosen = [p for p in every if not only or p.id in only or p.patient in only]
-    spoken = [p for p in chosen if lang in (None, p.lang)]
-    if not spoken:
+        raise LabError(f"{folder} contains no record: a record is a YAML file (see docs/consult.md)")
+    records: list[Patient] = [load_yaml(file, Patient) for file in files]
+    ids = [each.id for each in records]
+    if duplicate := next((id_ for id_ in ids if ids.count(id_) > 1), None):
+        raise LabError(f"{folder}: two records have the id {duplicate}")
+    if unknown := next((name for name in only if not any(name in (p.id, p.patient) for p in records)), None):
+        raise LabError(f"unknown patient {unknown!r}: choose from {', '.join(ids)}")
+    selected = [p for p in records if not only or p.id in only or p.patient in only]
+    in_language = [p for p in selected if lang in (None, p.lang)]
+    if not in_language:
         raise LabError(f"{folder}: no record in {lang}")
-    return spoken[:limit]
+    return in_language[:limit]

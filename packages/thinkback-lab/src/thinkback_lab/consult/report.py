@@ -1,4 +1,7 @@
-"""Results of a consultation run: figures, transcripts and the HTML report."""
+"""Results of a consultation run: summary, transcripts and the HTML report.
+
+Intervals resample patients, not visits, because the visits of one patient are not independent.
+"""
 
 from __future__ import annotations
 
@@ -33,23 +36,25 @@ if TYPE_CHECKING:
 
 MEAN_METRICS = ("diagnosis", "treatment", "coverage", "order", "consistency", "rounds", "context_tokens")
 COUNT_METRICS = ("repeated", "forgotten", "contradicted", "rejected", "questions", "told")
-MAX_SHORT_TURNS = 12  # turns: a dialogue of more is a long one
-TURNS_PER_POINT = 5  # turns that share a point of the curve
+MAX_SHORT_TURNS = 12  # a longer dialogue counts as long
+TURNS_PER_POINT = 5  # turns that share one point of the curve
 
 
 def summarise_consultations(
     entries: Sequence[VisitRecord], settings: Mapping[str, object], command: str
 ) -> dict[str, Any]:
-    """`n` counts visits of one scheme."""
+    """Summarise a run; `n` is the number of visits of one scheme."""
     names = list(dict.fromkeys(entry.scheme for entry in entries))
-    told = {name: _scheme_results([entry for entry in entries if entry.scheme == name]) for name in names}
+    by_scheme = {
+        name: _scheme_results([entry for entry in entries if entry.scheme == name]) for name in names
+    }
     patients = len({entry.patient for entry in entries})
     return {
         "dataset": "consult",
         "settings": dict(settings),
         "patients": patients,
         "n": len({(entry.patient, entry.played.number) for entry in entries}),
-        "schemes": told,
+        "schemes": by_scheme,
         "command": command,
     }
 
@@ -96,7 +101,7 @@ def _ratio(part: int, whole: int) -> float:
 
 
 def _patient_interval(entries: Sequence[VisitRecord], name: str) -> list[float]:
-    """Of the mean of a visit, over patients."""
+    """Interval of the mean per visit, resampled over patients."""
     patients = dict.fromkeys(entry.patient for entry in entries)
     means = [
         fmean(values)
@@ -113,10 +118,10 @@ def _grouped_figures(entries: Sequence[VisitRecord], key: Callable[[VisitRecord]
 
 
 def _consistency_by(entries: Sequence[VisitRecord], key: Callable[[VisitRecord], str]) -> dict[str, Any]:
-    """The consistency score of every group, findings counted alike whatever visit they were looked for at."""
+    """Mean consistency score of every group."""
     groups: dict[str, list[VisitRecord]] = {}
-    looked = [entry for entry in entries if "consistency" in entry.scores]
-    for entry in sorted(looked, key=lambda each: each.turn):
+    scored = [entry for entry in entries if "consistency" in entry.scores]
+    for entry in sorted(scored, key=lambda each: each.turn):
         groups.setdefault(key(entry), []).append(entry)
     return {
         name: {"n": len(group), "consistency": round(fmean(_score_values(group, "consistency")), 4)}
@@ -125,7 +130,7 @@ def _consistency_by(entries: Sequence[VisitRecord], key: Callable[[VisitRecord],
 
 
 def consult_table(results: Mapping[str, Any]) -> Table:
-    """A line a scheme."""
+    """One row per memory system."""
     from rich.table import Table
 
     grid = Table(box=None, pad_edge=False, header_style="bold")
@@ -133,8 +138,8 @@ def consult_table(results: Mapping[str, Any]) -> Table:
     heads = ("diagnosis", "treatment", "coverage", "order", "repeated", "forgotten", "contradicted")
     for head in (*heads, "consistency", "rounds", "tokens"):
         grid.add_column(head, justify="right", no_wrap=True)
-    for name, told in results["schemes"].items():
-        means, totals = told["metrics"], told["totals"]
+    for name, figures in results["schemes"].items():
+        means, totals = figures["metrics"], figures["totals"]
         grid.add_row(
             name,
             *(_format_mean(means, key) for key in ("diagnosis", "treatment", "coverage", "order")),
@@ -154,7 +159,7 @@ TRANSCRIPTS_DIR = "transcripts"
 
 
 def write_transcripts(entries: Sequence[VisitRecord], patients: Sequence[Patient], folder: Path) -> None:
-    """A Markdown file a consultation: transcripts/SCHEME/PATIENT.md."""
+    """Write one Markdown file per consultation: transcripts/SCHEME/PATIENT.md."""
     by_id = {patient.id: patient for patient in patients}
     consultations: dict[tuple[str, str], list[VisitRecord]] = {}
     for entry in entries:
@@ -176,32 +181,32 @@ def _transcript_lines(scheme: str, patient: Patient, visits: Sequence[VisitRecor
         yield f"\n## Visit {entry.played.number + 1}, {visit.at.date().isoformat()}\n"
         for number, turn in enumerate(entry.played.turns, start=1):
             yield f"{number}. **Patient:** {turn.patient}"
-            yield from (f"   - *rejected, not in the record:* {said}" for said in turn.rejected)
+            yield from (f"   - *rejected, not in the record:* {reply}" for reply in turn.rejected)
             for context in turn.contexts:
-                yield f"   - looked for “{context.question}” ({context.tokens} tokens)"
+                yield f"   - recalled for “{context.question}” ({context.tokens} tokens)"
                 yield from (f"     - {line.dated_text}" for line in context.lines)
             yield f"   **Doctor:** {turn.doctor}{' *(asked before)*' if turn.repeated else ''}"
         yield f"\nThe record: {visit.diagnosis.core}; {visit.treatment.core}.\n"
         yield from (f"- {name}: {value:g}" for name, value in entry.scores.items())
 
 
-MAX_CASES_PER_SCHEME = 3  # of each scheme
+MAX_CASES_PER_SCHEME = 3
 _COUNTED_METRICS = ("repeated", "forgotten", "contradicted")
 
 
 def write_consult_page(results: Mapping[str, Any], entries: Sequence[VisitRecord], out: Path) -> None:
-    """One self-contained HTML file, appearing whole or not at all."""
-    part = out.with_name(out.name + ".part")
+    """Write one self-contained HTML file, atomically."""
+    temporary = out.with_name(out.name + ".part")
     try:
-        part.write_text(_consult_page(results, entries), encoding="utf-8")
-        part.replace(out)
+        temporary.write_text(_consult_page(results, entries), encoding="utf-8")
+        temporary.replace(out)
     except OSError as error:
         raise LabError(f"{out}: {error.strerror or error}") from error
 
 
 def _consult_page(results: Mapping[str, Any], entries: Sequence[VisitRecord]) -> str:
     schemes = results["schemes"]
-    parts = [
+    sections = [
         ("accuracy", "Accuracy (table 3)", _accuracy_section(results)),
         ("memory", "Repeated, forgotten, contradicted", _counts_section(schemes)),
         ("consistency", "Consistency (figures 3 and 4)", _consistency_section(schemes)),
@@ -215,20 +220,22 @@ def _consult_page(results: Mapping[str, Any], entries: Sequence[VisitRecord]) ->
             Html(f"<h1>{escape(title)}</h1>"),
             paragraph(escape("A simulation with fictional patients. Not medical advice."), "lead"),
             settings_list(results["settings"].items()),
-            table_of_contents([(name, told) for name, told, _ in parts]),
+            table_of_contents([(name, heading) for name, heading, _ in sections]),
         )
     )
-    return html_page(title, head, join_html(section(name, told, inside) for name, told, inside in parts))
+    return html_page(
+        title, head, join_html(section(name, heading, inside) for name, heading, inside in sections)
+    )
 
 
 def _accuracy_section(results: Mapping[str, Any]) -> Html:
     doctor = str(results["settings"]["doctor"])
     rows = []
     for metric in ("diagnosis", "treatment", "coverage", "order"):
-        for name, told in results["schemes"].items():
-            if metric in told["metrics"]:
-                low, high = told["intervals"][metric]
-                share = told["metrics"][metric]
+        for name, figures in results["schemes"].items():
+            if metric in figures["metrics"]:
+                low, high = figures["intervals"][metric]
+                share = figures["metrics"][metric]
                 interval = escape(f"{100 * low:.1f} – {100 * high:.1f}")
                 rows.append((escape(metric), escape(name), escape(f"{100 * share:.2f}"), interval))
     head = ("accuracy", "memory", doctor, "95%, over patients")
@@ -240,12 +247,12 @@ def _counts_section(schemes: Mapping[str, Any]) -> Html:
         (
             escape(name),
             *(
-                escape(told["totals"][key])
+                escape(figures["totals"][key])
                 for key in ("questions", "repeated", "told", "forgotten", "contradicted")
             ),
-            *(escape(f"{told['metrics'][f'{key}_share']:.3f}") for key in _COUNTED_METRICS),
+            *(escape(f"{figures['metrics'][f'{key}_share']:.3f}") for key in _COUNTED_METRICS),
         )
-        for name, told in schemes.items()
+        for name, figures in schemes.items()
     ]
     head = (
         "memory",
@@ -260,17 +267,17 @@ def _counts_section(schemes: Mapping[str, Any]) -> Html:
         (
             key,
             [
-                Bar(name, float(told["totals"][key]), look)
-                for look, (name, told) in enumerate(schemes.items())
+                Bar(name, float(figures["totals"][key]), look)
+                for look, (name, figures) in enumerate(schemes.items())
             ],
         )
         for key in _COUNTED_METRICS
     ]
     top = max((bar.value for _, bars in groups for bar in bars), default=1.0)
-    told = "; ".join(
+    figures = "; ".join(
         f"{key}: {', '.join(f'{bar.name} {bar.value:.0f}' for bar in bars)}" for key, bars in groups
     )
-    chart = bar_chart(groups, x_label="over all visits", alt_text=told, top=max(top, 1.0))
+    chart = bar_chart(groups, x_label="over all visits", alt_text=figures, top=max(top, 1.0))
     return join_html((html_table(head, rows, "Counted over all visits."), figure(chart, "The same as bars.")))
 
 
@@ -279,9 +286,9 @@ def _consistency_section(schemes: Mapping[str, Any]) -> Html:
         (
             f"{length} dialogue",
             [
-                Bar(name, told["by_length"][length]["consistency"], look)
-                for look, (name, told) in enumerate(schemes.items())
-                if length in told["by_length"]
+                Bar(name, figures["by_length"][length]["consistency"], look)
+                for look, (name, figures) in enumerate(schemes.items())
+                if length in figures["by_length"]
             ],
         )
         for length in ("short", "long")
@@ -289,24 +296,22 @@ def _consistency_section(schemes: Mapping[str, Any]) -> Html:
     groups = [(name, bars) for name, bars in groups if bars]
     lines = [
         Series(
-            name, tuple((float(turn), each["consistency"]) for turn, each in told["by_turn"].items()), look
+            name, tuple((float(turn), each["consistency"]) for turn, each in figures["by_turn"].items()), look
         )
-        for look, (name, told) in enumerate(schemes.items())
-        if told["by_turn"]
+        for look, (name, figures) in enumerate(schemes.items())
+        if figures["by_turn"]
     ]
     if not lines:
-        return paragraph(escape("Nothing of any record was told that could be looked for again."))
-    told = "; ".join(f"{line.name} ends at {line.points[-1][1]:.3f}" for line in lines)
+        return paragraph(escape("No finding was told that could be recalled."))
+    figures = "; ".join(f"{line.name} ends at {line.points[-1][1]:.3f}" for line in lines)
     bars = bar_chart(
         groups, x_label="consistency score", alt_text="Consistency by length of dialogue.", top=1.0
     )
-    curve = line_chart(lines, x_label="turns so far", y_label="consistency", alt_text=told)
+    curve = line_chart(lines, x_label="turns so far", y_label="consistency", alt_text=figures)
     return join_html(
         (
-            figure(bars, "Figure 3: the consistency score in short dialogues (to 12 turns) and long ones."),
-            figure(
-                curve, "Figure 4: the consistency score by turn, at the end of the visits that ended there."
-            ),
+            figure(bars, "Figure 3: consistency score in short (up to 12 turns) and long dialogues."),
+            figure(curve, "Figure 4: consistency score by turn, at the end of visits."),
         )
     )
 
@@ -319,11 +324,11 @@ def _cost_section(schemes: Mapping[str, Any]) -> Html:
             escape(f"{each['metrics']['rounds']:.1f}"),
             escape(f"{each['metrics']['context_tokens']:.1f}"),
         )
-        for name, told in schemes.items()
-        for visit, each in told["by_visit"].items()
+        for name, figures in schemes.items()
+        for visit, each in figures["by_visit"].items()
     ]
-    head = ("memory", *_COUNTED_METRICS, "rounds", "tokens of a context")
-    return html_table(head, rows, "Mean rounds of a visit, mean tokens of a composed context.")
+    head = ("memory", *_COUNTED_METRICS, "rounds", "tokens per context")
+    return html_table(head, rows, "Mean rounds per visit, mean tokens per recalled context.")
 
 
 def _cases_section(entries: Sequence[VisitRecord]) -> Html:
@@ -331,7 +336,7 @@ def _cases_section(entries: Sequence[VisitRecord]) -> Html:
     rows = [row for scheme in schemes for row in _repeated_questions(entries, scheme)]
     if not rows:
         return paragraph(escape("No question was repeated."))
-    head = ("memory", "visit", "the patient had just said", "the doctor asks again")
+    head = ("memory", "visit", "the patient's message", "the repeated question")
     return html_table(
         head, rows, "The first repeated questions of each memory system.", text_columns=(0, 1, 2, 3)
     )

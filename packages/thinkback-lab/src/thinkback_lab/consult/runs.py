@@ -1,4 +1,10 @@
-"""A consultation run: every patient with every memory system, logged visit by visit so that it can be resumed."""
+"""A consultation run: every patient with every memory system, logged visit by visit so that it can be
+resumed.
+
+The folder contains `run.json`, `visits.jsonl` (one line per visit) and `results.json`. A resumed run stores
+the logged visits in the memory again and continues with the next one; no model is asked twice. Schemes are
+not part of the run's identity, so more can be added to a finished run.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +48,7 @@ VisitKey = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class VisitRecord:
-    """One visit under one scheme; `turn` counts the patient's turns up to its end, earlier visits too."""
+    """One visit with one memory system; `turn` counts the patient's turns so far, over all visits."""
 
     scheme: str
     patient: str
@@ -60,16 +66,16 @@ class VisitRecord:
 
     @classmethod
     def from_json(cls, line: str) -> VisitRecord:
-        """Raises ValueError on a line that `to_json` never wrote."""
+        """Parse a line; raises ValueError if `to_json` did not write it."""
         try:
-            told: dict[str, Any] = json.loads(line)
-            return cls(**{**told, "played": _parse_visit(told["played"])})
+            fields: dict[str, Any] = json.loads(line)
+            return cls(**{**fields, "played": _parse_visit(fields["played"])})
         except (AttributeError, KeyError, RecursionError, TypeError) as error:
             raise ValueError(f"not a visit: {error!r}") from error
 
 
 class VisitLog:
-    """Opened to begin or to go on; use it in a `with`."""
+    """The log of a run, opened to start or to resume it. Use it as a context manager."""
 
     def __init__(self, path: Path, identity: Mapping[str, Any], command: str) -> None:
         self.path = path
@@ -98,16 +104,18 @@ class VisitLog:
         run, visits = self.path / RUN_FILE, self.path / VISITS_FILE
         if not run.exists():
             if visits.stat().st_size:
-                raise LabError(f"{self.path} holds visits of no known run: name another folder with --out")
+                raise LabError(
+                    f"{self.path} contains visits but no run.json: choose another folder with --out"
+                )
             write_json_atomic(run, {"identity": identity, "command": command})
             return {}
-        kept, ours = read_json(run).get("identity"), json.loads(json.dumps(identity))
-        if kept != ours:
-            other = kept if isinstance(kept, dict) else {}
-            differing = sorted(key for key in {*other, *ours} if other.get(key) != ours.get(key))
+        stored, expected = read_json(run).get("identity"), json.loads(json.dumps(identity))
+        if stored != expected:
+            other = stored if isinstance(stored, dict) else {}
+            differing = sorted(key for key in {*other, *expected} if other.get(key) != expected.get(key))
             raise LabError(
-                f"{self.path} holds another run (its {', '.join(differing)} differ): "
-                "name another folder with --out, or begin anew with --fresh"
+                f"{self.path} contains another run (different {', '.join(differing)}): "
+                "choose another folder with --out, or start again with --fresh"
             )
         truncate_partial_line(visits)
         return {entry.key: entry for entry in read_visits(visits)}
@@ -121,35 +129,35 @@ def read_visits(path: Path) -> list[VisitRecord]:
                 entries.append(VisitRecord.from_json(line))
             except ValueError as error:
                 raise LabError(
-                    f"{path}, line {number}: {error}: take it out, or begin with --fresh"
+                    f"{path}, line {number}: {error}: remove the line, or start again with --fresh"
                 ) from error
     return entries
 
 
-def _parse_visit(told: dict[str, Any]) -> PlayedVisit:
-    decision = dict(told["decision"])
-    findings = {item: tuple(said) for item, said in decision.pop("findings").items()}
+def _parse_visit(fields: dict[str, Any]) -> PlayedVisit:
+    decision = dict(fields["decision"])
+    findings = {item: tuple(statements) for item, statements in decision.pop("findings").items()}
     return PlayedVisit(
-        number=told["number"],
-        turns=tuple(map(_parse_turn, told["turns"])),
+        number=fields["number"],
+        turns=tuple(map(_parse_turn, fields["turns"])),
         decision=Decision(**decision, findings=findings),
         probes=tuple(
             MemoryProbe(each["item"], tuple(each["by_question"]), tuple(each["by_name"]))
-            for each in told["probes"]
+            for each in fields["probes"]
         ),
     )
 
 
-def _parse_turn(told: dict[str, Any]) -> VisitTurn:
+def _parse_turn(fields: dict[str, Any]) -> VisitTurn:
     contexts = tuple(
-        Context(each["question"], tuple(map(_parse_line, each["lines"]))) for each in told["contexts"]
+        Context(each["question"], tuple(map(_parse_line, each["lines"]))) for each in fields["contexts"]
     )
-    plain = {name: tuple(told[name]) for name in ("told", "asked", "rejected")}
-    return VisitTurn(**{**told, **plain, "contexts": contexts})
+    plain = {name: tuple(fields[name]) for name in ("told", "asked", "rejected")}
+    return VisitTurn(**{**fields, **plain, "contexts": contexts})
 
 
-def _parse_line(told: dict[str, Any]) -> ContextLine:
-    return ContextLine(date.fromisoformat(told["on"]) if told["on"] else None, told["text"])
+def _parse_line(fields: dict[str, Any]) -> ContextLine:
+    return ContextLine(date.fromisoformat(fields["on"]) if fields["on"] else None, fields["text"])
 
 
 DEFAULT_SCHEMES = ("none", "raw", "summary", "tim:002", "thinkback")
@@ -157,7 +165,7 @@ DEFAULT_SCHEMES = ("none", "raw", "summary", "tim:002", "thinkback")
 
 @dataclass(frozen=True, slots=True)
 class ConsultJob:
-    """What is run: patients, schemes by name, who plays, and how many tokens a context may have."""
+    """Patients, memory systems by name, roles and the token budget of a context."""
 
     patients: Sequence[Patient]
     schemes: Mapping[str, SystemFactory]
@@ -171,15 +179,15 @@ class ConsultJob:
 
 
 def records_digest(patients: Sequence[Patient]) -> str:
-    """Twelve hexadecimal digits that change with any word of the records."""
-    told = json.dumps([patient.model_dump() for patient in patients], sort_keys=True)
-    return sha256(told.encode()).hexdigest()[:12]
+    """First 12 hexadecimal digits of a SHA-256 over all records."""
+    records = json.dumps([patient.model_dump() for patient in patients], sort_keys=True)
+    return sha256(records.encode()).hexdigest()[:12]
 
 
 def run_consultations(
     job: ConsultJob, ledger: VisitLog, on_progress: ProgressCallback = no_progress
 ) -> list[VisitRecord]:
-    """The entries of this job, by scheme, patient and visit."""
+    """Return the visits of this job, by scheme, patient and visit number."""
     entries: list[VisitRecord] = []
     for name, scheme in job.schemes.items():
         for patient in job.patients:
@@ -192,18 +200,18 @@ def run_consultations(
 def _consult_patient(
     job: ConsultJob, name: str, scheme: SystemFactory, patient: Patient, ledger: VisitLog
 ) -> Iterator[VisitRecord]:
-    kept = [ledger.entries.get((name, patient.id, number)) for number in range(len(patient.visits))]
-    if all(kept):
-        yield from (entry for entry in kept if entry is not None)
+    logged = [ledger.entries.get((name, patient.id, number)) for number in range(len(patient.visits))]
+    if all(logged):
+        yield from (entry for entry in logged if entry is not None)
         return
     with open_system(scheme, job.resources) as memory:
-        desk, told = PatientMemory(memory, patient.lang, job.budget), ToldFindings()
-        for number, entry in enumerate(kept):
+        desk, findings = PatientMemory(memory, patient.lang, job.budget), ToldFindings()
+        for number, entry in enumerate(logged):
             if entry is not None:
-                replay_visit(patient, entry.played, desk, told)
+                replay_visit(patient, entry.played, desk, findings)
             else:
-                played = play_visit(patient, number, desk, told, job.roles)
-                scores = score_visit(patient, played, told)
+                played = play_visit(patient, number, desk, findings, job.roles)
+                scores = score_visit(patient, played, findings)
                 entry = VisitRecord(name, patient.id, patient.lang, played, len(desk.items), scores)  # noqa: PLW2901
                 ledger.add(entry)
             yield entry

@@ -1,4 +1,16 @@
-"""One visit: played turn by turn, and scored against the record."""
+"""One visit: played turn by turn, and scored against the record.
+
+A turn is the patient's message and the doctor's reply. It is stored in the memory after the doctor's reply,
+so that at the next move the doctor has only the patient's last message and what the memory recalls.
+
+  diagnosis, treatment   1 if the decision names the record's and nothing to be avoided
+  coverage               share of the key elements that were asked for or stated correctly
+  order                  share of the pairs of examinations that were asked for in the correct order
+  repeated               questions for what the patient had already said
+  forgotten              key elements said, but not recalled at the end of the visit
+  contradicted           statements of the doctor that contradict the patient (TiM (ACL), table 5)
+  consistency            key elements for which two recalls in other words agree (figures 3 and 4)
+"""
 
 from __future__ import annotations
 
@@ -26,10 +38,10 @@ DoctorFactory = Callable[[VisitBrief], DoctorRole]
 
 @dataclass(frozen=True, slots=True)
 class VisitTurn:
-    """The patient's words (`told`: the findings in them), the doctor's, and the contexts he had looked at.
+    """The patient's message with its findings (`told`), the doctor's reply, and the contexts recalled for it.
 
-    `asked` are the items he now asks for, `repeated`: he had been told all of them; `rejected`: a model's
-    replies that were not true to the record and not said.
+    `asked` are the items the doctor asks for now; `repeated` means that the patient had said all of them;
+    `rejected` are replies of a model that were not true to the record.
     """
 
     patient: str
@@ -43,7 +55,7 @@ class VisitTurn:
 
 @dataclass(frozen=True, slots=True)
 class MemoryProbe:
-    """One item looked for in two wordings when the visit is over: the sentences read each time."""
+    """One item recalled in two wordings after the visit: the sentences read each time."""
 
     item: str
     by_question: tuple[str, ...]
@@ -52,7 +64,7 @@ class MemoryProbe:
 
 @dataclass(frozen=True, slots=True)
 class PlayedVisit:
-    """A visit that is over."""
+    """A completed visit."""
 
     number: int
     turns: tuple[VisitTurn, ...]
@@ -62,7 +74,7 @@ class PlayedVisit:
 
 @dataclass(slots=True)
 class ToldFindings:
-    """What the doctor was told of each item so far, the newest last."""
+    """The findings the patient has told, by item, newest last."""
 
     versions: dict[str, list[Finding]] = field(default_factory=dict)
 
@@ -80,58 +92,58 @@ class ToldFindings:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Who plays: the doctor is made anew for every visit, and brings nothing but what the desk holds."""
+    """Who plays the doctor and the patient. The doctor is created anew for every visit."""
 
     guide: Guide
     doctor: DoctorFactory
     patient: PatientRole
-    rounds: int | None = None  # questions that a doctor may ask at most, where it is not left to the record
+    rounds: int | None = None  # limits the doctor's questions; None: the record does
 
 
 def play_visit(
     patient: Patient, number: int, memory: PatientMemory, told: ToldFindings, roles: Roles
 ) -> PlayedVisit:
-    """One visit (counted from 0); the desk and what was told go on to the next."""
+    """Play one visit (counted from 0); `memory` and `told` carry over to the next."""
     sheet = make_visit_brief(patient, number, roles.rounds)
     doctor = roles.doctor(sheet)
     visit = patient.visits[number]
     today = {each.item: each for each in visit.findings}
-    record = (today | patient.current(number)).values()  # in this order: "your symptoms" are today's
-    said = PatientReply(visit.opening)
-    now: tuple[Finding, ...] = tuple(each for each in visit.findings if each.volunteered)
+    record = (today | patient.current(number)).values()  # today's findings first: "your symptoms" are today's
+    reply = PatientReply(visit.opening)
+    new_findings: tuple[Finding, ...] = tuple(each for each in visit.findings if each.volunteered)
     turns: list[VisitTurn] = []
     while True:
-        told.add(now)
+        told.add(new_findings)
         memory.contexts = []
-        move = doctor.next_move(said.text, memory)
-        ended = isinstance(move, Decision)
-        found = () if ended else retrieve_findings(move.text, record, roles.guide, sheet.lang)
+        move = doctor.next_move(reply.text, memory)
+        decided = isinstance(move, Decision)
+        findings = () if decided else retrieve_findings(move.text, record, roles.guide, sheet.lang)
         turns.append(
             VisitTurn(
-                patient=said.text,
+                patient=reply.text,
                 doctor=move.text,
-                told=_item_names(now),
+                told=_item_names(new_findings),
                 contexts=tuple(memory.contexts),
-                asked=_item_names(found),
-                repeated=told.contains_all(found),
-                rejected=said.rejected,
+                asked=_item_names(findings),
+                repeated=told.contains_all(findings),
+                rejected=reply.rejected,
             )
         )
-        memory.tell(_history_item(patient, number, len(turns), said.text, move.text))
+        memory.add_item(_history_item(patient, number, len(turns), reply.text, move.text))
         if isinstance(move, Decision):
             probes = (
                 _probe_item(item, sheet, memory, roles.guide) for item in visit.items if item in told.versions
             )
             return PlayedVisit(number, tuple(turns), move, tuple(probes))
-        said, now = roles.patient.reply(move.text, found, patient), found
+        reply, new_findings = roles.patient.reply(move.text, findings, patient), findings
 
 
 def replay_visit(patient: Patient, played: PlayedVisit, memory: PatientMemory, told: ToldFindings) -> None:
-    """A visit that was played before, so that an interrupted consultation can go on."""
+    """Store a logged visit in the memory again, so that an interrupted consultation can continue."""
     current = patient.current(played.number)
-    for place, turn in enumerate(played.turns, start=1):
+    for position, turn in enumerate(played.turns, start=1):
         told.add([current[item] for item in turn.told])
-        memory.tell(_history_item(patient, played.number, place, turn.patient, turn.doctor))
+        memory.add_item(_history_item(patient, played.number, position, turn.patient, turn.doctor))
 
 
 def _probe_item(item: str, brief: VisitBrief, memory: PatientMemory, guide: Guide) -> MemoryProbe:
@@ -145,12 +157,12 @@ def _probe_item(item: str, brief: VisitBrief, memory: PatientMemory, guide: Guid
     return MemoryProbe(item, looked(asking.ask), looked(asking.item))
 
 
-def _history_item(patient: Patient, number: int, place: int, said: str, answered: str) -> HistoryItem:
+def _history_item(patient: Patient, number: int, position: int, message: str, reply: str) -> HistoryItem:
     return HistoryItem(
-        id=f"{patient.id}/{number + 1}/{place}",
-        query=said,
-        response=answered,
-        at=patient.visits[number].at + timedelta(minutes=place),
+        id=f"{patient.id}/{number + 1}/{position}",
+        query=message,
+        response=reply,
+        at=patient.visits[number].at + timedelta(minutes=position),
         session=f"visit-{number + 1}",
     )
 
@@ -163,7 +175,7 @@ VisitScores = dict[str, float]
 
 
 def score_visit(patient: Patient, played: PlayedVisit, told: ToldFindings) -> VisitScores:
-    """One visit's figures, when it is over."""
+    """Score a completed visit."""
     visit = patient.visits[played.number]
     asked = [item for turn in played.turns for item in turn.asked]
     versions = told.versions
@@ -173,7 +185,7 @@ def score_visit(patient: Patient, played: PlayedVisit, told: ToldFindings) -> Vi
         if item in versions
     }
     probes = [(probe, versions[probe.item]) for probe in played.probes]
-    recalled = [judge_statements(probe.by_question, said) for probe, said in probes]
+    recalled = [judge_statements(probe.by_question, findings) for probe, findings in probes]
     tokens = [context.tokens for turn in played.turns for context in turn.contexts]
     covered = {*asked, *(item for item, verdict in verdicts.items() if verdict == "right")}
     scores = {
@@ -189,9 +201,9 @@ def score_visit(patient: Patient, played: PlayedVisit, told: ToldFindings) -> Vi
         "rounds": float(len(played.turns) - 1),
         "context_tokens": fmean(tokens) if tokens else 0.0,
     }
-    if probes:  # a doctor may end before anything of the record was told
+    if probes:  # a doctor may decide before anything of the record was said
         scores["consistency"] = fmean(
-            recalls_agree(probe.by_question, probe.by_name, said) for probe, said in probes
+            recalls_agree(probe.by_question, probe.by_name, findings) for probe, findings in probes
         )
     if (order := order_score(asked, visit)) is not None:
         scores["order"] = order
@@ -199,8 +211,8 @@ def score_visit(patient: Patient, played: PlayedVisit, told: ToldFindings) -> Vi
 
 
 def order_score(asked: Sequence[str], visit: Visit) -> float | None:
-    """Of the pairs that the record puts in order and the doctor asked for; None where there is no pair."""
-    group = {item: place for place, items in enumerate(visit.order) for item in items}
-    there = [group[item] for item in dict.fromkeys(asked) if item in group]
-    pairs = [(one, other) for one, other in combinations(there, 2) if one != other]
+    """Share of the pairs of items, ordered by the record and asked for by the doctor, that are in order."""
+    group = {item: position for position, items in enumerate(visit.order) for item in items}
+    groups_asked = [group[item] for item in dict.fromkeys(asked) if item in group]
+    pairs = [(one, other) for one, other in combinations(groups_asked, 2) if one != other]
     return fmean(one < other for one, other in pairs) if pairs else None

@@ -1,1 +1,1 @@
-"""Public data sets: one loader each; the data stays where its owners keep it."""
+"""Public data sets, one loader module each. The data itself is not distributed."""

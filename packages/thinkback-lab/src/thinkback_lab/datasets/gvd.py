@@ -1,17 +1,17 @@
-"""GVD: MemoryBank's fifteen virtual users, ten days of talk each, and questions that probe the memory of it.
+"""GVD: MemoryBank's fifteen virtual users, ten days of dialogue each, and questions about them.
 
-`memory_bank_{en,cn}.json` is {user: {"history": {date: [{"query", "response"}]}}}, and every line of
-`probing_questions_{en,cn}.jsonl` {user: [question]}; users stand in one order in all files, and the two
-languages tell the same days. The questions come without answers. Two annotations make up for it:
+`memory_bank_{en,cn}.json` is {user: {"history": {date: [{"query", "response"}]}}}; every line of
+`probing_questions_{en,cn}.jsonl` is {user: [question]}. Users have the same order in all files, and both
+languages describe the same days. The questions have no answers, so two annotations are used:
 
-- `gold_turns_en_users_0_7.json`, where it lies beside the data: [{"user_index", "q_index", "gold_turns":
-  ["2023-04-27#2"]}], the turns that hold the answer; an empty list says that none does. Read on the English
-  turns, it holds in Chinese for a user who has as many turns on every single day in both languages.
-- `gvd_answers.json` in this package, our own: for each question with gold turns a short answer in our words,
-  and its anchors, fragments as they stand in those turns; written by hand, turn by turn. An answer whose
-  anchors are not all in a user's turns belongs to other data, and is left out.
+- `gold_turns_en_users_0_7.json`, if it is beside the data: [{"user_index", "q_index", "gold_turns":
+  ["2023-04-27#2"]}], the turns that contain the answer; an empty list means that there is none. It was made
+  on the English turns and is used in Chinese for users with the same number of turns on every day.
+- `gvd_answers.json` in this package: for each question with gold turns a short answer and its anchors
+  (fragments of those turns), written by hand. An answer is skipped if the user's turns do not contain all of
+  its anchors.
 
-A question without gold turns is asked, but its retrieval is not scored.
+Questions without gold turns are asked, but their retrieval is not scored.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _Answer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Annotations:
-    """What is known of the questions, by (user, question) number."""
+    """Gold turns and answers by (user, question) number."""
 
     gold: Mapping[tuple[int, int], tuple[str, ...]]
     answers: Mapping[str, _Answer]
@@ -87,20 +87,22 @@ _ANSWERS_ADAPTER = TypeAdapter(dict[str, dict[str, _Answer]])
 
 
 def load(folder: Path | None, lang: str = "en") -> Dataset:
-    """One case a user; `settings` says how many questions have their turns noted, and how many an answer."""
+    """Load one case per user; `settings` counts the questions with gold turns and with answers."""
     check_choice("language", lang, LANGS)
     home = data_folder(folder, ORIGIN)
     bank = _load_bank(home, lang)
-    asked = _load_questions(home, lang, [name for name, _ in bank])
+    questions_by_user = _load_questions(home, lang, [name for name, _ in bank])
     gold = _load_gold(home)
     if lang != "en" and gold:
         english = _load_bank(home, "en")
-        alike = {at for at, pair in enumerate(zip(english, bank, strict=True)) if _same_turn_counts(*pair)}
-        gold = {place: turns for place, turns in gold.items() if place[0] in alike}
+        comparable = {
+            at for at, pair in enumerate(zip(english, bank, strict=True)) if _same_turn_counts(*pair)
+        }
+        gold = {key: turns for key, turns in gold.items() if key[0] in comparable}
     notes = _Annotations(gold, _load_answers().get(lang, {}))
     cases = tuple(
         _make_case(at, name, user, questions, notes, lang)
-        for at, ((name, user), questions) in enumerate(zip(bank, asked, strict=True))
+        for at, ((name, user), questions) in enumerate(zip(bank, questions_by_user, strict=True))
     )
     answered = sum(bool(question.answer) for case in cases for question in case.questions)
     settings = {"lang": lang, "annotated": len(gold), "answered": answered}
@@ -109,22 +111,22 @@ def load(folder: Path | None, lang: str = "en") -> Dataset:
 
 def _load_bank(home: Path, lang: str) -> list[tuple[str, _User]]:
     path = require_file(home, _file_names(lang, f"memory_bank_{lang}.json"), ORIGIN)
-    found = read_json(path, _BANK_ADAPTER, "a memory bank of GVD")
-    return [(name.strip(), user) for name, user in found.items()]
+    users = read_json(path, _BANK_ADAPTER, "a memory bank of GVD")
+    return [(name.strip(), user) for name, user in users.items()]
 
 
 def _load_questions(home: Path, lang: str, users: Sequence[str]) -> list[tuple[str, ...]]:
-    """Every user's questions, in the bank's order, which is the file's."""
+    """The questions of every user, in the order of the memory bank."""
     path = require_file(home, _file_names(lang, f"probing_questions_{lang}.jsonl"), ORIGIN)
     lines = read_json_lines(path, _QUESTIONS_ADAPTER, "probing questions of GVD")
-    told = [(name.strip(), questions) for _, line in lines for name, questions in line.items()]
-    if [name for name, _ in told] != list(users):
-        raise LabError(f"{path}: its users are not those of memory_bank_{lang}.json, in the same order")
-    return [tuple(map(_strip_quotes, questions)) for _, questions in told]
+    questions_by_name = [(name.strip(), questions) for _, line in lines for name, questions in line.items()]
+    if [name for name, _ in questions_by_name] != list(users):
+        raise LabError(f"{path}: the users differ from those of memory_bank_{lang}.json, or their order does")
+    return [tuple(map(_strip_quotes, questions)) for _, questions in questions_by_name]
 
 
 def _strip_quotes(question: str) -> str:
-    """Some questions stand in quotation marks as a whole: a trace of how the file was made."""
+    """Remove quotation marks around a whole question, an artefact of the file."""
     text = question.strip()
     return (
         text[1:-1].strip() if text.startswith('"') and text.endswith('"') and text.count('"') == 2 else text
@@ -132,12 +134,12 @@ def _strip_quotes(question: str) -> str:
 
 
 def _load_gold(home: Path) -> dict[tuple[int, int], tuple[str, ...]]:
-    """Empty where nobody put the annotation beside the data: MemoryBank's own release has none."""
+    """The gold annotation; empty if it is not there (MemoryBank's own release has none)."""
     path = find_file(home, _file_names("en", GOLD_FILE))
     if path is None:
         return {}
-    read = read_json(path, _GOLD_ADAPTER, "gold turns of GVD")
-    return {(each.user_index, each.q_index): each.gold_turns for each in read}
+    annotations = read_json(path, _GOLD_ADAPTER, "gold turns of GVD")
+    return {(each.user_index, each.q_index): each.gold_turns for each in annotations}
 
 
 def _load_answers() -> dict[str, dict[str, _Answer]]:
@@ -149,8 +151,8 @@ def _file_names(lang: str, name: str) -> tuple[str, ...]:
 
 
 def _same_turn_counts(one: tuple[str, _User], other: tuple[str, _User]) -> bool:
-    ours, theirs = ({day: len(turns) for day, turns in user.history.items()} for _, user in (one, other))
-    return ours == theirs
+    first, second = ({day: len(turns) for day, turns in user.history.items()} for _, user in (one, other))
+    return first == second
 
 
 def _make_case(
@@ -169,29 +171,29 @@ def _make_case(
     )
     after = datetime.combine(max(user.history) + timedelta(days=1), DAY_START)
     history = "\n".join(item.text for item in items)
-    asked = tuple(
+    questions_made = tuple(
         _make_question(number, at, text, after, notes, history) for at, text in enumerate(questions)
     )
-    told = {item.id for item in items}
-    if strange := [turn for question in asked for turn in question.gold if turn not in told]:
+    known_ids = {item.id for item in items}
+    if unknown := [turn for question in questions_made for turn in question.gold if turn not in known_ids]:
         raise LabError(
-            f"{GOLD_FILE}: user {number} ({name}) has no turn {strange[0]}: the files do not belong together"
+            f"{GOLD_FILE}: user {number} ({name}) has no turn {unknown[0]}: the files do not belong together"
         )
-    return Case(id=name, items=items, questions=asked, lang="zh" if lang == "cn" else "en")
+    return Case(id=name, items=items, questions=questions_made, lang="zh" if lang == "cn" else "en")
 
 
 def _make_question(
     user: int, number: int, text: str, at: datetime, notes: _Annotations, history: str
 ) -> Question:
     gold = notes.gold.get((user, number))
-    note = notes.answers.get(f"{user}:{number}")
-    ours = note is not None and all(anchor in history for anchor in note.anchors)
+    annotation = notes.answers.get(f"{user}:{number}")
+    matches = annotation is not None and all(anchor in history for anchor in annotation.anchors)
     return Question(
         id=f"{user}:{number}",
         text=text,
         at=at,
         gold=gold or (),
         answerable=gold != (),
-        answer=note.answer if note and ours else "",
-        anchors=note.anchors if note and ours else (),
+        answer=annotation.answer if annotation and matches else "",
+        anchors=annotation.anchors if annotation and matches else (),
     )

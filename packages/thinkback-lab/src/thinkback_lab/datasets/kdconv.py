@@ -1,11 +1,11 @@
-"""KdConv: Chinese dialogues on film, music and travel; each utterance names the knowledge it rests on.
+"""KdConv: Chinese dialogues on film, music and travel; each message lists the knowledge triples it uses.
 
 A file is a JSON list of {"name", "messages": [{"message", "attrs": [{"name", "attrname", "attrvalue"}]}]}.
 
-It is read in two ways. `load` gives the dialogues as turns with their facts, for what a memory draws from
-them. `load_cases` asks for knowledge: the bank of a dialogue is every distinct triple its messages rest on,
-in order of first appearance; every message that rests on some, and has a predecessor, gives a question: the
-predecessor is asked, the message's own triples should come back, and the message is the answer.
+`load_dialogues` returns the dialogues as turns with their facts, to evaluate extraction. `load_cases` returns
+retrieval cases: the memory contains every distinct triple of a dialogue, in order of first use; each message
+that uses triples and has a predecessor gives a question, whose text is the predecessor, whose gold are the
+triples, and whose answer is the message.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DOMAINS = ("film", "music", "travel")
 SPLITS = ("dev", "test", "train")
 FIRST_ITEM_AT = datetime(
     2020, 1, 1, tzinfo=UTC
-)  # the triples have no dates: told minute by minute, asked a day later
+)  # the triples have no dates: stored minute by minute, asked a day later
 ORIGIN = "KdConv is the repository thu-coai/KdConv on GitHub, folder data/: film/dev.json and so on"
 
 
@@ -41,7 +41,7 @@ class Fact(BaseModel):
 
 
 class Message(BaseModel):
-    """One utterance, and the facts it rests on."""
+    """One message and the facts it uses."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -58,7 +58,7 @@ class _Dialogue(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """An utterance and its reply: one turn of memory."""
+    """An utterance and its reply: one turn."""
 
     query: str
     response: str
@@ -82,7 +82,7 @@ _FILE_ADAPTER = TypeAdapter(tuple[_Dialogue, ...])
 def load_dialogues(
     folder: Path | None, domains: Sequence[str] = DOMAINS, split: str = "dev"
 ) -> list[Dialogue]:
-    """The dialogues of these domains, in order; an absent file is an error that says where to get it."""
+    """Load the dialogues of these domains, in order."""
     return [
         Dialogue(f"{domain}-{split}-{number}", domain, _pair_messages(each.messages))
         for domain, number, each in _read_dialogues(folder, domains, split)
@@ -90,7 +90,7 @@ def load_dialogues(
 
 
 def load_cases(folder: Path | None, domain: Sequence[str] = DOMAINS, split: str = "dev") -> Dataset:
-    """One case a dialogue that asks at least once; triples are told as notes, `name attrname attrvalue`."""
+    """Load one case per dialogue with questions; triples become notes `name attrname attrvalue`."""
     domains = (domain,) if isinstance(domain, str) else tuple(domain)
     cases = (
         _make_case(f"{name}-{split}-{number}", name, each.messages)
@@ -104,18 +104,18 @@ def _read_dialogues(
     folder: Path | None, domains: Sequence[str], split: str
 ) -> Iterator[tuple[str, int, _Dialogue]]:
     if unknown := [domain for domain in domains if domain not in DOMAINS]:
-        raise LabError(f"no domain {unknown[0]!r}: KdConv has {', '.join(DOMAINS)}")
+        raise LabError(f"unknown domain {unknown[0]!r}: choose from {', '.join(DOMAINS)}")
     home = data_folder(folder, ORIGIN)
     for domain in domains:
         flat, deep = f"{domain}_{split}.json", f"{domain}/{split}.json"
         path = require_file(home, (f"kdconv/{flat}", flat, f"kdconv/{deep}", deep), ORIGIN)
-        read = read_json(path, _FILE_ADAPTER, "a KdConv file")
-        for number, each in enumerate(read):
+        dialogues = read_json(path, _FILE_ADAPTER, "a KdConv file")
+        for number, each in enumerate(dialogues):
             yield domain, number, each
 
 
 def _pair_messages(messages: Sequence[Message]) -> tuple[Exchange, ...]:
-    """Utterance and reply by twos: every message stands in one turn, the last may stay unanswered."""
+    """Pair messages into turns; the last one may have no reply."""
     pairs = [messages[at : at + 2] for at in range(0, len(messages), 2)]
     return tuple(
         Exchange(
@@ -160,6 +160,6 @@ def _make_case(id: str, domain: str, messages: Sequence[Message]) -> Case:
 
 
 def _repeated_values(message: Message) -> tuple[str, ...]:
-    """The values that the message repeats word for word."""
+    """Values that the message repeats literally."""
     values = dict.fromkeys(fact.attrvalue for fact in message.attrs)
     return tuple(value for value in values if value and value in message.message)

@@ -1,14 +1,14 @@
-"""LoCoMo: ten long conversations between two friends, and questions whose evidence turns are noted.
+"""LoCoMo: ten long conversations between two friends, and questions with annotated evidence turns.
 
 `locomo10.json` is a list of {"sample_id", "conversation": {"speaker_a", "speaker_b", "session_N":
 [{"speaker", "dia_id", "text", "blip_caption"?}], "session_N_date_time"}, "qa": [{"question", "answer",
-"evidence": ["D1:3"], "category"}]}. One conversation is one case; one utterance, with the caption of the
-picture it shows, is one item.
+"evidence": ["D1:3"], "category"}]}. A conversation is one case; an utterance, with the caption of its
+picture, is one item.
 
-Evidence is noted by hand and not always cleanly ("D8:6; D9:17", "D:11:26", "D30:05", turns that are not
-there): every turn that can be read from it and exists is gold, and `settings` counts what was left out.
-Category 5 stands apart: its questions ask for what was never said, so nothing should come back, whatever turn
-misled the asker; its `adversarial_answer` is the wrong answer to fall for, never the right one, and not kept.
+Evidence was annotated by hand and is not always clean ("D8:6; D9:17", "D:11:26", "D30:05", turns that do not
+exist). Every existing turn that can be parsed from it is gold; `settings` counts the rest. Questions of
+category 5 ask for something that was never said, so nothing should be recalled; their `adversarial_answer` is
+a wrong answer and is ignored.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Sample(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     sample_id: str = ""
-    conversation: dict[str, Any]  # session_1, session_2 ...: read one by one below
+    conversation: dict[str, Any]  # session_1, session_2 ... are parsed one by one
     qa: tuple[_QuestionEntry, ...]
 
 
@@ -65,16 +65,16 @@ _TURNS_ADAPTER = TypeAdapter(tuple[_Turn, ...])
 
 
 def load(folder: Path | None) -> Dataset:
-    """`settings` says how many pieces of evidence name no turn."""
+    """Load one case per conversation; `settings` counts evidence that names no turn."""
     path = require_file(
         data_folder(folder, ORIGIN), ("locomo/locomo10.json", "locomo10.json", "data/locomo10.json"), ORIGIN
     )
-    read = read_json(path, _FILE_ADAPTER, "a LoCoMo file")
-    cases = tuple(_make_case(f"{path}: {at}.conversation", at, each) for at, each in enumerate(read))
+    samples = read_json(path, _FILE_ADAPTER, "a LoCoMo file")
+    cases = tuple(_make_case(f"{path}: {at}.conversation", at, each) for at, each in enumerate(samples))
     lost = sum(
-        _count_unknown_evidence(asked.evidence, {item.id for item in case.items})
-        for case, each in zip(cases, read, strict=True)
-        for asked in each.qa
+        _count_unknown_evidence(question.evidence, {item.id for item in case.items})
+        for case, each in zip(cases, samples, strict=True)
+        for question in each.qa
     )
     return Dataset(name="locomo", cases=cases, settings={"unknown_evidence": lost})
 
@@ -83,16 +83,16 @@ def _make_case(where: str, number: int, sample: _Sample) -> Case:
     name = sample.sample_id or f"conversation-{number}"
     items = tuple(_history_items(where, sample.conversation))
     if not items:
-        raise LabError(f"{where}: no session_1, session_2 ... with turns in it")
+        raise LabError(f"{where}: there is no session_1, session_2 ... with turns")
     turns = {item.id for item in items}
     after = items[-1].at + timedelta(days=1)
-    asked = tuple(_make_question(f"{name}-{at}", each, turns, after) for at, each in enumerate(sample.qa))
-    return Case(id=name, items=items, questions=asked)
+    questions = tuple(_make_question(f"{name}-{at}", each, turns, after) for at, each in enumerate(sample.qa))
+    return Case(id=name, items=items, questions=questions)
 
 
 def _history_items(where: str, conversation: dict[str, Any]) -> Iterator[HistoryItem]:
-    """The turns of the sessions by number; a date without a session is a session nobody wrote."""
-    numbers = sorted(int(found[1]) for key in conversation if (found := _SESSION.fullmatch(key)))
+    """The turns of all sessions by number. A date without a session is ignored."""
+    numbers = sorted(int(match[1]) for key in conversation if (match := _SESSION.fullmatch(key)))
     for number in numbers:
         key = f"session_{number}"
         try:
@@ -101,46 +101,46 @@ def _history_items(where: str, conversation: dict[str, Any]) -> Iterator[History
             raise LabError(f"{where}.{key}: {format_validation_error(error)}") from error
         start = _parse_time(f"{where}.{key}_date_time", conversation.get(f"{key}_date_time"))
         for at, turn in enumerate(turns):
-            shown = f" [{turn.blip_caption}]" if turn.blip_caption else ""
+            caption = f" [{turn.blip_caption}]" if turn.blip_caption else ""
             yield HistoryItem(
                 id=_normalise_turn_id(turn.dia_id),
-                query=f"{turn.speaker}: {turn.text}{shown}",
+                query=f"{turn.speaker}: {turn.text}{caption}",
                 at=start + timedelta(minutes=at),
                 session=key,
             )
 
 
-def _parse_time(where: str, told: object) -> datetime:
+def _parse_time(where: str, value: object) -> datetime:
     try:
-        return datetime.strptime(str(told), _TIME_FORMAT).replace(tzinfo=UTC)
+        return datetime.strptime(str(value), _TIME_FORMAT).replace(tzinfo=UTC)
     except ValueError as error:
-        raise LabError(f"{where}: {told!r} is not a time like '1:56 pm on 8 May, 2023'") from error
+        raise LabError(f"{where}: {value!r} is not a time like '1:56 pm on 8 May, 2023'") from error
 
 
-def _make_question(id: str, asked: _QuestionEntry, turns: Collection[str], at: datetime) -> Question:
-    answerable = asked.category != ADVERSARIAL
-    named = dict.fromkeys(turn for told in asked.evidence for turn in _find_turn_ids(told))
+def _make_question(id: str, entry: _QuestionEntry, turns: Collection[str], at: datetime) -> Question:
+    answerable = entry.category != ADVERSARIAL
+    evidence = dict.fromkeys(turn for piece in entry.evidence for turn in _find_turn_ids(piece))
     return Question(
         id=id,
-        text=asked.question,
+        text=entry.question,
         at=at,
-        gold=tuple(turn for turn in named if turn in turns) if answerable else (),
+        gold=tuple(turn for turn in evidence if turn in turns) if answerable else (),
         answerable=answerable,
-        answer="" if asked.answer is None or not answerable else str(asked.answer),
-        category=CATEGORIES.get(asked.category, str(asked.category)),
+        answer="" if entry.answer is None or not answerable else str(entry.answer),
+        category=CATEGORIES.get(entry.category, str(entry.category)),
     )
 
 
 def _normalise_turn_id(turn: str) -> str:
-    """D30:05 is D30:5."""
+    """Normalise `D30:05` to `D30:5`."""
     return next(_find_turn_ids(turn), turn)
 
 
-def _find_turn_ids(told: str) -> Iterator[str]:
-    return (f"D{int(found[1])}:{int(found[2])}" for found in _EVIDENCE.finditer(told))
+def _find_turn_ids(evidence: str) -> Iterator[str]:
+    return (f"D{int(match[1])}:{int(match[2])}" for match in _EVIDENCE.finditer(evidence))
 
 
 def _count_unknown_evidence(evidence: Collection[str], turns: Collection[str]) -> int:
-    """Pieces that name no turn at all, and turns named that are not there."""
-    pieces = [tuple(_find_turn_ids(told)) for told in evidence]
-    return sum(1 if not named else sum(turn not in turns for turn in named) for named in pieces)
+    """Count evidence that cannot be parsed or names turns that do not exist."""
+    pieces = [tuple(_find_turn_ids(piece)) for piece in evidence]
+    return sum(1 if not ids else sum(turn not in turns for turn in ids) for ids in pieces)

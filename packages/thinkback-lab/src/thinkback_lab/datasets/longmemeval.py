@@ -1,13 +1,13 @@
-"""LongMemEval: 500 questions to an assistant, each with its own haystack of sessions to find the answer in.
+"""LongMemEval: 500 questions to an assistant, each with its own haystack of sessions.
 
 A file is a list of {"question_id", "question_type", "question", "answer", "question_date",
 "haystack_session_ids", "haystack_dates", "haystack_sessions": [[{"role", "content", "has_answer"?}]],
-"answer_session_ids"}; `size` chooses it: "s" (about 40 sessions a question), "m" (about 500), "oracle" (only
-those with evidence). One question is one case; what the user said and the assistant's reply are one item.
+"answer_session_ids"}. `size` selects the file: "s" (about 40 sessions per question), "m" (about 500) or
+"oracle" (evidence only). A question is one case; a user message and the assistant's reply are one item.
 
-`grain` is what has to come back: "turn", the turns marked `has_answer` (all turns of the answer sessions
-where none is marked), or "session", any turn of the answer sessions. Questions whose id ends in `_abs` ask
-for what was never said.
+`grain` defines the gold: "turn", the turns marked `has_answer` (all turns of the answer sessions if none is
+marked), or "session", all turns of the answer sessions. Questions whose id ends in `_abs` ask for something
+that was never said.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _QuestionEntry(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _HistoryTurn:
-    """An item, the session it belongs to in the data's own words, and whether it is marked as evidence."""
+    """An item, the original id of its session, and whether it is marked as evidence."""
 
     item: HistoryItem
     session: str
@@ -71,80 +71,82 @@ _FILE_ADAPTER = TypeAdapter(tuple[_QuestionEntry, ...])
 
 
 def load(folder: Path | None, size: str = "s", grain: str = "turn") -> Dataset:
-    """One case a question."""
+    """Load one case per question."""
     check_choice("size", size, SIZES)
     check_choice("grain", grain, GRAINS)
     names = (f"longmemeval_{size}.json", f"longmemeval_{size}_cleaned.json", f"longmemeval_{size}")
     path = require_file(
         data_folder(folder, ORIGIN),
-        [f"{place}{name}" for place in ("longmemeval/", "", "data/") for name in names],
+        [f"{folder_name}{name}" for folder_name in ("longmemeval/", "", "data/") for name in names],
         ORIGIN,
     )
-    read = read_json(path, _FILE_ADAPTER, "a LongMemEval file")
+    entries = read_json(path, _FILE_ADAPTER, "a LongMemEval file")
     cases = tuple(
-        _make_case(f"{path}: {at} ({each.question_id})", each, grain) for at, each in enumerate(read)
+        _make_case(f"{path}: {at} ({each.question_id})", each, grain) for at, each in enumerate(entries)
     )
     return Dataset(name="longmemeval", cases=cases, settings={"size": size, "grain": grain})
 
 
-def _make_case(where: str, asked: _QuestionEntry, grain: str) -> Case:
-    told = _history_turns(where, asked)
-    answerable = not asked.question_id.endswith("_abs")
-    evidence = [each for each in told if each.session in asked.answer_session_ids]
-    marked = [each for each in told if each.marked] if grain == "turn" else []
+def _make_case(where: str, entry: _QuestionEntry, grain: str) -> Case:
+    turns = _history_turns(where, entry)
+    answerable = not entry.question_id.endswith("_abs")
+    evidence = [each for each in turns if each.session in entry.answer_session_ids]
+    marked = [each for each in turns if each.marked] if grain == "turn" else []
     question = Question(
-        id=asked.question_id,
-        text=asked.question,
-        at=_parse_time(f"{where}.question_date", asked.question_date),
+        id=entry.question_id,
+        text=entry.question,
+        at=_parse_time(f"{where}.question_date", entry.question_date),
         gold=tuple(each.item.id for each in marked or evidence) if answerable else (),
         answerable=answerable,
-        answer=str(asked.answer),
-        category=asked.question_type,
+        answer=str(entry.answer),
+        category=entry.question_type,
     )
-    return Case(id=asked.question_id, items=tuple(each.item for each in told), questions=(question,))
+    return Case(id=entry.question_id, items=tuple(each.item for each in turns), questions=(question,))
 
 
-def _history_turns(where: str, asked: _QuestionEntry) -> list[_HistoryTurn]:
-    """Every exchange in time's order: the oracle file's sessions are not sorted."""
-    if len({len(asked.haystack_session_ids), len(asked.haystack_dates), len(asked.haystack_sessions)}) != 1:
-        raise LabError(f"{where}: haystack_session_ids, _dates and _sessions are not of one length")
+def _history_turns(where: str, entry: _QuestionEntry) -> list[_HistoryTurn]:
+    """All exchanges in order of time; the sessions of the oracle file are not sorted."""
+    if len({len(entry.haystack_session_ids), len(entry.haystack_dates), len(entry.haystack_sessions)}) != 1:
+        raise LabError(f"{where}: haystack_session_ids, _dates and _sessions have different lengths")
     dated = (
-        (_parse_time(f"{where}.haystack_dates.{at}", told), name, session)
-        for at, (told, name, session) in enumerate(
-            zip(asked.haystack_dates, asked.haystack_session_ids, asked.haystack_sessions, strict=True)
+        (_parse_time(f"{where}.haystack_dates.{at}", turns), name, session)
+        for at, (turns, name, session) in enumerate(
+            zip(entry.haystack_dates, entry.haystack_session_ids, entry.haystack_sessions, strict=True)
         )
     )
-    seen: Counter[str] = Counter()
-    told = []
+    occurrences: Counter[str] = Counter()
+    turns = []
     for start, name, session in sorted(dated, key=lambda each: each[0]):
-        seen[name] += 1
-        key = name if seen[name] == 1 else f"{name}@{seen[name]}"  # a filler session may be drawn twice
+        occurrences[name] += 1
+        key = (
+            name if occurrences[name] == 1 else f"{name}@{occurrences[name]}"
+        )  # a filler session may occur twice
         for at, (query, response, marked) in enumerate(_pair_messages(session)):
             when = start + timedelta(seconds=at)
             item = HistoryItem(id=f"{key}#{at}", query=query, response=response, at=when, session=key)
-            told.append(_HistoryTurn(item, name, marked))
-    return told
+            turns.append(_HistoryTurn(item, name, marked))
+    return turns
 
 
 def _pair_messages(session: Sequence[_Message]) -> Iterator[tuple[str, str, bool]]:
-    """(said, replied, marked): a reply belongs to what was said before it; either may stand alone."""
-    waiting: _Message | None = None
+    """Yield (query, response, marked). A response belongs to the query before it; either may be empty."""
+    pending: _Message | None = None
     for message in session:
         if message.role == "assistant":
-            said = waiting.content if waiting else ""
-            marked = message.has_answer or bool(waiting and waiting.has_answer)
-            yield said, message.content, marked
-            waiting = None
+            query = pending.content if pending else ""
+            marked = message.has_answer or bool(pending and pending.has_answer)
+            yield query, message.content, marked
+            pending = None
         else:
-            if waiting:
-                yield waiting.content, "", waiting.has_answer
-            waiting = message
-    if waiting:
-        yield waiting.content, "", waiting.has_answer
+            if pending:
+                yield pending.content, "", pending.has_answer
+            pending = message
+    if pending:
+        yield pending.content, "", pending.has_answer
 
 
-def _parse_time(where: str, told: str) -> datetime:
+def _parse_time(where: str, value: str) -> datetime:
     try:
-        return datetime.strptime(_WEEKDAY.sub(" ", told).strip(), _TIME_FORMAT).replace(tzinfo=UTC)
+        return datetime.strptime(_WEEKDAY.sub(" ", value).strip(), _TIME_FORMAT).replace(tzinfo=UTC)
     except ValueError as error:
-        raise LabError(f"{where}: {told!r} is not a time like '2023/05/20 (Sat) 02:21'") from error
+        raise LabError(f"{where}: {value!r} is not a time like '2023/05/20 (Sat) 02:21'") from error

@@ -1,16 +1,16 @@
-"""MADial-Bench: when should an assistant, unasked, bring up what a child once lived through?
+"""MADial-Bench: when should an assistant bring up, unasked, an event of a child's life?
 
-The memory file has one {id: {"time", "scene", "emotion", "event"}} a line: things that happened to Bart or to
-Lisa. The dialogue file has one {"dialogue": [utterance], "test-turn": [n], "relevant-id": [id], "user-id"} a
-line: at utterance n the assistant is to recall one of the relevant events.
+The memory file has one {id: {"time", "scene", "emotion", "event"}} per line: events of Bart or Lisa. The
+dialogue file has one {"dialogue": [utterance], "test-turn": [n], "relevant-id": [id], "user-id"} per line: at
+utterance n the assistant should recall one of the relevant events.
 
-One dialogue asks one question: all that was said before its first test turn, as in the benchmark's scripts
-(at a later test turn the event has been named already). The answer is what the assistant said there, the
-category the scene of the first relevant event. Two readings of the bank, as `bank`:
+A dialogue gives one question: everything before its first test turn, as in the benchmark's scripts (at later
+test turns the event has already been named). The answer is the assistant's utterance, the category is the
+scene of the first relevant event. `bank` selects the memory:
 
-- "own": each child has a case of their own, as in those scripts, where one is never shown the other's events.
-  The English file does not say whose an event is: every event names exactly one of the two.
-- "shared": all events in one case, so that the memory has to tell the children apart as well.
+- "own": one case per child, as in the benchmark's scripts. The English file does not say whose an event is,
+  but every event names exactly one child.
+- "shared": all events in one case, so that the memory must also tell the children apart.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _EventsById = Mapping[str, _Event]
 
 
 def load(folder: Path | None, lang: str = "en", bank: str = "own") -> Dataset:
-    """`settings` says how many relevant ids name no event of the bank: they are left out."""
+    """Load the cases; `settings` counts relevant ids that name no event."""
     check_choice("language", lang, LANGS)
     check_choice("bank", bank, BANKS)
     home = data_folder(folder, ORIGIN)
@@ -78,23 +78,23 @@ def load(folder: Path | None, lang: str = "en", bank: str = "own") -> Dataset:
         home, _file_names(lang, f"MADial-Bench-{lang}-dialogue.json", f"dialogues_{lang}_even.jsonl"), ORIGIN
     )
     lines = read_json_lines(path, _DIALOGUE_ADAPTER, "a dialogue of MADial-Bench")
-    asked = [_DialogueLine(number, where, each) for number, (where, each) in enumerate(lines)]
+    dialogues = [_DialogueLine(number, where, each) for number, (where, each) in enumerate(lines)]
     children = {None: "both"} if bank == "shared" else CHILDREN
     cases = tuple(
         _make_case(
             name,
             lang,
             _events_of_child(child, events),
-            [line for line in asked if child in (None, line.dialogue.user)],
+            [line for line in dialogues if child in (None, line.dialogue.user)],
         )
         for child, name in children.items()
     )
-    lost = sum(str(one) not in events for _, each in lines for one in each.relevant)
-    return Dataset(name="madial", cases=cases, settings={"lang": lang, "bank": bank, "unknown_ids": lost})
+    unknown = sum(str(one) not in events for _, each in lines for one in each.relevant)
+    return Dataset(name="madial", cases=cases, settings={"lang": lang, "bank": bank, "unknown_ids": unknown})
 
 
 def _file_names(lang: str, *names: str) -> tuple[str, ...]:
-    sub = "ch" if lang == "zh" else lang  # so the benchmark names its folders
+    sub = "ch" if lang == "zh" else lang  # folder names of the benchmark
     return tuple(f"{folder}{name}" for folder in ("madial/", "", f"data/{sub}/", f"{sub}/") for name in names)
 
 
@@ -107,18 +107,18 @@ def _load_events(home: Path, lang: str) -> dict[str, _Event]:
 def _with_owner(where: str, event: _Event) -> _Event:
     if event.user is not None:
         return event
-    named = [number for number, child in CHILDREN.items() if child in event.event]
-    if len(named) != 1:
+    owners = [number for number, child in CHILDREN.items() if child in event.event]
+    if len(owners) != 1:
         raise LabError(f"{where}: no user-id, and the event does not name exactly one of Bart and Lisa")
-    return event.model_copy(update={"user": named[0]})
+    return event.model_copy(update={"user": owners[0]})
 
 
 def _events_of_child(child: int | None, events: _EventsById) -> dict[str, _Event]:
-    chosen = {id: each for id, each in events.items() if child is None or each.user == child}
-    return dict(sorted(chosen.items(), key=lambda pair: pair[1].time))
+    selected = {id: each for id, each in events.items() if child is None or each.user == child}
+    return dict(sorted(selected.items(), key=lambda pair: pair[1].time))
 
 
-def _make_case(name: str, lang: str, events: _EventsById, asked: Sequence[_DialogueLine]) -> Case:
+def _make_case(name: str, lang: str, events: _EventsById, dialogues: Sequence[_DialogueLine]) -> Case:
     items = tuple(
         HistoryItem(
             id=id,
@@ -132,29 +132,29 @@ def _make_case(name: str, lang: str, events: _EventsById, asked: Sequence[_Dialo
     if not items:
         raise LabError(f"MADial-Bench ({lang}): no events of {name}. {ORIGIN}")
     after = items[-1].at + timedelta(days=1)
-    questions = tuple(_make_question(line, events, after) for line in asked)
+    questions = tuple(_make_question(line, events, after) for line in dialogues)
     return Case(id=name, items=items, questions=questions, lang=lang)
 
 
 def _make_question(line: _DialogueLine, events: _EventsById, at: datetime) -> Question:
-    said, turn = line.dialogue.dialogue, line.dialogue.turns[0]
-    if not 0 < turn < len(said):
-        raise LabError(f"{line.where}: test-turn {turn}, but the dialogue has {len(said)} lines")
+    utterances, turn = line.dialogue.dialogue, line.dialogue.turns[0]
+    if not 0 < turn < len(utterances):
+        raise LabError(f"{line.where}: test-turn {turn}, but the dialogue has {len(utterances)} lines")
     gold = tuple(str(one) for one in line.dialogue.relevant if str(one) in events)
-    before = (_split_speaker(each) for each in said[:turn] if each.strip() != "<BOD>")
+    before = (_split_speaker(each) for each in utterances[:turn] if each.strip() != "<BOD>")
     return Question(
         id=str(line.number),
         text="\n".join(f"{speaker}: {words}" if speaker else words for speaker, words in before),
         at=at,
         gold=gold,
-        answer=_split_speaker(said[turn])[1],
+        answer=_split_speaker(utterances[turn])[1],
         category=events[gold[0]].scene if gold else "",
         kind="event",
     )
 
 
 def _split_speaker(line: str) -> tuple[str, str]:
-    """(speaker, words) of `<Bart>: "words"`; some lines name no speaker, some are all in angle brackets."""
-    found = _UTTERANCE.fullmatch(line)
-    speaker, words = (found[1], found[2]) if found else ("", line)
+    """Split `<Bart>: "words"` into (speaker, words); some lines have no speaker or only angle brackets."""
+    match = _UTTERANCE.fullmatch(line)
+    speaker, words = (match[1], match[2]) if match else ("", line)
     return speaker, words.strip().strip('"<>').strip()

@@ -1,19 +1,19 @@
-"""Medical talk, standing in for TiM's private RMD: a doctor's memory of many patients' consultations.
+"""Medical dialogues that stand in for TiM's private RMD data: a doctor's memory of many consultations.
 
-TiM measures on RMD whether the memory that belongs to a patient's question is recalled. The task here asks
-the same of two public sets. A clinic's file of 25 consecutive encounters is one case, told turn by turn; each
-encounter asks one question, and its own turns, not those of the other 24, should come back:
+On RMD, TiM measures whether the memory that belongs to a patient's question is recalled. Here the same is
+measured on two public corpora. A file of 25 consecutive encounters is one case, stored turn by turn. Each
+encounter gives one question, and its own turns should be recalled, not those of the other 24:
 
-- "cmtmedqa", Chinese consultations of several turns: the question is the last thing the patient asked that
-  says enough to be known by (a question mark, and 15 characters besides thanks and assent); the turns before
-  it are told, it and what follows are not; its answer is what the doctor said to it, its category the
-  department. Consultations where nothing was so asked after the first turn are left out.
-- "mts_dialog", English encounters, each with the section of the clinical note written from it: all turns are
-  told, and the section is asked for by its text, as a clinician looks up where a note comes from; its
-  category is its header. Sections of less than 60 characters ("Noncontributory.") fit any patient, and are
-  left out.
+- "cmtmedqa", Chinese consultations of several turns: the question is the patient's last one that is specific
+  enough (a question mark, and 15 characters besides thanks and assent). Only the turns before it are stored.
+  Its answer is the doctor's reply, its category the department. Consultations without such a question after
+  the first turn are skipped.
+- "mts_dialog", English encounters, each with a section of the clinical note written from it: all turns are
+  stored, and the text of the section is the question, as when a clinician looks up the source of a note. Its
+  category is the section header. Sections of less than 60 characters ("Noncontributory.") fit any patient and
+  are skipped.
 
-Whole sets would ask about a thousand questions each: by default eight files are drawn, by a seed.
+A whole corpus would give about a thousand questions, so eight files are drawn by default.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from thinkback_lab.errors import LabError
 from thinkback_lab.files import format_validation_error, read_text
 
 CORPORA = ("cmtmedqa", "mts_dialog")
-ENCOUNTERS_PER_FILE = 25  # encounters in a clinic's file
-MIN_QUESTION_CHARACTERS = 15  # characters of a question that says enough
-MIN_NOTE_CHARACTERS = 60  # characters of a section that says enough
-FIRST_ENCOUNTER_AT = datetime(2023, 1, 2, 9, tzinfo=UTC)  # neither set has dates: one encounter a day
+ENCOUNTERS_PER_FILE = 25
+MIN_QUESTION_CHARACTERS = 15  # minimum for a specific question
+MIN_NOTE_CHARACTERS = 60  # minimum for a specific note
+FIRST_ENCOUNTER_AT = datetime(2023, 1, 2, 9, tzinfo=UTC)  # neither corpus has dates: one encounter per day
 CMTMEDQA_ORIGIN = "CMtMedQA is part of the repository SupritYoung/Zhongjing on GitHub: CMtMedQA_test.json"
 MTS_DIALOG_ORIGIN = (
     "MTS-Dialog is the repository abachaa/MTS-Dialog on GitHub: Main-Dataset/MTS-Dialog-TrainingSet.csv"
@@ -49,7 +49,7 @@ _SPEAKER = re.compile(r"\s*([A-Za-z_0-9 ]{1,24}):")
 
 
 class _Consultation(BaseModel):
-    """Some entries are of another form, {"instruct", "output"}: single questions, without history."""
+    """Entries of another form, {"instruct", "output"}, are single questions without history."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -81,20 +81,20 @@ _CONSULTATIONS_ADAPTER = TypeAdapter(tuple[_Consultation, ...])
 def load(
     folder: Path | None, corpus: str = "cmtmedqa", files: int | None = 8, seed: int | None = 0
 ) -> Dataset:
-    """So many clinics' files, drawn by the seed and in their own order; all of them without a number."""
+    """Load `files` files of encounters, drawn by the seed; all of them if `files` is None."""
     if files is not None and files < 1:
-        raise LabError(f"{files} files of encounters: at least 1 must be drawn")
+        raise LabError(f"files must be at least 1, not {files}")
     chinese = check_choice("corpus", corpus, CORPORA) == "cmtmedqa"
     home = data_folder(folder, CMTMEDQA_ORIGIN if chinese else MTS_DIALOG_ORIGIN)
     encounters = list(_read_consultations(home) if chinese else _read_notes(home))
     if not encounters:
-        raise LabError(f"{home}: no encounter of {corpus} asks anything. {ORIGIN}")
-    whole = (
+        raise LabError(f"{home}: no encounter of {corpus} contains a question. {ORIGIN}")
+    complete = (
         len(encounters) // ENCOUNTERS_PER_FILE * ENCOUNTERS_PER_FILE or ENCOUNTERS_PER_FILE
-    )  # a last file of a few would be easier than the others
-    clinics = [encounters[at : at + ENCOUNTERS_PER_FILE] for at in range(0, whole, ENCOUNTERS_PER_FILE)]
-    drawn = take_sample(list(enumerate(clinics)), files, seed)
-    cases = tuple(_make_case(f"{corpus}-{at}", clinic, "zh" if chinese else "en") for at, clinic in drawn)
+    )  # a shorter last file would be easier than the others
+    clinics = [encounters[at : at + ENCOUNTERS_PER_FILE] for at in range(0, complete, ENCOUNTERS_PER_FILE)]
+    selected = take_sample(list(enumerate(clinics)), files, seed)
+    cases = tuple(_make_case(f"{corpus}-{at}", clinic, "zh" if chinese else "en") for at, clinic in selected)
     return Dataset(name="medical", cases=cases, settings={"corpus": corpus, "files": files, "seed": seed})
 
 
@@ -103,15 +103,17 @@ def _read_consultations(home: Path) -> Iterator[_Encounter]:
     path = require_file(home, (f"cmtmedqa/{name}", name), CMTMEDQA_ORIGIN)
     for each in read_json(path, _CONSULTATIONS_ADAPTER, "a file of CMtMedQA"):
         turns = (*each.history, (each.instruction, each.output))
-        asking = [at for at, (said, _) in enumerate(turns) if at and _is_full_question(said)]
-        if asking:
-            said, replied = turns[asking[-1]]
-            yield _Encounter(each.cate1, turns[: asking[-1]], said, replied)
+        candidates = [at for at, (query, _) in enumerate(turns) if at and _is_full_question(query)]
+        if candidates:
+            query, response = turns[candidates[-1]]
+            yield _Encounter(each.cate1, turns[: candidates[-1]], query, response)
 
 
-def _is_full_question(said: str) -> bool:
-    told = [part for part in _SENTENCE.findall(said) if not _COURTESY.search(part)]
-    return sum(map(len, told)) >= MIN_QUESTION_CHARACTERS and any(part.endswith(("？", "?")) for part in told)
+def _is_full_question(message: str) -> bool:
+    sentences = [sentence for sentence in _SENTENCE.findall(message) if not _COURTESY.search(sentence)]
+    return sum(map(len, sentences)) >= MIN_QUESTION_CHARACTERS and any(
+        sentence.endswith(("？", "?")) for sentence in sentences
+    )
 
 
 def _read_notes(home: Path) -> Iterator[_Encounter]:
@@ -131,19 +133,19 @@ def _read_notes(home: Path) -> Iterator[_Encounter]:
 
 
 def _split_turns(dialogue: str) -> Iterator[tuple[str, str]]:
-    """(doctor, the others until the doctor speaks again); a line without a speaker belongs to the last."""
-    said: list[str] = []
-    heard: list[str] = []
-    doctor = False
+    """Yield (doctor, replies until the doctor speaks again); a line without speaker belongs to the last."""
+    doctor_lines: list[str] = []
+    reply_lines: list[str] = []
+    is_doctor = False
     for line in filter(str.strip, dialogue.splitlines()):
-        if found := _SPEAKER.match(line):
-            doctor = found[1].startswith("Doctor")
-        if doctor and heard:
-            yield "\n".join(said), "\n".join(heard)
-            said, heard = [], []
-        (said if doctor else heard).append(line.strip())
-    if said or heard:
-        yield "\n".join(said), "\n".join(heard)
+        if match := _SPEAKER.match(line):
+            is_doctor = match[1].startswith("Doctor")
+        if is_doctor and reply_lines:
+            yield "\n".join(doctor_lines), "\n".join(reply_lines)
+            doctor_lines, reply_lines = [], []
+        (doctor_lines if is_doctor else reply_lines).append(line.strip())
+    if doctor_lines or reply_lines:
+        yield "\n".join(doctor_lines), "\n".join(reply_lines)
 
 
 def _make_case(name: str, clinic: Sequence[_Encounter], lang: str) -> Case:

@@ -1,14 +1,14 @@
-"""PerLTQA (seed 004): a database of memories for each character, and questions that name what they need.
+"""PerLTQA: a memory database per character, and questions that name the memories they need.
 
-A case is one character who has questions. An item is one memory, and its id is what `Reference Memory` calls
-it: a profile field (`Gender`), a relationship (`4_0`), an event (`4_0_0`), a dialogue (`4_0_0#2`).
+A character with questions is one case. An item is one memory; its id is the one used by `Reference Memory`: a
+profile field (`Gender`), a relationship (`4_0`), an event (`4_0_0`) or a dialogue (`4_0_0#2`).
 
-- A field and a relationship are told as a sentence that names the character; the profile's description, which
-  says all fields once more, is left out, and so are empty fields.
-- A dialogue is one item with all its lines: the questions refer to it as a whole.
-- Profile and relationships have no date: they are told, a minute apart, on the day before the first event.
+- Profile fields and relationships become sentences that name the character. Empty fields are skipped, and so
+  is the profile description, which repeats all fields.
+- A dialogue is one item with all its lines, because questions refer to it as a whole.
+- Profile and relationships have no date: they are stored, a minute apart, on the day before the first event.
 - All questions are asked on the day after the last memory.
-- A reference to a memory that is not there is no gold: such a question's retrieval is not scored.
+- A reference to a missing memory is not gold; the retrieval of such a question is not scored.
 """
 
 from __future__ import annotations
@@ -40,38 +40,38 @@ _ONE_MINUTE, _ONE_DAY = timedelta(minutes=1), timedelta(days=1)
 
 
 def load(folder: Path | None, lang: str = "en") -> Dataset:
-    """One case for each character with questions, in the order of the file."""
-    chosen: Lang | None = next((each for each in get_args(Lang) if each == lang), None)
-    if chosen is None:
-        raise LabError(f"no language {lang!r}: PerLTQA has {', '.join(get_args(Lang))}")
+    """Load one case per character with questions, in the order of the file."""
+    language: Lang | None = next((each for each in get_args(Lang) if each == lang), None)
+    if language is None:
+        raise LabError(f"unknown language {lang!r}: choose from {', '.join(get_args(Lang))}")
     home = data_folder(folder, ORIGIN)
-    memories = require_file(home, _file_names("perltmem", chosen), ORIGIN)
-    questions = require_file(home, _file_names("perltqa", chosen), ORIGIN)
-    asked = [each for each in read_world(memories, questions, chosen).characters if each.questions]
-    if not asked:
-        raise LabError(f"{questions}: no question on anybody of {memories}. {ORIGIN}")
+    memories = require_file(home, _file_names("perltmem", language), ORIGIN)
+    questions = require_file(home, _file_names("perltqa", language), ORIGIN)
+    characters = [each for each in read_world(memories, questions, language).characters if each.questions]
+    if not characters:
+        raise LabError(f"{questions}: no question about a character of {memories}. {ORIGIN}")
     return Dataset(
         name="perltqa",
-        cases=tuple(_make_case(character, chosen) for character in asked),
+        cases=tuple(_make_case(character, language) for character in characters),
         settings={"lang": lang},
     )
 
 
 def _file_names(stem: str, lang: Lang) -> list[str]:
-    """Where a file may lie: in the folder, in `perltqa`, as in the repository; the newest version first."""
+    """Possible paths of a file, newest version first: the folder, `perltqa/`, the repository's layout."""
     homes = ("", "perltqa/", f"perltqa/{lang}/", f"{lang}_v2/", f"Dataset/{lang}_v2/")
     return [f"{home}{stem}_{version}.json" for home in homes for version in (f"{lang}_v2", lang)]
 
 
 def _make_case(character: Character, lang: Lang) -> Case:
     items = sorted(_history_items(character, lang), key=lambda item: item.at)
-    known = {item.id for item in items}
+    ids = {item.id for item in items}
     at = items[-1].at + _ONE_DAY if items else DEFAULT_DATE
     return Case(
         id=character.name,
         items=tuple(items),
         questions=tuple(
-            _make_question(f"{character.number}-{count}", qa, known, at)
+            _make_question(f"{character.number}-{count}", qa, ids, at)
             for count, qa in enumerate(character.questions)
         ),
         lang=lang,
@@ -91,11 +91,13 @@ def _history_items(character: Character, lang: Lang) -> Iterator[HistoryItem]:
                 kind="profile",
             )
             at += _ONE_MINUTE
-    for known in character.relationships:
-        words = _relationship_sentence(
-            character.name, known.name, known.relationship, known.description, lang
+    for relationship in character.relationships:
+        sentence = _relationship_sentence(
+            character.name, relationship.name, relationship.relationship, relationship.description, lang
         )
-        yield HistoryItem(id=known.id, query=words, at=at, session="relationships", kind="relationship")
+        yield HistoryItem(
+            id=relationship.id, query=sentence, at=at, session="relationships", kind="relationship"
+        )
         at += _ONE_MINUTE
     for event in character.events:
         yield HistoryItem(id=event.id, query=event.content, at=event.at, session=event.id, kind="event")
@@ -117,13 +119,13 @@ def _relationship_sentence(name: str, other: str, relationship: str, description
     return f"{other} is {name}'s {relationship}. {description}"
 
 
-def _make_question(id: str, qa: QA, known: set[str], at: datetime) -> Question:
+def _make_question(id: str, qa: QA, ids: set[str], at: datetime) -> Question:
     topic = "" if qa.topic == "plain" else f"-{qa.topic}"
     return Question(
         id=f"{id}-{qa.section}{topic}",
         text=unescape(qa.question),
         at=at,
-        gold=tuple(dict.fromkeys(each for each in qa.references if each in known)),
+        gold=tuple(dict.fromkeys(each for each in qa.references if each in ids)),
         answerable=qa.topic != "unanswerable",
         answer=unescape(qa.answer),
         anchors=tuple(unescape(anchor.text) for anchor in qa.anchors),

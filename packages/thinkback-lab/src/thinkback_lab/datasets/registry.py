@@ -1,4 +1,4 @@
-"""Every data set by name: its loader, the choices it takes, and where its files are at home."""
+"""All data sets by name: loader, options and where to get the files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from thinkback_lab.errors import LabError
 
 @dataclass(frozen=True, slots=True)
 class DatasetOption:
-    """A keyword of a loader: one of `values`, several where `many`; without values it is a whole number."""
+    """A keyword of a loader: one of `values` (several if `multiple`), or an integer without values."""
 
     name: str
     values: tuple[str, ...]
@@ -24,9 +24,9 @@ class DatasetOption:
 
 @dataclass(frozen=True, slots=True)
 class DatasetEntry:
-    """`load(folder, **choices)` gives the data set; `origin` says where to get its files.
+    """A data set; `load(folder, **choices)` returns it, `origin` says where to get its files.
 
-    `apart` names the choice whose values are data sets of their own to a suite: a language, a domain.
+    `suite_option` names the option (language, domain) whose values a suite treats as separate data sets.
     """
 
     name: str
@@ -37,7 +37,7 @@ class DatasetEntry:
     suite_option: str = ""
 
     def suite_parts(self) -> list[dict[str, Any]]:
-        """The choices of each run of a suite over this data set."""
+        """The options of each run of a suite over this data set."""
         usual = {choice.name: choice.default for choice in self.choices}
         for choice in self.choices:
             if choice.name == self.suite_option:
@@ -46,7 +46,7 @@ class DatasetEntry:
         return [usual]
 
     def part_name(self, choices: Mapping[str, Any]) -> str:
-        """What a part is called: `cn` of gvd, `travel` of KdConv."""
+        """The name of one part: `cn` of gvd, `travel` of KdConv."""
         value = choices.get(self.suite_option, "")
         return " ".join(value) if isinstance(value, tuple) else str(value)
 
@@ -57,7 +57,7 @@ _ENTRIES = (
         gvd.load,
         (DatasetOption("lang", gvd.LANGS, "en", "English or Chinese."),),
         gvd.ORIGIN,
-        "MemoryBank's virtual users: ten days of talk with an assistant, and questions about it.",
+        "MemoryBank's virtual users: ten days of dialogue with an assistant, and questions about it.",
         suite_option="lang",
     ),
     DatasetEntry(
@@ -70,7 +70,7 @@ _ENTRIES = (
             DatasetOption("split", kdconv.SPLITS, "dev", "Which part of the data."),
         ),
         kdconv.ORIGIN,
-        "KdConv: the knowledge triples that the next message of a Chinese dialogue rests on.",
+        "KdConv: the knowledge triples that the next message of a Chinese dialogue uses.",
         suite_option="domain",
     ),
     DatasetEntry(
@@ -79,7 +79,10 @@ _ENTRIES = (
         (
             DatasetOption("lang", madial.LANGS, "en", "English or Chinese."),
             DatasetOption(
-                "bank", madial.BANKS, "own", "Each child's own events, or both children's in one bank."
+                "bank",
+                madial.BANKS,
+                "own",
+                "The events of each child separately, or of both children together.",
             ),
         ),
         madial.ORIGIN,
@@ -109,7 +112,7 @@ _ENTRIES = (
                 "size", longmemeval.SIZES, "s", "How many sessions to search: 40, 500, only evidence."
             ),
             DatasetOption(
-                "grain", longmemeval.GRAINS, "turn", "What should come back: evidence turns or sessions."
+                "grain", longmemeval.GRAINS, "turn", "What should be recalled: evidence turns or sessions."
             ),
         ),
         longmemeval.ORIGIN,
@@ -122,7 +125,7 @@ _ENTRIES = (
             DatasetOption(
                 "corpus", medical.CORPORA, "cmtmedqa", "Chinese consultations or English encounters."
             ),
-            DatasetOption("files", (), 8, "How many clinics' files of 25 encounters are drawn."),
+            DatasetOption("files", (), 8, "Number of files of 25 encounters."),
         ),
         medical.ORIGIN,
         "Consultations of many patients: the turns of the patient who asks, or of the one a note is about.",
@@ -134,10 +137,10 @@ DATASETS = {entry.name: entry for entry in _ENTRIES}
 
 
 def find_dataset(spec: str) -> tuple[DatasetEntry, list[dict[str, Any]]]:
-    """`gvd`, or one part of it, `gvd:cn`: the entry, and the choices of each part that is meant."""
+    """Resolve `gvd` or `gvd:cn` to the data set and the options of the selected parts."""
     name, _, part = spec.partition(":")
     if name not in DATASETS:
-        raise LabError(f"no data set {name!r}: there are {', '.join(DATASETS)}")
+        raise LabError(f"unknown data set {name!r}: choose from {', '.join(DATASETS)}")
     entry = DATASETS[name]
     parts = {entry.part_name(choices): choices for choices in entry.suite_parts()}
     if part and part not in parts:

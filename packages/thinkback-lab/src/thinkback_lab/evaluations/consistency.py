@@ -1,4 +1,10 @@
-"""Consistency score (TiM, figures 3 and 4): the same questions asked again in other wordings as a history grows."""
+"""Consistency score (TiM (ACL), figures 3 and 4): the same questions asked again in other wordings as a
+history grows.
+
+At a checkpoint ("turn 10": ten items stored) every question whose gold has been stored may be asked, up to a
+maximum per case. Other wordings come from the data set, or from frames that keep every word of the question,
+so that differences in the results are due to the memory.
+"""
 
 from __future__ import annotations
 
@@ -48,15 +54,15 @@ MAX_WORDINGS = 1 + len(_QUESTION_FRAMES["en"])
 
 
 def make_wordings(question: Question, lang: str, n: int) -> tuple[str, ...]:
-    """`n` different ones, the question as it stands first; there are frames for at least MOST of them."""
-    ended = _with_question_mark(question.text, prompt_language(lang))
-    framed = (frame.format(ended) for frame in _QUESTION_FRAMES[prompt_language(lang)])
+    """Return `n` different wordings, the original question first."""
+    question_text = _with_question_mark(question.text, prompt_language(lang))
+    framed = (frame.format(question_text) for frame in _QUESTION_FRAMES[prompt_language(lang)])
     different = dict.fromkeys((question.text, *question.again, *framed))
     return tuple(islice(different, n))
 
 
 def _with_question_mark(text: str, lang: str) -> str:
-    """With a mark at its end, so that what follows is a sentence of its own."""
+    """Add a missing question mark, so that a frame can append a sentence."""
     bare = text.strip()
     return bare + ("？" if lang == "zh" else "?") if bare[-1:].isalnum() else bare
 
@@ -66,7 +72,7 @@ HIT_RANKS = (1, READ_LIMIT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsistencyPlan:
-    """When to ask, how often, and how many questions; a dialogue of more than `short` items is a long one."""
+    """When to ask, how many wordings and questions; a dialogue of more than `short` items counts as long."""
 
     turns: tuple[int, ...] = (5, 10, 15, 20, 30, 40)
     wordings: int = 3
@@ -76,11 +82,11 @@ class ConsistencyPlan:
 
     def __post_init__(self) -> None:
         if not self.turns or min(self.turns) < 1:
-            raise LabError("turns are counted from 1: name at least one at which to ask")
+            raise LabError("give at least one turn; turns are counted from 1")
         if not 2 <= self.wordings <= MAX_WORDINGS:
-            raise LabError(f"{self.wordings} wordings: it takes 2 to compare, and there are {MAX_WORDINGS}")
+            raise LabError(f"wordings must be between 2 and {MAX_WORDINGS}, not {self.wordings}")
         if self.questions < 1:
-            raise LabError(f"{self.questions} questions: at least 1 must be asked at a turn")
+            raise LabError(f"questions must be at least 1, not {self.questions}")
 
     @property
     def as_settings(self) -> dict[str, object]:
@@ -89,7 +95,7 @@ class ConsistencyPlan:
 
 @dataclass(frozen=True, slots=True)
 class WordingOutcome:
-    """What one wording brought: the sources of each memory, and the answer if a model gave one."""
+    """The result of one wording: sources of each memory, and the answer if there is a reader."""
 
     sources: tuple[tuple[str, ...], ...]
     answer: str | None
@@ -98,7 +104,7 @@ class WordingOutcome:
 
 @dataclass(frozen=True, slots=True)
 class QuestionOutcome:
-    """One question at one checkpoint, with its figures."""
+    """One question at one checkpoint, with its scores."""
 
     case: str
     question: str
@@ -116,19 +122,20 @@ def run_consistency(
     reader: Reader | None = None,
     on_progress: ProgressCallback = no_progress,
 ) -> list[QuestionOutcome]:
-    """Every question at every checkpoint of every case."""
-    asked: list[QuestionOutcome] = []
+    """Ask every question at every checkpoint of every case."""
+    outcomes: list[QuestionOutcome] = []
     for done, case in enumerate(dataset.cases):
         on_progress(done, len(dataset.cases))
         with open_system(scheme, resources) as memory:
-            asked += _run_case(case, memory, resources, plan, reader)
-    if not asked:
+            outcomes += _run_case(case, memory, resources, plan, reader)
+    if not outcomes:
         longest = max((len(case.items) for case in dataset.cases), default=0)
         raise LabError(
-            f"{dataset.name}: nothing to ask at turn {min(plan.turns)} or later: its longest history has "
-            f"{longest} items, and only a question whose gold has been told can be asked"
+            f"{dataset.name}: no question can be asked at turn {min(plan.turns)} or later: "
+            "the longest history has "
+            f"{longest} items, and a question can only be asked after its gold items"
         )
-    return asked
+    return outcomes
 
 
 def _run_case(
@@ -140,21 +147,21 @@ def _run_case(
 ) -> Iterator[QuestionOutcome]:
     order = list(case.questions)
     random.Random(f"{plan.seed} {case.id}").shuffle(order)  # noqa: S311 - a sample, no secret
-    told = 0
-    before: dict[str, WordingOutcome] = {}
+    stored = 0
+    first_outcomes: dict[str, WordingOutcome] = {}
     for turn in sorted(set(plan.turns)):
         if turn > len(case.items):
             return
-        memory.tell(case.items[told:turn])
-        told = turn
-        known = {item.id for item in case.items[:turn]}
-        askable = [each for each in order if each.gold and known.issuperset(each.gold)]
+        memory.add_items(case.items[stored:turn])
+        stored = turn
+        stored_ids = {item.id for item in case.items[:turn]}
+        askable = [each for each in order if each.gold and stored_ids.issuperset(each.gold)]
         for question in askable[: plan.questions]:
             now = replace(question, at=case.items[turn - 1].at)
-            said = _ask_wordings(now, case, memory, resources, plan.wordings, reader)
-            first = before.setdefault(question.id, said[0])
-            ms = fmean(each.ms for each in said)
-            scores = _consistency_scores(question, said, None if first is said[0] else first)
+            outcomes = _ask_wordings(now, case, memory, resources, plan.wordings, reader)
+            first = first_outcomes.setdefault(question.id, outcomes[0])
+            ms = fmean(each.ms for each in outcomes)
+            scores = _consistency_scores(question, outcomes, None if first is outcomes[0] else first)
             yield QuestionOutcome(case.id, question.id, turn, len(case.items), ms, scores)
 
 
@@ -166,24 +173,24 @@ def _ask_wordings(
     n: int,
     reader: Reader | None,
 ) -> list[WordingOutcome]:
-    """Embedded beforehand, as the runner does, so that `ms` is the memory's own."""
+    """Ask all wordings; they are embedded beforehand, so that `ms` is the time of the memory alone."""
     texts = make_wordings(question, case.lang, n)
     resources.embedder.embed(texts)
-    said = []
+    outcomes = []
     for text in texts:
         started = perf_counter()
-        found = recall_memories(memory, replace(question, text=text), READ_LIMIT)
+        memories = recall_memories(memory, replace(question, text=text), READ_LIMIT)
         ms = (perf_counter() - started) * 1000
-        context = reader_texts(found[: count_read(memory, found, READ_LIMIT)], case.items)
+        context = reader_texts(memories[: count_read(memory, memories, READ_LIMIT)], case.items)
         answer = reader.answer(text, context, case.lang) if reader else None
-        said.append(WordingOutcome(tuple(each.sources for each in found), answer, ms))
-    return said
+        outcomes.append(WordingOutcome(tuple(each.sources for each in memories), answer, ms))
+    return outcomes
 
 
 def _consistency_scores(
-    question: Question, said: Sequence[WordingOutcome], first: WordingOutcome | None
+    question: Question, outcomes: Sequence[WordingOutcome], first: WordingOutcome | None
 ) -> dict[str, float]:
-    """`kept`: how alike the plain wording's outcome is to that of its first asking, some turns ago."""
+    """Scores of one question; `kept` is the similarity to the result of its first asking."""
 
     def alike(one: WordingOutcome, other: WordingOutcome) -> dict[str, float]:
         recalled = recall_overlap(one.sources, other.sources)
@@ -192,37 +199,37 @@ def _consistency_scores(
         answered = answer_similarity(one.answer, other.answer, question.anchors)
         return {"consistency": fmean(answered.values()), **answered, **recalled}
 
-    told = mean_over_pairs(said, alike)
+    scores_made = mean_over_pairs(outcomes, alike)
     if first is not None:
-        told["kept"] = alike(first, said[0])["consistency"]
-    right = [ranking_scores(question.gold, each.sources, HIT_RANKS) for each in said]
-    told |= {f"hit@{k}": fmean(each[f"hit@{k}"] for each in right) for k in HIT_RANKS}
-    answers = [each.answer for each in said if each.answer is not None]
+        scores_made["kept"] = alike(first, outcomes[0])["consistency"]
+    hits = [ranking_scores(question.gold, each.sources, HIT_RANKS) for each in outcomes]
+    scores_made |= {f"hit@{k}": fmean(each[f"hit@{k}"] for each in hits) for k in HIT_RANKS}
+    answers = [each.answer for each in outcomes if each.answer is not None]
     if answers and question.anchors:
-        told["anchor_map"] = fmean(anchor_share(answer, question.anchors) for answer in answers)
-    return told
+        scores_made["anchor_map"] = fmean(anchor_share(answer, question.anchors) for answer in answers)
+    return scores_made
 
 
-_SHOWN_METRICS = ("kept", "hit@1", "hit@5", "anchor_map")  # beside the score itself
+_SHOWN_METRICS = ("kept", "hit@1", "hit@5", "anchor_map")  # besides the score itself
 MEASURED_ON_ANSWERS = "answers: mean of lexical F1 and of anchors said alike"
 MEASURED_ON_RECALLS = "recalled items: mean of the Jaccard overlap of the first 1 and of the first 5"
 
 
 def summarise_consistency(
-    asked: Sequence[QuestionOutcome],
+    outcomes: Sequence[QuestionOutcome],
     plan: ConsistencyPlan,
     *,
     dataset: str,
     scheme: str,
     settings: Mapping[str, object],
 ) -> dict[str, Any]:
-    """The common shape of results; `n` counts questions at checkpoints."""
+    """Results in the common form; `n` counts questions at checkpoints."""
     groups = {
-        f"turn {turn}": [each for each in asked if each.turn == turn] for turn in sorted(set(plan.turns))
+        f"turn {turn}": [each for each in outcomes if each.turn == turn] for turn in sorted(set(plan.turns))
     }
-    groups["short dialogue"] = [each for each in asked if each.length <= plan.short]
-    groups["long dialogue"] = [each for each in asked if each.length > plan.short]
-    answered = any("same_words" in each.scores for each in asked)
+    groups["short dialogue"] = [each for each in outcomes if each.length <= plan.short]
+    groups["long dialogue"] = [each for each in outcomes if each.length > plan.short]
+    answered = any("same_words" in each.scores for each in outcomes)
     return {
         "dataset": f"consistency:{dataset}",
         "scheme": scheme,
@@ -231,25 +238,25 @@ def summarise_consistency(
             **plan.as_settings,
             "measured": MEASURED_ON_ANSWERS if answered else MEASURED_ON_RECALLS,
         },
-        "n": len(asked),
-        "metrics": _mean_scores(asked),
-        "intervals": {name: _rounded_interval(values) for name, values in _score_columns(asked).items()},
-        "counts": {name: len(values) for name, values in _score_columns(asked).items()},
+        "n": len(outcomes),
+        "metrics": _mean_scores(outcomes),
+        "intervals": {name: _rounded_interval(values) for name, values in _score_columns(outcomes).items()},
+        "counts": {name: len(values) for name, values in _score_columns(outcomes).items()},
         "by_category": {
             name: {
-                "n": len(chosen),
-                **_mean_scores(chosen),
-                "interval": _rounded_interval(_score_columns(chosen)["consistency"]),
+                "n": len(group),
+                **_mean_scores(group),
+                "interval": _rounded_interval(_score_columns(group)["consistency"]),
             }
-            for name, chosen in groups.items()
-            if chosen
+            for name, group in groups.items()
+            if group
         },
-        "ms_per_query": round(fmean(each.ms for each in asked), 3),
+        "ms_per_query": round(fmean(each.ms for each in outcomes), 3),
     }
 
 
 def consistency_table(summary: Mapping[str, Any]) -> Table:
-    """A line a turn number and length of dialogue; a figure that a line does not have is left empty."""
+    """One row per turn number and dialogue length."""
     from rich.table import Table
 
     names = [name for name in _SHOWN_METRICS if name in summary["metrics"]]
@@ -265,13 +272,13 @@ def consistency_table(summary: Mapping[str, Any]) -> Table:
     return grid
 
 
-def _score_columns(asked: Sequence[QuestionOutcome]) -> dict[str, list[float]]:
-    names = dict.fromkeys(name for each in asked for name in each.scores)
-    return {name: [each.scores[name] for each in asked if name in each.scores] for name in names}
+def _score_columns(outcomes: Sequence[QuestionOutcome]) -> dict[str, list[float]]:
+    names = dict.fromkeys(name for each in outcomes for name in each.scores)
+    return {name: [each.scores[name] for each in outcomes if name in each.scores] for name in names}
 
 
-def _mean_scores(asked: Sequence[QuestionOutcome]) -> dict[str, float]:
-    return {name: round(fmean(values), 4) for name, values in _score_columns(asked).items()}
+def _mean_scores(outcomes: Sequence[QuestionOutcome]) -> dict[str, float]:
+    return {name: round(fmean(values), 4) for name, values in _score_columns(outcomes).items()}
 
 
 def _rounded_interval(values: Sequence[float]) -> list[float]:

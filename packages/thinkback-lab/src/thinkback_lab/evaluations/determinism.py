@@ -1,6 +1,6 @@
-"""The same turns at the same times give the same bytes: two processes write, their databases are compared.
+"""Determinism check: two processes write the same turns, and their databases must be identical.
 
-The two differ in PYTHONHASHSEED, so that anything that depends on the order of a set or on a hash shows.
+The processes differ in PYTHONHASHSEED, which reveals any dependence on set order or hashes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_SHOWN_DIFFERENCES = 10
 
 @dataclass(frozen=True, slots=True)
 class DatabaseDump:
-    """A database in two texts: what `Memory.export` tells of every space, and every row of every table."""
+    """A database as two texts: the export of every space, and an SQL dump of every table."""
 
     export: tuple[str, ...]
     tables: tuple[str, ...]
@@ -37,9 +37,9 @@ class DatabaseDump:
 def replay_scenarios(
     scenarios: Sequence[Scenario], db: Path, setup: Setup, on_progress: ProgressCallback = no_progress
 ) -> None:
-    """Tell every scenario to a space of its own, named by its id, in one database."""
+    """Replay every scenario into its own space of one database; the space is named like the scenario."""
     if db.exists():
-        raise LabError(f"{db} is there already: name a new file")
+        raise LabError(f"{db} exists already: choose a new file")
     clock = ManualClock()
     with Harness(setup).open(clock, db) as memory:
         for number, scenario in enumerate(scenarios, start=1):
@@ -52,18 +52,18 @@ def replay_scenarios(
 
 
 def replay_in_subprocess(files: Sequence[Path], db: Path, setup: Setup, hash_seed: str) -> None:
-    """The same in a fresh process with that PYTHONHASHSEED."""
-    told = setup.as_settings
-    options = [f"--{name}={told[name]}" for name in ("llm", "embedder", "preset", "think")]
+    """Call `replay_scenarios` in a new process with this PYTHONHASHSEED."""
+    settings = setup.as_settings
+    options = [f"--{name}={settings[name]}" for name in ("llm", "embedder", "preset", "think")]
     command = [sys.executable, "-m", "thinkback_lab", "replay", *map(str, files), f"--into={db}", *options]
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise LabError(done.stderr.strip().removeprefix("error: "))
+    completed = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if completed.returncode:
+        raise LabError(completed.stderr.strip().removeprefix("error: "))
 
 
 def dump_database(db: Path, users: Sequence[str], setup: Setup) -> DatabaseDump:
-    """Read a database back."""
+    """Read a database as text."""
     with Harness(setup).open(ManualClock(), db) as memory:
         export = tuple(line for user in users for line in memory.for_user(user).export())
     with closing(sqlite3.connect(f"{db.resolve().as_uri()}?mode=ro", uri=True)) as connection:
@@ -71,16 +71,19 @@ def dump_database(db: Path, users: Sequence[str], setup: Setup) -> DatabaseDump:
 
 
 def compare_dumps(one: DatabaseDump, other: DatabaseDump) -> dict[str, Any]:
-    """Whether both texts are the same, byte by byte; where not, the first lines that differ."""
-    told: dict[str, Any] = {}
-    for name, ours, theirs in (("export", one.export, other.export), ("tables", one.tables, other.tables)):
-        pairs = zip_longest(ours, theirs, fillvalue="")
-        told[name] = {
-            "identical": ours == theirs,
-            "lines": len(ours),
-            "sha256": sha256("\n".join(ours).encode()).hexdigest(),
+    """Compare two dumps; lists the first lines that differ."""
+    result: dict[str, Any] = {}
+    for name, first_lines, second_lines in (
+        ("export", one.export, other.export),
+        ("tables", one.tables, other.tables),
+    ):
+        pairs = zip_longest(first_lines, second_lines, fillvalue="")
+        result[name] = {
+            "identical": first_lines == second_lines,
+            "lines": len(first_lines),
+            "sha256": sha256("\n".join(first_lines).encode()).hexdigest(),
             "differences": [
                 list(pair) for pair in islice((p for p in pairs if p[0] != p[1]), MAX_SHOWN_DIFFERENCES)
             ],
         }
-    return told
+    return result

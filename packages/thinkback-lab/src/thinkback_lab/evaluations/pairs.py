@@ -1,4 +1,13 @@
-"""Pairs of statements: compatible facts must be kept, updated ones must be superseded."""
+"""Pairs of statements: compatible facts must be kept, updated ones must be superseded.
+
+A file has one JSON object per line, plain or gzipped:
+
+  {"id", "lang", "kind": "compatible", "category", "first", "then"}
+  {"id", "lang", "kind": "update", "category", "first", "then", "old", "new", "question"}
+
+The user says `first` and `then` three months apart. Both facts of a compatible pair are true in the end; in
+an update the value `new` replaces `old`, and `question` asks for it.
+"""
 
 from __future__ import annotations
 
@@ -53,19 +62,19 @@ class Pair(BaseModel):
 
 
 def read_pairs(paths: Iterable[Path]) -> list[Pair]:
-    """All pairs of files and folders, in order; an id may stand only once."""
-    found: dict[str, Pair] = {}
+    """Read all pairs of files and folders, in order; ids must be unique."""
+    pairs: dict[str, Pair] = {}
     for where, line in iter_json_lines(paths):
         try:
             pair = Pair.model_validate_json(line)
         except ValidationError as error:
             raise LabError(f"{where}: {format_validation_error(error)}") from error
-        if pair.id in found:
-            raise LabError(f"{where}: the id {pair.id!r} stands twice: rename one")
-        found[pair.id] = pair
-    if not found:
-        raise LabError("no pair in the given files: each line is one, as a JSON object")
-    return list(found.values())
+        if pair.id in pairs:
+            raise LabError(f"{where}: duplicate id {pair.id!r}")
+        pairs[pair.id] = pair
+    if not pairs:
+        raise LabError("the files contain no pair: each line must be a JSON object")
+    return list(pairs.values())
 
 
 FIRST_AT, SECOND_AT, ASKED_AT = (datetime(2024, month, 10, 9, tzinfo=UTC) for month in (3, 6, 7))
@@ -74,17 +83,17 @@ RECALL_K = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairOutcome:
-    """One pair, told: what was held after each statement, and what its question recalled."""
+    """The thoughts after each statement of a pair, and what its question recalled."""
 
     pair: Pair
     before: tuple[Thought, ...]
     after: tuple[Thought, ...]
-    second_was_read: bool  # whether the second statement is the source of a thought
+    second_was_read: bool  # the second statement is the source of a thought
     recalled: tuple[Thought, ...] = ()
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """What was held and is held no more: neither as it was, nor in a merged or a more precise thought."""
+        """Facts that are no longer current in any form: unchanged, merged or more precise."""
         return tuple(
             f"{old.sentence} ({item})"
             for old in self.before
@@ -97,12 +106,12 @@ class PairOutcome:
 
     @property
     def failure(self) -> str:
-        """Why an update did not supersede, or nothing: the new value must stand where the old one stood."""
-        places = {each.relation for each in self._with_value(self.before, self.pair.old)}
-        if not places:
+        """Why an update did not supersede the old value; empty if it did."""
+        relations = {each.relation for each in self._with_value(self.before, self.pair.old)}
+        if not relations:
             return "the first statement was not read"
         old, new = (
-            any(each.relation in places for each in self._with_value(self.after, value))
+            any(each.relation in relations for each in self._with_value(self.after, value))
             for value in (self.pair.old, self.pair.new)
         )
         if old:
@@ -111,7 +120,7 @@ class PairOutcome:
 
     @property
     def stale_recalls(self) -> tuple[str, ...]:
-        """Recalled current thoughts that still say the old value."""
+        """Recalled current thoughts that contain the old value."""
         return tuple(each.sentence for each in self._with_value(self.recalled, self.pair.old))
 
     @property
@@ -130,7 +139,7 @@ class PairOutcome:
 def run_pairs(
     pairs: Sequence[Pair], setup: Setup, on_progress: ProgressCallback = no_progress
 ) -> list[PairOutcome]:
-    """Every pair in turn; `report` is told how far it is."""
+    """Run all pairs, each in an empty memory."""
     stage = Harness(setup)
     outcomes: list[PairOutcome] = []
     for pair in pairs:
@@ -150,20 +159,20 @@ def run_pair(stage: Harness, pair: Pair) -> PairOutcome:
         memory.post_think()
         ever = memory.thoughts(current=False)
         clock.now = ASKED_AT
-        found = memory.recall(pair.question, k=RECALL_K) if pair.question else ()
+        recollection = memory.recall(pair.question, k=RECALL_K) if pair.question else ()
         return PairOutcome(
             pair=pair,
             before=tuple(before),
             after=tuple(each for each in ever if each.current),
             second_was_read=any(source.turn == second.id for each in ever for source in each.sources),
-            recalled=tuple(item.thought for item in found if item.thought and item.thought.current),
+            recalled=tuple(item.thought for item in recollection if item.thought and item.thought.current),
         )
 
 
 def thought_has_value(thought: Thought, value: str) -> bool:
-    """Whether an object is the value, or holds it as whole words."""
-    wanted = _normalise(value)
-    return any(_contains_words(_normalise(item), wanted) for item in thought.objects)
+    """Whether an object of the thought is the value or contains it as whole words."""
+    normalised = _normalise(value)
+    return any(_contains_words(_normalise(item), normalised) for item in thought.objects)
 
 
 def _contains_words(text: str, wanted: str) -> bool:
@@ -179,9 +188,9 @@ def _normalise(words: str) -> str:
 
 
 def summarise_pairs(outcomes: Sequence[PairOutcome], settings: Mapping[str, object]) -> dict[str, Any]:
-    """Compatible pairs count what was wrongly retired, updates what was superseded; every failure is told.
+    """Results in the common form, with every failure.
 
-    `first_read` and `both_read` say how many pairs put anything to the test at all.
+    `first_read` and `both_read` count the pairs from which statements were extracted at all.
     """
     return {
         "dataset": "pairs",
@@ -191,12 +200,12 @@ def summarise_pairs(outcomes: Sequence[PairOutcome], settings: Mapping[str, obje
         "metrics": _count_outcomes(outcomes),
         "by_category": _group_outcomes(outcomes, lambda each: f"{each.pair.kind}: {each.pair.category}"),
         "by_language": _group_outcomes(outcomes, lambda each: each.pair.lang),
-        "failures": [told for each in outcomes if (told := _describe_failure(each))],
+        "failures": [description for each in outcomes if (description := _describe_failure(each))],
     }
 
 
 def pairs_table(summary: Mapping[str, Any]) -> Table:
-    """Categories, then languages, then all."""
+    """Rows by category, then by language, then all."""
     from rich.table import Table
 
     columns = {
@@ -250,13 +259,13 @@ def _describe_failure(outcome: PairOutcome) -> dict[str, Any] | None:
     if pair.kind == "compatible":
         why = f"wrongly retired: {'; '.join(outcome.lost)}" if outcome.lost else ""
     else:
-        both = outcome.contradicting_recalls
-        recalled = f"recalled both: {'; '.join(both)}" if both else ""
+        contradicting = outcome.contradicting_recalls
+        recalled = f"recalled both: {'; '.join(contradicting)}" if contradicting else ""
         why = "; ".join(part for part in (outcome.failure, recalled) if part)
     if not why:
         return None
-    held = [("not: " if each.negated else "") + each.sentence for each in outcome.after]
-    return {"id": pair.id, "first": pair.first, "then": pair.then, "why": why, "held": held}
+    current = [("not: " if each.negated else "") + each.sentence for each in outcome.after]
+    return {"id": pair.id, "first": pair.first, "then": pair.then, "why": why, "held": current}
 
 
 def _format_percent(rate: float | None) -> str:

@@ -1,14 +1,14 @@
-"""The scenario file: one JSON object a line, plain or gzipped, checked strictly at this border.
+"""The scenario file: one JSON object per line, plain or gzipped, strictly validated.
 
-    {"id", "lang", "category",
-     "turns": [{"at", "user", "assistant"}],
-     "probes": [{"question", "now", "expect": [["alt", "alternative"]], "reject": ["stale"], "k": 5}],
-     "expect_thoughts": [{"s", "r", "o"}]}
+  {"id", "lang", "category",
+   "turns": [{"at", "user", "assistant"}],
+   "probes": [{"question", "now", "expect": [["alt", "alternative"]], "reject": ["stale"], "k": 5}],
+   "expect_thoughts": [{"s", "r", "o"}]}
 
-`assistant`, `now` (the last turn's time), `expect`, `reject`, `k`, `probes` and `expect_thoughts` may be left
-out. A time without a zone is UTC. Without `expect_thoughts` the triples of a scenario are not scored; an
-empty list says that nothing is to be learned. A field we do not know is an error: a misspelt `reject` would
-otherwise pass every test.
+Optional: `assistant`, `now` (default: time of the last turn), `expect`, `reject`, `k`, `probes` and
+`expect_thoughts`. A time without a zone is UTC. Without `expect_thoughts` triples are not scored; an empty
+list means that nothing should be learned. Unknown fields are errors, because a misspelt `reject` would pass
+every test.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _to_utc(value: datetime) -> datetime:
 
 def _check_printable(value: str) -> str:
     if not value.isprintable():
-        raise ValueError("a name is one line of printable characters")
+        raise ValueError("a name must be one line of printable characters")
     return value
 
 
@@ -55,7 +55,7 @@ class _StrictModel(BaseModel):
 
 
 class ScenarioTurn(_StrictModel):
-    """What the user said and what the assistant answered, at a time."""
+    """One turn with its time."""
 
     at: UtcDatetime
     user: str
@@ -64,12 +64,14 @@ class ScenarioTurn(_StrictModel):
     @model_validator(mode="after")
     def _says_something(self) -> ScenarioTurn:
         if not self.user.strip() and not self.assistant.strip():
-            raise ValueError("a turn needs a user or an assistant that says something")
+            raise ValueError("a turn needs a user or an assistant message")
         return self
 
 
 class Probe(_StrictModel):
-    """A question, what must come back (one of each list in `expect`), and what no thought may say."""
+    """A question; one alternative of each list in `expect` must be recalled, and no thought may contain a
+    `reject` string.
+    """
 
     question: NonEmptyStr
     now: UtcDatetime | None = None
@@ -79,7 +81,7 @@ class Probe(_StrictModel):
 
 
 class ExpectedTriple(_StrictModel):
-    """A thought that must be held in the end; a denied one has "not " before its relation."""
+    """A thought that must exist at the end; the relation of a negated one starts with "not "."""
 
     s: NonEmptyStr
     r: NonEmptyStr
@@ -87,7 +89,7 @@ class ExpectedTriple(_StrictModel):
 
 
 class Scenario(_StrictModel):
-    """One case: turns to replay, probes to recall, thoughts to hold."""
+    """One test case: turns to replay, probes to recall, thoughts to expect."""
 
     id: Name
     lang: Name
@@ -98,18 +100,18 @@ class Scenario(_StrictModel):
 
 
 def read_scenarios(paths: Iterable[Path]) -> list[Scenario]:
-    """All scenarios of files and folders (`*.jsonl`, `*.jsonl.gz`), in order; an id may stand only once."""
-    found: list[Scenario] = []
-    homes: dict[str, str] = {}
+    """Read all scenarios of files and folders (`*.jsonl`, `*.jsonl.gz`), in order; ids must be unique."""
+    scenarios: list[Scenario] = []
+    locations: dict[str, str] = {}
     for where, line in iter_json_lines(paths):
         scenario = parse_scenario(line, where)
-        if scenario.id in homes:
-            raise LabError(f"{where}: the id {scenario.id!r} is taken by {homes[scenario.id]}: rename one")
-        homes[scenario.id] = where
-        found.append(scenario)
-    if not found:
-        raise LabError("no scenario in the given files: each line is one, as a JSON object")
-    return found
+        if scenario.id in locations:
+            raise LabError(f"{where}: duplicate id {scenario.id!r}, first used in {locations[scenario.id]}")
+        locations[scenario.id] = where
+        scenarios.append(scenario)
+    if not scenarios:
+        raise LabError("the files contain no scenario: each line must be a JSON object")
+    return scenarios
 
 
 def parse_scenario(line: str, where: str) -> Scenario:
@@ -120,5 +122,5 @@ def parse_scenario(line: str, where: str) -> Scenario:
 
 
 def format_scenario(scenario: Scenario) -> str:
-    """The scenario as a line of a file: reading it gives the same scenario."""
+    """Format a scenario as a line of a file."""
     return json.dumps(scenario.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)

@@ -1,4 +1,9 @@
-"""Scoring of scenarios: the verdict on a probe, and triple F1."""
+"""Scoring of scenarios: the verdict on a probe, and triple F1.
+
+Each object of a thought gives one triple (subject, relation, object). Triples match if all three parts are
+equal after normalisation of width, case, white space, articles and punctuation; "I", "the user", 我 and
+用户 are the same subject. There is no partial credit and no table of synonyms.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +18,24 @@ from thinkback_lab.evaluations.scenario_format import ExpectedTriple, Probe
 
 @dataclass(frozen=True, slots=True)
 class ProbeMemory:
-    """One memory that came back: a current thought, or a raw fragment of the bank."""
+    """One recalled memory: a current thought or a raw turn."""
 
     ref: str
     text: str
     is_thought: bool
-    is_outdated: bool = False  # it says so itself, and what is so now
+    is_outdated: bool = False  # marked as outdated in the recollection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeVerdict:
-    """Whether a probe passed; if not, every reason."""
+    """Whether a probe passed, and why not."""
 
     recalled: tuple[ProbeMemory, ...]
-    missing: tuple[tuple[str, ...], ...]  # lists of `expect` of which no alternative came back
-    rejected: tuple[tuple[str, str], ...]  # (reject string, the current thought that says it)
-    leaked: tuple[tuple[str, str], ...]  # the same in raw fragments not told as past: does not decide
+    missing: tuple[tuple[str, ...], ...]  # `expect` lists without a recalled alternative
+    rejected: tuple[tuple[str, str], ...]  # (reject string, current thought that contains it)
+    leaked: tuple[
+        tuple[str, str], ...
+    ]  # the same for raw turns that are not marked as outdated; does not affect the verdict
 
     @property
     def passed(self) -> bool:
@@ -41,7 +48,7 @@ class ProbeVerdict:
 
 
 def current_memories(recollection: Recollection) -> tuple[ProbeMemory, ...]:
-    """What counts of it: a thought held no more does not."""
+    """The recalled memories that count: retired thoughts do not."""
     return tuple(
         ProbeMemory(str(item.ref), item.text, item.thought is not None, item.outdated is not None)
         for item in recollection
@@ -50,15 +57,15 @@ def current_memories(recollection: Recollection) -> tuple[ProbeMemory, ...]:
 
 
 def judge_probe(probe: Probe, recalled: tuple[ProbeMemory, ...]) -> ProbeVerdict:
-    """The rules of the format, without regard to case."""
-    said = [(item, item.text.casefold()) for item in recalled]
-    present = [(word, item) for word in probe.reject for item, text in said if word.casefold() in text]
+    """Apply the rules of the scenario format, ignoring case."""
+    texts = [(item, item.text.casefold()) for item in recalled]
+    present = [(word, item) for word in probe.reject for item, text in texts if word.casefold() in text]
     return ProbeVerdict(
         recalled=recalled,
         missing=tuple(
             alternatives
             for alternatives in probe.expect
-            if not any(word.casefold() in text for word in alternatives for _, text in said)
+            if not any(word.casefold() in text for word in alternatives for _, text in texts)
         ),
         rejected=tuple((word, item.ref) for word, item in present if item.is_thought),
         leaked=tuple(
@@ -76,7 +83,7 @@ _USER_NAMES = frozenset(("i", "me", "user", "我", "用户"))
 
 @dataclass(frozen=True, slots=True)
 class TripleMatch:
-    """The comparison of one scenario, as sets."""
+    """Expected and actual triples of one scenario, compared as sets."""
 
     right: frozenset[TripleKey]
     missing: frozenset[TripleKey]
@@ -94,21 +101,21 @@ def match_triples(expected: Iterable[ExpectedTriple], thoughts: Iterable[Thought
     gold = frozenset(
         (_normalise_subject(each.s), normalise_part(each.r), normalise_part(each.o)) for each in expected
     )
-    held = frozenset(
+    actual = frozenset(
         (
             _normalise_subject(each.subject),
             normalise_part(f"not {each.relation}" if each.negated else each.relation),
             normalise_part(o),
         )
         for each in thoughts
-        if each.search_text  # who is who is a decision about names, not a fact that was told
+        if each.search_text  # alias decisions are about names, not facts
         for o in each.objects
     )
-    return TripleMatch(gold & held, gold - held, held - gold)
+    return TripleMatch(gold & actual, gold - actual, actual - gold)
 
 
 def score_triples(matches: Iterable[TripleMatch]) -> F1Score:
-    """Over all scenarios together; None where there is nothing to divide by."""
+    """Micro-averaged F1 over all scenarios; None if there is nothing to divide by."""
     pairs = list(matches)
     right = sum(len(each.right) for each in pairs)
     missing = sum(len(each.missing) for each in pairs)
@@ -121,7 +128,7 @@ def score_triples(matches: Iterable[TripleMatch]) -> F1Score:
 
 
 def normalise_part(words: str) -> str:
-    """A part of a triple as it is compared."""
+    """Normalise a part of a triple for comparison."""
     plain = unicodedata.normalize("NFKC", words).casefold().replace("’", "'")
     return _ARTICLE.sub("", " ".join(plain.split())).strip(_EDGE_PUNCTUATION)
 

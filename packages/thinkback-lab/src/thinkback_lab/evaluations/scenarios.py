@@ -1,4 +1,9 @@
-"""Scenarios, the unit tests of memory: choose, replay, judge and summarise them."""
+"""Scenarios, the unit tests of memory: choose, replay, judge and summarise them.
+
+The turns are replayed into an empty memory at their own times, with post-think after each; then the probes
+are recalled. Other memory systems than thinkback get the same turns; everything they recall counts as raw
+turns.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +40,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedScenario:
-    """What came of one scenario: what each probe brought back, the thoughts held, and the time it took."""
+    """The recalled memories of each probe, the final thoughts, and timings."""
 
     recalled: tuple[tuple[ProbeMemory, ...], ...]
-    thoughts: tuple[Thought, ...] | None  # None: a memory system that has none
+    thoughts: tuple[Thought, ...] | None  # None: the system has no thoughts
     turn_ms: tuple[float, ...]
     probe_ms: tuple[float, ...]
-    unprocessed_turns: int  # turns that could not be thought over: a model failed
+    unprocessed_turns: int  # post-think failed for these turns
 
 
 def play_scenario(stage: Harness, scenario: Scenario) -> PlayedScenario:
@@ -58,7 +63,7 @@ def play_scenario(stage: Harness, scenario: Scenario) -> PlayedScenario:
             turn_ms.append(_elapsed_ms(started))
         for probe in scenario.probes:
             clock.now = probe.now or scenario.turns[-1].at
-            memory.post_think()  # what a model failed to think over is tried once more
+            memory.post_think()  # retry turns whose post-think failed
             started = perf_counter()
             recollection = memory.recall(probe.question, k=probe.k)
             probe_ms.append(_elapsed_ms(started))
@@ -74,19 +79,21 @@ def play_scenario(stage: Harness, scenario: Scenario) -> PlayedScenario:
 
 
 def play_with_system(memory: MemorySystem, scenario: Scenario) -> PlayedScenario:
-    """The same with another memory system."""
+    """Like `play_scenario`, with another memory system."""
     turn_ms: list[float] = []
     probe_ms: list[float] = []
     recalled: list[tuple[ProbeMemory, ...]] = []
     for number, turn in enumerate(scenario.turns, start=1):
         started = perf_counter()
-        memory.tell([HistoryItem(id=f"turn:{number}", query=turn.user, response=turn.assistant, at=turn.at)])
+        memory.add_items(
+            [HistoryItem(id=f"turn:{number}", query=turn.user, response=turn.assistant, at=turn.at)]
+        )
         turn_ms.append(_elapsed_ms(started))
     for probe in scenario.probes:
         started = perf_counter()
-        found = memory.recall(probe.question, probe.k, probe.now or scenario.turns[-1].at)
+        memories = memory.recall(probe.question, probe.k, probe.now or scenario.turns[-1].at)
         probe_ms.append(_elapsed_ms(started))
-        recalled.append(tuple(ProbeMemory(", ".join(each.sources), each.text, False) for each in found))
+        recalled.append(tuple(ProbeMemory(", ".join(each.sources), each.text, False) for each in memories))
     return PlayedScenario(
         recalled=tuple(recalled),
         thoughts=None,
@@ -102,7 +109,7 @@ def _elapsed_ms(started: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioResult:
-    """One scenario, judged: a verdict for each probe, and the triples where they are given."""
+    """A scenario with a verdict per probe, and the triple comparison if triples are expected."""
 
     scenario: Scenario
     played: PlayedScenario
@@ -118,17 +125,17 @@ def choose_scenarios(
     limit: int | None = None,
     seed: int | None = None,
 ) -> list[Scenario]:
-    """Those of some categories and languages; of these the first `limit`, or with a seed a random sample."""
+    """Filter by category and language, then take the first `limit` or, with a seed, a random sample."""
     _check_known(categories, {each.category for each in scenarios}, "category")
     _check_known(langs, {each.lang for each in scenarios}, "language")
-    chosen = [
+    selected = [
         each
         for each in scenarios
         if (not categories or each.category in categories) and (not langs or each.lang in langs)
     ]
-    if not chosen:
-        raise LabError("no scenario is of such a category and of such a language")
-    return take_sample(chosen, limit, seed)
+    if not selected:
+        raise LabError("no scenario has such a category and language")
+    return take_sample(selected, limit, seed)
 
 
 def run_scenarios(
@@ -137,7 +144,7 @@ def run_scenarios(
     on_progress: ProgressCallback = no_progress,
     scheme: SystemFactory | None = None,
 ) -> list[ScenarioResult]:
-    """Every scenario in turn, with thinkback or another memory system; `report` is told how far it is."""
+    """Run all scenarios with thinkback or another memory system."""
     player = (
         partial(play_scenario, Harness(setup))
         if scheme is None
@@ -152,33 +159,34 @@ def run_scenarios(
 
 def _play_in_system(scheme: SystemFactory, resources: Resources, scenario: Scenario) -> PlayedScenario:
     with open_system(scheme, resources) as memory:
-        if hasattr(memory, "recall_knowing"):
-            raise LabError("a scheme that is told the answers cannot be put to scenarios")
+        if hasattr(memory, "recall_with_gold"):
+            raise LabError("a system that needs the gold cannot run scenarios")
         return play_with_system(memory, scenario)
 
 
 def _judge_scenario(scenario: Scenario, played: PlayedScenario) -> ScenarioResult:
     pairs = zip(scenario.probes, played.recalled, strict=True)
-    expected, held = scenario.expect_thoughts, played.thoughts
+    expected, thoughts = scenario.expect_thoughts, played.thoughts
     return ScenarioResult(
         scenario,
         played,
         tuple(judge_probe(probe, recalled) for probe, recalled in pairs),
-        None if expected is None or held is None else match_triples(expected, held),
+        None if expected is None or thoughts is None else match_triples(expected, thoughts),
     )
 
 
-def _check_known(wanted: Collection[str], there: Collection[str], what: str) -> None:
-    if unknown := sorted(set(wanted) - set(there)):
-        raise LabError(f"no scenario of {what} {unknown[0]!r}: these files have {', '.join(sorted(there))}")
+def _check_known(values: Collection[str], available: Collection[str], what: str) -> None:
+    if unknown := sorted(set(values) - set(available)):
+        raise LabError(f"no scenario of {what} {unknown[0]!r}: choose from {', '.join(sorted(available))}")
 
 
 def summarise_scenarios(
     results: Sequence[ScenarioResult], settings: Mapping[str, object], scheme: str = "thinkback"
 ) -> dict[str, Any]:
-    """`n` and every rate count probes; `rejected` counts reject strings found in recalled current thoughts.
+    """Results in the common form. `n` and all rates count probes; `rejected` counts reject strings in current
+    thoughts.
 
-    `leaked` counts those in raw fragments: they do not decide, but a secret must not be among them.
+    `leaked` counts reject strings in raw turns. They do not affect the verdict, but must not be secrets.
     """
     judged = list(
         chain.from_iterable(zip(_scenario_per_verdict(each), each.verdicts, strict=True) for each in results)
@@ -220,7 +228,7 @@ def summarise_scenarios(
 
 
 def scenarios_table(summary: Mapping[str, Any]) -> Table:
-    """Categories, then languages, then all."""
+    """Rows by category, then by language, then all."""
     from rich.table import Table
     from rich.text import Text
 

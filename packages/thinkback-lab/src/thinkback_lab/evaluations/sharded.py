@@ -1,4 +1,12 @@
-"""Tasks given in shards, one per turn: what the last context still holds, and how a model answers."""
+"""Tasks given in shards, one per turn: what the last context still contains, and how a model answers.
+
+The file is a JSON list of {"shards": [{"shard": "..."}, ...], "question": "...", "answer": "..."}; other
+fields are ignored, so that the files of "LLMs get lost in multi-turn conversation" can be read. In those the
+question is the whole task; in ours it is asked after all shards (`is_complete_question` tells which).
+
+Without a model, shards are only remembered. With one, it chats through the shards and answers the last
+message; then a new user gives it everything at once. The difference is the cost of multi-turn conversation.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +43,8 @@ if TYPE_CHECKING:
 
 
 NonEmptyStr = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-_ANSWER_MARK = "####"  # what stands before the answer proper in sets of sums
-_COMPLETE_SHARE = 0.8  # of the shards in the question: it is the whole task
+_ANSWER_MARK = "####"  # precedes the final answer in arithmetic data sets
+_COMPLETE_SHARE = 0.8  # share of the shards that makes a question the whole task
 
 
 class Shard(BaseModel):
@@ -46,7 +54,7 @@ class Shard(BaseModel):
 
 
 class ShardedTask(BaseModel):
-    """One task; `id` is its place in the file where the file gives none."""
+    """One task; `id` defaults to its position in the file."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -58,7 +66,7 @@ class ShardedTask(BaseModel):
     @field_validator("answer", "id", mode="before")
     @classmethod
     def _as_text(cls, value: Any) -> Any:
-        """A number is an answer as well; a list of accepted ones counts by its first."""
+        """Convert numbers to text; of a list of accepted answers take the first."""
         if isinstance(value, list) and value:
             value = value[0]
         return str(value) if isinstance(value, (int, float)) else value
@@ -77,24 +85,24 @@ class ShardedTask(BaseModel):
 
     @property
     def is_complete_question(self) -> bool:
-        """Whether the question tells the whole task by itself."""
+        """Whether the question itself contains the whole task."""
         return sum(
             is_retained(shard, [self.question]) for shard in self.shard_texts
         ) >= _COMPLETE_SHARE * len(self.shard_texts)
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """What the user says, turn by turn; the last one is answered."""
+        """The user's messages, turn by turn; the last one is answered."""
         return self.shard_texts if self.is_complete_question else (*self.shard_texts, self.question)
 
     @property
     def single_message(self) -> str:
-        """The same in one message."""
+        """All messages as one."""
         return self.question if self.is_complete_question else "\n".join(self.messages)
 
 
 def read_tasks(path: Path | None) -> list[ShardedTask]:
-    """The tasks of a file; those we ship where none is named."""
+    """Read the tasks of a file; without a path, those of this package."""
     text = read_text(path) if path else files(__package__).joinpath("tasks.json").read_text("utf-8")
     where = path or "tasks.json"
     try:
@@ -102,9 +110,9 @@ def read_tasks(path: Path | None) -> list[ShardedTask]:
     except ValidationError as error:
         raise LabError(f"{where}: {format_validation_error(error)}") from error
     except ValueError as error:
-        raise LabError(f"{where}: not JSON ({error}): a list of tasks is wanted") from error
+        raise LabError(f"{where}: not JSON ({error}): expected a list of tasks") from error
     if not tasks:
-        raise LabError(f"{where}: no task in it")
+        raise LabError(f"{where} contains no task")
     return [
         task if task.id else task.model_copy(update={"id": str(n)}) for n, task in enumerate(tasks, start=1)
     ]
@@ -116,20 +124,20 @@ TURN_INTERVAL = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedTask:
-    """One task, played to its end."""
+    """A completed task."""
 
     task: ShardedTask
-    lost: tuple[str, ...]  # shards told before the last message that its context does not hold
-    counted: int  # shards told before the last message
+    lost: tuple[str, ...]  # shards before the last message that its context does not contain
+    counted: int  # shards before the last message
     tokens: tuple[int, ...]  # of the context, by turn
-    multi_turn: bool | None = None  # answered right; None without a model
+    multi_turn: bool | None = None  # answered correctly; None without a model
     one_shot: bool | None = None
 
 
 def run_sharded(
     tasks: Sequence[ShardedTask], setup: Setup, on_progress: ProgressCallback = no_progress
 ) -> list[PlayedTask]:
-    """Every task in a memory of its own."""
+    """Play every task in its own memory."""
     stage = Harness(setup)
     played: list[PlayedTask] = []
     for task in tasks:
@@ -141,7 +149,7 @@ def run_sharded(
 def play_task(stage: Harness, task: ShardedTask) -> PlayedTask:
     clock = ManualClock(START_AT)
     tokens: list[int] = []
-    right: bool | None = None
+    correct: bool | None = None
     with stage.open(clock) as memory:
         *before, last = task.messages
         for message in before:
@@ -151,19 +159,19 @@ def play_task(stage: Harness, task: ShardedTask) -> PlayedTask:
         context = memory.context(last)
         tokens.append(context.tokens)
         if memory.llm is not None:
-            right = contains_anchor(memory.chat(last).text, task.expected)
+            correct = contains_anchor(memory.chat(last).text, task.expected)
             at_once = contains_anchor(
                 memory.for_user("at once").chat(task.single_message).text, task.expected
             )
     lines = [line for message in context.messages[:-1] for line in message.content.split("\n")]
-    told = task.shard_texts[: len(before)]
+    shards = task.shard_texts[: len(before)]
     return PlayedTask(
         task=task,
-        lost=tuple(shard for shard in told if not is_retained(shard, lines)),
-        counted=len(told),
+        lost=tuple(shard for shard in shards if not is_retained(shard, lines)),
+        counted=len(shards),
         tokens=tuple(tokens),
-        multi_turn=right,
-        one_shot=None if right is None else at_once,
+        multi_turn=correct,
+        one_shot=None if correct is None else at_once,
     )
 
 
@@ -190,7 +198,7 @@ def summarise_sharded(played: Sequence[PlayedTask], settings: Mapping[str, objec
 
 
 def sharded_table(summary: Mapping[str, Any]) -> Table:
-    """Languages, then all."""
+    """Rows by language, then all."""
     from rich.table import Table
 
     grid = Table(box=None, pad_edge=False, header_style="bold")
@@ -200,9 +208,9 @@ def sharded_table(summary: Mapping[str, Any]) -> Table:
     for name, figures in (*summary["by_language"].items(), ("all", summary["metrics"])):
         rates = (figures[each] for each in ("multi_turn", "one_shot", "drop"))
         cells = ("-" if rate is None else f"{rate:.1%}" for rate in rates)
-        kept = f"{figures['shards_kept']:.1%}"
+        retained = f"{figures['shards_kept']:.1%}"
         grid.add_row(
-            name, str(figures["n"]), str(figures["shards"]), kept, str(figures["tokens_last"]), *cells
+            name, str(figures["n"]), str(figures["shards"]), retained, str(figures["tokens_last"]), *cells
         )
     return grid
 
@@ -225,12 +233,12 @@ def _count_tasks(played: Sequence[PlayedTask]) -> dict[str, Any]:
 
 
 def _mean_rate(outcomes: Sequence[bool | None]) -> float | None:
-    known = [outcome for outcome in outcomes if outcome is not None]
-    return fmean(known) if known else None
+    measured = [outcome for outcome in outcomes if outcome is not None]
+    return fmean(measured) if measured else None
 
 
 def _mean_tokens_by_turn(played: Sequence[PlayedTask]) -> list[float]:
-    """The mean cost of a context at each turn, over the tasks that get so far."""
+    """Mean tokens of the context at each turn, over the tasks that reach it."""
     turns = max(len(each.tokens) for each in played)
     return [
         round(fmean(each.tokens[turn] for each in played if len(each.tokens) > turn), 1)

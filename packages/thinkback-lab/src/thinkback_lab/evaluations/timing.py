@@ -1,15 +1,15 @@
-"""Retrieval time against pairwise similarity (TiM table 4, which has 140 memories), within one process.
+"""Retrieval time against pairwise similarity (TiM, table 4, with 140 memories), in one process.
 
-    python    a loop over the memory, one product at a time: what a prototype does; small memories only
-    pairwise  one numpy product over the whole memory, then the best k: the paper's baseline, well done
-    group     TiM's equation alone in numpy: hash the query, compare within its group
-    tim       thinkback with the preset `tim`: the same, with all that a memory does besides
-    hybrid    thinkback as it is by default
+  python    a Python loop over the memory, for small memories only
+  pairwise  one numpy product over the whole memory, then the best k: the paper's baseline
+  group     TiM's equation in plain numpy: hash the query, compare within its group
+  tim       thinkback with the preset `tim`
+  hybrid    thinkback with its default preset
 
-Each is the median over the same queries, a query's time being the best of three, all asked in turns, so that
-a busy moment is everyone's and nobody's. Embedding is not counted. Speed alone flatters a search that finds
-little, so `agreement` tells what share of the k most similar memories each returned (`hybrid` ranks by words
-as well and need not agree).
+Each figure is the median over the same queries; the time of a query is the best of three rounds, with all
+searches interleaved, so that load on the machine affects all alike. Embedding is not counted. `agreement` is
+the share of the k most similar memories that a search returned (`hybrid` also ranks by words and need not
+agree).
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ DEFAULT_SIZES = (140, 1000)
 DEFAULT_QUERIES = 100
 TIMING_ROUNDS = 3
 RECALL_K = 5
-MAX_LOOP_SIZE = 2000  # beyond it the Python loop is not waited for
+MAX_LOOP_SIZE = 2000  # the Python loop is too slow for more
 LEGEND = "median milliseconds; in brackets the share of the five most similar memories that came back"
-_GROUP_SIZE = 50  # thoughts a group holds about
+_GROUP_SIZE = 50  # approximate number of thoughts per group
 _NAMES = ("Anna", "Ben", "Chen", "Dana", "Emil", "Fatima", "Goro", "Hana", "Ivan", "Julia", "Karim", "Mei")
 _PLACES = ("Paris", "Lyon", "Berlin", "Kyoto", "Oslo", "Lima", "Cairo", "Porto", "Austin", "Quito", "Hanoi")
 _THINGS = (
@@ -68,14 +68,14 @@ _SENTENCE_TEMPLATES = (
 
 @dataclass(frozen=True, slots=True)
 class TimedSearch:
-    """One way to retrieve: asked by number, it returns the milliseconds it took and the memories found."""
+    """A search to be timed: called with a query number, it returns milliseconds and the memories found."""
 
     name: str
     search: Callable[[int], tuple[float, set[int]]]
 
 
 class PrecomputedEmbedder:
-    """An embedder that only looks up: what it looks up was embedded before anything is timed."""
+    """An embedder that looks up vectors computed before the timing starts."""
 
     def __init__(self, embedder: Embedder, texts: Sequence[str]) -> None:
         self.name, self.dim = embedder.name, embedder.dim
@@ -88,7 +88,7 @@ class PrecomputedEmbedder:
 
 
 def make_sentences(count: int, seed: int) -> list[str]:
-    """Different sentences about a circle of friends; the same for the same seed."""
+    """Make distinct sentences about a group of friends; the same seed gives the same sentences."""
     draw = random.Random(seed)  # noqa: S311 - made-up sentences, no secret
     return [
         draw.choice(_SENTENCE_TEMPLATES).format(
@@ -104,8 +104,8 @@ def make_sentences(count: int, seed: int) -> list[str]:
 
 def make_questions(count: int, seed: int) -> list[str]:
     draw = random.Random(seed)  # noqa: S311
-    asked = (f"What did {a} do with {t} in {p}?" for a in _NAMES for t in _THINGS for p in _PLACES)
-    return draw.sample(list(asked), count)
+    candidates = (f"What did {a} do with {t} in {p}?" for a in _NAMES for t in _THINGS for p in _PLACES)
+    return draw.sample(list(candidates), count)
 
 
 def measure_retrieval(
@@ -116,14 +116,14 @@ def measure_retrieval(
     seed: int = 0,
     on_progress: ProgressCallback = no_progress,
 ) -> dict[str, Any]:
-    """The result in the common shape; `metrics` are those of the first size, `by_category` has every size."""
+    """Results in the common form; `metrics` are those of the first size, `by_category` has all sizes."""
     if not sizes or min(sizes) < RECALL_K:
-        raise LabError(f"sizes {list(sizes)}: name one or more memories of at least {RECALL_K}")
-    told, asked = make_sentences(max(sizes), seed), make_questions(queries, seed)
-    ready = PrecomputedEmbedder(embedder, [*told, *asked])
+        raise LabError(f"sizes must be one or more numbers of at least {RECALL_K}, not {list(sizes)}")
+    texts, questions = make_sentences(max(sizes), seed), make_questions(queries, seed)
+    embeddings = PrecomputedEmbedder(embedder, [*texts, *questions])
     by_size = {}
     for number, size in enumerate(sizes, start=1):
-        by_size[f"n={size}"] = {"n": size, **_measure_size(told[:size], asked, ready, seed)}
+        by_size[f"n={size}"] = {"n": size, **_measure_size(texts[:size], questions, embeddings, seed)}
         on_progress(number, len(sizes))
     first = by_size[f"n={sizes[0]}"]
     return {
@@ -144,52 +144,53 @@ def measure_retrieval(
 
 
 def _measure_size(
-    told: Sequence[str], asked: Sequence[str], ready: PrecomputedEmbedder, seed: int
+    texts: Sequence[str], questions: Sequence[str], embeddings: PrecomputedEmbedder, seed: int
 ) -> dict[str, float]:
-    memory, queries = ready.embed(told), ready.embed(asked)
+    memory, queries = embeddings.embed(texts), embeddings.embed(questions)
     with ExitStack() as stack:
-        ways = [
-            *([python_loop_search(memory, queries)] if len(told) <= MAX_LOOP_SIZE else []),
+        searches = [
+            *([python_loop_search(memory, queries)] if len(texts) <= MAX_LOOP_SIZE else []),
             pairwise_search(memory, queries),
             group_search(memory, queries, seed),
             *(
-                stack.enter_context(_ThinkbackSearch(preset, told, asked, ready)).search
+                stack.enter_context(_ThinkbackSearch(preset, texts, questions, embeddings)).search
                 for preset in ("tim", "hybrid")
             ),
         ]
-        return _timing_figures(ways, len(asked))
+        return _timing_figures(searches, len(questions))
 
 
-def _timing_figures(ways: Sequence[TimedSearch], count: int) -> dict[str, float]:
-    for way in ways:
-        way.search(0)  # what is loaded at first use is nobody's query
-    times = {way.name: [inf] * count for way in ways}
-    found: dict[str, list[set[int]]] = {way.name: [set()] * count for way in ways}
+def _timing_figures(searches: Sequence[TimedSearch], count: int) -> dict[str, float]:
+    for search in searches:
+        search.search(0)  # load lazily initialised parts before timing
+    times = {search.name: [inf] * count for search in searches}
+    found: dict[str, list[set[int]]] = {search.name: [set()] * count for search in searches}
     for _ in range(TIMING_ROUNDS):
         for number in range(count):
-            for way in ways:
-                ms, found[way.name][number] = way.search(number)
-                times[way.name][number] = min(ms, times[way.name][number])
-    middle = {name: median(each) for name, each in times.items()}
-    told = {f"{name}_ms": round(value, 5) for name, value in middle.items()}
-    told |= {
-        f"{name}_ratio": round(value / middle["pairwise"], 3)
-        for name, value in middle.items()
+            for search in searches:
+                ms, found[search.name][number] = search.search(number)
+                times[search.name][number] = min(ms, times[search.name][number])
+    medians = {name: median(each) for name, each in times.items()}
+    figures = {f"{name}_ms": round(value, 5) for name, value in medians.items()}
+    figures |= {
+        f"{name}_ratio": round(value / medians["pairwise"], 3)
+        for name, value in medians.items()
         if name != "pairwise"
     }
     for name in ("group", "tim", "hybrid"):
         shares = [
-            len(ours & exact) / RECALL_K for ours, exact in zip(found[name], found["pairwise"], strict=True)
+            len(returned & exact) / RECALL_K
+            for returned, exact in zip(found[name], found["pairwise"], strict=True)
         ]
-        told[f"{name}_agreement"] = round(fmean(shares), 4)
-    return told
+        figures[f"{name}_agreement"] = round(fmean(shares), 4)
+    return figures
 
 
 def python_loop_search(memory: Rows, queries: Rows) -> TimedSearch:
-    rows, asked = memory.tolist(), queries.tolist()
+    rows, query_rows = memory.tolist(), queries.tolist()
 
     def ask(number: int) -> tuple[float, set[int]]:
-        query = asked[number]
+        query = query_rows[number]
         started = perf_counter()
         scores = [sum(a * b for a, b in zip(row, query, strict=True)) for row in rows]
         best = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)[:RECALL_K]
@@ -209,7 +210,7 @@ def pairwise_search(memory: Rows, queries: Rows) -> TimedSearch:
 
 
 def group_search(memory: Rows, queries: Rows, seed: int) -> TimedSearch:
-    """H(x) = argmax([xR; -xR]) with a random R, and the query's own group only (TiM 002, Eq. 1)."""
+    """H(x) = argmax([xR; -xR]) with a random R; searches only the query's own group (TiM (arXiv), Eq. 1)."""
     import numpy as np
 
     columns = max(1, round(len(memory) / _GROUP_SIZE / 2))
@@ -221,32 +222,32 @@ def group_search(memory: Rows, queries: Rows, seed: int) -> TimedSearch:
 
     keys = hashed(memory)
     members = {int(key): np.flatnonzero(keys == key) for key in np.unique(keys)}
-    held = {key: memory[places] for key, places in members.items()}
+    vectors_by_group = {key: memory[positions] for key, positions in members.items()}
 
     def ask(number: int) -> tuple[float, set[int]]:
         query = queries[number]
         started = perf_counter()
         key = int(hashed(query))
-        best = members[key][_top_k(held[key] @ query)].tolist() if key in members else []
+        best = members[key][_top_k(vectors_by_group[key] @ query)].tolist() if key in members else []
         return _elapsed_ms(started), set(best)
 
     return TimedSearch("group", ask)
 
 
 class _ThinkbackSearch:
-    """thinkback over the same sentences, told as turns and not thought over: n memories are n rows."""
+    """thinkback over the same sentences, stored as turns without post-think: n memories are n rows."""
 
     def __init__(
-        self, preset: str, told: Sequence[str], asked: Sequence[str], ready: PrecomputedEmbedder
+        self, preset: str, texts: Sequence[str], questions: Sequence[str], embedder: PrecomputedEmbedder
     ) -> None:
-        self._memory = Memory.open(IN_MEMORY, embedder=ready, preset=preset, background=False)
-        self._asked = asked
-        places = {self._memory.remember(text).id: number for number, text in enumerate(told)}
+        self._memory = Memory.open(IN_MEMORY, embedder=embedder, preset=preset, background=False)
+        self._asked = questions
+        numbers = {self._memory.remember(text).id: number for number, text in enumerate(texts)}
 
         def ask(number: int) -> tuple[float, set[int]]:
             found = self._memory.recall(self._asked[number], RECALL_K)
             ms = sum(value for stage, value in found.usage.ms.items() if stage != "embed")
-            return ms, {places[item.turn.id] for item in found if item.turn is not None}
+            return ms, {numbers[item.turn.id] for item in found if item.turn is not None}
 
         self.search = TimedSearch(preset, ask)
 
@@ -261,8 +262,8 @@ def _top_k(scores: Rows) -> list[int]:
     import numpy as np
 
     k = min(RECALL_K, len(scores))
-    found: list[int] = np.argpartition(scores, len(scores) - k)[-k:].tolist()
-    return found
+    positions: list[int] = np.argpartition(scores, len(scores) - k)[-k:].tolist()
+    return positions
 
 
 def _elapsed_ms(started: float) -> float:
@@ -270,7 +271,7 @@ def _elapsed_ms(started: float) -> float:
 
 
 def timing_table(summary: Mapping[str, Any]) -> Table:
-    """A row for every way of retrieval, its milliseconds and its agreement at every size."""
+    """One row per search: milliseconds and agreement at every size."""
     from rich.table import Table
 
     sizes: Mapping[str, Mapping[str, float]] = summary["by_category"]
@@ -286,8 +287,8 @@ def timing_table(summary: Mapping[str, Any]) -> Table:
     return grid
 
 
-def _timing_cell(told: Mapping[str, float], name: str) -> str:
-    if f"{name}_ms" not in told:
+def _timing_cell(figures: Mapping[str, float], name: str) -> str:
+    if f"{name}_ms" not in figures:
         return "-"
-    share = told.get(f"{name}_agreement")
-    return f"{told[f'{name}_ms']:.4f}" + ("       " if share is None else f" ({share:.2f})")
+    share = figures.get(f"{name}_agreement")
+    return f"{figures[f'{name}_ms']:.4f}" + ("       " if share is None else f" ({share:.2f})")

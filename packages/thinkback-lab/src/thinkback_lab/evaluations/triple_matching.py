@@ -1,4 +1,8 @@
-"""Comparison of extracted triples with KdConv's annotated facts."""
+"""Comparison of extracted triples with KdConv's annotated facts (docs/decisions/0010).
+
+The relation synonyms are used for matching only. An attribute that is not in the table is matched by its own
+name.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from typing import Any
 from thinkback import Thought
 from thinkback_lab.datasets.kdconv import Exchange, Fact
 
-MIN_PARTIAL_LENGTH = 8  # characters: a shorter value must be said as it is, or one must hold the other
+MIN_PARTIAL_LENGTH = 8  # shorter values must be equal, or one must contain the other
 MIN_CHARACTER_F1 = 0.5
 _PUNCTUATION = re.compile(r"[\W_]+")
 _NAMESAKE_NOTE = re.compile(r"[(（][^()（）]*[)）]\s*\Z")
@@ -23,25 +27,28 @@ def normalise_text(words: str) -> str:
 
 
 def normalise_name(name: str) -> str:
-    """Without the note that tells namesakes apart: 恋恋笔记本（美国2004年…爱情片） is 恋恋笔记本."""
+    """Normalise a name without its disambiguation: 恋恋笔记本（美国2004年…爱情片） becomes 恋恋笔记本."""
     return normalise_text(_NAMESAKE_NOTE.sub("", name.strip())) or normalise_text(name)
 
 
-def same_value(gold: str, drawn: str) -> bool:
-    """Equal, one inside the other (a list, a sentence), or, of long texts without figures, half the same.
+def same_value(gold: str, extracted: str) -> bool:
+    """Whether two values are equal, one contains the other, or long texts without digits share half their
+    characters.
 
-    Dates and numbers share most of their characters with wrong ones, so they get no partial credit.
+    Wrong dates and numbers share most characters with the right ones, so they get no partial credit.
     """
-    theirs, ours = normalise_text(gold), normalise_text(drawn)
-    if not theirs or not ours:
+    expected, actual = normalise_text(gold), normalise_text(extracted)
+    if not expected or not actual:
         return False
-    if theirs == ours or (min(len(theirs), len(ours)) >= 2 and (ours in theirs or theirs in ours)):
+    if expected == actual or (
+        min(len(expected), len(actual)) >= 2 and (actual in expected or expected in actual)
+    ):
         return True
-    if min(len(theirs), len(ours)) < MIN_PARTIAL_LENGTH or any(
-        character.isdigit() for character in theirs + ours
+    if min(len(expected), len(actual)) < MIN_PARTIAL_LENGTH or any(
+        character.isdigit() for character in expected + actual
     ):
         return False
-    return character_f1(theirs, ours) >= MIN_CHARACTER_F1
+    return character_f1(expected, actual) >= MIN_CHARACTER_F1
 
 
 def character_f1(one: str, other: str) -> float:
@@ -109,14 +116,14 @@ for _ours, _theirs in _RELATION_SYNONYMS.items():
 
 
 def same_relation(attribute: str, relation: str) -> bool:
-    """Whether a relation says what a KdConv attribute says: by the table, or one name holds the other."""
-    gold, drawn = normalise_text(attribute), normalise_text(relation)
-    if gold == drawn or drawn in _SYNONYMS_BY_ATTRIBUTE.get(gold, ()):
+    """Whether a relation means a KdConv attribute: by the synonyms, or if one name contains the other."""
+    gold, extracted = normalise_text(attribute), normalise_text(relation)
+    if gold == extracted or extracted in _SYNONYMS_BY_ATTRIBUTE.get(gold, ()):
         return True
-    return min(len(gold), len(drawn)) >= 2 and (gold in drawn or drawn in gold)
+    return min(len(gold), len(extracted)) >= 2 and (gold in extracted or extracted in gold)
 
 
-PROSE_ATTRIBUTE = "Information"  # the attribute that holds paragraphs, not a value
+PROSE_ATTRIBUTE = "Information"  # contains paragraphs instead of a value
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +137,13 @@ class ExtractedTriple:
 
 @dataclass(frozen=True, slots=True)
 class MatchCounts:
-    """Counts by one criterion: drawn that are right or wrong, gold that is found."""
+    """Counts by one criterion: correct and wrong extracted triples, and gold facts found."""
 
     right: int = 0
     wrong: int = 0
     found: int = 0
     gold: int = 0
-    said: int = 0  # gold whose own turn says both name and value
+    said: int = 0  # gold facts whose own turn contains both name and value
     said_found: int = 0
 
     def __add__(self, other: MatchCounts) -> MatchCounts:
@@ -168,13 +175,15 @@ class MatchCounts:
 
 @dataclass(frozen=True, slots=True)
 class DialogueMatch:
-    """One dialogue: whole triples, pairs of subject and object, and what the gold says nothing about."""
+    """One dialogue: matches of whole triples and of (subject, object) pairs, and what the gold does not
+    cover.
+    """
 
     triple: MatchCounts = MatchCounts()
     pair: MatchCounts = MatchCounts()
-    about_user: int = 0  # of the speakers: KdConv notes what they know, not who they are
-    misattributed: int = 0  # facts of the world said of the user: wrong, in both tallies
-    from_prose: int = 0  # found in a paragraph only: neither right nor wrong
+    about_user: int = 0  # about the speakers, whom KdConv does not annotate
+    misattributed: int = 0  # facts about the world attributed to the user: wrong in both counts
+    from_prose: int = 0  # found only in a paragraph: neither correct nor wrong
     wrong: tuple[ExtractedTriple, ...] = ()
 
     def __add__(self, other: DialogueMatch) -> DialogueMatch:
@@ -189,47 +198,52 @@ class DialogueMatch:
 
 
 def match_dialogue(exchanges: Sequence[Exchange], thoughts: Iterable[Thought]) -> DialogueMatch:
-    """Every thought the dialogue ever led to against the facts of its turns."""
-    gold, prose, said = _gold_facts(exchanges)
+    """Compare all thoughts of a dialogue, also retired ones, with the facts of its turns."""
+    gold, prose, stated = _gold_facts(exchanges)
     world, user = _extracted_triples(thoughts)
-    stolen = {each for each in user if any(_same_but_subject(fact, each) for fact in gold)}
-    loose = {each for each in world if any(same_pair(fact, each) for fact in prose)}
+    misattributed = {each for each in user if any(_same_but_subject(fact, each) for fact in gold)}
+    in_prose = {each for each in world if any(same_pair(fact, each) for fact in prose)}
     pairs = {(fact, each) for fact in gold for each in world if same_pair(fact, each)}
     triples = {(fact, each) for fact, each in pairs if same_relation(fact.attrname, each.relation)}
     right = {each for _, each in pairs}
-    counted = (world - (loose - right)) | stolen
+    counted = (world - (in_prose - right)) | misattributed
     return DialogueMatch(
-        triple=_count_matches(triples, gold, said, counted),
-        pair=_count_matches(pairs, gold, said, counted),
-        about_user=len(user - stolen),
-        misattributed=len(stolen),
-        from_prose=len(loose - right),
+        triple=_count_matches(triples, gold, stated, counted),
+        pair=_count_matches(pairs, gold, stated, counted),
+        about_user=len(user - misattributed),
+        misattributed=len(misattributed),
+        from_prose=len(in_prose - right),
         wrong=tuple(sorted(counted - right, key=lambda each: (each.subject, each.relation, each.object))),
     )
 
 
-def same_pair(fact: Fact, drawn: ExtractedTriple) -> bool:
-    return normalise_name(fact.name) == normalise_name(drawn.subject) and same_value(
-        fact.attrvalue, drawn.object
+def same_pair(fact: Fact, extracted: ExtractedTriple) -> bool:
+    return normalise_name(fact.name) == normalise_name(extracted.subject) and same_value(
+        fact.attrvalue, extracted.object
     )
 
 
-def _same_but_subject(fact: Fact, drawn: ExtractedTriple) -> bool:
-    return same_value(fact.attrvalue, drawn.object) and same_relation(fact.attrname, drawn.relation)
+def _same_but_subject(fact: Fact, extracted: ExtractedTriple) -> bool:
+    return same_value(fact.attrvalue, extracted.object) and same_relation(fact.attrname, extracted.relation)
 
 
 def _count_matches(
-    matches: set[tuple[Fact, ExtractedTriple]], gold: set[Fact], said: set[Fact], drawn: set[ExtractedTriple]
+    matches: set[tuple[Fact, ExtractedTriple]],
+    gold: set[Fact],
+    stated: set[Fact],
+    extracted: set[ExtractedTriple],
 ) -> MatchCounts:
     found, right = {fact for fact, _ in matches}, {each for _, each in matches}
-    return MatchCounts(len(right), len(drawn - right), len(found), len(gold), len(said), len(found & said))
+    return MatchCounts(
+        len(right), len(extracted - right), len(found), len(gold), len(stated), len(found & stated)
+    )
 
 
 def _gold_facts(exchanges: Sequence[Exchange]) -> tuple[set[Fact], set[Fact], set[Fact]]:
-    """(facts with a value, facts in prose, those of the first whose own turn says name and value)"""
+    """Return (facts with a value, facts in prose, facts with a value that their own turn states)."""
     gold: set[Fact] = set()
     prose: set[Fact] = set()
-    said: set[Fact] = set()
+    stated: set[Fact] = set()
     for exchange in exchanges:
         text = normalise_text(exchange.text)
         for fact in exchange.facts:
@@ -239,12 +253,12 @@ def _gold_facts(exchanges: Sequence[Exchange]) -> tuple[set[Fact], set[Fact], se
                 and normalise_name(fact.name) in text
                 and normalise_text(fact.attrvalue) in text
             ):
-                said.add(fact)
-    return gold, prose, said
+                stated.add(fact)
+    return gold, prose, stated
 
 
 def _extracted_triples(thoughts: Iterable[Thought]) -> tuple[set[ExtractedTriple], set[ExtractedTriple]]:
-    """(what is said of the world, what is said of the user); a denial is a relation of its own."""
+    """Return (triples about the world, triples about the user); negated relations are separate."""
     world: set[ExtractedTriple] = set()
     user: set[ExtractedTriple] = set()
     for thought in thoughts:

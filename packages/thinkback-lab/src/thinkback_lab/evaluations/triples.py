@@ -26,32 +26,32 @@ TURN_INTERVAL = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedDialogue:
-    """One dialogue, or as much of it as was played."""
+    """A dialogue, or the part of it that was played."""
 
     dialogue: Dialogue
     matched: DialogueMatch
     turn_ms: tuple[float, ...]
-    unprocessed_turns: int  # turns that could not be thought over: a model failed
+    unprocessed_turns: int  # post-think failed for these turns
 
 
 def choose_dialogues(dialogues: Sequence[Dialogue], limit: int | None, seed: int | None) -> list[Dialogue]:
-    """Dialogues of `limit` turns in all, the last one cut short: the first, or with a seed any."""
+    """Choose dialogues with `limit` turns in total, the last one truncated; with a seed at random."""
     ordered = take_sample(dialogues, min(limit, len(dialogues)) if limit else None, seed)
     if limit is None:
         return ordered
-    chosen: list[Dialogue] = []
+    selected: list[Dialogue] = []
     for dialogue in ordered:
-        left = limit - sum(len(each.exchanges) for each in chosen)
+        left = limit - sum(len(each.exchanges) for each in selected)
         if left <= 0:
             break
-        chosen.append(Dialogue(dialogue.id, dialogue.domain, dialogue.exchanges[:left]))
-    return chosen
+        selected.append(Dialogue(dialogue.id, dialogue.domain, dialogue.exchanges[:left]))
+    return selected
 
 
 def run_triples(
     dialogues: Sequence[Dialogue], setup: Setup, on_progress: ProgressCallback = no_progress
 ) -> list[PlayedDialogue]:
-    """Every dialogue in turn; `report` counts turns, for a model may take a minute over one."""
+    """Run all dialogues; progress counts turns, because a model may need a minute for one."""
     stage = Harness(setup)
     total = sum(len(each.exchanges) for each in dialogues)
     done = count(1)
@@ -70,7 +70,7 @@ def _play_dialogue(stage: Harness, dialogue: Dialogue, step: Callable[[], None])
             turn_ms.append((perf_counter() - started) * 1000)
             step()
         clock.now += timedelta(days=1)
-        memory.post_think()  # what a model failed to think over is tried once more
+        memory.post_think()  # retry turns whose post-think failed
         stats = memory.stats()
         return PlayedDialogue(
             dialogue=dialogue,
@@ -81,7 +81,7 @@ def _play_dialogue(stage: Harness, dialogue: Dialogue, step: Callable[[], None])
 
 
 def summarise_triples(played: Sequence[PlayedDialogue], settings: Mapping[str, object]) -> dict[str, Any]:
-    """`n` counts turns; figures are over all dialogues together, not means of theirs."""
+    """Results in the common form; `n` counts turns, and figures are over all dialogues together."""
     domains = sorted({each.dialogue.domain for each in played})
     return {
         "dataset": "triples",
@@ -90,9 +90,9 @@ def summarise_triples(played: Sequence[PlayedDialogue], settings: Mapping[str, o
         "n": _count_turns(played),
         "metrics": _match_figures(played),
         "by_category": {
-            domain: {"n": _count_turns(chosen), **_match_figures(chosen)}
+            domain: {"n": _count_turns(group), **_match_figures(group)}
             for domain in domains
-            if (chosen := [each for each in played if each.dialogue.domain == domain])
+            if (group := [each for each in played if each.dialogue.domain == domain])
         },
         "wrong": [
             {"id": each.dialogue.id, "s": wrong.subject, "r": wrong.relation, "o": wrong.object}
@@ -103,7 +103,7 @@ def summarise_triples(played: Sequence[PlayedDialogue], settings: Mapping[str, o
 
 
 def triples_table(summary: Mapping[str, Any]) -> Table:
-    """Domains, then all."""
+    """Rows by domain, then all."""
     from rich.table import Table
 
     grid = Table(box=None, pad_edge=False, header_style="bold")
@@ -130,13 +130,13 @@ def _count_turns(played: Sequence[PlayedDialogue]) -> int:
 
 
 def _match_figures(played: Sequence[PlayedDialogue]) -> dict[str, Any]:
-    whole = sum((each.matched for each in played), DialogueMatch())
+    total = sum((each.matched for each in played), DialogueMatch())
     return {
-        "triple": whole.triple.figures,
-        "pair": whole.pair.figures,
-        "about_user": whole.about_user,
-        "misattributed": whole.misattributed,
-        "from_prose": whole.from_prose,
+        "triple": total.triple.figures,
+        "pair": total.pair.figures,
+        "about_user": total.about_user,
+        "misattributed": total.misattributed,
+        "from_prose": total.from_prose,
         "unthought": sum(each.unprocessed_turns for each in played),
         "dialogues": len(played),
         "ms_per_turn": round(fmean([ms for each in played for ms in each.turn_ms]), 3),

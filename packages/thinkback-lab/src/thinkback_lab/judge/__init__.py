@@ -1,1 +1,1 @@
-"""Models that mark the answers of finished runs, without knowing whose they are."""
+"""Blind rating of the answers of finished runs by language models."""

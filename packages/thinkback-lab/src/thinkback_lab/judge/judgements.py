@@ -1,4 +1,9 @@
-"""`judgements.jsonl` of a run, and the figures made from it."""
+"""`judgements.jsonl` of a run, and the figures computed from it.
+
+A line records what one judge said about one answer. An answer with a verdict is not judged again; after a
+failure it is, and the new line replaces the old one. Lines made with other prompt versions are kept but
+ignored.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +29,18 @@ JUDGEMENTS_FILE = "judgements.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`verdict` is None where the judge gave none twice; `failure` then tells why."""
+    """One judge's verdict on one answer; None if the judge failed twice, with the reason in `failure`."""
 
     case: str
     id: str
     judge: str
-    prompt: str  # its version
+    prompt: str  # version of the prompt
     verdict: Verdict | None
     failure: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
-        """The question's, as in its record."""
+        """The key of the question, as in its record."""
         return self.case, self.id
 
     def to_json(self) -> str:
@@ -43,17 +48,17 @@ class Judgement:
 
     @classmethod
     def from_json(cls, line: str) -> Judgement:
-        """Raises ValueError on a line that `to_json` never wrote."""
+        """Parse a line; raises ValueError if `to_json` did not write it."""
         try:
-            told = json.loads(line)
-            verdict = told.pop("verdict")
-            return cls(**told, verdict=None if verdict is None else Verdict(**verdict))
+            fields = json.loads(line)
+            verdict = fields.pop("verdict")
+            return cls(**fields, verdict=None if verdict is None else Verdict(**verdict))
         except (AttributeError, KeyError, RecursionError, TypeError) as error:
             raise ValueError(f"not a judgement: {error!r}") from error
 
 
 class JudgementLog:
-    """Those of one run, opened to add to; use it in a `with`."""
+    """The judgements of one run, opened for appending. Use it as a context manager."""
 
     def __init__(self, run: Path, prompt: str) -> None:
         self._path = run / JUDGEMENTS_FILE
@@ -81,17 +86,17 @@ class JudgementLog:
 
     def needs_verdict(self, key: tuple[str, str], judge: str) -> bool:
         """Whether this judge has no verdict on that answer yet."""
-        kept = self.judgements.get((*key, judge))
-        return kept is None or kept.verdict is None
+        judgement = self.judgements.get((*key, judge))
+        return judgement is None or judgement.verdict is None
 
     def add(self, judgement: Judgement) -> None:
         append_line(self._lines, judgement.to_json())
         self._index(judgement)
 
     def by_judges(self, judges: Iterable[str]) -> list[Judgement]:
-        """What these judges said."""
-        wanted = set(judges)
-        return [each for each in self.judgements.values() if each.judge in wanted]
+        """The judgements of these judges."""
+        names = set(judges)
+        return [each for each in self.judgements.values() if each.judge in names]
 
     def _index(self, judgement: Judgement) -> None:
         if judgement.prompt == self._prompt:
@@ -99,103 +104,107 @@ class JudgementLog:
 
 
 def read_judgements(run: Path) -> list[Judgement]:
-    """Every line of a run's judgements, in the order they were made; none where nobody judged."""
+    """Read all judgements of a run in the order they were made; empty if there are none."""
     path = run / JUDGEMENTS_FILE
     if not path.exists():
         return []
-    made = []
+    judgements = []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line:
             try:
-                made.append(Judgement.from_json(line))
+                judgements.append(Judgement.from_json(line))
             except ValueError as error:
-                raise LabError(f"{path}, line {number}: {error}: take the line out") from error
-    return made
+                raise LabError(f"{path}, line {number}: {error}: remove the line") from error
+    return judgements
 
 
 ASPECTS = ("correctness", "coherence", "score")
 QuestionKey = tuple[str, str]
-AnswerKey = tuple[int, str, str]  # the number of the run, and the question's key
+AnswerKey = tuple[int, str, str]  # number of the run, and the key of the question
 
 
 def scores_by_question(judgements: Sequence[Judgement]) -> dict[QuestionKey, dict[str, float]]:
-    """`judge_correctness`, `judge_coherence` and `judge_score` of every judged question."""
-    said: defaultdict[QuestionKey, list[Judgement]] = defaultdict(list)
+    """Mean `judge_correctness`, `judge_coherence` and `judge_score` of every judged question."""
+    by_key: defaultdict[QuestionKey, list[Judgement]] = defaultdict(list)
     for each in judgements:
         if each.verdict is not None:
-            said[each.key].append(each)
+            by_key[each.key].append(each)
     return {
-        key: {f"judge_{aspect}": fmean(getattr(each.verdict, aspect) for each in made) for aspect in ASPECTS}
-        for key, made in said.items()
+        key: {f"judge_{aspect}": fmean(getattr(each.verdict, aspect) for each in group) for aspect in ASPECTS}
+        for key, group in by_key.items()
     }
 
 
 def add_judgements(
     results: Mapping[str, Any], records: Sequence[Record], judgements: Sequence[Judgement]
 ) -> dict[str, Any]:
-    """A run's results and what the judges said, in place of what any judge said of it before."""
+    """Add the judgements to the results of a run, replacing earlier ones."""
     marks = scores_by_question(judgements)
     judged = [each for each in records if each.key in marks]
     names = [f"judge_{aspect}" for aspect in ASPECTS] if judged else []
     values = {name: [marks[each.key][name] for each in judged] for name in names}
-    told = _without_judges(results)
-    told["metrics"] |= {name: _rounded_mean(values[name]) for name in names}
-    told["intervals"] |= {
+    updated = _without_judges(results)
+    updated["metrics"] |= {name: _rounded_mean(values[name]) for name in names}
+    updated["intervals"] |= {
         name: [round(bound, 4) for bound in bootstrap_interval(values[name])] for name in names
     }
-    told["counts"] |= {name: len(judged) for name in names}
-    for category, figures in told["by_category"].items():
-        chosen = [marks[each.key] for each in judged if each.category == category]
-        if chosen:
-            figures |= {name: _rounded_mean([mark[name] for mark in chosen]) for name in names}
-    told["judges"] = {
+    updated["counts"] |= {name: len(judged) for name in names}
+    for category, figures in updated["by_category"].items():
+        group = [marks[each.key] for each in judged if each.category == category]
+        if group:
+            figures |= {name: _rounded_mean([mark[name] for mark in group]) for name in names}
+    updated["judges"] = {
         "names": sorted({each.judge for each in judgements}),
         "prompt": judgements[0].prompt if judgements else None,
         "failed": sum(each.verdict is None for each in judgements),
         "agreement": judge_agreement([judgements]),
     }
-    return told
+    return updated
 
 
 def judge_agreement(runs: Sequence[Sequence[Judgement]]) -> list[dict[str, Any]]:
-    """For every two judges, over all answers that both have judged."""
-    said: defaultdict[str, dict[AnswerKey, Verdict]] = defaultdict(dict)
+    """Agreement of every two judges over the answers that both have judged."""
+    by_judge: defaultdict[str, dict[AnswerKey, Verdict]] = defaultdict(dict)
     for number, judgements in enumerate(runs):
         for each in judgements:
             if each.verdict is not None:
-                said[each.judge][number, *each.key] = each.verdict
+                by_judge[each.judge][number, *each.key] = each.verdict
     return [
-        _pair_agreement(one, said[one], other, said[other]) for one, other in combinations(sorted(said), 2)
+        _pair_agreement(one, by_judge[one], other, by_judge[other])
+        for one, other in combinations(sorted(by_judge), 2)
     ]
 
 
 def _pair_agreement(
-    one: str, ours: Mapping[AnswerKey, Verdict], other: str, theirs: Mapping[AnswerKey, Verdict]
+    one: str,
+    first_verdicts: Mapping[AnswerKey, Verdict],
+    other: str,
+    second_verdicts: Mapping[AnswerKey, Verdict],
 ) -> dict[str, Any]:
-    both = sorted(ours.keys() & theirs.keys())
-    told: dict[str, Any] = {"judges": [one, other], "n": len(both)}
-    for aspect in ASPECTS if both else ():
-        first = [getattr(ours[key], aspect) for key in both]
-        second = [getattr(theirs[key], aspect) for key in both]
-        told[aspect] = {"exact": round(exact_agreement(first, second), 4)}
+    shared = sorted(first_verdicts.keys() & second_verdicts.keys())
+    agreement: dict[str, Any] = {"judges": [one, other], "n": len(shared)}
+    for aspect in ASPECTS if shared else ():
+        first = [getattr(first_verdicts[key], aspect) for key in shared]
+        second = [getattr(second_verdicts[key], aspect) for key in shared]
+        agreement[aspect] = {"exact": round(exact_agreement(first, second), 4)}
         if aspect == "score":
-            apart = [abs(a - b) for a, b in zip(first, second, strict=True)]
-            told[aspect]["mean_difference"] = round(fmean(apart), 4)
+            differences = [abs(a - b) for a, b in zip(first, second, strict=True)]
+            agreement[aspect]["mean_difference"] = round(fmean(differences), 4)
         else:
             chance_free = cohens_kappa(first, second)
-            told[aspect]["kappa"] = None if chance_free is None else round(chance_free, 4)
-    return told
+            agreement[aspect]["kappa"] = None if chance_free is None else round(chance_free, 4)
+    return agreement
 
 
 def _without_judges(results: Mapping[str, Any]) -> dict[str, Any]:
     def unjudged(figures: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in figures.items() if not name.startswith("judge_")}
 
-    told = {name: value for name, value in results.items() if name != "judges"}
-    for part in ("metrics", "intervals", "counts"):
-        told[part] = unjudged(results.get(part, {}))
-    told["by_category"] = {name: unjudged(row) for name, row in results.get("by_category", {}).items()}
-    return told
+    stripped = {name: value for name, value in results.items() if name != "judges"}
+    for name_of_part in ("metrics", "intervals", "counts"):
+        stripped[name_of_part] = unjudged(results.get(name_of_part, {}))
+    stripped["by_category"] = {name: unjudged(row) for name, row in results.get("by_category", {}).items()}
+    return stripped
 
 
 def _rounded_mean(values: Sequence[float]) -> float:

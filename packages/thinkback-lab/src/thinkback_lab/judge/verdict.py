@@ -1,4 +1,9 @@
-"""One answer put to one judge: the prompt, the call and the verdict."""
+"""One answer put to one judge: the prompt, the call and the verdict.
+
+Labels are TiM's: 0, 0.5 or 1 for correctness and coherence, plus a score from 0 to 10. The reason comes first
+in the reply, so that the figures follow from it. Recalled memories are not shown, because their form would
+reveal the system.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,7 @@ from thinkback_lab import prompts
 from thinkback_lab.errors import LabError
 from thinkback_lab.llms import Sleep, complete_with_retry, is_unusable_reply
 from thinkback_lab.reader import fit_to_budget
+from thinkback_lab.recorded.folder import MissingReply
 from thinkback_lab.runs.records import Record
 
 ALLOWED_LABELS = (0, 0.5, 1)
@@ -41,24 +47,24 @@ class Verdict:
 
 
 def parse_verdict(text: str) -> Verdict:
-    """Raises ValueError where the text is no verdict."""
+    """Parse a reply; raises ValueError if it is not a verdict."""
     try:
-        told = json.loads(text)
+        reply = json.loads(text)
     except RecursionError as error:
-        raise ValueError("nested without end") from error
-    if not isinstance(told, dict):
-        raise ValueError("no JSON object")
-    reason = told.get("reason")
+        raise ValueError("nested too deeply") from error
+    if not isinstance(reply, dict):
+        raise ValueError("not a JSON object")
+    reason = reply.get("reason")
     return Verdict(
-        correctness=_allowed_value(ALLOWED_LABELS, told, "correctness"),
-        coherence=_allowed_value(ALLOWED_LABELS, told, "coherence"),
-        score=_allowed_value(ALLOWED_SCORES, told, "score"),
+        correctness=_allowed_value(ALLOWED_LABELS, reply, "correctness"),
+        coherence=_allowed_value(ALLOWED_LABELS, reply, "coherence"),
+        score=_allowed_value(ALLOWED_SCORES, reply, "score"),
         reason=reason[:MAX_REASON_CHARACTERS] if isinstance(reason, str) else "",
     )
 
 
-def _allowed_value(allowed: Sequence[float], told: dict[str, Any], name: str) -> float:
-    value = told.get(name)
+def _allowed_value(allowed: Sequence[float], reply: dict[str, Any], name: str) -> float:
+    value = reply.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or value not in allowed:
         raise ValueError(f"{name} is {json.dumps(value)[:40]}, which is none of {list(allowed)}")
     return float(value)
@@ -95,7 +101,7 @@ PROMPT_VERSION = prompts.prompt_version("judge_en", "judge_zh")
 
 
 def make_judge_prompt(record: Record) -> str:
-    """What a judge reads; equal answers to the same question are equal prompts."""
+    """The prompt for one answer; equal answers to the same question give equal prompts."""
     lang = prompts.prompt_language(record.lang)
     answer = " ".join(fit_to_budget([record.answer or ""], MAX_ANSWER_TOKENS))
     return prompts.render(
@@ -107,23 +113,26 @@ def make_judge_prompt(record: Record) -> str:
 
 
 def reference_text(record: Record) -> str:
-    """What is known of the true answer, on one line."""
-    words = _PHRASES[prompts.prompt_language(record.lang)]
+    """What is known about the correct answer, on one line."""
+    phrases = _PHRASES[prompts.prompt_language(record.lang)]
     if not record.answerable:
-        return words["untold"]
-    told = []
+        return phrases["untold"]
+    parts = []
     if record.expected:
-        told.append(words["expected"].format(prompts.one_line(record.expected)))
+        parts.append(phrases["expected"].format(prompts.one_line(record.expected)))
     if record.anchors:
-        told.append(words["anchors"].format(words["list"].join(map(prompts.one_line, record.anchors))))
+        parts.append(phrases["anchors"].format(phrases["list"].join(map(prompts.one_line, record.anchors))))
     if record.gold_texts:
         gold = fit_to_budget(record.gold_texts, MAX_REFERENCE_TOKENS)
-        told.append(words["gold"].format(" / ".join(gold)))
-    return " ".join(told) or words["unknown"]
+        parts.append(phrases["gold"].format(" / ".join(gold)))
+    return " ".join(parts) or phrases["unknown"]
 
 
 def ask_judge(judge: LLM, prompt: str, lang: str, sleep: Sleep = time.sleep) -> Verdict | str:
-    """The verdict, or why there is none after a second try; LabError where the judge cannot be reached."""
+    """Return the verdict, or the reason why there is none after two attempts.
+
+    Raises LabError if the judge cannot be reached, and MissingReply if its verdict is not recorded.
+    """
     failure = ""
     for again in (False, True):
         text = f"{prompt}\n{_PHRASES[prompts.prompt_language(lang)]['again']}" if again else prompt
@@ -134,11 +143,13 @@ def ask_judge(judge: LLM, prompt: str, lang: str, sleep: Sleep = time.sleep) -> 
                     judge, messages, schema=VERDICT_SCHEMA, max_tokens=MAX_VERDICT_TOKENS, sleep=sleep
                 )
             )
+        except MissingReply:
+            raise
         except ThinkbackError as error:
             if not is_unusable_reply(error):
                 raise LabError(
-                    f"the judge {judge.name} cannot be asked: {error} What is judged is kept: "
-                    "run the same command again to go on"
+                    f"the judge {judge.name} cannot be reached: {error} Verdicts so far are saved: "
+                    "run the same command again to resume"
                 ) from error
             failure = str(error)
         except ValueError as error:

@@ -1,1 +1,1 @@
-"""What a run is scored by: pure functions from what came back, and what should have, to numbers."""
+"""Metrics: pure functions from actual and expected results to numbers."""

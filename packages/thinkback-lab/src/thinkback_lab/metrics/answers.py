@@ -1,4 +1,13 @@
-"""Scores of an answer without a judge: anchors, shared words, and sentences that are retained in a text."""
+"""Scores of an answer without a judge: anchors, shared words, and sentences that are retained in a text.
+
+  anchor_map     share of a question's anchors that the answer contains; its mean is PerLTQA's MAP (Eq. 5)
+  anchor_recall  the same for everything the reader was given
+  correctness    TiM's labels by anchors: 1 all of them, 0.5 some, 0 none
+  f1             words (in Chinese: characters) shared with the expected answer
+
+An anchor matches regardless of case, width, apostrophes and spacing, but only as whole words and numbers: 8
+is neither in 28 nor in 8.5, 十 is not in 二十.
+"""
 
 from __future__ import annotations
 
@@ -18,25 +27,25 @@ _ARTICLES = frozenset(("a", "an", "the"))
 
 
 def normalise_text(text: str) -> str:
-    """One width, one case, one apostrophe; single spaces, and none beside a Chinese sign."""
+    """Normalise width, case, apostrophes and spaces; remove spaces beside Chinese characters."""
     plain = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     return _CHINESE_SPACING.sub("", " ".join(plain.split()))
 
 
 def contains_anchor(text: str, anchor: str) -> bool:
-    """Whether `text` has the anchor."""
-    wanted, inside = normalise_text(anchor), normalise_text(text)
-    at = inside.find(wanted) if wanted else -1
+    """Whether the text contains the anchor as whole words."""
+    needle, haystack = normalise_text(anchor), normalise_text(text)
+    at = haystack.find(needle) if needle else -1
     while at >= 0:
-        end = at + len(wanted)
-        if not _is_inside_word(inside, at) and not _is_inside_word(inside, end):
+        end = at + len(needle)
+        if not _is_inside_word(haystack, at) and not _is_inside_word(haystack, end):
             return True
-        at = inside.find(wanted, at + 1)
+        at = haystack.find(needle, at + 1)
     return False
 
 
 def _is_inside_word(text: str, at: int) -> bool:
-    """Whether a word or a number runs across the place before `text[at]`."""
+    """Whether a word or number continues across position `at`."""
     before, after = text[max(at - 1, 0) : at], text[at : at + 1]
     if any(kind.match(before) and kind.match(after) for kind in (_LETTER, _NUMERAL)):
         return True
@@ -46,7 +55,7 @@ def _is_inside_word(text: str, at: int) -> bool:
 
 
 def anchor_share(text: str, anchors: Sequence[str]) -> float:
-    """The share of `anchors` that `text` says."""
+    """Share of the anchors that the text contains."""
     return sum(contains_anchor(text, anchor) for anchor in anchors) / len(anchors)
 
 
@@ -55,12 +64,12 @@ def correctness_label(share: float) -> float:
 
 
 def word_f1(answer: str, expected: str) -> float:
-    """Words in common, counted as often as they occur in both; articles do not count."""
-    ours, theirs = _count_words(answer), _count_words(expected)
-    common = sum((ours & theirs).values())
+    """F1 of the words (with multiplicity) of both texts, without articles."""
+    answer_words, expected_words = _count_words(answer), _count_words(expected)
+    common = sum((answer_words & expected_words).values())
     if not common:
         return 0.0
-    precision, recall = common / ours.total(), common / theirs.total()
+    precision, recall = common / answer_words.total(), common / expected_words.total()
     return 2 * precision * recall / (precision + recall)
 
 
@@ -81,24 +90,28 @@ _STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
 _CHINESE_STOP_CHARACTERS = frozenset("的了是我你在有和就不也都要把因为所以排除考虑")
 
 
-def is_retained(told: str, lines: Iterable[str]) -> bool:
-    """Whether every sentence of what was told stands in some line."""
-    held = [_numbers_and_words(line) for line in lines]
+def is_retained(text: str, lines: Iterable[str]) -> bool:
+    """Whether every sentence of the text is contained in some line.
+
+    A line contains a sentence if it has all of its numbers and at least 80% of its other words (in Chinese:
+    of its character pairs). "not the tent because it leaks" is contained in "tent (it leaks)".
+    """
+    contents = [_numbers_and_words(line) for line in lines]
     return all(
-        any(_sentence_is_in(_numbers_and_words(sentence), line) for line in held)
-        for sentence in split_sentences(told)
+        any(_sentence_is_in(_numbers_and_words(sentence), line) for line in contents)
+        for sentence in split_sentences(text)
     )
 
 
-def _sentence_is_in(wanted: tuple[set[str], set[str]], line: tuple[set[str], set[str]]) -> bool:
-    numbers, words = wanted
+def _sentence_is_in(sentence: tuple[set[str], set[str]], line: tuple[set[str], set[str]]) -> bool:
+    numbers, words = sentence
     if not numbers <= line[0]:
         return False
     return len(words & line[1]) >= MIN_RETAINED_SHARE * len(words)
 
 
 def _numbers_and_words(text: str) -> tuple[set[str], set[str]]:
-    """The numbers and the other words of a text."""
+    """Numbers and other words of a text."""
     plain = normalise_text(text)
     words = {word for word in _LATIN_WORD.findall(plain) if word not in _STOP_WORDS}
     for run in _CHINESE_RUN.findall(plain):

@@ -1,6 +1,6 @@
-"""Classification as PerLTQA measures it (table 4): precision, recall and F1 weighted by how many there are.
+"""Classification metrics of PerLTQA's table 4: precision, recall and F1, weighted by class size.
 
-A class that is never said has precision 0. Recall weighted so is the accuracy, as the paper's table shows.
+A class that is never predicted has precision 0. Weighted recall equals accuracy, as in the paper.
 """
 
 from __future__ import annotations
@@ -11,31 +11,31 @@ from collections.abc import Sequence
 Confusion = dict[str, dict[str, int]]
 
 
-def confusion_matrix(true: Sequence[str], said: Sequence[str]) -> Confusion:
-    """How often each true class was said to be which; what is only ever said has an empty row."""
-    counted = Counter(zip(true, said, strict=True))
-    labels = sorted({*true, *said})
+def confusion_matrix(true: Sequence[str], predicted: Sequence[str]) -> Confusion:
+    """Counts by true class and prediction; a label that occurs only as a prediction has an empty row."""
+    counted = Counter(zip(true, predicted, strict=True))
+    labels = sorted({*true, *predicted})
     return {one: {other: counted[one, other] for other in labels} for one in labels}
 
 
 def class_scores(table: Confusion) -> dict[str, dict[str, float]]:
     """n, precision, recall and F1 of every true class."""
-    told = {}
+    scores = {}
     for label, row in table.items():
-        there, right = sum(row.values()), row[label]
-        if there:
-            precision = right / (sum(each[label] for each in table.values()) or 1)
-            recall = right / there
-            f1 = 2 * precision * recall / (precision + recall) if right else 0.0
-            told[label] = {"n": there, "precision": precision, "recall": recall, "f1": f1}
-    return told
+        total, correct = sum(row.values()), row[label]
+        if total:
+            precision = correct / (sum(each[label] for each in table.values()) or 1)
+            recall = correct / total
+            f1 = 2 * precision * recall / (precision + recall) if correct else 0.0
+            scores[label] = {"n": total, "precision": precision, "recall": recall, "f1": f1}
+    return scores
 
 
 def weighted_scores(table: Confusion) -> dict[str, float]:
-    """The figures of the classes, each weighted by its number, and the accuracy."""
+    """Scores of the classes weighted by their size, and the accuracy."""
     rows = class_scores(table)
     n = sum(row["n"] for row in rows.values())
-    told = {
+    scores = {
         name: sum(row["n"] * row[name] for row in rows.values()) / n for name in ("precision", "recall", "f1")
     }
-    return told | {"accuracy": sum(table[label][label] for label in table) / n}
+    return scores | {"accuracy": sum(table[label][label] for label in table) / n}

@@ -1,12 +1,13 @@
-"""How alike several recalls of the same thing are: the mean over every two of them, from 0 to 1.
+"""Similarity of repeated recalls: the mean over all pairs, from 0 to 1.
 
-    same_first    Jaccard overlap of the items that the first memory comes from
-    same_five     the same for the first five memories
-    same_anchors  the share of the anchors that both answers say, or both leave out
-    same_words    lexical F1 of one answer against the other
+  same_first    Jaccard overlap of the sources of the first memory
+  same_five     the same for the first five memories
+  same_anchors  share of the anchors that both answers contain or both omit
+  same_words    lexical F1 of one answer against the other
 
-Recalls are as alike as the mean of the first two, answers as the mean of the last two (of words alone, where
-nobody noted anchors). Two recalls of nothing are alike: whether anything right came back is told beside it.
+The similarity of two recalls is the mean of the first two, that of two answers the mean of the last two
+(words only if there are no anchors). Two empty recalls are equal; whether they are correct is scored
+elsewhere.
 """
 
 from __future__ import annotations
@@ -23,29 +24,31 @@ SourceLists = Sequence[Collection[str]]
 FIRST_K, FIVE_K = 1, 5
 
 
-def recall_overlap(ours: SourceLists, theirs: SourceLists) -> dict[str, float]:
-    """Of two lists of memories, each given by the items it comes from, best first."""
-    return {"same_first": _overlap(ours, theirs, FIRST_K), "same_five": _overlap(ours, theirs, FIVE_K)}
+def recall_overlap(first: SourceLists, second: SourceLists) -> dict[str, float]:
+    """Overlap of two lists of memories, each given by its sources, best first."""
+    return {"same_first": _overlap(first, second, FIRST_K), "same_five": _overlap(first, second, FIVE_K)}
 
 
-def answer_similarity(ours: str, theirs: str, anchors: Collection[str] = ()) -> dict[str, float]:
-    """Of two answers to one question."""
-    told = {"same_words": 1.0 if normalise_text(ours) == normalise_text(theirs) else word_f1(ours, theirs)}
+def answer_similarity(first: str, second: str, anchors: Collection[str] = ()) -> dict[str, float]:
+    """Similarity of two answers to one question."""
+    scores = {
+        "same_words": 1.0 if normalise_text(first) == normalise_text(second) else word_f1(first, second)
+    }
     if anchors:
-        told["same_anchors"] = fmean(
-            contains_anchor(ours, anchor) == contains_anchor(theirs, anchor) for anchor in anchors
+        scores["same_anchors"] = fmean(
+            contains_anchor(first, anchor) == contains_anchor(second, anchor) for anchor in anchors
         )
-    return told
+    return scores
 
 
 def mean_over_pairs(
-    values: Sequence[ValueT], alike: Callable[[ValueT, ValueT], Mapping[str, float]]
+    values: Sequence[ValueT], similarity: Callable[[ValueT, ValueT], Mapping[str, float]]
 ) -> dict[str, float]:
-    """Every figure's mean over all pairs of at least two values."""
-    told = [alike(one, other) for one, other in combinations(values, 2)]
-    return {name: fmean(each[name] for each in told) for name in told[0]}
+    """Mean of every score over all pairs of at least two values."""
+    scores = [similarity(one, other) for one, other in combinations(values, 2)]
+    return {name: fmean(each[name] for each in scores) for name in scores[0]}
 
 
-def _overlap(ours: SourceLists, theirs: SourceLists, k: int) -> float:
-    one, other = set[str]().union(*ours[:k]), set[str]().union(*theirs[:k])
-    return len(one & other) / len(one | other) if one | other else 1.0
+def _overlap(first: SourceLists, second: SourceLists, k: int) -> float:
+    first_ids, second_ids = set[str]().union(*first[:k]), set[str]().union(*second[:k])
+    return len(first_ids & second_ids) / len(first_ids | second_ids) if first_ids | second_ids else 1.0

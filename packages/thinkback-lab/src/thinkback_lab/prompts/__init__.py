@@ -1,7 +1,7 @@
-"""One file a prompt and language: `render("read_en", question=..., ...)`; a wrong variable is an error.
+"""Prompt templates, one text file per prompt and language: `render("read_en", question=..., ...)`.
 
-A variable is written {{name}}. Values are put in once and never read again for variables: what a history
-holds cannot pull in anything else. The language of a prompt is that of the case, English where we have none.
+A variable is written {{name}}. Values are inserted once and not scanned for variables, so the data cannot
+inject anything.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ _CHINESE = ("zh", "cn")
 
 
 def prompt_language(lang: str) -> str:
-    """The language of the prompts for a case's language."""
+    """The prompt language for the language of a case; English unless it is Chinese."""
     return "zh" if lang.casefold().startswith(_CHINESE) else "en"
 
 
 @lru_cache(maxsize=64)
 def prompt_text(name: str) -> str:
-    """The text of the prompt file of that name."""
+    """The template of that name."""
     file = files(__name__).joinpath(f"{name}.txt")
     if not re.fullmatch(r"[a-z][a-z_]*", name) or not file.is_file():
-        raise LabError(f"the laboratory has no prompt {name!r}")
+        raise LabError(f"unknown prompt {name!r}")
     return file.read_text(encoding="utf-8")
 
 
 def prompt_version(*names: str) -> str:
-    """A short hash of the prompts' words: other words, another version."""
+    """A short hash of these templates, to detect changed prompts."""
     return hashlib.sha256("\0".join(map(prompt_text, names)).encode()).hexdigest()[:8]
 
 
 def render(name: str, **variables: str) -> str:
-    """The prompt with every variable filled in."""
+    """Fill in the variables of a template; raises LabError if they do not match."""
     text = prompt_text(name)
-    wanted = set(_VARIABLE.findall(text))
-    if wanted != set(variables):
-        raise LabError(f"prompt {name!r} takes {sorted(wanted)}, not {sorted(variables)}")
+    expected = set(_VARIABLE.findall(text))
+    if expected != set(variables):
+        raise LabError(f"prompt {name!r} takes {sorted(expected)}, not {sorted(variables)}")
     return _VARIABLE.sub(lambda match: variables[match[1]], text)
 
 
 def one_line(text: str) -> str:
-    """Text as data in a prompt: without line breaks it cannot end its part of the prompt."""
+    """Join all lines, so that data cannot end its section of a prompt."""
     return " ".join(text.split())

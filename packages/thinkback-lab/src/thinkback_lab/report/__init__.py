@@ -1,1 +1,1 @@
-"""Reports for people: one HTML file that holds all it needs, with charts of our own."""
+"""Reports: self-contained HTML files with SVG charts."""

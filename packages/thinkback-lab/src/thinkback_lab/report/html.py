@@ -1,7 +1,7 @@
-"""The page around the figures: safe pieces of HTML, put into one file that loads nothing.
+"""Safe HTML fragments, and the page that contains them.
 
-A piece is an `Html`, and only `text` makes one from somebody's words: what a data set, a memory or a model
-said is shown as it is, and never becomes markup.
+Only `escape` turns text into `Html`, so text of data sets, memories and models never becomes markup. The page
+loads nothing.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from thinkback_lab.report import svg
 
 Html = NewType("Html", str)
 
-# Nothing may be loaded or run, whatever stands in the page; the style is the page's own.
+# Nothing may be loaded or executed; only the inline style is allowed.
 _CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 )
 
 
-def escape(told: object) -> Html:
-    return Html(svg.escape_text(str(told)))
+def escape(value: object) -> Html:
+    return Html(svg.escape_text(str(value)))
 
 
-def quoted(told: str, max_length: int = 400) -> Html:
-    """Words of others: set apart, so that their direction and length disturb nothing around them."""
-    cut = told if len(told) <= max_length else told[:max_length].rstrip() + "…"
+def quoted(value: str, max_length: int = 400) -> Html:
+    """Text from data: isolated, so that its direction and length do not affect the layout."""
+    cut = value if len(value) <= max_length else value[:max_length].rstrip() + "…"
     return Html(f'<span class="data" dir="auto">{escape(cut)}</span>')
 
 
@@ -45,7 +45,7 @@ def section(name: str, title: str, *inside: Html) -> Html:
 def html_table(
     head: Sequence[str], rows: Sequence[Sequence[Html]], caption: str, *, text_columns: Sequence[int] = (0,)
 ) -> Html:
-    """The first column names its row; columns not among `words` are numbers, set to the right."""
+    """A table; the first column names the row, columns not in `text_columns` are right-aligned numbers."""
     top = "".join(
         f'<th scope="col"{"" if at in text_columns else _NUMBER_CLASS}>{escape(name)}</th>'
         for at, name in enumerate(head)
@@ -67,8 +67,10 @@ def details(summary: str, inside: Html) -> Html:
     return Html(f"<details><summary>{escape(summary)}</summary>\n{inside}\n</details>")
 
 
-def settings_list(told: Iterable[tuple[str, object]]) -> Html:
-    pairs = "".join(f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>" for key, value in told)
+def settings_list(pairs_given: Iterable[tuple[str, object]]) -> Html:
+    pairs = "".join(
+        f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>" for key, value in pairs_given
+    )
     return Html(f'<dl class="settings">{pairs}</dl>')
 
 
@@ -78,7 +80,7 @@ def table_of_contents(sections: Sequence[tuple[str, str]]) -> Html:
 
 
 def html_page(title: str, head: Html, body: Html) -> str:
-    """The whole file."""
+    """The complete HTML file."""
     style = files("thinkback_lab.report").joinpath("style.css").read_text("utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -92,9 +94,10 @@ def html_page(title: str, head: Html, body: Html) -> str:
 _NUMBER_CLASS = ' class="n"'
 
 
-def _table_row(row: Sequence[Html], words: Sequence[int]) -> str:
+def _table_row(row: Sequence[Html], text_columns: Sequence[int]) -> str:
     first, *rest = row
     cells = (
-        f"<td{'' if at in words else _NUMBER_CLASS}>{cell}</td>" for at, cell in enumerate(rest, start=1)
+        f"<td{'' if at in text_columns else _NUMBER_CLASS}>{cell}</td>"
+        for at, cell in enumerate(rest, start=1)
     )
     return f'<th scope="row">{first}</th>' + "".join(cells)

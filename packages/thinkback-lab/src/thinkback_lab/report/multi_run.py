@@ -25,16 +25,16 @@ from thinkback_lab.report.single_run import commands_section, unanswered_note
 from thinkback_lab.runs.finished_runs import FinishedRun, scheme_labels
 
 TIME_METRIC = "ms_per_query"
-_COMPARED_DECIMALS = 4  # figures that are the same to so many places are the same
+_COMPARED_DECIMALS = 4  # figures equal to this precision are equal
 
 
 @dataclass(frozen=True, slots=True)
 class RunGrid:
-    """Data sets in rows, memory systems in columns, in the order of the runs."""
+    """Runs arranged with data sets in rows and memory systems in columns."""
 
     datasets: tuple[str, ...]
     schemes: tuple[str, ...]
-    cells: Mapping[tuple[str, str], FinishedRun]  # of two runs alike the later one counts
+    cells: Mapping[tuple[str, str], FinishedRun]  # of two equivalent runs the later one counts
 
     @property
     def runs(self) -> tuple[FinishedRun, ...]:
@@ -42,7 +42,7 @@ class RunGrid:
 
     @property
     def figures(self) -> list[str]:
-        """The names of all figures, in the order they came up."""
+        """Names of all metrics, in order of first occurrence."""
         return list(dict.fromkeys(name for run in self.runs for name in run.metrics))
 
     def row(self, dataset: str) -> list[FinishedRun | None]:
@@ -62,16 +62,16 @@ def arrange_runs(runs: Sequence[FinishedRun]) -> RunGrid:
 
 
 def metric_value(run: FinishedRun, name: str) -> float | None:
-    told = run.results.get(TIME_METRIC) if name == TIME_METRIC else run.metrics.get(name)
-    return float(told) if isinstance(told, int | float) else None
+    value = run.results.get(TIME_METRIC) if name == TIME_METRIC else run.metrics.get(name)
+    return float(value) if isinstance(value, int | float) else None
 
 
 def best_value(name: str, values: Sequence[float | None]) -> float | None:
-    """The best of a row; none where all are the same."""
-    there = {round(each, _COMPARED_DECIMALS) for each in values if each is not None}
-    if len(there) < 2:
+    """The best value of a row; None if all are equal."""
+    distinct = {round(each, _COMPARED_DECIMALS) for each in values if each is not None}
+    if len(distinct) < 2:
         return None
-    return min(there) if name in LOWER_IS_BETTER else max(there)
+    return min(distinct) if name in LOWER_IS_BETTER else max(distinct)
 
 
 def is_best_value(each: float | None, of_the_row: float | None) -> bool:
@@ -82,36 +82,40 @@ BEST_MARK = "★"
 
 
 def multi_run_page(runs: Sequence[FinishedRun]) -> str:
-    """The page of many runs."""
+    """Render the report of several runs."""
     grid = arrange_runs(runs)
     curves = [(name, chart) for name in grid.datasets if (chart := _curve_figure(name, grid))]
-    parts = [("figures", "Figures", _metric_tables(grid))]
+    sections = [("figures", "Figures", _metric_tables(grid))]
     if curves:
-        parts.append(("curves", "Top-k retrieval", join_html(_titled(name, chart) for name, chart in curves)))
-    parts.append(("bars", "Side by side", _bar_figures(grid)))
-    parts.append(("time", "Time and size", _cost_tables(grid)))
-    parts.append(("again", "Run it again", commands_section(runs)))
+        sections.append(
+            ("curves", "Top-k retrieval", join_html(_titled(name, chart) for name, chart in curves))
+        )
+    sections.append(("bars", "Side by side", _bar_figures(grid)))
+    sections.append(("time", "Time and size", _cost_tables(grid)))
+    sections.append(("again", "Run it again", commands_section(runs)))
     title = f"{_pluralise(len(grid.datasets), 'data set')}, {_pluralise(len(grid.schemes), 'memory system')}"
     questions = sum(int(run.results.get("n", 0)) for run in grid.runs)
     head = join_html(
         (
             Html(f"<h1>{escape(title)}</h1>"),
             paragraph(escape(f"{len(grid.runs)} runs, {questions:,} questions asked."), "lead"),
-            table_of_contents([(name, told) for name, told, _ in parts]),
+            table_of_contents([(name, heading) for name, heading, _ in sections]),
         )
     )
-    return html_page(title, head, join_html(section(name, told, inside) for name, told, inside in parts))
+    return html_page(
+        title, head, join_html(section(name, heading, inside) for name, heading, inside in sections)
+    )
 
 
 def _metric_tables(grid: RunGrid) -> Html:
     names = grid.figures
-    lead = [name for name in display.leading_metrics(names) if name in names]
-    rest = [name for name in names if name not in lead and name not in display.LOWER_IS_BETTER]
+    leading = [name for name in display.leading_metrics(names) if name in names]
+    rest = [name for name in names if name not in leading and name not in display.LOWER_IS_BETTER]
     note = (
-        f"Higher is better; {BEST_MARK} and bold mark the best of a row; a dash: not run, or no such figure."
+        f"Higher is better; {BEST_MARK} and bold mark the best of a row; a dash: not run, or no such metric."
     )
     pieces = [paragraph(escape(note), "note"), *unanswered_note(grid.runs)]
-    pieces += [_titled(name, _metric_table(name, grid)) for name in lead]
+    pieces += [_titled(name, _metric_table(name, grid)) for name in leading]
     if rest:
         inside = join_html(_titled(name, _metric_table(name, grid)) for name in rest)
         pieces.append(details(f"{_pluralise(len(rest), 'more figure')}: {', '.join(rest)}", inside))
@@ -140,7 +144,7 @@ def _metric_cells(name: str, values: Sequence[float | None]) -> list[Html]:
 
 
 def _question_range(dataset: str, grid: RunGrid) -> str:
-    """How many questions; from fewest to most where the runs of a row differ."""
+    """Number of questions, as a range if the runs of a row differ."""
     counts = sorted({int(run.results.get("n", 0)) for run in grid.row(dataset) if run is not None})
     return f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,}–{counts[-1]:,}"
 
@@ -148,9 +152,9 @@ def _question_range(dataset: str, grid: RunGrid) -> str:
 def _curve_figure(dataset: str, grid: RunGrid) -> Html | None:
     lines = []
     for look, (scheme, run) in enumerate(zip(grid.schemes, grid.row(dataset), strict=True)):
-        told = top_k_curves(run) if run else None
-        if told:
-            lines.append(Series(scheme, told[0].points, look))
+        curves = top_k_curves(run) if run else None
+        if curves:
+            lines.append(Series(scheme, curves[0].points, look))
     if not lines:
         return None
     deepest = max(len(line.points) for line in lines)
@@ -158,15 +162,15 @@ def _curve_figure(dataset: str, grid: RunGrid) -> Html | None:
     ends = ", ".join(f"{line.name} {line.points[0][1]:.3f} to {line.points[-1][1]:.3f}" for line in lines)
     chart = line_chart(
         lines,
-        x_label="k: memories looked at",
+        x_label="k: number of memories",
         y_label="hit@k",
         alt_text=f"hit@k of {dataset}, k = 1 to {deepest}: {ends}.",
     )
-    return figure(chart, f"hit@k of each memory system; at the end of a line its value at k = {deepest}.")
+    return figure(chart, f"hit@k of each memory system; each line ends with its value at k = {deepest}.")
 
 
 def _extend_level(line: Series, deepest: int) -> Series:
-    """A list that ended has no more hits to come: its line goes on level."""
+    """Extend a line horizontally: a list that ended has no more hits."""
     last = line.points[-1][1]
     rest = tuple((k, last) for k in range(len(line.points) + 1, deepest + 1))
     return replace(line, points=line.points + rest)
@@ -192,10 +196,12 @@ def _bar_figure(name: str, grid: RunGrid) -> Html | None:
             groups.append((dataset, bars))
     if not groups:
         return None
-    told = "; ".join(
+    description = "; ".join(
         f"{dataset}: {', '.join(f'{bar.name} {bar.value:.3f}' for bar in bars)}" for dataset, bars in groups
     )
-    chart = bar_chart(groups, x_label=name, alt_text=f"{name} by data set and memory system. {told}", top=1.0)
+    chart = bar_chart(
+        groups, x_label=name, alt_text=f"{name} by data set and memory system. {description}", top=1.0
+    )
     return figure(chart, f"{name}: {display.describe_metric(name)}; the thin lines are 95% intervals.")
 
 
@@ -233,7 +239,7 @@ MARKDOWN_METRICS = {
 
 
 def markdown_tables(runs: Sequence[FinishedRun]) -> str:
-    """`n` counts the questions that have the figure: one without gold has no hit@1."""
+    """One table per metric; `n` counts the questions that have the metric."""
     grid = arrange_runs(runs)
     tables = [(title, list(_markdown_rows(name, grid))) for name, title in MARKDOWN_METRICS.items()]
     head = f"| data set | n | {' | '.join(grid.schemes)} |\n|---|---{'|---' * len(grid.schemes)}|"
@@ -257,5 +263,5 @@ def _question_count(run: FinishedRun, name: str) -> int:
 def _markdown_cell(name: str, each: float | None, *, bold: bool) -> str:
     if each is None:
         return "-"
-    said = f"{each:.2f}" if name == TIME_METRIC else f"{each:.3f}".removeprefix("0")
-    return f"**{said}**" if bold else said
+    number = f"{each:.2f}" if name == TIME_METRIC else f"{each:.3f}".removeprefix("0")
+    return f"**{number}**" if bold else number

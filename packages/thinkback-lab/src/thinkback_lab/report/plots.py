@@ -13,26 +13,23 @@ from thinkback_lab.report.charts import ScatterPoint, Series
 from thinkback_lab.runs.finished_runs import FinishedRun
 from thinkback_lab.runs.records import Record
 
-DEFAULT_MAX_RANK = 20  # where a run does not say to which rank it is scored
+DEFAULT_MAX_RANK = 20  # used if a run does not record its ranks
 
 
 def top_k_curves(run: FinishedRun) -> tuple[Series, Series] | None:
-    """(hit@k, recall@k) over the questions with gold; None where there is none, or nothing was found.
-
-    To the last rank the run is scored at: what a memory that is read whole has beyond is no ranking.
-    """
-    asked = [record for record in run.records if record.gold]
+    """(hit@k, recall@k) over the questions with gold, up to the last scored rank; None if empty."""
+    answered = [record for record in run.records if record.gold]
     last = max(run.settings.get("k") or (DEFAULT_MAX_RANK,))
-    deepest = min(last, max((len(record.found) for record in asked), default=0))
+    deepest = min(last, max((len(record.found) for record in answered), default=0))
     if not deepest:
         return None
     ks = range(1, deepest + 1)
     sums: dict[str, float] = {}
-    for record in asked:
+    for record in answered:
         for name, value in ranking_scores(record.gold, [each.sources for each in record.found], ks).items():
             sums[name] = sums.get(name, 0.0) + value
     hit, recall = (
-        Series(f"{what}@k", tuple((k, sums[f"{what}@{k}"] / len(asked)) for k in ks), look)
+        Series(f"{what}@k", tuple((k, sums[f"{what}@{k}"] / len(answered)) for k in ks), look)
         for look, what in enumerate(("hit", "recall"))
     )
     return hit, recall
@@ -56,22 +53,22 @@ class RecalledText:
 
 
 def recalled_texts(records: Sequence[Record], seed: int = 0) -> list[RecalledText]:
-    """What the readers were given, each text once a turn of its case, at most `MOST` drawn at random."""
+    """The texts given to readers, once per turn of a case; at most `MAX_POINTS`, drawn at random."""
     turns: dict[str, int] = {}
     points: dict[tuple[str, int, str], RecalledText] = {}
     for record in records:
         turn = turns[record.case] = turns.get(record.case, 0) + 1
-        for found in record.context:
-            points.setdefault((record.case, turn, found.text), RecalledText(turn, found.text))
-    all_of_them = list(points.values())
-    if len(all_of_them) <= MAX_POINTS:
-        return all_of_them
-    chosen = random.Random(seed).sample(range(len(all_of_them)), MAX_POINTS)  # noqa: S311 - a sample, no secret
-    return [all_of_them[at] for at in sorted(chosen)]
+        for memory in record.context:
+            points.setdefault((record.case, turn, memory.text), RecalledText(turn, memory.text))
+    candidates = list(points.values())
+    if len(candidates) <= MAX_POINTS:
+        return candidates
+    positions = random.Random(seed).sample(range(len(candidates)), MAX_POINTS)  # noqa: S311 - a sample, no secret
+    return [candidates[at] for at in sorted(positions)]
 
 
 def turn_bands(turns: Sequence[int]) -> list[tuple[int, int]]:
-    """The turns in at most six runs, each with about as many points."""
+    """Group the turns into at most six ranges with about the same number of points."""
     ordered, distinct = sorted(turns), sorted(set(turns))
     if len(distinct) <= MAX_TURN_BANDS:
         return [(turn, turn) for turn in distinct]
@@ -82,7 +79,7 @@ def turn_bands(turns: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def tsne_layout(points: Sequence[RecalledText], embed: Embed, seed: int = 0) -> list[ScatterPoint]:
-    """Two dimensions; equal texts share a place. At least `FEWEST` different texts are wanted."""
+    """Two-dimensional t-SNE layout; equal texts share a point. Needs at least `MIN_TEXTS` different texts."""
     import numpy as np
 
     manifold = import_extra("sklearn.manifold")
@@ -92,11 +89,11 @@ def tsne_layout(points: Sequence[RecalledText], embed: Embed, seed: int = 0) -> 
     layout = manifold.TSNE(perplexity=perplexity, init="pca", random_state=seed, n_jobs=1).fit_transform(
         vectors
     )
-    places = {text: (float(x), float(y)) for text, (x, y) in zip(texts, layout, strict=True)}
+    coordinates = {text: (float(x), float(y)) for text, (x, y) in zip(texts, layout, strict=True)}
     spans = turn_bands([point.turn for point in points])
     return [
         ScatterPoint(
-            *places[point.text],
+            *coordinates[point.text],
             _band_index(point.turn, spans),
             f"turn {point.turn}: {point.text[:_MAX_TIP_CHARACTERS]}",
         )

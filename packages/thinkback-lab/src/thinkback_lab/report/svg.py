@@ -16,13 +16,13 @@ _NARROW_WIDTH, _LATIN_WIDTH, _UPPERCASE_WIDTH, _FULL_WIDTH = (
     0.63,
     0.74,
     1.04,
-)  # in parts of the font's size, for a wide font
+)  # relative to the font size, for a wide font
 _NARROW_CHARACTERS = frozenset("iljtfr.,:;'|!()[] ")
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Values from `low` to `high` onto pixels from `start` to `end`; if logarithmic, values above 0."""
+    """Maps values `low`..`high` to pixels `start`..`end`, linearly or logarithmically."""
 
     low: float
     high: float
@@ -41,7 +41,7 @@ class Scale:
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round numbers, evenly spaced, the first at or below `low`, the last at or above `high`."""
+    """Evenly spaced round numbers that cover `low` to `high`."""
     if not high > low:
         low, high = low - 0.5, high + 0.5
     rough = (high - low) / about
@@ -53,7 +53,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 of every power of ten between the two; only the ones where those would be too many."""
+    """1, 2 and 5 times powers of ten in the range; only powers if that would be too many."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     leads = (1, 2, 5) if len(powers) <= 4 else (1,)
     return [
@@ -65,60 +65,66 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def format_tick(value: float) -> str:
-    """A tick's number: no needless zeros."""
+    """Format a tick without trailing zeros."""
     return f"{value:.10f}".rstrip("0").rstrip(".") if abs(value) < 1e6 else f"{value:.3g}"
 
 
 def spread_labels(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places as near as may be to those wanted, `gap` apart, in the same order, from `low` to `high`.
+    """Positions close to `wanted`, at least `gap` apart, in the same order, within `low` to `high`.
 
-    Where they do not fit, they are evenly closer together.
+    If they do not fit, the gap is reduced.
     """
     order = sorted(range(len(wanted)), key=lambda at: (wanted[at], at))
     if len(order) > 1:
         gap = min(gap, (high - low) / (len(order) - 1))
-    blocks: list[list[float]] = []  # [sum of wanted starts, how many]: neighbours that touch move as one
+    blocks: list[list[float]] = []  # [sum of wanted starts, count]: touching neighbours move together
     for rank, at in enumerate(order):
         blocks.append([wanted[at] - rank * gap, 1])
         while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] >= blocks[-1][0] / blocks[-1][1]:
             start, count = blocks.pop()
             blocks[-1][0] += start
             blocks[-1][1] += count
-    room = high - gap * (len(order) - 1)
+    last_start = high - gap * (len(order) - 1)
     starts = [
-        min(max(start / count, low), max(low, room)) for start, count in blocks for _ in range(int(count))
+        min(max(start / count, low), max(low, last_start))
+        for start, count in blocks
+        for _ in range(int(count))
     ]
-    places = [0.0] * len(order)
+    positions = [0.0] * len(order)
     for rank, at in enumerate(order):
-        places[at] = starts[rank] + rank * gap
-    return places
+        positions[at] = starts[rank] + rank * gap
+    return positions
 
 
 def text_width(text: str, size: float) -> float:
-    """About how wide a text is drawn: a Chinese sign is square, a Latin letter half of it."""
-    return size * sum(_character_width(sign) for sign in text)
+    """Approximate width of a text: a Chinese character is square, a Latin letter about half of that."""
+    return size * sum(_character_width(character) for character in text)
 
 
 def clip_text(text: str, size: float, width: float) -> str:
-    """As much of a text as fits, with a sign that there is more."""
+    """Truncate a text to a width, with an ellipsis."""
     if text_width(text, size) <= width:
         return text
-    room, kept = width - size, ""
-    for sign in text:
-        room -= size * _character_width(sign)
-        if room < 0:
+    remaining, clipped = width - size, ""
+    for character in text:
+        remaining -= size * _character_width(character)
+        if remaining < 0:
             break
-        kept += sign
-    return kept.rstrip() + "…"
+        clipped += character
+    return clipped.rstrip() + "…"
 
 
-def _character_width(sign: str) -> float:
-    if unicodedata.combining(sign) or unicodedata.category(sign) in ("Mn", "Me", "Cf"):
+def _character_width(character: str) -> float:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0.0
-    if unicodedata.east_asian_width(sign) in ("W", "F"):
+    if unicodedata.east_asian_width(character) in ("W", "F"):
         return _FULL_WIDTH
     return (
-        _NARROW_WIDTH if sign in _NARROW_CHARACTERS else _UPPERCASE_WIDTH if sign.isupper() else _LATIN_WIDTH
+        _NARROW_WIDTH
+        if character in _NARROW_CHARACTERS
+        else _UPPERCASE_WIDTH
+        if character.isupper()
+        else _LATIN_WIDTH
     )
 
 
@@ -126,17 +132,17 @@ FONT_SIZE = 13.0
 COLOUR_COUNT = 8
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 4")
 _MARKER_RADIUS = 4.0
-_CROSS_ARM = _MARKER_RADIUS / 2.6
-# each around (0, 0)
+_ARM = _MARKER_RADIUS / 2.6
+# coordinates around (0, 0)
 _SHAPES: tuple[tuple[tuple[float, float], ...], ...] = (
-    (),  # a circle
+    (),  # circle
     ((-3.6, -3.6), (3.6, -3.6), (3.6, 3.6), (-3.6, 3.6)),
     ((0, -5), (5, 0), (0, 5), (-5, 0)),
     ((0, -4.8), (4.6, 3.6), (-4.6, 3.6)),
     ((0, 4.8), (4.6, -3.6), (-4.6, -3.6)),
     (
-        (-_CROSS_ARM, -5), (_CROSS_ARM, -5), (_CROSS_ARM, -_CROSS_ARM), (5, -_CROSS_ARM), (5, _CROSS_ARM), (_CROSS_ARM, _CROSS_ARM),
-        (_CROSS_ARM, 5), (-_CROSS_ARM, 5), (-_CROSS_ARM, _CROSS_ARM), (-5, _CROSS_ARM), (-5, -_CROSS_ARM), (-_CROSS_ARM, -_CROSS_ARM),
+        (-_ARM, -5), (_ARM, -5), (_ARM, -_ARM), (5, -_ARM), (5, _ARM), (_ARM, _ARM),
+        (_ARM, 5), (-_ARM, 5), (-_ARM, _ARM), (-5, _ARM), (-5, -_ARM), (-_ARM, -_ARM),
     ),
     (
         (-2.2, -4.4), (0, -2.2), (2.2, -4.4), (4.4, -2.2), (2.2, 0), (4.4, 2.2),
@@ -146,34 +152,35 @@ _SHAPES: tuple[tuple[tuple[float, float], ...], ...] = (
 
 
 def format_coordinate(value: float) -> str:
-    """A coordinate: a tenth of a pixel, written in one way only."""
-    told = f"{value:.1f}".removesuffix(".0")
-    return "0" if told == "-0" else told
+    """Format a coordinate with at most one decimal."""
+    number = f"{value:.1f}".removesuffix(".0")
+    return "0" if number == "-0" else number
 
 
 def element(name: str, inside: str = "", **attributes: str | float) -> str:
-    """`class_` is class, `stroke_width` is stroke-width; text inside must be escaped already."""
-    told = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{value if isinstance(value, str) else format_coordinate(value)}"'
+    """An SVG element; `class_` becomes class, `stroke_width` stroke-width. `inside` must be escaped."""
+    attribute_text = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="'
+        f'{value if isinstance(value, str) else format_coordinate(value)}"'
         for key, value in attributes.items()
     )
-    return f"<{name}{told}>{inside}</{name}>" if inside else f"<{name}{told}/>"
+    return f"<{name}{attribute_text}>{inside}</{name}>" if inside else f"<{name}{attribute_text}/>"
 
 
 def text_label(x: float, y: float, text: str, *, end: str = "start", class_: str = "", tip: str = "") -> str:
-    """A line of text; `end` says which end of it stands at x; `tip` is told in full where it was cut."""
+    """A text element; `end` is its text-anchor, `tip` the full text shown as a tooltip."""
     inside = (element("title", escape_text(tip)) if tip else "") + escape_text(text)
     look: dict[str, str | float] = {"class_": class_} if class_ else {}
     return element("text", inside, x=x, y=y, text_anchor=end, **look)
 
 
 def escape_text(text: str) -> str:
-    """Anybody's text as text, without markup."""
+    """Escape a text for HTML and SVG."""
     return escape(printable_text(text), quote=True)
 
 
 def marker(x: float, y: float, which: int, colour: str, tip: str = "") -> str:
-    """The sign of a series."""
+    """The marker of a series."""
     shape = _SHAPES[which % len(_SHAPES)]
     inside = element("title", escape_text(tip)) if tip else ""
     if not shape:
@@ -189,8 +196,8 @@ def colour(which: int) -> str:
 def polyline(points: Sequence[tuple[float, float]], which: int) -> str:
     dash = _DASHES[which % len(_DASHES)]
     look: dict[str, str | float] = {"stroke_dasharray": dash} if dash else {}
-    told = " ".join(f"{format_coordinate(x)},{format_coordinate(y)}" for x, y in points)
-    return element("polyline", "", class_=f"line {colour(which)}", points=told, **look)
+    coordinates = " ".join(f"{format_coordinate(x)},{format_coordinate(y)}" for x, y in points)
+    return element("polyline", "", class_=f"line {colour(which)}", points=coordinates, **look)
 
 
 def straight_line(x1: float, y1: float, x2: float, y2: float, class_: str) -> str:
@@ -201,28 +208,32 @@ def rectangle(x: float, y: float, width: float, height: float, class_: str) -> s
     return element("rect", class_=class_, x=x, y=y, width=max(0.0, width), height=max(0.0, height))
 
 
-def x_axis(scale: Scale, at: Sequence[float], top: float, bottom: float, label: str) -> str:
-    """Numbers under the chart, thin lines through it, and what the numbers are."""
-    drawn = [straight_line(scale(value), top, scale(value), bottom, "grid") for value in at]
-    drawn += [
-        text_label(scale(value), bottom + 18, format_tick(value), end="middle", class_="tick") for value in at
+def x_axis(scale: Scale, values: Sequence[float], top: float, bottom: float, label: str) -> str:
+    """Numbers below the chart, grid lines and a label."""
+    elements = [straight_line(scale(value), top, scale(value), bottom, "grid") for value in values]
+    elements += [
+        text_label(scale(value), bottom + 18, format_tick(value), end="middle", class_="tick")
+        for value in values
     ]
-    drawn.append(text_label((scale.start + scale.end) / 2, bottom + 40, label, end="middle", class_="axis"))
-    return "".join(drawn)
+    elements.append(
+        text_label((scale.start + scale.end) / 2, bottom + 40, label, end="middle", class_="axis")
+    )
+    return "".join(elements)
 
 
-def y_axis(scale: Scale, at: Sequence[float], left: float, right: float, label: str) -> str:
-    """Numbers beside the chart, thin lines through it; what they are stands above, where it needs no turn."""
-    drawn = [straight_line(left, scale(value), right, scale(value), "grid") for value in at]
-    drawn += [
-        text_label(left - 8, scale(value) + 4, format_tick(value), end="end", class_="tick") for value in at
+def y_axis(scale: Scale, values: Sequence[float], left: float, right: float, label: str) -> str:
+    """Numbers beside the chart, grid lines and a label above it."""
+    elements = [straight_line(left, scale(value), right, scale(value), "grid") for value in values]
+    elements += [
+        text_label(left - 8, scale(value) + 4, format_tick(value), end="end", class_="tick")
+        for value in values
     ]
-    drawn.append(text_label(2, 14, label, class_="axis"))
-    return "".join(drawn)
+    elements.append(text_label(2, 14, label, class_="axis"))
+    return "".join(elements)
 
 
 def svg_image(width: float, height: float, alt_text: str, body: str) -> str:
-    """The whole; `told` says in words what it shows, to those who do not see it."""
+    """The complete image; `alt_text` describes it for screen readers."""
     size = f"0 0 {format_coordinate(width)} {format_coordinate(height)}"
     return element(
         "svg", body, viewBox=size, width=width, height=height, role="img", aria_label=escape_text(alt_text)

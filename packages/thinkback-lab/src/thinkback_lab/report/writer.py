@@ -1,4 +1,4 @@
-"""Write the report of finished runs: of one, all that is known of it; of several, a comparison."""
+"""Write the HTML report of one or several finished runs."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def write_report(folders: Sequence[Path], out: Path, embed: Embed | None = None) -> None:
-    """One self-contained HTML file at `out`, appearing whole or not at all.
+    """Write one self-contained HTML file, atomically.
 
-    `embed` is the run's embedder; without it the map of recalled thoughts is left out, and says so.
+    Without `embed` (the run's embedder) the map of recalled texts is omitted.
     """
     runs = read_finished_runs(folders)
-    written = single_run_page(runs[0], embed) if len(runs) == 1 else multi_run_page(runs)
-    part = out.with_name(out.name + ".part")
+    content = single_run_page(runs[0], embed) if len(runs) == 1 else multi_run_page(runs)
+    temporary = out.with_name(out.name + ".part")
     try:
-        part.write_text(written, encoding="utf-8")
-        part.replace(out)
+        temporary.write_text(content, encoding="utf-8")
+        temporary.replace(out)
     except OSError as error:
         raise LabError(f"{out}: {error.strerror or error}") from error

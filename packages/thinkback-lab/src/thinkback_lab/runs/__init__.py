@@ -1,1 +1,1 @@
-"""One run: a data set put to a memory system, question by question, kept in a folder and resumed from it."""
+"""Runs: a data set evaluated with a memory system, recorded question by question and resumable."""

@@ -1,4 +1,4 @@
-"""Finished runs compared with the first of them, question by question, with paired tests."""
+"""Finished runs compared with the first one, question by question, with paired tests."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _MAX_SHOWN_CHARACTERS = 200
 
 
 def compare_runs(runs: Sequence[FinishedRun], metrics: Sequence[str] = (), show: int = 0) -> dict[str, Any]:
-    """Each run against the first; without `metrics` in every figure that all of them have."""
+    """Compare each run with the first; without `metrics`, on every metric that all runs have."""
     _check_comparable(runs)
     names = _run_names(runs)
-    asked = [{record.key: record for record in run.records} for run in runs]
-    shared = [key for key in asked[0] if all(key in each for each in asked)]
-    _check_same_questions(asked, shared, names)
-    chosen = _shared_metrics(asked, shared, metrics)
+    records_by_run = [{record.key: record for record in run.records} for run in runs]
+    shared = [key for key in records_by_run[0] if all(key in each for each in records_by_run)]
+    _check_same_questions(records_by_run, shared, names)
+    names_of_metrics = _shared_metrics(records_by_run, shared, metrics)
     return {
         "dataset": runs[0].dataset_label,
         "baseline": names[0],
@@ -39,11 +39,13 @@ def compare_runs(runs: Sequence[FinishedRun], metrics: Sequence[str] = (), show:
                 "settings": dict(run.settings),
                 "n": len(each),
             }
-            for name, run, each in zip(names, runs, asked, strict=True)
+            for name, run, each in zip(names, runs, records_by_run, strict=True)
         ],
         "n": len(shared),
-        "metrics": {metric: _compare_metric(asked, shared, metric, names) for metric in chosen},
-        "differing": _most_different(asked, shared, chosen[0], names)[:show],
+        "metrics": {
+            metric: _compare_metric(records_by_run, shared, metric, names) for metric in names_of_metrics
+        },
+        "differing": _most_different(records_by_run, shared, names_of_metrics[0], names)[:show],
     }
 
 
@@ -51,7 +53,7 @@ def _check_comparable(runs: Sequence[FinishedRun]) -> None:
     if len(runs) < 2:
         raise LabError("a comparison needs at least two runs: the baseline, then the others")
     if without := [run.name for run in runs if not run.records]:
-        raise LabError(f"{without[0]} keeps no questions: only runs of a data set can be compared")
+        raise LabError(f"{without[0]} has no question records: only runs of a data set can be compared")
     others = sorted({run.dataset_label for run in runs} - {runs[0].dataset_label})
     if others:
         raise LabError(
@@ -61,7 +63,7 @@ def _check_comparable(runs: Sequence[FinishedRun]) -> None:
 
 
 def _run_names(runs: Sequence[FinishedRun]) -> list[str]:
-    """What each is called: by its memory system, or by its folder where two are alike."""
+    """Labels of the runs: the memory system, plus the folder if two have the same."""
     labels = scheme_labels(runs)
     return [
         label if labels.count(label) == 1 else f"{label} ({run.name})"
@@ -70,15 +72,17 @@ def _run_names(runs: Sequence[FinishedRun]) -> list[str]:
 
 
 def _check_same_questions(
-    asked: Sequence[Mapping[tuple[str, str], Record]], shared: Sequence[tuple[str, str]], names: Sequence[str]
+    records_by_run: Sequence[Mapping[tuple[str, str], Record]],
+    shared: Sequence[tuple[str, str]],
+    names: Sequence[str],
 ) -> None:
     if not shared:
         raise LabError(
-            "these runs share no question: were they limited to different samples? Run with one --seed"
+            "these runs share no question: were they limited to different samples? Use the same --seed"
         )
-    for name, each in zip(names, asked, strict=True):
+    for name, each in zip(names, records_by_run, strict=True):
         for key in shared:
-            if each[key].question != asked[0][key].question:
+            if each[key].question != records_by_run[0][key].question:
                 case, id_ = key
                 raise LabError(
                     f"case {case}, question {id_} asks something else in {name} than in {names[0]}: "
@@ -87,32 +91,34 @@ def _check_same_questions(
 
 
 def _shared_metrics(
-    asked: Sequence[Mapping[tuple[str, str], Record]],
+    records_by_run: Sequence[Mapping[tuple[str, str], Record]],
     shared: Sequence[tuple[str, str]],
-    wanted: Sequence[str],
+    requested: Sequence[str],
 ) -> list[str]:
-    there = [
+    available = [
         name
-        for name in dict.fromkeys(name for key in shared for name in asked[0][key].scores)
-        if any(all(name in each[key].scores for each in asked) for key in shared)
+        for name in dict.fromkeys(name for key in shared for name in records_by_run[0][key].scores)
+        if any(all(name in each[key].scores for each in records_by_run) for key in shared)
     ]
-    if unknown := [name for name in wanted if name not in there]:
-        raise LabError(f"no figure {unknown[0]!r} in all of these runs: they have {', '.join(there)}")
-    if not there:
-        raise LabError("these runs have no figure in common")
-    return list(wanted) or there
+    if unknown := [name for name in requested if name not in available]:
+        raise LabError(
+            f"metric {unknown[0]!r} is not in all of these runs: choose from {', '.join(available)}"
+        )
+    if not available:
+        raise LabError("these runs have no metric in common")
+    return list(requested) or available
 
 
 def _compare_metric(
-    asked: Sequence[Mapping[tuple[str, str], Record]],
+    records_by_run: Sequence[Mapping[tuple[str, str], Record]],
     shared: Sequence[tuple[str, str]],
     metric: str,
     names: Sequence[str],
 ) -> dict[str, Any]:
-    keys = [key for key in shared if all(metric in each[key].scores for each in asked)]
-    columns = [[each[key].scores[metric] for key in keys] for each in asked]
-    told = [compare_paired(columns[0], column) for column in columns[1:]]
-    raised = holm_correction([each.p for each in told])
+    keys = [key for key in shared if all(metric in each[key].scores for each in records_by_run)]
+    columns = [[each[key].scores[metric] for key in keys] for each in records_by_run]
+    comparisons = [compare_paired(columns[0], column) for column in columns[1:]]
+    adjusted = holm_correction([each.p for each in comparisons])
     return {
         "n": len(keys),
         "baseline": round(sum(columns[0]) / len(keys), _DECIMALS),
@@ -123,25 +129,25 @@ def _compare_metric(
                 "p": _round_p_value(each.p),
                 "p_holm": _round_p_value(more),
             }
-            for name, each, more in zip(names[1:], told, raised, strict=True)
+            for name, each, more in zip(names[1:], comparisons, adjusted, strict=True)
         ],
     }
 
 
 def _most_different(
-    asked: Sequence[Mapping[tuple[str, str], Record]],
+    records_by_run: Sequence[Mapping[tuple[str, str], Record]],
     shared: Sequence[tuple[str, str]],
     metric: str,
     names: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """The questions by how far the runs are apart on them, farthest first."""
-    apart = []
+    """The questions by the difference of their scores, largest first."""
+    differences = []
     for key in shared:
-        records = [each[key] for each in asked]
+        records = [each[key] for each in records_by_run]
         if all(metric in record.scores for record in records):
             values = [record.scores[metric] for record in records]
-            apart.append((max(values) - min(values), records))
-    apart.sort(key=lambda each: -each[0])
+            differences.append((max(values) - min(values), records))
+    differences.sort(key=lambda each: -each[0])
     return [
         {
             "case": records[0].case,
@@ -159,7 +165,7 @@ def _most_different(
                 for name, record in zip(names, records, strict=True)
             ],
         }
-        for distance, records in apart
+        for distance, records in differences
         if distance > 0
     ]
 
@@ -177,24 +183,24 @@ def _round_p_value(p: float) -> float:
 SIGNIFICANCE_LEVEL = 0.05
 
 
-def comparison_table(told: Mapping[str, Any], metrics: Sequence[str]) -> Table:
-    """For each figure the baseline's mean, and under it the other runs against it.
+def comparison_table(comparison: Mapping[str, Any], metrics: Sequence[str]) -> Table:
+    """For each metric the mean of the baseline, and below it the other runs.
 
-    Where not all questions have the figure, `n` tells how many.
+    `n` is shown if not all questions have the metric.
     """
     from rich.table import Table
     from rich.text import Text
 
-    several = len(told["runs"]) > 2
+    several = len(comparison["runs"]) > 2
     grid = Table(box=None, pad_edge=False, header_style="bold")
     grid.add_column("figure")
     grid.add_column("run")
     for name in ("mean", "difference", "95% interval", "won", "lost", "p (Holm)" if several else "p"):
         grid.add_column(name, justify="right", no_wrap=True)
     for metric in metrics:
-        each = told["metrics"][metric]
-        counted = f"n={each['n']}" if each["n"] != told["n"] else ""
-        grid.add_row(Text(metric), Text(told["baseline"]), format_number(each["baseline"]), counted)
+        each = comparison["metrics"][metric]
+        counted = f"n={each['n']}" if each["n"] != comparison["n"] else ""
+        grid.add_row(Text(metric), Text(comparison["baseline"]), format_number(each["baseline"]), counted)
         for other in each["others"]:
             grid.add_row("", Text(other["name"]), *_comparison_cells(other, "p_holm" if several else "p"))
     return grid
@@ -214,25 +220,28 @@ def format_number(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
 
 
-def footer_lines(told: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[str]:
-    """What the table counts, how its p is got, and what it leaves out."""
-    tests = sorted({other["test"] for metric in metrics for other in told["metrics"][metric]["others"]})
-    others = len(told["runs"]) - 1
+def footer_lines(comparison: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[str]:
+    """The number of questions, the tests used, and the metrics not shown."""
+    tests = sorted({other["test"] for metric in metrics for other in comparison["metrics"][metric]["others"]})
+    others = len(comparison["runs"]) - 1
     corrected = f"; p corrected (Holm) for {others} comparisons" if others > 1 else ""
-    yield f"{told['dataset']}: {told['n']} questions asked in all runs; differences are to {told['baseline']}"
+    yield (
+        f"{comparison['dataset']}: {comparison['n']} questions asked in all runs; "
+        f"differences are to {comparison['baseline']}"
+    )
     yield f"* p < {SIGNIFICANCE_LEVEL}, two-sided, paired ({' or '.join(tests)}){corrected}"
-    if rest := [name for name in told["metrics"] if name not in metrics]:
+    if rest := [name for name in comparison["metrics"] if name not in metrics]:
         yield f"--metric also takes {', '.join(rest)}"
 
 
-def differing_question_lines(told: Mapping[str, Any]) -> Iterator[str]:
-    """The questions on which the runs differ most, in lines."""
-    for each in told["differing"]:
+def differing_question_lines(comparison: Mapping[str, Any]) -> Iterator[str]:
+    """The questions on which the runs differ most, as text lines."""
+    for each in comparison["differing"]:
         yield ""
         yield printable_text(f"{' '.join(each['question'].split())}  ({each['case']}, {each['id']})")
         if each["expected"]:
             yield printable_text(f"  expected: {' '.join(each['expected'].split())}")
         for run in each["runs"]:
-            said = run["answer"] if run["answer"] is not None else run["first"]
-            text = " ".join(said.split()) if said is not None else "(nothing)"
+            shown_text = run["answer"] if run["answer"] is not None else run["first"]
+            text = " ".join(shown_text.split()) if shown_text is not None else "(nothing)"
             yield printable_text(f"  {run['name']}: {each['metric']} {format_number(run['score'])}: {text}")

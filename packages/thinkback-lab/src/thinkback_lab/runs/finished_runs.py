@@ -1,4 +1,4 @@
-"""Finished runs, read back from their folders: what reports, comparisons and tables are made from."""
+"""Finished runs, read from their folders for reports, comparisons and tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from thinkback_lab.errors import LabError
 from thinkback_lab.runs.folder import QUESTIONS_FILE, read_json, read_records, read_results
 from thinkback_lab.runs.records import Record
 
-SYSTEM_SETTINGS = ("llm", "embedder", "preset", "think")  # the settings of a memory system
+SYSTEM_SETTINGS = ("llm", "embedder", "preset", "think")
 DATASET_SETTINGS = (
     "lang",
     "domain",
@@ -20,12 +20,12 @@ DATASET_SETTINGS = (
     "corpus",
     "size",
     "grain",
-)  # those that choose within a data set
+)  # settings that select a part of a data set
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """One run that came to its end: the name of its folder, its figures, its questions."""
+    """A finished run: name of its folder, results and question records."""
 
     name: str
     results: Mapping[str, Any]
@@ -41,12 +41,12 @@ class FinishedRun:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        told: Mapping[str, Any] = self.results["settings"]
-        return told
+        settings: Mapping[str, Any] = self.results["settings"]
+        return settings
 
     @property
     def metrics(self) -> Mapping[str, float]:
-        """What is a number: a timing's nested figures are its own affair."""
+        """The numeric metrics; nested figures of a timing are not included."""
         return {
             name: float(value)
             for name, value in self.results.get("metrics", {}).items()
@@ -55,40 +55,42 @@ class FinishedRun:
 
     @property
     def dataset_label(self) -> str:
-        """The data set and the choices made in it: `kdconv travel test`."""
-        chosen = (self.settings.get(choice) for choice in DATASET_SETTINGS)
-        return " ".join((self.dataset, *(_format_choice(value) for value in chosen if value)))
+        """The data set with its selected part: `kdconv travel test`."""
+        selected = (self.settings.get(choice) for choice in DATASET_SETTINGS)
+        return " ".join((self.dataset, *(_format_choice(value) for value in selected if value)))
 
 
 def read_finished_runs(folders: Sequence[Path]) -> list[FinishedRun]:
-    """In the order given; a file is what `--json` printed: figures without questions."""
+    """Read runs in the given order; a file is the output of `--json`, without question records."""
     if not folders:
-        raise LabError("no run is named: give the folders that `thinkback-lab eval` wrote")
+        raise LabError("no run given: give the folders that `thinkback-lab eval` wrote")
     return [_read_run(folder) for folder in folders]
 
 
 def scheme_labels(runs: Sequence[FinishedRun]) -> list[str]:
-    """A name for the memory system of each run: its scheme, and the parts in which these runs differ."""
-    differing = [part for part in SYSTEM_SETTINGS if len({str(run.settings.get(part)) for run in runs}) > 1]
+    """A label per run: its scheme, and the settings in which the runs differ."""
+    differing = [
+        setting for setting in SYSTEM_SETTINGS if len({str(run.settings.get(setting)) for run in runs}) > 1
+    ]
     plain = [run.scheme for run in runs]
     full = [
-        ", ".join((run.scheme, *(f"{part} {run.settings.get(part, '-')}" for part in differing)))
+        ", ".join((run.scheme, *(f"{setting} {run.settings.get(setting, '-')}" for setting in differing)))
         for run in runs
     ]
     ambiguous = {
         name
         for name in plain
-        if len({told for told, own in zip(full, plain, strict=True) if own == name}) > 1
+        if len({label for label, scheme in zip(full, plain, strict=True) if scheme == name}) > 1
     }
-    return [told if own in ambiguous else own for told, own in zip(full, plain, strict=True)]
+    return [label if scheme in ambiguous else scheme for label, scheme in zip(full, plain, strict=True)]
 
 
 def _read_run(folder: Path) -> FinishedRun:
     results = read_json(folder) if folder.is_file() else read_results(folder)
     for key, kind in (("dataset", str), ("scheme", str), ("metrics", dict), ("settings", dict)):
         if not isinstance(results.get(key), kind):
-            raise LabError(f"{folder}: this is no run's result, it has no {key!r} as a run writes them")
-    has_questions = (folder / QUESTIONS_FILE).exists()  # a timing asks no questions of a data set
+            raise LabError(f"{folder}: not the result of a run, because {key!r} is missing or invalid")
+    has_questions = (folder / QUESTIONS_FILE).exists()  # a timing run has no questions
     return FinishedRun(folder.resolve().name, results, tuple(read_records(folder)) if has_questions else ())
 
 

@@ -1,8 +1,9 @@
-"""A run's folder: `run.json` (what is run), `questions.jsonl` (a line a question), `results.json` (the end).
+"""The folder of a run: `run.json` (identity), `questions.jsonl` (one line per question), `results.json` (at
+the end).
 
-A line is written when its question is done, so a killed run loses at most the line it was writing: that one
-has no line end, and is cut off when the run goes on. `results.json` appears whole or not at all. Whoever
-writes into the folder holds its `questions.jsonl` locked: a second process is refused.
+A line is written when its question is done. A killed run loses at most a partial last line, which is removed
+on resume. `results.json` is written atomically. `questions.jsonl` is locked by the writing process, so a
+second one is rejected.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from thinkback_lab.runs.records import Record
 
 try:
     import fcntl
-except ImportError:  # Windows: nobody is refused there
+except ImportError:  # no locking on Windows
     fcntl = None  # type: ignore[assignment]
 
 RUN_FILE, QUESTIONS_FILE, RESULTS_FILE, REPORT_FILE = (
@@ -30,7 +31,7 @@ RUN_FILE, QUESTIONS_FILE, RESULTS_FILE, REPORT_FILE = (
 
 
 class RunFolder:
-    """Opened to go on with (or to begin) the run that `identity` describes; use it in a `with`."""
+    """A run's folder, opened to start or resume the run with this identity. Use it as a context manager."""
 
     def __init__(self, path: Path, identity: Mapping[str, Any], command: str) -> None:
         self.path = path
@@ -38,7 +39,7 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             if not (path / RUN_FILE).exists() and not all(map(_is_startup_file, path.iterdir())):
-                raise LabError(f"{path} holds something that is no run: name another folder with --out")
+                raise LabError(f"{path} contains other files: choose another folder with --out")
             self._lines: IO[bytes] = open_locked(path / QUESTIONS_FILE)
             try:
                 if (path / RUN_FILE).exists():
@@ -49,7 +50,7 @@ class RunFolder:
                 self._lines.close()
                 raise
         except (FileExistsError, NotADirectoryError) as error:
-            raise LabError(f"{path}: not a folder: name another with --out") from error
+            raise LabError(f"{path} is not a folder: choose another one with --out") from error
         except OSError as error:
             raise LabError(f"{path}: {error.strerror or error}") from error
 
@@ -64,7 +65,7 @@ class RunFolder:
         return (self.path / RESULTS_FILE).exists()
 
     def add(self, record: Record) -> None:
-        """Keep one question's record, through a power cut."""
+        """Append a question's record durably."""
         append_line(self._lines, record.to_json())
         self.records.append(record)
 
@@ -72,80 +73,86 @@ class RunFolder:
         write_results(self.path, results)
 
     def _resume(self, identity: Mapping[str, Any]) -> None:
-        kept = read_json(self.path / RUN_FILE).get("identity")
-        if not isinstance(kept, dict):
-            raise LabError(f"{self.path / RUN_FILE}: names no run: name another folder with --out")
-        ours = json.loads(json.dumps(identity))
-        if kept != ours:
-            differing = sorted(key for key in {*kept, *ours} if kept.get(key) != ours.get(key))
+        stored = read_json(self.path / RUN_FILE).get("identity")
+        if not isinstance(stored, dict):
             raise LabError(
-                f"{self.path} holds another run (its {', '.join(differing)} differ): "
-                "name another folder with --out, or begin anew with --fresh"
+                f"{self.path / RUN_FILE}: does not describe a run: choose another folder with --out"
+            )
+        expected = json.loads(json.dumps(identity))
+        if stored != expected:
+            differing = sorted(key for key in {*stored, *expected} if stored.get(key) != expected.get(key))
+            raise LabError(
+                f"{self.path} contains another run (different {', '.join(differing)}): "
+                "choose another folder with --out, or start again with --fresh"
             )
         truncate_partial_line(self.path / QUESTIONS_FILE)
         self.records = list(read_records(self.path))
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """The questions of a finished run."""
+    """Yield the question records of a run."""
     for number, line in enumerate(_read_utf8(path / QUESTIONS_FILE).split("\n"), start=1):
         if line:
             try:
                 yield Record.from_json(line)
             except ValueError as error:
                 raise LabError(
-                    f"{path / QUESTIONS_FILE}, line {number}: {error}: take the line out, or begin with --fresh"
+                    f"{path / QUESTIONS_FILE}, line {number}: {error}: remove it, or start again with --fresh"
                 ) from error
 
 
 def open_locked(path: Path) -> IO[bytes]:
-    """A file of lines, to append to; locked as long as it is open, and by a death unlocked."""
+    """Open a file for appending with an exclusive lock, released when it is closed or the process ends."""
     lines = path.open("ab")
     try:
         if fcntl is not None:
             fcntl.flock(lines, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         lines.close()
-        raise LabError(f"{path.parent}: another process is writing there: wait for its end") from None
+        raise LabError(f"{path.parent}: another process is writing there: wait until it ends") from None
     return lines
 
 
 def truncate_partial_line(path: Path) -> None:
-    """A line without an end was being written when its process was killed: it never counted."""
-    whole = path.read_bytes()
-    end = whole.rfind(b"\n") + 1
-    if end < len(whole):
+    """Remove a last line without line end: its process was killed while writing it."""
+    content = path.read_bytes()
+    end = content.rfind(b"\n") + 1
+    if end < len(content):
         os.truncate(path, end)
 
 
 def append_line(file: IO[bytes], line: str) -> None:
-    """Whole, and through a power cut; half a sign, as models say at times, is written as JSON's escape."""
+    """Append a line durably; unpaired surrogates, which models sometimes produce, are escaped."""
     file.write(line.encode("utf-8", "backslashreplace") + b"\n")
     file.flush()
     os.fsync(file.fileno())
 
 
 def read_results(path: Path) -> dict[str, Any]:
-    """The figures of a finished run."""
+    """The results of a finished run."""
     if not (path / RESULTS_FILE).exists():
-        why = "is not finished: run it again to go on" if (path / RUN_FILE).exists() else "is no run's folder"
+        why = (
+            "is not finished: run it again to resume"
+            if (path / RUN_FILE).exists()
+            else "is not the folder of a run"
+        )
         raise LabError(f"{path} {why}")
     return read_json(path / RESULTS_FILE)
 
 
 def write_results(path: Path, results: Mapping[str, Any]) -> None:
-    """The figures of a run, all of them or none."""
+    """Write the results of a run atomically."""
     write_json_atomic(path / RESULTS_FILE, results)
 
 
 def read_json(path: Path) -> dict[str, Any]:
     try:
-        told = json.loads(_read_utf8(path))
+        content = json.loads(_read_utf8(path))
     except (ValueError, RecursionError) as error:
         raise LabError(f"{path}: not JSON ({error})") from error
-    if not isinstance(told, dict):
-        raise LabError(f"{path}: a JSON object is wanted")
-    return told
+    if not isinstance(content, dict):
+        raise LabError(f"{path}: expected a JSON object")
+    return content
 
 
 def _read_utf8(path: Path) -> str:
@@ -158,21 +165,21 @@ def _read_utf8(path: Path) -> str:
 
 
 def _is_startup_file(path: Path) -> bool:
-    """Whether a run that was killed before it began may have left this behind."""
+    """Whether a run that was killed at its start may have left this file."""
     return path.name == _temporary_path(path.with_name(RUN_FILE)).name or (
         path.name == QUESTIONS_FILE and not path.stat().st_size
     )
 
 
 def _temporary_path(path: Path) -> Path:
-    """Where a file is written before it takes its place; a killed process may leave it behind."""
+    """Name of the temporary file used for atomic writes."""
     return path.with_suffix(".part")
 
 
-def write_json_atomic(path: Path, told: Mapping[str, Any]) -> None:
-    part = _temporary_path(path)
-    with part.open("w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(json.dumps(told, ensure_ascii=False, indent=2) + "\n")
+def write_json_atomic(path: Path, content: Mapping[str, Any]) -> None:
+    temporary = _temporary_path(path)
+    with temporary.open("w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(json.dumps(content, ensure_ascii=False, indent=2) + "\n")
         file.flush()
         os.fsync(file.fileno())
-    part.replace(path)
+    temporary.replace(path)

@@ -1,4 +1,6 @@
-"""One line of `questions.jsonl`: a question with what was recalled, its scores, and their summary over a run."""
+"""One line of `questions.jsonl`: a question with its recalled memories and scores; and their summary over a
+run.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from thinkback_lab.systems.interface import RetrievedMemory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """`found` is best first; `read` are the first of them that stood in the reader's context.
+    """One question. `found` are the recalled memories, best first; the first `read` of them were given to the
+    reader.
 
-    `answer` is what a model said with that context, None where no model was asked. `scores` are this
-    question's figures by name: a run's metrics are their means. `gold_texts` are what the gold items say: a
-    judge needs them, and a run can be judged where its data is not at hand.
+    `answer` is None if there was no reader. `scores` are the metrics of this question; those of a run are
+    their means. `gold_texts` allow judging a run without its data.
     """
 
     case: str
@@ -57,21 +59,23 @@ class Record:
 
     @classmethod
     def from_json(cls, line: str) -> Record:
-        """Raises ValueError on a line that `to_json` never wrote."""
+        """Parse a line; raises ValueError if `to_json` did not write it."""
         try:
-            told: dict[str, Any] = json.loads(line)
+            fields: dict[str, Any] = json.loads(line)
             found = tuple(
                 RetrievedMemory(each["text"], tuple(each["sources"]), each["score"])
-                for each in told.pop("found")
+                for each in fields.pop("found")
             )
-            told |= {name: tuple(told[name]) for name in ("gold", "anchors", "gold_texts") if name in told}
-            return cls(**told, found=found)
+            fields |= {
+                name: tuple(fields[name]) for name in ("gold", "anchors", "gold_texts") if name in fields
+            }
+            return cls(**fields, found=found)
         except (AttributeError, KeyError, RecursionError, TypeError) as error:
             raise ValueError(f"not a record: {error!r}") from error
 
 
 def new_record(case: Case, question: Question, found: tuple[RetrievedMemory, ...], **measured: Any) -> Record:
-    """The record of a question that was just asked."""
+    """Make the record of a question that was just asked."""
     return Record(
         case=case.id,
         id=question.id,
@@ -91,30 +95,32 @@ def new_record(case: Case, question: Question, found: tuple[RetrievedMemory, ...
 
 
 def score_record(record: Record, ks: Sequence[int]) -> dict[str, float]:
-    """Where no model answered, the first memory found stands for the answer."""
-    told: dict[str, float] = {}
+    """Score a record; without a reader, the first recalled memory counts as the answer."""
+    result: dict[str, float] = {}
     if record.gold:
-        told |= ranking_scores(record.gold, [each.sources for each in record.found], ks)
-        told |= context_scores(record.gold, [each.sources for each in record.context])
+        result |= ranking_scores(record.gold, [each.sources for each in record.found], ks)
+        result |= context_scores(record.gold, [each.sources for each in record.context])
     if not record.answerable:
-        told["abstained"] = float(not record.found)
+        result["abstained"] = float(not record.found)
     elif record.anchors or record.expected:
-        told |= _answer_scores(record)
-    return told | {"context_tokens": float(record.context_tokens)}
+        result |= _answer_scores(record)
+    return result | {"context_tokens": float(record.context_tokens)}
 
 
 def _answer_scores(record: Record) -> dict[str, float]:
     first = record.found[0].text if record.found else ""
     answer = first if record.answer is None else record.answer
-    told: dict[str, float] = {}
+    result: dict[str, float] = {}
     if record.anchors:
-        said = anchor_share(answer, record.anchors)
-        told["anchor_map"] = said
-        told["anchor_recall"] = anchor_share("\n".join(each.text for each in record.context), record.anchors)
-        told["correctness"] = correctness_label(said)
+        share = anchor_share(answer, record.anchors)
+        result["anchor_map"] = share
+        result["anchor_recall"] = anchor_share(
+            "\n".join(each.text for each in record.context), record.anchors
+        )
+        result["correctness"] = correctness_label(share)
     if record.expected:
-        told["f1"] = word_f1(answer, record.expected)
-    return told
+        result["f1"] = word_f1(answer, record.expected)
+    return result
 
 
 def summarise_records(
@@ -125,7 +131,7 @@ def summarise_records(
     settings: Mapping[str, object],
     command: str = "",
 ) -> dict[str, Any]:
-    """`n` counts questions; `counts` how many of them had each figure (an unanswerable one has no gold)."""
+    """Summarise a run: `n` counts questions, `counts` the questions that have each metric."""
     categories = sorted({each.category for each in records if each.category})
     times = sorted(each.ms for each in records)
     return {
@@ -140,9 +146,9 @@ def summarise_records(
         },
         "counts": {name: len(values) for name, values in score_columns(records).items()},
         "by_category": {
-            name: {"n": len(chosen), **mean_scores(chosen)}
+            name: {"n": len(group), **mean_scores(group)}
             for name in categories
-            if (chosen := [each for each in records if each.category == name])
+            if (group := [each for each in records if each.category == name])
         },
         "ms_per_query": round(fmean(times), 3) if times else None,
         "ms": percentiles(times),
@@ -151,7 +157,7 @@ def summarise_records(
 
 
 def score_columns(records: Sequence[Record]) -> dict[str, list[float]]:
-    """Every figure's values, in the order of the questions."""
+    """The values of every metric, in the order of the questions."""
     names = dict.fromkeys(name for each in records for name in each.scores)
     return {name: [each.scores[name] for each in records if name in each.scores] for name in names}
 

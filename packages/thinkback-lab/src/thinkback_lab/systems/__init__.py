@@ -1,1 +1,1 @@
-"""Memory systems behind one interface: one file each, so that anyone can add theirs and be compared."""
+"""Memory systems behind one interface; docs/lab.md shows how to add one."""

@@ -1,6 +1,6 @@
-"""Somebody else's memory, held to the interface: what it raises or returns wrongly is one line that names it.
+"""Wrapper for third-party memory systems: checks what they return, and names them in errors.
 
-A wrong answer that goes unnoticed is a wrong figure: an item that was never told can be nobody's source.
+An unnoticed wrong result would be a wrong figure; for example, a source must be an item that was stored.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from thinkback_lab.systems.interface import (
 
 
 def check_system(scheme: Callable[[Resources], Any], named: str) -> SystemFactory:
-    """The same scheme with its memories guarded; `named` as it was asked for."""
+    """Wrap a system factory so that its memories are checked; `named` is the spec used in errors."""
 
     def made(kit: Resources) -> MemorySystem | OracleSystem:
         with _named_errors(named, "cannot be made"):
             memory = scheme(kit)
-        knowing = hasattr(memory, "recall_knowing")
-        for method in ("tell", "recall_knowing" if knowing else "recall"):
+        knowing = hasattr(memory, "recall_with_gold")
+        for method in ("add_items", "recall_with_gold" if knowing else "recall"):
             if not callable(getattr(memory, method, None)):
                 raise LabError(f"{named}: {type(memory).__name__} has no method {method!r}")
         return _CheckedOracle(memory, named) if knowing else _CheckedSystem(memory, named)
@@ -47,13 +47,13 @@ class _CheckedMemory:
     told: set[str] = field(default_factory=set)
 
     @property
-    def whole(self) -> bool:
-        return bool(getattr(self.memory, "whole", False))
+    def returns_everything(self) -> bool:
+        return bool(getattr(self.memory, "returns_everything", False))
 
-    def tell(self, items: Sequence[HistoryItem]) -> None:
+    def add_items(self, items: Sequence[HistoryItem]) -> None:
         self.told.update(item.id for item in items)
-        with _named_errors(self.named, "tell failed"):
-            self.memory.tell(items)
+        with _named_errors(self.named, "add_items failed"):
+            self.memory.add_items(items)
 
     def close(self) -> None:
         with _named_errors(self.named, "close failed"):
@@ -62,26 +62,34 @@ class _CheckedMemory:
 
     def checked(self, k: int, recall: Callable[[], Any]) -> list[RetrievedMemory]:
         with _named_errors(self.named, "recall failed"):
-            given = recall()
-        if not isinstance(given, Sequence) or isinstance(given, str):
-            raise LabError(f"{self.named}: recall gave {_short_repr(given)}: a list of Found is wanted")
-        if len(given) > k and not self.whole:
-            raise LabError(f"{self.named}: recall gave {len(given)} memories where {k} were asked for")
-        return [self._found(each) for each in given]
-
-    def _found(self, each: Any) -> RetrievedMemory:
-        if not isinstance(each, RetrievedMemory) or not isinstance(each.text, str):
+            result = recall()
+        if not isinstance(result, Sequence) or isinstance(result, str):
             raise LabError(
-                f"{self.named}: recall gave {_short_repr(each)} among its memories: a Found is wanted"
+                f"{self.named}: recall returned {_short_repr(result)}: expected a list of RetrievedMemory"
             )
-        sources = each.sources
+        if len(result) > k and not self.returns_everything:
+            raise LabError(f"{self.named}: recall returned {len(result)} memories where {k} were requested")
+        return [self._found(each) for each in result]
+
+    def _found(self, memory: Any) -> RetrievedMemory:
+        if not isinstance(memory, RetrievedMemory) or not isinstance(memory.text, str):
+            raise LabError(
+                f"{self.named}: recall returned {_short_repr(memory)} in its list: expected a RetrievedMemory"
+            )
+        sources = memory.sources
         if not isinstance(sources, tuple | list) or not all(isinstance(source, str) for source in sources):
-            raise LabError(f"{self.named}: sources are a tuple of item ids, not {_short_repr(sources)}")
-        if strange := [source for source in sources if source not in self.told]:
-            raise LabError(f"{self.named}: the source {_short_repr(strange[0])} is no item that it was told")
-        if not isinstance(each.score, SupportsFloat) or not isfinite(each.score):
-            raise LabError(f"{self.named}: recall gave the score {each.score!r}: a finite number is wanted")
-        return RetrievedMemory(each.text, tuple(sources), float(each.score))  # numpy's numbers are not JSON's
+            raise LabError(f"{self.named}: sources must be a tuple of item ids, not {_short_repr(sources)}")
+        if unknown := [source for source in sources if source not in self.told]:
+            raise LabError(
+                f"{self.named}: the source {_short_repr(unknown[0])} is not the id of a stored item"
+            )
+        if not isinstance(memory.score, SupportsFloat) or not isfinite(memory.score):
+            raise LabError(
+                f"{self.named}: recall returned the score {memory.score!r}: expected a finite number"
+            )
+        return RetrievedMemory(
+            memory.text, tuple(sources), float(memory.score)
+        )  # numpy numbers cannot be written as JSON
 
 
 @dataclass(slots=True)
@@ -92,13 +100,13 @@ class _CheckedSystem(_CheckedMemory):
 
 @dataclass(slots=True)
 class _CheckedOracle(_CheckedMemory):
-    def recall_knowing(self, question: Question, k: int) -> Sequence[RetrievedMemory]:
-        return self.checked(k, lambda: self.memory.recall_knowing(question, k))
+    def recall_with_gold(self, question: Question, k: int) -> Sequence[RetrievedMemory]:
+        return self.checked(k, lambda: self.memory.recall_with_gold(question, k))
 
 
 @contextmanager
 def _named_errors(named: str, what: str) -> Iterator[None]:
-    """Our own errors pass; any other says where in the stranger's code it came up."""
+    """Convert foreign exceptions to LabErrors with the place in the foreign code."""
     try:
         yield
     except ThinkbackError:
@@ -110,5 +118,5 @@ def _named_errors(named: str, what: str) -> Iterator[None]:
 
 
 def _short_repr(value: object) -> str:
-    told = repr(value)
-    return told if len(told) <= 80 else told[:80] + "…"
+    text = repr(value)
+    return text if len(text) <= 80 else text[:80] + "…"

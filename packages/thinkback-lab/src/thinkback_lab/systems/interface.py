@@ -1,4 +1,19 @@
-"""The interface of a memory system in the laboratory."""
+"""The interface of a memory system in the laboratory: it stores a history, then it is asked.
+
+A system is any callable that takes `Resources` and returns a memory, for example a class:
+
+  class Newest:
+      def __init__(self, resources: Resources) -> None:
+          self.items: list[HistoryItem] = []
+
+      def add_items(self, items: Sequence[HistoryItem]) -> None:
+          self.items += items
+
+      def recall(self, question: str, k: int, at: datetime) -> list[RetrievedMemory]:
+          return [RetrievedMemory(item.text, (item.id,)) for item in self.items[::-1][:k]]
+
+  thinkback-lab eval gvd --scheme newest.py:Newest
+"""
 
 from __future__ import annotations
 
@@ -22,7 +37,7 @@ MemoryType = Literal["semantic", "episodic"]
 
 @dataclass(frozen=True, slots=True)
 class RetrievedMemory:
-    """One memory that came back, and the items it comes from: it counts through these."""
+    """One recalled memory and the ids of the items it comes from, by which it is scored."""
 
     text: str
     sources: tuple[str, ...]
@@ -30,16 +45,16 @@ class RetrievedMemory:
 
 
 class TypeClassifier(Protocol):
-    """Which half of memory a question asks for (PerLTQA, Eq. 1): probabilities that sum to one."""
+    """Probabilities that a question asks for semantic or episodic memory (PerLTQA, Eq. 1)."""
 
     def __call__(self, question: str) -> Mapping[MemoryType, float]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What a scheme may build on: the embedder of the run (cached, shared by all), and its model if any.
+    """What a system may use: the run's embedder (cached and shared), its model if any, and the setup.
 
-    `classifier` is for PerLTQA's schemes; they have one of their own where the run brings none.
+    `classifier` is used by PerLTQA's systems, which have a default of their own.
     """
 
     embedder: Embedder
@@ -49,28 +64,25 @@ class Resources:
 
 
 class MemorySystem(Protocol):
-    """One history's memory. `tell` may be called again as the history goes on; items come in time's order.
+    """The memory of one history. `add_items` may be called again as the history grows; items are in order of
+    time.
 
-    `recall` returns the best first, at most `k`. A memory that gives its reader everything it holds has an
-    attribute `whole = True` and may return more; it is then scored on what stands first, and read whole.
-    A memory with something to release has a method `close`. To be asked may change a memory (what is
-    recalled is kept for longer), so a case's questions are asked in their order.
+    `recall` returns at most `k` memories, best first. A system that gives its reader everything sets
+    `returns_everything = True` and may return more; it is scored on the first ones. An optional method
+    `close` releases resources. A recall may change the memory, so the questions of a case are asked in order.
     """
 
-    def tell(self, items: Sequence[HistoryItem]) -> None: ...
+    def add_items(self, items: Sequence[HistoryItem]) -> None: ...
 
     def recall(self, question: str, k: int, at: datetime) -> Sequence[RetrievedMemory]: ...
 
 
 class OracleSystem(Protocol):
-    """A memory that is given the gold as well: an upper or a lower bound, no memory system.
+    """A system that is given the gold: an upper or lower bound instead of a memory system."""
 
-    It is asked by `recall_knowing`, where a memory has it.
-    """
+    def add_items(self, items: Sequence[HistoryItem]) -> None: ...
 
-    def tell(self, items: Sequence[HistoryItem]) -> None: ...
-
-    def recall_knowing(self, question: Question, k: int) -> Sequence[RetrievedMemory]: ...
+    def recall_with_gold(self, question: Question, k: int) -> Sequence[RetrievedMemory]: ...
 
 
 SystemFactory = Callable[[Resources], MemorySystem | OracleSystem]
@@ -78,7 +90,7 @@ SystemFactory = Callable[[Resources], MemorySystem | OracleSystem]
 
 @contextmanager
 def open_system(scheme: SystemFactory, resources: Resources) -> Iterator[MemorySystem | OracleSystem]:
-    """An empty memory of that scheme; released at the end, if it has something to release."""
+    """Create an empty memory and close it at the end, if it has a `close` method."""
     memory = scheme(resources)
     try:
         yield memory
@@ -90,28 +102,31 @@ def open_system(scheme: SystemFactory, resources: Resources) -> Iterator[MemoryS
 def recall_memories(
     memory: MemorySystem | OracleSystem, question: Question, k: int
 ) -> Sequence[RetrievedMemory]:
-    """As anyone is asked; a control of the experiment (`oracle`, `wrong`) is told the gold as well."""
-    if hasattr(memory, "recall_knowing"):
-        return cast("OracleSystem", memory).recall_knowing(question, k)
+    """Recall from a memory system, or with the gold from an oracle system (`oracle`, `wrong`)."""
+    if hasattr(memory, "recall_with_gold"):
+        return cast("OracleSystem", memory).recall_with_gold(question, k)
     return memory.recall(question.text, k, question.at)
 
 
-def count_read(memory: MemorySystem | OracleSystem, found: Sequence[RetrievedMemory], most: int) -> int:
-    """How many of them a reader is given: the first `most`, or all of a memory that is read whole."""
-    return len(found) if getattr(memory, "whole", False) else min(most, len(found))
+def count_read(memory: MemorySystem | OracleSystem, memories: Sequence[RetrievedMemory], limit: int) -> int:
+    """How many memories the reader is given: at most `most`, or all of a system that returns everything."""
+    return len(memories) if getattr(memory, "returns_everything", False) else min(limit, len(memories))
 
 
-def reader_texts(found: Iterable[RetrievedMemory], items: Iterable[HistoryItem]) -> list[str]:
-    """What a reader is given of them: a turn that came back as it was told names its speakers."""
-    named = {item.text: item.text_with_speakers for item in items}
-    return [named.get(each.text, each.text) for each in found]
+def reader_texts(memories: Iterable[RetrievedMemory], items: Iterable[HistoryItem]) -> list[str]:
+    """The texts for the reader; turns recalled verbatim get speaker labels."""
+    labelled = {item.text: item.text_with_speakers for item in items}
+    return [labelled.get(each.text, each.text) for each in memories]
 
 
 def top_items(
     items: Sequence[HistoryItem], scores: npt.NDArray[np.floating], k: int
 ) -> list[RetrievedMemory]:
-    """At most k, best first."""
+    """The k items with the highest scores; of equal scores the earlier item first."""
     import numpy as np
 
     order = np.argsort(-scores, kind="stable")[:k].tolist()
-    return [RetrievedMemory(items[place].text, (items[place].id,), float(scores[place])) for place in order]
+    return [
+        RetrievedMemory(items[position].text, (items[position].id,), float(scores[position]))
+        for position in order
+    ]

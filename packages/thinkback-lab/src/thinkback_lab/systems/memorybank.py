@@ -1,13 +1,13 @@
-"""MemoryBank, the memory of SiliconFriend (Zhong et al. 2023): raw turns, daily summaries, and forgetting.
+"""MemoryBank, the memory of SiliconFriend (Zhong et al. 2023): raw turns, daily summaries and forgetting.
 
-A memory's retention follows Ebbinghaus, R = exp(-t/S): t is the time in days since it was made or last
-recalled, S starts at 1 and grows by 1 with each recall. Turns and summaries are found by cosine.
+Retention follows Ebbinghaus: R = exp(-t/S), with t the days since a memory was made or last recalled, and S
+starting at 1 and growing by 1 with each recall. Turns and summaries are found by cosine.
 
-The paper's own code computes exp(-t / 5*S), which is exp(-(t/5) S): what was recalled often is forgotten
-first. It then deletes a memory for good with the probability 1 - R, by a random number. We do what the paper
-says instead, and draw no lots: a score loses up to half of itself as R falls. (R as the only weight would
-leave nothing but the last day: after a week it is 0.001.) The user's portrait and the global summary, which
-stand in every prompt and are never searched, are left out.
+The paper's code computes exp(-t / 5*S), that is exp(-(t/5) S), so that often recalled memories are forgotten
+first, and then deletes memories at random with probability 1 - R. We follow the paper instead, without
+randomness: a score loses up to half of itself as R falls. (As the only weight, R would leave nothing but the
+last day: after a week it is 0.001.) The user portrait and the global summary, which are in every prompt and
+never searched, are omitted.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from thinkback_lab.systems.summaries import summarise_items
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-RETENTION_WEIGHT = 0.5  # how much of a score is lost when nothing is retained
+RETENTION_WEIGHT = 0.5  # share of a score that is lost when nothing is retained
 _ONE_DAY = timedelta(days=1)
 
 
 @dataclass(slots=True)
 class MemoryTrace:
-    """One memory and how well it is kept: a recall changes it."""
+    """One memory and its retention; a recall strengthens it."""
 
     text: str
     sources: tuple[str, ...]
@@ -50,7 +50,7 @@ class MemoryTrace:
 
 
 class MemoryBank:
-    """A day is summed up when something is asked after more of it was told."""
+    """A day is summarised when a question is asked after items were added to it."""
 
     def __init__(self, resources: Resources) -> None:
         self._kit = resources
@@ -59,7 +59,7 @@ class MemoryBank:
         self._summaries: dict[date, MemoryTrace] = {}
         self._unsummarised: set[date] = set()
 
-    def tell(self, items: Sequence[HistoryItem]) -> None:
+    def add_items(self, items: Sequence[HistoryItem]) -> None:
         if not items:
             return
         vectors = self._kit.embedder.embed([item.text for item in items])
@@ -73,16 +73,16 @@ class MemoryBank:
         traces = [*self._turns, *(self._summaries[day] for day in sorted(self._summaries))]
         if not traces:
             return []
-        (asked,) = self._kit.embedder.embed([question])
-        cosine = np.maximum(np.stack([trace.vector for trace in traces]) @ asked, 0.0)
-        kept = np.array([trace.retention(at) for trace in traces])
-        scores = cosine * (1 - RETENTION_WEIGHT + RETENTION_WEIGHT * kept)
+        (vector,) = self._kit.embedder.embed([question])
+        cosine = np.maximum(np.stack([trace.vector for trace in traces]) @ vector, 0.0)
+        retention = np.array([trace.retention(at) for trace in traces])
+        scores = cosine * (1 - RETENTION_WEIGHT + RETENTION_WEIGHT * retention)
         order = np.argsort(-scores, kind="stable")[:k].tolist()
-        for place in order:
-            traces[place].recalled(at)
+        for position in order:
+            traces[position].strengthen(at)
         return [
-            RetrievedMemory(traces[place].text, traces[place].sources, float(scores[place]))
-            for place in order
+            RetrievedMemory(traces[position].text, traces[position].sources, float(scores[position]))
+            for position in order
         ]
 
     def _summarise_days(self) -> None:

@@ -1,4 +1,13 @@
-"""PerLTQA's retrieval: memory classification and re-ranking over BM25."""
+"""PerLTQA's retrieval over BM25: with and without memory classification, or one type of memory alone.
+
+With classification, k memories of each type are taken and ranked again (Eq. 3):
+
+  s' = 0.5 P(type of the memory | question) + 0.5 sigmoid(s)
+
+BM25 scores are not bounded, so sigmoid(s) is nearly 1 for any good match, and the classification decides.
+That is the paper's equation, and we keep it. Classifiers (Eq. 1, table 4): the one thinkback ships; logistic
+regression on hashed n-grams, in place of the paper's BERT; and a language model, with or without examples.
+"""
 
 from __future__ import annotations
 
@@ -26,23 +35,23 @@ from thinkback_lab.systems.interface import (
 
 MEMORY_TYPES: tuple[MemoryType, MemoryType] = ("episodic", "semantic")
 _EXAMPLES = files("thinkback_lab.systems").joinpath("classify_examples.jsonl")
-_FEW_SHOT_COUNT = 8  # examples in the few-shot prompt: two of each kind in each language
+_FEW_SHOT_COUNT = 8  # two of each type in each language
 _FEATURES = 2**15
 
 
 def memory_type(kind: Kind) -> MemoryType:
-    """The half of memory that a kind of item belongs to."""
+    """The type of memory that a kind belongs to."""
     return "episodic" if kind in EPISODIC_KINDS else "semantic"
 
 
 def load_examples() -> list[tuple[str, MemoryType]]:
-    """Questions written by hand, English and Chinese, the same number of each kind."""
+    """Handwritten questions in English and Chinese, balanced by type."""
     lines = [json.loads(line) for line in _EXAMPLES.read_text("utf-8").splitlines()]
     return [(line["question"], line["kind"]) for line in lines]
 
 
 class ShippedClassifier:
-    """What `Memory.kinds` says with this embedder."""
+    """The classifier that thinkback ships, with this embedder."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -53,21 +62,21 @@ class ShippedClassifier:
         return self._model.classify(question, vector, self._embedder.name)
 
     def __call__(self, question: str) -> Mapping[MemoryType, float]:
-        likely = self.kinds(question)
+        probabilities = self.kinds(question)
         return {
-            "episodic": sum(likely[kind] for kind in EPISODIC_KINDS),
-            "semantic": sum(likely[kind] for kind in SEMANTIC_KINDS),
+            "episodic": sum(probabilities[kind] for kind in EPISODIC_KINDS),
+            "semantic": sum(probabilities[kind] for kind in SEMANTIC_KINDS),
         }
 
 
 class TrainedClassifier:
-    """Logistic regression on words and pairs of words, and on runs of one to four characters."""
+    """Logistic regression on word unigrams and bigrams, and on character n-grams of length 1 to 4."""
 
     def __init__(self, questions: Iterable[tuple[str, MemoryType]]) -> None:
-        told = list(questions)
-        if len({kind for _, kind in told}) < len(MEMORY_TYPES):
-            raise LabError("a classifier is trained on questions of both kinds, semantic and episodic")
-        self._model = _pipeline().fit([text for text, _ in told], [kind for _, kind in told])
+        examples = list(questions)
+        if len({kind for _, kind in examples}) < len(MEMORY_TYPES):
+            raise LabError("a classifier needs questions of both types, semantic and episodic")
+        self._model = _pipeline().fit([text for text, _ in examples], [kind for _, kind in examples])
 
     def __call__(self, question: str) -> Mapping[MemoryType, float]:
         (row,) = self._model.predict_proba([question])
@@ -75,7 +84,7 @@ class TrainedClassifier:
 
 
 class LLMClassifier:
-    """A language model's word for it; `shots` are shown first, if there are any."""
+    """A language model as classifier; `shots` are shown as examples."""
 
     def __init__(self, llm: LLM, shots: Iterable[tuple[str, MemoryType]] = ()) -> None:
         self._llm = llm
@@ -86,17 +95,17 @@ class LLMClassifier:
             prompt = render("classify_few", examples=self._shots, question=question)
         else:
             prompt = render("classify_zero", question=question)
-        said = self._llm.complete([Message("user", prompt)], max_tokens=8).text.casefold()
-        named = [kind for kind in MEMORY_TYPES if kind in said]
-        if len(named) != 1:
+        reply = self._llm.complete([Message("user", prompt)], max_tokens=8).text.casefold()
+        mentioned = [kind for kind in MEMORY_TYPES if kind in reply]
+        if len(mentioned) != 1:
             return dict.fromkeys(MEMORY_TYPES, 0.5)
-        return {kind: float(kind == named[0]) for kind in MEMORY_TYPES}
+        return {kind: float(kind == mentioned[0]) for kind in MEMORY_TYPES}
 
 
 def few_shot_examples() -> list[tuple[str, MemoryType]]:
-    """A few of the examples, spread evenly over both languages and kinds."""
-    told = load_examples()
-    return told[:: len(told) // _FEW_SHOT_COUNT][:_FEW_SHOT_COUNT]
+    """A few examples, balanced over languages and types."""
+    examples = load_examples()
+    return examples[:: len(examples) // _FEW_SHOT_COUNT][:_FEW_SHOT_COUNT]
 
 
 def _pipeline() -> Any:
@@ -118,25 +127,30 @@ ALPHA = BETA = 0.5
 
 
 class ClassifiedRetrieval:
-    """k from each half, then the equation above. By default the run's classifier, or one of the examples."""
+    """k memories of each type, ranked by Eq. 3. Default classifier: the run's, or one trained on the
+    examples.
+    """
 
     def __init__(self, resources: Resources, classifier: TypeClassifier | None = None) -> None:
         self._classify = classifier or resources.classifier or _example_classifier()
         self._bm25 = BM25(resources)
         self._halves: dict[str, MemoryType] = {}
 
-    def tell(self, items: Sequence[HistoryItem]) -> None:
-        self._bm25.tell(items)
+    def add_items(self, items: Sequence[HistoryItem]) -> None:
+        self._bm25.add_items(items)
         self._halves.update((item.id, memory_type(item.kind)) for item in items)
 
     def recall(self, question: str, k: int, at: datetime) -> list[RetrievedMemory]:
         probability = self._classify(question)
-        every = self._bm25.recall(question, len(self._halves), at)
-        of_each = {kind: [found for found in every if self._half(found) == kind][:k] for kind in MEMORY_TYPES}
+        ranked_by_bm25 = self._bm25.recall(question, len(self._halves), at)
+        of_each = {
+            kind: [found for found in ranked_by_bm25 if self._half(found) == kind][:k]
+            for kind in MEMORY_TYPES
+        }
         ranked = [
             (ALPHA * probability[kind] + BETA * _sigmoid(found.score), found)
-            for kind, chosen in of_each.items()
-            for found in chosen
+            for kind, memories in of_each.items()
+            for found in memories
         ]
         ranked.sort(key=lambda each: (-each[0], -each[1].score))
         return [replace(found, score=score) for score, found in ranked[:k]]
@@ -148,12 +162,12 @@ class ClassifiedRetrieval:
 class SingleTypeRetrieval:
     """BM25 over semantic or episodic memory alone."""
 
-    def __init__(self, resources: Resources, kept: MemoryType) -> None:
+    def __init__(self, resources: Resources, wanted_type: MemoryType) -> None:
         self._bm25 = BM25(resources)
-        self._kept = kept
+        self._kept = wanted_type
 
-    def tell(self, items: Sequence[HistoryItem]) -> None:
-        self._bm25.tell([item for item in items if memory_type(item.kind) == self._kept])
+    def add_items(self, items: Sequence[HistoryItem]) -> None:
+        self._bm25.add_items([item for item in items if memory_type(item.kind) == self._kept])
 
     def recall(self, question: str, k: int, at: datetime) -> list[RetrievedMemory]:
         return self._bm25.recall(question, k, at)
@@ -170,7 +184,9 @@ def episodic_only(resources: Resources) -> SingleTypeRetrieval:
 
 
 def perltqa_variant(argument: str) -> SystemFactory:
-    """`perltqa:plain` does not classify; `shipped` does as thinkback, `zero` and `few` by the run's model."""
+    """Make a variant: `plain` (no classification), `shipped` (thinkback's classifier), `zero` or `few` (the
+    run's model).
+    """
     variants: dict[str, SystemFactory] = {
         "plain": BM25,
         "shipped": lambda kit: ClassifiedRetrieval(kit, ShippedClassifier(kit.embedder)),
@@ -178,7 +194,7 @@ def perltqa_variant(argument: str) -> SystemFactory:
         "few": lambda kit: ClassifiedRetrieval(kit, LLMClassifier(_required_llm(kit), few_shot_examples())),
     }
     if argument not in variants:
-        raise LabError(f"perltqa:{argument}: there are {', '.join(variants)}")
+        raise LabError(f"perltqa:{argument}: choose from {', '.join(variants)}")
     return variants[argument]
 
 
@@ -189,7 +205,7 @@ def _example_classifier() -> TrainedClassifier:
 
 def _required_llm(resources: Resources) -> LLM:
     if resources.llm is None:
-        raise LabError("this way of classifying asks a language model: give the run one with --llm")
+        raise LabError("this classifier needs a language model: give --llm")
     return resources.llm
 
 

@@ -1,9 +1,9 @@
-"""Memory systems by name: the laboratory's own, those of installed packages, and anybody's file.
+"""Memory systems by name: built-in ones, those of installed packages, and those in files.
 
-bm25, last:20                        a name below; some take an argument
-mylab.memories:Newest                an importable object
-newest.py:Newest                     an object in a file
-newest                               an entry point of the group `thinkback_lab.systems`
+bm25, last:20              a name below; some take an argument
+mylab.memories:Newest      an importable object
+newest.py:Newest           an object in a file
+newest                     an entry point of the group `thinkback_lab.systems`
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from thinkback_lab.systems.baselines import (
     WrongRetrieval,
     last_turns,
 )
+from thinkback_lab.systems.dialogue_simulation import FuzzyOriginal
 from thinkback_lab.systems.external import check_system
-from thinkback_lab.systems.fuzzy_original import FuzzyOriginal
 from thinkback_lab.systems.interface import SystemFactory
 from thinkback_lab.systems.memorybank import MemoryBank
 from thinkback_lab.systems.perltqa import (
@@ -50,54 +50,59 @@ ENTRY_POINT_GROUP = "thinkback_lab.systems"
 
 @dataclass(frozen=True, slots=True)
 class SystemEntry:
-    """One memory system of the laboratory; `argued` makes it from what stands after the colon."""
+    """A built-in memory system; `with_argument` makes it from the text after the colon."""
 
     factory: SystemFactory
     description: str
     with_argument: Callable[[str], SystemFactory] | None = None
-    argument: str = ""  # what may stand there, in a word
+    argument: str = ""  # placeholder of the argument in help texts
 
 
 SYSTEMS: dict[str, SystemEntry] = {
     "none": SystemEntry(NoMemory, "no memory at all"),
-    "raw": SystemEntry(RawTurns, "raw turns by cosine over the whole bank: TiM's baseline"),
+    "raw": SystemEntry(RawTurns, "raw turns by cosine, exhaustive search: TiM's baseline"),
     "bm25": SystemEntry(BM25, "raw turns by BM25 on English stems, Chinese characters and pairs"),
     "dense": SystemEntry(dense_system, "thinkback by cosine alone, thoughts and turns"),
-    "full": SystemEntry(NewestFirst, "the full context, given whole"),
-    "last": SystemEntry(
-        last_turns(), f"the last turns ({DEFAULT_LAST_TURNS} of them), given whole", last_turns, "N"
-    ),
+    "full": SystemEntry(NewestFirst, "the full history"),
+    "last": SystemEntry(last_turns(), f"the last N turns (default {DEFAULT_LAST_TURNS})", last_turns, "N"),
     "memorybank": SystemEntry(MemoryBank, "SiliconFriend: turns, daily summaries, Ebbinghaus' retention"),
     "summary": SystemEntry(
         session_summaries(),
-        "a summary of each session that is over, then the turns of this one",
+        "a summary of each past session in N sentences, and the turns of the current one",
         session_summaries,
         "N",
     ),
     "scm": SystemEntry(
         SCM, "Self-Controlled Memory: a controller, relevance and recency, the last turn always"
     ),
-    "fuzzy-original": SystemEntry(FuzzyOriginal, "seed 003 as described, its faults kept"),
+    "fuzzy-original": SystemEntry(
+        FuzzyOriginal, "fuzzy retrieval of llm-dialogue-simulation as described, with its faults"
+    ),
     "tim": SystemEntry(
-        tim_variant(), "Think-in-Memory as in a paper: 002 unless 000 or 001 is said", tim_variant, "PAPER"
+        tim_variant(),
+        "Think-in-Memory as in a paper: 002 (arXiv, default), 000 (EMNLP) or 001 (ACL)",
+        tim_variant,
+        "PAPER",
     ),
     "perltqa": SystemEntry(
         ClassifiedRetrieval,
-        "BM25, k of each kind, ranked by classification; plain: without it; shipped: by thinkback's own;"
-        " zero, few: by the model",
+        "BM25, k of each type, ranked by classification; plain: without it; "
+        "shipped: by thinkback's classifier; zero, few: by the model",
         perltqa_variant,
         "plain|shipped|zero|few",
     ),
-    "semantic": SystemEntry(semantic_only, "BM25 over profile, relationships and knowledge alone"),
-    "episodic": SystemEntry(episodic_only, "BM25 over events and dialogues alone"),
+    "semantic": SystemEntry(semantic_only, "BM25 over profile, relationships and knowledge only"),
+    "episodic": SystemEntry(episodic_only, "BM25 over events and dialogues only"),
     "oracle": SystemEntry(GoldRetrieval, "correct retrieval: the gold itself"),
     "wrong": SystemEntry(WrongRetrieval, "incorrect retrieval: the best by BM25 that is not gold"),
-    "thinkback": SystemEntry(ThinkbackSystem, "ours, with the run's preset", with_preset, "PRESET"),
+    "thinkback": SystemEntry(
+        ThinkbackSystem, "thinkback, with the run's preset or the given one", with_preset, "PRESET"
+    ),
 }
 
 
 def find_system(spec: str) -> SystemFactory:
-    """The scheme of that name; a LabError lists what exists."""
+    """Resolve a spec to a system factory; raises LabError with the known names."""
     name, colon, rest = spec.partition(":")
     if entry := SYSTEMS.get(name):
         return _make_registered(name, entry, rest if colon else None)
@@ -106,11 +111,11 @@ def find_system(spec: str) -> SystemFactory:
         return _get_attribute(_load_module(module, spec), attribute, spec)
     if installed := [point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name == spec]:
         return _check_callable(_load_entry_point(installed[0]), spec)
-    raise LabError(f"no scheme {spec!r}: {_list_known()}")
+    raise LabError(f"unknown scheme {spec!r}: {_list_known()}")
 
 
 def describe_systems() -> dict[str, str]:
-    """Every name of the laboratory's own, with its argument if it takes one, and what it is."""
+    """Names (with argument placeholders) and descriptions of the built-in systems."""
     return {
         f"{name}[:{entry.argument}]" if entry.with_argument else name: entry.description
         for name, entry in SYSTEMS.items()
@@ -123,7 +128,7 @@ def _make_registered(name: str, entry: SystemEntry, argument: str | None) -> Sys
     if entry.with_argument is None:
         raise LabError(f"{name}:{argument}: {name} takes no argument")
     if not argument:
-        raise LabError(f"{name}: gives no argument after the colon: {entry.argument} may stand there")
+        raise LabError(f"{name}: missing argument {entry.argument} after the colon")
     return entry.with_argument(argument)
 
 
@@ -134,28 +139,31 @@ def _load_module(name: str, spec: str) -> ModuleType:
         raise
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-            raise LabError(f"no scheme {spec!r}: there is no module {error.name}; {_list_known()}") from error
+            raise LabError(
+                f"unknown scheme {spec!r}: there is no module {error.name}; {_list_known()}"
+            ) from error
         raise LabError(f"{spec}: {name} needs {error.name}, which is not installed") from error
-    except Exception as error:  # a stranger's file may fail in any way
+    except Exception as error:  # foreign code may fail in any way
         raise LabError(f"{spec}: {name} cannot be imported: {type(error).__name__}: {error}") from error
 
 
 def _load_entry_point(point: EntryPoint) -> object:
     try:
         return point.load()
-    except Exception as error:  # as any stranger's
+    except Exception as error:  # foreign code may fail in any way
         raise LabError(f"{point.name}: {point.value} cannot be loaded: {error}") from error
 
 
 def _load_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise LabError(f"{path}: no such file; {_list_known()}")
-    name = f"scheme_{path.stem}_{sha256(str(path.resolve()).encode()).hexdigest()[:8]}"  # no other module's
+    digest = sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    name = f"scheme_{path.stem}_{digest}"  # unique: must not replace another module
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise LabError(f"{path}: not a Python file")
     module = module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
+    sys.modules[name] = module  # dataclasses look up their module
     try:
         spec.loader.exec_module(module)
     except BaseException:
@@ -173,10 +181,13 @@ def _get_attribute(module: ModuleType, name: str, spec: str) -> SystemFactory:
 
 def _check_callable(scheme: object, spec: str) -> SystemFactory:
     if not callable(scheme):
-        raise LabError(f"{spec}: {type(scheme).__name__} is not callable: a scheme takes a Kit")
+        raise LabError(
+            f"{spec}: {type(scheme).__name__} is not callable: expected a callable that takes Resources"
+        )
     return check_system(scheme, spec)
 
 
 def _list_known() -> str:
     installed = sorted(point.name for point in entry_points(group=ENTRY_POINT_GROUP))
-    return f"there are {', '.join([*describe_systems(), *installed])}; or name an object as module:Name or file.py:Name"
+    names = ", ".join([*describe_systems(), *installed])
+    return f"choose from {names}; or give an object as module:Name or file.py:Name"

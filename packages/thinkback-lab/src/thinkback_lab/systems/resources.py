@@ -1,4 +1,4 @@
-"""The embedder of a run: each text is embedded once, whichever schemes and threads ask for it."""
+"""Shared resources of a run: models loaded once, and an embedder that embeds each text once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from thinkback import Embedder, Memory
 from thinkback_lab.harness import IN_MEMORY, Setup
+from thinkback_lab.llms import resolve_llm
 from thinkback_lab.systems.interface import Resources, TypeClassifier
 
 if TYPE_CHECKING:
@@ -21,9 +22,10 @@ _WARM_UP_TEXT = "I warm up. 我在热身。"
 
 
 class CachingEmbedder:
-    """Another embedder, and every row it gave so far; unbounded, for the texts of one run fit in memory.
+    """Caches all vectors of another embedder; unbounded, because the texts of one run fit into memory.
 
-    What is new in a call goes on as one batch. A text that another thread is embedding is waited for.
+    New texts of a call are embedded as one batch. Thread-safe: a text that another thread is embedding is
+    waited for.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -49,8 +51,8 @@ class CachingEmbedder:
         if new:
             self._fill(new)
         out = np.empty((len(texts), self.dim), dtype=np.float32)
-        for place, row in enumerate(rows):
-            out[place] = row.result()
+        for position, row in enumerate(rows):
+            out[position] = row.result()
         return out
 
     def _fill(self, new: dict[str, Future[Row]]) -> None:
@@ -67,9 +69,9 @@ class CachingEmbedder:
 
 
 def load_resources(setup: Setup, classifier: TypeClassifier | None = None) -> Resources:
-    """What the schemes of a run share: models are loaded here, and only here."""
-    memory = Memory.open(IN_MEMORY, llm=setup.llm, embedder=setup.embedder, background=False)
-    memory.store.close()  # not the memory itself: with it, its models' connections would close
+    """Load the models that the systems of a run share."""
+    memory = Memory.open(IN_MEMORY, llm=resolve_llm(setup.llm), embedder=setup.embedder, background=False)
+    memory.store.close()  # close the store only: `memory.close()` would also close the shared models
     shared = CachingEmbedder(memory.embedder)
     shared.embed([_WARM_UP_TEXT])
     return Resources(shared, memory.llm, setup, classifier)

@@ -1,4 +1,9 @@
-"""Summaries of sessions, by a language model or by extracted sentences."""
+"""Summaries of sessions, by a language model or by extracted sentences.
+
+A summary is scored only for the items it retells: the items of its extracted sentences, or those that share
+at least a third of their words with a model's summary. Otherwise the summary of a day would be correct about
+everything of that day.
+"""
 
 from __future__ import annotations
 
@@ -25,24 +30,26 @@ class Summary:
     sources: tuple[str, ...]
 
 
-def summarise_items(items: Sequence[HistoryItem], llm: LLM | None, most: int = DEFAULT_SENTENCES) -> Summary:
-    """At most so many sentences of what these items say."""
-    return _extract_summary(items, most) if llm is None else _write_summary(items, llm)
+def summarise_items(
+    items: Sequence[HistoryItem], llm: LLM | None, max_sentences: int = DEFAULT_SENTENCES
+) -> Summary:
+    """Summarise items in at most `most` sentences."""
+    return _extract_summary(items, max_sentences) if llm is None else _write_summary(items, llm)
 
 
-def _extract_summary(items: Sequence[HistoryItem], most: int) -> Summary:
-    """The sentences whose words are used most in all of it, in the order they were said."""
-    told = [(sentence, item.id) for item in items for sentence in split_sentences(item.text)]
-    used = Counter(word for sentence, _ in told for word in set(tokenize(sentence)))
+def _extract_summary(items: Sequence[HistoryItem], max_sentences: int) -> Summary:
+    """The sentences with the most frequent words, in their original order."""
+    candidates = [(sentence, item.id) for item in items for sentence in split_sentences(item.text)]
+    used = Counter(word for sentence, _ in candidates for word in set(tokenize(sentence)))
 
     def weight(place: int) -> float:
-        distinct = set(tokenize(told[place][0]))
-        return sum(used[word] for word in distinct) / (len(distinct) + 3)  # a bare "Yes." tells little
+        distinct = set(tokenize(candidates[place][0]))
+        return sum(used[word] for word in distinct) / (len(distinct) + 3)  # penalises very short sentences
 
-    chosen = sorted(sorted(range(len(told)), key=lambda place: -weight(place))[:most])
+    selected = sorted(sorted(range(len(candidates)), key=lambda place: -weight(place))[:max_sentences])
     return Summary(
-        " ".join(told[place][0] for place in chosen),
-        tuple(dict.fromkeys(told[place][1] for place in chosen)),
+        " ".join(candidates[place][0] for place in selected),
+        tuple(dict.fromkeys(candidates[place][1] for place in selected)),
     )
 
 
@@ -51,44 +58,46 @@ def _write_summary(items: Sequence[HistoryItem], llm: LLM) -> Summary:
     text = llm.complete(
         [Message("user", render("summarise", dialogue=dialogue))], max_tokens=200
     ).text.strip()
-    held = set(tokenize(text))
+    summary_words = set(tokenize(text))
     return Summary(
         text,
         tuple(
-            item.id for item in items if _shared_ratio(set(tokenize(item.text)), held) >= _MIN_SHARED_WORDS
+            item.id
+            for item in items
+            if _shared_ratio(set(tokenize(item.text)), summary_words) >= _MIN_SHARED_WORDS
         ),
     )
 
 
-def _shared_ratio(told: set[str], held: set[str]) -> float:
-    return len(told & held) / len(told) if told else 0.0
+def _shared_ratio(words: set[str], others: set[str]) -> float:
+    return len(words & others) / len(words) if words else 0.0
 
 
 SESSION_SENTENCES = 6
 
 
 class SessionSummaries:
-    """Of the newest session first."""
+    """Summaries of past sessions, newest first, and then the turns of the current one."""
 
-    whole = True
+    returns_everything = True
 
-    def __init__(self, resources: Resources, most: int = SESSION_SENTENCES) -> None:
-        self._llm, self._most = resources.llm, most
+    def __init__(self, resources: Resources, max_sentences: int = SESSION_SENTENCES) -> None:
+        self._llm, self._most = resources.llm, max_sentences
         self._sessions: dict[str, list[HistoryItem]] = {}
-        self._summaries: dict[tuple[str, int], Summary] = {}  # of a session with so many items
+        self._summaries: dict[tuple[str, int], Summary] = {}  # by session and number of items
 
-    def tell(self, items: Sequence[HistoryItem]) -> None:
+    def add_items(self, items: Sequence[HistoryItem]) -> None:
         for item in items:
             self._sessions[item.session] = [*self._sessions.pop(item.session, ()), item]
 
     def recall(self, question: str, k: int, at: datetime) -> list[RetrievedMemory]:
         if not self._sessions:
             return []
-        *over, now = self._sessions
-        summed = [self._summarise_session(session) for session in over[::-1]]
-        turns = self._sessions[now][::-1]
+        *past, current = self._sessions
+        summaries = [self._summarise_session(session) for session in past[::-1]]
+        turns = self._sessions[current][::-1]
         return [
-            *(RetrievedMemory(each.text, each.sources) for each in summed if each.text),
+            *(RetrievedMemory(each.text, each.sources) for each in summaries if each.text),
             *(RetrievedMemory(item.text, (item.id,)) for item in turns),
         ]
 
@@ -101,9 +110,9 @@ class SessionSummaries:
 
 
 def session_summaries(argument: str = str(SESSION_SENTENCES)) -> SystemFactory:
-    """`summary:3`: three sentences a session."""
+    """Make a system with N sentences per session (`summary:3`)."""
     if not argument.isascii() or not argument.isdigit() or int(argument) < 1:
         raise LabError(
-            f"summary:{argument}: say how many sentences a session, as in summary:{SESSION_SENTENCES}"
+            f"summary:{argument}: give the number of sentences per session, as in summary:{SESSION_SENTENCES}"
         )
     return lambda kit: SessionSummaries(kit, int(argument))

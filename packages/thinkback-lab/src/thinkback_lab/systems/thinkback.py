@@ -1,7 +1,7 @@
-"""thinkback itself: every item is remembered and thought over, then recalled at the question's time.
+"""thinkback as a memory system: every item is remembered with post-think, then recalled at the question's
+time.
 
-A thought counts through the turns it was drawn from. Each case has a database of its own in memory; the
-models are the run's.
+A thought is scored through its source turns. Each case has its own in-memory database.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from thinkback_lab.cases import HistoryItem
 from thinkback_lab.harness import IN_MEMORY, ManualClock
 from thinkback_lab.systems.interface import Resources, RetrievedMemory, SystemFactory
 
-# Cosine alone over thoughts and turns, the space searched whole; what matters, matters from thinkback's own
-# threshold for cosines: thoughts come before turns, so without one they would take every place.
+# Cosine alone over thoughts and turns, with exhaustive search. The threshold is thinkback's own for cosines:
+# thoughts rank before turns, so without one they would take every place.
 DENSE_PRESET = Preset(
     name="dense",
     cosine=1.0,
@@ -29,12 +29,12 @@ DENSE_PRESET = Preset(
 
 
 class ThinkbackSystem:
-    """A `Memory` on a clock that stands where the story is."""
+    """A `Memory` whose clock follows the history."""
 
     def __init__(self, resources: Resources, preset: Preset | str | None = None) -> None:
         self._embedder = resources.embedder
         self._clock = ManualClock()
-        self._ids: dict[int, str] = {}  # turn -> item
+        self._ids: dict[int, str] = {}  # turn id -> item id
         self.memory = Memory.open(
             IN_MEMORY,
             llm=resources.llm,
@@ -45,9 +45,9 @@ class ThinkbackSystem:
             clock=self._clock,
         )
 
-    def tell(self, items: Sequence[HistoryItem]) -> None:
-        """Each item is remembered and thought over at its own time, as in a life."""
-        self._embedder.embed([item.text for item in items])  # ahead of time: one batch is quicker than many
+    def add_items(self, items: Sequence[HistoryItem]) -> None:
+        """Remember each item at its own time, with post-think."""
+        self._embedder.embed([item.text for item in items])  # one batch is faster than many
         for item in items:
             self._clock.now = item.at
             turn = self.memory.remember(
@@ -73,15 +73,15 @@ class ThinkbackSystem:
 
 
 def with_preset(name: str) -> SystemFactory:
-    """`thinkback:fading` and the like: the preset of that name, whatever the run's."""
+    """Make a system with a fixed preset (`thinkback:fading`)."""
     return lambda kit: ThinkbackSystem(kit, name)
 
 
 def dense_system(resources: Resources) -> ThinkbackSystem:
-    """thinkback with meaning alone: what its words add is the difference to this."""
+    """thinkback by cosine alone, to measure what lexical search adds."""
     return ThinkbackSystem(resources, DENSE_PRESET)
 
 
 def _source_turns(thought: Thought | None, ref: int) -> tuple[int, ...]:
-    """The turns behind a memory: a thought's sources, or the raw turn itself."""
+    """Source turns of a thought, or the raw turn itself."""
     return (ref,) if thought is None else tuple(source.turn for source in thought.sources)

@@ -1,22 +1,21 @@
-"""Think-in-Memory as in each paper: `tim:002` (the first), `tim:000`, `tim:001`, on thinkback's thoughts.
+"""Think-in-Memory as in each paper, on thinkback's thoughts: `tim:002` (arXiv), `tim:000` (EMNLP), `tim:001`
+(ACL).
 
-What all three share: thoughts are drawn from each turn, the random R of H(x) = argmax([xR; -xR]) puts them
-into groups, and a question is compared by cosine with the thoughts of its own group and no other.
+In all three, thoughts are extracted from each turn, a random R in H(x) = argmax([xR; -xR]) assigns them to
+groups, and a question is compared by cosine with the thoughts of its own group only.
 
-| | 002 | 000 | 001 |
+| | 002 (arXiv) | 000 (EMNLP) | 001 (ACL) |
 |---|---|---|---|
-| memory | thoughts alone | thoughts, and the bank of raw turns | the same |
-| a thought's group is that of | its own embedding | its turn's embedding | its turn's embedding |
-| no relevant thought in the group | nothing is recalled | the bank, by cosine | the bank, by cosine |
-| a newer thought retires an older one | of its group | of its group | wherever it is (Algorithm 1) |
+| memory | thoughts | thoughts and raw turns | thoughts and raw turns |
+| a thought is hashed by | its own embedding | its turn's embedding | its turn's embedding |
+| no relevant thought in the group | recall nothing | raw turns by cosine | raw turns by cosine |
+| a new thought supersedes an old one | in its group | in its group | in any group (Algorithm 1) |
 
-Where the papers are silent: a thought is relevant (000, 001) from a cosine of 0.2, in 002 every thought of
-the group is; the bank is compared whole, for only the first stage hashes; R has so many columns that a
-group holds about 25 to 50. A knowledge note is a triple, hence a thought (Definition 2): it goes into the
-table as it is. Where we deviate: who is who is resolved in all three, as thinkback always does (only 001
-has it); retiring and merging are guarded, so that what one likes adds up, where Algorithm 1 would keep the
-last; the integrator (Eq. 7 of 000, Eq. 6 of 001), by which a model rewrites what was recalled, changes no
-retrieval and is left out.
+Not specified by the papers: the relevance threshold (cosine 0.2 in 000 and 001, none in 002), the search of
+raw turns (exhaustive), and the size of R (groups of about 25 to 50). Knowledge notes are triples, that is
+thoughts (Definition 2), and are added to the table unchanged. Deviations: entities are resolved in all three
+(only 001 does); superseding and merging are guarded, where Algorithm 1 would always keep the newest; the
+integrator (Eq. 7 of 000, Eq. 6 of 001) is omitted, because it does not change retrieval.
 """
 
 from __future__ import annotations
@@ -58,17 +57,17 @@ _TIM_PRESET = Preset(
 
 @dataclass(frozen=True, slots=True)
 class PaperVariant:
-    """In what the versions differ."""
+    """How the papers differ."""
 
     preset: Preset
     bank: bool
-    across_groups: bool  # whether a thought may retire one of another group
+    across_groups: bool  # a thought may supersede one of another group
     min_cosine: float = -1.0  # below every cosine
 
 
 @dataclass(frozen=True, slots=True)
 class ThoughtRow:
-    """A thought in the hash table: what it says, where it comes from, and whose embedding places it."""
+    """A thought in the hash table: text, source items, and the text whose embedding selects the group."""
 
     text: str
     sources: tuple[str, ...]
@@ -76,7 +75,7 @@ class ThoughtRow:
 
 
 class HashTable:
-    """The hash table: rows with their vectors and groups, and the R that made these."""
+    """Rows with their vectors and groups, and the matrix R."""
 
     def __init__(self, rows: Sequence[ThoughtRow], embed: Embed) -> None:
         self.rows = rows
@@ -85,21 +84,21 @@ class HashTable:
         self._matrix = random_matrix(keys.shape[1], len(rows))
         self.groups = hash_groups(keys, self._matrix)
 
-    def drop(self, places: Sequence[int]) -> None:
-        """These rows are in no group any more, so that no question finds them."""
-        self.groups[list(places)] = -1
+    def drop(self, positions: Sequence[int]) -> None:
+        """Remove rows from their groups, so that no question finds them."""
+        self.groups[list(positions)] = -1
 
-    def nearest(self, asked: Vectors, k: int, relevant: float) -> list[RetrievedMemory]:
-        """Stage 1, the question's group; stage 2, cosine inside it."""
-        (places,) = np.nonzero(self.groups == hash_groups(asked, self._matrix))
-        cosine = self._vectors[places] @ asked[0]
-        order = [at for at in np.argsort(-cosine, kind="stable").tolist() if cosine[at] >= relevant]
-        rows = [(self.rows[places[at]], float(cosine[at])) for at in order[:k]]
+    def nearest(self, query: Vectors, k: int, min_cosine: float) -> list[RetrievedMemory]:
+        """Stage 1: the question's group; stage 2: cosine within it."""
+        (positions,) = np.nonzero(self.groups == hash_groups(query, self._matrix))
+        cosine = self._vectors[positions] @ query[0]
+        order = [at for at in np.argsort(-cosine, kind="stable").tolist() if cosine[at] >= min_cosine]
+        rows = [(self.rows[positions[at]], float(cosine[at])) for at in order[:k]]
         return [RetrievedMemory(row.text, row.sources, score) for row, score in rows]
 
 
 class TiM:
-    """The table is made when it is asked for, anew after more was told."""
+    """The hash table is rebuilt lazily after items were added."""
 
     def __init__(self, resources: Resources, paper: PaperVariant) -> None:
         self._embed = resources.embedder.embed
@@ -109,14 +108,14 @@ class TiM:
         self._triples: list[ThoughtRow] = []
         self._table: HashTable | None = None
 
-    def tell(self, items: Sequence[HistoryItem]) -> None:
-        self.thinkback.tell([item for item in items if item.kind != "knowledge"])
+    def add_items(self, items: Sequence[HistoryItem]) -> None:
+        self.thinkback.add_items([item for item in items if item.kind != "knowledge"])
         self._triples += (
             ThoughtRow(item.text, (item.id,), item.text) for item in items if item.kind == "knowledge"
         )
         self._table = None
         if self._bank is not None:
-            self._bank.tell(items)
+            self._bank.add_items(items)
 
     def recall(self, question: str, k: int, at: datetime) -> list[RetrievedMemory]:
         table = self._table = self._table or self._build_table()
@@ -128,11 +127,11 @@ class TiM:
 
     def _build_table(self) -> HashTable:
         thoughts = self.thinkback.memory.thoughts(current=False)
-        every = HashTable([*map(self._row, thoughts), *self._triples], self._embed)
-        groups = {thought.id: group for thought, group in zip(thoughts, every.groups.tolist(), strict=False)}
-        held = self.current_ids(thoughts, groups)
-        every.drop([place for place, thought in enumerate(thoughts) if thought.id not in held])
-        return every
+        table = HashTable([*map(self._row, thoughts), *self._triples], self._embed)
+        groups = {thought.id: group for thought, group in zip(thoughts, table.groups.tolist(), strict=False)}
+        current = self.current_ids(thoughts, groups)
+        table.drop([position for position, thought in enumerate(thoughts) if thought.id not in current])
+        return table
 
     def _row(self, thought: Thought) -> ThoughtRow:
         (turn,) = self.thinkback.memory.store.turns(self.thinkback.memory.user, ids=[thought.last_turn])
@@ -142,18 +141,18 @@ class TiM:
         )
 
     def current_ids(self, thoughts: Sequence[Thought], groups: Mapping[int, int]) -> set[int]:
-        """What is current; and, in separate groups, what only a thought of another group retired."""
-        held = {thought.id for thought in thoughts if thought.current}
+        """Current thoughts; with separate groups also those superseded only by thoughts of other groups."""
+        ids = {thought.id for thought in thoughts if thought.current}
         for action in self.thinkback.memory.journal() if not self._paper.across_groups else ():
             if action.action == "supersede" and action.undone_by is None:
                 newer = {groups.get(thought.id) for thought in action.changed if thought.current}
                 older = [thought.id for thought in action.changed if not thought.current]
-                held |= {id_ for id_ in older if id_ in groups and groups[id_] not in newer}
-        return held
+                ids |= {id_ for id_ in older if id_ in groups and groups[id_] not in newer}
+        return ids
 
 
 def random_matrix(dim: int, rows: int) -> Vectors:
-    """R of shape (d, b/2), standard normal: b groups, so many that about 50 rows share two of them."""
+    """R of shape (d, b/2), standard normal, with so many groups b that two of them share about 50 rows."""
     columns = 1
     while columns * GROUP_SIZE < rows:
         columns *= 2
@@ -163,8 +162,8 @@ def random_matrix(dim: int, rows: int) -> Vectors:
 def hash_groups(vectors: Vectors, matrix: Vectors) -> Groups:
     """H(x) = argmax([xR; -xR]) of every row."""
     projected = vectors @ matrix
-    found: Groups = np.argmax(np.hstack([projected, -projected]), axis=1)
-    return found
+    groups: Groups = np.argmax(np.hstack([projected, -projected]), axis=1)
+    return groups
 
 
 PAPERS = {
@@ -175,7 +174,7 @@ PAPERS = {
 
 
 def tim_variant(argument: str = "002") -> SystemFactory:
-    """`tim:000`, `tim:001`, `tim:002`: the numbers of the seeds."""
+    """Make the variant of one paper: `tim:000`, `tim:001` or `tim:002`."""
     if argument not in PAPERS:
-        raise LabError(f"tim:{argument}: there are {', '.join(PAPERS)}")
+        raise LabError(f"tim:{argument}: choose from {', '.join(PAPERS)}")
     return lambda kit: TiM(kit, PAPERS[argument])

@@ -1,6 +1,6 @@
-"""The words of a text as the baselines count them: English stems, and of Chinese single characters and pairs.
+"""Tokens of the baselines: English stems, Chinese characters and character pairs.
 
-They are the laboratory's own, so that a baseline does not profit from thinkback's reading of a text.
+Independent of thinkback, so that no baseline profits from its text analysis.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ import snowballstemmer
 from thinkback_lab.text import CHINESE_RANGES, contains_chinese
 
 _TOKEN = re.compile(rf"[{CHINESE_RANGES}]+|[^\W_{CHINESE_RANGES}]+")
-_thread_state = local()  # a stemmer keeps its word while it works on it: one a thread
+_thread_state = local()  # a stemmer is not thread-safe
 
 
 def tokenize(text: str) -> list[str]:
-    """In order, repetitions kept; of 爱吃面 爱, 吃, 面, 爱吃 and 吃面."""
-    found: list[str] = []
+    """Tokens in order, with repetitions; 爱吃面 gives 爱, 吃, 面, 爱吃 and 吃面."""
+    tokens: list[str] = []
     for piece in _TOKEN.findall(text.casefold()):
         if contains_chinese(piece):
-            found += piece
-            found += (one + other for one, other in pairwise(piece))
+            tokens += piece
+            tokens += (one + other for one, other in pairwise(piece))
         else:
-            found.append(_stem(piece))
-    return found
+            tokens.append(_stem(piece))
+    return tokens
 
 
 @lru_cache(maxsize=100_000)

@@ -1,1 +1,1 @@
-"""The tables of the seeds in their own form, filled from finished runs, the papers' figures beside them."""
+"""The tables of the papers, filled from finished runs, with the published figures beside ours."""

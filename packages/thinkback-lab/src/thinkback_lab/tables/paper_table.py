@@ -1,4 +1,4 @@
-"""A table of a paper as a value: its own columns, rows that say where they come from, and what is missing."""
+"""A table of a paper: its columns, rows from the paper and from our runs, and what is missing."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 FROM_PAPER, FROM_RUN = "paper", "ours"
 EMPTY_CELL = "-"
 ANCHOR_MARK = "†"
-ANCHOR_NOTE = f"{ANCHOR_MARK} by anchors, no judge was asked: thinkback-lab judge RUN... --judge SPEC"
-NO_MODEL_NOTE = "without a model (LLM none) the first memory found stands for the answer"
+ANCHOR_NOTE = f"{ANCHOR_MARK} by anchors, without a judge: thinkback-lab judge RUN... --judge SPEC"
+NO_MODEL_NOTE = "without a model (LLM none) the first recalled memory counts as the answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class PaperTable:
-    """`missing` are lines that say what is not filled, and the command that would fill it."""
+    """A filled table; `missing` are lines with the commands that would fill empty cells."""
 
     name: str
     title: str
@@ -37,18 +37,18 @@ class PaperTable:
     rows: tuple[TableRow, ...]
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    text_columns: int = 1  # so many columns from the left are words, the others numbers
+    text_columns: int = 1  # leading columns with text; the others are numbers
 
     @property
     def filled(self) -> bool:
-        """Whether a run has a figure in it."""
+        """Whether a run contributes a figure."""
         return any(
             row.source == FROM_RUN and set(row.cells[self.text_columns :]) != {EMPTY_CELL}
             for row in self.rows
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The same for a machine: cells as they are printed, `null` where there is none."""
+        """The table for JSON output; empty cells are null."""
         return {
             "title": self.title,
             "columns": list(self.columns),
@@ -61,25 +61,25 @@ class PaperTable:
         }
 
 
-def rich_table(brief: PaperTable) -> Table:
-    """For people; the paper's rows say so."""
+def rich_table(paper_table: PaperTable) -> Table:
+    """The table for the terminal, with a column that names the source of each row."""
     from rich.table import Table
     from rich.text import Text
 
     grid = Table(box=None, pad_edge=False, header_style="bold", title=None)
-    for at, name in enumerate(brief.columns):
-        if at < brief.text_columns:
+    for at, name in enumerate(paper_table.columns):
+        if at < paper_table.text_columns:
             grid.add_column(Text(name), no_wrap=True, vertical="bottom")
-        else:  # the paper's two lines: what, and of what
+        else:  # two header lines, as in the paper
             grid.add_column(Text(name.replace(" ", "\n", 1)), justify="right", no_wrap=True)
     grid.add_column("from", no_wrap=True)
-    for row in brief.rows:
+    for row in paper_table.rows:
         grid.add_row(*(Text(printable_text(cell)) for cell in row.cells), row.source)
     return grid
 
 
 def metric_cell(run: FinishedRun | Mapping[str, float] | None, *names: str, percent: bool = False) -> str:
-    """The first of these figures that the run has."""
+    """The first of these metrics that the run has."""
     if run is None:
         return EMPTY_CELL
     metrics = run.metrics if isinstance(run, FinishedRun) else run
@@ -90,7 +90,7 @@ def metric_cell(run: FinishedRun | Mapping[str, float] | None, *names: str, perc
 
 
 def correctness_cell(run: FinishedRun | Mapping[str, float] | None) -> str:
-    """A judge's label, or the same labels by anchors, with a sign that says so."""
+    """The judge's correctness, or the one by anchors with a mark."""
     judged = metric_cell(run, "judge_correctness")
     if judged != EMPTY_CELL:
         return judged
@@ -98,14 +98,14 @@ def correctness_cell(run: FinishedRun | Mapping[str, float] | None) -> str:
     return anchored if anchored == EMPTY_CELL else anchored + ANCHOR_MARK
 
 
-def table_notes(rows: Sequence[TableRow], runs: Sequence[FinishedRun], *always: str) -> tuple[str, ...]:
-    """The notes that the signs in these rows call for."""
-    told = list(always)
+def table_notes(rows: Sequence[TableRow], runs: Sequence[FinishedRun], *fixed: str) -> tuple[str, ...]:
+    """The notes that the marks in these rows require."""
+    notes = list(fixed)
     if any(cell.endswith(ANCHOR_MARK) for row in rows for cell in row.cells):
-        told.append(ANCHOR_NOTE)
+        notes.append(ANCHOR_NOTE)
         if any(llm_name(run) == "none" for run in runs):
-            told.append(NO_MODEL_NOTE)
-    return tuple(told)
+            notes.append(NO_MODEL_NOTE)
+    return tuple(notes)
 
 
 def llm_name(run: FinishedRun) -> str:
@@ -113,16 +113,17 @@ def llm_name(run: FinishedRun) -> str:
 
 
 def missing_judge_lines(runs: Sequence[FinishedRun]) -> tuple[str, ...]:
-    """How the cells that only a judge fills are filled."""
-    bare = sorted(
+    """Commands that fill the cells which need a judge."""
+    unjudged = sorted(
         {run.name for run in runs if "judge_coherence" not in run.metrics and llm_name(run) != "none"}
     )
-    silent = sorted({run.scheme for run in runs if llm_name(run) == "none"})
-    told = []
-    if bare:
-        told.append(f"coherence: thinkback-lab judge {' '.join(bare)} --judge SPEC")
-    if silent:
-        told.append(
-            f"coherence of {', '.join(silent)}: run again with --llm SPEC, then thinkback-lab judge RUN..."
+    without_model = sorted({run.scheme for run in runs if llm_name(run) == "none"})
+    lines = []
+    if unjudged:
+        lines.append(f"coherence: thinkback-lab judge {' '.join(unjudged)} --judge SPEC")
+    if without_model:
+        lines.append(
+            f"coherence of {', '.join(without_model)}: run again with --llm SPEC, "
+            "then thinkback-lab judge RUN..."
         )
-    return tuple(told)
+    return tuple(lines)

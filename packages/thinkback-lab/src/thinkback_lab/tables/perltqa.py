@@ -20,10 +20,10 @@ from thinkback_lab.tables.paper_table import (
     table_notes,
 )
 
-_OTHER_DATA_NOTE = "a generated world is another data set than the paper's: there, compare columns, not rows"
+_OTHER_DATA_NOTE = "a generated world differs from the paper's data: compare columns, not rows"
 _SCHEMES_WITHOUT_RETRIEVAL = ("none", "oracle", "wrong", "full", "semantic", "episodic")
 _RECALL_RANKS = (1, 2, 3, 5)
-SchemeBySetting = Mapping[str, str]  # the paper's word for a setting -> the scheme that is it
+SchemeBySetting = Mapping[str, str]  # setting in the paper -> our scheme
 
 
 def perltqa_3(runs: Sequence[FinishedRun]) -> PaperTable:
@@ -81,16 +81,17 @@ def perltqa_4(runs: Sequence[FinishedRun]) -> PaperTable:
 
 
 def perltqa_5(runs: Sequence[FinishedRun]) -> PaperTable:
-    """R@k for every k of the paper, from what each question found, whatever k the run was scored at."""
-    ours: dict[str, FinishedRun] = {}
+    """R@k for every k of the paper, computed from the records, whatever k the run was scored at."""
+    runs_by_label: dict[str, FinishedRun] = {}
     for run, label in _labelled_runs(runs, lambda run: run.scheme):
         if run.scheme not in _SCHEMES_WITHOUT_RETRIEVAL and run.records:
-            ours.setdefault(label, run)
+            runs_by_label.setdefault(label, run)
     rows = [TableRow((name, *cells), FROM_PAPER) for name, cells in published.PERLTQA_5.items()]
     rows += [
-        TableRow((label, *_recall_cells(run), _seconds_cell(run)), FROM_RUN) for label, run in ours.items()
+        TableRow((label, *_recall_cells(run), _seconds_cell(run)), FROM_RUN)
+        for label, run in runs_by_label.items()
     ]
-    schemes = {run.scheme for run in ours.values()}
+    schemes = {run.scheme for run in runs_by_label.values()}
     missing = [
         f"{scheme}: thinkback-lab eval perltqa --scheme {scheme}"
         for scheme in ("bm25", "dense", "thinkback")
@@ -101,22 +102,22 @@ def perltqa_5(runs: Sequence[FinishedRun]) -> PaperTable:
         title="PerLTQA table 5: Recall@K and seconds of a retrieval",
         columns=("RM", *(f"R@{k}" for k in _RECALL_RANKS), "T(s)"),
         rows=tuple(rows),
-        notes=("T is the retrieval alone, the embedding of the question not counted", _OTHER_DATA_NOTE)
-        if ours
+        notes=("T is the time of retrieval without embedding of the question", _OTHER_DATA_NOTE)
+        if runs_by_label
         else (),
         missing=tuple(missing),
     )
 
 
 def _recall_cells(run: FinishedRun) -> list[str]:
-    asked = [record for record in run.records if record.gold]
-    if not asked:
+    answered = [record for record in run.records if record.gold]
+    if not answered:
         return [EMPTY_CELL] * len(_RECALL_RANKS)
-    told = [
+    scores = [
         ranking_scores(record.gold, [each.sources for each in record.found], _RECALL_RANKS)
-        for record in asked
+        for record in answered
     ]
-    return [f"{sum(each[f'recall@{k}'] for each in told) / len(told):.3f}" for k in _RECALL_RANKS]
+    return [f"{sum(each[f'recall@{k}'] for each in scores) / len(scores):.3f}" for k in _RECALL_RANKS]
 
 
 def _seconds_cell(run: FinishedRun) -> str:
@@ -133,7 +134,7 @@ def _answer_table(
     figures: Sequence[str],
     printed: Mapping[str, tuple[str, ...]],
 ) -> PaperTable:
-    """A row for every model, a block of columns for every setting."""
+    """One row per model, one block of columns per setting."""
     used = [(run, label) for run, label in _labelled_runs(runs, llm_name) if run.scheme in settings.values()]
     models = sorted({label for _, label in used})
     by_place = {(label, run.scheme): run for run, label in used}
@@ -142,20 +143,21 @@ def _answer_table(
         blocks = [_setting_cells(by_place.get((model, scheme)), figures) for scheme in settings.values()]
         rows.append(TableRow((model, *(cell for block in blocks for cell in block)), FROM_RUN))
     missing = [
-        f"{setting}{'' if model == EMPTY_CELL else f', {model}'}: thinkback-lab eval perltqa --scheme {scheme} "
+        f"{setting}{'' if model == EMPTY_CELL else f', {model}'}: "
+        f"thinkback-lab eval perltqa --scheme {scheme} "
         f"--llm {'SPEC' if model == EMPTY_CELL else model.split(' ')[0]}"
         for model in models or [EMPTY_CELL]
         for setting, scheme in settings.items()
         if (model, scheme) not in by_place
     ]
-    ours = [run for run, _ in used]
+    used_runs = [run for run, _ in used]
     return PaperTable(
         name=name,
         title=title,
         columns=("LLM", *(f"{setting} {each}" for setting in settings for each in figures)),
         rows=tuple(rows),
-        notes=table_notes(rows, ours, *((_OTHER_DATA_NOTE,) if ours else ())),
-        missing=(*missing, *(missing_judge_lines(ours) if "Coh." in figures else ())),
+        notes=table_notes(rows, used_runs, *((_OTHER_DATA_NOTE,) if used_runs else ())),
+        missing=(*missing, *(missing_judge_lines(used_runs) if "Coh." in figures else ())),
     )
 
 
@@ -171,10 +173,10 @@ def _setting_cells(run: FinishedRun | None, figures: Sequence[str]) -> list[str]
 def _labelled_runs(
     runs: Sequence[FinishedRun], label: Callable[[FinishedRun], str]
 ) -> list[tuple[FinishedRun, str]]:
-    """PerLTQA's runs with a label, and their language where these runs are in more than one."""
-    ours = [run for run in runs if run.dataset == "perltqa"]
-    languages = {str(run.settings.get("lang", "en")) for run in ours}
+    """Runs of PerLTQA with labels; the language is added if the runs have several."""
+    perltqa_runs = [run for run in runs if run.dataset == "perltqa"]
+    languages = {str(run.settings.get("lang", "en")) for run in perltqa_runs}
     return [
         (run, f"{label(run)} ({run.settings.get('lang', 'en')})" if len(languages) > 1 else label(run))
-        for run in ours
+        for run in perltqa_runs
     ]

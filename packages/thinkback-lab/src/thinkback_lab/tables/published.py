@@ -1,4 +1,4 @@
-"""What the papers report: facts from seeds 000-002 (TiM) and 004 (PerLTQA), as printed there."""
+"""Figures published in the TiM papers and in PerLTQA, as printed there."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ TIM_3: dict[tuple[str, str], tuple[str, ...]] = {
     ("Treatment", "TiM"): ("6.82", "4.54", "2.27", "9.10", "6.82", "6.82"),
 }
 
-# TiM table 4 (table 3 of seed 002): milliseconds of one retrieval from 140 memories
+# TiM table 4 (table 3 of the arXiv version): milliseconds of one retrieval from 140 memories
 TIM_4 = (("Baseline", "0.6287"), ("Ours (TiM)", "0.5305"))
 TIM_4_MEMORIES = 140
 

@@ -1,4 +1,4 @@
-"""The tables by name."""
+"""The tables of the papers by name."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ TABLES: dict[str, Callable[[Sequence[FinishedRun]], PaperTable]] = {
 
 
 def fill_tables(runs: Sequence[FinishedRun], names: Sequence[str] = ()) -> list[PaperTable]:
-    """Those named; without a name, those into which one of these runs belongs, or all where none does."""
+    """Fill the named tables; without names, those to which a run contributes, or all if there are none."""
     if unknown := [name for name in names if name not in TABLES]:
-        raise LabError(f"no table {unknown[0]!r}: choose from {', '.join(TABLES)}")
-    made = [TABLES[name](runs) for name in names or TABLES]
-    return made if names else [sheet for sheet in made if sheet.filled] or made
+        raise LabError(f"unknown table {unknown[0]!r}: choose from {', '.join(TABLES)}")
+    tables = [TABLES[name](runs) for name in names or TABLES]
+    return tables if names else [paper_table for paper_table in tables if paper_table.filled] or tables

@@ -19,7 +19,7 @@ from thinkback_lab.tables.paper_table import (
     table_notes,
 )
 
-_MEMORY_NAMES = {"none": "X", "memorybank": "Silicon", "thinkback": "Ours"}  # the paper's names
+_MEMORY_NAMES = {"none": "X", "memorybank": "Silicon", "thinkback": "Ours"}  # names used in the paper
 _COMPARED_SCHEMES = {
     "GVD": ("memorybank", "thinkback"),
     "Kdconv": ("none", "thinkback"),
@@ -38,23 +38,23 @@ MetricValues = Mapping[str, float]
 
 
 def tim_2(runs: Sequence[FinishedRun]) -> PaperTable:
-    """Retrieval accuracy is hit@5, for the paper recalls five thoughts."""
-    found: dict[TablePlace, list[tuple[FinishedRun, MetricValues]]] = {}
+    """Retrieval accuracy is hit@5, because the paper recalls five thoughts."""
+    runs_by_place: dict[TablePlace, list[tuple[FinishedRun, MetricValues]]] = {}
     for run in runs:
         for place, figures in _places(run):
-            found.setdefault(place, []).append((run, figures))
+            runs_by_place.setdefault(place, []).append((run, figures))
     rows: list[TableRow] = []
-    missing: dict[tuple[str, str, str], list[str]] = {}  # the command fills these topics
+    missing: dict[tuple[str, str, str], list[str]] = {}  # command -> topics it fills
     for place, printed in published.TIM_2.items():
         dataset, topic = place
-        if dataset != "RMD":  # private: no run of ours is on it
+        if dataset != "RMD":  # private data: none of our runs uses it
             rows += [TableRow((dataset, llm, topic, *rest), FROM_PAPER) for llm, *rest in printed]
-        there = sorted(
-            found.get(place, []), key=lambda each: (llm_name(each[0]), _scheme_order(each[0].scheme))
+        placed = sorted(
+            runs_by_place.get(place, []), key=lambda each: (llm_name(each[0]), _scheme_order(each[0].scheme))
         )
-        rows += [_run_row(dataset, topic, run, figures) for run, figures in there]
+        rows += [_run_row(dataset, topic, run, figures) for run, figures in placed]
         for scheme in _COMPARED_SCHEMES[dataset]:
-            if scheme not in {run.scheme for run, _ in there}:
+            if scheme not in {run.scheme for run, _ in placed}:
                 rows.append(
                     TableRow(
                         (
@@ -71,12 +71,12 @@ def tim_2(runs: Sequence[FinishedRun]) -> PaperTable:
                 )
                 command = f"thinkback-lab eval {_EVAL_ARGUMENTS[place]} --scheme {scheme} --llm SPEC"
                 missing.setdefault((command, dataset, _memory_name(scheme)), []).append(topic)
-    used = [run for each in found.values() for run, _ in each]
+    used = [run for each in runs_by_place.values() for run, _ in each]
     notes = table_notes(
         rows,
         used,
-        "the paper's labels are by people, on its own sample of questions; RMD is private, a public corpus "
-        "stands in for it, so the paper's figures for RMD are not set beside ours",
+        "the paper's labels are by people, on its own sample of questions; RMD is private and replaced by a "
+        "public corpus, so the paper's figures for RMD are omitted",
     )
     return PaperTable(
         name="tim-2",
@@ -96,13 +96,13 @@ def tim_2(runs: Sequence[FinishedRun]) -> PaperTable:
 
 
 def _places(run: FinishedRun) -> Iterator[tuple[TablePlace, MetricValues]]:
-    """Where in the table a run belongs; one over several domains of KdConv is in several places."""
+    """The places of a run in the table; a run over several domains of KdConv has several."""
     if run.dataset == "gvd":
         yield ("GVD", "Open-EN" if run.settings.get("lang", "en") == "en" else "Open-CN"), run.metrics
     elif run.dataset == "kdconv":
         by_domain = run.results.get("by_category", {})
         for domain in ("film", "music", "travel"):
-            if domain in by_domain:  # of one domain alone, the run's own figures, a judge's among them
+            if domain in by_domain:  # with one domain, the run's own metrics include the judge's
                 figures = run.metrics if len(by_domain) == 1 else by_domain[domain]
                 yield ("Kdconv", f"{domain.capitalize()}-CN"), figures
     elif run.dataset == "medical" and run.settings.get("corpus", "cmtmedqa") == "cmtmedqa":
@@ -126,13 +126,13 @@ def _memory_name(scheme: str) -> str:
 
 
 def _scheme_order(scheme: str) -> tuple[int, str]:
-    """The paper's order: no memory, SiliconFriend, others, ours last."""
+    """The paper's order: no memory, SiliconFriend, others, ours."""
     order = {"none": 0, "memorybank": 1, "thinkback": 3}
     return order.get(scheme, 2), scheme
 
 
 def tim_3(runs: Sequence[FinishedRun]) -> PaperTable:
-    """Models are columns, as in the paper: its own six, then ours."""
+    """Models are columns: the paper's six, then ours."""
     consulted = [run for run in runs if run.dataset == "consult"]
     models = list(dict.fromkeys(map(llm_name, consulted)))
     by_place = {(_consult_memory_name(run.scheme), llm_name(run)): run for run in consulted}
@@ -141,12 +141,13 @@ def tim_3(runs: Sequence[FinishedRun]) -> PaperTable:
     for task in ("Diagnosis", "Treatment"):
         for memory in ("No", "Raw", "TiM", *others):
             printed = published.TIM_3.get((task, memory), (EMPTY_CELL,) * len(published.TIM_3_MODELS))
-            ours = [
+            own_cells = [
                 metric_cell(by_place.get((memory, model)), task.lower(), percent=True) for model in models
             ]
             rows.append(
                 TableRow(
-                    (task, memory, *printed, *ours), f"{FROM_PAPER}, {FROM_RUN}" if models else FROM_PAPER
+                    (task, memory, *printed, *own_cells),
+                    f"{FROM_PAPER}, {FROM_RUN}" if models else FROM_PAPER,
                 )
             )
     return PaperTable(
@@ -160,7 +161,9 @@ def tim_3(runs: Sequence[FinishedRun]) -> PaperTable:
         ),
         rows=tuple(rows),
         notes=("the paper's patients are private, so compare rows, not columns",) if models else (),
-        missing=() if consulted else ("ours: the laboratory does not simulate consultations yet",),
+        missing=()
+        if consulted
+        else ("ours: runs of `thinkback-lab consult` are not included here, see their own report",),
         text_columns=2,
     )
 
@@ -179,7 +182,7 @@ _SEARCH_NAMES = {
 
 
 def tim_4(runs: Sequence[FinishedRun]) -> PaperTable:
-    """Milliseconds differ between machines: what compares is the ratio to the baseline of the same run."""
+    """Milliseconds depend on the machine; compare the ratio to the baseline of the same run."""
     timings = [run for run in runs if run.dataset == "timing"]
     base = float(published.TIM_4[0][1])
     memories = str(published.TIM_4_MEMORIES)
@@ -191,15 +194,15 @@ def tim_4(runs: Sequence[FinishedRun]) -> PaperTable:
             rows += [
                 TableRow(
                     (
-                        _SEARCH_NAMES[way],
+                        _SEARCH_NAMES[search],
                         f"{each['n']}",
-                        f"{each[f'{way}_ms']:.4f}",
-                        f"{each.get(f'{way}_ratio', 1):.3f}",
+                        f"{each[f'{search}_ms']:.4f}",
+                        f"{each.get(f'{search}_ratio', 1):.3f}",
                     ),
                     FROM_RUN,
                 )
-                for way in _SEARCH_NAMES
-                if f"{way}_ms" in each
+                for search in _SEARCH_NAMES
+                if f"{search}_ms" in each
             ]
     return PaperTable(
         name="tim-4",

@@ -1,1 +1,1 @@
-"""Training: the small models that thinkback ships, made anew by a command."""
+"""Training of the small models that thinkback ships."""

@@ -1,4 +1,13 @@
-"""Training of the kind classifier that thinkback ships: its questions, the fit and its evaluation."""
+"""Training of the kind classifier that thinkback ships (PerLTQA, Eq. 1): multinomial logistic regression.
+
+It learns from questions of generated worlds and from handwritten questions. World questions are many, but
+come from a few hundred templates and name their characters; in half of them the names are replaced by "I",
+another name or a pronoun, so that no name predicts a kind. Questions of the topics `changed` and `past` keep
+their names: a world answers them by an event, but a user who asks "where do I live now?" does not mean one.
+
+Both sources have the same total weight, and so does every kind within each. The evaluation uses worlds of
+another seed and a held-out fifth of the handwritten questions; the shipped model is not trained on those.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +30,7 @@ from thinkback_lab.worlds.grammar import generate
 from thinkback_lab.worlds.world import QA, Character, Lang, Section
 
 LANGUAGES: tuple[Lang, Lang] = ("en", "zh")
-HELD_OUT_DIVISOR = 5  # a fifth of each kind is only tested on
+HELD_OUT_DIVISOR = 5  # a fifth of each kind is held out
 NAMELESS_SHARE = 0.5
 _KIND_BY_SECTION: dict[Section, Kind] = {
     "profile": "profile",
@@ -42,24 +51,24 @@ class TrainingQuestion:
 
 
 def handwritten_questions(lang: Lang, seed: int) -> tuple[list[TrainingQuestion], list[TrainingQuestion]]:
-    """Those to learn from, and the fifth of each kind that is held out, drawn by the seed."""
+    """The training questions and the held-out fifth of each kind."""
     file = files("thinkback_lab.training").joinpath("questions", f"{lang}.toml")
-    told: dict[Kind, list[str]] = tomllib.loads(file.read_text("utf-8"))  # type: ignore[assignment]
-    learn: list[TrainingQuestion] = []
-    tested: list[TrainingQuestion] = []
-    for kind, questions in told.items():
-        held = set(take_sample(questions, round(len(questions) / HELD_OUT_DIVISOR), seed))
+    by_kind: dict[Kind, list[str]] = tomllib.loads(file.read_text("utf-8"))  # type: ignore[assignment]
+    training: list[TrainingQuestion] = []
+    held_out: list[TrainingQuestion] = []
+    for kind, questions in by_kind.items():
+        test_texts = set(take_sample(questions, round(len(questions) / HELD_OUT_DIVISOR), seed))
         for text in questions:
-            (tested if text in held else learn).append(TrainingQuestion(text, kind, lang))
-    return learn, tested
+            (held_out if text in test_texts else training).append(TrainingQuestion(text, kind, lang))
+    return training, held_out
 
 
 def world_questions(
-    characters: int, lang: Lang, seed: int, most: int, *, nameless: float = 0.0
+    characters: int, lang: Lang, seed: int, limit: int, *, nameless: float = 0.0
 ) -> list[TrainingQuestion]:
-    """At most so many questions of a world, all their wordings, drawn by the seed."""
+    """At most `most` questions of a generated world, in all wordings."""
     rng = random.Random(f"kinds {lang} {seed}")  # noqa: S311 - not a secret
-    told = [
+    questions = [
         TrainingQuestion(
             _mask_names(text, who, lang, rng) if _should_mask_names(qa, rng, nameless) else text, kind, lang
         )
@@ -68,7 +77,7 @@ def world_questions(
         for kind in (_KIND_BY_SECTION[qa.section],)
         for text in (qa.question, *qa.again)
     ]
-    return take_sample(told, min(most, len(told)), seed)
+    return take_sample(questions, min(limit, len(questions)), seed)
 
 
 def _should_mask_names(qa: QA, rng: random.Random, share: float) -> bool:
@@ -76,15 +85,15 @@ def _should_mask_names(qa: QA, rng: random.Random, share: float) -> bool:
 
 
 def _mask_names(text: str, who: Character, lang: Lang, rng: random.Random) -> str:
-    lead = rng.choice(_SUBJECT_WORDS[lang])
-    text = _replace_name(text, who.name, lead, lang)
+    subject = rng.choice(_SUBJECT_WORDS[lang])
+    text = _replace_name(text, who.name, subject, lang)
     for other in who.relationships:
         text = _replace_name(text, other.name, rng.choice(_OTHER_PERSON_WORDS[lang]), lang)
     return text[:1].upper() + text[1:]
 
 
 def _replace_name(text: str, name: str, instead: str, lang: Lang) -> str:
-    """The name, and in English the first name alone, with the possessive of each."""
+    """Replace a name (in English also the first name) and its possessive."""
     names: Sequence[str] = (name, name.split(maxsplit=1)[0]) if lang == "en" else (name,)
     for each in names:
         text = text.replace(f"{each}'s", _POSSESSIVES.get(instead, f"{instead}'s")).replace(each, instead)
@@ -97,10 +106,10 @@ if TYPE_CHECKING:
     Vectors = dict[str, npt.NDArray[np.float32]]
 
 ALL_KINDS = (*SEMANTIC_KINDS, *EPISODIC_KINDS)
-MAX_TRAINING_QUESTIONS = 3000  # questions of a language's worlds
+MAX_TRAINING_QUESTIONS = 3000  # per language
 MAX_TEST_QUESTIONS = 800
-TEST_SEED_OFFSET = 1000  # added to the seed of the worlds that are tested on
-INVERSE_REGULARISATION = 10.0  # C of the regression: chosen on another split of the hand-written questions
+TEST_SEED_OFFSET = 1000  # added to the seed for the test worlds
+INVERSE_REGULARISATION = 10.0  # chosen on another split of the handwritten questions
 BATCH_SIZE = 64
 
 
@@ -113,7 +122,7 @@ class TrainedModel:
 def train_kind_model(
     embedder: Embedder, characters: int, seed: int, on_progress: ProgressCallback = no_progress
 ) -> TrainedModel:
-    """The same arguments give the same model, on one machine."""
+    """Train and evaluate; deterministic on one machine."""
     worlds = {
         lang: world_questions(characters, lang, seed, MAX_TRAINING_QUESTIONS, nameless=NAMELESS_SHARE)
         for lang in LANGUAGES
@@ -122,33 +131,37 @@ def train_kind_model(
         lang: world_questions(max(characters // 4, 1), lang, seed + TEST_SEED_OFFSET, MAX_TEST_QUESTIONS)
         for lang in LANGUAGES
     }
-    written = {lang: handwritten_questions(lang, seed) for lang in LANGUAGES}
-    read = [*worlds["en"], *unseen["en"], *(each for part in written["en"] for each in part)]
-    vectors = _embed_texts(embedder, [each.text for each in read], on_progress)
-    every = [lang for lang in LANGUAGES if worlds[lang]]
-    alone = _fit_weights([worlds[lang] for lang in every], [written[lang][0] for lang in every], None)
-    reading = _fit_weights([worlds["en"]], [written["en"][0]], vectors)
-    words, bias = reading[0][: KindModel.BUCKETS], reading[1]
-    model = KindModel.fitted(embedder.name, (words, bias, reading[0][KindModel.BUCKETS :]), alone)
+    handwritten = {lang: handwritten_questions(lang, seed) for lang in LANGUAGES}
+    embedded = [*worlds["en"], *unseen["en"], *(each for part in handwritten["en"] for each in part)]
+    vectors = _embed_texts(embedder, [each.text for each in embedded], on_progress)
+    languages = [lang for lang in LANGUAGES if worlds[lang]]
+    word_weights = _fit_weights(
+        [worlds[lang] for lang in languages], [handwritten[lang][0] for lang in languages], None
+    )
+    vector_weights = _fit_weights([worlds["en"]], [handwritten["en"][0]], vectors)
+    words, bias = vector_weights[0][: KindModel.BUCKETS], vector_weights[1]
+    model = KindModel.fitted(
+        embedder.name, (words, bias, vector_weights[0][KindModel.BUCKETS :]), word_weights
+    )
     figures: dict[str, Any] = {
-        "learned": sum(map(len, worlds.values())) + sum(len(part[0]) for part in written.values())
+        "learned": sum(map(len, worlds.values())) + sum(len(part[0]) for part in handwritten.values())
     }
     for lang in LANGUAGES:
-        for name, tested in (("worlds", unseen[lang]), ("by hand", written[lang][1])):
-            figures[f"{name} {lang}"] = _evaluate(model, tested, vectors, embedder.name)
+        for name, questions in (("worlds", unseen[lang]), ("by hand", handwritten[lang][1])):
+            figures[f"{name} {lang}"] = _evaluate(model, questions, vectors, embedder.name)
             if lang == "en":
-                figures[f"{name} {lang}, words alone"] = _evaluate(model, tested, vectors, None)
+                figures[f"{name} {lang}, words alone"] = _evaluate(model, questions, vectors, None)
     return TrainedModel(model, figures)
 
 
 def _embed_texts(embedder: Embedder, texts: Sequence[str], on_progress: ProgressCallback) -> Vectors:
-    different = list(dict.fromkeys(texts))
-    told: Vectors = {}
-    for start in range(0, len(different), BATCH_SIZE):
-        on_progress(start, len(different))
-        batch = different[start : start + BATCH_SIZE]
-        told.update(zip(batch, embedder.embed(batch), strict=True))
-    return told
+    distinct = list(dict.fromkeys(texts))
+    vectors: Vectors = {}
+    for start in range(0, len(distinct), BATCH_SIZE):
+        on_progress(start, len(distinct))
+        batch = distinct[start : start + BATCH_SIZE]
+        vectors.update(zip(batch, embedder.embed(batch), strict=True))
+    return vectors
 
 
 def _fit_weights(
@@ -156,52 +169,52 @@ def _fit_weights(
     written: Sequence[Sequence[TrainingQuestion]],
     vectors: Vectors | None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """W as (features, kinds) and b, with vectors behind the words where there are any."""
+    """Weights as (features, kinds) and biases; embedding vectors, if any, follow the word features."""
     parts = [part for part in (*worlds, *written) if part]
-    asked = [each for part in parts for each in part]
+    questions = [each for part in parts for each in part]
     size = sum(map(len, worlds)) / len(worlds)
     weights = np.concatenate([_balanced_weights(part, size) for part in parts])
     linear = import_extra("sklearn.linear_model")
     model = linear.LogisticRegression(C=INVERSE_REGULARISATION, max_iter=400, tol=1e-4)
-    model.fit(_features(asked, vectors), [each.kind for each in asked], sample_weight=weights)
+    model.fit(_features(questions, vectors), [each.kind for each in questions], sample_weight=weights)
     order = [model.classes_.tolist().index(kind) for kind in ALL_KINDS]
     return model.coef_[order].T, model.intercept_[order]
 
 
 def _balanced_weights(part: Sequence[TrainingQuestion], size: float) -> npt.NDArray[np.float64]:
-    """Weights that sum to `size`, the same for every kind that is there."""
+    """Weights that sum to `size`, with the same total for every kind."""
     counts = Counter(each.kind for each in part)
     return np.array([size / len(counts) / counts[each.kind] for each in part])
 
 
-def _features(asked: Sequence[TrainingQuestion], vectors: Vectors | None) -> Any:
+def _features(questions: Sequence[TrainingQuestion], vectors: Vectors | None) -> Any:
     sparse = import_extra("scipy.sparse")
-    rows = [KindModel.slots(each.text) for each in asked]
+    rows = [KindModel.slots(each.text) for each in questions]
     values = np.concatenate([np.full(len(row), len(row) ** -0.5) for row in rows])
     ends = np.cumsum([0, *map(len, rows)])
     words = sparse.csr_matrix((values, np.concatenate(rows), ends), shape=(len(rows), KindModel.BUCKETS))
     if vectors is None:
         return words
-    return sparse.hstack([words, np.stack([vectors[each.text] for each in asked])]).tocsr()
+    return sparse.hstack([words, np.stack([vectors[each.text] for each in questions])]).tocsr()
 
 
 def _evaluate(
-    model: KindModel, tested: Sequence[TrainingQuestion], vectors: Vectors, embedder: str | None
+    model: KindModel, questions: Sequence[TrainingQuestion], vectors: Vectors, embedder: str | None
 ) -> dict[str, Any]:
-    """Table 4's figures for the two types, and accuracy and F1 for each of the five kinds."""
-    likely = [model.classify(each.text, vectors.get(each.text), embedder) for each in tested]
-    kinds = [max(each, key=lambda kind: each[kind]) for each in likely]
-    types = [_memory_type(sum(each[kind] for kind in EPISODIC_KINDS) > 0.5) for each in likely]
-    told = confusion_matrix([each.kind for each in tested], kinds)
-    both = weighted_scores(
-        confusion_matrix([_memory_type(each.kind in EPISODIC_KINDS) for each in tested], types)
+    """Figures of PerLTQA's table 4 for the types, accuracy and F1 for the kinds."""
+    probabilities = [model.classify(each.text, vectors.get(each.text), embedder) for each in questions]
+    kinds = [max(each, key=lambda kind: each[kind]) for each in probabilities]
+    types = [_memory_type(sum(each[kind] for kind in EPISODIC_KINDS) > 0.5) for each in probabilities]
+    by_kind = confusion_matrix([each.kind for each in questions], kinds)
+    by_type = weighted_scores(
+        confusion_matrix([_memory_type(each.kind in EPISODIC_KINDS) for each in questions], types)
     )
     return {
-        "n": len(tested),
-        **{name: round(value, 4) for name, value in both.items()},
-        "kind_accuracy": round(weighted_scores(told)["accuracy"], 4),
-        "kinds": {name: round(row["f1"], 4) for name, row in class_scores(told).items()},
-        "confusion": told,
+        "n": len(questions),
+        **{name: round(value, 4) for name, value in by_type.items()},
+        "kind_accuracy": round(weighted_scores(by_kind)["accuracy"], 4),
+        "kinds": {name: round(row["f1"], 4) for name, row in class_scores(by_kind).items()},
+        "confusion": by_kind,
     }
 
 

@@ -1,1 +1,1 @@
-"""Persona worlds after PerLTQA (seed 004): characters with memories, and questions with exact gold."""
+"""Persona worlds in the format of PerLTQA: characters with memories, and questions with exact gold."""

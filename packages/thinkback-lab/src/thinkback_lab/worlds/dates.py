@@ -1,7 +1,7 @@
 """Dates as PerLTQA writes them: `2022-05-15 10:00`, `May 12, 2022`, `October 2021`, `2012`, `2021年10月`.
 
-What a date leaves open is its beginning: `2012` is the first of January, a season its first month. Words that
-hold no year ("during an election") are no date; the caller knows what comes before and after.
+Missing parts default to the beginning: `2012` is the first of January, a season its first month. Text without
+a year ("during an election") is not a date.
 """
 
 from __future__ import annotations
@@ -37,51 +37,53 @@ _WORD = re.compile(r"[a-z]+|\d+|[春夏秋冬]")
 
 
 def format_date(at: datetime) -> str:
-    """A moment as `read` reads it: in UTC; one without a zone is taken for UTC."""
+    """Format a time so that `parse_date` can read it: in UTC, which is also assumed without a zone."""
     whole = at.astimezone(UTC).replace(tzinfo=None) if at.tzinfo else at
     return whole.isoformat(sep=" ", timespec="auto" if whole.second or whole.microsecond else "minutes")
 
 
-def parse_date(words: str) -> datetime | None:
-    """The first date in the words, or None; what names no zone is taken as UTC."""
-    for year, month, day in _candidate_days(words):
+def parse_date(text: str) -> datetime | None:
+    """The first date in a text, in UTC, or None."""
+    for year, month, day in _candidate_days(text):
         try:
-            return datetime(year, month, day, *_parse_clock(words), tzinfo=UTC)
-        except ValueError:  # the 31st of June
+            return datetime(year, month, day, *_parse_clock(text), tzinfo=UTC)
+        except ValueError:  # for example 31 June
             continue
     return None
 
 
-def _candidate_days(words: str) -> Iterator[tuple[int, int, int]]:
-    """What the words may mean, the likeliest first."""
-    for found in _NUMERIC_DATE.finditer(words):
-        yield int(found["year"]), int(found["month"]), int(found["day"] or 1)
-    for found in _YEAR.finditer(words):
-        year = int(found[0])
-        month, day = _month_and_day(words, found.start())
+def _candidate_days(text: str) -> Iterator[tuple[int, int, int]]:
+    """Possible (year, month, day) values, most likely first."""
+    for match in _NUMERIC_DATE.finditer(text):
+        yield int(match["year"]), int(match["month"]), int(match["day"] or 1)
+    for match in _YEAR.finditer(text):
+        year = int(match[0])
+        month, day = _month_and_day(text, match.start())
         yield year, month, day
         yield year, month, 1
         yield year, 1, 1
 
 
-def _month_and_day(words: str, year_at: int) -> tuple[int, int]:
-    """`May 12, 2022` and `12 May 2022`: the month that is named, and the number of one or two digits."""
-    tokens = [(found[0], found.start()) for found in _WORD.finditer(_CLOCK.sub(_blank_out, words.lower()))]
-    named = [_FIRST_MONTH[token] for token, _ in tokens if token in _FIRST_MONTH]
-    if not named:
+def _month_and_day(text: str, year_at: int) -> tuple[int, int]:
+    """Month and day of `May 12, 2022` and `12 May 2022`: the named month, and the number of one or two
+    digits.
+    """
+    tokens = [(match[0], match.start()) for match in _WORD.finditer(_CLOCK.sub(_blank_out, text.lower()))]
+    months = [_FIRST_MONTH[token] for token, _ in tokens if token in _FIRST_MONTH]
+    if not months:
         return 1, 1
     days = [int(token) for token, at in tokens if token.isdigit() and len(token) <= 2 and at != year_at]
-    return named[0], days[0] if days else 1
+    return months[0], days[0] if days else 1
 
 
 def _blank_out(found: re.Match[str]) -> str:
     return " " * len(found[0])
 
 
-def _parse_clock(words: str) -> tuple[int, int, int, int]:
-    found = _CLOCK.search(words)
-    if not found:
+def _parse_clock(text: str) -> tuple[int, int, int, int]:
+    match = _CLOCK.search(text)
+    if not match:
         return 0, 0, 0, 0
-    hour, minute, second, part = found.groups()
+    hour, minute, second, part = match.groups()
     moment = int(hour), int(minute), int(second or 0), int((part or "").ljust(6, "0"))
     return moment if moment < (24,) and moment[1] < 60 and moment[2] < 60 else (0, 0, 0, 0)

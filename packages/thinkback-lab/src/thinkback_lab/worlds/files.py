@@ -1,8 +1,8 @@
-"""PerLTQA's own files: a world written as `perltmem_LANG.json` and `perltqa_LANG.json`, and read back.
+"""PerLTQA's files: a world written to `perltmem_LANG.json` and `perltqa_LANG.json`, and read back.
 
-What is ours (`Topic`, `Again`) are further fields of a question; one whose answer the world does not hold has
-an empty `Reference Memory`. Anchors count characters in the reference's text; PerLTQA's own count the tokens
-of a Chinese original. Questions come back by section, in order within each.
+`Topic` and `Again` are additional fields of ours. An unanswerable question has an empty `Reference Memory`.
+Anchor positions count characters of the reference text; PerLTQA's own count tokens of a Chinese original.
+Questions are read by section, in order within each.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from thinkback_lab.worlds.world import QA, Character, Lang, World
 
 
 def file_names(lang: Lang) -> tuple[str, str]:
-    """What the two files are called: the memories, the questions."""
+    """Names of the two files: memories and questions."""
     return f"perltmem_{lang}.json", f"perltqa_{lang}.json"
 
 
 def write_world(world: World, folder: Path) -> tuple[Path, Path]:
-    """Both files; the same world gives the same bytes."""
+    """Write both files; the same world gives the same bytes."""
     if problem := _find_unwritable(world):
-        raise LabError(f"{problem}: PerLTQA's files cannot hold that")
+        raise LabError(f"{problem}: PerLTQA's files cannot represent that")
     memories, questions = (folder / name for name in file_names(world.lang))
     folder.mkdir(parents=True, exist_ok=True)
     _write_json({each.name: _memories_json(each) for each in world.characters}, memories)
@@ -40,13 +40,15 @@ def write_world(world: World, folder: Path) -> tuple[Path, Path]:
 
 
 def _find_unwritable(world: World) -> str:
-    """What would not come back: the files know characters by name, memories by id, speakers by a colon."""
-    if twice := _first_duplicate([each.name for each in world.characters]):
-        return f"two characters are named {twice!r}"
+    """What could not be read back: the files identify characters by name, memories by id, speakers by a
+    colon.
+    """
+    if duplicate := _first_duplicate([each.name for each in world.characters]):
+        return f"two characters are named {duplicate!r}"
     for character in world.characters:
         for memories in (character.relationships, character.events, character.dialogues):
-            if twice := _first_duplicate([each.id for each in memories]):
-                return f"two memories of {character.name!r} have the id {twice!r}"
+            if duplicate := _first_duplicate([each.id for each in memories]):
+                return f"two memories of {character.name!r} have the id {duplicate!r}"
         speakers = {speaker for dialogue in character.dialogues for speaker, _ in dialogue.lines}
         if odd := sorted(speaker for speaker in speakers if ":" in speaker or "：" in speaker):
             return f"a speaker is named {odd[0]!r}"
@@ -57,8 +59,8 @@ def _first_duplicate(names: Sequence[str]) -> str | None:
     return next((name for name, times in Counter(names).items() if times > 1), None)
 
 
-def _write_json(told: object, path: Path) -> None:
-    path.write_bytes((json.dumps(told, ensure_ascii=False, indent=1) + "\n").encode())
+def _write_json(content: object, path: Path) -> None:
+    path.write_bytes((json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode())
 
 
 def _memories_json(character: Character) -> dict[str, Any]:
@@ -95,16 +97,16 @@ def _memories_json(character: Character) -> dict[str, Any]:
 
 
 def _questions_json(character: Character) -> dict[str, list[Any]]:
-    """The profile's stand in one list; the others' in lists by the first memory they refer to."""
-    told: dict[str, list[Any]] = {}
+    """Profile questions are one list; the others are grouped by the first memory they refer to."""
+    by_section: dict[str, list[Any]] = {}
     for section in SECTIONS:
-        asked = [qa for qa in character.questions if qa.section == section]
+        questions = [qa for qa in character.questions if qa.section == section]
         if section == "profile":
-            told[section] = [_question_json(qa) for qa in asked]
+            by_section[section] = [_question_json(qa) for qa in questions]
         else:
-            runs = groupby(asked, key=lambda qa: qa.references[0] if qa.references else "")
-            told[section] = [{first: [_question_json(qa) for qa in run]} for first, run in runs]
-    return told
+            runs = groupby(questions, key=lambda qa: qa.references[0] if qa.references else "")
+            by_section[section] = [{first: [_question_json(qa) for qa in run]} for first, run in runs]
+    return by_section
 
 
 def _question_json(qa: QA) -> dict[str, Any]:
@@ -120,12 +122,12 @@ def _question_json(qa: QA) -> dict[str, Any]:
 
 
 def read_world(memories: Path, questions: Path, lang: Lang) -> World:
-    """The world of two files, plain or gzipped; a character without questions is there too."""
+    """Read a world from two files, plain or gzipped; characters without questions are included."""
     try:
-        asked = _records_by_name(_read_json(questions), questions)
+        questions_by_name = _records_by_name(_read_json(questions), questions)
         characters = [
-            parse_character(name, record, place, asked.get(name, {}))
-            for place, (name, record) in enumerate(
+            parse_character(name, record, position, questions_by_name.get(name, {}))
+            for position, (name, record) in enumerate(
                 _records_by_name(_read_json(memories), memories).items(), start=1
             )
         ]
@@ -141,15 +143,17 @@ def _read_json(path: Path) -> Any:
         raise LabError(f"{path}: not JSON ({error})") from error
 
 
-def _records_by_name(told: Any, path: Path) -> dict[str, Mapping[str, Any]]:
-    """Of {name: record}, a list of such, or of records with profiles; of one name the last record counts."""
-    found: dict[str, Mapping[str, Any]] = {}
-    for part in told if isinstance(told, list) else [told]:
+def _records_by_name(content: Any, path: Path) -> dict[str, Mapping[str, Any]]:
+    """Records by character name, from {name: record}, a list of such, or records with profiles; the last one
+    wins.
+    """
+    records: dict[str, Mapping[str, Any]] = {}
+    for part in content if isinstance(content, list) else [content]:
         if not isinstance(part, dict):
-            raise LabError(f"{path}: not PerLTQA's format (an object by character is wanted)")
+            raise LabError(f"{path}: not PerLTQA's format (expected an object by character)")
         profile = get_field(part, "profile")
         if isinstance(profile, dict):
-            found[to_text(get_field(profile, "Protagonist"))] = part
+            records[to_text(get_field(profile, "Protagonist"))] = part
         else:
-            found.update(part)
-    return found
+            records.update(part)
+    return records

@@ -1,4 +1,10 @@
-"""Requests to a language model for JSON replies: their schemas, validation, one retry and a cache on disk."""
+"""Requests to a language model for JSON replies: schemas, validation, one retry and a cache on disk.
+
+A valid reply is cached under the digest of the request (model, prompt, schema), so an interrupted run can be
+resumed without repeating requests. Maximum text lengths are validated but not part of the schema, because a
+grammar that counts thousands of characters slows a local model down; list lengths are part of it, because
+small models do not stop by themselves.
+"""
 
 from __future__ import annotations
 
@@ -44,9 +50,9 @@ class ProfileReply(_Reply):
     description: LongText
 
     def fields(self, name: str) -> dict[str, str]:
-        """PerLTQA's profile."""
-        told = {field: str(getattr(self, field.lower().replace(" ", "_"))) for field in PROFILE_FIELDS[1:]}
-        return {PROFILE_FIELDS[0]: name, **told}
+        """The profile with PerLTQA's field names."""
+        values = {field: str(getattr(self, field.lower().replace(" ", "_"))) for field in PROFILE_FIELDS[1:]}
+        return {PROFILE_FIELDS[0]: name, **values}
 
 
 class Person(_Reply):
@@ -97,13 +103,13 @@ class ScoreReply(_Reply):
     score: Annotated[int, Field(ge=0, le=10)]
 
 
-def reply_schema(kind: type[BaseModel], most: int) -> dict[str, Any]:
-    """The JSON schema of a reply whose lists have at most so many entries."""
-    told: dict[str, Any] = _without_lengths(kind.model_json_schema())
-    for each in told["properties"].values():
+def reply_schema(kind: type[BaseModel], max_items: int) -> dict[str, Any]:
+    """JSON schema of a reply whose lists have at most `most` entries."""
+    schema: dict[str, Any] = _without_lengths(kind.model_json_schema())
+    for each in schema["properties"].values():
         if each.get("type") == "array":
-            each["maxItems"] = most
-    return told
+            each["maxItems"] = max_items
+    return schema
 
 
 def _without_lengths(node: Any) -> Any:
@@ -114,16 +120,16 @@ def _without_lengths(node: Any) -> Any:
 
 
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
-MAX_FAILURES_IN_A_ROW = 10  # so many steps may fail in a row
+MAX_FAILURES_IN_A_ROW = 10  # more consecutive failures abort the run
 
 
 class UnusableReply(LabError):
-    """A model's answer cannot be used, nor the one it gave when asked again."""
+    """The model gave an unusable reply twice."""
 
 
 @dataclass(slots=True)
 class LLMUsage:
-    """What the asking cost in this run; `kept` were answered in an earlier one."""
+    """Cost of the requests in this run; `kept` counts cached replies of earlier runs."""
 
     calls: int = 0
     kept: int = 0
@@ -138,7 +144,7 @@ class LLMUsage:
 
 
 class ReplyClient:
-    """One model, one language, one folder of replies."""
+    """Requests to one model in one language, with a folder of cached replies."""
 
     def __init__(self, llm: LLM, folder: Path, lang: Lang, report: Callable[[int], None]) -> None:
         self._llm = llm
@@ -159,7 +165,11 @@ class ReplyClient:
         most: int = 1,
         objection: Callable[[ReplyT], str] = lambda _: "",
     ) -> ReplyT:
-        """The reply to a prompt, its lists no longer than `most`; `objection` says what is wrong with it."""
+        """Render the prompt of a step and return the reply, from the cache if possible.
+
+        Lists have at most `most` entries. `objection` returns what is wrong with a reply, or an empty string.
+        Raises UnusableReply if two replies are invalid.
+        """
         self._report(self._requests)
         self._requests += 1
         prompt = render(f"world_{step}_{self._lang}", **variables)
@@ -171,7 +181,7 @@ class ReplyClient:
                 return kind.model_validate_json(read_text(path))
             except ValidationError as error:
                 raise LabError(
-                    f"{path}: not a reply that was kept here ({format_validation_error(error)}): remove it"
+                    f"{path}: not a cached reply ({format_validation_error(error)}): remove it"
                 ) from error
         messages = [Message("user", prompt)]
         for _ in range(2):
@@ -182,28 +192,28 @@ class ReplyClient:
                 self._failures_in_a_row = 0
                 return reply
             self.usage.asked_again += len(messages) == 1
-            said = [Message("assistant", text)] if text else []
+            previous = [Message("assistant", text)] if text else []
             again = render(f"world_again_{self._lang}", complaint=wrong)
-            messages = [*messages, *said, Message("user", again)]
+            messages = [*messages, *previous, Message("user", again)]
         self.usage.unusable += 1
         self._failures_in_a_row += 1
-        why = f"step {step!r}: {self._llm.name!r} gave nothing of use, twice ({wrong})"
+        why = f"step {step!r}: {self._llm.name!r} gave no usable reply twice ({wrong})"
         if self._failures_in_a_row >= MAX_FAILURES_IN_A_ROW:
-            raise LabError(f"{why}; so it went {MAX_FAILURES_IN_A_ROW} times in a row. Take an abler model")
+            raise LabError(f"{why}, {MAX_FAILURES_IN_A_ROW} times in a row: use a stronger model")
         raise UnusableReply(why)
 
     def _digest(self, prompt: str, schema: Mapping[str, Any]) -> str:
         return sha256(json.dumps([self._llm.name, prompt, schema], sort_keys=True).encode()).hexdigest()
 
     def _complete(self, messages: list[Message], schema: Mapping[str, Any], max_tokens: int) -> str:
-        """What the model said; nothing where it failed to say something of use."""
+        """Call the model; returns an empty string for an unusable reply."""
         try:
             reply = self._llm.complete(messages, schema=schema, max_tokens=max_tokens)
         except ThinkbackError as error:
             if is_unusable_reply(error):
                 self.usage.calls += 1
                 return ""
-            raise LabError(f"{error} The same command goes on from here: replies are kept.") from error
+            raise LabError(f"{error} Replies are cached: run the same command again to resume.") from error
         self._count(reply)
         return reply.text
 
@@ -213,15 +223,15 @@ class ReplyClient:
         self.usage.completion_tokens += reply.completion_tokens
 
     def _save(self, path: Path, text: str) -> None:
-        """Whole or not at all: a run may be killed at any point."""
+        """Write atomically, because a run may be killed at any time."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
+        temporary = path.with_suffix(".part")
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
 
 
 def _parse_reply(text: str, kind: type[ReplyT]) -> tuple[ReplyT | None, str]:
-    """The reply, or what is wrong with it."""
+    """Return (reply, "") or (None, error)."""
     if not text.strip():
         return None, "the answer was empty"
     try:

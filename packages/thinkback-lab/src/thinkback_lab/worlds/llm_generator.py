@@ -1,4 +1,9 @@
-"""Persona worlds written by a language model."""
+"""Persona worlds written by a language model (PerLTQA, steps 2 to 5, and questions with scores).
+
+The model writes memories, questions, answers and anchor candidates, and scores each question-answer pair from
+0 to 10. Ids, dialogue dates and anchor positions are computed here. Pairs with 10 are accepted, pairs with 7
+to 9 go to review, others are dropped. (The paper says both "7 to 9" and "below 6", which leaves 6 open.)
+"""
 
 from __future__ import annotations
 
@@ -35,30 +40,30 @@ MIN_ACCEPTED_SCORE, MIN_REVIEW_SCORE = 10, 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorldSize:
-    """How much is asked for: of a character, of a relationship, of a memory."""
+    """How much to generate per character, relationship and memory."""
 
     relationships: int = 6
     events: int = 2
-    fields: int = 6  # of the profile, asked about
-    questions: int = 2  # about an event or a dialogue
+    fields: int = 6  # profile fields to ask about
+    questions: int = 2  # per event or dialogue
 
     @property
     def steps(self) -> int:
-        """What a model is asked for one character: memories, questions on them, anchors and marks."""
-        told = self.relationships * self.events
-        asked = self.fields + self.relationships + 2 * told
-        pairs = self.fields + self.relationships + 2 * told * self.questions
-        return 2 + self.relationships + told + asked + 2 * pairs
+        """Number of requests for one character."""
+        memories = self.relationships * self.events
+        question_requests = self.fields + self.relationships + 2 * memories
+        pairs = self.fields + self.relationships + 2 * memories * self.questions
+        return 2 + self.relationships + memories + question_requests + 2 * pairs
 
 
 def review_entry(name: str, qa: QA, **why: object) -> dict[str, Any]:
-    """A pair as it stands in the review."""
+    """A question-answer pair as a review entry."""
     return {"character": name, **asdict(qa), **why}
 
 
 @dataclass(slots=True)
 class CharacterWriter:
-    """One character, written step by step."""
+    """Writes one character step by step."""
 
     clerk: ReplyClient
     size: WorldSize
@@ -70,7 +75,7 @@ class CharacterWriter:
     dropped: list[str] = field(default_factory=list)
 
     def write(self) -> Character:
-        """The whole of it. Without profile and relationships there is nobody: their failure is an error."""
+        """Write the character; raises if the profile or the relationships cannot be generated."""
         profile = self._profile(self._draw("profile"))
         relationships = self._relationships(profile.description)
         events = tuple(event for known in relationships for event in self._events(known, profile.description))
@@ -87,19 +92,19 @@ class CharacterWriter:
         )
         return replace(character, questions=tuple(self._questions(character)))
 
-    def _draw(self, place: str) -> Random:
-        """Dice of its own for each step: one that fails changes nothing for the others."""
-        return Random(f"{self.seed} {self.number} {place}")  # noqa: S311 - no secret is drawn
+    def _draw(self, step: str) -> Random:
+        """A separate random generator per step, so that a failed step does not affect the others."""
+        return Random(f"{self.seed} {self.number} {step}")  # noqa: S311 - no secret is drawn
 
     def _profile(self, draw: Random) -> llm_client.ProfileReply:
         pool = SEED_POOLS[self.lang]
-        given = {
+        variables = {
             "who": self.name,
             "occupation": draw.choice(pool.occupations),
             "hobbies": pool.joined.join(draw.sample(pool.hobbies, 2)),
             "education": draw.choice(pool.educations),
         }
-        return self.clerk.ask("profile", llm_client.ProfileReply, given, max_tokens=900)
+        return self.clerk.ask("profile", llm_client.ProfileReply, variables, max_tokens=900)
 
     def _relationships(self, description: str) -> tuple[Relationship, ...]:
         def objection(reply: llm_client.RelationshipsReply) -> str:
@@ -114,7 +119,7 @@ class CharacterWriter:
             "description": one_line(description),
             "count": str(size.relationships),
         }
-        told = self.clerk.ask(
+        reply_given = self.clerk.ask(
             "relationships",
             llm_client.RelationshipsReply,
             variables,
@@ -129,10 +134,10 @@ class CharacterWriter:
                 relationship=each.relationship,
                 description=each.description,
             )
-            for count, each in enumerate(told.relationships[: size.relationships])
+            for count, each in enumerate(reply_given.relationships[: size.relationships])
         )
 
-    def _events(self, known: Relationship, description: str) -> Iterator[Event]:
+    def _events(self, relationship: Relationship, description: str) -> Iterator[Event]:
         def objection(reply: llm_client.EventsReply) -> str:
             wrong = [each.date for each in reply.events if read_date(each.date) is None]
             return f"{wrong[0]!r} is no date" if wrong else ""
@@ -141,25 +146,25 @@ class CharacterWriter:
         variables = {
             "who": self.name,
             "description": one_line(description),
-            "other": known.name,
-            "relationship": known.relationship,
-            "about": one_line(known.description),
-            "topics": pool.joined.join(self._draw(known.id).sample(pool.topics, 6)),
+            "other": relationship.name,
+            "relationship": relationship.relationship,
+            "about": one_line(relationship.description),
+            "topics": pool.joined.join(self._draw(relationship.id).sample(pool.topics, 6)),
             "count": str(count),
         }
         try:
-            told = self.clerk.ask(
+            reply_given = self.clerk.ask(
                 "events", llm_client.EventsReply, variables, max_tokens=1500, most=count, objection=objection
             )
         except UnusableReply as error:
-            self._drop(known.id, error)
+            self._drop(relationship.id, error)
             return
-        for place, each in enumerate(told.events[:count]):
+        for position, each in enumerate(reply_given.events[:count]):
             yield Event(
-                id=f"{known.id}_{place}",
+                id=f"{relationship.id}_{position}",
                 content=each.detail,
                 summary=each.summary,
-                characters=(known.id,),
+                characters=(relationship.id,),
                 at=_require_date(each.date),
                 theme=each.topic,
             )
@@ -182,7 +187,7 @@ class CharacterWriter:
                 "event": one_line(event.content),
             }
             try:
-                told = self.clerk.ask(
+                reply_given = self.clerk.ask(
                     "dialogue",
                     llm_client.DialogueReply,
                     variables,
@@ -193,46 +198,46 @@ class CharacterWriter:
             except UnusableReply as error:
                 self._drop(event.id, error)
                 continue
-            lines = tuple((line.speaker, one_line(line.text)) for line in told.lines)
+            lines = tuple((line.speaker, one_line(line.text)) for line in reply_given.lines)
             yield Dialogue(id=f"{event.id}#{count}", event=event.id, at=later, lines=lines)
 
     def _questions(self, character: Character) -> Iterator[QA]:
         size = self.size
         fields = [field for field in character.profile if field != "Protagonist"]
         picked = self._draw("fields").sample(fields, min(size.fields, len(fields)))
-        asked: list[tuple[Section, str, int]] = [
+        requests: list[tuple[Section, str, int]] = [
             *(("profile", field, 1) for field in picked),
             *(("social_relationship", each.id, 1) for each in character.relationships),
             *(("events", each.id, size.questions) for each in character.events),
             *(("dialogues", each.id, size.questions) for each in character.dialogues),
         ]
         texts = character.texts()
-        for section, reference, count in asked:
+        for section, reference, count in requests:
             memory = texts[reference]
             shown = f"{self.name}, {reference}: {memory}" if section == "profile" else memory
             try:
                 variables = {"who": self.name, "memory": shown, "count": str(count)}
-                told = self.clerk.ask(
+                reply_given = self.clerk.ask(
                     "questions", llm_client.QuestionsReply, variables, max_tokens=700, most=count
                 )
             except UnusableReply as error:
                 self._drop(reference, error)
                 continue
-            for pair in told.items[:count]:
+            for pair in reply_given.items[:count]:
                 yield from self._scored_question(section, reference, memory, shown, pair)
 
     def _scored_question(
         self, section: Section, reference: str, memory: str, shown: str, pair: llm_client.Pair
     ) -> Iterator[QA]:
-        """The pair with its anchors, if it has any and is good enough."""
+        """Yield the pair with its anchors if it has any and its score is sufficient."""
         variables = {"memory": one_line(shown), "question": pair.question, "answer": pair.answer}
         try:
-            told = self.clerk.ask("anchors", llm_client.AnchorsReply, variables, max_tokens=200, most=4)
-            mark = self.clerk.ask("score", llm_client.ScoreReply, variables, max_tokens=200)
+            candidates = self.clerk.ask("anchors", llm_client.AnchorsReply, variables, max_tokens=200, most=4)
+            score_reply = self.clerk.ask("score", llm_client.ScoreReply, variables, max_tokens=200)
         except UnusableReply as error:
             self._drop(reference, error)
             return
-        anchors = tuple(_locate_anchors(told.anchors, pair.answer, memory))
+        anchors = tuple(_locate_anchors(candidates.anchors, pair.answer, memory))
         qa = QA(
             section=section,
             question=pair.question,
@@ -242,26 +247,26 @@ class CharacterWriter:
         )
         if not anchors:
             self._drop(reference, f"no anchor of {pair.question!r} stands in answer and memory")
-        elif mark.score >= MIN_ACCEPTED_SCORE:
+        elif score_reply.score >= MIN_ACCEPTED_SCORE:
             yield qa
-        elif mark.score >= MIN_REVIEW_SCORE:
-            self.review.append(review_entry(self.name, qa, score=mark.score, why=mark.reason))
+        elif score_reply.score >= MIN_REVIEW_SCORE:
+            self.review.append(review_entry(self.name, qa, score=score_reply.score, why=score_reply.reason))
         else:
-            self._drop(reference, f"{pair.question!r} was scored {mark.score} ({mark.reason})")
+            self._drop(reference, f"{pair.question!r} was scored {score_reply.score} ({score_reply.reason})")
 
-    def _drop(self, place: str, why: object) -> None:
-        self.dropped.append(f"{self.name}, {place}: {why}")
+    def _drop(self, location: str, reason: object) -> None:
+        self.dropped.append(f"{self.name}, {location}: {reason}")
 
 
-def _require_date(words: str) -> datetime:
-    at = read_date(words)
+def _require_date(text: str) -> datetime:
+    at = read_date(text)
     if at is None:
-        raise LabError(f"{words!r} is no date")
+        raise LabError(f"{text!r} is no date")
     return at
 
 
 def _locate_anchors(candidates: Sequence[str], answer: str, memory: str) -> Iterator[Anchor]:
-    """The candidates that stand in both, and where in the memory: never the model's word for it."""
+    """Keep candidates that occur in both answer and memory, with their position in the memory."""
     for text in dict.fromkeys(candidates):
         start = memory.find(text)
         if text in answer and start >= 0:
@@ -270,10 +275,10 @@ def _locate_anchors(candidates: Sequence[str], answer: str, memory: str) -> Iter
 
 @dataclass(slots=True)
 class WorldWriter:
-    """Generates worlds as the grammar does; a run that is killed goes on where it stood."""
+    """Generates worlds like `grammar.generate`; an interrupted run can be resumed."""
 
     llm: LLM
-    folder: Path  # of the replies
+    folder: Path  # for cached replies
     size: WorldSize = field(default_factory=WorldSize)
     report: ProgressCallback = no_progress
     review: list[dict[str, Any]] = field(default_factory=list)
@@ -282,31 +287,33 @@ class WorldWriter:
 
     def generate(self, characters: int, lang: Lang, seed: int) -> World:
         if characters > max_characters(lang):
-            raise LabError(f"{characters} characters: there are names for {max_characters(lang)} in {lang!r}")
+            raise LabError(
+                f"at most {max_characters(lang)} characters are possible in {lang!r}, not {characters}"
+            )
         steps = characters * self.size.steps
         clerk = ReplyClient(self.llm, self.folder, lang, lambda done: self.report(min(done, steps), steps))
         self.usage = clerk.usage
-        made = []
+        characters_made = []
         for number, name in enumerate(draw_names(characters, lang, seed), start=1):
-            life = CharacterWriter(clerk, self.size, lang, number, name, seed)
-            made.append(life.write())
-            self.review += life.review
-            self.dropped += life.dropped
-        return self._repair(World(lang, tuple(made)))
+            writer = CharacterWriter(clerk, self.size, lang, number, name, seed)
+            characters_made.append(writer.write())
+            self.review += writer.review
+            self.dropped += writer.dropped
+        return self._repair(World(lang, tuple(characters_made)))
 
     def _repair(self, world: World) -> World:
-        """Without the questions that only a person could mend; they are in the review."""
-        better = repair_world(world)
-        people = world_names(better)
+        """Repair the world and move questions with remaining faults to the review."""
+        repaired = repair_world(world)
+        people = world_names(repaired)
         characters = []
-        for character in better.characters:
-            kept = []
+        for character in repaired.characters:
+            questions = []
             for qa in character.questions:
-                found, _ = check_questions(replace(character, questions=(qa,)), world.lang, people)
-                if found:
-                    why = "; ".join(each.words for each in found)
+                faults, _ = check_questions(replace(character, questions=(qa,)), world.lang, people)
+                if faults:
+                    why = "; ".join(each.words for each in faults)
                     self.review.append(review_entry(character.name, qa, why=why))
                 else:
-                    kept.append(qa)
-            characters.append(replace(character, questions=tuple(kept)))
-        return replace(better, characters=tuple(characters))
+                    questions.append(qa)
+            characters.append(replace(character, questions=tuple(questions)))
+        return replace(repaired, characters=tuple(characters))

@@ -1,4 +1,4 @@
-"""Step 1 of seed 004 for the generator by a model: what its people are given to start from."""
+"""Seeds for worlds written by a language model (PerLTQA, step 1): names, occupations, topics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class SeedPool:
     hobbies: tuple[str, ...]
     educations: tuple[str, ...]
     topics: tuple[str, ...]
-    joined: str  # between two things of a list
+    joined: str  # separator of a list
 
 
 def _split_list(text: str) -> tuple[str, ...]:
@@ -83,13 +83,13 @@ ASSISTANT_NAME: dict[Lang, str] = {"en": "AI assistant", "zh": "AI助手"}
 
 
 def max_characters(lang: Lang) -> int:
-    """So many people can be named."""
+    """Number of distinct names."""
     return len(SEED_POOLS[lang].surnames) * len(SEED_POOLS[lang].given)
 
 
 def draw_names(count: int, lang: Lang, seed: int) -> list[str]:
-    """Names that differ."""
+    """Draw distinct names."""
     pool = SEED_POOLS[lang]
     pairs = list(product(pool.given, pool.surnames))
-    chosen = Random(f"{seed} names").sample(pairs, count)  # noqa: S311 - no secret is drawn
-    return [surname + given if lang == "zh" else f"{given} {surname}" for given, surname in chosen]
+    pairs_drawn = Random(f"{seed} names").sample(pairs, count)  # noqa: S311 - no secret is drawn
+    return [surname + given if lang == "zh" else f"{given} {surname}" for given, surname in pairs_drawn]

@@ -1,4 +1,10 @@
-"""Parsing of PerLTQA's character records, tolerant of what the public files contain."""
+"""Parsing of PerLTQA's character records, tolerant of what the public files contain.
+
+Numbers may replace text, a section may be a string with a Python literal, and dates are free text. A
+reference with another character's number is taken as the same place under the own number, and the count after
+# of a dialogue may be wrong if the event has only one. A memory without a readable date takes that of its
+dialogue (event) or of its event (dialogue), that of the memory before it, or 1 January 2000.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +27,8 @@ from thinkback_lab.worlds.world import (
     Section,
 )
 
-# Each of ours, and what else it is called. The Chinese files could not be seen: the names are those that the
-# repository's own reader asks for, and the words that a translation of the English ones would take.
+# Our field names and their variants. The Chinese files were not available: the names are those that the
+# repository's own reader uses, and plausible translations of the English ones.
 _OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "Protagonist": ("主角", "主人公", "姓名", "名字", "name"),
     "Gender": ("性别",),
@@ -59,7 +65,7 @@ _OTHER_NAMES: dict[str, tuple[str, ...]] = {
 }
 _CANONICAL = {_: field for field in PROFILE_FIELDS for _ in (field, field.lower(), *_OTHER_NAMES[field])}
 
-# How a field of the profile is said: singular or plural in English; the word in Chinese.
+# How a profile field is worded: singular or plural in English; the noun in Chinese.
 FIELD_LABELS: dict[Lang, dict[str, str]] = {
     "en": {
         **{field: f"{field.lower()} is" for field in PROFILE_FIELDS},
@@ -77,12 +83,12 @@ FIELD_LABELS: dict[Lang, dict[str, str]] = {
 
 
 def canonical_field(name: str) -> str:
-    """A profile field as `FIELDS` spells it; one that is not known stays as it is."""
+    """Normalise a field name to `PROFILE_FIELDS`; unknown names are unchanged."""
     return _CANONICAL.get(name) or _CANONICAL.get(name.strip().lower(), name)
 
 
 def get_field(record: Mapping[str, Any], name: str) -> Any:
-    """A field by any of its names; None if the record has none of them."""
+    """Get a field by any of its names, or None."""
     return next((record[key] for key in (name, *_OTHER_NAMES.get(name, ())) if key in record), None)
 
 
@@ -91,7 +97,9 @@ DEFAULT_DATE = datetime(2000, 1, 1, tzinfo=UTC)
 RecordEntry = tuple[str, Mapping[str, Any]]
 
 
-def parse_character(name: str, record: Mapping[str, Any], place: int, asked: Mapping[str, Any]) -> Character:
+def parse_character(
+    name: str, record: Mapping[str, Any], position: int, questions: Mapping[str, Any]
+) -> Character:
     relationships = tuple(
         _parse_relationship(*each) for each in _section_entries(record, "social_relationship")
     )
@@ -101,7 +109,7 @@ def parse_character(name: str, record: Mapping[str, Any], place: int, asked: Map
     ids = [*(each.id for each in relationships), *(each.id for each in events)]
     profile = get_field(record, "profile") or {}
     character = Character(
-        number=_character_number(ids, place),
+        number=_character_number(ids, position),
         name=name,
         profile={canonical_field(field): to_text(value) for field, value in profile.items()},
         description=to_text(get_field(record, "profile_description")),
@@ -110,23 +118,23 @@ def parse_character(name: str, record: Mapping[str, Any], place: int, asked: Map
         dialogues=dialogues,
         questions=(),
     )
-    return replace(character, questions=tuple(_parse_questions(asked, character)))
+    return replace(character, questions=tuple(_parse_questions(questions, character)))
 
 
-def _character_number(ids: Sequence[str], place: int) -> int:
-    """The number that leads the ids; a character without any has that of its place in the file."""
+def _character_number(ids: Sequence[str], position: int) -> int:
+    """The number that starts the ids; without ids, the position in the file."""
     head = ids[0].split("_", 1)[0] if ids else ""
-    return int(head) if head.isascii() and head.isdigit() else place
+    return int(head) if head.isascii() and head.isdigit() else position
 
 
 def _section_entries(record: Mapping[str, Any], section: str) -> list[RecordEntry]:
-    """(id, fields) of a section; a bare text is the content of what it stands for."""
-    told = get_field(record, section) or {}
-    if isinstance(told, str):
-        told = ast.literal_eval(told)
+    """(id, fields) of a section; a plain string becomes the content."""
+    section_data = get_field(record, section) or {}
+    if isinstance(section_data, str):
+        section_data = ast.literal_eval(section_data)
     return [
         (str(id), {"content": entry, "Description": entry} if isinstance(entry, str) else entry)
-        for id, entry in told.items()
+        for id, entry in section_data.items()
     ]
 
 
@@ -142,21 +150,21 @@ def _parse_relationship(id: str, entry: Mapping[str, Any]) -> Relationship:
 def _parse_dated(
     events: Sequence[RecordEntry], dialogues: Sequence[RecordEntry]
 ) -> tuple[tuple[Event, ...], tuple[Dialogue, ...]]:
-    """Events and dialogues with the dates they have or, as the module says, are given."""
-    talked = [_parse_dialogue(*each) for each in dialogues]
-    told_of = {dialogue.event: at for dialogue, at in reversed(talked) if at}
-    happened: list[Event] = []
+    """Events and dialogues with their dates; missing dates are filled in as the module docstring says."""
+    parsed_dialogues = [_parse_dialogue(*each) for each in dialogues]
+    told_of = {dialogue.event: at for dialogue, at in reversed(parsed_dialogues) if at}
+    parsed_events: list[Event] = []
     last = DEFAULT_DATE
     for id, entry in events:
         last = read_date(to_text(get_field(entry, "Creation Time"))) or told_of.get(id) or last
-        happened.append(_parse_event(id, entry, last))
-    when = {event.id: event.at for event in happened}
+        parsed_events.append(_parse_event(id, entry, last))
+    when = {event.id: event.at for event in parsed_events}
     dated: list[Dialogue] = []
     last = DEFAULT_DATE
-    for dialogue, at in talked:
+    for dialogue, at in parsed_dialogues:
         last = at or when.get(dialogue.event) or last
         dated.append(replace(dialogue, at=last))
-    return tuple(happened), tuple(dated)
+    return tuple(parsed_events), tuple(dated)
 
 
 def _parse_event(id: str, entry: Mapping[str, Any], at: datetime) -> Event:
@@ -172,7 +180,7 @@ def _parse_event(id: str, entry: Mapping[str, Any], at: datetime) -> Event:
 
 
 def _parse_dialogue(id: str, entry: Mapping[str, Any]) -> tuple[Dialogue, datetime | None]:
-    """All lines of a dialogue, whatever days they stand under; the first day is its date."""
+    """A dialogue with the lines of all its days; the first day is its date."""
     contents = get_field(entry, "contents") or {}
     days = contents if isinstance(contents, dict) else {"": contents}
     lines = tuple(_parse_line(str(line)) for day in days.values() for line in day)
@@ -181,67 +189,67 @@ def _parse_dialogue(id: str, entry: Mapping[str, Any]) -> tuple[Dialogue, dateti
 
 
 def _parse_line(line: str) -> tuple[str, str]:
-    """`Speaker: words`, with a colon of either script; without one nobody is named."""
+    """Split `Speaker: words` at a Latin or Chinese colon; without one the speaker is empty."""
     at = min((found for mark in ":：" if (found := line.find(mark)) >= 0), default=-1)
     if at < 0:
         return "", line
     return line[:at], line[at + 1 :].removeprefix(" ")
 
 
-def _parse_questions(told: Mapping[str, Any], character: Character) -> Iterator[QA]:
-    known = frozenset(character.texts())
+def _parse_questions(sections: Mapping[str, Any], character: Character) -> Iterator[QA]:
+    ids = frozenset(character.texts())
     for section in SECTIONS:
-        for entry in get_field(told, section) or ():
+        for entry in get_field(sections, section) or ():
             if get_field(entry, "Question") is not None:
-                yield _parse_question(section, entry, character, known)
+                yield _parse_question(section, entry, character, ids)
             else:
                 yield from (
-                    _parse_question(section, each, character, known) for run in entry.values() for each in run
+                    _parse_question(section, each, character, ids) for run in entry.values() for each in run
                 )
 
 
 def _parse_question(
-    section: Section, entry: Mapping[str, Any], character: Character, known: frozenset[str]
+    section: Section, entry: Mapping[str, Any], character: Character, ids: frozenset[str]
 ) -> QA:
     references = _parse_references(get_field(entry, "Reference Memory"))
     return QA(
         section=section,
         question=to_text(get_field(entry, "Question")),
         answer=to_text(get_field(entry, "Answer")),
-        references=tuple(_own_reference(each, character, known) for each in references),
+        references=tuple(_own_reference(each, character, ids) for each in references),
         anchors=tuple(_parse_anchors(get_field(entry, "Memory Anchors") or ())),
         topic=to_text(entry.get("Topic")) or "plain",
         again=tuple(map(str, entry.get("Again") or ())),
     )
 
 
-def _parse_references(told: Any) -> tuple[str, ...]:
-    """`Gender`, `['4_0']`, a list of them, or nothing."""
-    if isinstance(told, str) and told.strip().startswith("["):
-        told = ast.literal_eval(told.strip())
-    if isinstance(told, list):
-        return tuple(canonical_field(str(each)) for each in told)
-    return (canonical_field(told),) if told else ()
+def _parse_references(value: Any) -> tuple[str, ...]:
+    """Parse `Gender`, `['4_0']`, a list, or nothing."""
+    if isinstance(value, str) and value.strip().startswith("["):
+        value = ast.literal_eval(value.strip())
+    if isinstance(value, list):
+        return tuple(canonical_field(str(each)) for each in value)
+    return (canonical_field(value),) if value else ()
 
 
-def _own_reference(reference: str, character: Character, known: frozenset[str]) -> str:
-    """The character's memory that a reference means, if it is not there to the letter."""
-    if reference in known or "_" not in reference:
+def _own_reference(reference: str, character: Character, ids: frozenset[str]) -> str:
+    """Map a reference to the character's own memory if it does not match exactly."""
+    if reference in ids or "_" not in reference:
         return reference
     own = f"{character.number}_{reference.split('_', 1)[1]}"
-    if own in known:
+    if own in ids:
         return own
     same = [each.id for each in character.dialogues if each.event == own.split("#", 1)[0]]
     return same[0] if "#" in own and len(same) == 1 else reference
 
 
-def _parse_anchors(told: Sequence[Any]) -> Iterator[Anchor]:
-    for each in told:
+def _parse_anchors(values: Sequence[Any]) -> Iterator[Anchor]:
+    for each in values:
         if isinstance(each, str):
             yield Anchor(each)
             continue
-        for text, place in each.items():
-            start, end = place if isinstance(place, list) and len(place) == 2 else (-1, -1)
+        for text, span in each.items():
+            start, end = span if isinstance(span, list) and len(span) == 2 else (-1, -1)
             yield Anchor(text, int(start), int(end))
 
 

@@ -1,4 +1,9 @@
-"""Counts of a world (PerLTQA, table 2) and the variety of its sentences."""
+"""Counts of a world (PerLTQA, table 2) and the variety of its sentences.
+
+Variety is the share of the most frequent sentence template. Templates are reconstructed by masking names,
+numbers, dates, quoted titles and capitalised words, so the measure works for any world, whatever generated
+it.
+"""
 
 from __future__ import annotations
 
@@ -13,36 +18,38 @@ from thinkback_lab.worlds.world import Character, World
 
 
 def count_world(world: World) -> dict[str, int | float]:
-    """The table's lines, in its order, and the questions whose answer the world does not hold."""
-    people = world.characters
-    known = [each for character in people for each in character.relationships]
-    events = [each for character in people for each in character.events]
-    dialogues = [each for character in people for each in character.dialogues]
+    """The rows of PerLTQA's table 2 in order, and the number of unanswerable questions. Chinese is counted in
+    characters.
+    """
+    characters = world.characters
+    relationships = [each for character in characters for each in character.relationships]
+    events = [each for character in characters for each in character.events]
+    dialogues = [each for character in characters for each in character.dialogues]
     lines = [said for dialogue in dialogues for _, said in dialogue.lines]
-    asked = [each for character in people for each in character.questions]
-    anchors = sum(len(qa.anchors) for qa in asked)
+    questions = [each for character in characters for each in character.questions]
+    anchors = sum(len(qa.anchors) for qa in questions)
 
     def words(texts: Sequence[str]) -> float:
         return _rounded_mean(sum(text_length(text, world.lang) for text in texts), len(texts))
 
     return {
-        "characters": len(people),
-        "jobs": len({character.profile.get("Occupation", "") for character in people} - {""}),
-        "relationships": len(known),
-        "relationship_categories": len({each.relationship for each in known}),
-        "relationships_per_character": _rounded_mean(len(known), len(people)),
+        "characters": len(characters),
+        "jobs": len({character.profile.get("Occupation", "") for character in characters} - {""}),
+        "relationships": len(relationships),
+        "relationship_categories": len({each.relationship for each in relationships}),
+        "relationships_per_character": _rounded_mean(len(relationships), len(characters)),
         "topics": len({event.theme for event in events}),
         "events": len(events),
         "words_per_event": words([event.content for event in events]),
         "dialogues": len(dialogues),
         "utterances": len(lines),
         "words_per_utterance": words(lines),
-        "questions": len(asked),
-        "unanswerable": sum(qa.topic == "unanswerable" for qa in asked),
-        "words_per_question": words([qa.question for qa in asked]),
-        "words_per_answer": words([qa.answer for qa in asked]),
+        "questions": len(questions),
+        "unanswerable": sum(qa.topic == "unanswerable" for qa in questions),
+        "words_per_question": words([qa.question for qa in questions]),
+        "words_per_answer": words([qa.answer for qa in questions]),
         "anchors": anchors,
-        "anchors_per_question": _rounded_mean(anchors, len(asked)),
+        "anchors_per_question": _rounded_mean(anchors, len(questions)),
     }
 
 
@@ -64,7 +71,7 @@ _MASKS = re.compile(r"#(?: ?#)+")
 
 @dataclass(frozen=True, slots=True)
 class TemplateVariety:
-    """What the most frequent template is, and its share of all sentences."""
+    """The most frequent template and its share of all sentences."""
 
     sentences: int
     templates: int
@@ -73,21 +80,21 @@ class TemplateVariety:
 
 
 def memory_variety(world: World) -> TemplateVariety:
-    """Over all sentences of all memory texts: descriptions, relationships, events, lines of dialogues."""
+    """Variety of all memory texts: descriptions, relationships, events, dialogue lines."""
     return measure_variety(
         world, (text for character in world.characters for text in _memory_texts(character))
     )
 
 
 def question_variety(world: World) -> TemplateVariety:
-    """Over the questions, in their first wording."""
+    """Variety of the questions in their first wording."""
     return measure_variety(
         world, (qa.question for character in world.characters for qa in character.questions)
     )
 
 
 def wording_variety(world: World) -> TemplateVariety:
-    """Over the questions in all their wordings."""
+    """Variety of the questions in all wordings."""
     return measure_variety(
         world,
         (
@@ -100,31 +107,31 @@ def wording_variety(world: World) -> TemplateVariety:
 
 
 def measure_variety(world: World, texts: Iterable[str]) -> TemplateVariety:
-    """The variety of these texts of the world."""
+    """Variety of these texts."""
     names = _names_pattern(world)
     counts = Counter(mask_slots(sentence, names) for text in texts for sentence in split_sentences(text))
     if not counts:
         return TemplateVariety(0, 0, "", 0.0)
-    template, most = counts.most_common(1)[0]
+    template, count = counts.most_common(1)[0]
     total = counts.total()
-    return TemplateVariety(total, len(counts), template, most / total)
+    return TemplateVariety(total, len(counts), template, count / total)
 
 
 def mask_slots(sentence: str, names: re.Pattern[str]) -> str:
-    """The sentence with what varies by slot replaced by a mark."""
+    """Replace everything that varies by slot with a mark."""
     for pattern in (_QUOTED, names, _DATES, _NUMBERS, _CAPITALISED):
         sentence = pattern.sub("#", sentence)
     return _MASKS.sub("#", sentence).strip()
 
 
 def _names_pattern(world: World) -> re.Pattern[str]:
-    """All names of the world, whole and in parts; the longest is tried first."""
-    known: set[str] = set()
+    """Matches all names of the world, whole and in parts, longest first."""
+    names: set[str] = set()
     for character in world.characters:
         for name in (character.name, *(each.name for each in character.relationships)):
-            known.add(name)
-            known.update(part for part in name.split() if len(part) > 2)
-    longest = sorted(known, key=lambda name: (-len(name), name))
+            names.add(name)
+            names.update(part for part in name.split() if len(part) > 2)
+    longest = sorted(names, key=lambda name: (-len(name), name))
     return re.compile("|".join(re.escape(name) for name in longest))
 
 

@@ -1,4 +1,4 @@
-"""The words that the checks of a world go by, in English and Chinese."""
+"""Word lists and text checks for the validation of worlds, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from thinkback_lab.worlds.world import Lang
 
-# Values that say nothing, whole; and beginnings of values that say only that there is none.
+# Values that are empty as a whole, and prefixes of values that only say that there is none.
 _EMPTY_VALUES = (
     r"unknown|none|null|nil|n/a|n\.a|undefined|unspecified|tbd|tba|to be determined|placeholder|x{2,}"
     r"|[-–—.?？…_/]+|未知|暂无|无|不详|待定|不明|空|略|没有|待补充"
@@ -21,7 +21,7 @@ _PLACEHOLDER = re.compile(
     rf"(?:(?:{_EMPTY_VALUES}|{_TEMPLATE_SLOTS})\s*[.。]?\Z)|(?:{_EMPTY_PREFIXES})", re.IGNORECASE
 )
 
-# Of each group a person has one at a time.
+# A person has at most one of each group at a time.
 EXCLUSIVE_RELATIONSHIPS: tuple[frozenset[str], ...] = (
     frozenset(
         (
@@ -70,14 +70,14 @@ _TALKING = re.compile(
     re.IGNORECASE,
 )
 
-# Those that tell nothing of their own (beside the piano is not the piano), outside of set phrases.
+# Prepositions that do not belong to an anchor, except in set phrases.
 PREPOSITION = re.compile(
     r"(?!(?:on (?:foot|time|duty|purpose)|by (?:heart|hand|chance|accident)|at home|for free"
     r"|in (?:person|tears|love|secret|silence|cash|full))\b)"
     r"(?:at|in|on|to|of|from|by|with|for|into|during|via)\s+(?=\S)",
     re.IGNORECASE,
 )
-# Only before a bare place: what goes on after it is a clause, and the particle belongs to it (在湖边野餐).
+# Only before a plain place: in a longer clause the particle belongs to it (在湖边野餐).
 _PARTICLE_ZH = re.compile(
     r"在(?![职线读校野家])(?=.{1,4}\Z|.{1,20}[上下里中内外边旁前后间处]\Z)|的(?![士确])"
 )
@@ -88,7 +88,7 @@ _ABBREVIATED = re.compile(
     r"(?:\b(?:ltd|inc|co|corp|jr|sr|st|dr|mr|mrs|ms|prof|no|vol)|\.\w+)\.\Z", re.IGNORECASE
 )
 
-# Words that carry nothing of their own; what an answer says besides them it should not say again.
+# Words without content, ignored when an answer is compared with its question.
 _STOP_WORDS = frozenset(
     (
         *("a", "an", "the", "this", "that", "it", "its", "and", "or", "not"),
@@ -104,63 +104,74 @@ _CJK = re.compile(r"[\u3400-\u9fff]")
 _MIN_EVENT_LENGTH = {
     "en": 12,
     "zh": 20,
-}  # words, characters: the seed's example of a brief narrative has eight words
+}  # in words and characters; the paper's example of a brief narrative has eight words
 
 
 def is_placeholder(value: str) -> bool:
-    """Nothing, or words that only fill a field: `Not Provided`, `N/A`, `[hobbies]`, `未提供`."""
-    told = value.strip()
-    return not told or _PLACEHOLDER.match(told) is not None
+    """Whether a value is empty or a placeholder: `Not Provided`, `N/A`, `[hobbies]`, `未提供`."""
+    stripped = value.strip()
+    return not stripped or _PLACEHOLDER.match(stripped) is not None
 
 
 def is_brief(narrative: str, lang: Lang) -> bool:
-    """Too short to tell what happened, where and with whom."""
+    """Whether a narrative is too short to describe an event."""
     return text_length(narrative, lang) < _MIN_EVENT_LENGTH[lang]
 
 
 def text_length(text: str, lang: Lang) -> int:
-    """Words; in Chinese, characters and the words between them."""
+    """Number of words; in Chinese, of characters and embedded words."""
     if lang == "zh":
         return len(_CJK.findall(text)) + len(_TOKEN.findall(_CJK.sub(" ", text)))
     return len(text.split())
 
 
 def treats_assistant_as_person(question: str) -> bool:
-    """The assistant beside somebody in what was done; it may well be talked with."""
+    """Whether a question lists the assistant as a participant; talking with it is fine."""
     return _BESIDE_ASSISTANT.search(question) is not None and not _TALKING.search(question)
 
 
 def strip_anchor(anchor: str) -> str:
-    """An anchor without what surrounds it: spaces, punctuation, quotes, half a pair, a particle before it."""
-    told = anchor
-    while (peeled := _strip_once(told)) != told:
-        told = peeled
-    particle = _PARTICLE_ZH.match(told) if len(told) > 1 else None
-    return told[particle.end() :] if particle else told
+    """Strip an anchor of spaces, punctuation, quotes, unpaired brackets and a leading particle."""
+    text = anchor
+    while (peeled := _strip_once(text)) != text:
+        text = peeled
+    particle = _PARTICLE_ZH.match(text) if len(text) > 1 else None
+    return text[particle.end() :] if particle else text
 
 
 def _strip_once(text: str) -> str:
-    told = text.strip(_SURROUNDING_CHARACTERS)
-    if text.lstrip(_SURROUNDING_CHARACTERS).startswith(f"{told}.") and _ABBREVIATED.search(f"{told}."):
-        told += "."
+    stripped = text.strip(_SURROUNDING_CHARACTERS)
+    if text.lstrip(_SURROUNDING_CHARACTERS).startswith(f"{stripped}.") and _ABBREVIATED.search(
+        f"{stripped}."
+    ):
+        stripped += "."
     for opening, closing in _QUOTES:
-        inner = told[1:-1]
-        if told[:1] == opening and told[-1:] == closing and opening not in inner and closing not in inner:
-            told = inner
+        inner = stripped[1:-1]
+        if (
+            stripped[:1] == opening
+            and stripped[-1:] == closing
+            and opening not in inner
+            and closing not in inner
+        ):
+            stripped = inner
     for opening, closing in (*_QUOTES, *_BRACKETS):
-        alone = told.count(opening) % 2 if opening == closing else told.count(opening) != told.count(closing)
+        alone = (
+            stripped.count(opening) % 2
+            if opening == closing
+            else stripped.count(opening) != stripped.count(closing)
+        )
         if alone:
-            told = told.strip(opening + closing)
-    return told
+            stripped = stripped.strip(opening + closing)
+    return stripped
 
 
 def is_name_part(part: str) -> bool:
-    """Whether a part of an English name can stand for its bearer."""
+    """Whether a part of an English name can stand for the person."""
     return part[:1].isupper() and part.lower() not in _STOP_WORDS
 
 
 def content_words(text: str, lang: Lang) -> list[str]:
-    """What a text says, without the words that carry nothing; Chinese by characters."""
+    """Words without stop words; Chinese by characters."""
     if lang == "zh":
         spoken = [*_CJK.findall(text), *_TOKEN.findall(_CJK.sub(" ", text.lower()))]
         return [each for each in spoken if each not in _CHINESE_STOP_CHARACTERS]

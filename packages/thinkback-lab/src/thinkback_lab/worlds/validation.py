@@ -21,7 +21,7 @@ from thinkback_lab.worlds.text_checks import (
 )
 from thinkback_lab.worlds.world import QA, Anchor, Character, Event, Lang, Relationship, World
 
-# Seed 004, Table 8, line by line; then what the paper validates automatically (section 3.2).
+# PerLTQA, table 8, row by row; then what the paper validates automatically (section 3.2).
 Code = Literal[
     "profile-anomaly",
     "invalid-relationship",
@@ -37,7 +37,7 @@ Operation = Literal["remove", "replace", "reduce", "correct", "rewrite"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One fault. `rewrite` needs somebody who understands; all other repairs `mended` makes."""
+    """One fault. `rewrite` needs a person; all other operations are done by `repair_world`."""
 
     code: Code
     place: str  # `Tara Quill, Hobbies`, `Tara Quill, 7_0_0`, `Tara Quill, question 12`
@@ -51,25 +51,25 @@ class Finding:
 
 
 def check_memories(character: Character, lang: Lang) -> tuple[list[Finding], Character]:
-    """The faults, and the character without them."""
+    """Return the faults, and the character without them."""
     found: list[Finding] = []
     profile = _check_profile(character, found)
     events = _check_events(character, lang, found)
     relationships = _check_relationships(character, events, found)
     known = {each.id for each in relationships}
     _check_mentions(character, found)
-    happened = tuple(
+    kept_events = tuple(
         replace(event, characters=tuple(each for each in event.characters if each in known))
         for event in events
         if not (people := _event_people(event, character)) or people & known
     )
-    left = {event.id for event in happened}
+    event_ids = {event.id for event in kept_events}
     return found, replace(
         character,
         profile=profile,
         relationships=relationships,
-        events=happened,
-        dialogues=tuple(each for each in character.dialogues if each.event in left),
+        events=kept_events,
+        dialogues=tuple(each for each in character.dialogues if each.event in event_ids),
     )
 
 
@@ -107,24 +107,26 @@ def _check_events(character: Character, lang: Lang, found: list[Finding]) -> lis
 
 
 def _event_people(event: Event, character: Character) -> set[str]:
-    """The relationships an event is with: those it lists, and the one whose number its id carries."""
+    """The relationships of an event: those it lists, and the one whose number is in its id."""
     known = {each.id for each in character.relationships}
     return {*event.characters, *({event.id.rpartition("_")[0]} & known)}
 
 
 def _check_mentions(character: Character, found: list[Finding]) -> None:
-    """Whoever and whatever events and dialogues name, and is not there."""
+    """Report references of events and dialogues to people and events that do not exist."""
     people = {each.id for each in character.relationships}
     events = {each.id for each in character.events}
     for event in character.events:
         for stranger in sorted(set(event.characters) - people):
             found.append(
-                _missing_reference(character, event.id, f"{stranger!r} is no relationship", "its mention")
+                _missing_reference(character, event.id, f"{stranger!r} is not a relationship", "its mention")
             )
     for dialogue in character.dialogues:
         if dialogue.event not in events:
             found.append(
-                _missing_reference(character, dialogue.id, f"{dialogue.event!r} is no event", "the dialogue")
+                _missing_reference(
+                    character, dialogue.id, f"{dialogue.event!r} is not an event", "the dialogue"
+                )
             )
 
 
@@ -136,23 +138,23 @@ def _missing_reference(character: Character, id: str, words: str, repair: str) -
 def _check_relationships(
     character: Character, events: Sequence[Event], found: list[Finding]
 ) -> tuple[Relationship, ...]:
-    busy = Counter(person for event in events for person in _event_people(event, character))
-    out: dict[str, str] = {}
+    event_counts = Counter(person for event in events for person in _event_people(event, character))
+    removed: dict[str, str] = {}
     for known in character.relationships:
         if is_placeholder(known.name) or ASSISTANT.fullmatch(known.name.strip()):
-            out[known.id] = f"{known.name!r} is nobody"
-        elif not busy[known.id]:
-            out[known.id] = f"no event with {known.name}, {known.relationship}"
-    left = [known for known in character.relationships if known.id not in out]
+            removed[known.id] = f"{known.name!r} is nobody"
+        elif not event_counts[known.id]:
+            removed[known.id] = f"no event with {known.name}, {known.relationship}"
+    remaining = [known for known in character.relationships if known.id not in removed]
     for group in EXCLUSIVE_RELATIONSHIPS:
-        rivals = [known for known in left if known.relationship.strip().lower() in group]
-        out.update(_weaker_rivals(rivals, busy, "at the same time as"))
+        rivals = [known for known in remaining if known.relationship.strip().lower() in group]
+        removed.update(_weaker_rivals(rivals, event_counts, "at the same time as"))
     by_name: dict[tuple[str, str], list[Relationship]] = {}
-    for known in left:  # a namesake in another relationship is a person of their own
+    for known in remaining:  # a namesake with another relationship is another person
         by_name.setdefault((known.name, known.relationship.strip().lower()), []).append(known)
     for same in by_name.values():
-        out.update(_weaker_rivals(same, busy, "is there twice, beside"))
-    for id, words in out.items():
+        removed.update(_weaker_rivals(same, event_counts, "is a duplicate of"))
+    for id, words in removed.items():
         found.append(
             Finding(
                 code="invalid-relationship",
@@ -162,14 +164,14 @@ def _check_relationships(
                 repair="the relationship, with its events and questions",
             )
         )
-    return tuple(known for known in character.relationships if known.id not in out)
+    return tuple(known for known in character.relationships if known.id not in removed)
 
 
-def _weaker_rivals(rivals: Sequence[Relationship], busy: Counter[str], how: str) -> dict[str, str]:
-    """Of those who cannot all be, all but the one with the most events."""
+def _weaker_rivals(rivals: Sequence[Relationship], event_counts: Counter[str], how: str) -> dict[str, str]:
+    """Of people who exclude each other, all but the one with the most events."""
     if len(rivals) < 2:
         return {}
-    best = max(rivals, key=lambda known: busy[known.id])  # the first of equals
+    best = max(rivals, key=lambda known: event_counts[known.id])  # first of equals
     return {
         known.id: f"{known.relationship} {known.name} {how} {best.relationship} {best.name}"
         for known in rivals
@@ -183,7 +185,7 @@ _MIN_REPEATED_WORDS: dict[Lang, int] = {"en": 2, "zh": 4}
 
 @dataclass(slots=True)
 class _QuestionCheck:
-    """Where one question is looked at: what is known, and the findings so far."""
+    """One question under check: what is known, and the findings so far."""
 
     place: str
     lang: Lang
@@ -201,27 +203,27 @@ class _QuestionCheck:
 def check_questions(
     character: Character, lang: Lang, people: Sequence[str]
 ) -> tuple[list[Finding], tuple[QA, ...]]:
-    """The faults, and the questions repaired; one that cannot stand is gone."""
+    """Return the faults, and the repaired questions; questions beyond repair are removed."""
     found: list[Finding] = []
     kept: list[QA] = []
     texts = character.texts()
     own = [*character_names(character, lang), *people]
     for count, qa in enumerate(character.questions):
-        desk = _QuestionCheck(f"{character.name}, question {count}", lang, character, texts, own)
-        repaired = _check_question(qa, desk)
-        found += desk.found
+        check = _QuestionCheck(f"{character.name}, question {count}", lang, character, texts, own)
+        repaired = _check_question(qa, check)
+        found += check.found
         if repaired:
             kept.append(repaired)
     return found, tuple(kept)
 
 
 def world_names(world: World) -> list[str]:
-    """What anybody of the world is called."""
+    """All names of the people in a world."""
     return sorted({name for each in world.characters for name in character_names(each, world.lang)})
 
 
 def character_names(character: Character, lang: Lang) -> list[str]:
-    """The character's names and those of everyone they know; in parts, as they are called."""
+    """Names of the character and of everyone they know, whole and in parts."""
     whole = [character.name, character.profile.get("Nickname", "")]
     whole += [known.name for known in character.relationships]
     if lang == "zh":
@@ -231,107 +233,109 @@ def character_names(character: Character, lang: Lang) -> list[str]:
     return [name for name in dict.fromkeys((*whole, *parts)) if len(name) > 1]
 
 
-def _check_question(qa: QA, desk: _QuestionCheck) -> QA | None:
-    referred = _check_references(qa, desk)
-    if referred is None:
+def _check_question(qa: QA, check: _QuestionCheck) -> QA | None:
+    with_references = _check_references(qa, check)
+    if with_references is None:
         return None
-    told = _check_anchors(_check_answer(_check_referents(referred, desk), desk), desk)
-    return told if told.anchors or not qa.anchors else None
+    repaired = _check_anchors(_check_answer(_check_referents(with_references, check), check), check)
+    return repaired if repaired.anchors or not qa.anchors else None
 
 
-def _check_references(qa: QA, desk: _QuestionCheck) -> QA | None:
+def _check_references(qa: QA, check: _QuestionCheck) -> QA | None:
     if not qa.references and qa.topic != "unanswerable":
-        desk.note("missing-reference", f"no reference: {qa.question!r}", "remove", "the question")
+        check.note("missing-reference", f"no reference: {qa.question!r}", "remove", "the question")
         return None
-    there = tuple(each for each in qa.references if each in desk.texts)
-    for gone in (each for each in qa.references if each not in desk.texts):
-        repair = "the reference" if there else "the question"
-        desk.note("missing-reference", f"{gone!r} is no memory", "remove", repair)
-    return replace(qa, references=there) if there or not qa.references else None
+    existing = tuple(each for each in qa.references if each in check.texts)
+    for missing in (each for each in qa.references if each not in check.texts):
+        repair = "the reference" if existing else "the question"
+        check.note("missing-reference", f"{missing!r} is not a memory", "remove", repair)
+    return replace(qa, references=existing) if existing or not qa.references else None
 
 
-def _check_referents(qa: QA, desk: _QuestionCheck) -> QA:
+def _check_referents(qa: QA, check: _QuestionCheck) -> QA:
     for words in (qa.question, *qa.again):
-        if not any(name in words for name in desk.people) and not _FIRST_PERSON.search(words):
-            desk.note("referent-error", f"nobody of the world is named: {words!r}", "rewrite", "name them")
+        if not any(name in words for name in check.people) and not _FIRST_PERSON.search(words):
+            check.note(
+                "referent-error", f"no person of the world is named: {words!r}", "rewrite", "name them"
+            )
     if not any(map(treats_assistant_as_person, (qa.question, *qa.again))):
         return qa
-    partner = _event_partner(qa, desk.character)
-    if not partner:
-        desk.note(
-            "referent-error", f"the assistant takes part: {qa.question!r}", "rewrite", "name the person"
-        )
-        return qa
+    fault = f"the assistant takes part: {qa.question!r}"
+    partner = _event_partner(qa, check.character)
     question, *again = (
         ASSISTANT.sub(lambda _: partner, words) if treats_assistant_as_person(words) else words
         for words in (qa.question, *qa.again)
     )
-    desk.note("referent-error", f"the assistant takes part: {qa.question!r}", "replace", question)
+    # The partner's name may itself mention the assistant. Repairing that again would never end.
+    if not partner or any(map(treats_assistant_as_person, (question, *again))):
+        check.note("referent-error", fault, "rewrite", "name the person")
+        return qa
+    check.note("referent-error", fault, "replace", question)
     return replace(qa, question=question, again=tuple(again))
 
 
 def _event_partner(qa: QA, character: Character) -> str:
-    """Who was there: the one person of the event that is asked about."""
+    """The only other person of the event that is asked about, or ""."""
     events = {each.split("#", 1)[0] for each in qa.references}
-    there = {person for event in character.events if event.id in events for person in event.characters}
-    names = [known.name for known in character.relationships if known.id in there]
+    participants = {person for event in character.events if event.id in events for person in event.characters}
+    names = [known.name for known in character.relationships if known.id in participants]
     return names[0] if len(names) == 1 else ""
 
 
-def _check_answer(qa: QA, desk: _QuestionCheck) -> QA:
-    """An answer that says only the question again, besides its anchors, is these."""
-    rest = qa.answer
+def _check_answer(qa: QA, check: _QuestionCheck) -> QA:
+    """Reduce an answer that only repeats the question to its anchors."""
+    remainder = qa.answer
     for anchor in sorted(qa.anchors, key=lambda each: -len(each.text)):
-        rest = rest.replace(anchor.text, " ")
-    again, asked = content_words(rest, desk.lang), content_words(qa.question, desk.lang)
-    if len(again) < _MIN_REPEATED_WORDS[desk.lang] or not set(again) <= set(asked):
+        remainder = remainder.replace(anchor.text, " ")
+    repeated, asked = content_words(remainder, check.lang), content_words(qa.question, check.lang)
+    if len(repeated) < _MIN_REPEATED_WORDS[check.lang] or not set(repeated) <= set(asked):
         return qa
-    places = [(at, at + len(each.text)) for each in qa.anchors if (at := qa.answer.find(each.text)) >= 0]
-    if not places:
+    spans = [(at, at + len(each.text)) for each in qa.anchors if (at := qa.answer.find(each.text)) >= 0]
+    if not spans:
         return qa
-    short = qa.answer[min(start for start, _ in places) : max(end for _, end in places)]
-    desk.note("redundant-answer", f"the question is said again: {qa.answer!r}", "reduce", short)
-    return replace(qa, answer=short)
+    shortened = qa.answer[min(start for start, _ in spans) : max(end for _, end in spans)]
+    check.note("redundant-answer", f"repeats the question: {qa.answer!r}", "reduce", shortened)
+    return replace(qa, answer=shortened)
 
 
-def _check_anchors(qa: QA, desk: _QuestionCheck) -> QA:
-    anchors = [_check_anchor(each, qa, desk) for each in qa.anchors]
+def _check_anchors(qa: QA, check: _QuestionCheck) -> QA:
+    anchors = [_check_anchor(each, qa, check) for each in qa.anchors]
     return replace(qa, anchors=tuple(dict.fromkeys(each for each in anchors if each)))
 
 
-def _check_anchor(anchor: Anchor, qa: QA, desk: _QuestionCheck) -> Anchor | None:
-    references = [desk.texts[each] for each in qa.references]
+def _check_anchor(anchor: Anchor, qa: QA, check: _QuestionCheck) -> Anchor | None:
+    references = [check.texts[each] for each in qa.references]
     text = strip_anchor(anchor.text)
     if (begins := PREPOSITION.match(text)) and any(
         begins[0].lower() + text[begins.end() :] in words for words in (qa.answer, *references)
     ):
         text = text[begins.end() :]
     if text != anchor.text:
-        desk.note("anchor-boundary", f"blurred: {anchor.text!r}", "correct", repr(text))
+        check.note("anchor-boundary", f"blurred: {anchor.text!r}", "correct", repr(text))
     if not text:
         return None
     if text.casefold() not in qa.answer.casefold():
-        desk.note("anchor-missing", f"{text!r} is not in the answer {qa.answer!r}", "remove", "the anchor")
+        check.note("anchor-missing", f"{text!r} is not in the answer {qa.answer!r}", "remove", "the anchor")
         return None
     if not any(text in words for words in references):
-        desk.note("anchor-missing", f"{text!r} is not in {', '.join(qa.references)}", "remove", "the anchor")
+        check.note("anchor-missing", f"{text!r} is not in {', '.join(qa.references)}", "remove", "the anchor")
         return None
-    return _locate_anchor(text, anchor, references, desk)
+    return _locate_anchor(text, anchor, references, check)
 
 
-def _locate_anchor(text: str, anchor: Anchor, references: Sequence[str], desk: _QuestionCheck) -> Anchor:
-    """The anchor where it stands: its own place if that is right, else the first."""
+def _locate_anchor(text: str, anchor: Anchor, references: Sequence[str], check: _QuestionCheck) -> Anchor:
+    """The anchor with its own position if that is correct, otherwise with the first one."""
     if any(anchor.start >= 0 and words[anchor.start : anchor.end] == text for words in references):
         return Anchor(text, anchor.start, anchor.end)
     start = next(at for words in references if (at := words.find(text)) >= 0)
     if text == anchor.text:
-        said = f"{text!r} does not stand at [{anchor.start}, {anchor.end}]"
-        desk.note("anchor-boundary", said, "correct", f"[{start}, {start + len(text)}]")
+        fault = f"{text!r} does not stand at [{anchor.start}, {anchor.end}]"
+        check.note("anchor-boundary", fault, "correct", f"[{start}, {start + len(text)}]")
     return Anchor(text, start, start + len(text))
 
 
 def find_faults(world: World) -> list[Finding]:
-    """All faults, character by character; a good world has none."""
+    """All faults, character by character."""
     people = world_names(world)
     found: list[Finding] = []
     for character in world.characters:
@@ -341,10 +345,12 @@ def find_faults(world: World) -> list[Finding]:
 
 
 def repair_world(world: World) -> World:
-    """The world after every repair that is mechanical; what has to be rewritten is left as it is.
+    """Apply every mechanical repair; faults that need rewriting stay.
 
-    A repair may show the next fault (a relationship that lost its only event), so it is repeated until
-    nothing changes: each round takes something away or sets it right, so that this ends.
+    A repair may reveal another fault (a relationship that lost its only event), so repairs are repeated until
+    nothing changes. This ends, because every round that changes the world lowers one of these numbers and
+    none before it: (1) memories, references, mentions, questions and anchors; (2) total length of answers and
+    anchors; (3) questions that treat the assistant as a person; (4) anchors with a wrong position.
     """
     while (better := _repair_once(world)) != world:
         world = better

@@ -1,4 +1,4 @@
-"""A persona world in memory: characters with profile, relationships, events, dialogues, and their questions.
+"""A persona world: characters with profile, relationships, events, dialogues and questions.
 
 Ids are PerLTQA's: `4_0` is the first relationship of character 4, `4_0_2` the third event with that person,
 `4_0_2#7` a dialogue about that event (the number after # counts the character's dialogues).
@@ -14,7 +14,7 @@ from typing import Literal
 Lang = Literal["en", "zh"]
 Section = Literal["profile", "social_relationship", "events", "dialogues"]
 
-# The fields of a profile, as PerLTQA names them in its English files; both languages use these keys.
+# Profile fields as PerLTQA's English files name them; both languages use these keys.
 PROFILE_FIELDS = (
     "Protagonist",
     "Gender",
@@ -35,11 +35,11 @@ PROFILE_FIELDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relationship:
-    """Semantic memory: somebody the character knows."""
+    """Semantic memory: a person the character knows."""
 
     id: str
     name: str
-    relationship: str  # one of the categories: elder sister, mentor, neighbour ...
+    relationship: str  # a category: elder sister, mentor, neighbour ...
     description: str
 
 
@@ -57,12 +57,12 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialogue:
-    """Episodic memory: the character talked about an event, with the AI assistant or somebody of it."""
+    """Episodic memory: the character talks about an event, with the AI assistant or a participant."""
 
     id: str
     event: str
     at: datetime
-    lines: tuple[tuple[str, str], ...]  # (speaker, what was said)
+    lines: tuple[tuple[str, str], ...]  # (speaker, text)
 
     @property
     def text(self) -> str:
@@ -71,7 +71,7 @@ class Dialogue:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A key fragment of the answer, and where it stands in the reference memory's text; -1 if nowhere."""
+    """A key fragment of the answer, and its position in the text of the reference memory; -1 if unknown."""
 
     text: str
     start: int = -1
@@ -80,11 +80,11 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QA:
-    """A question about a character. `references` are a profile field's name, or ids of memories.
+    """A question about a character. `references` are profile field names or memory ids; empty if
+    unanswerable.
 
-    Without references the world does not hold the answer. `topic` tells what makes it hard: `plain`,
-    `changed` (a fact that became another), `past` (what held before), `confusable` (a namesake or a twin
-    circumstance), `unanswerable`. `again` are other wordings.
+    `topic` is the difficulty: `plain`, `changed` (current value of a changed fact), `past` (former value),
+    `confusable` (a namesake or a similar event) or `unanswerable`. `again` contains other wordings.
     """
 
     section: Section
@@ -108,11 +108,11 @@ class Character:
     questions: tuple[QA, ...]
 
     def texts(self) -> dict[str, str]:
-        """Every memory's text by its reference: anchors have their positions in it."""
-        spoken = {each.id: each.text for each in self.dialogues}
-        told = {each.id: each.content for each in self.events}
-        known = {each.id: each.description for each in self.relationships}
-        return {**self.profile, **known, **told, **spoken}
+        """The text of every memory by its reference; anchor positions refer to these texts."""
+        dialogues = {each.id: each.text for each in self.dialogues}
+        events = {each.id: each.content for each in self.events}
+        relationships = {each.id: each.description for each in self.relationships}
+        return {**self.profile, **relationships, **events, **dialogues}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,8 @@
-"""Persona worlds by grammar (seed 004, steps 1-5): varied, bilingual, deterministic, without a model.
+"""Persona worlds by grammar (PerLTQA, steps 1 to 5): varied, bilingual, deterministic, without a model.
 
-The steps are PerLTQA's own: seeds (the TOML tables of `en` and `zh`) -> profiles (`cast`) -> social
-relationships (`ties`) -> events (`happenings`) -> dialogues (`talks`); then the questions (`asking`), whose
-anchors are exact because `voice` notes where each slot was said. The same seed gives the same world in any
-process.
+The steps are PerLTQA's: seeds (the TOML tables of `en` and `zh`), profiles (`people`), social relationships
+(`relationships`), events (`events`), dialogues (`dialogues`), then questions (`questions`). Anchors are exact
+because `templates` records the position of every filled slot.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ __all__ = ["TracedWorld", "generate", "generate_traced"]
 
 @dataclass(frozen=True, slots=True)
 class TracedWorld:
-    """A world, and how often each shape of sentence (slots unfilled) was used in it, by construction."""
+    """A world, and how often each sentence template was used in it."""
 
     world: World
     sentences: Counter[str]
@@ -35,35 +34,41 @@ class TracedWorld:
 
 
 def generate(characters: int, lang: Lang, seed: int) -> World:
-    """A world of so many characters; the same arguments give the same world."""
+    """Generate a world; the same arguments give the same world in any process."""
     return generate_traced(characters, lang, seed).world
 
 
 def generate_traced(characters: int, lang: Lang, seed: int) -> TracedWorld:
-    """The world together with the shapes of its sentences."""
+    """Generate a world together with its template counts."""
     if characters < 1:
         raise LabError(f"a world needs at least one character, not {characters}")
-    words = load_content(lang)
-    voice = TemplateEngine(random.Random(f"{lang} {seed}"), words.tables, words.pools)  # noqa: S311 - not a secret
-    names = NameGenerator(voice, words)
-    seen: Counter[str] = Counter()
-    cast = tuple(_make_character(voice, words, names, seen, number) for number in range(characters))
+    content_tables = load_content(lang)
+    voice = TemplateEngine(random.Random(f"{lang} {seed}"), content_tables.tables, content_tables.pools)  # noqa: S311 - not a secret
+    names = NameGenerator(voice, content_tables)
+    template_uses: Counter[str] = Counter()
+    cast = tuple(
+        _make_character(voice, content_tables, names, template_uses, number) for number in range(characters)
+    )
     return TracedWorld(World(lang, cast), voice.shapes, voice.questions)
 
 
 def _make_character(
-    engine: TemplateEngine, words: GrammarContent, names: NameGenerator, seen: Counter[str], number: int
+    engine: TemplateEngine,
+    content: GrammarContent,
+    names: NameGenerator,
+    template_uses: Counter[str],
+    number: int,
 ) -> Character:
-    who = make_protagonist(engine, words, names)
-    known = make_relationships(engine, words, names, who, number)
-    happened = make_events(engine, words, known, seen)
-    talked = make_dialogues(engine, words, happened)
-    questions = QuestionGenerator(engine, words, who, known, happened, talked).generate()
+    protagonist = make_protagonist(engine, content, names)
+    relationships = make_relationships(engine, content, names, protagonist, number)
+    events = make_events(engine, content, relationships, template_uses)
+    dialogues = make_dialogues(engine, content, events)
+    questions = QuestionGenerator(engine, content, protagonist, relationships, events, dialogues).generate()
     return Character(
         number=number,
-        name=who.person.full,
-        profile=who.profile,
-        description=who.description,
+        name=protagonist.person.full,
+        profile=protagonist.profile,
+        description=protagonist.description,
         relationships=tuple(
             Relationship(
                 id=each.id,
@@ -71,7 +76,7 @@ def _make_character(
                 relationship=each.relationship_type.word,
                 description=each.passage.text,
             )
-            for each in known
+            for each in relationships
         ),
         events=tuple(
             Event(
@@ -82,10 +87,10 @@ def _make_character(
                 at=each.at,
                 theme=each.template.theme,
             )
-            for each in happened
+            for each in events
         ),
         dialogues=tuple(
-            Dialogue(id=each.id, event=each.event.id, at=each.at, lines=each.lines) for each in talked
+            Dialogue(id=each.id, event=each.event.id, at=each.at, lines=each.lines) for each in dialogues
         ),
         questions=questions,
     )

@@ -1,4 +1,4 @@
-"""What the grammar speaks of: the tables of one language, read from its TOML files into plain values."""
+"""The tables of one language, read from its TOML files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Strings = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class NameOrigin:
-    """Where a name is at home: given names by gender, family names, and what the profile says of it."""
+    """An origin of names: given names by gender, family names, and profile values."""
 
     nation: str
     ethnic: Strings
@@ -27,7 +27,7 @@ class NameOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Profession:
-    """A category of professions with what goes with them; `job @ employer` binds a job to its place."""
+    """A category of professions; `job @ employer` binds a job to an employer."""
 
     category: str
     jobs: Strings
@@ -40,50 +40,50 @@ class Profession:
 
 @dataclass(frozen=True, slots=True)
 class RelationshipType:
-    """A category of relationship: who can stand in it, and which events suit it.
+    """A category of relationship: who can have it, and which events suit it.
 
-    `age` is how much older than the character (least, most); `needs` names ties of which one must exist.
+    `age` is the age difference to the character (minimum, maximum); of the types in `needs` one must exist.
     """
 
     word: str
     groups: frozenset[str]
     gender: str  # male, female or any
     age: tuple[int, int]
-    of: str  # the character's gender, or any
-    family: str  # the family name: same, other or any
+    of: str  # gender of the character, or any
+    family: str  # family name: same, other or any
     needs: Strings
-    met: str  # birth, child or adult
+    met: str  # since birth, childhood or adulthood: birth, child or adult
 
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """A thing one can know: its values, the sentences that tell it, the questions that ask for it."""
+    """A detail one can know: its values, sentences that state it, and questions that ask for it."""
 
     name: str
-    groups: frozenset[str]  # of relationships; empty for all
+    groups: frozenset[str]  # of relationships; empty means all
     never: frozenset[str]  # groups it does not suit
     values: Mapping[str, Strings]  # slot -> options; the first slot is the answer
-    prompt: Strings  # how a partner in a dialogue leads to it
+    prompt: Strings  # lines by which a dialogue partner leads to it
     say: Strings
     ask: Strings
-    clash: frozenset[str] = frozenset()  # slots of scenarios that could be taken for the same thing
+    clash: frozenset[str] = frozenset()  # slots of event templates that could be confused with it
 
 
 @dataclass(frozen=True, slots=True)
 class EventTemplate:
-    """A kind of event, with everything that varies in it."""
+    """A kind of event with its variable parts."""
 
     id: str
     theme: str
     groups: frozenset[str]
     months: tuple[int, ...]
     festival: str
-    chain: str  # a fact that changes, told by two scenarios
+    chain: str  # a changing fact, described by two event templates
     step: int
-    is_unpleasant: bool  # nobody would wish for it again; it is not talked of with a smile
+    is_unpleasant: bool  # dialogues about it are not cheerful
     values: Mapping[str, Strings]
-    did: Strings  # `{A} and {B} ...`
-    what: Strings  # a noun phrase for it
+    did: Strings  # completes `{A} and {B} ...`
+    what: Strings  # a noun phrase for the event
     tell: tuple[Strings, ...]
     ask: Mapping[str, Strings]
     now: Strings
@@ -101,7 +101,7 @@ class GrammarContent:
     hobbies: tuple[Strings, ...]  # seven groups
     profile: Mapping[str, Strings]  # looks, nicknames, titles ...
     fields: Mapping[str, Strings]  # questions by profile field
-    missing: tuple[Facet, ...]  # what no profile tells: only asked, never said
+    missing: tuple[Facet, ...]  # asked about, but in no profile
     relationship_types: tuple[RelationshipType, ...]
     facets: tuple[Facet, ...]
     scenarios: tuple[EventTemplate, ...]
@@ -115,40 +115,40 @@ class GrammarContent:
 
 @cache
 def load_content(lang: Lang) -> GrammarContent:
-    """All tables of the language; the files are read once."""
+    """Load all tables of a language; cached."""
     folder = resources.files("thinkback_lab.worlds.grammar") / lang
-    read: dict[str, Any] = {}
+    tables: dict[str, Any] = {}
     events: list[dict[str, Any]] = []
     for file in sorted(folder.iterdir(), key=lambda each: each.name):
         if file.name.endswith(".toml"):
             data = tomllib.loads(file.read_text(encoding="utf-8"))
             events.extend(data.pop("event", ()))
             for key, value in data.items():
-                _merge_table(read, key, value)
+                _merge_table(tables, key, value)
     return GrammarContent(
         lang=lang,
-        tables=_string_lists(read["tables"]),
-        pools=_string_lists(read["pools"]),
-        origins=tuple(_parse_origin(each) for each in read["origin"]),
-        professions=tuple(_parse_profession(each) for each in read["work"]),
-        hobbies=tuple(tuple(each) for each in read["hobbies"].values()),
-        profile=_string_lists(read["profile"]),
-        fields=_string_lists(read["fields"]),
-        missing=tuple(_parse_facet(each) for each in read["missing"]),
-        relationship_types=tuple(_parse_relationship_type(each) for each in read["tie"]),
-        facets=tuple(_parse_facet(each) for each in read["facet"]),
+        tables=_string_lists(tables["tables"]),
+        pools=_string_lists(tables["pools"]),
+        origins=tuple(_parse_origin(each) for each in tables["origin"]),
+        professions=tuple(_parse_profession(each) for each in tables["work"]),
+        hobbies=tuple(tuple(each) for each in tables["hobbies"].values()),
+        profile=_string_lists(tables["profile"]),
+        fields=_string_lists(tables["fields"]),
+        missing=tuple(_parse_facet(each) for each in tables["missing"]),
+        relationship_types=tuple(_parse_relationship_type(each) for each in tables["tie"]),
+        facets=tuple(_parse_facet(each) for each in tables["facet"]),
         scenarios=tuple(_parse_event_template(each) for each in events),
-        later=tuple(_parse_facet(each) for each in read["later"]),
-        festivals=_string_lists(read.get("festivals", {})),
+        later=tuple(_parse_facet(each) for each in tables["later"]),
+        festivals=_string_lists(tables.get("festivals", {})),
     )
 
 
-def _merge_table(read: dict[str, Any], key: str, value: Any) -> None:
+def _merge_table(tables: dict[str, Any], key: str, value: Any) -> None:
     """Several files may add to one table."""
     if isinstance(value, dict):
-        read.setdefault(key, {}).update(value)
+        tables.setdefault(key, {}).update(value)
     else:
-        read.setdefault(key, []).extend(value)
+        tables.setdefault(key, []).extend(value)
 
 
 def _strings(value: str | list[str]) -> Strings:
@@ -174,12 +174,12 @@ def _parse_profession(data: Mapping[str, Any]) -> Profession:
 
 
 def _parse_relationship_type(data: Mapping[str, Any]) -> RelationshipType:
-    least, most = data["age"]
+    low, high = data["age"]
     return RelationshipType(
         word=data["word"],
         groups=frozenset(data["groups"].split()),
         gender=data.get("gender", "any"),
-        age=(least, most),
+        age=(low, high),
         of=data.get("of", "any"),
         family=data.get("family", "any"),
         needs=tuple(data.get("needs", ())),

@@ -1,4 +1,4 @@
-"""Who lives in a world: names that are used once, genders, ages, and the profile of each character."""
+"""The people of a world: unique names, genders, ages, and the profile of each character."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from thinkback_lab.worlds.grammar.content import (
 from thinkback_lab.worlds.grammar.templates import TemplateEngine, TextBuilder
 from thinkback_lab.worlds.world import PROFILE_FIELDS
 
-MAX_NAME_TRIES = 400  # for a name nobody has yet
-MAX_AGE, MIN_AGE = 86, 11  # nobody in a world is older or younger
-CURRENT_YEAR = 2024  # the year in which the worlds are told: ages are of it, events happened before its end
+MAX_NAME_TRIES = 400
+MAX_AGE, MIN_AGE = 86, 11
+CURRENT_YEAR = 2024  # ages refer to this year, and no event is later
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Protagonist:
-    """A character before anything has happened to them."""
+    """A character with profile and description, before any events."""
 
     person: Person
     work: Profession
@@ -41,7 +41,7 @@ class Protagonist:
 
 
 class NameGenerator:
-    """Gives every person of a world a name nobody else in it has."""
+    """Gives every person of a world a unique name."""
 
     def __init__(self, engine: TemplateEngine, content: GrammarContent) -> None:
         self._engine = engine
@@ -51,7 +51,7 @@ class NameGenerator:
     def person(
         self, gender: str, age: int, origin: NameOrigin | None = None, family: str = "", given: str = ""
     ) -> Person:
-        """Somebody new; of this origin, family or given name where asked."""
+        """Make a new person, optionally with a given origin, family name or given name."""
         origin = origin or self._engine.rng.choice(self._content.origins)
         for tries in range(MAX_NAME_TRIES):
             first = given if given and tries < MAX_NAME_TRIES // 10 else self._given(origin, gender, tries)
@@ -61,11 +61,11 @@ class NameGenerator:
                 self._taken.add(full)
                 return Person(first, last, full, gender, age, origin)
         raise LabError(
-            "the names of the grammar ran out; generate several smaller worlds with different seeds"
+            "the grammar has no unused names left: generate several smaller worlds with different seeds"
         )
 
     def _given(self, origin: NameOrigin, gender: str, tries: int) -> str:
-        """A given name; a double one where the plain ones of a large family are all taken."""
+        """A given name; a double one when the simple ones of a large family are used up."""
         names = getattr(origin, gender)
         first = self._engine.pick(f"{origin.nation} {gender}", names)
         if tries < 2 * len(names):
@@ -75,7 +75,7 @@ class NameGenerator:
 
 
 def pronouns(person: Person, content: GrammarContent, mark: str) -> dict[str, str]:
-    """The words that stand for a person; `mark` tells the second person's from the first's."""
+    """Pronoun slots of a person; `mark` distinguishes the second person from the first."""
     if content.lang == "zh":
         return {f"{mark}ta": "她" if person.gender == "female" else "他"}
     words = ("she", "her", "her", "herself") if person.gender == "female" else ("he", "him", "his", "himself")
@@ -83,14 +83,14 @@ def pronouns(person: Person, content: GrammarContent, mark: str) -> dict[str, st
 
 
 def joint_pronoun(one: Person, two: Person, content: GrammarContent) -> dict[str, str]:
-    """The pronoun of both, where a language writes it by gender."""
+    """The plural pronoun of two people, in a language where it depends on gender."""
     if content.lang == "en":
         return {}
     return {"tamen": "她们" if one.gender == two.gender == "female" else "他们"}
 
 
 def make_protagonist(engine: TemplateEngine, content: GrammarContent, names: NameGenerator) -> Protagonist:
-    """A new character with a full profile and a description in sentences."""
+    """Make a character with a full profile and a description."""
     gender = engine.rng.choice(("male", "female"))
     person = names.person(gender, engine.rng.randint(30, 66))
     category = engine.pick("work", [each.category for each in content.professions])
@@ -101,13 +101,13 @@ def make_protagonist(engine: TemplateEngine, content: GrammarContent, names: Nam
     fields = dict(_profile_fields(engine, content, person, work, slots))
     slots |= {field.split()[0].lower(): value for field, value in fields.items()}
     slots["employer"], slots["models"] = fields["Employer"], fields["Awards and Role Models"]
-    telling = TextBuilder(engine, slots, {"A": "{Afull}"}, content.sentence_separator)
+    builder = TextBuilder(engine, slots, {"A": "{Afull}"}, content.sentence_separator)
     parts = [key for key in content.profile if key.startswith("tell_")]
     first, rest = parts[0], parts[1:]
     engine.rng.shuffle(rest)
     for part in (first, *rest):
-        telling.say(engine.pick(part, content.profile[part]))
-    return Protagonist(person, work, fields, telling.passage().text)
+        builder.say(engine.pick(part, content.profile[part]))
+    return Protagonist(person, work, fields, builder.passage().text)
 
 
 def _profile_fields(
@@ -152,19 +152,19 @@ def _profile_fields(
 def make_acquaintance(
     engine: TemplateEngine,
     names: NameGenerator,
-    lead: Person,
-    tie: RelationshipType,
+    protagonist: Person,
+    relationship_type: RelationshipType,
     gender: str,
     namesake: Person | None = None,
 ) -> Person:
-    """The person of a tie: age and family name as the tie demands; a namesake's given name is shared."""
-    least, most = tie.age
-    age = max(MIN_AGE, min(MAX_AGE, lead.age + engine.rng.randint(least, most)))
+    """Make the person of a relationship with suitable age and name; a namesake shares the given name."""
+    least, most = relationship_type.age
+    age = max(MIN_AGE, min(MAX_AGE, protagonist.age + engine.rng.randint(least, most)))
     if namesake is not None:
         return names.person(gender, age, namesake.origin, given=namesake.given)
-    origin = None if tie.family == "any" else lead.origin
-    family = lead.family if tie.family == "same" else ""
-    while True:  # two of one given name in one sentence would be one too many
+    origin = None if relationship_type.family == "any" else protagonist.origin
+    family = protagonist.family if relationship_type.family == "same" else ""
+    while True:  # character and acquaintance must not share a given name
         person = names.person(gender, age, origin, family)
-        if person.given != lead.given:
+        if person.given != protagonist.given:
             return person

@@ -1,7 +1,8 @@
-"""Questions with exact gold: each asks for a slot of which the text's position is known, or for nothing told.
+"""Questions with exact gold: each asks for a slot whose text position is known, or for something never
+mentioned.
 
-An event question is a core ("how much did the parts cost") inside a wrapping that names the circumstance
-("When {A} and {B} {did}, {core}?"); the person is always named, so that twins can be told apart.
+An event question consists of a core ("how much did the parts cost") and a frame that names the circumstances
+("When {A} and {B} {did}, {core}?"). The person is always named, so that twin events can be distinguished.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from thinkback_lab.worlds.world import QA, Anchor, Section
 
 UNANSWERABLE_SHARE = 0.08
 WORDINGS_PER_QUESTION = 3
-LEAD_IN_SHARE = 0.15  # questions of all kinds that begin with a phrase such as "by the way"
+LEAD_IN_SHARE = 0.15  # share of questions that begin with a phrase such as "by the way"
 FULL_NAMES = {"A": "{Afull}", "B": "{Bfull}"}
 
 
@@ -37,14 +38,16 @@ class QuestionGenerator:
 
     def generate(self) -> tuple[QA, ...]:
         self._profile()
-        for bond in self.relationships:
-            self._relationship(bond)
-        said = {talk.event.id: "\n".join(line for _, line in talk.lines) for talk in self.dialogues}
-        for happening in self.events:
-            self._event(happening, said.get(happening.id, ""))
-            self._change(happening)
-        for talk in self.dialogues:
-            self._dialogue(talk)
+        for relationship in self.relationships:
+            self._relationship(relationship)
+        dialogue_texts = {
+            dialogue.event.id: "\n".join(line for _, line in dialogue.lines) for dialogue in self.dialogues
+        }
+        for event in self.events:
+            self._event(event, dialogue_texts.get(event.id, ""))
+            self._change(event)
+        for dialogue in self.dialogues:
+            self._dialogue(dialogue)
         self._unanswerable()
         self.engine.rng.shuffle(self.questions)
         return tuple(self.questions)
@@ -60,7 +63,7 @@ class QuestionGenerator:
         anchor: Anchor | None,
         topic: str,
     ) -> None:
-        """One question in three wordings; a pattern that cannot give three gives what it can."""
+        """Add one question in up to three wordings."""
         wordings: dict[str, None] = {}
         for _ in range(12):
             shape = self.engine.shape(self.engine.pick(f"ask {key}", patterns))
@@ -92,68 +95,77 @@ class QuestionGenerator:
             anchor = Anchor(value, 0, len(value))
             self._put("profile", name, self.content.fields[name], slots, value, name, anchor, "plain")
 
-    def _relationship(self, bond: GeneratedRelationship) -> None:
-        topic = "confusable" if bond.namesake else "plain"
-        for facet in self.engine.rng.sample(bond.told_facets, self.engine.rng.choice((1, 2, 2))):
-            anchor = bond.passage.anchor(facet.name)
+    def _relationship(self, relationship: GeneratedRelationship) -> None:
+        topic = "confusable" if relationship.namesake else "plain"
+        for facet in self.engine.rng.sample(relationship.told_facets, self.engine.rng.choice((1, 2, 2))):
+            anchor = relationship.passage.anchor(facet.name)
             key = f"{facet.name} {sorted(facet.groups)}"
-            self._put("social_relationship", key, facet.ask, bond.slots, anchor.text, bond.id, anchor, topic)
+            self._put(
+                "social_relationship",
+                key,
+                facet.ask,
+                relationship.slots,
+                anchor.text,
+                relationship.id,
+                anchor,
+                topic,
+            )
 
-    def _event(self, happening: GeneratedEvent, said: str) -> None:
-        """One or two of the details told; none that the dialogue about the event tells as well."""
-        scenario, spans = happening.template, happening.passage.spans
-        told = [slot for slot in scenario.ask if slot in spans and happening.slots[slot] not in said]
-        self.engine.rng.shuffle(told)
+    def _event(self, event: GeneratedEvent, dialogue_text: str) -> None:
+        """Ask for one or two details of an event that the dialogue about it does not mention."""
+        template, spans = event.template, event.passage.spans
+        stated = [slot for slot in template.ask if slot in spans and event.slots[slot] not in dialogue_text]
+        self.engine.rng.shuffle(stated)
         picked = {
-            slot: self._wrapped(scenario.ask[slot], "wrap_event")
-            for slot in told[: self.engine.rng.choice((1, 1, 2))]
+            slot: self._wrapped(template.ask[slot], "wrap_event")
+            for slot in stated[: self.engine.rng.choice((1, 1, 2))]
         }
         if self.engine.rng.random() < 0.3 or not picked:
-            # With a twin, "who was there" has two answers; the date is asked with the person named.
-            slot = "date" if happening.twin else self.engine.rng.choice(("date", "Bfull"))
+            # With a twin event, "who was there" has two answers; the date is asked with the person named.
+            slot = "date" if event.twin else self.engine.rng.choice(("date", "Bfull"))
             picked[slot] = self.content.pools["ask_date" if slot == "date" else "ask_who"]
-        topic = "confusable" if happening.twin or happening.relationship.namesake else "plain"
+        topic = "confusable" if event.twin or event.relationship.namesake else "plain"
         for slot, patterns in picked.items():
-            anchor = happening.passage.anchor(slot)
-            key = f"{scenario.id} {slot}" if slot in scenario.ask else slot
-            self._put("events", key, patterns, happening.slots, anchor.text, happening.id, anchor, topic)
+            anchor = event.passage.anchor(slot)
+            key = f"{template.id} {slot}" if slot in template.ask else slot
+            self._put("events", key, patterns, event.slots, anchor.text, event.id, anchor, topic)
 
     def _wrapped(self, cores: Sequence[str], pool: str) -> Sequence[str]:
         return [wrap.replace("{core}", core) for wrap in self.content.pools[pool] for core in cores]
 
-    def _change(self, happening: GeneratedEvent) -> None:
-        """What holds now is asked of the newer event, what held before of the older one."""
-        scenario = happening.template
-        anchor = happening.passage.anchor("fact") if scenario.chain else None
-        for topic, patterns in (("changed", scenario.now), ("past", scenario.past)):
+    def _change(self, event: GeneratedEvent) -> None:
+        """Ask for the current value of a changing fact (newer event) and the former one (older event)."""
+        template = event.template
+        anchor = event.passage.anchor("fact") if template.chain else None
+        for topic, patterns in (("changed", template.now), ("past", template.past)):
             if patterns and anchor is not None:
-                key = f"{scenario.chain} {topic}"
-                self._put("events", key, patterns, happening.slots, anchor.text, happening.id, anchor, topic)
+                key = f"{template.chain} {topic}"
+                self._put("events", key, patterns, event.slots, anchor.text, event.id, anchor, topic)
 
-    def _dialogue(self, talk: GeneratedDialogue) -> None:
-        told = talk.event.passage.text
-        facets = [each for each in talk.facets if talk.slots[each.name] not in told]
+    def _dialogue(self, dialogue: GeneratedDialogue) -> None:
+        event_text = dialogue.event.passage.text
+        facets = [each for each in dialogue.facets if dialogue.slots[each.name] not in event_text]
         if not facets or self.engine.rng.random() < 0.25:
             return
         facet = self.engine.rng.choice(facets)
-        anchor = talk.anchors[facet.name]
-        topic = "confusable" if talk.event.twin or talk.event.relationship.namesake else "plain"
+        anchor = dialogue.anchors[facet.name]
+        topic = "confusable" if dialogue.event.twin or dialogue.event.relationship.namesake else "plain"
         self._put(
             "dialogues",
             f"later {facet.name}",
             self._wrapped(facet.ask, "wrap_talk"),
-            talk.slots,
+            dialogue.slots,
             anchor.text,
-            talk.id,
+            dialogue.id,
             anchor,
             topic,
         )
 
     def _unanswerable(self) -> None:
-        """Questions in the same words about what was never told, taken in turns from four places."""
-        wanted = round(len(self.questions) * UNANSWERABLE_SHARE / (1 - UNANSWERABLE_SHARE))
+        """Add questions of the same forms about things never mentioned, from four sources in turn."""
+        count = round(len(self.questions) * UNANSWERABLE_SHARE / (1 - UNANSWERABLE_SHARE))
         kinds = [self._no_field, self._no_facet, self._no_event, self._no_detail]
-        for index in range(wanted):
+        for index in range(count):
             kinds[(index + self.relationships[0].person.age) % len(kinds)]()
 
     def _unknown(self, section: Section, key: str, patterns: Sequence[str], slots: Mapping[str, str]) -> None:
@@ -167,44 +179,44 @@ class QuestionGenerator:
         self._unknown("profile", f"missing {name}", facet.ask, self.relationships[0].slots)
 
     def _no_facet(self) -> None:
-        bond = self.engine.rng.choice(self.relationships)
-        facet = self.engine.rng.choice(bond.untold_facets)
+        relationship = self.engine.rng.choice(self.relationships)
+        facet = self.engine.rng.choice(relationship.untold_facets)
         key = f"{facet.name} {sorted(facet.groups)}"
-        self._unknown("social_relationship", key, facet.ask, bond.slots)
+        self._unknown("social_relationship", key, facet.ask, relationship.slots)
 
     def _no_event(self) -> None:
-        """A scenario that happened to others, as if it had happened here."""
-        bond = self.engine.rng.choice(self.relationships)
-        happened = {each.template.id for each in self.events}
+        """Ask about an event that happened to others, but not to this character."""
+        relationship = self.engine.rng.choice(self.relationships)
+        used = {each.template.id for each in self.events}
         free = [
             each
             for each in self.content.scenarios
             if not each.chain
             and not each.festival
-            and each.id not in happened
-            and each.groups & bond.relationship_type.groups
+            and each.id not in used
+            and each.groups & relationship.relationship_type.groups
         ]
         if not free:
             self._no_field()
             return
-        scenario = self.engine.rng.choice(free)
+        template = self.engine.rng.choice(free)
         slots = draw_slots(
-            self.engine, scenario, {**bond.slots, **date_slots(self.content, self.events[0].at)}
+            self.engine, template, {**relationship.slots, **date_slots(self.content, self.events[0].at)}
         )
-        slot = self.engine.rng.choice(sorted(scenario.ask))
-        patterns = self._wrapped(scenario.ask[slot], "wrap_event")
-        self._unknown("events", f"{scenario.id} {slot}", patterns, slots)
+        slot = self.engine.rng.choice(sorted(template.ask))
+        patterns = self._wrapped(template.ask[slot], "wrap_event")
+        self._unknown("events", f"{template.id} {slot}", patterns, slots)
 
     def _no_detail(self) -> None:
-        """A detail of dialogues, asked of an event about which nobody has talked."""
-        talked = {talk.event.id for talk in self.dialogues}
-        silent = [each for each in self.events if each.id not in talked]
-        if not silent:
+        """Ask for a dialogue detail of an event that has no dialogue."""
+        discussed = {dialogue.event.id for dialogue in self.dialogues}
+        undiscussed = [each for each in self.events if each.id not in discussed]
+        if not undiscussed:
             self._no_facet()
             return
-        happening = self.engine.rng.choice(silent)
+        event = self.engine.rng.choice(undiscussed)
         facet = self.engine.rng.choice(
-            (*happening.template.later, *suitable_facets(self.content, happening.template))
+            (*event.template.later, *suitable_facets(self.content, event.template))
         )
         patterns = self._wrapped(facet.ask, "wrap_talk")
-        self._unknown("dialogues", f"later {facet.name}", patterns, happening.slots)
+        self._unknown("dialogues", f"later {facet.name}", patterns, event.slots)

@@ -1,10 +1,10 @@
-"""The pattern language of the grammar: alternatives are chosen, slots are filled, and every fill is located.
+"""The template language of the grammar: choose alternatives, fill slots, and record where each slot was
+filled.
 
-A pattern is a sentence such as `[On|Late on] {date} {A} sold {a object}.` Brackets hold alternatives (they
-nest, one may be empty), braces a slot: `{a x}` puts the English article before it, `{@table}` draws from a
-table, `{+pool}` goes on with a pattern of a pool. In values, `<40-90/5>` is a number of that range and step.
-What stands before slots are filled is the *shape* of a sentence; the shapes are counted, so that the variety
-of a world is known exactly and not only estimated.
+A pattern is a sentence such as `[On|Late on] {date} {A} sold {a object}.` Brackets contain alternatives
+(nested, possibly empty), braces a slot: `{a x}` adds the English article, `{@table}` draws from a table,
+`{+pool}` continues with a pattern of a pool. In values, `<40-90/5>` is a number of that range and step. A
+sentence before its slots are filled is a *shape*; shapes are counted to measure the variety of a world.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _CONSONANT_SOUND_PREFIXES = (
     "one",
     "once",
     "ute",
-)  # written with a vowel, said without one
+)  # spelled with a vowel, pronounced with a consonant
 _SILENT_H_PREFIXES = ("hour", "honest", "heir", "honour")
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedText:
-    """A finished text, and where each slot was first said in it."""
+    """A finished text, and the span of the first use of each slot."""
 
     text: str
     spans: Mapping[str, Span]
@@ -48,7 +48,7 @@ class GeneratedText:
 
 
 def indefinite_article(value: str) -> str:
-    """The indefinite article of an English phrase, by sound as far as its spelling tells."""
+    """The indefinite article of an English phrase, guessed from its spelling."""
     low = value.lower()
     if low.startswith(_SILENT_H_PREFIXES):
         return "an"
@@ -56,7 +56,7 @@ def indefinite_article(value: str) -> str:
 
 
 class TemplateEngine:
-    """Draws and fills patterns for one world; every choice comes from its one generator."""
+    """Draws and fills patterns for one world with one random generator."""
 
     def __init__(
         self, rng: random.Random, tables: Mapping[str, Sequence[str]], pools: Mapping[str, Sequence[str]]
@@ -69,7 +69,7 @@ class TemplateEngine:
         self._decks: dict[str, list[str]] = {}
 
     def pick(self, key: str, options: Sequence[str]) -> str:
-        """One of the options; all of them come up before any comes again, which keeps them rare and even."""
+        """Pick an option; all options are used once before any is repeated."""
         deck = self._decks.setdefault(key, [])
         if not deck:
             deck.extend(options)
@@ -77,35 +77,35 @@ class TemplateEngine:
         return deck.pop()
 
     def shape(self, pattern: str) -> str:
-        """The pattern with its alternatives chosen and its pools followed; slots stay."""
+        """Choose the alternatives of a pattern and follow its pools; slots stay."""
         chosen = self._choose(pattern)
-        while (found := re.search(r"\{\+([^{}]+)\}", chosen)) is not None:
-            pool = found[1]
+        while (match := re.search(r"\{\+([^{}]+)\}", chosen)) is not None:
+            pool = match[1]
             if pool not in self._pools:
                 raise LabError(f"the grammar has no pool {pool!r}; the pattern is {pattern!r}")
             more = self._choose(self.pick(f"+{pool}", self._pools[pool]))
-            chosen = chosen[: found.start()] + more + chosen[found.end() :]
+            chosen = chosen[: match.start()] + more + chosen[match.end() :]
         return chosen
 
     def _choose(self, pattern: str) -> str:
-        """Resolve the innermost brackets until none is left."""
+        """Resolve the innermost brackets until none are left."""
         while (close := pattern.find("]")) >= 0:
             opening = pattern.rfind("[", 0, close)
             if opening < 0:
-                raise LabError(f"a bracket is closed that was not opened: {pattern!r}")
+                raise LabError(f"unmatched closing bracket: {pattern!r}")
             chosen = self.rng.choice(pattern[opening + 1 : close].split("|"))
             pattern = pattern[:opening] + chosen + pattern[close + 1 :]
         if "[" in pattern:
-            raise LabError(f"a bracket is not closed: {pattern!r}")
+            raise LabError(f"unmatched opening bracket: {pattern!r}")
         return pattern
 
     def draw(self, key: str, options: Sequence[str], slots: Mapping[str, str]) -> str:
-        """A value for a slot: one of the options, its numbers and tables drawn too."""
+        """Draw a value for a slot, including its numbers and tables."""
         return self.value(self.pick(key, options), slots)
 
     def value(self, pattern: str, slots: Mapping[str, str]) -> str:
-        def number(found: re.Match[str]) -> str:
-            low, high, step = int(found[1]), int(found[2]), int(found[3] or 1)
+        def number(match: re.Match[str]) -> str:
+            low, high, step = int(match[1]), int(match[2]), int(match[3] or 1)
             return str(self.rng.randrange(low, high + 1, step))
 
         shaped = _NUMBER.sub(number, self.shape(pattern))
@@ -123,7 +123,7 @@ class TemplateEngine:
 
 
 class TextBuilder:
-    """One text in the making: sentences are added, the first mention of a person is fuller than the next."""
+    """Builds one text; the first mention of a person is more explicit than later ones."""
 
     def __init__(
         self,
@@ -140,20 +140,20 @@ class TextBuilder:
         self._spans: dict[str, Span] = {}
 
     def say(self, pattern: str) -> None:
-        """Add a sentence of a memory; its shape is counted."""
+        """Add a sentence to a memory text and count its shape."""
         shape = self._engine.shape(pattern)
         self._engine.count_sentences(shape, self._engine.shapes)
         self._append(shape)
 
     def ask(self, pattern: str) -> str:
-        """A question of this telling, as text; its shape is counted among the questions."""
+        """Add a question, count its shape, and return the text."""
         shape = self._engine.shape(pattern)
         self._engine.count_sentences(shape, self._engine.questions)
         self._append(shape)
         return self._text
 
     def expand(self, shape: str) -> GeneratedText:
-        """The shape filled as it stands, without a capital or a count."""
+        """Fill a shape without capitalising or counting it."""
         self._fill(shape)
         return self.passage()
 
@@ -169,10 +169,10 @@ class TextBuilder:
 
     def _fill(self, shape: str) -> None:
         at = 0
-        for found in _SLOT.finditer(shape):
-            self._text += shape[at : found.start()]
-            self._put(found[1], shape)
-            at = found.end()
+        for match in _SLOT.finditer(shape):
+            self._text += shape[at : match.start()]
+            self._put(match[1], shape)
+            at = match.end()
         self._text += shape[at:]
 
     def _put(self, slot: str, shape: str) -> None:
@@ -182,7 +182,9 @@ class TextBuilder:
         if slot.startswith("a "):
             slot = slot[2:]
             self._text += indefinite_article(self._slots[slot]) + " "
-        if slot == "whose":  # the other person is brought in by the tie to the first, named or not yet
+        if (
+            slot == "whose"
+        ):  # introduce the second person by the relationship to the first, by name at the first mention
             slot = "his"
             if "A" in self._first:
                 self._put("A", shape)
@@ -199,5 +201,5 @@ class TextBuilder:
 
 
 def capitalise_sentences(text: str) -> str:
-    """Each sentence with a capital at its start; slots may begin one in lower case."""
-    return re.sub(r"(?:^|(?<=[.!?] )|(?<=[.!?]” ))[a-zà-ÿ]", lambda found: found[0].upper(), text)
+    """Capitalise the start of each sentence, because slots may be in lower case."""
+    return re.sub(r"(?:^|(?<=[.!?] )|(?<=[.!?]” ))[a-zà-ÿ]", lambda match: match[0].upper(), text)

@@ -1,0 +1,1 @@
+"""Recorded replies: lookup by prompt, an LLM without a network, an OpenAI-compatible server."""
