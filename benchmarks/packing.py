@@ -1,12 +1,12 @@
-"""Whether packing helps: the share of the answers' anchors in what a model is given, at equal token budgets.
+"""Does packing help? Share of the answers' anchors in the context, at equal token budgets.
 
     python benchmarks/packing.py --data DIR --limit 200
 
-Every history is told to a memory and every question with anchors is asked. What is recalled is put into each
-budget in two ways: `prefix`, the memories whole, best first, until one does not fit (how it was before
-`recall.pack`, fragments cut at 600 characters), and `pack`. Beside it stands what `synthesise` says by rules
-in at most 50 words, of the first five memories. Nothing is asked of a language model. The constants of
-`recall.pack` were chosen by a coarse grid on GVD and the worlds of seed 0: another seed is unseen.
+Every history is stored in a memory, and every question with anchors is asked. The recalled memories are put
+into each budget in two ways: `prefix` (whole memories, best first, until one does not fit; fragments cut at
+600 characters, as before `recall.pack`) and `pack`. For comparison, `synthesise` answers by rules in at most
+50 words from the first five memories. No language model is used. The constants of `recall.pack` were chosen
+by a coarse grid on GVD and the worlds of seed 0; other seeds are unseen.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ from thinkback_lab.worlds.world import Lang
 
 BUDGETS = (50, 100, 200, 400)
 WORDS, RECALLED = 50, 5  # of a synthesis
-FRAGMENT = 600  # characters that the old way kept of a raw turn
+FRAGMENT = 600  # characters of a raw turn that the previous method kept
 CHARACTERS = 5  # of a generated world
 
 
 class Asked(NamedTuple):
-    """One question, what was recalled for it, and what of it should be said."""
+    """A question, the memories recalled for it, and its anchors."""
 
     found: Recollection
     anchors: tuple[str, ...]
 
 
 def prefix(found: Recollection, budget: int) -> str:
-    """The old way: whole memories, best first, up to the first that does not fit."""
+    """The previous method: whole memories, best first, up to the first that does not fit."""
     kept: list[str] = []
     for item in found:
         budget -= count_tokens(text := _told(item))
@@ -97,7 +97,7 @@ def datasets(folder: Path, seed: int) -> Iterator[tuple[str, Dataset]]:
 def questions(dataset: Dataset, models: Resources, k: int) -> Iterator[Asked]:
     for case in dataset.cases:
         with closing(ThinkbackSystem(models)) as memory:
-            memory.tell(case.items)
+            memory.add_items(case.items)
             for question in filter(lambda question: question.anchors, case.questions):
                 memory.recall(question.text, k, question.at)  # sets its clock
                 yield Asked(memory.memory.recall(question.text, k=k), question.anchors)
@@ -107,8 +107,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     home = os.environ.get("THINKBACK_DATA")
     parser.add_argument("--data", type=Path, default=home, required=not home)
-    parser.add_argument("--limit", type=int, default=200, help="questions of a data set")
-    parser.add_argument("--k", type=int, default=10, help="memories recalled for a question")
+    parser.add_argument("--limit", type=int, default=200, help="questions per data set")
+    parser.add_argument("--k", type=int, default=10, help="memories recalled per question")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()

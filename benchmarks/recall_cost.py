@@ -1,10 +1,10 @@
-"""What a recall costs in CPU beside its embedding, by stage, with and without a turn remembered before it.
+"""CPU cost of a recall besides its embedding, by stage, with and without a turn stored before it.
 
     python benchmarks/recall_cost.py [--json] [--embedder wordllama] [--recalls 60]
 
-replaced: 30 turns, most of which replace what another told;  talk: 200 turns of talk, a third of them facts;
-talk, Chinese: the same in Chinese. Times are medians in ms of one process; `stages` are of the recalls that
-follow a turn, in wall time, as their receipts tell.
+replaced: 30 turns, most of which replace earlier facts. talk: 200 turns of conversation, a third of them with
+facts. talk, Chinese: the same in Chinese. Times are medians in ms within one process; `stages` are wall times
+from the usage of the recalls that follow a turn.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ THINGS_ZH = ("茶", "象棋", "爵士乐", "徒步", "陶艺", "帆船", "诗歌
 
 
 class Case(NamedTuple):
-    """What is told, what is asked, and what is said before each question."""
+    """The turns to store, the questions, and the turns stored before each question."""
 
     told: Sequence[str]
     asked: Sequence[str]

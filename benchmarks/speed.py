@@ -1,11 +1,12 @@
-"""How fast, as ratios within one run: remember, recall, import of turns, import of the package.
+"""Speed as ratios within one run: remember, recall, import of turns, import of the package.
 
     python benchmarks/speed.py [--json] [--embedder minilm] [--thoughts 10000] [--appends 4000]
 
-remember: p99 of `Memory.remember` over p99 of a bare durable SQLite append of the same bytes, taken in turns.
-recall:   p50 of `Memory.recall` at 10,000 thoughts and as many turns, of half of which nothing was thought,
-          over p50 of embedding the query alone, taken in turns.
-turns:    1,000 turns imported, as a share of the embedder's own speed on the same texts.
+remember: p99 of `Memory.remember` divided by p99 of a bare durable SQLite insert of the same bytes, measured
+          alternately.
+recall:   p50 of `Memory.recall` with 10,000 thoughts and as many turns (half of them without thoughts),
+          divided by p50 of embedding the query, measured alternately.
+turns:    speed of importing 1,000 turns as a share of the embedder's own speed on the same texts.
 package:  CPU seconds of `import thinkback` beyond a bare interpreter.
 """
 
@@ -29,9 +30,11 @@ import numpy as np
 
 from thinkback import Memory
 from thinkback.embedders.registry import create_embedder
+from thinkback.index.lexical import QueryTerms
+from thinkback.index.space_index import IndexQuery
 from thinkback.types import Source, ThoughtDraft, Turn
 
-UNTHOUGHT = "…"
+NO_THOUGHTS_SUFFIX = "…"
 NAMES = ("Anna", "Ben", "Chen", "Dana", "Emil", "Fatima", "Goro", "Hana", "Ivan", "Julia", "Karim", "Lena")
 PLACES = ("Paris", "Lyon", "Berlin", "Kyoto", "Oslo", "Lima", "Cairo", "Porto", "Austin", "Quito", "Delhi")
 THINGS = ("tea", "chess", "jazz", "hiking", "pottery", "sailing", "poetry", "football", "cooking", "maps")
@@ -43,8 +46,8 @@ SAYINGS = (
 )
 
 
-def turns_said(count: int, seed: int) -> list[str]:
-    """Turns of two related sentences each, numbered so that all differ."""
+def generate_texts(count: int, seed: int) -> list[str]:
+    """Texts of two related sentences each, numbered so that all are different."""
     draw = random.Random(seed)
     said = []
     for number in range(count):
@@ -54,16 +57,16 @@ def turns_said(count: int, seed: int) -> list[str]:
     return said
 
 
-class Verbatim:
-    """A generator that takes every line of a turn as a thought: only the store and the index are measured.
+class VerbatimGenerator:
+    """Makes each line of a turn a thought, so that only the store and the index are measured.
 
-    Of a turn that ends in an ellipsis it thinks nothing.
+    Turns that end in an ellipsis get no thoughts.
     """
 
     name = "benchmark"
 
     def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
-        if turn.query.endswith(UNTHOUGHT):
+        if turn.query.endswith(NO_THOUGHTS_SUFFIX):
             return []
         source = Source(turn.id, turn.asker, "query", 0, len(turn.query))
         return [
@@ -97,7 +100,7 @@ def remember(folder: Path, embedder: str, appends: int) -> dict[str, float]:
     ours: list[float] = []
     theirs: list[float] = []
     with Memory.open(str(folder / "append.db"), embedder=embedder, background=False) as memory:
-        for text in turns_said(appends, seed=1):
+        for text in generate_texts(appends, seed=1):
             answer = f"I see: {text}"
             theirs.append(timed(bare.execute, "INSERT INTO log VALUES (NULL, ?, ?)", (text, answer)))
             ours.append(timed(memory.remember, text, answer))
@@ -113,10 +116,10 @@ def remember(folder: Path, embedder: str, appends: int) -> dict[str, float]:
 
 def recall(folder: Path, embedder: str, thoughts: int) -> dict[str, float]:
     with Memory.open(
-        str(folder / "recall.db"), embedder=embedder, think=Verbatim(), background=False
+        str(folder / "recall.db"), embedder=embedder, think=VerbatimGenerator(), background=False
     ) as memory:
-        for number, text in enumerate(turns_said(thoughts, seed=2)):
-            memory.remember(text + UNTHOUGHT if number % 2 else text)
+        for number, text in enumerate(generate_texts(thoughts, seed=2)):
+            memory.remember(text + NO_THOUGHTS_SUFFIX if number % 2 else text)
         memory.post_think()
         asked = [f"Who likes {thing} in {place}?" for thing in THINGS for place in PLACES][:200]
         for query in asked[:5]:
@@ -139,14 +142,16 @@ def recall(folder: Path, embedder: str, thoughts: int) -> dict[str, float]:
 
 
 def recall_at_10(memory: Memory, asked: list[str]) -> float:
-    """How many of the ten nearest thoughts, by exact search, the groups that are probed hold."""
+    """Share of the ten nearest thoughts (by exact search) that are in the probed groups."""
     view = memory._indexer.view(memory.user)
     found = 0
     for query in asked:
         vector, _ = memory._indexer.embed(query)
-        none = np.zeros(0, dtype=np.uint32)
+        no_terms = QueryTerms(np.zeros(0, dtype=np.uint32))
         exact, probed = (
-            view.index.search("thought", vector, none, limit=10, hashing=hashing).ids.tolist()
+            view.index.search(
+                "thought", IndexQuery(vector=vector, variants=[no_terms], limit=10, hashing=hashing)
+            ).ids.tolist()
             for hashing in (None, view.hashing)
         )
         found += len(set(exact) & set(probed))
@@ -156,7 +161,7 @@ def recall_at_10(memory: Memory, asked: list[str]) -> float:
 def turns(folder: Path, embedder: str, count: int = 1000) -> dict[str, float]:
     model = create_embedder(embedder)
     model.embed(["warm up"])
-    said = turns_said(count, seed=3)
+    said = generate_texts(count, seed=3)
     texts = [f"{text}\nI see." for text in said]
     before = timed(model.embed, texts)
     lines = [json.dumps({"query": text, "response": "I see."}) for text in said]

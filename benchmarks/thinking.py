@@ -1,13 +1,13 @@
-"""What post-thinking costs a turn, in processor time: the rules alone, and the whole of it.
+"""CPU time of post-thinking per turn: the rules alone, and the whole of it.
 
     python benchmarks/thinking.py [--json] [--turns 2000] [FOLDER ...]
 
 rules:      `RuleGenerator.generate`, one turn at a time.
-post-think: generate, organise and apply in a store in memory; the embedder costs nothing (it is counted by
-            benchmarks/embedders.py), so this is what thinking itself adds.
-reorganise: one group of 50 thoughts put in order by rules (25 pairs of them become one each), in a space of
-            50 and in one of 2,000 thoughts.
-Turns come from the scenarios, and from MemoryBank's dialogues (gvd) where THINKBACK_DATA holds them.
+post-think: generate, plan and apply in an in-memory store. The embedder does nothing (it is measured by
+            benchmarks/embedders.py), so this is the cost of thinking itself.
+reorganise: consolidation of one group of 50 thoughts by rules (25 pairs are merged), in a space of 50 and in
+            one of 2,000 thoughts.
+The turns come from the scenarios and, if THINKBACK_DATA contains it, from MemoryBank's dialogues (gvd).
 """
 
 from __future__ import annotations
@@ -39,37 +39,37 @@ SCENARIOS = Path(__file__).parents[1] / "scenarios"
 GVD = ("gvd/memory_bank_en.json.gz", "gvd/memory_bank_cn.json.gz")
 START = datetime(2024, 1, 1, 9, tzinfo=UTC)
 WARM_UP = 20
-Said = tuple[str, str]
+Exchange = tuple[str, str]  # query, response
 
 
-class Nothing:
-    """An embedder that costs nothing: every text is the same vector."""
+class ConstantEmbedder:
+    """Gives every text the same vector, at no cost."""
 
-    name = "nothing"
+    name = "constant"
     dim = 8
 
     def embed(self, texts: Sequence[str]) -> Vector:
         return np.full((len(texts), self.dim), self.dim**-0.5, dtype=np.float32)
 
 
-def scenario_turns(folders: Sequence[Path]) -> list[Said]:
+def scenario_turns(folders: Sequence[Path]) -> list[Exchange]:
     return [(turn.user, turn.assistant) for each in read_scenarios(folders) for turn in each.turns]
 
 
-def gvd_turns() -> list[Said]:
-    """Every turn of MemoryBank's virtual users; none where the data is absent."""
+def gvd_turns() -> list[Exchange]:
+    """All turns of MemoryBank's virtual users; empty without the data."""
     home = os.environ.get("THINKBACK_DATA")
-    return [said for name in GVD for said in _bank(Path(home, name))] if home else []
+    return [turn for name in GVD for turn in _read_gvd(Path(home, name))] if home else []
 
 
-def _bank(path: Path) -> Iterator[Said]:
+def _read_gvd(path: Path) -> Iterator[Exchange]:
     for user in json.loads(gzip.decompress(path.read_bytes())).values():
         for day in user["history"].values():
             for turn in day:
                 yield turn["query"], turn["response"]
 
 
-def rules_alone(said: Sequence[Said]) -> dict[str, float]:
+def measure_rules(exchanges: Sequence[Exchange]) -> dict[str, float]:
     generator = RuleGenerator()
     turns = [
         Turn(
@@ -80,18 +80,18 @@ def rules_alone(said: Sequence[Said]) -> dict[str, float]:
             recorded_at=START,
             session="default",
         )
-        for number, (query, response) in enumerate(said, start=1)
+        for number, (query, response) in enumerate(exchanges, start=1)
     ]
     for turn in turns[:WARM_UP]:
         generator.generate(turn)
     return spread([timed(generator.generate, turn) for turn in turns])
 
 
-def whole(said: Sequence[Said]) -> dict[str, float]:
-    """Remember and post-think in one growing space; only the second is timed."""
+def measure_post_think(exchanges: Sequence[Exchange]) -> dict[str, float]:
+    """Remember and post-think in one growing space; only post-thinking is timed."""
     times = []
-    with Memory.open(":memory:", embedder=Nothing(), think="rules", background=False) as memory:
-        for number, (query, response) in enumerate(said):
+    with Memory.open(":memory:", embedder=ConstantEmbedder(), think="rules", background=False) as memory:
+        for number, (query, response) in enumerate(exchanges):
             memory.remember(query, response, at=START + timedelta(minutes=number))
             times.append(timed(memory.post_think))
     return spread(times[WARM_UP:] or times)
@@ -108,17 +108,15 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     return {"mean": fmean(values), "p50": cuts[49], "p95": cuts[94], "p99": cuts[98], "max": max(values)}
 
 
-QUESTIONS: dict[str, Callable[[Sequence[Said]], dict[str, float]]] = {
-    "rules": rules_alone,
-    "post-think": whole,
+MEASUREMENTS: dict[str, Callable[[Sequence[Exchange]], dict[str, float]]] = {
+    "rules": measure_rules,
+    "post-think": measure_post_think,
 }
-"""What is measured on each set of turns."""
-
-GROUP = 50
+GROUP_SIZE = 50
 
 
-class Groups:
-    """An embedder of two meanings, told apart by a word: so one group is large and the space larger."""
+class TwoGroupEmbedder:
+    """Maps texts with the word "Person" to one vector and all others to its opposite."""
 
     name = "groups"
     dim = 8
@@ -130,8 +128,8 @@ class Groups:
         return vectors
 
 
-class Dated:
-    """A generator whose facts name their beginning: they stand apart until a group is put in order."""
+class DatedGenerator:
+    """Drafts facts with a start date, which are not merged before consolidation."""
 
     name = "dated"
 
@@ -150,24 +148,24 @@ class Dated:
         return [draft]
 
 
-def reorganising(others: int, rounds: int) -> dict[str, float]:
-    """Milliseconds to put a group of 50 in order, 25 pairs of which become one each."""
+def consolidate(others: int, rounds: int) -> dict[str, float]:
+    """Milliseconds to consolidate a group of 50 thoughts, which become 25."""
     times = []
     for _ in range(rounds):
-        with Memory.open(":memory:", embedder=Groups(), think=Dated(), background=False) as memory:
-            said = [f"Other{letters(number)} likes tea." for number in range(others)]
-            people = range(GROUP // 2)
-            said += [f"Person{letters(who)} likes {what}." for what in ("tea", "jazz") for who in people]
-            for number, words in enumerate(said):
-                memory.remember(words, at=START + timedelta(minutes=number))
-            with patch(
-                "thinkback.think.thinker.is_consolidation_due", lambda size: False
-            ):  # not before we look
+        with Memory.open(
+            ":memory:", embedder=TwoGroupEmbedder(), think=DatedGenerator(), background=False
+        ) as memory:
+            texts = [f"Other{letters(number)} likes tea." for number in range(others)]
+            people = range(GROUP_SIZE // 2)
+            texts += [f"Person{letters(who)} likes {what}." for what in ("tea", "jazz") for who in people]
+            for number, text in enumerate(texts):
+                memory.remember(text, at=START + timedelta(minutes=number))
+            with patch("thinkback.think.thinker.is_consolidation_due", lambda size: False):
                 memory.post_think()
-            group = memory.recall("Personaaa likes tea", k=1)[0].group
-            before = len(memory.thoughts(group=group))
+            sizes = memory._indexer.group_sizes(memory.user)
+            group = next(number for number, size in sizes.items() if size == GROUP_SIZE)
             times.append(timed(partial(memory.organise, group=group)))
-            assert (before, len(memory.thoughts(group=group))) == (GROUP, GROUP // 2)
+            assert len(memory.thoughts(group=group)) == GROUP_SIZE // 2
     return spread(times)
 
 
@@ -179,24 +177,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("folders", nargs="*", type=Path, default=[SCENARIOS])
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--turns", type=int, default=2000, help="at most so many of each set")
+    parser.add_argument("--turns", type=int, default=2000, help="maximum number of turns of each set")
     args = parser.parse_args()
     sets = {"scenarios": scenario_turns(args.folders), "gvd": gvd_turns()}
     figures = {
-        f"{name}, {question}": {"turns": len(said[: args.turns]), **ask(said[: args.turns])}
-        for name, said in sets.items()
-        if said
-        for question, ask in QUESTIONS.items()
+        f"{name}, {label}": {"turns": len(turns[: args.turns]), **measure(turns[: args.turns])}
+        for name, turns in sets.items()
+        if turns
+        for label, measure in MEASUREMENTS.items()
     }
     figures |= {
-        f"reorganise, {others + GROUP}": {"turns": GROUP, **reorganising(others, rounds)}
+        f"reorganise, {others + GROUP_SIZE}": {"turns": GROUP_SIZE, **consolidate(others, rounds)}
         for others, rounds in ((0, 20), (1950, 2))
     }
     if args.json:
         print(json.dumps(figures))
         return
     print(
-        f"{'ms a turn':24}{'turns':>7}"
+        f"{'ms per turn':24}{'turns':>7}"
         + "".join(f"{each:>9}" for each in ("mean", "p50", "p95", "p99", "max"))
     )
     for name, row in figures.items():

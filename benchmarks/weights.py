@@ -1,14 +1,14 @@
-"""Where the default preset's weights come from: learned on open data, judged on what was left out.
+"""Learn the weights of the default preset on open data, and validate them on held-out data.
 
     python benchmarks/weights.py --data DIR --limit 400
 
-Every history is told to a memory, every question is asked, and the parts of all candidates are noted as
-`recall.scoring` gets them. The weights are those under which a softmax over the candidates gives the answers
-the highest probability, every data set counting alike: a convex problem with one solution. Folds are by
-case: no history is both learned from and judged. A thought and its turn stand for one item and take one
-place. What recall leaves out afterwards (a question asked before, a secret) is not left out here, so these
-are not the figures of `thinkback-lab eval`. "Shipped" and "learned" are fitted to what they are judged on;
-only "cross-validated" is not. `--without NAME` learns without a part: what it gives is the difference.
+Every history is stored in a memory, every question is asked, and the score components of all candidates are
+recorded as `recall.score` computes them. The weights maximise the probability of the answers under a softmax
+over the candidates, with equal weight for each data set: a convex problem with one solution. Folds are by
+case, so no history is used both for learning and for validation. A thought and its turn count as one item.
+Candidates that recall drops later (a repeated question, a secret) are kept here, so the figures differ from
+those of `thinkback-lab eval`. "Shipped" and "learned" are fitted to the data they are judged on; only
+"cross-validated" is not. `--without NAME` learns without one component; the difference is its contribution.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from thinkback.presets import HYBRID, ScoreWeights
 from thinkback.recall import search
 from thinkback.recall.features import feature_extractor
 from thinkback.recall.query import PreparedQuery
-from thinkback.recall.score import Scorer
+from thinkback.recall.score import ScoredColumns, Scorer
 from thinkback.types import ItemKind, Ref, Thought, Turn
 from thinkback_lab.cases import Case, Dataset
 from thinkback_lab.datasets import perltqa
@@ -54,7 +54,7 @@ from thinkback_lab.worlds.grammar import generate
 from thinkback_lab.worlds.world import Lang
 
 MANNERS = ("asks", "tells", "at length")
-OWN = (  # learned for each manner
+OWN = (  # learned separately for each manner
     "words",
     "asked",
     "meaning",
@@ -69,7 +69,7 @@ OWN = (  # learned for each manner
 SHARED = ("length", "thought", "time", "about", "kind", "answers")
 COLUMNS = [f"{name} {manner}" for manner in MANNERS for name in OWN] + list(SHARED)
 SIGNS = ("kind", "answers")  # what is known of a memory once it is read
-NO_VECTOR, NO_TERMS = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.uint32)
+NO_VECTOR = np.zeros(0, dtype=np.float32)
 FOLDS, CHARACTERS, MOST = 3, 12, 40  # by case; of a generated world; candidates of a question learned from
 RIDGE = 3e-3
 Floats = npt.NDArray[np.float64]
@@ -77,7 +77,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Asked(NamedTuple):
-    """A question: a row a candidate, the item each belongs to, and which items answer."""
+    """A question: one row per candidate, the item of each row, and which items are answers."""
 
     case: int
     rows: Floats
@@ -85,14 +85,14 @@ class Asked(NamedTuple):
     gold: Bools
 
     def rank(self, weights: Floats) -> int:
-        """How many items come before the first answer; a tie counts against it."""
+        """Number of items ranked before the first answer; ties count against it."""
         best = np.full(len(self.gold), -np.inf)
         np.maximum.at(best, self.item, self.rows @ weights)
         return int((~self.gold & (best >= best[self.gold].max())).sum()) if self.gold.any() else len(best)
 
 
 def row(manner: str, values: Mapping[str, Floats], count: int) -> Floats:
-    """Candidates as rows: a column a weight."""
+    """The candidates as rows, with one column per weight."""
     columns = np.zeros((count, len(COLUMNS)))
     for name, value in values.items():
         columns[:, COLUMNS.index(f"{name} {manner}" if name in OWN else name)] = value
@@ -101,18 +101,18 @@ def row(manner: str, values: Mapping[str, Floats], count: int) -> Floats:
 
 def questions_of(number: int, case: Case, models: Resources) -> Iterator[Asked]:
     noted: list[tuple[Scorer, CandidateColumns]] = []
-    score = Scorer.__call__
+    score = Scorer.score
 
-    def noting(scorer: Scorer, parts: CandidateColumns) -> Floats:
+    def noting(scorer: Scorer, parts: CandidateColumns) -> ScoredColumns:
         noted.append((scorer, parts))
         return score(scorer, parts)
 
     with (
         closing(ThinkbackSystem(models)) as memory,
-        patch.object(Scorer, "__call__", noting),
-        patch.object(search, "_no_measure", lambda rows: False),
+        patch.object(Scorer, "score", noting),
+        patch.object(search, "_is_too_small", lambda rows: False),
     ):
-        memory.tell(case.items)
+        memory.add_items(case.items)
         thoughts = memory.memory.thoughts(current=False)
         told_or_drawn: list[Thought | Turn] = [*thoughts, *memory.memory.turns()]
         every = {each.ref: each for each in told_or_drawn}
@@ -121,7 +121,7 @@ def questions_of(number: int, case: Case, models: Resources) -> Iterator[Asked]:
             noted.clear()
             memory.recall(question.text, 5, question.at)
             kinds = memory.memory.kinds(question.text)
-            asked = PreparedQuery(question.text, NO_VECTOR, NO_TERMS, 5, kind_probabilities=kinds)
+            asked = PreparedQuery(text=question.text, vector=NO_VECTOR, k=5, kind_probabilities=kinds)
             tell = feature_extractor(asked, lambda function, text: function(text))
             items: dict[tuple[str, ...], int] = {}
             rows, item = [], []
@@ -133,7 +133,7 @@ def questions_of(number: int, case: Case, models: Resources) -> Iterator[Asked]:
                 columns = row(scorer.manner, {**scorer.column_values(parts), **read}, len(refs))
                 for place, id_ in enumerate(parts.ids.tolist()):
                     told = turns.get(id_, ()) if scorer.for_thoughts else [id_]
-                    if told:  # else it says who is who, and answers nothing
+                    if told:  # otherwise it is a "same as" thought, which answers nothing
                         rows.append(columns[place])
                         item.append(items.setdefault(memory.items_of(sorted(told)), len(items)))
                 if not scorer.for_thoughts:  # thoughts, then turns; what comes after is recall looking again
@@ -144,7 +144,7 @@ def questions_of(number: int, case: Case, models: Resources) -> Iterator[Asked]:
 
 
 def parts_of(folder: Path, seed: int) -> dict[str, Callable[[], Dataset]]:
-    """The data sets of `thinkback-lab`, and a generated world in each language."""
+    """The data sets of `thinkback-lab`, and one generated world per language."""
     found: dict[str, Callable[[], Dataset]] = {
         f"{entry.name} {entry.part_name(choices)}".strip(): partial(entry.load, folder, **choices)
         for entry in DATASETS.values()
@@ -160,7 +160,7 @@ def world(lang: Lang, seed: int) -> Dataset:
 
 
 def noted(name: str, folder: Path, limit: int, seed: int) -> list[Asked]:
-    """The questions of one data set; none where it is not in the folder."""
+    """The questions of one data set; empty if it is not in the folder."""
     try:
         cases = choose_questions(parts_of(folder, seed)[name](), limit, seed).cases
     except DatasetNotFound:
@@ -174,13 +174,13 @@ def noted(name: str, folder: Path, limit: int, seed: int) -> list[Asked]:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Many questions, one below the other: a softmax over each is then a handful of numpy calls."""
+    """All questions stacked in one array, so that the softmax of each takes few numpy calls."""
 
     rows: Floats
     starts: npt.NDArray[np.int64]
     question: npt.NDArray[np.int64]
     gold: Bools
-    share: Floats  # of each question in the loss
+    share: Floats  # weight of each question in the loss
 
     @classmethod
     def of(cls, sets: Sequence[Sequence[Asked]], start: Floats) -> Sheet:
@@ -204,7 +204,7 @@ class Sheet:
         )
 
     def loss(self, weights: Floats, scaled: Floats) -> tuple[float, Floats]:
-        """Minus the log probability of an answer, with its slope."""
+        """Negative log likelihood of the answers, and its gradient."""
         score = scaled @ weights
         score -= np.maximum.reduceat(score, self.starts)[self.question]
         odds = np.exp(score)
@@ -241,7 +241,7 @@ def hits(asked: Sequence[Asked], weights: Floats) -> Floats:
 
 
 def crossed(sets: Mapping[str, Sequence[Asked]], without: Sequence[str]) -> dict[str, Floats]:
-    """Each data set's hits by weights that were learned without the case asked about."""
+    """Hits of each data set with weights learned without the case in question."""
     found = {name: np.zeros(2) for name in sets}
     for fold in range(FOLDS):
         rest = [[each for each in asked if each.case % FOLDS != fold] for asked in sets.values()]
@@ -256,13 +256,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     home = os.environ.get("THINKBACK_DATA")
     parser.add_argument("--data", type=Path, default=home, required=not home)
-    parser.add_argument("--limit", type=int, default=400, help="questions of a data set")
+    parser.add_argument("--limit", type=int, default=400, help="questions per data set")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=2, help="data sets read at once")
+    parser.add_argument("--jobs", type=int, default=2, help="number of data sets read in parallel")
     parser.add_argument(
         "--without", nargs="*", default=[], choices=[each.name for each in fields(ScoreWeights)]
     )
-    parser.add_argument("--ablate", action="store_true", help="learn once more without each part")
+    parser.add_argument("--ablate", action="store_true", help="learn again without each component")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     note = partial(noted, folder=args.data, limit=args.limit, seed=args.seed)

@@ -1,6 +1,6 @@
-"""An ASGI application on loopback, on a port of its own, in a thread: asked over a real connection.
+"""Serves an ASGI application on a free loopback port in a thread, for tests over a real connection.
 
-with Serving(app) as server:
+with AsgiServer(app) as server:
     requests go to server.url
 """
 
@@ -13,11 +13,11 @@ from typing import Self
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from thinkback.server.principal import Principal
+from thinkback.server.identity import Principal
 
 
 class AsgiServer:
-    """Starts on entering; on leaving it has ended."""
+    """Starts on entering the context, and has ended on leaving it."""
 
     def __init__(self, app: ASGIApp) -> None:
         config = uvicorn.Config(
@@ -57,13 +57,13 @@ class AsgiServer:
 
 
 class AuthenticateAs:
-    """Middleware that lets every request in as one caller, where the gate is not what is tested."""
+    """Middleware that authenticates every request as one principal, without the security middleware."""
 
-    def __init__(self, app: ASGIApp, caller: Principal | None = None) -> None:
+    def __init__(self, app: ASGIApp, principal: Principal | None = None) -> None:
         self._app = app
-        self._caller = caller or Principal()
+        self._caller = principal or Principal()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            scope.setdefault("state", {})["caller"] = self._caller
+            scope.setdefault("state", {})["principal"] = self._caller
         await self._app(scope, receive, send)

@@ -1,7 +1,6 @@
-"""Asking an ASGI app in process, and proving of a whole app that no route of it has an open door.
+"""In-process requests to an ASGI app, and a check that every route of an app enforces its access rule.
 
-for route in every_route(app): assert rule_of(route) is not None
-await prove_doors(gate, every_route(app), wrong="...", reader="...", ...)
+await check_all_routes(app, list_routes(app.routes), Credentials(wrong="...", reader="...", ...))
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Headers = list[tuple[bytes, bytes]]
 
 @dataclass
 class AppResponse:
-    """A response as it arrived."""
+    """A response."""
 
     status: int = 0
     headers: list[tuple[str, str]] = field(default_factory=list)
@@ -73,7 +72,7 @@ async def send_request(
     client: str = "127.0.0.1",
     host: bytes | None = b"127.0.0.1:8765",
 ) -> AppResponse:
-    """One request; a list of bodies arrives piece by piece."""
+    """Send one request in process; a list of bodies arrives in chunks."""
     pieces = [body] if isinstance(body, bytes) else list(body)
     said: Headers = [(b"host", host)] if host is not None else []
     if key is not None:
@@ -82,7 +81,7 @@ async def send_request(
         said.append((b"transfer-encoding", b"chunked"))
     elif body:
         said.append((b"content-length", str(len(body)).encode()))
-    heard = AppResponse()
+    response = AppResponse()
 
     async def receive() -> Message:
         if pieces:
@@ -93,18 +92,18 @@ async def send_request(
 
     async def send(message: Message) -> None:
         if message["type"] == "http.response.start":
-            assert not heard.status, "a second response"
-            heard.status = message["status"]
-            heard.headers = [(name.decode().lower(), value.decode()) for name, value in message["headers"]]
+            assert not response.status, "a second response"
+            response.status = message["status"]
+            response.headers = [(name.decode().lower(), value.decode()) for name, value in message["headers"]]
         else:
-            heard.body += message.get("body", b"")
+            response.body += message.get("body", b"")
 
     await app(scope_of(method, path, said + (headers or []), client), receive, send)
-    return heard
+    return response
 
 
 def list_routes(routes: Iterable[BaseRoute]) -> Iterator[tuple[str, str]]:
-    """(method, path template) of each; of a mount, its path by GET and POST."""
+    """(method, path template) of each route; a mount counts as its path with GET and POST."""
     for context in iter_route_contexts(list(routes)):
         route = context.original_route
         if isinstance(route, Mount):
@@ -116,7 +115,7 @@ def list_routes(routes: Iterable[BaseRoute]) -> Iterator[tuple[str, str]]:
 
 
 def fill_path(path: str, values: dict[str, str]) -> str:
-    """A template with ids in it."""
+    """Fill the parameters of a path template."""
     return re.sub(r"\{(\w+)(?::\w+)?\}", lambda found: values.get(found[1], "1"), path)
 
 
@@ -143,59 +142,61 @@ VALID_REQUESTS: dict[tuple[str, str], tuple[str, bytes, bytes]] = {
     ("POST", "/search"): ("", b'{"query": "who sings?", "user_id": "default"}', JSON),
     ("PUT", "/memories/{memory_id}"): ("", b'{"text": "x"}', JSON),
 }
-"""A request each route understands, so that a refusal is one for the key and not for the form."""
+"""A valid request for each route, so that a refusal is because of the key and not the body."""
 
 
 @dataclass(frozen=True)
 class Credentials:
-    """The credentials to try: a wrong one, and good ones of the tenant that has the canary and of another."""
+    """Credentials to test with: a wrong key, and valid keys of two tenants."""
 
     wrong: str
-    reader: str  # may read, and is of the tenant the ids belong to
-    stranger: str  # may do all, in another tenant
+    reader: str  # may only read, in the tenant of the ids
+    stranger: str  # all scopes, in another tenant
     ids: dict[str, str]
-    canary: bytes  # stands in what the tenant has
+    canary: bytes  # is contained in the tenant's memories
 
 
 Counts = dict[str, int]
 
 
-async def check_all_routes(app: ASGIApp, routes: Iterable[tuple[str, str]], doors: Credentials) -> Counts:
-    """No key, a wrong one: 401. A reader: 403 where more is asked. A stranger: 404, or nothing of ours."""
+async def check_all_routes(
+    app: ASGIApp, routes: Iterable[tuple[str, str]], credentials: Credentials
+) -> Counts:
+    """Check 401 without a valid key, 403 for a missing scope, and no data for another tenant."""
     seen = {"401": 0, "403": 0, "404": 0, "stranger": 0, "open": 0}
     for method, template in routes:
-        need = AccessTable().required_access(method, fill_path(template, doors.ids))
+        need = AccessTable().required_access(method, fill_path(template, credentials.ids))
         assert need is not None, f"{method} {template} has no rule in access.py"
         if need in ("nothing", "operator"):
             seen["open"] += 1
         else:
-            await _check_route(app, method, template, need, doors, seen)
+            await _check_route(app, method, template, need, credentials, seen)
     return seen
 
 
 async def _check_route(
-    app: ASGIApp, method: str, template: str, need: RequiredAccess, doors: Credentials, seen: Counts
+    app: ASGIApp, method: str, template: str, need: RequiredAccess, credentials: Credentials, seen: Counts
 ) -> None:
     query, body, kind = VALID_REQUESTS.get((method, template), ("", b"", b""))
-    path = fill_path(template, doors.ids) + query
+    path = fill_path(template, credentials.ids) + query
     headers = [(b"content-type", kind)] if kind else []
     told = f"{method} {template} ({need})"
 
     async def status(key: str | None) -> tuple[int, bytes]:
-        heard = await send_request(app, method, path, key=key, body=body, headers=headers)
-        return heard.status, heard.body
+        response = await send_request(app, method, path, key=key, body=body, headers=headers)
+        return response.status, response.body
 
-    for key in (None, doors.wrong):
+    for key in (None, credentials.wrong):
         assert (await status(key))[0] == 401, f"{told} with {key}"
         seen["401"] += 1
-    as_reader, _ = await status(doors.reader)
+    as_reader, _ = await status(credentials.reader)
     if need in ("write", "admin"):
         assert as_reader == 403, f"{told} as a reader: {as_reader}"
         seen["403"] += 1
     else:
-        assert as_reader not in (401, 403), f"{told}: the room asks a reader for more than the table"
-    as_stranger, found = await status(doors.stranger)
-    assert doors.canary not in found, f"{told} tells a stranger"
+        assert as_reader not in (401, 403), f"{told}: the route requires more than the access table"
+    as_stranger, found = await status(credentials.stranger)
+    assert credentials.canary not in found, f"{told} leaks to another tenant"
     assert as_stranger not in (400, 415, 422), f"{told}: put a request it understands in ASKS ({found!r})"
     assert as_stranger < 500 or as_stranger == 501, f"{told} as a stranger: {as_stranger}"
     if "{" in template and need != "any":

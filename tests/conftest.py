@@ -1,4 +1,4 @@
-"""What tests of the whole memory share: a clock that stands still, and memories that need no model."""
+"""Shared fixtures: a clock that stands still, and memories without models."""
 
 from __future__ import annotations
 
@@ -12,14 +12,40 @@ from hypothesis import settings
 
 from thinkback.memory import Memory
 
-settings.register_profile("busy", deadline=None)  # a law holds on a busy machine too
+settings.register_profile("busy", deadline=None)  # no deadlines: the machine may be busy
 settings.load_profile("busy")
 
 OpenMemory = Callable[..., Memory]
 
+# Tests that take more than a few seconds: they start processes, run a local model, or repeat many times.
+# `make test` leaves them out; `make test-all` and CI run them. Single slow tests are marked where they stand.
+SLOW = (
+    "acceptance/",
+    "contract/test_llms.py",
+    "contract/test_store_properties.py",
+    "faults/",
+    "lab/test_consult_",
+    "lab/test_determinism.py",
+    "lab/test_record.py",
+    "lab/test_report.py",
+    "lab/test_runs.py",
+    "lab/test_scenarios_regression.py",
+    "lab/test_training.py",
+    "lab/test_worlds_",
+    "unit/llms/test_local.py",
+    "unit/server/processes/",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    root = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(root).as_posix().startswith(SLOW) or "linear" in item.name:
+            item.add_marker(pytest.mark.slow)
+
 
 class FakeClock:
-    """Stands still until it is told to go on."""
+    """A clock that only moves by `advance`."""
 
     def __init__(self) -> None:
         self.now = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -38,7 +64,7 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 def open_memory(tmp_path: Path, clock: FakeClock) -> Iterator[OpenMemory]:
-    """Opens memories on one file, without a model and without a background thread unless asked for."""
+    """Opens memories on one file, by default without a model and without a background thread."""
     opened: list[Memory] = []
 
     def open_one(path: str | Path = tmp_path / "memory.db", **options: Any) -> Memory:

@@ -1,4 +1,4 @@
-"""Small values for the store's tests, and the shortest way from a turn to its thoughts."""
+"""Values for tests of stores, and shortcuts from a turn to its thoughts."""
 
 from __future__ import annotations
 
@@ -93,15 +93,15 @@ def entries_for_plan(plan: Plan) -> list[IndexEntry]:
     return [index_entry("thought", 0, item.sentence) for item in plan.drafts]
 
 
-def apply_operations(store: Store, space: str, *changes: Operation, now: datetime = NOW) -> list[Action]:
-    """Claim the oldest pending turn and apply these changes as its thoughts."""
+def apply_operations(store: Store, space: str, *operations: Operation, now: datetime = NOW) -> list[Action]:
+    """Claim the oldest pending turn and apply these operations for it."""
     (claimed,) = store.claim(space, 1, 60, now)
-    plan = Plan(turn=claimed.turn.id, lease=claimed.lease, actor="tester", operations=changes)
+    plan = Plan(turn=claimed.turn.id, lease=claimed.lease, actor="tester", operations=operations)
     return store.apply(space, plan, entries_for_plan(plan), now)
 
 
 def add_thought(store: Store, space: str, sentence: str, *, session: str = "default") -> tuple[Turn, Thought]:
-    """One turn that becomes one thought of the same words."""
+    """Store a turn and a thought with the same text."""
     (turn,) = append_turns(store, space, sentence, session=session)
     (action,) = apply_operations(store, space, insert_operation(thought_draft(sentence, turn.id)))
     return turn, action.after[0]
@@ -113,7 +113,7 @@ def index_all(store: Store, space: str) -> None:
 
 
 def replay_journal(actions: Iterable[Action]) -> list[Thought]:
-    """The space as its journal tells it."""
+    """The thoughts according to the journal."""
     thoughts = {thought.id: thought for action in actions for thought in action.after}
     return [thoughts[id_] for id_ in sorted(thoughts)]
 

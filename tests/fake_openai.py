@@ -1,8 +1,8 @@
-"""An OpenAI-compatible server on loopback that misbehaves on command: the only fake in the test suite.
+"""A fake OpenAI-compatible server on loopback that fails on command; the only fake in the test suite.
 
 with Upstream() as upstream:
-    upstream.faults.extend(["500", "429:2"])     # one fault a request, then all is well
-    upstream.reply = lambda body: "hello"        # or the whole message, with its tool calls
+    upstream.faults.extend(["500", "429:2"])     # one fault per request, then normal answers
+    upstream.reply = lambda body: "hello"        # or a whole message with tool calls
 
 Faults: timeout, reset, drip, 429, 429:SECONDS, 500, 401, 400:MESSAGE, malformed, truncated, no-choice, 10mb,
 wrong-schema, refusal, empty, and for streams cut, no-done, broken-event, error-event.
@@ -28,7 +28,7 @@ DIM = 16
 
 @dataclass
 class SeenRequest:
-    """One request as it arrived."""
+    """A received request."""
 
     path: str
     headers: dict[str, str]
@@ -37,7 +37,7 @@ class SeenRequest:
 
 @dataclass
 class ServedFile:
-    """A file to download. Each `cut` ends a connection after so many bytes; `linked` is the hub's digest."""
+    """A file to download. Each `cut` closes a connection after so many bytes; `linked`: the hub's digest."""
 
     data: bytes
     etag: str = '"v1"'
@@ -50,7 +50,7 @@ class ServedFile:
 
 
 def fake_embedding(text: str) -> list[float]:
-    """Words hashed into a few dimensions: equal words, near vectors."""
+    """Words hashed into a few dimensions: texts with equal words have similar vectors."""
     vector = [0.0] * DIM
     for word in text.lower().split() or [text]:
         digest = hashlib.sha256(word.encode("utf-8", "replace")).digest()
@@ -60,7 +60,7 @@ def fake_embedding(text: str) -> list[float]:
 
 
 class FakeOpenAI:
-    """Starts on entering, stops on leaving."""
+    """Starts on entering the context, stops on leaving it."""
 
     def __init__(self, port: int = 0) -> None:
         self.port = port
@@ -69,7 +69,7 @@ class FakeOpenAI:
         self.files: dict[str, ServedFile] = {}
         self.reply: Callable[[dict[str, Any]], str | dict[str, Any]] = lambda body: "The sky is blue today."
         self.reject: Callable[[dict[str, Any]], str | None] = lambda body: None
-        self.tokens: Callable[[str], list[int]] | None = None  # told at /tokenize, as by llama.cpp
+        self.tokens: Callable[[str], list[int]] | None = None  # answered at /tokenize, as in llama.cpp
         self.finish = "stop"
         self.stopping = threading.Event()
         self.lock = threading.Lock()
@@ -146,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
         return {name.title(): value for name, value in self.headers.items()}
 
     def _transport_fault(self, fault: str) -> bool:
-        """Faults that need no look at the request; True when it is dealt with."""
+        """Faults that do not depend on the request; returns True if the request was answered."""
         kind, _, detail = fault.partition(":")
         if kind == "timeout":
             self.upstream.stopping.wait(5)
@@ -276,7 +276,7 @@ class _Handler(BaseHTTPRequestHandler):
         except (
             BrokenPipeError,
             ConnectionResetError,
-        ):  # the client had enough, which is what some tests check
+        ):  # the client disconnected, which some tests check
             self.close_connection = True
 
     def _head(self, kind: str) -> None:
@@ -293,7 +293,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._chunk(f"data: {json.dumps(value)}\n\n".encode())
 
     def _cut_off(self, data: bytes) -> None:
-        """Promise more than is sent."""
+        """Announce more bytes than are sent."""
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data) + 1000))
@@ -312,7 +312,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _reset(self) -> None:
-        """Close so that the client sees a reset instead of an end."""
+        """Reset the connection instead of closing it."""
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         socket.close(self.connection.detach())
         self.close_connection = True

@@ -1,6 +1,6 @@
-"""An upstream that fails in every way an upstream can, and records each byte it sends.
+"""An upstream that fails in many ways and records each byte it sends.
 
-with Misbehaving() as upstream:
+with FaultyUpstream() as upstream:
     a request to upstream.url with "model": "reset" is reset; "metadata": {"id": "7"} finds what was sent:
     upstream.sent["7"]
 
@@ -21,35 +21,35 @@ FAULTS = (
     *("timeout", "reset", "429", "429-retry-after", "500", "malformed", "truncated-json", "truncated-stream"),
     *("wrong-schema", "wrong-language", "refusal", "empty", "10mb", "drip", "duplicate-keys"),
 )
-"""Fourteen, the one of too many requests with and without a time to wait; "ok" is none of them."""
+"""Fourteen faults (429 with and without Retry-After); the model "ok" answers normally."""
 LARGE_ANSWER_BYTES = 10 << 20
-SILENCE_SECONDS = 15.0  # longer than any test's patience
+SILENCE_SECONDS = 15.0  # longer than any timeout in the tests
 
 
 @dataclass
 class SentAnswer:
-    """What one request was answered with: the body's bytes without their framing, and how it ended."""
+    """The answer to one request: body bytes without framing, and whether it was complete."""
 
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
     body: bytearray = field(default_factory=bytearray)
-    text: str = ""  # what the assistant says in the bytes that were sent
+    text: str = ""  # the assistant's text in the sent bytes
     ended: bool = False
 
 
 class BreakConnection(Exception):
-    """The connection is to be broken here."""
+    """Raised to break the connection."""
 
 
 class FaultyUpstream:
-    """Starts on entering, stops on leaving."""
+    """Starts on entering the context, stops on leaving it."""
 
     def __init__(self) -> None:
         self.sent: dict[str, SentAnswer] = {}
         self.asked: dict[str, dict[str, Any]] = {}
         self.connections = 0
         self.open = 0
-        self.drops = False  # close a connection that is asked a second time
+        self.drops = False  # close a connection when it is reused
         self._stop = threading.Event()
         self._started = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
@@ -113,7 +113,7 @@ async def _request(reader: asyncio.StreamReader) -> dict[str, Any]:
 
 
 class FaultyAnswer:
-    """One answer, right or wrong."""
+    """One answer, with or without a fault."""
 
     def __init__(
         self,
@@ -131,8 +131,6 @@ class FaultyAnswer:
             self._answer = f"第{asked['metadata']['id']}个答案是蓝色的。"
         if self._fault == "10mb":
             self._answer += "x" * (LARGE_ANSWER_BYTES - len(self._answer))
-
-    # --- plain --------------------------------------------------------------------------------
 
     async def plain(self) -> None:
         fault = self._fault
@@ -171,7 +169,7 @@ class FaultyAnswer:
             await self._whole(200, raw)
 
     async def _failed(self) -> bool:
-        """The faults that no answer begins with."""
+        """Faults before the answer starts; returns True if the request was answered."""
         if self._fault == "timeout":
             await self._silence()
         if self._fault == "reset":
@@ -184,19 +182,17 @@ class FaultyAnswer:
         return False
 
     async def _silence(self) -> None:
-        """Until the other side has had enough."""
+        """Send nothing until the other side disconnects."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._reader.read(1), SILENCE_SECONDS)
         raise BreakConnection
 
     async def _cut(self, raw: bytes, write: Callable[[bytes], Any] | None = None) -> None:
-        """Three quarters of it, which is within the answer's text; then no more."""
+        """Send three quarters, which ends within the answer's text, and break the connection."""
         part = raw[: len(raw) * 3 // 4]
         self._sent.text = part.decode(errors="ignore").partition('"content": "')[2]
         await (write or self._write)(part)
         raise BreakConnection
-
-    # --- events -------------------------------------------------------------------------------
 
     async def stream(self) -> None:
         fault = self._fault
@@ -230,7 +226,7 @@ class FaultyAnswer:
         if fault == "timeout":
             await self._silence()
         if fault == "reset":
-            await asyncio.sleep(0.05)  # a reset takes back what is on its way
+            await asyncio.sleep(0.05)  # a reset discards bytes that are still in transit
             raise BreakConnection("reset")
         if fault == "malformed":
             await self._chunk(b"data: {not json\n\n")
@@ -251,8 +247,6 @@ class FaultyAnswer:
                 await self._chunk(byte)
         else:
             await self._chunk(raw)
-
-    # --- bytes --------------------------------------------------------------------------------
 
     async def _whole(self, status: int, raw: bytes, more: dict[str, str] | None = None) -> None:
         await self._head(status, "application/json", length=len(raw), more=more)

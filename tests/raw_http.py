@@ -1,4 +1,4 @@
-"""One HTTP request over a bare socket: every byte that came, and whether the answer came to its end."""
+"""One HTTP request over a plain socket: all received bytes, and whether the response was complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class RawResponse:
 
 
 async def post(url: str, body: dict[str, Any], headers: dict[str, str] | None = None) -> RawResponse:
-    """The answer up to where the connection ends."""
+    """Send a request and read until the connection ends."""
     where = urlsplit(url)
     raw = json.dumps(body).encode()
     sent = {

@@ -1,7 +1,7 @@
-"""The whole server in this process: three tenants with keys, one database, no model behind it.
+"""The whole server in this process: three tenants with keys, one database, no model.
 
-with house(folder) as home:
-    heard = await home.ask("GET", "/v1/memory/stats", key=home.keys["acme"])
+with open_server_app(folder) as server:
+    response = await server.request("GET", "/v1/memory/stats", key=server.keys["acme"])
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from tests.auth_matrix import AppResponse, send_request
 
 from thinkback import Memory, api_keys
 from thinkback.server.app import create_app
-from thinkback.server.options import Options
-from thinkback.server.services import MemoryRegistry, Services
+from thinkback.server.services import MemoryRegistry, Options, Services
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import ThreadPool
 from thinkback.times import utc_now
@@ -44,7 +43,7 @@ class ServerApp:
         return await send_request(self.app, method, path, **given)
 
     def run(self, work: Callable[[], Awaitable[_Result]]) -> _Result:
-        """Something asked while the server runs."""
+        """Run `work` while the server runs."""
 
         async def served() -> _Result:
             async with run_lifespan(self.app):
@@ -55,31 +54,32 @@ class ServerApp:
 
 @contextmanager
 def open_server_app(folder: Path, **options: Any) -> Iterator[ServerApp]:
-    memory = Memory.open(folder / "house.db", embedder="hashing", background=False)
-    desk = ThreadPool(4)
-    slow = {"recall_s": 30.0, "remember_s": 30.0}  # a busy machine is no reason to skip anything in a test
-    services = Services(Options(**{**slow, **options}), MemoryRegistry(memory), desk, Telemetry())
+    memory = Memory.open(folder / "server.db", embedder="hashing", background=False)
+    pool = ThreadPool(4)
+    # Long timeouts: a test must not skip recall because the machine is busy.
+    timeouts = {"recall_timeout_seconds": 30.0, "remember_timeout_seconds": 30.0}
+    services = Services(Options(**{**timeouts, **options}), MemoryRegistry(memory), pool, Telemetry())
     try:
-        home = ServerApp(create_app(services), services)
-        home.keys = {tenant: home.key(tenant) for tenant in TENANTS}
-        yield home
+        server = ServerApp(create_app(services), services)
+        server.keys = {tenant: server.key(tenant) for tenant in TENANTS}
+        yield server
     finally:
-        desk.close()
+        pool.close()
         memory.close()
 
 
 @asynccontextmanager
 async def run_lifespan(app: ASGIApp) -> AsyncIterator[None]:
-    """The application's lifespan, as a server has it."""
-    told: asyncio.Queue[Message] = asyncio.Queue()
-    heard: asyncio.Queue[Message] = asyncio.Queue()
+    """Run the application's lifespan like a server."""
+    requests: asyncio.Queue[Message] = asyncio.Queue()
+    replies: asyncio.Queue[Message] = asyncio.Queue()
     scope = {"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}
-    life = asyncio.ensure_future(app(scope, told.get, heard.put))
-    await told.put({"type": "lifespan.startup"})
-    assert (await heard.get())["type"] == "lifespan.startup.complete"
+    life = asyncio.ensure_future(app(scope, requests.get, replies.put))
+    await requests.put({"type": "lifespan.startup"})
+    assert (await replies.get())["type"] == "lifespan.startup.complete"
     try:
         yield
     finally:
-        await told.put({"type": "lifespan.shutdown"})
-        assert (await heard.get())["type"] == "lifespan.shutdown.complete"
+        await requests.put({"type": "lifespan.shutdown"})
+        assert (await replies.get())["type"] == "lifespan.shutdown.complete"
         await life

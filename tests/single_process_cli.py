@@ -1,4 +1,4 @@
-"""`python -m tests.single_process_cli serve ...` is `thinkback serve ...` where there can be one process only."""
+"""`python -m tests.single_process_cli serve ...`: `thinkback serve ...` without `os.fork`, as on Windows."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ import os
 from thinkback.cli import main
 
 if __name__ == "__main__":
-    del os.fork  # as on Windows
+    del os.fork
     main()

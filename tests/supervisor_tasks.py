@@ -1,4 +1,4 @@
-"""Small tasks for tests of the supervisor: a process of its own imports them by name."""
+"""Small tasks for tests of the supervisor; spawned processes import them by name."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from thinkback.server.processes.supervisor import StopPipe, Supervisor, Task
 from thinkback.server.telemetry.logs import EventLog
 
 
-def obedient(leash: StopPipe, folder: str, name: str) -> None:
-    """Lives until it is asked to stop, then notes that it was."""
+def obedient(stop_pipe: StopPipe, folder: str, name: str) -> None:
+    """Runs until it is asked to stop, and notes that it was."""
     asked = threading.Event()
-    leash.on_stop(asked.set, 5)
+    stop_pipe.on_stop(asked.set, 5)
     note(folder, name, "lives")
     asked.wait()
     note(folder, name, "stopped")
 
 
-def deaf(leash: StopPipe, folder: str, name: str) -> None:
-    """Hears nothing."""
+def deaf(stop_pipe: StopPipe, folder: str, name: str) -> None:
+    """Ignores the request to stop."""
     note(folder, name, "lives")
     time.sleep(60)
 
 
-def dies_once(leash: StopPipe, folder: str, name: str) -> None:
+def dies_once(stop_pipe: StopPipe, folder: str, name: str) -> None:
     if not list(Path(folder).glob(f"{name} died *")):
         note(folder, name, "died")
         os._exit(3)
-    obedient(leash, folder, name)
+    obedient(stop_pipe, folder, name)
 
 
-def dies(leash: StopPipe, folder: str, name: str) -> None:
+def dies(stop_pipe: StopPipe, folder: str, name: str) -> None:
     note(folder, name, "died")
     os._exit(3)
 
 
-def hopeless(leash: StopPipe, folder: str, name: str) -> None:
+def hopeless(stop_pipe: StopPipe, folder: str, name: str) -> None:
     note(folder, name, "began")
     raise InvalidInput("the database is of another embedder")
 

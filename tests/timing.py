@@ -1,16 +1,18 @@
-"""Time in tests, never in seconds of one machine: how much longer eight times the work takes, in one run."""
+"""Machine-independent timing: how much longer does eight times the work take, within one run?"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-MIN_SECONDS = 0.01  # what takes less is quick enough, and a clock tells little of it
-MAX_LINEAR_GROWTH = 24.0  # eight times the work: 8 when linear, 64 when square; threefold for a busy machine
+MIN_SECONDS = 0.01  # shorter times are fast enough and too imprecise to compare
+MAX_LINEAR_GROWTH = (
+    24.0  # eight times the work: 8 if linear, 64 if quadratic; three times as much for a busy machine
+)
 
 
 def cpu_seconds(work: Callable[[], object], tries: int = 3) -> float:
-    """CPU seconds of this thread, the best of a few tries."""
+    """CPU seconds of this thread, the best of several tries."""
     best = float("inf")
     for _ in range(tries):
         started = time.thread_time()

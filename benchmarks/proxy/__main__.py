@@ -1,12 +1,12 @@
-"""What memory costs a chat: the server against a bare pass-through of the same stack, in one run.
+"""What memory costs a chat: the server compared with a bare pass-through of the same stack, in one run.
 
 python -m benchmarks.proxy [--embedder wordllama] [--embedder minilm] [--clients 64] [--json]
 
-Everything is a process of its own on this machine: the upstream, the bare pass-through, the server (it
-answers in one process, thinks in another), the clients. Rounds alternate between the two, so a busy machine
-is busy for both. Reach: p50 at most 3 ms and the embedder's time more; at 64 clients 60% of the bare rate
-with the fastest embedder, and no less than the embedder's own limit divided by 1.3 with the default one; the
-first token of a stream at most 15 ms later.
+The upstream, the bare pass-through, the server (one answer and one think process) and the clients are
+separate processes on this machine. Rounds alternate between the two servers, so that other load affects both.
+Goals: p50 at most 3 ms plus the embedder's time; with 64 clients 60% of the bare rate with the fastest
+embedder, and at least the embedder's own limit divided by 1.3 with the default one; the first token of a
+stream at most 15 ms later.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SEED_TURNS = [
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table: times in ms, rates in requests a second, CPU in ms a request."""
+    """One row of the table: times in ms, rates in requests per second, CPU in ms per request."""
 
     embedder: str
     answer: str
@@ -69,7 +69,7 @@ class Row:
 
 
 def seed_database(db: str, embedder: str, users: int, turns: int) -> float:
-    """Fill the database; the embedder's own time for one question, in ms."""
+    """Fill the database; returns the embedder's median time for one question in ms."""
     with Memory.open(db, embedder=embedder, background=False) as memory:
         for number in range(users):
             user = memory.for_user(f"u{number}")
@@ -88,7 +88,7 @@ def seed_database(db: str, embedder: str, users: int, turns: int) -> float:
 def measure_alternating(
     ports: tuple[int, int], clients: int, seconds: float, stream: bool
 ) -> list[Measurement]:
-    """Both, turn by turn: bare, ours, ours, bare."""
+    """Measure both in the order bare, ours, ours, bare."""
     out = [Measurement(), Measurement()]
     for which in (0, 1, 1, 0):
         out[which] += asyncio.run(run_load(ports[which], clients, seconds / 2, stream=stream))
@@ -157,13 +157,13 @@ def print_table(console: Console, rows: list[Row]) -> None:
 
 
 def main(
-    embedder: Annotated[list[str], typer.Option(help="Which embedders.")] = ["wordllama", "minilm"],  # noqa: B006
-    clients: Annotated[list[int], typer.Option(help="How many at once.")] = [1, 16, 64],  # noqa: B006
-    seconds: Annotated[float, typer.Option(help="For each of the two, a row.")] = 6.0,
-    turns: Annotated[int, typer.Option(help="That each user told before.")] = 30,
+    embedder: Annotated[list[str], typer.Option(help="Embedders to measure.")] = ["wordllama", "minilm"],  # noqa: B006
+    clients: Annotated[list[int], typer.Option(help="Numbers of concurrent clients.")] = [1, 16, 64],  # noqa: B006
+    seconds: Annotated[float, typer.Option(help="Duration per server and row.")] = 6.0,
+    turns: Annotated[int, typer.Option(help="Turns of each user in the database.")] = 30,
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """What memory costs a chat, beside a bare pass-through."""
+    """Measure what memory costs a chat, compared with a bare pass-through."""
     console = Console(width=180, stderr=as_json)
     rows: list[Row] = []
     with (

@@ -1,4 +1,4 @@
-"""The bare pass-through: the proxy's own stack (uvicorn, Starlette, aiohttp), and nothing of memory.
+"""The bare pass-through: the proxy's own stack (uvicorn, Starlette, aiohttp), without memory.
 
 python benchmarks/proxy/bare.py UPSTREAM
 """

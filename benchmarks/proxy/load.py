@@ -1,4 +1,4 @@
-"""Clients that wait for an answer before they ask again, on bare sockets: cheap, and the same for all."""
+"""Load generator: clients on plain sockets that wait for each answer before the next request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUESTIONS = [
 
 @dataclass
 class Measurement:
-    """Seconds until the first byte of a body and until its end, answer by answer, and what memory said."""
+    """Seconds to the first byte and to the end of each answer, and counts of X-Thinkback-Memory values."""
 
     first: list[float] = field(default_factory=list)
     whole: list[float] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Measurement:
 async def run_load(
     port: int, clients: int, seconds: float, *, stream: bool, prefix: str = "u"
 ) -> Measurement:
-    """`clients` users, each with a connection of its own, for so long."""
+    """Run `clients` users, each with its own connection, for `seconds`."""
     measured = Measurement()
     until = time.perf_counter() + seconds
     began = time.perf_counter()

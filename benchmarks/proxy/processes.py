@@ -1,4 +1,4 @@
-"""Servers as processes of their own, and what they use."""
+"""Starts servers as processes and measures their CPU time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 
 @dataclass
 class CpuTime:
-    """What some processes used so far, in CPU seconds."""
+    """CPU seconds used by some processes since the object was created."""
 
     pids: list[int]
 
@@ -40,7 +40,7 @@ class CpuTime:
 
 @contextmanager
 def run_server(*command: str, port: int | None = None) -> Iterator[tuple[int, int]]:
-    """(pid, port) of a server; one that is not given a port prints it."""
+    """Run a server; yields (pid, port). Without `port`, the server must print its port."""
     out = subprocess.PIPE if port is None else subprocess.DEVNULL
     process = subprocess.Popen([sys.executable, *command], stdout=out, stderr=subprocess.DEVNULL, text=True)
     try:
@@ -76,7 +76,7 @@ def child_pids(pid: int) -> list[int]:
 
 
 def read_stage_seconds(port: int) -> dict[str, float]:
-    """Seconds spent so far in each stage of the proxy, as /metrics tells."""
+    """Seconds spent so far in each stage of the proxy, from /metrics."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
         text = answer.read().decode()
     found = re.findall(r'thinkback_proxy_stage_seconds_sum\{[^}]*stage="(\w+)"[^}]*\} ([\d.e+-]+)', text)

@@ -1,4 +1,4 @@
-"""A model's server that costs as little as can be: one asyncio protocol, answers made once.
+"""A model server with minimal cost: one asyncio protocol and precomputed answers.
 
 python benchmarks/proxy/upstream.py PORT
 """
@@ -12,7 +12,7 @@ import sys
 import uvloop
 
 ANSWER_WORDS = ["That ", "sounds ", "like ", "a ", "good ", "plan, ", "tell ", "me ", "more."]
-CHUNK_DELAY_SECONDS = 0.002  # between two pieces of a stream
+CHUNK_DELAY_SECONDS = 0.002  # between two chunks of a stream
 
 
 def _chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
@@ -44,7 +44,7 @@ DONE = b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n"
 
 
 class ModelProtocol(asyncio.Protocol):
-    """Keep-alive, one request at a time."""
+    """A keep-alive connection, one request at a time."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._out: asyncio.Transport = transport  # type: ignore[assignment]

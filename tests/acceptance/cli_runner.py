@@ -1,4 +1,4 @@
-"""Runs the command line: in this process for breadth, as a process of its own for the essentials."""
+"""Runs the command line: in this process for most tests, as a separate process for the essentials."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMMAND = [sys.executable, "-m", "thinkback.cli"]
 
 @dataclass(frozen=True)
 class CommandResult:
-    """How a command ended."""
+    """The result of a command."""
 
     code: int
     out: str
@@ -32,7 +32,7 @@ class CommandResult:
         return self
 
     def failed(self, code: int = 1) -> CommandResult:
-        """One clear line and the exit code."""
+        """Assert that it failed with one error line and this exit code."""
         assert self.code == code, f"exit code {self.code}\n{self.out}\n{self.err}"
         self.assert_no_traceback()
         assert "rror: " in self.err
@@ -45,7 +45,7 @@ class CommandResult:
 
 
 def run(*words: str, stdin: str | bytes = b"") -> CommandResult:
-    """In this process, with standard input that is no terminal."""
+    """Run a command in this process; standard input is not a terminal."""
     from thinkback.cli.app import app
 
     result = CliRunner().invoke(app, list(words), input=stdin or None, prog_name="thinkback")
@@ -55,7 +55,7 @@ def run(*words: str, stdin: str | bytes = b"") -> CommandResult:
 
 
 def run_process(*words: str | bytes, stdin: str | bytes = b"", timeout: float = 60) -> CommandResult:
-    """As a process; words may be bytes that are no UTF-8."""
+    """Run a command as a process; arguments may be bytes that are not UTF-8."""
     data = stdin.encode() if isinstance(stdin, str) else stdin
     done = subprocess.run(
         [*COMMAND, *words],

@@ -1,4 +1,4 @@
-"""A server of rooms under test: an application on loopback, and the plainest client there is."""
+"""A FastAPI application served on loopback for tests, and a minimal HTTP client."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from thinkback.memory import Memory
-from thinkback.server.options import Options
-from thinkback.server.principal import Principal
+from thinkback.server.identity import Principal
 from thinkback.server.routes import create_router, errors
-from thinkback.server.services import MemoryRegistry, Services
+from thinkback.server.services import MemoryRegistry, Options, Services
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import ThreadPool
 
 
 @dataclass
 class AuthenticateAs:
-    """In the gate's place: every request comes from `caller`."""
+    """Replaces the security middleware: every request comes from `principal`."""
 
     app: ASGIApp
-    caller: Principal = field(default_factory=Principal)
+    principal: Principal = field(default_factory=Principal)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            scope.setdefault("state", {})["caller"] = self.caller
+            scope.setdefault("state", {})["principal"] = self.principal
         await self.app(scope, receive, send)
 
 
@@ -42,12 +41,12 @@ class AuthenticateAs:
 def open_app(
     make: Callable[[Services], FastAPI], memory: Memory, options: Options | None = None
 ) -> Iterator[FastAPI]:
-    """What a room makes of a memory."""
-    desk = ThreadPool(threads=4)
+    """The application that `make` creates for a memory."""
+    pool = ThreadPool(threads=4)
     try:
-        yield make(Services(options or Options(), MemoryRegistry(memory), desk, Telemetry()))
+        yield make(Services(options or Options(), MemoryRegistry(memory), pool, Telemetry()))
     finally:
-        desk.close()
+        pool.close()
 
 
 def create_rest_app(services: Services) -> FastAPI:
@@ -73,7 +72,7 @@ class HttpResponse:
 
 @dataclass
 class Client:
-    """One request a connection; `headers` go with each of them."""
+    """HTTP client with one connection per request; `headers` are sent with each."""
 
     port: int
     headers: dict[str, str] = field(default_factory=dict)
@@ -87,7 +86,7 @@ class Client:
         headers: dict[str, str] | None = None,
         **query: Any,
     ) -> HttpResponse:
-        """A `body` that is no bytes is sent as JSON; `query` goes into the URL."""
+        """Send a request. A `body` that is not bytes is sent as JSON; `query` goes into the URL."""
         sent = {**self.headers, **(headers or {})}
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
@@ -105,7 +104,7 @@ class Client:
 
 @contextmanager
 def serve_app(app: ASGIApp) -> Iterator[Client]:
-    """The application on a free port of loopback, in a thread, until the end of the block."""
+    """Serve the application on a free loopback port in a thread."""
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, name="server under test")

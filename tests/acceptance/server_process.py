@@ -1,4 +1,4 @@
-"""A real `thinkback serve` in processes of its own, on a free port of loopback; it ends with the test."""
+"""A real `thinkback serve` in separate processes on a free loopback port; it ends with the test."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class HttpResponse:
 
 
 class ServerProcess:
-    """Started on entering; ended, whatever happened, on leaving."""
+    """Starts on entering the context; killed on leaving it."""
 
     def __init__(self, folder: Path, *words: str, module: str = "thinkback", **environment: str) -> None:
         self._folder = folder
@@ -57,7 +57,7 @@ class ServerProcess:
         self.kill()
 
     def start(self) -> None:
-        """Until it is ready."""
+        """Start the server and wait until it is ready."""
         self._folder.mkdir(exist_ok=True)
         self._log = (self._folder / "log").open("ab")
         self.process = subprocess.Popen(
@@ -103,12 +103,12 @@ class ServerProcess:
         return self.request("POST", "/v1/memory/turns", {"query": text, **more}, user=user)
 
     def stop(self) -> int:
-        """By SIGTERM; the exit code."""
+        """Stop it by SIGTERM; returns the exit code."""
         self.process.terminate()
         return self.process.wait(TIMEOUT_SECONDS)
 
     def kill(self) -> None:
-        """kill -9 of all its processes at once."""
+        """Kill all its processes with SIGKILL."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()

@@ -1,4 +1,4 @@
-"""Bad input has a defined answer: a clear error or a correct result, and never costs a turn."""
+"""Invalid and unusual input gives a clear error or a correct result, and never loses a turn."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def test_empty_text_is_an_error(words: tuple[str, ...]) -> None:
     assert turns() == []
 
 
-def test_a_turn_may_have_a_response_only() -> None:
+def test_turn_with_only_a_response() -> None:
     run("remember", "", "Hello, I am the assistant.").ok()
     assert turns() == [""]
 
 
-def test_a_megabyte_is_kept_whole_and_found() -> None:
+def test_megabyte_of_text_is_stored_and_recalled() -> None:
     text = "The vault code is plum. " + "lorem ipsum dolor " * 60_000
     assert len(text) > 1_000_000
     run("remember", "-", stdin=text).ok()
@@ -38,16 +38,16 @@ def test_a_megabyte_is_kept_whole_and_found() -> None:
     assert run("recall", "-", stdin=text).ok().out
 
 
-def test_too_much_text_is_an_error_that_says_how_much() -> None:
+def test_too_long_text_error_names_the_limit() -> None:
     assert "8,388,608" in run("remember", "-", stdin="a" * (9 << 20)).failed().err
 
 
-def test_nul_and_broken_bytes_become_replacement_characters() -> None:
+def test_nul_and_invalid_bytes_become_replacement_characters() -> None:
     run("remember", "-", stdin=b"I live\x00 in Par\xffis.").ok()
     assert turns() == ["I live\ufffd in Par\ufffdis."]
 
 
-def test_bytes_on_the_command_line_that_are_no_text() -> None:
+def test_invalid_bytes_in_arguments() -> None:
     run_process("remember", b"I live in Par\xff\xfeis.", "--session", b"s\xff").ok()
     assert turns() == ["I live in Par\ufffd\ufffdis."]
     done = run_process("recall", b"Where \xff do I live?").ok()
@@ -77,7 +77,7 @@ def test_right_to_left_and_emoji_survive(said: str, asked: str) -> None:
     assert run("recall", asked, "--json").ok().json["items"]
 
 
-def test_an_unknown_user_is_empty_to_read_and_an_error_to_change() -> None:
+def test_unknown_user_reads_empty_and_changes_fail() -> None:
     run("remember", "I live in Paris.").ok()
     for words in (["thoughts"], ["turns"], ["journal"], ["recall", "Where?"]):
         shown = run(*words, "--user", "nobody", "--json").ok().json
@@ -92,15 +92,15 @@ def test_an_unknown_user_is_empty_to_read_and_an_error_to_change() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a\nb", "x" * 300])
-def test_a_name_that_is_no_name(name: str) -> None:
+def test_invalid_name_is_an_error(name: str) -> None:
     run("remember", "hello", "--user", name).failed()
     run("remember", "hello", "--session", name).failed()
     run("remember", "hello", "--key", name).failed()
 
 
 @pytest.mark.parametrize("k", ["-1", "0"])
-def test_fewer_than_one_memory(k: str) -> None:
-    assert "at least one" in run("recall", "Where?", "-k", k).failed().err
+def test_k_below_one_is_an_error(k: str) -> None:
+    assert "positive integer" in run("recall", "Where?", "-k", k).failed().err
 
 
 @pytest.mark.parametrize(
@@ -119,17 +119,17 @@ def test_fewer_than_one_memory(k: str) -> None:
         ["chat", "-k", "0"],
     ],
 )
-def test_used_wrongly_is_exit_code_2(words: list[str]) -> None:
+def test_wrong_usage_has_exit_code_2(words: list[str]) -> None:
     run(*words).failed(2)
 
 
-def test_a_time_without_zone_is_local_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_without_zone_is_local_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     done = run_process("remember", "I live in Paris.", "--at", "2024-05-31T18:30", "--json").ok()
     assert done.json["turn"]["at"] == "2024-05-31T09:30:00+00:00"
 
 
-def test_a_time_to_come_is_taken_as_it_is() -> None:
+def test_future_time_is_accepted() -> None:
     run("remember", "I live in Paris.", "--at", "2999-01-01T00:00Z").ok()
     assert run("turns", "--json").ok().json[0]["at"] == "2999-01-01T00:00:00+00:00"
     assert "Paris" in run("recall", "Where do I live?").ok().out
@@ -140,14 +140,14 @@ def test_a_time_to_come_is_taken_as_it_is() -> None:
 @pytest.mark.parametrize(
     "ref", ["thought:999", "0", "-- -1", "nonsense", "turn:", "action:1", "thought:1e3", ""]
 )
-def test_what_is_not_there_cannot_be_explained_or_changed(ref: str) -> None:
+def test_missing_items_cannot_be_explained_or_changed(ref: str) -> None:
     run("remember", "I live in Paris.").ok()
     words = ref.split() if ref.startswith("--") else [ref]
     for change in (["why", *words], ["forget", *words, "reason"]):
         run(*change).failed()
 
 
-def test_forgetting_needs_a_reason() -> None:
+def test_forget_requires_a_reason() -> None:
     run("remember", "I live in Paris.").ok()
     assert "reason" in run("forget", "1", "  ").failed().err
     run("forget", "1").failed(2)
@@ -156,16 +156,16 @@ def test_forgetting_needs_a_reason() -> None:
 @pytest.mark.parametrize(
     "words", [["--embedder", "nonsense"], ["--preset", "nonsense"], ["--llm", "x"], ["--think", "x"]]
 )
-def test_a_setting_that_does_not_exist(words: list[str]) -> None:
+def test_unknown_setting_values_are_errors(words: list[str]) -> None:
     assert words[1] in run("chat", *words, stdin="hello\n").failed().err
 
 
-def test_a_model_that_is_not_here_says_how_to_get_it() -> None:
+def test_missing_model_names_the_pull_command() -> None:
     assert "thinkback pull smollm2" in run("chat", "--llm", "local:smollm2").failed().err
 
 
 @pytest.mark.parametrize("content", [b"not a database", b"SQLite format 3\x00 and then nonsense" * 200])
-def test_a_file_that_is_no_memory_is_left_alone(tmp_path: Path, content: bytes) -> None:
+def test_file_that_is_not_a_database_is_not_changed(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "notes.db"
     file.write_bytes(content)
     run("remember", "hello", "--db", str(file)).failed()
@@ -173,7 +173,7 @@ def test_a_file_that_is_no_memory_is_left_alone(tmp_path: Path, content: bytes) 
     assert file.read_bytes() == content
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_folder_is_an_error(tmp_path: Path) -> None:
     assert "folder" in run("remember", "x", "--db", str(tmp_path / "no" / "memory.db")).failed().err
     run("remember", "x", "--db", str(tmp_path)).failed()
     run("remember", "x", "--db", "mysql://nowhere").failed()
@@ -187,7 +187,7 @@ def harmless(done: CommandResult) -> None:
     assert "[bold]markup[/bold] :smile:" in text
 
 
-def test_text_from_memory_does_not_control_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_text_cannot_control_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "")
     run("remember", f"I live in Paris {HOSTILE}", HOSTILE, "--session", "[red]s").ok()
     for words in (["recall", "Where in Paris?"], ["turns"], ["why", "turn:1"], ["recall", "Paris", "--json"]):
@@ -196,7 +196,7 @@ def test_text_from_memory_does_not_control_the_terminal(monkeypatch: pytest.Monk
     assert turns()[0] == f"I live in Paris {HOSTILE}"
 
 
-def test_an_error_is_one_line_that_cannot_control_the_terminal() -> None:
+def test_error_text_cannot_control_the_terminal() -> None:
     done = run("why", f"{HOSTILE}\nsecond line").failed()
     assert "\x1b" not in done.err
     assert len(done.err.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""Talking to a memory: line by line, by machines, on a terminal, and with a model that fails."""
+"""`thinkback chat`: from a pipe, as JSON, on a terminal, and with failing models."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LINES = "I live in Paris.\nWhere do I live?\n我养了一只猫，名字叫小�
 
 @pytest.fixture
 def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
-    """A language model behind the OpenAI API, on this machine."""
+    """A fake OpenAI server on this machine."""
     with FakeOpenAI() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
@@ -36,7 +36,7 @@ def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
         yield server
 
 
-def test_each_line_is_answered_from_memory_in_its_language() -> None:
+def test_each_line_is_answered_in_its_language() -> None:
     done = run_process("chat", "--llm", "none", stdin=LINES).ok()
     lines = done.out.splitlines()
     assert [line for line in lines if line.startswith("you: ")] == [f"you: {x}" for x in LINES.splitlines()]
@@ -48,7 +48,7 @@ def test_each_line_is_answered_from_memory_in_its_language() -> None:
     assert "no language model" in done.err
 
 
-def test_it_remembers_across_two_runs_and_has_thought_in_between() -> None:
+def test_chat_remembers_across_runs() -> None:
     run_process("chat", "--llm", "none", stdin=LINES).ok()
     assert run("stats", "--json").ok().json["pending"] == 0
     done = run_process("chat", "--llm", "none", stdin="Where do I live?\n我的猫叫什么名字？").ok()
@@ -57,7 +57,7 @@ def test_it_remembers_across_two_runs_and_has_thought_in_between() -> None:
     assert "said by user" in done.out
 
 
-def test_one_json_object_a_line() -> None:
+def test_json_output_is_one_object_per_line() -> None:
     done = run("chat", "--json", "--llm", "none", "--session", "s", stdin=f"\n{LINES}\n  \n").ok()
     shown = [json.loads(line) for line in done.out.splitlines()]
     assert [each["message"] for each in shown] == LINES.splitlines()
@@ -68,11 +68,11 @@ def test_one_json_object_a_line() -> None:
     assert {turn["session"] for turn in run("turns", "--json").ok().json} == {"s"}
 
 
-def test_no_line_is_no_error() -> None:
+def test_empty_input_is_not_an_error() -> None:
     assert run("chat", "--llm", "none").ok().out == ""
 
 
-def test_a_model_answers_with_what_was_recalled(upstream: FakeOpenAI) -> None:
+def test_model_receives_recalled_memories(upstream: FakeOpenAI) -> None:
     run("remember", "I live in Paris.").ok()
     upstream.reply = lambda body: "You live in Paris.\nDo you not?" if "Paris" in json.dumps(body) else "Hm."
     done = run("chat", stdin="Where do I live?\n").ok()
@@ -81,9 +81,7 @@ def test_a_model_answers_with_what_was_recalled(upstream: FakeOpenAI) -> None:
     assert run("why", "turn:2").ok().out.count("thought:1") == 1
 
 
-def test_the_integrator_shows_what_it_made_or_why_not(
-    upstream: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_integration_is_shown_or_explained(upstream: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
     run("remember", "I live in Paris.").ok()
     monkeypatch.setenv("THINKBACK_INTEGRATE", "true")
     thought = "The user lives in Paris."
@@ -95,13 +93,13 @@ def test_the_integrator_shows_what_it_made_or_why_not(
     assert '  integrated into "The user lives in Paris."\n' in done.out
     thought = "The user lives in Rome."
     done = run("chat", stdin="Where do I live?\n").ok()
-    assert "  not integrated, the memories were used as they are: the thought was refused: 'Rome'" in done.out
+    assert "  not integrated, the memories were used unchanged: the thought was refused: 'Rome'" in done.out
     shown = json.loads(run("chat", "--json", stdin="Where do I live?\n").ok().out)
     assert (shown["integrated"], shown["answer"]) == (None, "In Paris.")
     assert "'Rome' is in no memory" in shown["not_integrated"]
 
 
-def test_ask_is_answered_by_a_model_and_says_when_it_is_not(upstream: FakeOpenAI) -> None:
+def test_ask_uses_the_model_and_reports_fallback(upstream: FakeOpenAI) -> None:
     run("remember", "I live in Paris.").ok()
     upstream.reply = lambda body: json.dumps({"known": True, "answer": "You live in Paris.", "used": [1]})
     done = run("ask", "Where do I live?").ok()
@@ -112,7 +110,7 @@ def test_ask_is_answered_by_a_model_and_says_when_it_is_not(upstream: FakeOpenAI
     assert "answered by rules: the answer of openai:fake cannot be used: it cites [7]" in done.err
 
 
-def test_a_model_that_fails_does_not_end_the_conversation(upstream: FakeOpenAI) -> None:
+def test_model_failure_does_not_end_the_chat(upstream: FakeOpenAI) -> None:
     upstream.faults.append("401")
     done = run("chat", stdin="I live in Paris.\nHello?\n").ok()
     assert "error: " in done.err
@@ -129,23 +127,23 @@ def test_a_model_that_fails_does_not_end_the_conversation(upstream: FakeOpenAI) 
     assert shown["answer"] is None
 
 
-def test_a_line_that_cannot_be_kept_does_not_end_the_conversation() -> None:
+def test_rejected_line_does_not_end_the_chat() -> None:
     done = run("chat", "--llm", "none", stdin="a" * (9 << 20) + "\nI live in Paris.\n").ok()
     assert "8,388,608" in done.err
     assert len(run("turns", "--json").ok().json) == 1
 
 
-def test_what_is_not_thought_over_in_time_is_left_for_later(upstream: FakeOpenAI) -> None:
+def test_turns_not_processed_in_time_stay_pending(upstream: FakeOpenAI) -> None:
     upstream.reply = lambda body: time.sleep(0.5) or "{}"  # type: ignore[func-returns-value]
     started = time.monotonic()
     done = run("chat", "--think", "llm", "--wait", "0", stdin="I live in Paris.\nI like tea.\nI like jam.\n")
     done.ok()
     assert time.monotonic() - started < 20
-    assert "to be thought over" in done.err
+    assert "turns still to be processed: " in done.err
     assert run("stats", "--json").ok().json["turns"] == 3
 
 
-def test_what_cannot_be_thought_over_is_reported_with_its_reason(upstream: FakeOpenAI) -> None:
+def test_turns_that_fail_are_reported_with_reason(upstream: FakeOpenAI) -> None:
     run("remember", "I live in Paris.", "--later").ok()
     upstream.reject = lambda body: "no such thing here"
     words = ("think", "--think", "llm")
@@ -159,11 +157,11 @@ def test_what_cannot_be_thought_over_is_reported_with_its_reason(upstream: FakeO
     done = run("think").ok()
     assert "given up: turn:1 after 2 attempts: BadReply: nonsense" in done.err
     assert run("think", "--json").ok().json["failures"][0]["turn"] == 1
-    assert "thought over: 1" in run("think", "--retry-failed").ok().out
+    assert "turns processed: 1" in run("think", "--retry-failed").ok().out
 
 
 class Terminal:
-    """A person at a terminal."""
+    """A pseudo-terminal with a running command."""
 
     def __init__(self, *words: str) -> None:
         self.near, far = pty.openpty()
@@ -173,7 +171,7 @@ class Terminal:
         self.seen = ""
 
     def until(self, text: str) -> str:
-        """What came up to `text`."""
+        """Read until `text` appears; returns the output up to it."""
         while text not in self.seen:
             assert self._read(60), f"{text!r} did not come in {self.seen!r}"
         before, _, self.seen = self.seen.partition(text)
@@ -186,7 +184,7 @@ class Terminal:
         self.process.send_signal(signal.SIGINT)
 
     def leave(self, press: Callable[[], None]) -> int:
-        """Press until it has left: a key that comes just before the prompt is ready is lost."""
+        """Press a key until the command exits; a key pressed before the prompt is ready is lost."""
         for _ in range(60):
             press()
             self._read(1)
@@ -197,14 +195,14 @@ class Terminal:
         raise AssertionError(f"it did not leave: {self.seen!r}")
 
     def end(self) -> int:
-        """The rest is read, else the other end could not close."""
+        """Read the rest of the output, otherwise the command could not exit."""
         while self._read(20):
             pass
         os.close(self.near)
         return self.process.wait(timeout=20)
 
     def _read(self, seconds: float) -> bool:
-        """Whether more came in time; not once the other end is closed."""
+        """Whether more output arrived in time; False after the command has closed the terminal."""
         if not select.select([self.near], [], [], seconds)[0]:
             return False
         with suppress(OSError):
@@ -214,12 +212,12 @@ class Terminal:
         return False
 
 
-def test_a_person_at_a_terminal() -> None:
+def test_interactive_chat_on_a_terminal() -> None:
     terminal = Terminal("chat", "--llm", "none")
     terminal.until("/help")
     terminal.until("you: ")
     terminal.type("/why\n")
-    terminal.until("nothing was answered yet")
+    terminal.until("there is no answer yet")
     for line, answer in [
         ("I live in Paris.", "memory: Noted."),
         ("/thoughts", "thought:1"),
@@ -249,7 +247,7 @@ def test_ctrl_d_and_ctrl_c_at_the_prompt(key: str, code: int) -> None:
     assert "Traceback" not in terminal.seen
 
 
-def test_ctrl_c_stops_an_answer_but_not_the_conversation(upstream: FakeOpenAI) -> None:
+def test_ctrl_c_stops_the_answer_not_the_chat(upstream: FakeOpenAI) -> None:
     upstream.reply = lambda body: time.sleep(5) or "late"  # type: ignore[func-returns-value]
     terminal = Terminal("chat")
     terminal.until("you: ")
@@ -265,7 +263,7 @@ def test_ctrl_c_stops_an_answer_but_not_the_conversation(upstream: FakeOpenAI) -
 
 
 @pytest.mark.parametrize(("answer", "left"), [("n\n", 1), ("yes\n", 0)])
-def test_erase_asks_a_person(answer: str, left: int) -> None:
+def test_erase_asks_for_confirmation_on_a_terminal(answer: str, left: int) -> None:
     run("remember", "I live in Paris.").ok()
     terminal = Terminal("erase", "--all")
     terminal.until("[y/N] ")
@@ -277,14 +275,14 @@ def test_erase_asks_a_person(answer: str, left: int) -> None:
 def test_progress_and_tables_on_a_terminal() -> None:
     run("remember", "I live in Paris.", "--later").ok()
     terminal = Terminal("think")
-    terminal.until("thought over: 1")
+    terminal.until("turns processed: 1")
     assert terminal.end() == 0
     terminal = Terminal("recall", "Where do I live?")
     terminal.until("Paris")
     assert terminal.end() == 0
 
 
-def test_a_draft_that_contradicts_memory_is_held_back_and_explained(upstream: FakeOpenAI) -> None:
+def test_contradicting_draft_is_removed_and_explained(upstream: FakeOpenAI) -> None:
     run("remember", "I live in Paris.").ok()
     run("think").ok()
     upstream.reply = lambda body: (

@@ -1,4 +1,4 @@
-"""Every command once, as a person reads it and as a machine does."""
+"""Every command once, with text and with JSON output."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tests.acceptance.cli_runner import refs, run
 
 @pytest.fixture
 def told() -> None:
-    """Three turns, thought over."""
+    """Three turns with their thoughts."""
     run("remember", "My name is Ann and I live in Paris.", "Nice to meet you!").ok()
     run("remember", "I am allergic to peanuts.", "--session", "health").ok()
     run("remember", "我养了一只猫，名字叫小白。").ok()
 
 
-def test_remember_says_what_it_understood() -> None:
+def test_remember_prints_the_thoughts() -> None:
     done = run("remember", "I live in Paris.").ok()
     assert "remembered turn:1" in done.out
     assert "lives in Paris" in done.out
 
 
-def test_remember_as_json_holds_the_turn_and_its_thoughts() -> None:
+def test_remember_json_has_turn_and_thoughts() -> None:
     words = ("remember", "I live in Paris.", "Lovely", "--at", "2024-05-31T18:30+02:00", "--session", "a")
     shown = run(*words, "--json").ok().json
     assert shown["turn"]["response"] == "Lovely"
@@ -33,7 +33,7 @@ def test_remember_as_json_holds_the_turn_and_its_thoughts() -> None:
     assert shown["pending"] == 0
 
 
-def test_a_key_told_twice_is_kept_once() -> None:
+def test_same_key_is_stored_once() -> None:
     for _ in range(2):
         assert run("remember", "I live in Paris.", "--key", "k", "--json").ok().json["turn"]["id"] == 1
     assert len(run("turns", "--json").ok().json) == 1
@@ -44,9 +44,9 @@ def test_remember_reads_standard_input() -> None:
     assert run("turns", "--json").ok().json[0]["query"] == "I live in Paris.\n"
 
 
-def test_later_leaves_it_and_think_does_it() -> None:
+def test_later_leaves_turn_pending_until_think() -> None:
     done = run("remember", "I live in Paris.", "--later").ok()
-    assert "1 to be thought over" in done.err
+    assert "turns still to be processed: 1" in done.err
     assert run("thoughts", "--json").ok().json == []
     assert "turn:1*" in run("turns").ok().out
     shown = run("think", "--json").ok().json
@@ -54,14 +54,14 @@ def test_later_leaves_it_and_think_does_it() -> None:
     assert shown["actions"][0]["action"] == "insert"
     assert shown["receipt"]["llm_calls"] == 0
     assert set(shown["receipt"]["ms"]) == {"embed", "generate", "organise", "store"}
-    assert "thought over: 0" in run("think", "--retry-failed").ok().out
+    assert "turns processed: 0" in run("think", "--retry-failed").ok().out
 
 
-def test_think_takes_at_most_its_limit() -> None:
+def test_think_respects_limit() -> None:
     for city in ("Paris", "Lyon", "Nice"):
         run("remember", f"I like {city}.", "--later").ok()
     assert run("think", "--limit", "2", "--json").ok().json["pending"] == 1
-    assert "thought over: 1" in run("think").ok().out
+    assert "turns processed: 1" in run("think").ok().out
 
 
 @pytest.mark.usefixtures("told")
@@ -75,7 +75,7 @@ def test_recall_shows_rank_text_kind_score_and_reason() -> None:
 
 
 @pytest.mark.usefixtures("told")
-def test_recall_as_json_and_what_it_dropped() -> None:
+def test_recall_json_and_dropped_candidates() -> None:
     plain = run("recall", "What am I allergic to?", "-k", "1", "--json").ok().json
     assert plain["items"][0]["thought"]["objects"] == ["peanuts"]
     assert plain["dropped"] == []
@@ -86,7 +86,7 @@ def test_recall_as_json_and_what_it_dropped() -> None:
 
 
 @pytest.mark.usefixtures("told")
-def test_recall_tells_why_in_words() -> None:
+def test_recall_why_as_text() -> None:
     for flag in ("--why", "--explain"):
         first, *rest = run("recall", "Where do I live?", flag).ok().out.splitlines()
         assert first == 'recall of "Where do I live?"'
@@ -97,7 +97,7 @@ def test_recall_tells_why_in_words() -> None:
 
 
 @pytest.mark.usefixtures("told")
-def test_recall_tells_why_in_json() -> None:
+def test_recall_why_as_json() -> None:
     found = run("recall", "Where do I live?", "--why", "--json").ok().json
     for item in (*found["items"], *found["dropped"]):
         assert item["reason"].startswith(item["verdict"])
@@ -112,7 +112,7 @@ def test_recall_tells_why_in_json() -> None:
     assert [side["kind"] for side in taken["searched"]] == ["thought", "turn"]
 
 
-def test_recall_tells_what_is_past_and_what_is_so_now() -> None:
+def test_recall_marks_outdated_memories() -> None:
     run("remember", "I live in Paris, above the bakery whose oven wakes me.", "--at", "2020-01-01").ok()
     run("remember", "I live in Lyon.", "--at", "2022-01-01").ok()
     *_, last = run("recall", "Which oven wakes me?", "--json").ok().json["items"]
@@ -122,7 +122,7 @@ def test_recall_tells_what_is_past_and_what_is_so_now() -> None:
     assert "(past: The user lives in Paris, until 2022-01-01" in last["text"]
 
 
-def test_recall_in_a_budget() -> None:
+def test_recall_with_token_budget() -> None:
     run("remember", "I live in Paris. " + "It rained there, as it always does. " * 20, "--later").ok()
     (item,) = run("recall", "Where do I live?", "--budget", "20", "--json").ok().json["items"]
     assert item["text"].startswith("I live in Paris.")
@@ -161,15 +161,15 @@ def test_recall_as_of_a_time() -> None:
     assert "Paris" in then
 
 
-def test_recall_knows_when_nothing_is_remembered() -> None:
+def test_recall_without_match() -> None:
     done = run("recall", "Where do I live?", "--explain").ok()
     assert "  recalled 0," in done.out
     assert done.out.endswith("  dropped 0:\n")
-    assert "nothing is remembered about that" in run("recall", "Where do I live?").ok().out
+    assert "no relevant memories" in run("recall", "Where do I live?").ok().out
 
 
 @pytest.mark.usefixtures("told")
-def test_recall_with_the_papers_preset() -> None:
+def test_recall_with_tim_preset() -> None:
     found = run("recall", "I am allergic to peanuts.", "--preset", "tim", "--json").ok().json
     assert found["exact"] is False
     assert found["probes"] == 1
@@ -205,7 +205,7 @@ def test_turns_of_a_session() -> None:
 
 
 @pytest.mark.usefixtures("told")
-def test_why_tells_the_source_and_the_history() -> None:
+def test_why_shows_source_and_history() -> None:
     out = run("why", "thought:2").ok().out
     assert 'user said: "I live in Paris."' in out
     assert "insert by rules" in out
@@ -222,7 +222,7 @@ def test_forget_then_undo() -> None:
     journal = run("journal", "--thought", "2", "--json").ok().json
     assert [action["reason"] for action in journal][-1] == "I moved"
     out = run("undo", done["ref"]).ok().out
-    assert "(held true)" in out
+    assert "(current)" in out
     assert "lives in Paris" in run("recall", "Where do I live?").ok().out
     assert "(undone)" in run("journal").ok().out
     run("undo", done["ref"]).failed()
@@ -230,7 +230,7 @@ def test_forget_then_undo() -> None:
 
 
 @pytest.mark.usefixtures("told")
-def test_erase_asks_first_and_leaves_nothing() -> None:
+def test_erase_needs_confirmation_and_leaves_no_bytes() -> None:
     run("erase").failed(2)
     assert "--yes" in run("erase", "--turn", "2").failed(2).err
     assert run("erase", "--turn", "2", "--yes", "--json").ok().json["turns"] == 1
@@ -243,14 +243,14 @@ def test_erase_asks_first_and_leaves_nothing() -> None:
     assert run("users", "--json").ok().json == []
 
 
-def test_erase_tells_which_answers_had_it_in_mind() -> None:
+def test_erase_lists_answers_that_used_the_turn() -> None:
     run("remember", "I live in Paris.").ok()
     run("chat", "--llm", "none", stdin="Where do I live?\n").ok()
     assert "turn:2" in run("erase", "--turn", "1", "--yes").ok().out
 
 
 @pytest.mark.usefixtures("told")
-def test_export_and_import_make_the_same_space(tmp_path: Path) -> None:
+def test_export_and_import_round_trip(tmp_path: Path) -> None:
     file = tmp_path / "ann.jsonl"
     assert "wrote" in run("export", str(file)).ok().out
     assert file.read_text() == run("export", "-").ok().out
@@ -264,7 +264,7 @@ def test_export_and_import_make_the_same_space(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("told")
-def test_export_replaces_a_file_only_when_told_to(tmp_path: Path) -> None:
+def test_export_replaces_a_file_only_with_yes(tmp_path: Path) -> None:
     file = tmp_path / "precious.txt"
     file.write_text("precious")
     run("export", str(file)).failed(2)
@@ -274,12 +274,12 @@ def test_export_replaces_a_file_only_when_told_to(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.glob("precious*")] == ["precious.txt"]
 
 
-def test_export_into_nowhere_is_an_error(tmp_path: Path) -> None:
+def test_export_to_missing_folder_is_an_error(tmp_path: Path) -> None:
     done = run("export", str(tmp_path / "no" / "such" / "folder.jsonl")).failed()
     assert "No such file" in done.err
 
 
-def test_import_from_elsewhere_on_standard_input() -> None:
+def test_import_of_foreign_turns_from_stdin() -> None:
     lines = [
         {"query": "I live in Paris.", "at": "2024-01-01T00:00:00", "session": "old"},
         {"messages": [{"role": "user", "content": "I like tea."}, {"role": "assistant", "content": "Noted"}]},
@@ -288,14 +288,14 @@ def test_import_from_elsewhere_on_standard_input() -> None:
     assert "imported 2 turns" in run("import", "-", stdin=text).ok().out
     assert [turn["session"] for turn in run("turns", "--json").ok().json] == ["old", "default"]
     done = run("import", "-", "--later", stdin='{"query": "I like coffee."}').ok()
-    assert "1 to be thought over" in done.err
+    assert "turns still to be processed: 1" in done.err
 
 
 @pytest.mark.parametrize(
     "line",
     ["{", "[]", '{"type": "turn"}', '{"other": 1}', '{"messages": 3}', '{"type": "space"}', "[" * 100_000],
 )
-def test_an_import_that_cannot_be_read_changes_nothing(line: str) -> None:
+def test_invalid_import_changes_nothing(line: str) -> None:
     done = run("import", "-", stdin='{"query": "I live in Paris."}\n' + line).failed()
     assert "line 2" in done.err
     assert run("turns", "--json").ok().json == []
@@ -306,7 +306,7 @@ def test_import_of_a_missing_file_is_an_error() -> None:
 
 
 @pytest.mark.usefixtures("told")
-def test_another_embedder_is_refused_until_reembedded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_embedder_is_rejected_until_reembed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THINKBACK_EMBEDDER", "wordllama")
     assert "reembed" in run("recall", "Where do I live?").failed().err
     done = run("reembed", "--json").ok().json
@@ -316,15 +316,15 @@ def test_another_embedder_is_refused_until_reembedded(monkeypatch: pytest.Monkey
     assert "converted" in run("reembed", "--embedder", "hashing").ok().out
 
 
-def test_pull_lists_and_adopts_a_file(home: Path, tmp_path: Path) -> None:
+def test_pull_lists_models_and_installs_a_file(home: Path, tmp_path: Path) -> None:
     listed = run("pull", "--json").ok().json
     assert {model["name"]: model["here"] for model in listed}["smollm2"] is False
     file = tmp_path / "mine.gguf"
     file.write_bytes(b"GGUF" + bytes(100))
-    assert "mine is here" in run("pull", str(file)).ok().out
+    assert "mine is installed" in run("pull", str(file)).ok().out
     assert run("pull", str(file), "--json").ok().json["name"] == "mine"
     assert (home / "models" / "mine.gguf").is_file()
-    assert "a file of your own" in run("pull").ok().out
+    assert "your own file" in run("pull").ok().out
     run("pull", "no-such-model").failed()
     run("pull", str(file), "--sha256", "0" * 64).failed()
 
@@ -339,18 +339,18 @@ def test_stats_and_users() -> None:
 
 
 @pytest.mark.usefixtures("told")
-def test_users_do_not_see_each_other() -> None:
+def test_users_are_isolated() -> None:
     run("remember", "I live in Rome.", "--user", "bob").ok()
     assert "Paris" not in run("recall", "Where do I live?", "--user", "bob").ok().out
     assert "Rome" not in run("recall", "Where do I live?").ok().out
 
 
-def test_each_database_is_its_own(tmp_path: Path) -> None:
+def test_databases_are_independent(tmp_path: Path) -> None:
     run("remember", "I live in Rome.", "--db", str(tmp_path / "a.db")).ok()
     assert run("turns", "--db", str(tmp_path / "b.db"), "--json").ok().json == []
     assert run("turns", "--db", f"sqlite:///{tmp_path / 'a.db'}", "--json").ok().json
 
 
-def test_the_home_is_made_for_its_owner_only(home: Path) -> None:
+def test_data_folder_is_private(home: Path) -> None:
     run("stats").ok()
     assert home.stat().st_mode & 0o077 == 0

@@ -1,4 +1,4 @@
-"""The story of memory, as it is told."""
+"""`thinkback demo`: its scenes, with and without --json."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.acceptance.cli_runner import run, run_process
 FACTS = ("lives in Paris", "allergic to peanuts", "Clara (the user's sister) works as a doctor", "小白")
 
 
-def test_the_demo_recalls_every_fact_in_under_a_minute(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_recalls_every_fact_in_under_a_minute(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("THINKBACK_EMBEDDER")
     started = time.monotonic()
     out = run_process("demo").ok().out
@@ -26,18 +26,18 @@ def test_the_demo_recalls_every_fact_in_under_a_minute(home: Path, monkeypatch: 
     assert not (home / "memory.db").exists()
 
 
-def test_the_demo_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("THINKBACK_EMBEDDER")
     scenes = run("demo", "--json", "--llm", "none").ok().json
     assert len(scenes) == 7
     today = "\n".join(scenes[2]["lines"])
     assert all(fact in today for fact in FACTS)
-    assert any("lives in Lyon" in line and "held true)" in line for line in scenes[3]["lines"])
-    assert any("lives in Paris" in line and "held true)" in line for line in scenes[5]["lines"])
+    assert any("lives in Lyon" in line and "(current)" in line for line in scenes[3]["lines"])
+    assert any("lives in Paris" in line and "(current)" in line for line in scenes[5]["lines"])
 
 
-def test_the_demo_in_a_database_of_ones_own(tmp_path: Path) -> None:
+def test_demo_in_existing_database(tmp_path: Path) -> None:
     words = ("demo", "--db", str(tmp_path / "mine.db"), "--user", "eve")
     run(*words).ok()
     assert [each["user"] for each in run("users", *words[1:3], "--json").ok().json] == ["eve"]
-    assert "has memories already" in run(*words).failed().err
+    assert "already has memories" in run(*words).failed().err

@@ -1,4 +1,4 @@
-"""What the doctor finds."""
+"""`thinkback doctor`: what it reports on healthy and broken installations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def checks(shown: dict[str, Any], what: str) -> list[tuple[str, str]]:
     return [(check["state"], check["detail"]) for check in shown["checks"] if check["what"] == what]
 
 
-def test_on_a_fresh_machine_all_is_well_and_nothing_is_made(home: Path) -> None:
+def test_doctor_on_new_machine_creates_nothing(home: Path) -> None:
     shown = run("doctor", "--json").ok().json
     assert shown["ok"] is True
     assert shown["settings"]["embedder"] == {"value": "hashing", "origin": "env THINKBACK_EMBEDDER"}
@@ -23,23 +23,23 @@ def test_on_a_fresh_machine_all_is_well_and_nothing_is_made(home: Path) -> None:
     assert not home.exists()
 
 
-def test_with_the_default_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_with_default_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("THINKBACK_EMBEDDER")
     shown = run("doctor", "--offline", "--json").ok().json
     assert checks(shown, "embedder")[0][0] == "ok"
     assert checks(shown, "language model")[0][0] == "skipped"
 
 
-def test_it_shows_what_waits_and_for_whom() -> None:
+def test_doctor_shows_pending_turns_per_user() -> None:
     run("remember", "I live in Paris.", "--user", "ann", "--later").ok()
     out = run("doctor").ok().out
-    assert "integrity check is clean" in out
-    assert "1 to be thought over" in out
+    assert "integrity check passed" in out
+    assert "turns still to be processed: 1" in out
     assert "user ann" in out
     assert "by rules" in out
 
 
-def test_a_database_of_another_embedder_is_broken() -> None:
+def test_database_of_other_embedder_is_broken() -> None:
     run("remember", "I live in Paris.").ok()
     done = run("doctor", "--embedder", "wordllama")
     assert done.code == 1
@@ -47,7 +47,7 @@ def test_a_database_of_another_embedder_is_broken() -> None:
     assert "flag --embedder" in done.out
 
 
-def test_a_damaged_database_is_broken(home: Path) -> None:
+def test_damaged_database_is_broken(home: Path) -> None:
     for number in range(200):
         run("remember", f"I like the number {number}.", "--later").ok() if number < 3 else None
     lines = "\n".join(f'{{"query": "I like the number {n}."}}' for n in range(500))
@@ -62,7 +62,7 @@ def test_a_damaged_database_is_broken(home: Path) -> None:
     assert "broken" in done.out
 
 
-def test_models_that_cannot_be_used_are_broken_and_secrets_stay_secret(
+def test_unusable_models_are_broken_and_secrets_are_hidden(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
@@ -81,17 +81,17 @@ def test_models_that_cannot_be_used_are_broken_and_secrets_stay_secret(
         assert run("doctor", *words).code == 1
 
 
-def test_a_model_that_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_calls_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     with FakeOpenAI() as upstream:
         monkeypatch.setenv("OPENAI_BASE_URL", upstream.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
         upstream.reply = lambda body: "hello"
         shown = run("doctor", "--llm", "openai:fake", "--json").ok().json
-    assert "openai:fake said 'hello'" in checks(shown, "language model")[0][1]
+    assert "openai:fake replied 'hello'" in checks(shown, "language model")[0][1]
     assert checks(shown, "OPENAI_API_KEY") == [("ok", "set")]
 
 
-def test_a_configuration_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+def test_invalid_configuration_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "config" / "thinkback" / "config.toml"
     file.parent.mkdir(parents=True)
     file.write_text('databse = "x.db"')

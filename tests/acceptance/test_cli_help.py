@@ -1,4 +1,4 @@
-"""Help that teaches: every command and option is explained, and docs/cli.md says the same."""
+"""Help texts: every command and option is documented, and docs/cli.md is up to date."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ COMMANDS = sorted(
 )
 
 
-def test_every_command_is_there_and_no_other() -> None:
+def test_list_of_commands() -> None:
     assert sorted(FOUND) == COMMANDS
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_explains_itself(name: str) -> None:
+def test_every_command_and_option_has_help(name: str) -> None:
     command = FOUND[name]
     assert f"thinkback {name}" in command.help.split("Examples:")[1]
     assert len(command.help.split("\n")[0]) > 20
@@ -72,12 +72,12 @@ def test_a_command_explains_itself(name: str) -> None:
     assert out.startswith(f"Usage: thinkback {name} ")
 
 
-def test_no_command_shows_the_help() -> None:
-    assert "To begin:" in run().ok().out
-    assert "To begin:" in run("-h").ok().out
+def test_no_command_prints_help() -> None:
+    assert "Getting started:" in run().ok().out
+    assert "Getting started:" in run("-h").ok().out
 
 
-def test_the_documentation_is_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_docs_cli_page_is_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = Path(__file__).parents[2] / "docs" / "cli.md"
     monkeypatch.setattr("sys.argv", ["cli_docs", str(tmp_path / "docs" / "cli.md")])
     docs.main()

@@ -1,4 +1,4 @@
-"""`keys`, `--tenant` and erasing a tenant, as a person at a shell meets them."""
+"""`keys`, --tenant, and erasing a tenant."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def texts(*words: str) -> list[str]:
     return [turn["query"] for turn in run("turns", "--json", *words).ok().json]
 
 
-def test_a_key_is_shown_once_and_opens_what_it_was_made_for(home: Path) -> None:
+def test_key_is_shown_once_and_has_its_scopes(home: Path) -> None:
     made = run(
         "keys", "create", "--tenant", "acme", "--user", "ann", "--scope", "read", "--label", "laptop"
     ).ok()
     text = made.out.strip()
-    assert "not kept" in made.err
+    assert "not stored" in made.err
     store = connect(str(home / "memory.db"))
     try:
         key = verify_key(text, store.key, utc_now())
@@ -38,13 +38,13 @@ def test_a_key_is_shown_once_and_opens_what_it_was_made_for(home: Path) -> None:
     assert all(secret.encode() not in file.read_bytes() for file in home.iterdir())
 
 
-def test_without_options_a_key_reads_and_writes_what_the_command_line_has() -> None:
+def test_key_defaults_to_read_and_write_without_tenant() -> None:
     made = run("keys", "create", "--json").ok().json
     assert (made["tenant"], made["user"], made["expires_at"]) == ("", None, None)
     assert made["scopes"] == ["read", "write"]
 
 
-def test_a_key_can_have_an_end() -> None:
+def test_key_can_expire() -> None:
     made = run("keys", "create", "--expires", "30", "--scope", "read", "--scope", "admin", "--json").ok().json
     lasts = datetime.fromisoformat(made["expires_at"]) - datetime.fromisoformat(made["created_at"])
     assert lasts == timedelta(days=30)
@@ -52,7 +52,7 @@ def test_a_key_can_have_an_end() -> None:
     run("keys", "create", "--expires", "0").failed(2)
 
 
-def test_keys_are_listed_and_revoked_by_id_or_by_themselves() -> None:
+def test_keys_are_listed_and_revoked_by_id_or_key() -> None:
     first = run("keys", "create", "--tenant", "acme", "--json").ok().json
     second = run("keys", "create", "--tenant", "umbra", "--json").ok().json
     assert [key["id"] for key in run("keys", "list", "--json").ok().json] == [first["id"], second["id"]]
@@ -65,12 +65,12 @@ def test_keys_are_listed_and_revoked_by_id_or_by_themselves() -> None:
 
 
 @pytest.mark.parametrize("scope", ["", "root", "READ"])
-def test_a_scope_that_is_none_is_refused(scope: str) -> None:
+def test_unknown_scope_is_rejected(scope: str) -> None:
     assert "read, write, admin" in run("keys", "create", "--scope", scope).failed().err
     assert run("keys", "list", "--json").ok().json == []
 
 
-def test_the_memories_of_a_tenant_are_looked_at_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tenant_option_selects_the_tenant(monkeypatch: pytest.MonkeyPatch) -> None:
     run("remember", "I live in Lyon.", "--user", "ann").ok()
     run("remember", "I live in Oslo.", "--user", "ann", "--tenant", "acme").ok()
     found = run("thoughts", "--tenant", "acme", "--user", "ann", "--json").ok().json
@@ -84,9 +84,7 @@ def test_the_memories_of_a_tenant_are_looked_at_by_name(monkeypatch: pytest.Monk
     assert "user ann" in run("doctor", "--offline", "--llm", "none").ok().out
 
 
-def test_a_tenant_is_erased_wholly_and_only_when_it_is_meant(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_erase_tenant_only_when_explicit(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for tenant in ("acme", ""):
         for user in ("ann", "bob"):
             run("remember", "my canary sings", "--later", "--user", user, "--tenant", tenant).ok()

@@ -1,4 +1,4 @@
-"""`thinkback import --from mem0`: memories move, each to its user, once."""
+"""`thinkback import --from mem0`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def written(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_each_memory_goes_to_its_user_and_to_import_again_changes_nothing(tmp_path: Path) -> None:
+def test_mem0_memories_go_to_their_users_once(tmp_path: Path) -> None:
     file = written(tmp_path)
     first = run("import", "--from", "mem0", file, "--json").ok().json
     assert (first["turns"], first["users"], first["pending"]) == (3, 2, 0)
@@ -34,17 +34,17 @@ def test_each_memory_goes_to_its_user_and_to_import_again_changes_nothing(tmp_pa
     assert "Lyon" in run("recall", "Where do I live?", "--user", "ann").ok().out
 
 
-def test_all_go_to_the_user_that_is_named(tmp_path: Path) -> None:
+def test_mem0_memories_all_go_to_named_user(tmp_path: Path) -> None:
     done = run("import", "--from", "mem0", written(tmp_path), "--user", "eve", "--later").ok()
-    assert "imported 3 turns;" in done.out
+    assert "imported 3 turns," in done.out
     assert len(run("turns", "--user", "eve", "--json").ok().json) == 3
 
 
-def test_a_bad_line_is_named_and_nothing_is_written(tmp_path: Path) -> None:
+def test_mem0_invalid_line_is_named_and_nothing_is_written(tmp_path: Path) -> None:
     lines = "\n".join(json.dumps(each) for each in [*MEMORIES, {"id": "c1", "user_id": "cat"}])
-    assert "line 4: it has no words" in run("import", "--from", "mem0", "-", stdin=lines).failed().err
+    assert "line 4: the memory has no text" in run("import", "--from", "mem0", "-", stdin=lines).failed().err
     assert run("users", "--json").ok().json == []
 
 
-def test_an_unknown_format_is_refused() -> None:
+def test_unknown_import_format_is_rejected() -> None:
     run("import", "--from", "mem7", "-", stdin="{}").failed(2)

@@ -1,4 +1,4 @@
-"""`make chat` with the real local model: five lines, five answers, remembered across two runs."""
+"""Commands with a real local model: chat, doctor and demo."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def pulled(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("THINKBACK_EMBEDDER")
 
 
-def test_five_lines_are_answered_and_remembered_across_two_runs() -> None:
+def test_chat_with_local_model_remembers_across_runs() -> None:
     for lines in (FIRST, SECOND):
         done = run_process("chat", stdin=lines, timeout=200).ok()
         assert "local:smollm2" in done.err
@@ -66,7 +66,7 @@ def test_five_lines_are_answered_and_remembered_across_two_runs() -> None:
     assert run("stats", "--json").ok().json["turns"] == 10
 
 
-def test_an_answer_is_short_and_uses_the_fact() -> None:
+def test_local_model_answer_is_short_and_uses_the_fact() -> None:
     run("remember", "My name is Ann and I live in Paris.").ok()
     (shown,) = run_process("chat", "--json", stdin="Where do I live?\n", timeout=240).ok().out.splitlines()
     answer = json.loads(shown)["answer"]
@@ -74,11 +74,11 @@ def test_an_answer_is_short_and_uses_the_fact() -> None:
     assert len(answer.split()) < 60
 
 
-def test_the_doctor_asks_it() -> None:
-    assert "local:smollm2 said" in run("doctor").ok().out
+def test_doctor_calls_local_model() -> None:
+    assert "local:smollm2 replied" in run("doctor").ok().out
 
 
-def test_the_demo_lets_it_word_the_answers() -> None:
+def test_demo_uses_local_model() -> None:
     done = run_process("demo", timeout=60).ok()
-    assert "worded by local:smollm2" in done.out
+    assert "written by local:smollm2" in done.out
     assert ", 0 now" in done.out

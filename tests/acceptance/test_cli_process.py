@@ -1,4 +1,4 @@
-"""The command as a process of its own: what only a process can show."""
+"""The command as a separate process: entry points, signals, pipes, concurrency."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.acceptance.cli_runner import COMMAND, run_process
 
 
 @pytest.mark.parametrize("embedder", ["hashing", "minilm"])
-def test_what_one_process_is_told_another_recalls(embedder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_shared_between_processes(embedder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THINKBACK_EMBEDDER", embedder)
     run_process("remember", "I moved to Lyon.", "How exciting!").ok()
     done = run_process("recall", "Where do I live?", "--json").ok()
@@ -22,7 +22,7 @@ def test_what_one_process_is_told_another_recalls(embedder: str, monkeypatch: py
     assert done.err == ""
 
 
-def test_meaning_counts_with_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_minilm_recalls_by_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THINKBACK_EMBEDDER", "minilm")
     run_process(
         "import", "-", stdin='{"query": "I work as a physician."}\n{"query": "I own a sailing boat."}'
@@ -31,7 +31,7 @@ def test_meaning_counts_with_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "physician" in first
 
 
-def test_the_other_ways_to_start_it() -> None:
+def test_other_entry_points() -> None:
     script = Path(sys.executable).with_name("thinkback")
     for command in ([sys.executable, "-m", "thinkback"], [str(script)]):
         done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
@@ -39,7 +39,7 @@ def test_the_other_ways_to_start_it() -> None:
 
 
 def test_help_loads_no_heavy_library() -> None:
-    """No model, table or array library: with one, help would take a second."""
+    """Help must start fast: no model, table or array library is imported."""
     code = (
         "import sys; from thinkback.cli import main; sys.argv = ['thinkback', '--help']\n"
         "try: main()\n"
@@ -52,14 +52,14 @@ def test_help_loads_no_heavy_library() -> None:
     assert "recall" in done.stdout
 
 
-def test_an_error_shows_where_it_comes_from_only_with_debug(tmp_path: Path) -> None:
+def test_traceback_only_with_debug(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_bytes(b"this is no database")
     words = ("stats", "--db", str(tmp_path / "x.db"))
     run_process(*words).failed()
     assert "Traceback" in run_process("--debug", *words).err
 
 
-def test_ctrl_c_ends_quietly() -> None:
+def test_ctrl_c_exits_quietly() -> None:
     pipe = subprocess.PIPE
     with subprocess.Popen(
         [*COMMAND, "chat", "--llm", "none"], stdin=pipe, stdout=pipe, stderr=pipe
@@ -81,7 +81,7 @@ def test_ctrl_c_ends_quietly() -> None:
     assert "Paris" in run_process("turns").ok().out
 
 
-def test_a_reader_that_has_enough_is_no_error() -> None:
+def test_closed_pipe_is_not_an_error() -> None:
     lines = "\n".join(f'{{"query": "I like the number {n}."}}' for n in range(2000))
     run_process("import", "-", "--later", stdin=lines).ok()
     process = subprocess.Popen([*COMMAND, "export"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -95,14 +95,14 @@ def test_a_reader_that_has_enough_is_no_error() -> None:
     assert b"Traceback" not in err
 
 
-def test_a_terminal_that_knows_no_unicode(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_terminal_without_unicode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     run_process("remember", "我住在北京。").ok()
     assert "北京" in run_process("turns", "--json").ok().json[0]["query"]
     assert run_process("recall", "我住在哪里？").ok().out
 
 
-def test_nothing_is_left_beside_the_database(home: Path) -> None:
+def test_no_files_remain_beside_the_database(home: Path) -> None:
     run_process("remember", "I live in Paris.").ok()
     run_process("recall", "Where do I live?").ok()
     names = {path.name for path in home.iterdir()}
@@ -110,7 +110,7 @@ def test_nothing_is_left_beside_the_database(home: Path) -> None:
     assert all(name.startswith("memory.db") for name in names)
 
 
-def test_two_processes_at_once(home: Path) -> None:
+def test_concurrent_processes(home: Path) -> None:
     words = [[*COMMAND, "remember", f"I like the number {n}.", "--key", str(n)] for n in range(6)]
     running = [subprocess.Popen(each, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for each in words]
     for process in running:
@@ -121,7 +121,7 @@ def test_two_processes_at_once(home: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only to root")
-def test_a_read_only_folder_is_a_clear_error(tmp_path: Path) -> None:
+def test_read_only_folder_is_an_error(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     run_process("remember", "hello", "--db", str(tmp_path / "x.db")).failed()
     tmp_path.chmod(0o700)

@@ -1,4 +1,4 @@
-"""An import is what strangers write: whatever stands in it, it is refused or it is a memory that works."""
+"""Imports of corrupted files: each is refused, or becomes a memory that works."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ USERS = (f"user {number}" for number in itertools.count())
 
 
 def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a JSON value, as the keys that lead there."""
+    """The paths of all values in a JSON value."""
     keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     for key in keys:
         yield (*above, key)
@@ -79,7 +79,7 @@ PLACES = [(number, place) for number, line in enumerate(LINES) for place in plac
 
 
 def spoilt(place: tuple[int, tuple[Any, ...]], value: Any) -> bytes:
-    """The export with something else at one place."""
+    """The export with one value replaced."""
     lines = json.loads(json.dumps(LINES))
     holder = lines[place[0]]
     for key in place[1][:-1]:
@@ -93,7 +93,7 @@ def spoilt(place: tuple[int, tuple[Any, ...]], value: Any) -> bytes:
 
 @settings(max_examples=CASES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(PLACES), st.sampled_from(HOSTILE))
-def test_a_spoilt_export_is_refused_or_works(client: Client, place: Any, value: Any) -> None:
+def test_corrupted_export_is_refused_or_usable(client: Client, place: Any, value: Any) -> None:
     user = next(USERS)
     reply = client.request("POST", f"{V1}/import", spoilt(place, value), headers=NDJSON, user=user)
     assert reply.status in {200, 422}, reply.body

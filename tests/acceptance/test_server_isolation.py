@@ -1,7 +1,7 @@
-"""Three tenants on one server, with users of the same names: nobody is ever told another's words.
+"""Isolation of three tenants on one server with users of the same names.
 
-Every text that is told holds a canary with its tenant's name; every answer, of every surface, is searched for
-the canaries of others. THINKBACK_ISOLATION_STEPS=20000 and THINKBACK_CANCELLED=2000 are the whole figures.
+Every remembered text contains a canary with its tenant's name, and every response of every API is searched
+for the canaries of others. Full run: THINKBACK_ISOLATION_STEPS=20000 and THINKBACK_CANCELLED=2000.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from tests.auth_matrix import AppResponse, scope_of
 from tests.server_app import TENANTS, ServerApp, open_server_app, run_lifespan
 
-from thinkback.server import ids
+from thinkback.server import identity
 from thinkback.types import Ref
 
 STEPS = int(os.environ.get("THINKBACK_ISOLATION_STEPS", "600"))
@@ -76,15 +76,15 @@ def foreign(tenant: str, said: bytes) -> set[bytes]:
 
 
 class Tenants(RuleBasedStateMachine):
-    """Whatever is done, in whatever order, by whichever door."""
+    """Random operations in random order, through all APIs."""
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.mkdtemp()
         self.open = ExitStack()
-        self.home = self.open.enter_context(open_server_app(Path(self.folder)))
+        self.server = self.open.enter_context(open_server_app(Path(self.folder)))
         self.runner = self.open.enter_context(asyncio.Runner())
-        self.life = run_lifespan(self.home.app)
+        self.life = run_lifespan(self.server.app)
         self.runner.run(self.life.__aenter__())
         self.serial = 0
 
@@ -98,20 +98,20 @@ class Tenants(RuleBasedStateMachine):
         return TOLD[which % len(TOLD)].format(f"{tenant}canary{self.serial}")
 
     def ask(self, tenant: str, method: str, path: str, **given: Any) -> AppResponse:
-        heard = self.runner.run(self.home.request(method, path, key=self.home.keys[tenant], **given))
-        headers = "\n".join(f"{name}: {value}" for name, value in heard.headers).encode()
-        assert not foreign(tenant, heard.body + headers), f"{tenant}: {method} {path}"
-        assert heard.status < 500, f"{method} {path}: {heard.status} {heard.body!r}"
-        return heard
+        response = self.runner.run(self.server.request(method, path, key=self.server.keys[tenant], **given))
+        headers = "\n".join(f"{name}: {value}" for name, value in response.headers).encode()
+        assert not foreign(tenant, response.body + headers), f"{tenant}: {method} {path}"
+        assert response.status < 500, f"{method} {path}: {response.status} {response.body!r}"
+        return response
 
     @rule(tenant=tenants, user=users, which=numbers)
     def told_to_the_library(self, tenant: str, user: str, which: int) -> None:
-        memory = self.home.services.memories.for_tenant(tenant).for_user(user)
+        memory = self.server.services.memories.for_tenant(tenant).for_user(user)
         memory.remember(self.words(tenant, which), "I see.")
 
     @rule(tenant=tenants, user=users)
     def the_library_recalls(self, tenant: str, user: str) -> None:
-        memory = self.home.services.memories.for_tenant(tenant).for_user(user)
+        memory = self.server.services.memories.for_tenant(tenant).for_user(user)
         found = memory.recall("Where do I live, and what do I like?", k=10)
         said = [*(item.text for item in found), *memory.export(), *memory.store.users()]
         assert not foreign(tenant, "\n".join(said).encode())
@@ -172,7 +172,7 @@ class Tenants(RuleBasedStateMachine):
 
     @rule(tenant=tenants, user=users, number=numbers, kind=st.sampled_from(["thought", "turn"]))
     def asked_by_an_id_that_others_have_too(self, tenant: str, user: str, number: int, kind: Any) -> None:
-        named = ids.encode_id(user, Ref(kind, number))
+        named = identity.encode_id(user, Ref(kind, number))
         self.ask(tenant, "GET", f"/memories/{named}")
         self.ask(tenant, "GET", f"/memories/{named}/history")
         for tool in ("get_memory", "why_memory"):
@@ -180,17 +180,17 @@ class Tenants(RuleBasedStateMachine):
 
     @rule(tenant=tenants, user=users, which=numbers)
     def told_by_mcp(self, tenant: str, user: str, which: int) -> None:
-        heard = self.ask(
+        response = self.ask(
             tenant, "POST", "/mcp", **rpc("add_memory", {"text": self.words(tenant, which), "user": user})
         )
-        assert heard.status == 200
-        assert not heard.json()["result"].get("isError"), heard.body
+        assert response.status == 200
+        assert not response.json()["result"].get("isError"), response.body
 
     @rule(tenant=tenants, user=users)
     def asked_by_mcp(self, tenant: str, user: str) -> None:
         arguments = {"query": "Where do I live, and what do I like?", "user": user}
-        heard = self.ask(tenant, "POST", "/mcp", **rpc("search_memories", arguments))
-        assert not heard.json()["result"].get("isError"), heard.body
+        response = self.ask(tenant, "POST", "/mcp", **rpc("search_memories", arguments))
+        assert not response.json()["result"].get("isError"), response.body
         self.ask(tenant, "POST", "/mcp", **rpc("get_memories", {"user": user}))
 
     @rule(tenant=tenants, other=tenants, user=users)
@@ -202,7 +202,7 @@ class Tenants(RuleBasedStateMachine):
             self.ask(tenant, "GET", path, headers=claims)
 
 
-def test_nobody_is_told_anothers_words() -> None:
+def test_tenants_never_see_each_others_content() -> None:
     run_state_machine_as_test(
         Tenants,
         settings=settings(
@@ -214,8 +214,8 @@ def test_nobody_is_told_anothers_words() -> None:
     )
 
 
-async def cancelled(home: ServerApp, dice: random.Random, tenant: str, serial: int) -> None:
-    """One request whose client goes away, or whose task is cancelled, at any moment."""
+async def cancelled(server: ServerApp, dice: random.Random, tenant: str, serial: int) -> None:
+    """One request whose client disconnects, or whose task is cancelled, at a random moment."""
     words = f"I live in {tenant}canary{serial}."
     which = dice.randrange(4)
     path, said = [
@@ -225,7 +225,7 @@ async def cancelled(home: ServerApp, dice: random.Random, tenant: str, serial: i
         ("/v1/memory/recall", {"query": "Where do I live?"}),
     ][which]
     data = json.dumps(said).encode()
-    key = home.keys[tenant].encode()
+    key = server.keys[tenant].encode()
     headers = [
         (b"host", b"127.0.0.1:8765"),
         (b"authorization", b"Bearer " + key),
@@ -246,7 +246,7 @@ async def cancelled(home: ServerApp, dice: random.Random, tenant: str, serial: i
         assert not foreign(tenant, message.get("body", b""))
         await asyncio.sleep(0)
 
-    task = asyncio.ensure_future(home.app(scope_of("POST", path, headers), receive, send))
+    task = asyncio.ensure_future(server.app(scope_of("POST", path, headers), receive, send))
     await asyncio.sleep(dice.choice([0, 0, dice.random() * 0.002, dice.random() * 0.01]))
     if dice.random() < 0.5:
         gone.set()
@@ -255,41 +255,41 @@ async def cancelled(home: ServerApp, dice: random.Random, tenant: str, serial: i
     await asyncio.gather(task, return_exceptions=True)
 
 
-async def kept_apart(home: ServerApp) -> None:
+async def kept_apart(server: ServerApp) -> None:
     for tenant in TENANTS:
         for path in ("export", "journal", "turns", "thoughts?current=false"):
-            heard = await home.request("GET", f"/v1/memory/{path}", key=home.keys[tenant])
-            assert heard.status == 200
-            assert not foreign(tenant, heard.body)
+            response = await server.request("GET", f"/v1/memory/{path}", key=server.keys[tenant])
+            assert response.status == 200
+            assert not foreign(tenant, response.body)
 
 
 def test_cancelled_requests_leak_nothing(tmp_path: Path) -> None:
     dice = random.Random(8)
-    with open_server_app(tmp_path) as home:
+    with open_server_app(tmp_path) as server:
 
         async def all_of_them() -> None:
             for serial in range(CANCELLED):
                 many = [
-                    cancelled(home, dice, dice.choice(TENANTS), serial * 4 + n)
+                    cancelled(server, dice, dice.choice(TENANTS), serial * 4 + n)
                     for n in range(1, 1 + dice.randrange(1, 4))
                 ]
                 await asyncio.gather(*many)
                 if serial % 50 == 0:
-                    await kept_apart(home)
+                    await kept_apart(server)
             await asyncio.sleep(0.2)
-            await kept_apart(home)
+            await kept_apart(server)
 
-        home.run(all_of_them)
-        assert home.services.pool.pending == 0, "nothing is left behind"
+        server.run(all_of_them)
+        assert server.services.pool.pending == 0, "nothing is left behind"
 
 
-def test_the_search_for_canaries_finds_one() -> None:
-    """A test that cannot fail proves nothing."""
+def test_canary_check_detects_a_leak() -> None:
+    """The check itself is able to fail."""
     assert foreign("acme", b'{"text": "I live in globexcanary7."}') == {b"globex"}
     assert not foreign("acme", b"acmecanary3 and acmecanary4")
     machine = Tenants()
     try:
-        machine.home.keys["acme"] = machine.home.keys["globex"]  # a gate that takes one for the other
+        machine.server.keys["acme"] = machine.server.keys["globex"]  # as if the middleware confused the two
         machine.told_by_rest("globex", "ann", 1)
         with pytest.raises(AssertionError, match="acme"):
             machine.asked_by_rest("acme", "ann", "recall")

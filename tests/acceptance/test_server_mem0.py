@@ -1,4 +1,4 @@
-"""mem0's surface over HTTP: what its clients send, what they are told, and that nothing is a server error."""
+"""mem0's API over HTTP: requests, responses, and no server errors."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from thinkback.errors import ThinkbackError
 from thinkback.memory import Memory
 from thinkback.server.errors import error_response
-from thinkback.server.options import Options
-from thinkback.server.principal import Principal
+from thinkback.server.identity import Principal
 from thinkback.server.routes import mem0
-from thinkback.server.services import MemoryRegistry, Services
+from thinkback.server.services import MemoryRegistry, Options, Services
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import ThreadPool
 
-CALLERS = {"all": Principal(), "reader": Principal(scopes=frozenset({"read"})), "ann": Principal(user="ann")}
+PRINCIPALS = {
+    "all": Principal(),
+    "reader": Principal(scopes=frozenset({"read"})),
+    "ann": Principal(user="ann"),
+}
 TALK = [
     {"role": "user", "content": "I live in Lyon and I like jazz."},
     {"role": "assistant", "content": "You live on the moon."},
@@ -33,7 +36,7 @@ TALK = [
 
 
 class Gate:
-    """Stands in for the server's own: the caller by the name in the Authorization header."""
+    """Replaces the security middleware: the Authorization header names the principal."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -41,7 +44,7 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             name = Request(scope).headers.get("authorization", "all")
-            scope["state"] = {**scope.get("state", {}), "caller": CALLERS[name]}
+            scope["state"] = {**scope.get("state", {}), "principal": PRINCIPALS[name]}
         await self._app(scope, receive, send)
 
 
@@ -58,9 +61,9 @@ def root(tmp_path: Path) -> Iterator[Memory]:
 
 @pytest.fixture
 def client(root: Memory) -> Iterator[httpx2.Client]:
-    desk = ThreadPool()
+    pool = ThreadPool()
     app = FastAPI()
-    app.include_router(mem0.create_router(Services(Options(), MemoryRegistry(root), desk, Telemetry())))
+    app.include_router(mem0.create_router(Services(Options(), MemoryRegistry(root), pool, Telemetry())))
     app.add_exception_handler(ThinkbackError, _ours)
     server = uvicorn.Server(uvicorn.Config(Gate(app), port=0, log_level="error"))
     thread = threading.Thread(target=server.run)
@@ -74,7 +77,7 @@ def client(root: Memory) -> Iterator[httpx2.Client]:
     finally:
         server.should_exit = True
         thread.join()
-        desk.close()
+        pool.close()
 
 
 def add(client: httpx2.Client, messages: Any = "I live in Lyon.", **fields: Any) -> list[dict[str, Any]]:
@@ -96,7 +99,7 @@ def memories(client: httpx2.Client, **identifiers: str) -> list[str]:
     return [each["memory"] for each in reply.json()["results"]]
 
 
-def test_what_is_added_is_thought_over_before_the_answer(client: httpx2.Client) -> None:
+def test_add_thinks_before_it_returns(client: httpx2.Client) -> None:
     added = add(client, TALK)
     assert {(each["event"], each["memory"]) for each in added} == {
         ("ADD", "The user lives in Lyon."),
@@ -111,7 +114,7 @@ def test_what_is_added_is_thought_over_before_the_answer(client: httpx2.Client) 
     assert search(client, "Where do I live?")[0] == "The user lives in Lyon."
 
 
-def test_a_newer_value_is_an_update_and_a_request_to_forget_deletes(client: httpx2.Client) -> None:
+def test_newer_value_is_update_and_forget_request_is_delete(client: httpx2.Client) -> None:
     add(client)
     (moved,) = add(client, "I live in Paris now.")
     assert (moved["event"], moved["previous_memory"]) == ("UPDATE", "The user lives in Lyon.")
@@ -119,7 +122,7 @@ def test_a_newer_value_is_an_update_and_a_request_to_forget_deletes(client: http
     assert (gone["event"], gone["id"]) == ("DELETE", moved["id"])
 
 
-def test_an_update_answers_by_the_old_id_and_by_its_own(client: httpx2.Client) -> None:
+def test_updated_memory_is_found_by_old_and_new_id(client: httpx2.Client) -> None:
     (lyon,) = add(client)
     done = client.put(f"/memories/{lyon['id']}", json={"text": "I live in Paris."}).json()
     assert client.get(f"/memories/{lyon['id']}").json()["memory"] == "The user lives in Paris."
@@ -135,9 +138,7 @@ def test_an_update_answers_by_the_old_id_and_by_its_own(client: httpx2.Client) -
     assert client.get(f"/memories/{lyon['id']}").json()["memory"] == "The user lives in Rome."
 
 
-def test_a_deleted_memory_is_gone_for_clients_and_comes_back_by_undo(
-    client: httpx2.Client, root: Memory
-) -> None:
+def test_deleted_memory_is_hidden_and_undo_restores_it(client: httpx2.Client, root: Memory) -> None:
     (lyon,) = add(client)
     assert client.delete(f"/memories/{lyon['id']}").status_code == 200
     assert memories(client) == []
@@ -149,7 +150,7 @@ def test_a_deleted_memory_is_gone_for_clients_and_comes_back_by_undo(
     assert memories(client) == ["The user lives in Lyon."]
 
 
-def test_raw_memories_are_listed_found_updated_and_erased(client: httpx2.Client, root: Memory) -> None:
+def test_raw_memories_can_be_listed_found_updated_and_erased(client: httpx2.Client, root: Memory) -> None:
     (raw,) = add(client, "Dark mode, always", infer=False)
     assert (raw["event"], raw["memory"]) == ("ADD", "Dark mode, always")
     assert memories(client) == ["Dark mode, always"]
@@ -162,7 +163,7 @@ def test_raw_memories_are_listed_found_updated_and_erased(client: httpx2.Client,
     assert root.for_user("ann").turns() == []
 
 
-def test_identifiers_are_kept_apart(client: httpx2.Client) -> None:
+def test_identifiers_are_isolated(client: httpx2.Client) -> None:
     add(client, "I like jazz.", run_id="monday")
     add(client, "I live in Lyon.", run_id="tuesday", agent_id="helper")
     add(client, "I like tea.", user_id=None, agent_id="helper")
@@ -178,7 +179,7 @@ def test_identifiers_are_kept_apart(client: httpx2.Client) -> None:
     assert [(each["agent_id"], each["user_id"]) for each in reply["results"]] == [("helper", None)]
 
 
-def test_all_of_a_run_or_of_a_user_is_erased(client: httpx2.Client, root: Memory) -> None:
+def test_delete_all_erases_run_or_user(client: httpx2.Client, root: Memory) -> None:
     add(client, "I like jazz.", run_id="monday")
     add(client, "I live in Lyon.")
     assert client.delete("/memories", params={"user_id": "ann", "run_id": "monday"}).status_code == 200
@@ -188,7 +189,7 @@ def test_all_of_a_run_or_of_a_user_is_erased(client: httpx2.Client, root: Memory
     assert root.store.users() == []
 
 
-def test_what_is_not_kept_is_named(client: httpx2.Client) -> None:
+def test_ignored_fields_are_reported(client: httpx2.Client) -> None:
     body = {"messages": "I like tea.", "user_id": "ann", "metadata": {"a": 1}, "prompt": "be brief"}
     assert client.post("/memories", json=body).headers["X-Thinkback-Ignored"] == "metadata, prompt"
     reply = client.post("/search", json={"query": "tea", "user_id": "ann", "filters": {"category": "a"}})
@@ -196,7 +197,7 @@ def test_what_is_not_kept_is_named(client: httpx2.Client) -> None:
     assert "metadata" in reply.json()["detail"]
 
 
-def test_keys_hold_on_every_path(client: httpx2.Client) -> None:
+def test_key_scopes_apply_to_every_path(client: httpx2.Client) -> None:
     (mine,) = add(client, "I like jazz.")
     (other,) = add(client, "I like tea.", user_id="bob")
     reader, ann = {"Authorization": "reader"}, {"Authorization": "ann"}
@@ -210,7 +211,7 @@ def test_keys_hold_on_every_path(client: httpx2.Client) -> None:
         assert client.get(path, headers=ann).status_code == 404
     assert client.delete(f"/memories/{other['id']}", headers=ann).status_code == 404
     assert client.get("/memories?user_id=bob", headers=ann).status_code == 403
-    assert client.delete("/memories?agent_id=bob", headers=ann).status_code == 200  # of ann's own, none
+    assert client.delete("/memories?agent_id=bob", headers=ann).status_code == 200  # none of ann's own
     assert memories(client) == ["The user likes jazz."]
     assert memories(client, user_id="bob") == ["The user likes tea."]
 
@@ -238,7 +239,7 @@ def test_keys_hold_on_every_path(client: httpx2.Client) -> None:
         ("DELETE", "/memories", None, 400),
     ],
 )  # fmt: skip
-def test_what_cannot_be_done_is_told(
+def test_invalid_requests_have_clear_errors(
     client: httpx2.Client, method: str, path: str, body: Any, status: int
 ) -> None:
     reply = client.request(method, path, json=body)
@@ -246,7 +247,7 @@ def test_what_cannot_be_done_is_told(
     assert reply.json()["detail"]
 
 
-def test_the_paths_are_described(client: httpx2.Client) -> None:
+def test_paths_are_in_openapi(client: httpx2.Client) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     assert {(method, path) for path, methods in paths.items() for method in methods} == {
         ("post", "/memories"),

@@ -1,4 +1,4 @@
-"""The gate as attackers meet it: fuzzed credentials, every route, slow and greedy clients on real sockets."""
+"""The security middleware under attack: fuzzed credentials, every route, slow clients on real sockets."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from tests.unit.server.fake_keys import (
 )
 from tests.unit.server.uvicorn_server import connect, read_until_closed, run_server
 
+from thinkback.server.identity import get_principal
 from thinkback.server.middleware.security import SecurityMiddleware
-from thinkback.server.options import Options
-from thinkback.server.principal import get_principal
+from thinkback.server.services import Options
 from thinkback.server.thread_pool import ThreadPool
 
 FUZZED = 10_000
@@ -36,17 +36,17 @@ CANARY = b"the canary sings at noon"
 
 
 @pytest.fixture
-def desk() -> Iterator[ThreadPool]:
-    desk = ThreadPool(threads=4)
-    yield desk
-    desk.close()
+def pool() -> Iterator[ThreadPool]:
+    pool = ThreadPool(threads=4)
+    yield pool
+    pool.close()
 
 
 # --- credentials ---
 
 
 def credential(dice: random.Random) -> tuple[bytes, bytes]:
-    """A header that is not the key, from noise to nearly right."""
+    """A header that is not the key, from random bytes to almost right."""
     name = dice.choice([b"authorization"] * 4 + [b"x-api-key", b"proxy-authorization", b"cookie"])
     scheme = dice.choice(
         [b"Bearer ", b"Token ", b"bearer\t", b"Basic ", b"", b"Bearer", b" Bearer ", b"Digest ", b"\xff "]
@@ -75,18 +75,18 @@ def credential(dice: random.Random) -> tuple[bytes, bytes]:
 
 
 def is_right(name: bytes, value: bytes) -> bool:
-    """Whether a server may take this for the key: told by plain string methods, not by the gate's own."""
+    """Whether this may be accepted as the key, decided independently of the middleware's code."""
     words = value.split()
     if name == b"x-api-key":
         return value.strip() == KEY.encode()
     return name == b"authorization" and len(words) == 2 and words[1] == KEY.encode()
 
 
-def test_fuzzed_credentials_let_nobody_in_and_break_nothing(desk: ThreadPool) -> None:
+def test_fuzzed_credentials_are_refused(pool: ThreadPool) -> None:
     dice = random.Random(8)
-    ring = FakeKeyStore()
-    ring.add(KEY)
-    gate = secure_app(desk, ring, clock=ManualClock())
+    key_store = FakeKeyStore()
+    key_store.add(KEY)
+    middleware = secure_app(pool, key_store, clock=ManualClock())
     headers = [
         [made for _ in range(dice.choice((1, 1, 1, 2))) if not is_right(*(made := credential(dice)))]
         for _ in range(FUZZED)
@@ -95,19 +95,19 @@ def test_fuzzed_credentials_let_nobody_in_and_break_nothing(desk: ThreadPool) ->
     async def all_of_them() -> dict[int, int]:
         statuses: dict[int, int] = {}
         for said in headers:
-            heard = await send_request(gate, "GET", "/v1/memory/thoughts", headers=said)
-            statuses[heard.status] = statuses.get(heard.status, 0) + 1
+            response = await send_request(middleware, "GET", "/v1/memory/thoughts", headers=said)
+            statuses[response.status] = statuses.get(response.status, 0) + 1
         return statuses
 
     assert asyncio.run(all_of_them()) == {401: FUZZED}
-    assert asyncio.run(send_request(gate, "GET", "/v1/memory/thoughts", key=KEY)).status == 200
+    assert asyncio.run(send_request(middleware, "GET", "/v1/memory/thoughts", key=KEY)).status == 200
 
 
 # --- every route ---
 
 
 def sample() -> FastAPI:
-    """An app of each kind of route: whose memories are whose is told by the tenant alone."""
+    """An app with each kind of route, whose memories are separated by tenant only."""
     app = FastAPI(docs_url=None, redoc_url=None)
     memories = {("ours", "7"): CANARY.decode()}
 
@@ -144,70 +144,70 @@ def sample() -> FastAPI:
     return app
 
 
-def proved(desk: ThreadPool, app: FastAPI) -> dict[str, int]:
-    ring = FakeKeyStore()
-    doors = Credentials(
+def proved(pool: ThreadPool, app: FastAPI) -> dict[str, int]:
+    key_store = FakeKeyStore()
+    credentials = Credentials(
         wrong="tb-wrong",
-        reader=ring.add("tb-reader", tenant="ours", scopes=READ),
-        stranger=ring.add("tb-stranger", tenant="theirs", scopes=ALL),
+        reader=key_store.add("tb-reader", tenant="ours", scopes=READ),
+        stranger=key_store.add("tb-stranger", tenant="theirs", scopes=ALL),
         ids={"id": "7"},
         canary=CANARY,
     )
-    ring.add("tb-owner", tenant="ours")
-    gate = secure_app(desk, ring, app=app)
-    owned = asyncio.run(send_request(gate, "GET", "/v1/memory/thoughts/7", key="tb-owner"))
+    key_store.add("tb-owner", tenant="ours")
+    middleware = secure_app(pool, key_store, app=app)
+    owned = asyncio.run(send_request(middleware, "GET", "/v1/memory/thoughts/7", key="tb-owner"))
     assert CANARY in owned.body, "the canary is there to be found"
-    return asyncio.run(check_all_routes(gate, list(list_routes(app.routes)), doors))
+    return asyncio.run(check_all_routes(middleware, list(list_routes(app.routes)), credentials))
 
 
-def test_every_route_is_closed_to_who_may_not(desk: ThreadPool) -> None:
-    seen = proved(desk, sample())
+def test_every_route_refuses_callers_without_access(pool: ThreadPool) -> None:
+    seen = proved(pool, sample())
     assert seen["403"] == 3
     assert seen["401"] == 2 * seen["stranger"]
     assert seen["open"] == 1
 
 
-def test_the_proof_finds_a_route_without_a_rule(desk: ThreadPool) -> None:
+def test_auth_matrix_detects_route_without_rule(pool: ThreadPool) -> None:
     app = sample()
     app.routes.append(Route("/debug", endpoint=lambda request: None))
     with pytest.raises(AssertionError, match="/debug has no rule"):
-        proved(desk, app)
+        proved(pool, app)
 
 
-def test_the_proof_finds_a_room_that_asks_no_tenant(desk: ThreadPool) -> None:
+def test_auth_matrix_detects_route_that_ignores_tenant(pool: ThreadPool) -> None:
     app = sample()
 
     @app.get("/memories/{id}")
     def everybodys(id: str) -> str:
         return CANARY.decode()
 
-    with pytest.raises(AssertionError, match="tells a stranger"):
-        proved(desk, app)
+    with pytest.raises(AssertionError, match="leaks to another tenant"):
+        proved(pool, app)
 
 
 # --- slow and greedy clients ---
 
 QUICK = Options(request_timeout_seconds=0.3, stall_timeout_seconds=0.3, max_body_bytes=1 << 20)
-PATIENT = Options(max_body_bytes=1 << 20)  # where nobody is to be cut: a busy machine is slow as well
+PATIENT = Options(max_body_bytes=1 << 20)  # for tests without disconnects on a slow machine
 HEAD = b"POST /memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
 @pytest.fixture
-def port(desk: ThreadPool) -> Iterator[int]:
-    with run_server(secure_app(desk, FakeKeyStore(), options=QUICK), QUICK) as port:
+def port(pool: ThreadPool) -> Iterator[int]:
+    with run_server(secure_app(pool, FakeKeyStore(), options=QUICK), QUICK) as port:
         yield port
 
 
 @pytest.fixture
-def patient(desk: ThreadPool) -> Iterator[int]:
-    with run_server(secure_app(desk, FakeKeyStore(), options=PATIENT), PATIENT) as port:
+def patient(pool: ThreadPool) -> Iterator[int]:
+    with run_server(secure_app(pool, FakeKeyStore(), options=PATIENT), PATIENT) as port:
         yield port
 
 
 def drip(client: socket.socket, piece: bytes) -> bytes:
-    """Send a piece again and again until the server has had enough; what it said."""
-    heard: list[bytes] = []
-    listening = threading.Thread(target=lambda: heard.append(read_until_closed(client)))
+    """Send a chunk repeatedly until the server disconnects; returns what it sent."""
+    response: list[bytes] = []
+    listening = threading.Thread(target=lambda: response.append(read_until_closed(client)))
     listening.start()
     while listening.is_alive():
         try:
@@ -216,7 +216,7 @@ def drip(client: socket.socket, piece: bytes) -> bytes:
             break
         time.sleep(0.02)
     listening.join(20)
-    return heard[0]
+    return response[0]
 
 
 def is_well(port: int) -> bool:
@@ -225,23 +225,23 @@ def is_well(port: int) -> bool:
         return read_until_closed(client).startswith(b"HTTP/1.1 200")
 
 
-def test_a_client_that_says_nothing_is_cut(port: int) -> None:
+def test_silent_client_is_disconnected(port: int) -> None:
     with connect(port) as client:
         assert read_until_closed(client) == b""
 
 
-def test_a_head_that_drips_is_cut(port: int) -> None:
+def test_slow_headers_are_disconnected(port: int) -> None:
     with connect(port) as client:
         client.sendall(b"GET /health HTTP/1.1\r\n")
         assert drip(client, b"X-A: b\r\n").startswith(b"HTTP/1.1 408")
 
 
-def test_empty_lines_are_no_request(port: int) -> None:
+def test_empty_lines_do_not_count_as_request(port: int) -> None:
     with connect(port) as client:
         assert drip(client, b"\r\n") == b""
 
 
-def test_empty_lines_after_a_request_are_none_either(port: int) -> None:
+def test_empty_lines_after_request_do_not_count_as_request(port: int) -> None:
     with connect(port) as client:
         client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert client.recv(65536)
@@ -252,21 +252,21 @@ def test_empty_lines_after_a_request_are_none_either(port: int) -> None:
     ("framing", "piece"),
     [(b"Content-Length: 100000\r\n\r\n", b" "), (b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n")],
 )
-def test_a_body_that_drips_is_refused_and_cut(port: int, framing: bytes, piece: bytes) -> None:
+def test_slow_body_is_refused_and_disconnected(port: int, framing: bytes, piece: bytes) -> None:
     with connect(port) as client:
         client.sendall(HEAD + framing)
-        heard = drip(client, piece)
-    assert heard.startswith(b"HTTP/1.1 408")
-    assert b'"too_slow"' in heard
+        response = drip(client, piece)
+    assert response.startswith(b"HTTP/1.1 408")
+    assert b'"too_slow"' in response
 
 
-def test_a_body_that_drips_on_after_its_refusal_is_cut(port: int) -> None:
+def test_body_that_continues_after_refusal_is_disconnected(port: int) -> None:
     with connect(port) as client:
         client.sendall(HEAD.replace(b"localhost", b"evil.example") + b"Content-Length: 100000\r\n\r\n")
         assert drip(client, b" ").startswith(b"HTTP/1.1 421")
 
 
-def test_many_slow_clients_leave_room_for_others(port: int) -> None:
+def test_many_slow_clients_do_not_block_others(port: int) -> None:
     slow = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(100)]
     try:
         for client in slow:
@@ -278,23 +278,23 @@ def test_many_slow_clients_leave_room_for_others(port: int) -> None:
             client.close()
 
 
-def test_a_connection_is_kept_for_requests_that_are_whole(desk: ThreadPool) -> None:
+def test_connection_is_kept_alive_for_complete_requests(pool: ThreadPool) -> None:
     options = Options(request_timeout_seconds=1.0)
     with (
-        run_server(secure_app(desk, FakeKeyStore(), options=options), options) as port,
+        run_server(secure_app(pool, FakeKeyStore(), options=options), options) as port,
         connect(port) as client,
     ):
         for _ in range(4):
             client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            heard = b""
-            while not heard.endswith(b"0\r\n\r\n"):
+            response = b""
+            while not response.endswith(b"0\r\n\r\n"):
                 piece = client.recv(65536)
                 assert piece, "the connection was ended"
-                heard += piece
+                response += piece
             time.sleep(options.request_timeout_seconds / 2)
 
 
-def test_pipelined_requests_are_answered_in_turn(patient: int) -> None:
+def test_pipelined_requests_are_answered_in_order(patient: int) -> None:
     with connect(patient) as client:
         body = b"{}"
         one = HEAD + b"Content-Length: 2\r\n\r\n" + body
@@ -320,7 +320,7 @@ def test_pipelined_requests_are_answered_in_turn(patient: int) -> None:
         (HEAD + b"Content-Length: 2000\r\n\r\n" + b"{}" * 1000, b"200"),
     ],
 )
-def test_requests_of_odd_shape(patient: int, request_: bytes, status: bytes) -> None:
+def test_malformed_requests_are_refused(patient: int, request_: bytes, status: bytes) -> None:
     with connect(patient) as client:
         threading.Thread(target=send_all, args=(client, request_), daemon=True).start()
         assert client.recv(65536).startswith(b"HTTP/1.1 " + status)
@@ -331,10 +331,10 @@ def send_all(client: socket.socket, data: bytes) -> None:
     try:
         client.sendall(data)
     except OSError:
-        return  # the server has seen enough
+        return  # the server has closed the connection
 
 
-def test_a_body_too_large_is_refused_while_it_arrives(patient: int) -> None:
+def test_large_body_is_refused_while_it_arrives(patient: int) -> None:
     with connect(patient) as client:
         client.sendall(HEAD + b"Transfer-Encoding: chunked\r\n\r\n")
         chunk = b"10000\r\n" + b" " * 65536 + b"\r\n"
@@ -348,10 +348,10 @@ async def endless(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.body", "body": b"x" * 65536, "more_body": True})
 
 
-def test_a_client_that_does_not_read_is_cut_and_its_response_ends(desk: ThreadPool) -> None:
+def test_client_that_does_not_read_is_disconnected(pool: ThreadPool) -> None:
     ended = threading.Event()
 
-    async def room(scope: Scope, receive: Receive, send: Send) -> None:
+    async def route(scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await endless(scope, receive, send)
         finally:
@@ -360,27 +360,27 @@ def test_a_client_that_does_not_read_is_cut_and_its_response_ends(desk: ThreadPo
     telemetry = RecordingTelemetry()
     with (
         run_server(
-            secure_app(desk, FakeKeyStore(), app=room, options=QUICK, telemetry=telemetry), QUICK
+            secure_app(pool, FakeKeyStore(), app=route, options=QUICK, telemetry=telemetry), QUICK
         ) as port,
         connect(port) as client,
     ):
         client.sendall(b"GET /memories HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        assert ended.wait(20), "the room's response went on"
+        assert ended.wait(20), "the route's response continued"
         assert read_until_closed(client).startswith(b"HTTP/1.1 200")
     assert telemetry.counted == [("thinkback_clients_cut_total", {"reason": "stalled"})]
 
 
-def test_a_whole_response_that_nobody_reads_does_not_keep_its_connection(desk: ThreadPool) -> None:
-    """It is too short to stop the room, and too long for the client's window."""
+def test_unread_complete_response_is_disconnected(pool: ThreadPool) -> None:
+    """The response is too short to block the route, and too long for the client's window."""
     sent = threading.Event()
 
-    async def room(scope: Scope, receive: Receive, send: Send) -> None:
+    async def route(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"x" * (32 << 20), "more_body": False})
         sent.set()
 
     with (
-        run_server(secure_app(desk, FakeKeyStore(), app=room, options=QUICK), QUICK) as port,
+        run_server(secure_app(pool, FakeKeyStore(), app=route, options=QUICK), QUICK) as port,
         connect(port) as client,
     ):
         client.sendall(b"GET /memories HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -389,12 +389,12 @@ def test_a_whole_response_that_nobody_reads_does_not_keep_its_connection(desk: T
         assert len(read_until_closed(client)) < 32 << 20
 
 
-def test_a_key_that_is_revoked_stops(desk: ThreadPool) -> None:
-    ring = FakeKeyStore()
-    ring.add(KEY)
-    gate = SecurityMiddleware(
-        echo_app, options=PATIENT, keys=ring, pool=desk, telemetry=RecordingTelemetry()
-    )  # by the real clock
+def test_revoked_key_stops_working(pool: ThreadPool) -> None:
+    key_store = FakeKeyStore()
+    key_store.add(KEY)
+    middleware = SecurityMiddleware(
+        echo_app, options=PATIENT, keys=key_store, pool=pool, telemetry=RecordingTelemetry()
+    )  # with the real clock
     request = (
         f"GET /memories HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {KEY}\r\nConnection: close\r\n\r\n".encode()
     )
@@ -404,9 +404,9 @@ def test_a_key_that_is_revoked_stops(desk: ThreadPool) -> None:
             client.sendall(request)
             return read_until_closed(client)[9:12]
 
-    with run_server(gate, PATIENT) as port:
+    with run_server(middleware, PATIENT) as port:
         assert status(port) == b"200"
-        ring.keys.clear()
+        key_store.keys.clear()
         deadline = time.monotonic() + 20
         while status(port) != b"401":
             assert time.monotonic() < deadline, "it is still let in"
@@ -414,22 +414,22 @@ def test_a_key_that_is_revoked_stops(desk: ThreadPool) -> None:
         assert status(port) == b"401"
 
 
-def test_forwarded_headers_of_anybody_are_not_believed(desk: ThreadPool) -> None:
+def test_forwarded_headers_are_ignored(pool: ThreadPool) -> None:
     clients: list[str] = []
 
-    async def room(scope: Scope, receive: Receive, send: Send) -> None:
+    async def route(scope: Scope, receive: Receive, send: Send) -> None:
         clients.append(scope["client"][0])
         await echo_app(scope, receive, send)
 
     with (
-        run_server(secure_app(desk, FakeKeyStore(), app=room, options=PATIENT), PATIENT) as port,
+        run_server(secure_app(pool, FakeKeyStore(), app=route, options=PATIENT), PATIENT) as port,
         connect(port) as client,
     ):
         client.sendall(
             b"GET /memories HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 9.9.9.9\r\n"
             b"X-Forwarded-Host: evil.example\r\nConnection: close\r\n\r\n"
         )
-        heard = read_until_closed(client).lower()
+        response = read_until_closed(client).lower()
     assert clients == ["127.0.0.1"]
-    assert b"\r\nserver:" not in heard
-    assert b"\r\ndate:" in heard
+    assert b"\r\nserver:" not in response
+    assert b"\r\ndate:" in response

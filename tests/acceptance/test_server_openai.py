@@ -1,4 +1,4 @@
-"""The proxy with the clients people have: OpenAI's for Python and for JavaScript, and curl."""
+"""The proxy with real clients: OpenAI's for Python and JavaScript, and curl."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def kept(proxy: RunningProxy) -> list[tuple[str, str]]:
     return [(turn.query, turn.response) for turn in proxy.memory.turns()]
 
 
-def test_a_chat_is_remembered_and_recalled_in_the_next(
+def test_chat_is_remembered_and_recalled_in_next_chat(
     client: openai.OpenAI, proxy: RunningProxy, upstream: FakeOpenAI
 ) -> None:
     upstream.reply = lambda body: "How exciting!"
@@ -71,7 +71,7 @@ def test_a_chat_is_remembered_and_recalled_in_the_next(
     assert (used.kind, used.id) == ("turn", 1)
 
 
-def test_a_streamed_chat_comes_piece_by_piece_and_is_remembered_whole(
+def test_streamed_chat_is_relayed_in_chunks_and_remembered(
     client: openai.OpenAI, proxy: RunningProxy, upstream: FakeOpenAI
 ) -> None:
     stream = client.chat.completions.create(model=MODEL, messages=said("How is the sky?"), stream=True)
@@ -82,7 +82,7 @@ def test_a_streamed_chat_comes_piece_by_piece_and_is_remembered_whole(
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_round_of_tools_is_one_turn(
+def test_tool_calls_and_answer_are_one_turn(
     client: openai.OpenAI, proxy: RunningProxy, upstream: FakeOpenAI, stream: bool
 ) -> None:
     def reply(body: dict[str, Any]) -> str | dict[str, Any]:
@@ -108,7 +108,7 @@ def test_a_round_of_tools_is_one_turn(
     assert upstream.seen[-1].body["tools"] == [TOOL]
 
 
-def test_a_tool_that_must_be_called_is_the_answer(
+def test_forced_tool_call_is_the_answer(
     client: openai.OpenAI, proxy: RunningProxy, upstream: FakeOpenAI
 ) -> None:
     upstream.reply = lambda body: {"role": "assistant", "content": None, "tool_calls": [CALL]}
@@ -118,7 +118,7 @@ def test_a_tool_that_must_be_called_is_the_answer(
     assert kept(proxy) == [("My name is Ann.", "")]
 
 
-def test_images_and_unknown_fields_pass_untouched(
+def test_images_and_unknown_fields_are_forwarded_unchanged(
     client: openai.OpenAI, proxy: RunningProxy, upstream: FakeOpenAI
 ) -> None:
     proxy.memory.remember("The bridge in Lyon is old.")
@@ -135,7 +135,7 @@ def test_images_and_unknown_fields_pass_untouched(
     assert kept(proxy)[-1] == ("Which bridge of Lyon is this?", "The sky is blue today.")
 
 
-def test_what_was_not_answered_is_kept_once_however_often_it_is_tried(
+def test_unanswered_query_is_stored_once_despite_retries(
     client: openai.OpenAI, proxy: RunningProxy, upstream: FakeOpenAI
 ) -> None:
     upstream.faults.extend(["500", "429:0", "500", "500"])
@@ -148,7 +148,7 @@ def test_what_was_not_answered_is_kept_once_however_often_it_is_tried(
     assert kept(proxy) == [("My name is Ann.", ""), ("My name is Ann.", "The sky is blue today.")]
 
 
-def test_errors_come_as_the_upstream_tells_them(
+def test_upstream_errors_are_relayed(
     client: openai.OpenAI, proxy: RunningProxy, upstream: FakeOpenAI
 ) -> None:
     upstream.faults.append("429:7")
@@ -163,7 +163,7 @@ def test_errors_come_as_the_upstream_tells_them(
     assert kept(proxy) == [("hello", ""), ("and now?", "The sky")]
 
 
-def test_an_upstream_that_is_not_there_is_a_named_error(tmp_path: Path) -> None:
+def test_unreachable_upstream_is_a_named_error(tmp_path: Path) -> None:
     with (
         run_proxy(tmp_path / "memory.db", "http://127.0.0.1:1/v1") as proxy,
         openai.OpenAI(base_url=proxy.url, api_key="x", max_retries=0) as client,
@@ -176,7 +176,7 @@ def test_an_upstream_that_is_not_there_is_a_named_error(tmp_path: Path) -> None:
         assert kept(proxy) == [("My name is Ann.", "")]
 
 
-def test_embeddings_and_models_pass_through(client: openai.OpenAI, upstream: FakeOpenAI) -> None:
+def test_embeddings_and_models_are_forwarded(client: openai.OpenAI, upstream: FakeOpenAI) -> None:
     models = {"object": "list", "data": [{"id": "any", "object": "model", "created": 1, "owned_by": "x"}]}
     upstream.files["/v1/models"] = ServedFile(json.dumps(models).encode())
     upstream.files["/v1/models/org/any"] = ServedFile(json.dumps(models["data"][0]).encode())
@@ -218,7 +218,7 @@ def test_curl_plain_and_streamed(proxy: RunningProxy, upstream: FakeOpenAI) -> N
 
 @pytest.fixture(scope="session")
 def javascript(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with OpenAI's client for JavaScript in it."""
+    """A folder with OpenAI's JavaScript client."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         pytest.skip("node is not installed")
     folder = tmp_path_factory.mktemp("js")

@@ -1,4 +1,4 @@
-"""`thinkback serve` as whoever runs it sees it: it starts, says what it is, is watched, and ends in order."""
+"""`thinkback serve` from the operator's view: start, status, metrics, logs and shutdown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(folder: Path) -> Iterator[ServerProcess]:
-    """One server for the tests that leave it as it was."""
+    """One server for tests that do not change it."""
     with ServerProcess(folder, "--workers", "2", THINKBACK_EMBEDDER="hashing") as one:
         yield one
 
@@ -57,7 +57,7 @@ def eventually(check: Callable[[], object], what: str) -> None:
         time.sleep(0.05)
 
 
-def test_it_says_where_it_listens_and_that_it_is_open(server: ServerProcess) -> None:
+def test_serve_reports_address_and_open_access(server: ServerProcess) -> None:
     assert server.info["url"] == f"http://127.0.0.1:{server.port}"
     assert (server.info["workers"], server.info["thinkers"], server.info["open"]) == (2, 1, True)
     first = server.events[0]
@@ -65,12 +65,12 @@ def test_it_says_where_it_listens_and_that_it_is_open(server: ServerProcess) -> 
     assert first["access"].startswith("no keys: open")
 
 
-def test_it_is_alive_and_ready(server: ServerProcess) -> None:
+def test_health_and_ready(server: ServerProcess) -> None:
     assert server.request("GET", "/health").json == {"status": "ok"}
     assert server.request("GET", "/ready").json["status"] == "ready"
 
 
-def test_what_it_is_told_is_thought_over_and_recalled(server: ServerProcess) -> None:
+def test_remembered_turn_is_thought_over_and_recalled(server: ServerProcess) -> None:
     assert server.remember("ann", "I moved to Lyon.").status == 201
     eventually(lambda: counted(server, "thinkback_pending_turns") == 0, "it was not thought over")
     assert counted(server, "thinkback_turns_thought_over_total") >= 1
@@ -78,7 +78,7 @@ def test_what_it_is_told_is_thought_over_and_recalled(server: ServerProcess) -> 
     assert found["items"][0]["thought"]["objects"] == ["Lyon"]
 
 
-def test_all_processes_answer_and_their_metrics_add_up(server: ServerProcess) -> None:
+def test_all_processes_answer_and_metrics_add_up(server: ServerProcess) -> None:
     labels = {"route": "/v1/memory/turns", "method": "POST", "status": "201"}
     before = counted(server, "thinkback_requests_total", **labels)
     asked = [
@@ -90,10 +90,10 @@ def test_all_processes_answer_and_their_metrics_add_up(server: ServerProcess) ->
     for one in asked:
         one.join()
     assert counted(server, "thinkback_requests_total", **labels) == before + 24
-    assert counted(server, "thinkback_requests_in_flight") == 1  # the one that asks
+    assert counted(server, "thinkback_requests_in_flight") == 1  # this request
 
 
-def test_logs_hold_no_secret_and_nothing_that_was_said(server: ServerProcess) -> None:
+def test_logs_contain_no_secrets_and_no_content(server: ServerProcess) -> None:
     said = "The canary sings in Krakow"
     key = {"Authorization": f"Bearer {CANARY}", "X-Request-Id": CANARY, "X-Thinkback-User": "ben"}
     chat = {"model": "m", "messages": [{"role": "user", "content": said}], "user": "ben"}
@@ -118,17 +118,17 @@ def test_logs_hold_no_secret_and_nothing_that_was_said(server: ServerProcess) ->
     assert {"/v1/memory/turns", "/v1/memory/recall", "/v1/chat/completions", "/memories", "none"} <= routes
 
 
-def test_a_taken_port_is_one_clear_line(server: ServerProcess) -> None:
+def test_port_in_use_is_one_error_line(server: ServerProcess) -> None:
     failed = run_process("serve", "--port", str(server.port)).failed()
-    assert f"127.0.0.1:{server.port} is taken by another program" in failed.err
+    assert f"127.0.0.1:{server.port} is already in use" in failed.err
 
 
-def test_a_server_in_front_of_itself_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_as_its_own_upstream_is_one_error_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:8765/v1")
     assert "is this server itself" in run_process("serve").failed().err
 
 
-def test_a_database_of_another_embedder_is_one_clear_line(tmp_path: Path) -> None:
+def test_database_of_other_embedder_is_one_error_line(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db", embedder="wordllama", background=False) as memory:
         memory.remember("I moved to Lyon.")
         memory.post_think()
@@ -136,7 +136,7 @@ def test_a_database_of_another_embedder_is_one_clear_line(tmp_path: Path) -> Non
         assert "reembed" in run_process(command, "--db", str(tmp_path / "memory.db")).failed().err
 
 
-def test_sigterm_finishes_what_is_in_hand(tmp_path: Path) -> None:
+def test_sigterm_finishes_running_requests(tmp_path: Path) -> None:
     answers: list[HttpResponse] = []
     asked, go_on = threading.Event(), threading.Event()
 
@@ -165,7 +165,7 @@ def test_sigterm_finishes_what_is_in_hand(tmp_path: Path) -> None:
         ]
 
 
-def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
+def test_second_signal_ends_at_once(tmp_path: Path) -> None:
     with FakeOpenAI() as upstream:
         upstream.faults.append("timeout")
         with ServerProcess(tmp_path / "s", "--grace", "600", "--upstream", upstream.url) as server:
@@ -173,7 +173,7 @@ def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
             asked.start()
             eventually(lambda: upstream.seen, "the upstream was not asked")
             server.process.send_signal(signal.SIGINT)
-            time.sleep(0.3)  # signals of one kind that wait are one
+            time.sleep(0.3)  # pending signals of the same kind are merged
             server.process.send_signal(signal.SIGINT)
             assert server.process.wait(60) == 128 + signal.SIGINT
             asked.join()
@@ -192,7 +192,7 @@ def _ask_in_vain(server: ServerProcess) -> None:
         server.request("POST", "/v1/chat/completions", CHAT)
 
 
-def test_a_thinking_process_of_its_own_does_the_work_of_a_server_without_one(tmp_path: Path) -> None:
+def test_work_command_thinks_for_server_without_thinkers(tmp_path: Path) -> None:
     with ServerProcess(tmp_path / "s", "--thinkers", "0") as server:
         server.remember("ann", "I moved to Lyon.")
         assert counted(server, "thinkback_pending_turns") == 1
@@ -205,7 +205,7 @@ def test_a_thinking_process_of_its_own_does_the_work_of_a_server_without_one(tmp
             assert worker.wait(60) == 0
 
 
-def test_what_thinking_has_in_hand_is_handed_back_when_its_grace_is_over(tmp_path: Path) -> None:
+def test_think_process_releases_claims_after_grace_period(tmp_path: Path) -> None:
     with FakeOpenAI() as upstream:
         upstream.faults.append("timeout")
         words = ("--llm", "openai:slow", "--think", "llm", "--grace", "1")
@@ -220,7 +220,7 @@ def test_what_thinking_has_in_hand_is_handed_back_when_its_grace_is_over(tmp_pat
             assert (claimed.turn.query, claimed.attempts) == ("I moved to Lyon.", 1)
 
 
-def test_where_there_can_be_one_process_it_does_everything(tmp_path: Path) -> None:
+def test_single_process_answers_and_thinks(tmp_path: Path) -> None:
     with ServerProcess(tmp_path / "s", module="tests.single_process_cli") as server:
         server.remember("ann", "I moved to Lyon.")
         eventually(lambda: counted(server, "thinkback_pending_turns") == 0, "nobody thought")

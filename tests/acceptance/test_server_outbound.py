@@ -1,4 +1,4 @@
-"""The server speaks to nobody but the upstream it was given: every process notes each address it turns to."""
+"""The server connects to nothing but its upstream: every process records each address it uses."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ ASKED: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/metrics", None),
     ("GET", "/nowhere", None),
 )
-"""Every surface; what matters is that each is asked, and where it then turns to."""
+"""One request for each API; only the resulting connections matter."""
 
 
-def test_it_turns_to_its_upstream_and_to_nobody_else(tmp_path: Path) -> None:
+def test_server_connects_only_to_its_upstream(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     path = os.pathsep.join([str(HOOK), os.environ.get("PYTHONPATH", "")])
     environment = {"THINKBACK_TEST_OUTBOUND": str(notes), "PYTHONPATH": path}
@@ -63,7 +63,7 @@ def test_it_turns_to_its_upstream_and_to_nobody_else(tmp_path: Path) -> None:
         assert {seen.path for seen in upstream.seen} >= {"/v1/chat/completions", "/v1/embeddings"}
     assert all(status < 500 for status in answers.values()), answers
     assert f"socket.connect ('127.0.0.1', {upstream.port})" in turned_to
-    among_itself = "socket.connect '/"  # a path: a socket of this machine, between its own processes
+    among_itself = "socket.connect '/"  # a path: a Unix socket between its own processes
     others = {line for line in turned_to if f"'127.0.0.1', {upstream.port}" not in line}
     assert {line for line in others if not line.startswith(among_itself)} == set()
 

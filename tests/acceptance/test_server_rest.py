@@ -1,4 +1,4 @@
-"""REST over HTTP: what a user would do with a memory, each operation once for real."""
+"""REST over HTTP: each operation once, as a user would call it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from tests.acceptance.http_app import AuthenticateAs, Client, open_rest_app, serve_app
 
 from thinkback.memory import Memory
-from thinkback.server.options import Options
-from thinkback.server.principal import Principal
+from thinkback.server.identity import Principal
+from thinkback.server.services import Options
 
 V1 = "/v1/memory"
 NDJSON = {"Content-Type": "application/x-ndjson"}
@@ -25,14 +25,14 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 @pytest.fixture
-def gate(memory: Memory) -> Iterator[AuthenticateAs]:
+def middleware(memory: Memory) -> Iterator[AuthenticateAs]:
     with open_rest_app(memory, Options(max_body_bytes=1 << 20)) as app:
         yield AuthenticateAs(app)
 
 
 @pytest.fixture
-def client(gate: AuthenticateAs) -> Iterator[Client]:
-    with serve_app(gate) as client:
+def client(middleware: AuthenticateAs) -> Iterator[Client]:
+    with serve_app(middleware) as client:
         yield client
 
 
@@ -62,7 +62,7 @@ def error(reply: Any) -> tuple[int, str]:
 # --- telling ---------------------------------------------------------------------------------
 
 
-def test_what_is_told_is_kept_once_and_found_again(client: Client) -> None:
+def test_turn_is_stored_once_and_found(client: Client) -> None:
     said = {"query": "I moved to Lyon.", "response": "Nice!", "session": "s", "key": "1"}
     first = client.request("POST", f"{V1}/turns", {**said, "at": "2024-05-31T18:30:00+02:00"})
     assert first.status == 201
@@ -95,7 +95,7 @@ def test_messages_become_turns(client: Client) -> None:
     assert client.request("POST", f"{V1}/turns", {"messages": messages, "key": "m"}).status == 200
 
 
-def test_pages_follow_one_another(client: Client) -> None:
+def test_pages_are_consecutive(client: Client) -> None:
     for number in range(7):
         client.request("POST", f"{V1}/turns", {"query": f"word {number}", "session": f"s{number % 2}"})
     seen: list[int] = []
@@ -114,7 +114,7 @@ def test_pages_follow_one_another(client: Client) -> None:
 # --- understanding and changing one's mind ---------------------------------------------------
 
 
-def test_a_mind_is_changed_and_can_tell_why(client: Client) -> None:
+def test_changed_fact_is_superseded_and_explained(client: Client) -> None:
     tell(client, "I live in Paris.", "I live in Lyon now.", "My sister is called Anna.")
     held = items(client, "thoughts", subject="user")
     assert any("Lyon" in thought["sentence"] for thought in held)
@@ -141,7 +141,7 @@ def test_a_mind_is_changed_and_can_tell_why(client: Client) -> None:
     assert error(client.request("POST", f"{V1}/journal/{change['id']}/undo")) == (409, "conflict")
 
 
-def test_forgetting_needs_a_reason_and_can_be_undone(client: Client) -> None:
+def test_forget_needs_reason_and_can_be_undone(client: Client) -> None:
     tell(client, "I live in Lyon.")
     (thought,) = items(client, "thoughts", kind="profile")
     path = f"{V1}/thoughts/{thought['id']}"
@@ -153,7 +153,7 @@ def test_forgetting_needs_a_reason_and_can_be_undone(client: Client) -> None:
     assert sentences(client) == [thought["sentence"]]
 
 
-def test_time_is_asked_for_on_both_axes(client: Client) -> None:
+def test_as_of_and_known_at(client: Client) -> None:
     tell(client, "I live in Paris.", at="2020-01-01T00:00:00Z")
     tell(client, "I live in Lyon now.", at="2023-01-01T00:00:00Z")
     assert [each for each in sentences(client, as_of="2021-01-01T00:00:00Z") if "Paris" in each]
@@ -190,13 +190,13 @@ def test_recall_ask_and_context(client: Client) -> None:
     assert sum(kinds.values()) == pytest.approx(1)
     bad = client.request("POST", f"{V1}/recall", {"query": "x", "preset": "magic"})
     assert error(bad) == (422, "invalid_input")
-    assert client.request("GET", f"{V1}/turns").json["items"][-1]["query"] == "I like tea."  # none was kept
+    assert client.request("GET", f"{V1}/turns").json["items"][-1]["query"] == "I like tea."  # none was stored
 
 
 # --- what became of a turn -------------------------------------------------------------------
 
 
-def test_a_turn_tells_what_became_of_it(client: Client) -> None:
+def test_event_reports_state_of_turn(client: Client) -> None:
     client.request("POST", f"{V1}/turns", {"query": "I live in Lyon."})
     waiting = client.request("GET", f"{V1}/events/1").json
     assert (waiting["status"], waiting["actions"]) == ("pending", [])
@@ -209,7 +209,7 @@ def test_a_turn_tells_what_became_of_it(client: Client) -> None:
     assert client.request("POST", f"{V1}/organise", {}).json["actions"] == []
 
 
-def test_what_was_given_up_is_listed_and_tried_again(client: Client, memory: Memory) -> None:
+def test_failures_are_listed_and_retried(client: Client, memory: Memory) -> None:
     client.request("POST", f"{V1}/turns", {"query": "I live in Lyon."})
     (claimed,) = memory.store.claim("default", 1, 60, memory.turns()[0].recorded_at)
     memory.store.release("default", 1, claimed.lease, reason="the model is gone", retry_at=None)
@@ -224,7 +224,7 @@ def test_what_was_given_up_is_listed_and_tried_again(client: Client, memory: Mem
 # --- working memory and the view from above --------------------------------------------------
 
 
-def test_a_summary_is_read_revised_and_undone(client: Client) -> None:
+def test_summary_can_be_read_revised_and_undone(client: Client) -> None:
     tell(client, "I need a laptop for travelling.", "It must cost less than 900 euros.")
     before = client.request("GET", f"{V1}/summary").json
     wanted = {**before, "topic": "a laptop", "needs": ["a light laptop"]}
@@ -242,7 +242,7 @@ def test_a_summary_is_read_revised_and_undone(client: Client) -> None:
     assert client.request("GET", f"{V1}/summary").json["needs"] == before["needs"]
 
 
-def test_a_memory_from_above(client: Client) -> None:
+def test_overview_routes(client: Client) -> None:
     tell(client, "My sister Anna lives in Lyon.", "My api key is sk-abcdefghijklmnopqrstuvwxyz123456.")
     stats = client.request("GET", f"{V1}/stats").json
     assert (stats["turns"], stats["pending"], stats["embedder"]) == (2, 0, "hashing-256")
@@ -257,7 +257,7 @@ def test_a_memory_from_above(client: Client) -> None:
 # --- for good --------------------------------------------------------------------------------
 
 
-def test_erasing_leaves_nothing(client: Client) -> None:
+def test_erase_leaves_nothing(client: Client) -> None:
     tell(client, "I live in Lyon.", session="a")
     tell(client, "My cat is called Tom.", "I like tea.", session="b")
     assert client.request("POST", f"{V1}/erase", {"turn": 2}).json["turns"] == 1
@@ -270,7 +270,7 @@ def test_erasing_leaves_nothing(client: Client) -> None:
     assert items(client, "turns") == items(client, "thoughts") == items(client, "journal") == []
 
 
-def test_an_export_read_elsewhere_is_the_same_memory(client: Client) -> None:
+def test_imported_export_is_the_same_memory(client: Client) -> None:
     tell(client, "I live in Paris.", "I live in Lyon now.", "My sister is called Anna.")
     client.request("GET", f"{V1}/summary")
     exported = client.request("GET", f"{V1}/export")
@@ -285,7 +285,7 @@ def test_an_export_read_elsewhere_is_the_same_memory(client: Client) -> None:
     assert error(twice) == (409, "conflict")
 
 
-def test_an_import_is_all_or_nothing_and_bounded(client: Client) -> None:
+def test_import_is_atomic_and_bounded(client: Client) -> None:
     lines = [json.dumps({"query": f"word {number}"}) for number in range(3)]
     broken = "\n".join([*lines, "{"]).encode()
     assert error(client.request("POST", f"{V1}/import", broken, headers=NDJSON)) == (422, "invalid_input")
@@ -304,7 +304,7 @@ def test_an_import_is_all_or_nothing_and_bounded(client: Client) -> None:
 # --- who -------------------------------------------------------------------------------------
 
 
-def test_a_user_is_named_by_header_or_query(client: Client) -> None:
+def test_user_is_given_by_header_or_query(client: Client) -> None:
     client.request("POST", f"{V1}/turns", {"query": "by header"}, headers={"X-Thinkback-User": "ann"})
     assert [turn["query"] for turn in items(client, "turns", user="ann")] == ["by header"]
     assert items(client, "turns") == items(client, "turns", user="bo") == []
@@ -313,16 +313,16 @@ def test_a_user_is_named_by_header_or_query(client: Client) -> None:
     assert [turn["query"] for turn in items(client, "turns", user="安娜")] == ["你好"]
 
 
-def test_a_key_does_what_its_scopes_say(client: Client, gate: AuthenticateAs) -> None:
+def test_key_scopes_are_enforced(client: Client, middleware: AuthenticateAs) -> None:
     tell(client, "I live in Lyon.")
-    gate.caller = Principal(scopes=frozenset({"read"}))
+    middleware.principal = Principal(scopes=frozenset({"read"}))
     assert client.request("GET", f"{V1}/turns").status == 200
     assert error(client.request("GET", f"{V1}/users")) == (403, "forbidden")
     assert error(client.request("POST", f"{V1}/erase", {"all": True})) == (403, "forbidden")
     assert error(client.request("POST", f"{V1}/import", b"{}", headers=NDJSON)) == (403, "forbidden")
-    gate.caller = Principal(scopes=frozenset({"write"}))
+    middleware.principal = Principal(scopes=frozenset({"write"}))
     assert error(client.request("GET", f"{V1}/export")) == (403, "forbidden")
-    gate.caller = Principal(user="bo")
+    middleware.principal = Principal(user="bo")
     assert items(client, "turns") == []
     assert error(client.request("GET", f"{V1}/turns", user="default")) == (403, "forbidden")
     assert [each["user"] for each in items(client, "users")] == ["bo"]
@@ -355,13 +355,13 @@ BAD_BODIES = [
 
 
 @pytest.mark.parametrize("body", BAD_BODIES, ids=lambda body: repr(body[:40]))
-def test_a_body_that_cannot_be_used_is_refused_in_our_shape(client: Client, body: bytes) -> None:
+def test_invalid_body_is_refused_in_our_error_format(client: Client, body: bytes) -> None:
     headers = {"Content-Type": "application/json"}
     status, code = error(client.request("POST", f"{V1}/recall", body, headers=headers))
     assert (status, code) in {(422, "invalid_input"), (400, "bad_request")}
 
 
-def test_nul_costs_no_turn(client: Client) -> None:
+def test_nul_character_loses_no_turn(client: Client) -> None:
     reply = client.request("POST", f"{V1}/turns", {"query": "a\0b"})
     assert reply.json["turns"][0]["query"] == "a\ufffdb"
 
@@ -381,10 +381,10 @@ def test_nul_costs_no_turn(client: Client) -> None:
         ("POST", "/failures/retry", 404),
     ],
 )
-def test_a_request_for_nothing_is_told_so(client: Client, method: str, path: str, status: int) -> None:
+def test_unknown_path_is_not_found(client: Client, method: str, path: str, status: int) -> None:
     assert error(client.request(method, f"{V1}{path}"))[0] == status
 
 
-def test_another_content_type_is_refused(client: Client) -> None:
+def test_other_content_type_is_refused(client: Client) -> None:
     reply = client.request("POST", f"{V1}/recall", b"query=x", headers={"Content-Type": "text/plain"})
     assert error(reply) == (422, "invalid_input")

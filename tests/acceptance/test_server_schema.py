@@ -1,6 +1,6 @@
-"""What OpenAPI promises is so: schemathesis asks every operation for what its schema allows, and what not.
+"""The API matches its OpenAPI schema: schemathesis sends valid and invalid requests to every operation.
 
-`THINKBACK_SCHEMA_CASES=300` is the whole of it: so many cases of each kind for every operation.
+Full run: `THINKBACK_SCHEMA_CASES=300` cases of each kind for every operation.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from schemathesis.engine import events, from_schema
 from tests.acceptance.http_app import AuthenticateAs, open_app
 
 from thinkback.memory import Memory
-from thinkback.refs import parse_ref
-from thinkback.server import ids
+from thinkback.server import identity
 from thinkback.server.app import create_api
+from thinkback.validation import parse_ref
 
 CASES = int(os.environ.get("THINKBACK_SCHEMA_CASES", "10"))
 APPLICATION = partial(open_app, create_api)
@@ -39,7 +39,7 @@ CHECKS = {"positive_data_acceptance": {"enabled": False}}
 
 @schemathesis.serializer("application/x-ndjson")
 def lines(context: schemathesis.SerializationContext, value: Any) -> bytes:
-    """Every second text is sent as a line that can be read."""
+    """Every second text is sent as a valid line."""
     if not isinstance(value, str):
         return json.dumps(value).encode()
     told = json.dumps({"query": value}) if len(value) % 2 else value
@@ -56,7 +56,7 @@ def served() -> Iterator[tuple[Memory, FastAPI]]:
 
 
 def schema_of(app: FastAPI, **phases: bool) -> BaseSchema:
-    """What the application itself says of it."""
+    """The schema that the application itself reports."""
     config = {
         "seed": 8,
         "generation": {"max-examples": CASES, "database": "none"},
@@ -74,14 +74,14 @@ def asked() -> Iterator[tuple[Memory, BaseSchema]]:
 
 
 def refill(memory: Memory) -> None:
-    """All that cases before have left is erased, and there is something to find."""
+    """Erase what earlier cases left, and add something to find."""
     for user in memory.store.users():
         memory.erase(user=user)
     fill(memory)
 
 
 def fill(memory: Memory) -> None:
-    """Turns, thoughts that changed, a summary, one turn that was given up and one that waits."""
+    """Turns, changed thoughts, a summary, a failed turn and a pending one."""
     for said in ("I live in Paris.", "I live in Lyon now.", "My sister is called Anna.", "I like tea."):
         memory.remember(said, "I see.")
     memory.remember("I need a laptop for travelling.", session="trip")
@@ -101,10 +101,10 @@ def operations() -> list[str]:
 
 
 def at_home(case: Case[Any], number: int) -> None:
-    """Let a case ask for something that is there."""
+    """Make a case refer to something that exists."""
     small, session = 1 + number % 8, ("trip", "default")[number % 2]
     ref = f"{('thought', 'turn')[number % 2]}:{small}"
-    memory_id = ids.encode_id("default", parse_ref(ref, "thought"))
+    memory_id = identity.encode_id("default", parse_ref(ref, "thought"))
     refs = {"id": small, "turn": small, "ref": ref, "session": session, "memory_id": memory_id}
     case.path_parameters |= {name: refs[name] for name in case.path_parameters if name in refs}
     case.query.pop("user", None)
@@ -122,7 +122,7 @@ def at_home(case: Case[Any], number: int) -> None:
 
 
 def fuzz(operation: APIOperation[Any, Any, Any, Any], mode: GenerationMode) -> Counter[int]:
-    """How often each status was answered; raises at the first reply that the schema does not promise."""
+    """Counts of each status; raises at the first response that does not match the schema."""
     answered: Counter[int] = Counter()
 
     @seed(8)
@@ -143,13 +143,13 @@ def fuzz(operation: APIOperation[Any, Any, Any, Any], mode: GenerationMode) -> C
 
     try:
         ask()
-    except Unsatisfiable:  # no value is forbidden there
+    except Unsatisfiable:  # every value is valid there
         assert mode is GenerationMode.NEGATIVE
     return answered
 
 
 @pytest.mark.parametrize("label", operations())
-def test_every_operation_keeps_its_promises(asked: tuple[Memory, BaseSchema], label: str) -> None:
+def test_every_operation_matches_its_schema(asked: tuple[Memory, BaseSchema], label: str) -> None:
     memory, schema = asked
     operation = schema.find_operation_by_label(label)
     assert operation is not None
@@ -162,8 +162,8 @@ def test_every_operation_keeps_its_promises(asked: tuple[Memory, BaseSchema], la
     assert any(status < 300 for status in total), "no case of this operation ever succeeded"
 
 
-def test_boundaries_and_paths_through_the_operations() -> None:
-    """Every boundary of every parameter, methods nobody offers, and operations that feed one another."""
+def test_boundary_values_and_sequences_of_operations() -> None:
+    """Boundary values of every parameter, unsupported methods, and linked operations."""
     failures: list[str] = []
     cases: Counter[str] = Counter()
     with served() as (memory, app):

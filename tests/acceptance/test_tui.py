@@ -1,4 +1,4 @@
-"""The terminal app, driven as a person does: real app, real memory in a file, keys and mouse."""
+"""The terminal app, driven by keys and mouse, with a real memory in a file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PATIENCE_S = 60
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Open]:
-    """Opens memories on one file, one after the other, thinking in the background as the command does."""
+    """Opens memories on one file, one after the other, with post-thinking in the background."""
     kept: list[Memory] = []
 
     def open_one(**options: Any) -> Memory:
@@ -55,7 +55,7 @@ def opened(tmp_path: Path) -> Iterator[Open]:
 def drive(
     memory: Memory, script: Script, *, session: str = "talk", size: tuple[int, int] = (100, 30)
 ) -> TerminalApp:
-    """The app after the script; the person has left unless the script did."""
+    """Run the app with a script and leave it at the end; returns the app."""
     app = TerminalApp(memory, session)
 
     async def go() -> None:
@@ -97,7 +97,7 @@ async def say(app: TerminalApp, pilot: Pilot[None], *messages: str) -> None:
 
 
 def screen(app: Any) -> str:
-    """What stands on the screen, line by line."""
+    """The text on the screen, line by line."""
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
@@ -106,7 +106,7 @@ def said(app: TerminalApp) -> list[tuple[str, str]]:
 
 
 class Held(ScriptedLLM):
-    """A model that says one word, then waits for `go`."""
+    """A model that streams one word, then waits for `go`."""
 
     def __init__(self, text: str) -> None:
         super().__init__({"": text})
@@ -128,10 +128,7 @@ class Held(ScriptedLLM):
         return (yield from pieces)
 
 
-# --- a whole conversation ------------------------------------------------------------------------
-
-
-def test_a_whole_conversation_and_opened_again(opened: Open) -> None:
+def test_conversation_and_reopening(opened: Open) -> None:
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         await pilot.press(*"I need a laptop", "enter")
         await answered(app, pilot, "I need a laptop")
@@ -172,7 +169,7 @@ def test_a_whole_conversation_and_opened_again(opened: Open) -> None:
     drive(opened(), again)
 
 
-def test_everything_has_its_place_at_80_by_24_and_when_resized(opened: Open) -> None:
+def test_layout_at_80x24_and_after_resize(opened: Open) -> None:
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         await say(app, pilot, "I need a laptop for travel.")
         for size in ((80, 24), (120, 40), (60, 24), (80, 24)):
@@ -189,10 +186,7 @@ def test_everything_has_its_place_at_80_by_24_and_when_resized(opened: Open) -> 
     drive(opened(), talk)
 
 
-# --- keys, mouse, languages ----------------------------------------------------------------------
-
-
-def test_a_message_of_several_lines_and_in_chinese(opened: Open) -> None:
+def test_multiline_and_chinese_messages(opened: Open) -> None:
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         entry = app.message_input
         await pilot.press("a", "shift+enter", "b", "ctrl+j", "c", "alt+enter", "d")
@@ -214,7 +208,7 @@ def test_a_message_of_several_lines_and_in_chinese(opened: Open) -> None:
     assert [turn.query for turn in memory.turns()] == ["预算不超过八千元", "我养了一只猫，\n名字叫小白。"]
 
 
-def test_tab_moves_and_keys_open_help_and_change_the_light(opened: Open) -> None:
+def test_tab_order_help_and_theme_keys(opened: Open) -> None:
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         await calm(app, pilot)
         assert isinstance(app.focused, MessageInput)
@@ -222,7 +216,7 @@ def test_tab_moves_and_keys_open_help_and_change_the_light(opened: Open) -> None
         for _ in range(6):
             await pilot.press("tab")
             stations.append(type(app.focused).__name__)
-        assert {"Conversation", "ContentTabs", "Entry"} <= set(stations)
+        assert {"ConversationView", "ContentTabs", "MessageInput"} <= set(stations)
         dark = app.current_theme.dark
         await pilot.press("f3")
         assert app.current_theme.dark is not dark
@@ -242,7 +236,7 @@ def test_tab_moves_and_keys_open_help_and_change_the_light(opened: Open) -> None
 
 
 @pytest.mark.parametrize("way", ["key", "mouse"])
-def test_an_action_is_undone_from_the_journal(opened: Open, way: str) -> None:
+def test_undo_from_the_journal(opened: Open, way: str) -> None:
     memory = opened()
     memory.remember("I live in Paris.", session="talk")
     memory.remember("I moved to Lyon.", session="talk")
@@ -269,7 +263,7 @@ def test_an_action_is_undone_from_the_journal(opened: Open, way: str) -> None:
     assert [thought.sentence for thought in memory.thoughts()] == ["The user lives in Paris."]
 
 
-def test_a_thought_and_a_recalled_memory_tell_why(opened: Open) -> None:
+def test_thought_and_recalled_memory_are_explained(opened: Open) -> None:
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         await say(app, pilot, "I live in Paris.", "Where do I live?")
         for tab, pane in ((TAB_IDS[2], ThoughtsPane), (TAB_IDS[1], RecalledPane)):
@@ -284,7 +278,7 @@ def test_a_thought_and_a_recalled_memory_tell_why(opened: Open) -> None:
     drive(opened(), talk)
 
 
-def test_the_last_update_of_a_summary_is_taken_back(opened: Open) -> None:
+def test_undo_last_summary_update(opened: Open) -> None:
     memory = opened()
 
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
@@ -297,7 +291,7 @@ def test_the_last_update_of_a_summary_is_taken_back(opened: Open) -> None:
     assert memory.summary("talk").constraints == ()
 
 
-def test_conversations_are_listed_searched_opened_and_begun(opened: Open) -> None:
+def test_sessions_are_listed_searched_opened_and_created(opened: Open) -> None:
     memory = opened()
     memory.remember("My cat is called Minka.", session="pets")
     memory.remember("The train leaves at nine.", session="trip")
@@ -307,13 +301,13 @@ def test_conversations_are_listed_searched_opened_and_begun(opened: Open) -> Non
         await pilot.press("f2")
         await until(pilot, lambda: isinstance(app.screen, SessionsScreen), "the list")
         await shows(pilot, "pets")
-        await shows(pilot, "conversations: 2")
+        await shows(pilot, "sessions: 2")
         await pilot.press(*"nine")
         await until(pilot, lambda: "pets" not in screen(app), "what was typed to filter")
         assert "trip" in screen(app)
         app.screen.query_one(Input).value = "What is my cat called?"
         await pilot.press("enter")
-        await shows(pilot, "memories that matter")
+        await shows(pilot, "matching memories")
         await pilot.press("down")
         await until(pilot, lambda: isinstance(app.focused, OptionList), "the list")
         await pilot.press("home", "down", "enter")
@@ -326,10 +320,7 @@ def test_conversations_are_listed_searched_opened_and_begun(opened: Open) -> Non
     drive(memory, talk)
 
 
-# --- nothing waits, nothing is lost --------------------------------------------------------------
-
-
-def test_an_answer_streams_and_typing_goes_on_meanwhile(opened: Open) -> None:
+def test_typing_continues_while_an_answer_streams(opened: Open) -> None:
     model = Held("Paris is lovely in spring.")
     memory = opened(llm=model)
 
@@ -354,7 +345,7 @@ def test_an_answer_streams_and_typing_goes_on_meanwhile(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
-def test_an_answer_that_is_stopped_is_kept_as_far_as_it_came(opened: Open, key: str) -> None:
+def test_stopped_answer_is_stored_partially(opened: Open, key: str) -> None:
     model = Held("Paris is lovely in spring.")
     memory = opened(llm=model)
 
@@ -373,7 +364,7 @@ def test_an_answer_that_is_stopped_is_kept_as_far_as_it_came(opened: Open, key: 
     assert not turn.response.endswith("spring.")
 
 
-def test_one_can_go_on_and_leave_while_memory_thinks(opened: Open, tmp_path: Path) -> None:
+def test_chat_and_exit_during_post_thinking(opened: Open, tmp_path: Path) -> None:
     go, thinking = Event(), Event()
 
     def slowly(messages: Sequence[Message]) -> str:
@@ -410,9 +401,7 @@ def test_one_can_go_on_and_leave_while_memory_thinks(opened: Open, tmp_path: Pat
         drive(memory, again)
 
 
-def test_a_model_that_fails_is_told_in_the_conversation_and_the_turn_is_kept(
-    opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_model_failure_is_shown_and_the_turn_is_stored(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     with FakeOpenAI() as upstream:
         monkeypatch.setenv("OPENAI_BASE_URL", upstream.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
@@ -423,7 +412,7 @@ def test_a_model_that_fails_is_told_in_the_conversation_and_the_turn_is_kept(
             await say(app, pilot, "I live in Paris.")
             (_, (speaker, error)) = said(app)
             assert speaker == "error"
-            assert error.endswith("What you said is kept.")
+            assert error.endswith("Your message is stored.")
             assert "sk-secret" not in error
             await shows(pilot, "! error")
             await say(app, pilot, "Hello?")
@@ -433,7 +422,7 @@ def test_a_model_that_fails_is_told_in_the_conversation_and_the_turn_is_kept(
         assert [turn.query for turn in memory.turns()] == ["I live in Paris.", "Hello?"]
 
 
-def test_what_cannot_be_kept_goes_back_to_be_sent_again(
+def test_message_that_cannot_be_stored_is_restored_to_the_input(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("thinkback.validation.MAX_TEXT_CHARS", 20)
@@ -442,14 +431,14 @@ def test_what_cannot_be_kept_goes_back_to_be_sent_again(
         text = "This is longer than twenty characters."
         await say(app, pilot, text)
         assert app.message_input.text == text
-        await shows(pilot, "not kept")
+        await shows(pilot, "not stored")
 
     memory = opened()
     drive(memory, talk)
     assert memory.turns() == []
 
 
-def test_what_is_shown_cannot_control_the_terminal_and_is_no_markup(opened: Open) -> None:
+def test_shown_text_is_escaped_and_not_markup(opened: Open) -> None:
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         await say(app, pilot, "I need \x1b[31mred\x1b[0m [bold]ink[/bold] [/].")
         await shows(pilot, "\\x1b[31mred")
@@ -458,7 +447,7 @@ def test_what_is_shown_cannot_control_the_terminal_and_is_no_markup(opened: Open
     drive(opened(), talk)
 
 
-def test_what_memory_cannot_do_now_is_told(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_errors_are_notified(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = opened()
 
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
@@ -473,21 +462,21 @@ def test_what_memory_cannot_do_now_is_told(opened: Open, monkeypatch: pytest.Mon
         assert any("action:1" in note.message for note in app._notifications if note.severity == "error")
         monkeypatch.setattr(memory, "recall", failing(ModelUnavailable("the embedder is away")))
         await pilot.press("f2")
-        await shows(pilot, "conversations: 1")
+        await shows(pilot, "sessions: 1")
         await pilot.press(*"Paris", "enter")
         await shows(pilot, "! error: the embedder is away")
         await pilot.press("escape")
         await say(app, pilot, "Hello?")
-        assert said(app)[-1] == ("error", "the embedder is away\nWhat you said is kept.")
+        assert said(app)[-1] == ("error", "the embedder is away\nYour message is stored.")
         monkeypatch.setattr(memory, "wait", failing(StoreUnavailable("the database is locked")))
         app.message_input.insert("Hello again?")
         await pilot.press("enter")
-        await shows(pilot, "! thinking failed, it is tried again: the database is locked")
+        await shows(pilot, "! post-thinking failed and will be retried: the database is locked")
 
     drive(memory, talk)
 
 
-def test_a_long_conversation_opens_at_its_end_and_stays_light(
+def test_long_conversation_opens_at_its_end_and_is_pruned(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(conversation, "MAX_MESSAGES", 2 * conversation.MAX_OPENED_TURNS)
@@ -498,7 +487,7 @@ def test_a_long_conversation_opens_at_its_end_and_stays_light(
     async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
         await shows(pilot, "answer 59")
         assert said(app)[0] == ("you", "line 20")
-        await shows(pilot, "to be thought over later")
+        await shows(pilot, "turns to be processed later")
         for number in range(60, 63):
             app.message_input.insert(f"line {number}")
             await pilot.press("enter")
@@ -519,10 +508,7 @@ def failing(error: Exception) -> Callable[..., Any]:
     return fail
 
 
-# --- the command ---------------------------------------------------------------------------------
-
-
-def test_the_command_on_a_real_terminal(tmp_path: Path) -> None:
+def test_command_on_a_real_terminal(tmp_path: Path) -> None:
     terminal = Terminal("tui", "--llm", "none", "--session", "s")
     fcntl.ioctl(terminal.near, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     terminal.until("ready")
@@ -535,16 +521,16 @@ def test_the_command_on_a_real_terminal(tmp_path: Path) -> None:
     assert told == ["I live in Paris.", "我养了一只猫，\n名字叫小白。"]
 
 
-def test_without_a_terminal_it_says_what_to_use_instead() -> None:
+def test_without_terminal_is_an_error() -> None:
     assert "thinkback chat" in run("tui", "--llm", "none").failed().err
 
 
-def test_without_textual_it_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_textual_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "textual", None)
     assert "pip install 'thinkback[tui]'" in run("tui").failed().err
 
 
-def test_the_pictures_are_drawn(tmp_path: Path) -> None:
+def test_screenshots_are_written(tmp_path: Path) -> None:
     drawn = list(write_screenshots(tmp_path / "images", "hashing"))
     assert [path.stem for path in drawn] == [picture.name for picture in SCREENSHOTS]
     for path in drawn:

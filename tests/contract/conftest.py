@@ -1,4 +1,4 @@
-"""Every store under one contract: a fresh one a test, closed at its end."""
+"""Fixtures of the store contract: each test gets fresh stores."""
 
 from __future__ import annotations
 

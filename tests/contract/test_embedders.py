@@ -1,4 +1,4 @@
-"""What every embedder promises: unit vectors, the same bytes for the same text, for any text at all."""
+"""Contract of all embedders: unit vectors that depend only on the text."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ def model(request: pytest.FixtureRequest) -> Iterator[Embedder]:
         remote.close()
 
 
-def test_one_unit_row_a_text(model: Embedder) -> None:
+def test_one_unit_row_per_text(model: Embedder) -> None:
     vectors = model.embed(["Anna lives in Paris.", "The weather is fine.", "北京的天气很好"])
     assert vectors.shape == (3, model.dim)
     assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
-def test_no_text_no_row(model: Embedder) -> None:
+def test_no_texts_give_no_rows(model: Embedder) -> None:
     assert model.embed([]).shape == (0, model.dim)
 
 
-def test_a_text_has_the_same_bytes_alone_and_in_any_batch(model: Embedder) -> None:
+def test_vector_does_not_depend_on_the_batch(model: Embedder) -> None:
     texts = [
         "Anna",
         "Anna has a dog called Rex and lives in Paris. " * 8,
@@ -67,13 +67,13 @@ def test_a_text_has_the_same_bytes_alone_and_in_any_batch(model: Embedder) -> No
     assert alone == together == backwards == again
 
 
-def test_odd_texts_have_directions_too(model: Embedder) -> None:
+def test_unusual_texts_have_unit_vectors(model: Embedder) -> None:
     vectors = model.embed(ODD)
     assert np.isfinite(vectors).all()
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
-def test_blank_text_points_along_the_first_axis(model: Embedder) -> None:
+def test_blank_text_is_the_first_unit_vector(model: Embedder) -> None:
     for vector in model.embed(["", "  \n", "\u3000"]):
         assert vector[0] == 1.0
         assert not vector[1:].any()
@@ -81,20 +81,20 @@ def test_blank_text_points_along_the_first_axis(model: Embedder) -> None:
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("unit", ["word ", "我喜欢北京", "x"])
-def test_a_megabyte_is_one_vector(model: Embedder, unit: str) -> None:
+def test_long_text_is_one_vector(model: Embedder, unit: str) -> None:
     vector = model.embed([unit * (1_000_000 // len(unit))])
     assert vector.shape == (1, model.dim)
     assert abs(float(np.linalg.norm(vector)) - 1) < 1e-5
 
 
-def test_similar_english_is_nearer_than_other_english(model: Embedder) -> None:
+def test_similar_english_texts_are_closer(model: Embedder) -> None:
     a, b, c = model.embed(
         ["my dog likes long walks", "long walks please my dog", "interest rates rose in autumn"]
     )
     assert a @ b > a @ c
 
 
-def test_similar_chinese_is_nearer_than_other_chinese(model: Embedder) -> None:
+def test_similar_chinese_texts_are_closer(model: Embedder) -> None:
     if model.name.startswith("openai"):
         pytest.skip("what a server knows of Chinese is the server's affair")
     pairs = [
@@ -108,7 +108,7 @@ def test_similar_chinese_is_nearer_than_other_chinese(model: Embedder) -> None:
     assert (np.argmax(left @ right.T, axis=1) == np.arange(len(pairs))).all()
 
 
-def test_it_may_be_used_from_several_threads(model: Embedder) -> None:
+def test_embedder_is_thread_safe(model: Embedder) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     texts = [f"sentence number {i} about Anna" for i in range(8)]
@@ -118,7 +118,7 @@ def test_it_may_be_used_from_several_threads(model: Embedder) -> None:
     assert np.array_equal(np.stack(rows), expected)
 
 
-def test_names_tell_vector_spaces_apart() -> None:
+def test_names_identify_vector_spaces() -> None:
     with FakeOpenAI() as upstream:
         remote = create_embedder("openai:fake-embedding", base_url=upstream.url)
         names = [create_embedder(name).name for name in NAMES[:3]] + [remote.name]

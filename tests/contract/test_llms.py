@@ -1,4 +1,4 @@
-"""What every language model adapter promises: one suite for the scripted, the remote and the local one."""
+"""Contract of all language model adapters: scripted, remote and local."""
 
 from __future__ import annotations
 
@@ -73,30 +73,30 @@ def case(request: pytest.FixtureRequest) -> Iterator[Case]:
         yield Case(request.getfixturevalue("local"), None)
 
 
-def test_it_has_a_name_and_says_whether_it_extracts(case: Case) -> None:
+def test_has_name_and_capabilities(case: Case) -> None:
     assert case.llm.name
     assert isinstance(case.llm.extracts, bool)
 
 
-def test_it_answers_and_counts_tokens(case: Case) -> None:
+def test_answers_and_counts_tokens(case: Case) -> None:
     reply = case.llm.complete(ASK, max_tokens=24)
     assert reply.text.strip()
     assert reply.prompt_tokens > 0
     assert 0 < reply.completion_tokens <= 24
 
 
-def test_the_same_question_brings_the_same_answer(case: Case) -> None:
+def test_same_question_gives_same_answer(case: Case) -> None:
     assert case.llm.complete(ASK, max_tokens=12).text == case.llm.complete(ASK, max_tokens=12).text
 
 
-def test_with_a_schema_the_answer_is_json_that_fits(case: Case) -> None:
+def test_schema_gives_valid_json(case: Case) -> None:
     ask = [Message("user", "Where is the Eiffel tower? JSON please.")]
     value = json.loads(case.llm.complete(ask, schema=SCHEMA, max_tokens=60).text)
     assert isinstance(value["city"], str)
     assert isinstance(value["known"], bool)
 
 
-def test_the_stream_is_the_answer_in_pieces(case: Case) -> None:
+def test_stream_is_the_answer_in_chunks(case: Case) -> None:
     ends: list[Reply] = []
 
     def whole() -> Generator[str, None, None]:
@@ -113,7 +113,7 @@ def test_the_stream_is_the_answer_in_pieces(case: Case) -> None:
     )
 
 
-def test_a_forbidden_word_is_not_said_where_the_model_masks(case: Case) -> None:
+def test_forbidden_word_is_not_generated(case: Case) -> None:
     if not case.llm.masks:
         pytest.skip("its server does not tell its tokens")
     said = "".join(case.llm.stream(ASK, max_tokens=12))
@@ -121,7 +121,7 @@ def test_a_forbidden_word_is_not_said_where_the_model_masks(case: Case) -> None:
     assert word not in "".join(case.llm.stream(ASK, max_tokens=12, forbid=[word]))
 
 
-def test_a_stream_left_early_leaves_the_model_usable(case: Case) -> None:
+def test_closed_stream_leaves_the_model_usable(case: Case) -> None:
     stream = case.llm.stream(ASK, max_tokens=200)
     assert next(iter(stream))
     stream.close()
@@ -129,11 +129,11 @@ def test_a_stream_left_early_leaves_the_model_usable(case: Case) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\x00b", "lone \ud83d surrogate", "😀 مرحبا 你好"])
-def test_odd_characters_are_answered_too(case: Case, text: str) -> None:
+def test_unusual_characters_are_accepted(case: Case, text: str) -> None:
     assert case.llm.complete([Message("user", text)], max_tokens=8).text
 
 
-def test_an_empty_answer_is_a_bad_reply(case: Case) -> None:
+def test_empty_answer_is_a_bad_reply(case: Case) -> None:
     if case.silence is None:
         pytest.skip("a real model cannot be told to say nothing")
     case.silence()
@@ -144,14 +144,14 @@ def test_an_empty_answer_is_a_bad_reply(case: Case) -> None:
         list(case.llm.stream(ASK))
 
 
-def test_no_message_is_the_callers_mistake(case: Case) -> None:
+def test_no_messages_is_invalid_input(case: Case) -> None:
     with pytest.raises(InvalidInput):
         case.llm.complete([])
     with pytest.raises(InvalidInput):
         list(case.llm.stream([]))
 
 
-def test_what_does_not_fit_the_schema_is_an_error_not_a_guess(case: Case) -> None:
+def test_reply_that_violates_the_schema_is_an_error(case: Case) -> None:
     if isinstance(case.llm, LocalLLM):
         with pytest.raises(BadReply, match="cut off"):
             case.llm.complete(ASK, schema=SCHEMA, max_tokens=2)

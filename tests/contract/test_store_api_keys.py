@@ -1,4 +1,4 @@
-"""What every store promises of keys, and of a tenant that is erased with them."""
+"""Store contract: API keys, and erasure of a tenant with its keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def key(id_: str, tenant: str = "acme", **more: Any) -> ApiKey:
     return ApiKey(id=id_, tenant=tenant, created_at=NOW, **chosen)
 
 
-def test_a_key_comes_back_as_it_was_kept(store: Store) -> None:
+def test_key_round_trip(store: Store) -> None:
     full = key(
         "one",
         scopes=frozenset({"read", "write", "admin"}),
@@ -32,10 +32,10 @@ def test_a_key_comes_back_as_it_was_kept(store: Store) -> None:
     assert store.key("one") == full
     assert store.key("two") == key("two")
     assert store.key("three") is None
-    assert store.for_tenant("umbra").key("one") == full  # whose it is stands in it: a server has yet to learn
+    assert store.for_tenant("umbra").key("one") == full  # keys are looked up before the tenant is known
 
 
-def test_keys_are_listed_in_the_order_they_were_made(store: Store) -> None:
+def test_keys_are_listed_in_order_of_creation(store: Store) -> None:
     made = [key("z"), key("a", "umbra"), key("m"), key("b", "")]
     for each in made:
         store.add_key(each)
@@ -45,14 +45,14 @@ def test_keys_are_listed_in_the_order_they_were_made(store: Store) -> None:
     assert store.keys("nobody") == []
 
 
-def test_an_id_is_given_once(store: Store) -> None:
+def test_duplicate_key_id_is_rejected(store: Store) -> None:
     store.add_key(key("one"))
     with pytest.raises(Conflict, match="'one'"):
         store.add_key(key("one", "umbra"))
     assert store.keys() == [key("one")]
 
 
-def test_revoking_is_kept_and_happens_once(store: Store) -> None:
+def test_revoking_twice_keeps_the_first_time(store: Store) -> None:
     store.add_key(key("one"))
     store.add_key(key("two"))
     assert store.revoke_key("one", minute(1)).revoked_at == minute(1)
@@ -63,7 +63,7 @@ def test_revoking_is_kept_and_happens_once(store: Store) -> None:
         store.revoke_key("three", NOW)
 
 
-def test_a_tenant_goes_whole_and_only_that_one(store: Store) -> None:
+def test_erase_tenant_leaves_other_tenants(store: Store) -> None:
     acme, umbra = store.for_tenant("acme"), store.for_tenant("umbra")
     for handle in (store, acme, umbra):
         add_thought(handle, "ann", f"told to {handle.tenant!r}")

@@ -1,4 +1,4 @@
-"""What every store promises of erase: gone with all that came from it, the rest as if it had never been."""
+"""Store contract: erase removes everything derived and restores the rest."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from thinkback.types import Hashing, NewTurn, RecalledItem, VersionStamp
 
 
 def consistent(store: Store) -> None:
-    """The journal tells the space; the index holds only what is there; nothing is damaged."""
+    """Journal, thoughts and index agree, and the integrity check passes."""
     thoughts = store.thoughts("ann", current=False)
     assert replay_journal(store.journal("ann")) == thoughts
     known = {("turn", turn.id) for turn in store.turns("ann")} | {("thought", t.id) for t in thoughts}
@@ -36,7 +36,7 @@ def consistent(store: Store) -> None:
     assert store.check() == []
 
 
-def test_a_turn_goes_with_its_thoughts_actions_and_entries(store: Store) -> None:
+def test_erasing_a_turn_erases_thoughts_actions_and_entries(store: Store) -> None:
     for sentence in ("a", "b", "c"):
         add_thought(store, "ann", sentence)
     index_all(store, "ann")
@@ -57,7 +57,7 @@ def test_a_turn_goes_with_its_thoughts_actions_and_entries(store: Store) -> None
     consistent(store)
 
 
-def test_numbers_are_not_used_again(store: Store) -> None:
+def test_ids_are_not_reused(store: Store) -> None:
     add_thought(store, "ann", "a")
     add_thought(store, "ann", "b")
     store.erase("ann", turn=2, now=NOW)
@@ -65,7 +65,7 @@ def test_numbers_are_not_used_again(store: Store) -> None:
     assert (turn.id, thought.id, store.journal("ann")[-1].id) == (3, 3, 3)
 
 
-def test_a_session_goes_whole(store: Store) -> None:
+def test_erasing_a_session(store: Store) -> None:
     add_thought(store, "ann", "a", session="one")
     add_thought(store, "ann", "b", session="two")
     add_thought(store, "ann", "c", session="one")
@@ -75,7 +75,7 @@ def test_a_session_goes_whole(store: Store) -> None:
     consistent(store)
 
 
-def test_a_space_goes_whole_and_only_that_one(store: Store) -> None:
+def test_erasing_a_space_leaves_others(store: Store) -> None:
     add_thought(store, "ann", "a")
     add_thought(store, "bob", "b")
     index_all(store, "ann")
@@ -91,7 +91,7 @@ def test_a_space_goes_whole_and_only_that_one(store: Store) -> None:
     assert (turn.id, thought.id) == (1, 1)
 
 
-def test_what_an_erased_thought_had_superseded_holds_again(store: Store) -> None:
+def test_thought_superseded_by_an_erased_one_becomes_current(store: Store) -> None:
     add_thought(store, "ann", "lives in Oslo")
     held = store.thoughts("ann")
     append_turns(store, "ann", "Rome")
@@ -101,7 +101,7 @@ def test_what_an_erased_thought_had_superseded_holds_again(store: Store) -> None
     consistent(store)
 
 
-def test_what_an_erased_turn_had_denied_holds_again_also_after_undos(store: Store) -> None:
+def test_thought_forgotten_by_an_erased_turn_becomes_current(store: Store) -> None:
     add_thought(store, "ann", "a")
     held = store.thoughts("ann")
     append_turns(store, "ann", "no")
@@ -115,7 +115,7 @@ def test_what_an_erased_turn_had_denied_holds_again_also_after_undos(store: Stor
     consistent(store)
 
 
-def test_what_superseded_an_erased_thought_stays_with_its_journal(store: Store) -> None:
+def test_thought_that_superseded_an_erased_one_stays(store: Store) -> None:
     add_thought(store, "ann", "lives in Oslo")
     append_turns(store, "ann", "Rome")
     apply_operations(
@@ -137,7 +137,7 @@ def test_what_superseded_an_erased_thought_stays_with_its_journal(store: Store) 
     assert store.thoughts("ann") == []
 
 
-def test_what_a_surviving_thought_had_retired_stays_retired(store: Store) -> None:
+def test_thought_retired_by_a_surviving_one_stays_retired(store: Store) -> None:
     add_thought(store, "ann", "lives in Oslo")
     add_thought(store, "ann", "lives in Bonn")
     append_turns(store, "ann", "Rome")
@@ -149,7 +149,7 @@ def test_what_a_surviving_thought_had_retired_stays_retired(store: Store) -> Non
     assert sentences(store.thoughts("ann")) == ["lives in Bonn"]
 
 
-def test_a_merged_thought_goes_with_any_of_its_turns_and_the_others_are_thought_over_anew(
+def test_merged_thought_is_erased_and_other_turns_are_requeued(
     store: Store,
 ) -> None:
     add_thought(store, "ann", "tea")
@@ -164,7 +164,7 @@ def test_a_merged_thought_goes_with_any_of_its_turns_and_the_others_are_thought_
     consistent(store)
 
 
-def test_a_merge_made_by_an_erased_turn_is_taken_back(store: Store) -> None:
+def test_merge_by_an_erased_turn_is_undone(store: Store) -> None:
     add_thought(store, "ann", "tea")
     add_thought(store, "ann", "green tea")
     held = store.thoughts("ann")
@@ -186,7 +186,7 @@ def test_a_thought_forgotten_later_by_hand_stays_forgotten(store: Store) -> None
     consistent(store)
 
 
-def test_an_action_that_touched_only_erased_thoughts_goes(store: Store) -> None:
+def test_action_on_erased_thoughts_only_is_deleted(store: Store) -> None:
     append_turns(store, "ann", "a", "b")
     apply_operations(store, "ann", insert_operation(thought_draft("a", 1)))
     apply_operations(store, "ann", forget_operation(1))
@@ -196,7 +196,7 @@ def test_an_action_that_touched_only_erased_thoughts_goes(store: Store) -> None:
     consistent(store)
 
 
-def test_turns_that_were_given_the_erased_are_named(store: Store) -> None:
+def test_turns_that_recalled_erased_memories_are_reported(store: Store) -> None:
     add_thought(store, "ann", "a")
     add_thought(store, "ann", "b")
     quoting = (
@@ -210,7 +210,7 @@ def test_turns_that_were_given_the_erased_are_named(store: Store) -> None:
     assert store.erase("ann", turn=5, now=NOW).quoted_in == ()
 
 
-def test_an_entity_of_erased_thoughts_goes_and_a_shared_one_keeps_a_surviving_spelling(store: Store) -> None:
+def test_entities_without_thoughts_are_deleted(store: Store) -> None:
     append_turns(store, "ann", "x", "y")
     apply_operations(
         store,
@@ -225,7 +225,7 @@ def test_an_entity_of_erased_thoughts_goes_and_a_shared_one_keeps_a_surviving_sp
 
 
 @pytest.mark.parametrize("learned", [True, False])
-def test_only_a_matrix_learned_from_vectors_goes(store: Store, learned: bool) -> None:
+def test_only_learned_hashing_is_deleted(store: Store, learned: bool) -> None:
     add_thought(store, "ann", "a")
     add_thought(store, "ann", "b")
     hashing = Hashing(np.ones((DIM, 2), np.float32), 1, learned, 1, 2)
@@ -243,7 +243,7 @@ def test_pending_and_failed_turns_can_be_erased(store: Store) -> None:
     assert (store.failures("ann"), store.pending("ann")) == ([], 1)
 
 
-def test_an_erased_key_is_free_again(store: Store) -> None:
+def test_key_of_an_erased_turn_can_be_reused(store: Store) -> None:
     store.append("ann", [new_turn("a", key="k")], NOW)
     append_turns(store, "ann", "b")
     store.erase("ann", turn=1, now=NOW)
@@ -251,7 +251,7 @@ def test_an_erased_key_is_free_again(store: Store) -> None:
     assert turn.id == 3
 
 
-def test_what_is_not_there_cannot_be_erased(store: Store) -> None:
+def test_erasing_something_unknown_is_an_error(store: Store) -> None:
     with pytest.raises(NotFound, match="'ann'"):
         store.erase("ann", now=NOW)
     add_thought(store, "ann", "a")

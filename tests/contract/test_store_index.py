@@ -1,4 +1,4 @@
-"""What every store promises of index rows: derived, kept up with by a stamp, never of two embedders."""
+"""Store contract: index entries, version stamps, groups, re-embedding."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_new_turns_are_unindexed_in_sequence_until_their_entries_are_written(sto
     assert store.unindexed("nobody", 10) == []
 
 
-def test_what_is_read_is_what_was_written(store: Store) -> None:
+def test_entries_round_trip(store: Store) -> None:
     append_turns(store, "ann", "green tea")
     written = index_entry("turn", 1, "green tea", group=3)
     store.index("ann", [written])
@@ -69,7 +69,7 @@ def test_an_entry_written_again_replaces_the_first(store: Store) -> None:
     np.testing.assert_array_equal(read.vector, text_vector("other"))
 
 
-def test_a_delta_tells_only_what_changed(store: Store) -> None:
+def test_delta_contains_only_changes(store: Store) -> None:
     add_thought(store, "ann", "a")
     index_all(store, "ann")
     seen = store.delta("ann", ALL)
@@ -85,7 +85,7 @@ def test_a_delta_tells_only_what_changed(store: Store) -> None:
     assert (period.id, period.kind, period.retired_at) == (1, "thought", minute(4))
 
 
-def test_periods_tell_when_an_item_holds(store: Store) -> None:
+def test_delta_contains_validity_periods(store: Store) -> None:
     add_thought(store, "ann", "a")
     index_all(store, "ann")
     thought, turn = sorted(store.delta("ann", ALL).periods, key=lambda period: period.kind)
@@ -103,7 +103,7 @@ def test_unknown_spaces_have_an_empty_index(store: Store) -> None:
         store.regroup("nobody", hashing(), {}, ALL)
 
 
-def test_an_entry_of_what_was_erased_meanwhile_does_not_come_back(store: Store) -> None:
+def test_entry_of_an_erased_item_is_not_written(store: Store) -> None:
     append_turns(store, "ann", "secret", "b")
     found = store.unindexed("ann", 10)
     store.erase("ann", turn=1, now=NOW)
@@ -112,7 +112,7 @@ def test_an_entry_of_what_was_erased_meanwhile_does_not_come_back(store: Store) 
     assert store.unindexed("ann", 10) == []
 
 
-def test_a_reader_of_an_erased_space_must_forget_all(store: Store) -> None:
+def test_erasing_a_space_changes_the_epoch(store: Store) -> None:
     add_thought(store, "ann", "a")
     seen = store.stamp("ann")
     store.erase("ann", now=NOW)
@@ -138,7 +138,7 @@ def test_regroup_replaces_matrix_and_groups_together(store: Store) -> None:
     assert {(item.kind, item.group) for item in delta.entries} == {("turn", 4), ("thought", 5)}
 
 
-def test_regroup_is_refused_when_the_space_has_changed(store: Store) -> None:
+def test_regroup_fails_if_the_space_has_changed(store: Store) -> None:
     add_thought(store, "ann", "a")
     seen = store.stamp("ann")
     add_thought(store, "ann", "b")
@@ -147,7 +147,7 @@ def test_regroup_is_refused_when_the_space_has_changed(store: Store) -> None:
     assert {item.group for item in store.delta("ann", ALL).entries} == {0}
 
 
-def test_an_embedder_is_adopted_once_something_is_written(new_store: NewStore) -> None:
+def test_bind_embedder(new_store: NewStore) -> None:
     store = new_store()
     assert store.embedder() is None
     store.bind_embedder("first")
@@ -176,7 +176,7 @@ def test_reembedding_converts_every_entry_and_can_be_stopped(store: Store) -> No
     seen = store.stamp("ann")
     assert store.reembed_begin("new") == 4
     convert(store, "new", 3)
-    with pytest.raises(EmbedderMismatch, match="on its way to the embedder 'new'"):
+    with pytest.raises(EmbedderMismatch, match="being converted to the embedder 'new'"):
         store.bind_embedder(EMBEDDER)
     with pytest.raises(Conflict, match="1 entries are not converted"):
         store.reembed_finish("new")
@@ -194,7 +194,7 @@ def test_reembedding_converts_every_entry_and_can_be_stopped(store: Store) -> No
             assert item.group == 0
 
 
-def test_reembedding_knows_the_turn_of_a_thought(store: Store) -> None:
+def test_reembedding_returns_the_turn_of_a_thought(store: Store) -> None:
     append_turns(store, "ann", "one", "two")
     apply_operations(store, "ann")
     apply_operations(store, "ann", insert_operation(thought_draft("two", 2), thought_draft("from nowhere")))
@@ -227,7 +227,7 @@ def test_a_turn_without_thoughts_needs_no_embedder(new_store: NewStore) -> None:
     assert (store.pending("ann"), store.thoughts("ann")) == (1, [])
 
 
-def test_vectors_are_kept_as_float32(store: Store) -> None:
+def test_vectors_are_stored_as_float32(store: Store) -> None:
     append_turns(store, "ann", "a")
     wide = np.linspace(0, 1, DIM, dtype=np.float64)
     store.index("ann", [IndexEntry("turn", 1, wide.astype(np.float32)[::-1], np.array([], dtype=np.uint32))])

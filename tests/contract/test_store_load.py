@@ -1,4 +1,4 @@
-"""What every store promises of a space as a whole: it can be moved, counted and checked."""
+"""Store contract: load, stats, check and close."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from thinkback.protocols import Store
 
 
 def lived_in(store: Store, space: str) -> None:
-    """A space that has seen every kind of action, and an erasure."""
+    """A space with every kind of action and an erasure."""
     for sentence in ("lives in Oslo", "tea", "green tea", "erased later"):
         add_thought(store, space, sentence)
     append_turns(store, space, "Rome", "teas")
@@ -35,7 +35,7 @@ def lived_in(store: Store, space: str) -> None:
     store.append(space, [new_turn("pending", key="k")], minute(4))
 
 
-def test_an_exported_space_loads_into_another_store_equal(new_store: NewStore) -> None:
+def test_load_reproduces_an_exported_space(new_store: NewStore) -> None:
     source, target = new_store(), new_store()
     source.bind_embedder(EMBEDDER)
     target.bind_embedder(EMBEDDER)
@@ -48,7 +48,7 @@ def test_an_exported_space_loads_into_another_store_equal(new_store: NewStore) -
     assert target.pending("eve") == source.pending("ann") == 1
 
 
-def test_a_loaded_space_lives_on(new_store: NewStore) -> None:
+def test_loaded_space_can_be_changed(new_store: NewStore) -> None:
     source, target = new_store(), new_store()
     source.bind_embedder(EMBEDDER)
     target.bind_embedder(EMBEDDER)
@@ -68,7 +68,7 @@ def test_a_loaded_space_lives_on(new_store: NewStore) -> None:
     assert target.append("ann", [new_turn("pending", key="k")], NOW)[0].id == source.turns("ann")[-1].id
 
 
-def test_a_thought_written_before_a_loaded_space_is_indexed_is_not_forgotten(new_store: NewStore) -> None:
+def test_thought_added_before_indexing_of_a_loaded_space_is_indexed(new_store: NewStore) -> None:
     source, target = new_store(), new_store()
     source.bind_embedder(EMBEDDER)
     target.bind_embedder(EMBEDDER)
@@ -80,14 +80,14 @@ def test_a_thought_written_before_a_loaded_space_is_indexed_is_not_forgotten(new
     assert found == {("turn", 1), ("turn", 2), ("thought", 1), ("thought", 2)}
 
 
-def test_loading_into_a_user_with_memories_is_refused(store: Store) -> None:
+def test_loading_into_an_existing_space_is_rejected(store: Store) -> None:
     add_thought(store, "ann", "a")
     with pytest.raises(Conflict, match="'ann' already has memories"):
         store.load("ann", [], [], [])
     assert len(store.turns("ann")) == 1
 
 
-def test_a_load_that_fails_leaves_nothing(store: Store) -> None:
+def test_failed_load_is_rolled_back(store: Store) -> None:
     turns = append_turns(store, "ann", "a")
     with pytest.raises(StoreError):
         store.load("eve", [*turns, *turns], [], [])

@@ -1,4 +1,4 @@
-"""The laws of every store, over random histories: the journal tells the space, spaces never touch."""
+"""Store contract: properties that hold for random histories."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def open_adopted(new_store: NewStore) -> Store:
 
 
 def take(store: Store, step: Step, now: datetime) -> None:
-    """One step of a random history; numbers are taken modulo what is there, so most steps succeed."""
+    """One step of a random history. Ids are taken modulo the existing ones, so most steps succeed."""
     kind, space, first, second = step
     held = [thought.id for thought in store.thoughts(space)]
     if kind in ("insert", "supersede", "merge", "deny"):
@@ -104,7 +104,7 @@ def test_replaying_the_journal_reproduces_the_space(
 
 @laws
 @given(history=steps)
-def test_an_export_loads_equal(new_store: NewStore, history: list[Step]) -> None:
+def test_load_of_an_export_is_equal(new_store: NewStore, history: list[Step]) -> None:
     store, other = open_adopted(new_store), open_adopted(new_store)
     for n, step in enumerate(history):
         take(store, step, minute(n))
@@ -133,7 +133,7 @@ def seen(store: Store, space: str) -> tuple[object, ...]:
 
 @laws
 @given(history=steps)
-def test_what_is_done_in_one_space_is_not_seen_in_another(new_store: NewStore, history: list[Step]) -> None:
+def test_spaces_are_isolated(new_store: NewStore, history: list[Step]) -> None:
     store = open_adopted(new_store)
     for n, step in enumerate(history):
         other = "bob" if step[1] == "ann" else "ann"
@@ -144,7 +144,7 @@ def test_what_is_done_in_one_space_is_not_seen_in_another(new_store: NewStore, h
 
 @laws
 @given(history=steps)
-def test_a_space_does_not_depend_on_its_neighbours(new_store: NewStore, history: list[Step]) -> None:
+def test_space_does_not_depend_on_other_spaces(new_store: NewStore, history: list[Step]) -> None:
     both, alone = open_adopted(new_store), open_adopted(new_store)
     for n, step in enumerate(history):
         take(both, step, minute(n))
@@ -156,7 +156,7 @@ def test_a_space_does_not_depend_on_its_neighbours(new_store: NewStore, history:
 
 @dataclass
 class Reader:
-    """Keeps up with a space by deltas, as the arena does."""
+    """Follows a space by deltas, as the index does."""
 
     stamp: VersionStamp = NOTHING
     entries: dict[tuple[ItemKind, int], IndexEntry] = field(default_factory=dict)
@@ -178,9 +178,7 @@ class Reader:
 
 @laws
 @given(history=steps, looks=st.lists(st.booleans(), min_size=25, max_size=25))
-def test_incremental_reading_equals_a_full_reading(
-    new_store: NewStore, history: list[Step], looks: list[bool]
-) -> None:
+def test_deltas_add_up_to_a_full_read(new_store: NewStore, history: list[Step], looks: list[bool]) -> None:
     store, follower = open_adopted(new_store), Reader()
     for n, (step, look) in enumerate(zip(history, looks, strict=False)):
         take(store, step, minute(n))
@@ -199,7 +197,7 @@ def test_incremental_reading_equals_a_full_reading(
 
 @laws
 @given(history=without_erase)
-def test_everything_can_be_undone_by_following_the_advice(new_store: NewStore, history: list[Step]) -> None:
+def test_all_actions_can_be_undone_in_the_suggested_order(new_store: NewStore, history: list[Step]) -> None:
     store = open_adopted(new_store)
     for n, step in enumerate(history):
         take(store, step, minute(n))
@@ -218,5 +216,5 @@ def test_everything_can_be_undone_by_following_the_advice(new_store: NewStore, h
                 wanted.pop()
             except Conflict as conflict:
                 named = re.findall(r"undo action:(\d+) first", str(conflict))
-                wanted = [*wanted, int(named[0])] if named else wanted[:-1]  # else: already undone
+                wanted = [*wanted, int(named[0])] if named else wanted[:-1]  # otherwise it is already undone
     assert store.thoughts("ann") == []

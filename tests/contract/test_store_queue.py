@@ -1,4 +1,4 @@
-"""What every store promises of post-think work: nothing lost, nothing twice, one worker a space."""
+"""Store contract: post-think queue with leases, retries and dead letters."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_oldest_pending_turns_are_leased_in_sequence(store: Store) -> None:
     assert [item.attempts for item in claimed] == [1, 1]
 
 
-def test_a_space_under_a_live_lease_is_left_alone(store: Store) -> None:
+def test_leased_space_is_not_claimed(store: Store) -> None:
     append_turns(store, "ann", "a", "b", "c")
     claim(store, limit=1)
     assert claim(store, at=0.5) == []
@@ -52,7 +52,7 @@ def test_spaces_are_claimed_independently(store: Store) -> None:
     assert claim(store, space="nobody") == []
 
 
-def test_an_expired_lease_is_taken_over(store: Store) -> None:
+def test_expired_lease_can_be_claimed(store: Store) -> None:
     append_turns(store, "ann", "a")
     (late,) = claim(store)
     (other,) = claim(store, at=1)
@@ -64,14 +64,14 @@ def test_an_expired_lease_is_taken_over(store: Store) -> None:
     assert store.pending("ann") == 0
 
 
-def test_an_expired_lease_that_nobody_took_still_holds(store: Store) -> None:
+def test_expired_lease_is_valid_until_claimed(store: Store) -> None:
     append_turns(store, "ann", "a")
     (late,) = claim(store)
     store.apply("ann", plan_of(late), [], minute(99))
     assert store.pending(None) == 0
 
 
-def test_apply_writes_thoughts_entries_journal_and_the_mark_together(store: Store) -> None:
+def test_apply_writes_everything_in_one_transaction(store: Store) -> None:
     append_turns(store, "ann", "I like tea. I like figs.")
     (claimed,) = claim(store)
     plan = plan_of(
@@ -100,7 +100,7 @@ def test_a_plan_is_applied_only_once(store: Store) -> None:
     assert len(store.thoughts("ann")) == 1
 
 
-def test_a_plan_for_an_erased_turn_is_refused(store: Store) -> None:
+def test_plan_for_an_erased_turn_is_rejected(store: Store) -> None:
     append_turns(store, "ann", "a", "b")
     claimed, _ = claim(store)
     store.erase("ann", turn=1, now=NOW)
@@ -114,7 +114,7 @@ def test_a_plan_for_an_erased_turn_is_refused(store: Store) -> None:
 
 
 @pytest.mark.parametrize("stale", [99, 1])
-def test_a_plan_that_retires_what_is_not_held_leaves_nothing(store: Store, stale: int) -> None:
+def test_plan_that_retires_an_unknown_thought_is_rolled_back(store: Store, stale: int) -> None:
     add_thought(store, "ann", "lives in Oslo")
     store.retire("ann", 1, "moved", "tester", NOW)
     append_turns(store, "ann", "I live in Rome")
@@ -134,7 +134,7 @@ def test_a_plan_that_retires_what_is_not_held_leaves_nothing(store: Store, stale
     assert action.after[0].id == 2
 
 
-def test_two_changes_cannot_retire_the_same_thought(store: Store) -> None:
+def test_two_operations_cannot_retire_the_same_thought(store: Store) -> None:
     add_thought(store, "ann", "lives in Oslo")
     append_turns(store, "ann", "both")
     with pytest.raises(Conflict, match="thought:1 is already retired"):
@@ -147,14 +147,14 @@ def test_two_changes_cannot_retire_the_same_thought(store: Store) -> None:
     assert [thought.sentence for thought in store.thoughts("ann")] == ["lives in Oslo"]
 
 
-def test_a_plan_needs_an_entry_a_draft(store: Store) -> None:
+def test_plan_needs_one_entry_per_draft(store: Store) -> None:
     append_turns(store, "ann", "a")
     (claimed,) = claim(store)
     with pytest.raises(ValueError, match="1 drafts"):
         store.apply("ann", plan_of(claimed, insert_operation(thought_draft("a", 1))), [], NOW)
 
 
-def test_a_released_turn_waits_and_holds_its_space(store: Store) -> None:
+def test_released_turn_blocks_its_space_until_retry(store: Store) -> None:
     append_turns(store, "ann", "a", "b")
     claimed, second = claim(store)
     store.release("ann", 1, claimed.lease, reason="busy", retry_at=minute(5))
@@ -166,7 +166,7 @@ def test_a_released_turn_waits_and_holds_its_space(store: Store) -> None:
     assert again[0].attempts == 2
 
 
-def test_a_release_by_one_who_lost_the_lease_changes_nothing(store: Store) -> None:
+def test_release_with_a_lost_lease_changes_nothing(store: Store) -> None:
     append_turns(store, "ann", "a")
     (late,) = claim(store)
     (other,) = claim(store, at=2)
@@ -175,7 +175,7 @@ def test_a_release_by_one_who_lost_the_lease_changes_nothing(store: Store) -> No
     store.apply("ann", plan_of(other), [], minute(2))
 
 
-def test_dead_letters_keep_their_reason_and_make_way(store: Store) -> None:
+def test_dead_letter_does_not_block_its_space(store: Store) -> None:
     append_turns(store, "ann", "a", "b")
     claimed = claim(store, limit=1)[0]
     store.release("ann", 1, claimed.lease, reason="the model refused", retry_at=None)
@@ -185,7 +185,7 @@ def test_dead_letters_keep_their_reason_and_make_way(store: Store) -> None:
     assert [item.turn.id for item in claim(store)] == [2]
 
 
-def test_dead_letters_can_be_tried_again(store: Store) -> None:
+def test_retry_failures(store: Store) -> None:
     append_turns(store, "ann", "a", "b")
     for item in claim(store):
         store.release("ann", item.turn.id, item.lease, reason="no", retry_at=None)
@@ -194,7 +194,7 @@ def test_dead_letters_can_be_tried_again(store: Store) -> None:
     assert [(item.turn.id, item.attempts) for item in claim(store)] == [(1, 1), (2, 1)]
 
 
-def test_a_revived_dead_letter_does_not_break_a_live_lease(store: Store) -> None:
+def test_retry_failures_respects_a_valid_lease(store: Store) -> None:
     append_turns(store, "ann", "a", "b")
     first = claim(store, limit=1)[0]
     store.release("ann", 1, first.lease, reason="no", retry_at=None)
@@ -221,7 +221,7 @@ def test_pending_counts_one_space_or_all(store: Store) -> None:
     assert (store.pending("ann"), store.pending("bob"), store.pending(None)) == (1, 1, 2)
 
 
-def test_an_attempt_that_was_not_spent_is_not_counted(store: Store) -> None:
+def test_release_without_counting_the_attempt(store: Store) -> None:
     append_turns(store, "ann", "a")
     for _ in range(3):
         (claimed,) = claim(store)
@@ -232,7 +232,7 @@ def test_an_attempt_that_was_not_spent_is_not_counted(store: Store) -> None:
     assert [item.attempts for item in claim(store)] == [2]
 
 
-def test_the_backlog_is_what_is_pending_in_every_space(store: Store) -> None:
+def test_backlog_counts_all_spaces(store: Store) -> None:
     append_turns(store, "ann", "a", "b")
     append_turns(store, "ben", "c")
     assert store.backlog() == 3

@@ -1,4 +1,4 @@
-"""What every store promises of summaries: one a session, every update kept, erased with their turns."""
+"""Store contract: session summaries and their updates."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UPDATE = SummaryUpdate(
 )
 
 
-def test_a_summary_comes_back_as_it_was_kept_with_its_journal(store: Store) -> None:
+def test_summary_round_trip(store: Store) -> None:
     append_turns(store, "ann", "a", session="s")
     assert (store.summary("ann", "s"), store.summary_updates("ann", "s")) == (None, [])
     store.save_summary("ann", FULL, UPDATE, START)
@@ -47,7 +47,7 @@ def test_a_summary_comes_back_as_it_was_kept_with_its_journal(store: Store) -> N
     assert (store.summaries("bob"), store.summaries_behind("bob")) == ([], [])
 
 
-def test_only_who_has_seen_the_last_one_may_write_the_next(store: Store) -> None:
+def test_save_summary_rejects_an_old_version(store: Store) -> None:
     append_turns(store, "ann", "a", "b", session="s")
     store.save_summary("ann", FULL, UPDATE, START)
     later = replace(FULL, version=2, turn=2)
@@ -66,7 +66,7 @@ def test_a_turn_that_changes_nothing_is_counted_without_an_update(store: Store) 
     assert store.summary_updates("ann", "s") == [UPDATE]
 
 
-def test_a_summary_is_behind_once_its_session_goes_on(store: Store) -> None:
+def test_summaries_behind(store: Store) -> None:
     append_turns(store, "ann", "a", session="s")
     append_turns(store, "ann", "b", session="other")
     assert store.summaries_behind("ann") == []
@@ -87,7 +87,7 @@ def test_no_summary_of_an_unknown_user_or_of_an_erased_turn(store: Store) -> Non
         store.save_summary("ann", FULL, UPDATE, START)
 
 
-def test_it_goes_with_any_turn_of_its_session_and_with_no_other(store: Store) -> None:
+def test_summary_is_erased_with_a_turn_of_its_session(store: Store) -> None:
     for session in ("s", "t"):
         append_turns(store, "ann", "a", "b", session=session)
         turn = store.turns("ann", session=session)[0].id
@@ -100,7 +100,7 @@ def test_it_goes_with_any_turn_of_its_session_and_with_no_other(store: Store) ->
     assert (store.summaries("ann"), store.summary_updates("ann", "t")) == ([], [])
 
 
-def test_it_goes_with_its_user(store: Store) -> None:
+def test_summary_is_erased_with_its_user(store: Store) -> None:
     for user in ("ann", "bob"):
         append_turns(store, user, "a", session="s")
         store.save_summary(user, FULL, UPDATE, START)
@@ -110,7 +110,7 @@ def test_it_goes_with_its_user(store: Store) -> None:
     assert store.summary("bob", "s") == FULL
 
 
-def test_it_can_be_moved(new_store: NewStore) -> None:
+def test_summary_is_exported_and_loaded(new_store: NewStore) -> None:
     source, target = new_store(), new_store()
     for store in (source, target):
         store.bind_embedder(EMBEDDER)
@@ -123,7 +123,7 @@ def test_it_can_be_moved(new_store: NewStore) -> None:
     assert target.summary_updates("eve", "s") == [UPDATE]
 
 
-def test_the_turns_of_a_session_are_found_from_both_ends(store: Store) -> None:
+def test_turns_of_a_session_oldest_and_newest(store: Store) -> None:
     append_turns(store, "ann", "a", "b", session="s")
     append_turns(store, "ann", "c", session="t")
     append_turns(store, "ann", "d", session="s")

@@ -1,4 +1,4 @@
-"""What every store promises of tenants: the same name is another space, and no method finds another's."""
+"""Store contract: isolation of tenants."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LEASE = 60
 
 
 def fill(store: Store) -> None:
-    """A space `ann` in which there is something of everything."""
+    """Create a space `ann` with some of everything."""
     add_thought(store, "ann", "ann keeps a canary")
     append_turns(store, "ann", "ann says more", "ann says too much", session="talk")
     (claimed,) = store.claim("ann", 1, LEASE, NOW)
@@ -49,7 +49,7 @@ def fill(store: Store) -> None:
 
 
 def whole(store: Store, space: str = "ann") -> tuple[object, ...]:
-    """All that can be read of a space."""
+    """Everything that can be read from a space."""
     return (
         *seen(store, space),
         store.users(),
@@ -70,7 +70,7 @@ def whole(store: Store, space: str = "ann") -> tuple[object, ...]:
 
 
 def no_such(call: Callable[[Store], object]) -> Callable[[Store], object]:
-    """A call that must not find the space."""
+    """A call that must raise NotFound."""
 
     def expect(store: Store) -> object:
         with pytest.raises(NotFound):
@@ -83,8 +83,8 @@ def no_such(call: Callable[[Store], object]) -> Callable[[Store], object]:
 PLAN = Plan(turn=3, lease="", actor="tester", operations=(insert_operation(thought_draft("mine now", 3)),))
 HASHING = Hashing(np.zeros((DIM, 2), np.float32), 1, False, 1, 2)
 
-# Every method that takes a space, as another tenant calls it, and what it must come to.
-AS_ANOTHER: dict[str, tuple[Callable[[Store], object], object]] = {
+# Every method that takes a space, called by another tenant, and the expected result.
+AS_OTHER_TENANT: dict[str, tuple[Callable[[Store], object], object]] = {
     "turns": (lambda s: s.turns("ann") + s.turns("ann", ids=[1]) + s.turns("ann", session="talk"), []),
     "sessions": (lambda s: s.sessions("ann"), []),
     "claim": (lambda s: s.claim("ann", 9, LEASE, minute(99)) + s.claim(None, 9, LEASE, minute(99)), []),
@@ -103,10 +103,10 @@ AS_ANOTHER: dict[str, tuple[Callable[[Store], object], object]] = {
         ],
         [],
     ),
-    "names": (lambda s: s.subject_names("ann"), []),
+    "subject_names": (lambda s: s.subject_names("ann"), []),
     "entities": (lambda s: s.entities("ann"), []),
-    "note_recalls": (no_such(lambda s: s.record_recalls("ann", [1], NOW)), None),
-    "recalls": (lambda s: s.recall_counts("ann", [1]), {}),
+    "record_recalls": (no_such(lambda s: s.record_recalls("ann", [1], NOW)), None),
+    "recall_counts": (lambda s: s.recall_counts("ann", [1]), {}),
     "journal": (lambda s: s.journal("ann") + s.journal("ann", ids=[1]) + s.journal("ann", thought=1), []),
     "retire": (no_such(lambda s: s.retire("ann", 1, "so", "tester", NOW)), None),
     "undo": (no_such(lambda s: s.undo("ann", 1, "tester", NOW)), None),
@@ -127,18 +127,27 @@ AS_ANOTHER: dict[str, tuple[Callable[[Store], object], object]] = {
     "regroup": (no_such(lambda s: s.regroup("ann", HASHING, {}, VersionStamp())), None),
     "stats": (lambda s: (s.stats("ann").turns, s.stats("ann").thoughts, s.stats("ann").failed), (0, 0, 0)),
 }
-MAKES_ITS_OWN = {"append", "load"}
-KNOWS_ALL = {"spaces", "waiting", "backlog", "keyed", "erase_tenant", "check", "close", "of_tenant", "tenant"}
-KNOWS_ALL |= {"embedder", "adopt", "reembed_begin", "reembed_next", "reembed_write", "reembed_finish"}
-KNOWS_ALL |= {"add_key", "key", "keys", "revoke_key"}
+CREATES_OWN_SPACE = {"append", "load"}
+ALL_TENANTS = {
+    "spaces",
+    "pending_spaces",
+    "backlog",
+    "erase_tenant",
+    "check",
+    "close",
+    "for_tenant",
+    "tenant",
+}
+ALL_TENANTS |= {"embedder", "bind_embedder", "reembed_begin", "reembed_next", "reembed_write"}
+ALL_TENANTS |= {"reembed_finish", "add_key", "key", "keys", "revoke_key", "requires_keys"}
 
 
-def test_every_method_of_the_port_has_its_line_here() -> None:
+def test_every_store_method_is_covered_here() -> None:
     methods = {name for name in dir(Store) if not name.startswith("_")}
-    assert methods == AS_ANOTHER.keys() | MAKES_ITS_OWN | KNOWS_ALL
+    assert methods == AS_OTHER_TENANT.keys() | CREATES_OWN_SPACE | ALL_TENANTS
 
 
-@pytest.mark.parametrize("name", AS_ANOTHER)
+@pytest.mark.parametrize("name", AS_OTHER_TENANT)
 @pytest.mark.parametrize(
     ("owner", "other"), [("acme", "umbra"), ("", "acme"), ("acme", ""), ("acme", "Acme")]
 )
@@ -146,12 +155,12 @@ def test_no_method_reaches_a_space_of_another_tenant(store: Store, name: str, ow
     mine = store.for_tenant(owner)
     fill(mine)
     before = whole(mine)
-    call, expected = AS_ANOTHER[name]
+    call, expected = AS_OTHER_TENANT[name]
     assert call(store.for_tenant(other)) == expected
     assert whole(mine) == before
 
 
-def test_the_same_name_is_another_space(store: Store) -> None:
+def test_same_name_in_two_tenants(store: Store) -> None:
     for tenant in TENANTS:
         add_thought(store.for_tenant(tenant), "ann", f"told to {tenant!r}")
     for tenant in TENANTS:
@@ -163,14 +172,14 @@ def test_the_same_name_is_another_space(store: Store) -> None:
     assert len({store.for_tenant(tenant).stamp("ann").epoch for tenant in TENANTS}) == len(TENANTS)
 
 
-def test_a_key_of_a_turn_is_one_of_its_tenant(store: Store) -> None:
+def test_turn_keys_are_separate_per_tenant(store: Store) -> None:
     acme, umbra = store.for_tenant("acme"), store.for_tenant("umbra")
     acme.append("ann", [new_turn("a", key="k")], NOW)
     (turn,) = umbra.append("ann", [new_turn("b", key="k")], NOW)
     assert (turn.id, turn.query) == (1, "b")
 
 
-def test_a_space_is_loaded_beside_one_of_the_same_name(store: Store) -> None:
+def test_load_with_a_name_used_by_another_tenant(store: Store) -> None:
     acme, umbra = store.for_tenant("acme"), store.for_tenant("umbra")
     fill(acme)
     before = whole(acme)
@@ -198,7 +207,7 @@ def test_a_space_is_loaded_beside_one_of_the_same_name(store: Store) -> None:
         max_size=20,
     )
 )
-def test_a_tenants_spaces_are_as_if_it_had_the_database_alone(
+def test_tenant_behaves_as_in_its_own_database(
     new_store: NewStore, history: list[tuple[str, tuple[str, str, int, int]]]
 ) -> None:
     shared = open_adopted(new_store)
@@ -217,10 +226,7 @@ def test_a_tenants_spaces_are_as_if_it_had_the_database_alone(
             assert handle.stats(space) == own.stats(space)
 
 
-# --- work that waits --------------------------------------------------------------------------------
-
-
-def test_what_waits_is_told_of_all_tenants_longest_waiting_first(store: Store) -> None:
+def test_pending_spaces_of_all_tenants(store: Store) -> None:
     acme, umbra = store.for_tenant("acme"), store.for_tenant("umbra")
     umbra.append("ann", [new_turn("first"), new_turn("more")], minute(1))
     store.append("ann", [new_turn("second")], minute(2))
@@ -229,8 +235,8 @@ def test_what_waits_is_told_of_all_tenants_longest_waiting_first(store: Store) -
     everybody = [("umbra", "ann"), ("", "ann"), ("acme", "bob"), ("acme", "ann")]
     assert store.pending_spaces(minute(5)) == umbra.pending_spaces(minute(5)) == everybody
     (held,) = umbra.claim(None, 1, LEASE, minute(5))
-    assert store.pending_spaces(minute(5)) == everybody[1:]  # a space in hand is left alone
-    assert store.pending_spaces(minute(7)) == everybody  # until its lease is over
+    assert store.pending_spaces(minute(5)) == everybody[1:]  # without the leased space
+    assert store.pending_spaces(minute(7)) == everybody  # after the lease has expired
     umbra.release("ann", held.turn.id, held.lease, reason="later", retry_at=minute(20))
     assert store.pending_spaces(minute(19)) == everybody[1:]
     assert store.pending_spaces(minute(20)) == everybody
@@ -239,7 +245,7 @@ def test_what_waits_is_told_of_all_tenants_longest_waiting_first(store: Store) -
     assert ("", "ann") not in store.pending_spaces(minute(30))
 
 
-def test_claiming_anybodys_turn_is_anybody_of_the_tenant(store: Store) -> None:
+def test_claim_without_space_stays_within_the_tenant(store: Store) -> None:
     acme = store.for_tenant("acme")
     store.append("ann", [new_turn("older")], minute(0))
     acme.append("bob", [new_turn("a")], minute(1))
@@ -249,7 +255,7 @@ def test_claiming_anybodys_turn_is_anybody_of_the_tenant(store: Store) -> None:
     assert (acme.pending(None), store.pending(None)) == (2, 1)
 
 
-def test_of_two_spaces_of_one_name_a_tenant_claims_its_own(store: Store) -> None:
+def test_claim_by_name_stays_within_the_tenant(store: Store) -> None:
     for tenant in TENANTS:
         append_turns(store.for_tenant(tenant), "ann", f"told to {tenant!r}")
     for tenant in reversed(TENANTS):
@@ -268,10 +274,7 @@ def test_every_space_of_every_tenant_is_listed(store: Store) -> None:
     ]
 
 
-# --- one database ------------------------------------------------------------------------------------
-
-
-def test_a_handle_lives_as_long_as_the_store(store: Store) -> None:
+def test_tenant_view_is_closed_with_the_store(store: Store) -> None:
     acme = store.for_tenant("acme")
     append_turns(acme, "ann", "a")
     acme.close()

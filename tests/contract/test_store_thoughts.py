@@ -1,4 +1,4 @@
-"""What every store promises of thoughts, entities and the journal: every change told, and reversible."""
+"""Store contract: thoughts, entities, journal and undo."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def everything(store: Store) -> list[object]:
     return [store.thoughts("ann", current=False), store.journal("ann"), store.entities("ann")]
 
 
-def test_a_thought_holds_from_when_it_was_said_unless_it_tells_its_own_time(store: Store) -> None:
+def test_valid_from_defaults_to_the_time_of_the_turn(store: Store) -> None:
     append_turns(store, "ann", "I moved in March and like tea")
     apply_operations(
         store,
@@ -42,7 +42,7 @@ def test_a_thought_holds_from_when_it_was_said_unless_it_tells_its_own_time(stor
     assert moved.recorded_at == tea.recorded_at == minute(7)
 
 
-def test_a_thought_keeps_all_of_its_draft(store: Store) -> None:
+def test_thought_keeps_the_fields_of_its_draft(store: Store) -> None:
     append_turns(store, "ann", "x")
     told = thought_draft("她喜欢 🍵", 1, subject="Ann", relation="likes")
     apply_operations(store, "ann", insert_operation(told))
@@ -115,7 +115,7 @@ def test_the_journal_by_filter(store: Store) -> None:
     assert store.journal("nobody") == []
 
 
-def test_a_superseded_thought_held_until_the_new_one_does(store: Store) -> None:
+def test_superseded_thought_is_valid_until_the_new_one(store: Store) -> None:
     add_thought(store, "ann", "lives in Oslo")
     append_turns(store, "ann", "I live in Rome since")
     (action,) = apply_operations(
@@ -141,7 +141,7 @@ def test_a_period_never_ends_before_it_starts(store: Store) -> None:
     assert old.valid_from == old.valid_to == NOW
 
 
-def test_what_is_merged_held_until_then_and_what_is_forgotten_by_hand_never_did(store: Store) -> None:
+def test_validity_of_merged_and_forgotten_thoughts(store: Store) -> None:
     for sentence in ("tea", "green tea", "figs"):
         add_thought(store, "ann", sentence)
     store.append("ann", [NewTurn(query="so", at=minute(30))], minute(30))
@@ -156,7 +156,7 @@ def test_what_is_merged_held_until_then_and_what_is_forgotten_by_hand_never_did(
 
 
 @pytest.mark.parametrize("kind", ["insert", "supersede", "merge", "forget", "retire"])
-def test_undo_brings_back_what_was_before(store: Store, kind: str) -> None:
+def test_undo_restores_the_state_before(store: Store, kind: str) -> None:
     add_thought(store, "ann", "a")
     add_thought(store, "ann", "b")
     held = store.thoughts("ann")
@@ -177,11 +177,11 @@ def test_undo_brings_back_what_was_before(store: Store, kind: str) -> None:
     assert (undone.action, undone.undoes, undone.actor, undone.at) == ("undo", action.id, "ann", minute(9))
     assert store.journal("ann", ids=[action.id])[0].undone_by == undone.id
     assert replay_journal(store.journal("ann")) == store.thoughts("ann", current=False)
-    with pytest.raises(Conflict, match=f"action:{action.id} is already undone, by action:{undone.id}"):
+    with pytest.raises(Conflict, match=f"action:{action.id} is already undone by action:{undone.id}"):
         store.undo("ann", action.id, "ann", NOW)
 
 
-def test_undo_of_undo_and_so_on(store: Store) -> None:
+def test_undo_of_undo(store: Store) -> None:
     add_thought(store, "ann", "a")
     states = [store.thoughts("ann")]
     store.retire("ann", 1, "wrong", "ann", minute(1))
@@ -207,7 +207,7 @@ def test_undo_out_of_order_names_what_to_undo_first(store: Store) -> None:
     assert store.thoughts("ann") == []
 
 
-def test_what_is_again_as_an_action_left_it_can_be_undone(store: Store) -> None:
+def test_undo_after_a_later_action_was_undone(store: Store) -> None:
     add_thought(store, "ann", "a")
     forgotten = store.retire("ann", 1, "wrong", "ann", NOW)
     store.undo("ann", forgotten.id, "ann", NOW)
@@ -215,7 +215,7 @@ def test_what_is_again_as_an_action_left_it_can_be_undone(store: Store) -> None:
     assert store.thoughts("ann") == []
 
 
-def test_following_the_advice_of_a_conflict_ends(store: Store) -> None:
+def test_undo_in_the_suggested_order_terminates(store: Store) -> None:
     add_thought(store, "ann", "a")
     append_turns(store, "ann", "b", "c")
     apply_operations(store, "ann", supersede_operation(thought_draft("b", 2), 1))
@@ -233,7 +233,7 @@ def test_following_the_advice_of_a_conflict_ends(store: Store) -> None:
     assert store.thoughts("ann") == []
 
 
-def test_what_is_not_there_is_not_found(store: Store) -> None:
+def test_unknown_ids_are_not_found(store: Store) -> None:
     add_thought(store, "ann", "a")
     with pytest.raises(NotFound, match="thought:7"):
         store.retire("ann", 7, "x", "ann", NOW)

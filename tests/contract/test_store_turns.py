@@ -1,4 +1,4 @@
-"""What every store promises of its turns: numbered in sequence, once a key, never changed."""
+"""Store contract: turns, keys and sessions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_turns_are_numbered_in_sequence_from_one(store: Store) -> None:
     assert store.turns("ann") == first + second
 
 
-def test_a_turn_keeps_all_that_was_said(store: Store) -> None:
+def test_turn_round_trip(store: Store) -> None:
     said = NewTurn(
         query="Wo wohne ich? 我住哪儿？ 🏠",
         response="line\none\ttwo " + "x" * 1_000_000,
@@ -50,14 +50,14 @@ def test_a_turn_keeps_all_that_was_said(store: Store) -> None:
     assert kept.thought_at is None
 
 
-def test_a_key_seen_before_returns_the_turn_it_made(store: Store) -> None:
+def test_key_used_before_returns_its_turn(store: Store) -> None:
     (first,) = store.append("ann", [new_turn("hello", "hi", key="k")], NOW)
     (again,) = store.append("ann", [new_turn("hello", "hi", key="k")], minute(5))
     assert again == first
     assert len(store.turns("ann")) == 1
 
 
-def test_a_key_seen_before_returns_its_turn_after_it_was_thought_over(store: Store) -> None:
+def test_key_returns_its_turn_after_thinking(store: Store) -> None:
     store.append("ann", [new_turn("hello", key="k")], NOW)
     apply_operations(store, "ann", now=minute(1))
     (again,) = store.append("ann", [new_turn("hello", key="k")], minute(5))
@@ -65,7 +65,7 @@ def test_a_key_seen_before_returns_its_turn_after_it_was_thought_over(store: Sto
     assert store.pending("ann") == 0
 
 
-def test_a_key_with_other_words_is_a_conflict_that_names_the_turn(store: Store) -> None:
+def test_key_with_another_text_is_a_conflict(store: Store) -> None:
     store.append("ann", [new_turn("hello", key="k")], NOW)
     with pytest.raises(Conflict, match=r"'k'.*turn:1"):
         store.append("ann", [new_turn("good bye", key="k")], NOW)
@@ -80,7 +80,7 @@ def test_keys_within_one_batch(store: Store) -> None:
     assert store.turns("ann") == [first, other]
 
 
-def test_a_batch_is_written_whole_or_not_at_all(store: Store) -> None:
+def test_batch_is_one_transaction(store: Store) -> None:
     with pytest.raises(Conflict):
         store.append("ann", [new_turn("a", key="k"), new_turn("b"), new_turn("other", key="k")], NOW)
     assert store.turns("ann") == []
@@ -110,7 +110,7 @@ def test_turns_by_filter(store: Store) -> None:
     assert store.turns("ann", limit=0) == []
 
 
-def test_the_newest_turns_come_in_sequence(store: Store) -> None:
+def test_newest_turns_are_in_order(store: Store) -> None:
     for n in range(6):
         append_turns(store, "ann", f"q{n}", session="even" if n % 2 == 0 else "odd")
     assert [turn.id for turn in store.turns("ann", limit=2, newest=True)] == [5, 6]
@@ -124,7 +124,7 @@ def test_sessions_come_in_the_order_of_their_first_turn(store: Store) -> None:
     assert store.sessions("ann") == ["z", "a", "m"]
 
 
-def test_an_unknown_user_has_nothing_and_is_not_made_by_asking(store: Store) -> None:
+def test_reading_an_unknown_user_does_not_create_it(store: Store) -> None:
     assert store.turns("nobody") == []
     assert store.sessions("nobody") == []
     assert store.append("nobody", [], NOW) == []

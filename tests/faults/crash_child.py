@@ -1,4 +1,4 @@
-"""A program that lives with a store until it is killed, and says what was acknowledged.
+"""A process that works on a store until it is killed, and prints the acknowledged turns.
 
     python -m tests.faults.crash_child DATABASE SEED FAILPOINT
 
@@ -43,7 +43,7 @@ STEPS = 600
 
 
 class Failpoint:
-    """Counts what happens, and kills its own process at the appointed moment."""
+    """Counts events and kills its own process at the chosen one."""
 
     def __init__(self, text: str) -> None:
         self.where, _, rest = text.partition(":")
@@ -100,7 +100,7 @@ class Failpoint:
 
 
 class Life:
-    """Random steps of every kind; `acknowledge` hears of each turn once the store has it."""
+    """Random operations on a store; `acknowledge` is called for each stored turn."""
 
     def __init__(
         self, store: SqliteStore, seed: int, acknowledge: Callable[[str, Turn], None] | None = None

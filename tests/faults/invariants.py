@@ -1,4 +1,4 @@
-"""What must hold of a store after any accident, whoever wrote it."""
+"""Invariants of a store that hold after any crash."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def assert_invariants(store: Store) -> None:
 
 
 def count_turns_thought_twice(store: Store) -> int:
-    """Turns whose thoughts were inserted more than once."""
+    """Number of turns whose thoughts were inserted more than once."""
     return sum(
         count > 1
         for space in store.users()
@@ -38,7 +38,7 @@ def _assert_journal_matches_thoughts(store: Store, space: str) -> None:
 
 
 def _assert_groups_match_hashing(store: Store, space: str) -> None:
-    """Every group is that of the stored matrix: all old or all new, never mixed."""
+    """All groups match the stored hashing; old and new groups are never mixed."""
     entries = store.delta(space, VersionStamp()).entries
     turns = {turn.id: turn.text for turn in store.turns(space)}
     thoughts = {thought.id for thought in store.thoughts(space, current=False)}

@@ -1,4 +1,4 @@
-"""A proxy as a process of its own, until its input ends: proxy_child.py DATABASE UPSTREAM SILENCE_SECONDS."""
+"""A proxy as a separate process until its input ends: proxy_process.py DATABASE UPSTREAM TIMEOUT_SECONDS."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from tests.proxy_app import run_proxy
 
 if __name__ == "__main__":
     database, upstream, silence = sys.argv[1:]
-    with run_proxy(database, upstream, upstream_s=float(silence)) as proxy:
+    with run_proxy(database, upstream, upstream_timeout_seconds=float(silence)) as proxy:
         print(proxy.url, flush=True)
         sys.stdin.read()

@@ -1,4 +1,4 @@
-"""A full disk: an error that says so, nothing half-written, and all works again once there is space."""
+"""A full disk: a clear error, no partial write, and normal operation when there is space again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BALLAST = 512 << 10
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 3 MB, of which `ballast` can be freed."""
+    """A file system of 3 MB with a file `ballast` that can be deleted to free space."""
     folder = tmp_path / "disk"
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)]
@@ -39,7 +39,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(folder: Path) -> None:
-    """Take the last byte."""
+    """Use up all remaining space."""
     with (folder / "rest").open("wb", buffering=0) as file:
         try:
             while True:
@@ -57,7 +57,7 @@ def repeat(step: Callable[[], None]) -> None:
 def test_a_full_disk_loses_nothing_that_was_acknowledged(
     small_disk: Path, checkpoints: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A checkpoint that fails after a commit must not make the commit look as if it had failed."""
+    """A checkpoint that fails after a commit must not be reported as a failed commit."""
     if checkpoints == "after every commit":
         monkeypatch.setattr(connection, "CHECKPOINT_INTERVAL_COMMITS", 1)
         monkeypatch.setattr(connection, "CHECKPOINT_WAL_BYTES", 0)
@@ -92,7 +92,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(
     print(f"\ndisk full (checkpoints {checkpoints}): {len(kept)} acknowledged turns, all there, none more")
 
 
-def test_a_database_cannot_be_made_on_a_full_disk_but_later_it_can(small_disk: Path) -> None:
+def test_creating_a_database_on_a_full_disk(small_disk: Path) -> None:
     fill(small_disk)
     with pytest.raises(DiskFull):
         SqliteStore(str(small_disk / "new.db"))
@@ -102,7 +102,7 @@ def test_a_database_cannot_be_made_on_a_full_disk_but_later_it_can(small_disk: P
     store.close()
 
 
-def test_a_database_on_a_full_disk_says_why_it_does_not_open(small_disk: Path) -> None:
+def test_opening_a_database_on_a_full_disk(small_disk: Path) -> None:
     path = str(small_disk / "memory.db")
     store = SqliteStore(path)
     store.append("ann", [new_turn("x" * 1000) for _ in range(50)], NOW)
@@ -119,7 +119,7 @@ def test_a_database_on_a_full_disk_says_why_it_does_not_open(small_disk: Path) -
         store.close()
 
 
-def test_an_erasure_on_a_full_disk_is_finished_when_there_is_space(small_disk: Path) -> None:
+def test_erasure_on_a_full_disk_is_finished_later(small_disk: Path) -> None:
     path = small_disk / "memory.db"
     store = SqliteStore(str(path))
     store.bind_embedder(EMBEDDER)
@@ -159,13 +159,13 @@ def assert_no_turn_is_half_erased(store: SqliteStore) -> None:
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
-from tests.factories import NOW, say
+from tests.factories import NOW, new_turn
 from thinkback.errors import DiskFull
 from thinkback.storage.sqlite import SqliteStore
 store = SqliteStore(sys.argv[1])
 try:
     for n in range(10_000):
-        store.append("ann", [say(f"{n} " + "x" * 3000)], NOW)
+        store.append("ann", [new_turn(f"{n} " + "x" * 3000)], NOW)
         print(n, flush=True)
 except DiskFull:
     print("full", flush=True)

@@ -1,4 +1,4 @@
-"""Erase leaves no byte: a canary and its embedding are in no file of the database, open or closed."""
+"""Erase leaves no byte of a canary or its embedding in any file of the database."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ How = Literal["turn", "session", "user"]
 
 @dataclass(frozen=True)
 class Canary:
-    """What must be gone: words in three scripts, and a vector of its own."""
+    """Text in three scripts and a distinctive vector that must not remain in any file."""
 
     number: int
 
@@ -84,7 +84,7 @@ def found_in(folder: Path, canary: Canary) -> list[tuple[str, bytes]]:
 
 
 class Round:
-    """A space full of other rows, with one canary in every place that holds text."""
+    """A space full of other rows, with one canary in every column that holds text."""
 
     def __init__(self, folder: Path, number: int) -> None:
         self.rng = random.Random(number)
@@ -95,7 +95,7 @@ class Round:
         self.filler = 0
 
     def words(self, *sizes: int) -> str:
-        """Other text that begins anywhere in the alphabet, so that rows fall between rows."""
+        """Other text with random first letters, so that rows are inserted between others."""
         self.filler += 1
         size = self.rng.choice(sizes)
         return "".join(self.rng.choices("abcdefghijklmnopqrstuvwxyz 山水", k=size)) + str(self.filler)
@@ -154,7 +154,7 @@ class Round:
             )
 
     def say_canary(self) -> int:
-        """The turn of the canary: in query, response, session, key and, in some rounds, 1 MB of it."""
+        """A turn with the canary in query, response, session and key; in some rounds 1 MB of it."""
         text, size = self.canary.text, self.rng.choice((0, 0, 90, 800, 5000))
         query = self.words(size) + text + self.words(size) if size else text
         if self.canary.number % 40 == 7:
@@ -166,7 +166,7 @@ class Round:
         return turn.id
 
     def think_canary(self, turn: int) -> None:
-        """Thoughts, reasons, a dead letter and a learned matrix that all repeat the canary."""
+        """Thoughts, reasons, a dead letter and a learned hashing that contain the canary."""
         text = self.canary.text
         while (claimed := self.store.claim("ann", 1, 0, NOW)) and claimed[0].turn.id != turn:
             self.apply("ann", claimed[0], insert_operation(self.draft(self.words(30), claimed[0].turn.id)))
@@ -189,7 +189,7 @@ class Round:
                 self.store.undo("ann", undone.id, "ann", NOW)
 
     def speak_of_canary_later(self, turn: int) -> None:
-        """A surviving turn replaces one thought of the canary and merges with another."""
+        """A surviving turn supersedes one thought of the canary and is merged with another."""
         mine = [t.id for t in self.store.thoughts("ann") if t.sources and t.sources[0].turn == turn]
         append_turns(self.store, "ann", "something else")
         for claimed in self.store.claim("ann", 1, 0, NOW):
@@ -207,7 +207,7 @@ class Round:
             self.store.undo("ann", last.id, "ann", NOW)
 
     def summarise(self, turn: int) -> None:
-        """Summaries of many sessions, and one of the canary's in which every text repeats it."""
+        """Summaries of many sessions, and one whose texts all contain the canary."""
         its_own = f"about {self.canary.text}"
         for session in dict.fromkeys((its_own, *self.store.sessions("ann")[:6])):
             text = self.canary.text if session == its_own else self.words(9, 200, 3000)
@@ -266,7 +266,7 @@ class Round:
 
 
 @pytest.mark.slow
-def test_no_byte_of_an_erased_turn_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_byte_of_an_erased_turn_remains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ways: tuple[How, ...] = ("turn", "turn", "session", "user")
     rounds = Counter[str]()
     for number in range(ROUNDS):
@@ -289,8 +289,8 @@ def test_no_byte_of_an_erased_turn_stays(tmp_path: Path, capsys: pytest.CaptureF
         print(f"\nerase rounds {sum(rounds.values())} ({dict(rounds)}): no byte of any canary in any file")
 
 
-def test_rows_deleted_from_random_places_leave_no_copy_in_the_slack_of_a_page(tmp_path: Path) -> None:
-    """`secure_delete` alone leaves about 2% of these keys behind: rebalancing copies cells before they go."""
+def test_deleted_rows_leave_no_copy_in_unused_page_space(tmp_path: Path) -> None:
+    """`secure_delete` alone leaves about 2% of these keys: rebalancing copies cells before deletion."""
     rng = random.Random(1)
     store = SqliteStore(str(tmp_path / "memory.db"))
     keys: dict[int, str] = {}
@@ -324,7 +324,7 @@ store.erase("ann", turn=2, now=NOW)
 """
 
 
-def test_an_erasure_that_was_killed_is_finished_by_the_next_who_opens(tmp_path: Path) -> None:
+def test_killed_erasure_is_finished_on_next_open(tmp_path: Path) -> None:
     canary = Canary(1)
     path = str(tmp_path / "memory.db")
     store = SqliteStore(path)

@@ -1,4 +1,4 @@
-"""kill -9 at random moments and at every named write: no acknowledged turn lost, no thought twice.
+"""kill -9 at random moments and at every named write: no turn is lost, none is thought about twice.
 
 500 kills; THINKBACK_KILLS=5000 (`make faults`) makes more. One database is carried on through many kills.
 """
@@ -27,7 +27,7 @@ WORKERS = 2
 KILLS_A_DATABASE = 50
 
 WRITES = (
-    *("space.next_turn", "turns.insert", "queue.claim", "queue.release", "queue.bury", "queue.retry"),
+    *("space.next_turn", "turns.insert", "queue.claim", "queue.release", "queue.dead_letter", "queue.retry"),
     *("queue.done", "space.begin_change", "space.end_change", "actions.insert", "actions.set_undone"),
     *("touched.insert", "thoughts.write", "thoughts.set_period", "derived.insert", "entities.insert"),
     *("aliases.insert", "entries.write", "entries.advance", "entries.set_group", "hashings.write"),
@@ -45,7 +45,7 @@ class Tally:
 
 
 def failpoint(number: int, rng: random.Random) -> str:
-    """In turn: a random moment (by the parent), a named write, any statement."""
+    """Alternately a random moment (by the parent), a named write, and any statement."""
     if number % 5 in (0, 2):
         return "never"
     if number % 5 == 4:
@@ -53,12 +53,12 @@ def failpoint(number: int, rng: random.Random) -> str:
     name = WRITES[number // 5 * 2 % len(WRITES) if number % 5 == 1 else (number // 5 * 2 + 1) % len(WRITES)]
     if name == "entries.set_group" and rng.random() < 0.5:
         return f"within:{name}:{rng.randrange(1, 20)}"
-    rare = name in ("entities.insert", "aliases.insert", "queue.bury", "queue.retry")
+    rare = name in ("entities.insert", "aliases.insert", "queue.dead_letter", "queue.retry")
     return f"{rng.choice(('before', 'after'))}:{name}:{1 if rare else rng.randrange(1, 6)}"
 
 
 def run_and_kill(path: Path, seed: int, where: str, rng: random.Random) -> list[tuple[str, int, str]]:
-    """What the child acknowledged before it died."""
+    """The turns that the child acknowledged before it was killed."""
     command = [sys.executable, "-m", "tests.faults.crash_child", str(path), str(seed), where]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
@@ -68,7 +68,7 @@ def run_and_kill(path: Path, seed: int, where: str, rng: random.Random) -> list[
             child.send_signal(signal.SIGKILL)
         said = child.stdout.read()
     assert child.returncode == -signal.SIGKILL, f"{where} was never reached"
-    whole = said[: said.rfind(b"\n") + 1].splitlines()  # the last line may be cut
+    whole = said[: said.rfind(b"\n") + 1].splitlines()  # the last line may be incomplete
     return [tuple(json.loads(line)) for line in whole if line != b"open"]
 
 

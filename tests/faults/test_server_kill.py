@@ -1,6 +1,6 @@
-"""kill -9 of the whole server under load: what was acknowledged is there, once, and the database is sound.
+"""kill -9 of the whole server under load: acknowledged turns exist once, and the database is intact.
 
-THINKBACK_SERVER_KILLS is how often; 200 is the whole figure, and a few the default.
+THINKBACK_SERVER_KILLS is the number of kills; the full run is 200.
 """
 
 from __future__ import annotations
@@ -45,7 +45,11 @@ class Client:
         while not over.is_set():
             try:
                 self.tell(server)
-            except (OSError, http.client.HTTPException, ValueError):  # killed, at worst amid an answer
+            except (
+                OSError,
+                http.client.HTTPException,
+                ValueError,
+            ):  # killed, possibly in the middle of an answer
                 return
 
     def tell(self, server: ServerProcess) -> None:
@@ -57,7 +61,7 @@ class Client:
             )
             assert answer.json["choices"]
             turn = answer.headers.get("x-thinkback-turn", "")
-            if not turn:  # the answer did not wait for it (X-Thinkback-Memory says so): it is told again
+            if not turn:  # the answer did not wait for the turn (see X-Thinkback-Memory): send it again
                 return
         else:
             answer = server.remember(self.user, text, key=key)
@@ -67,7 +71,7 @@ class Client:
 
 
 @pytest.mark.timeout(max(300, KILLS * 60))
-def test_what_was_acknowledged_is_there_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_acknowledged_turns_exist_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THINKBACK_EMBEDDER", "hashing")
     monkeypatch.setenv("THINKBACK_HOME", str(tmp_path / "home"))
     chance = random.Random(SEED)
@@ -77,7 +81,7 @@ def test_what_was_acknowledged_is_there_once(tmp_path: Path, monkeypatch: pytest
         words = ("--log-level", "error", "--upstream", upstream.url)
         for _ in range(KILLS):
             _one_life(ServerProcess(folder, "--workers", "2", *words), clients, chance)
-        with ServerProcess(folder, *words) as server:  # what hung in the air is told again
+        with ServerProcess(folder, *words) as server:  # unacknowledged turns are sent again
             for client in clients:
                 client.tell(server)
             assert server.stop() == 0
@@ -87,7 +91,7 @@ def test_what_was_acknowledged_is_there_once(tmp_path: Path, monkeypatch: pytest
 
 
 def _one_life(server: ServerProcess, clients: list[Client], chance: random.Random) -> None:
-    """Killed once it has acknowledged some more turns, at any moment of the next one."""
+    """Kill it after it has acknowledged some more turns, at a random moment of the next one."""
     over, enough = threading.Event(), _acknowledged(clients) + chance.randint(1, 40)
     deadline = time.monotonic() + 60
     try:

@@ -1,6 +1,6 @@
-"""The proxy before an upstream that fails in every way: what came is passed on as it came, no turn is lost.
+"""The proxy in front of a failing upstream: answers are relayed unchanged, and no turn is lost.
 
-3 rounds; THINKBACK_FAULT_ROUNDS=50 (`make faults`) makes more.
+Three rounds by default; full run: THINKBACK_FAULT_ROUNDS=50.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.faulty_upstream import FAULTS, FaultyUpstream, SentAnswer
 from tests.raw_http import RawResponse, post
 
 from thinkback.server.processes.supervisor import DEFAULT_ENVIRONMENT
-from thinkback.server.proxy.answer_reader import MAX_ANSWER_CHARS
+from thinkback.server.proxy.answer_capture import MAX_ANSWER_CHARS
 from thinkback.storage.sqlite import SqliteStore
 from thinkback.types import Turn
 
@@ -27,15 +27,15 @@ pytestmark = pytest.mark.timeout(1800)
 
 ROUNDS = int(os.environ.get("THINKBACK_FAULT_ROUNDS", "3"))
 AT_ONCE = 16
-SILENCE_S = 12.0  # the upstream's longest, on a busy machine
+SILENCE_SECONDS = 12.0  # longest silence of the upstream
 GROWTH = 50 << 20
-UNANSWERED = ("empty", "refusal", "wrong-schema")  # a success by its status that says nothing
+UNANSWERED = ("empty", "refusal", "wrong-schema")  # status 200, but no text
 PASSED_ON = ("content-type", "x-request-id", "retry-after")
 
 
 @dataclass
 class Run:
-    """What was asked, sent and got, and what the server grew by."""
+    """Requests, sent and received answers, and the growth of the server."""
 
     upstream: FaultyUpstream
     got: dict[str, RawResponse] = field(default_factory=dict)
@@ -52,7 +52,7 @@ def text_of(number: str) -> str:
 
 
 async def asked(run: Run, url: str, rounds: range) -> None:
-    gate = asyncio.Semaphore(AT_ONCE)
+    middleware = asyncio.Semaphore(AT_ONCE)
 
     async def one(fault: str, mode: str, number: int) -> None:
         name = f"{fault}/{mode}/{number}"
@@ -62,7 +62,7 @@ async def asked(run: Run, url: str, rounds: range) -> None:
             "stream": mode == "stream",
             "metadata": {"id": name},
         }
-        async with gate:
+        async with middleware:
             run.got[name] = await post(f"{url}/chat/completions", body, {"X-Thinkback-User": fault})
 
     modes = ("plain", "stream")
@@ -81,18 +81,18 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     with FaultyUpstream() as upstream:
         run = Run(upstream)
         child = subprocess.Popen(
-            [*command, upstream.url, str(SILENCE_S)],
+            [*command, upstream.url, str(SILENCE_SECONDS)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env={**DEFAULT_ENVIRONMENT, **os.environ},  # as every process of the server has it
+            env={**DEFAULT_ENVIRONMENT, **os.environ},  # as in every process of the server
         )
         assert child.stdin is not None
         assert child.stdout is not None
         try:
             url = child.stdout.readline().strip()
-            asyncio.run(asked(run, url, range(1)))  # what is loaded once is no growth
+            asyncio.run(asked(run, url, range(1)))  # what is loaded once does not count as growth
             before = resident(child.pid)
             asyncio.run(asked(run, url, range(1, ROUNDS)))
             run.grown = resident(child.pid) - before
@@ -111,13 +111,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
         yield run
 
 
-def test_the_client_gets_what_the_upstream_sent(run: Run) -> None:
+def test_client_gets_what_upstream_sent(run: Run) -> None:
     assert len(run.got) == len(FAULTS) * 2 * ROUNDS
     for number, _, sent, got in run.each():
         if sent.status == 0:
-            continue  # it never answered
+            continue  # never answered
         assert got.status == sent.status, number
-        same = got.body == bytes(sent.body)  # said here: nobody wants to see how 10 MB differ
+        same = got.body == bytes(sent.body)  # a boolean, so that a failure does not print 10 MB
         assert same, number
         assert got.ended == sent.ended, number
         told = {name.lower(): value for name, value in sent.headers.items()}
@@ -126,7 +126,7 @@ def test_the_client_gets_what_the_upstream_sent(run: Run) -> None:
         }
 
 
-def test_no_answer_is_an_error_that_says_so(run: Run) -> None:
+def test_missing_answer_is_an_error(run: Run) -> None:
     silent = [(fault, got) for _, fault, sent, got in run.each() if sent.status == 0]
     assert len(silent) == 2 * ROUNDS
     for fault, got in silent:
@@ -145,12 +145,12 @@ def test_no_turn_is_lost(run: Run) -> None:
     assert len(run.turns) == len(run.got)
 
 
-def test_no_empty_answer_passes_for_a_success(run: Run) -> None:
+def test_empty_answer_is_not_reported_as_success(run: Run) -> None:
     for number, fault, _, got in run.each():
         memory = got.headers.get("x-thinkback-memory", "")
         if fault in UNANSWERED and "/plain/" in number:
             assert "kept=question" in memory, (number, memory)
 
 
-def test_the_server_does_not_grow(run: Run) -> None:
+def test_server_memory_does_not_grow(run: Run) -> None:
     assert run.grown < GROWTH

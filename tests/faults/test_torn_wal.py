@@ -1,4 +1,4 @@
-"""1,000 torn or garbage WAL tails: the store that opens is one that once was, whole and writable."""
+"""1,000 torn or corrupted WAL files: the store opens in an earlier committed state and is writable."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def zero_tail(wal: bytes, rng: random.Random) -> bytes:
 
 
 def old_frames_after(wal: bytes, rng: random.Random) -> bytes:
-    """Frames of an earlier generation that were not overwritten: a torn write in a reused WAL."""
+    """Old frames that were not overwritten: a torn write in a reused WAL."""
     start = 32 + 4120 * rng.randrange((len(wal) - 32) // 4120)
     return wal[:start] + wal[32 : rng.randrange(32, len(wal))]
 
@@ -58,7 +58,7 @@ DAMAGES: tuple[Damage, ...] = (cut, flip, garbage_tail, garbage_after, zero_tail
 
 
 def state(store: Store) -> str:
-    """All of a store that a reader can see."""
+    """Everything a reader can see in a store."""
     return repr(
         [
             (
@@ -79,7 +79,7 @@ def state(store: Store) -> str:
 
 @dataclass
 class Lived:
-    """Files of a store in the middle of its life (before and after a checkpoint), and all it has been."""
+    """Files of a store before and after a checkpoint, and all its committed states."""
 
     files: list[tuple[bytes, bytes]]
     states: set[str]
@@ -111,7 +111,7 @@ def lived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lived:
 
 
 @pytest.mark.slow
-def test_a_torn_wal_opens_as_a_state_that_once_was(
+def test_torn_wal_opens_in_an_earlier_committed_state(
     lived: Lived, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rng, found, damages = random.Random(11), Counter[str](), Counter[str]()

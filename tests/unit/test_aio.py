@@ -1,4 +1,4 @@
-"""AsyncMemory: the same methods, awaited, and nothing blocks the loop."""
+"""`AsyncMemory` has the methods of `Memory` and does not block the event loop."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from thinkback.aio import AsyncMemory
-from thinkback.errors import InvalidInput
+from thinkback.aio import AsyncMemory, _PendingMemory
+from thinkback.errors import InvalidInput, ThinkbackError
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
 
@@ -20,7 +20,7 @@ def public(kind: type) -> set[str]:
     return {name for name, value in inspect.getmembers(kind, callable) if not name.startswith("_")}
 
 
-def test_it_has_every_method_of_memory() -> None:
+def test_async_memory_has_every_method_of_memory() -> None:
     assert public(AsyncMemory) == public(Memory)
 
 
@@ -28,11 +28,50 @@ def run(story: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(story, 60))
 
 
-def open_async(path: Path | str = ":memory:", **options: Any) -> Coroutine[Any, Any, AsyncMemory]:
+def open_async(path: Path | str = ":memory:", **options: Any) -> _PendingMemory[AsyncMemory]:
     return AsyncMemory.open(path, **{"embedder": "hashing", "background": False, **options})
 
 
-def test_a_story_from_beginning_to_end(tmp_path: Path) -> None:
+def test_open_can_be_awaited_or_used_as_a_context_manager(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with open_async(tmp_path / "a.db") as memory:
+            await memory.remember("I live in Lyon.")
+        with pytest.raises(ThinkbackError):
+            await memory.turns()
+        memory = await open_async(tmp_path / "a.db")
+        assert [turn.query for turn in await memory.turns()] == ["I live in Lyon."]
+        await memory.close()
+        async with await open_async(tmp_path / "a.db", user="ann") as memory:
+            assert await memory.turns() == []
+
+    run(story())
+
+
+def test_open_passes_its_errors_on() -> None:
+    async def story() -> None:
+        with pytest.raises(InvalidInput, match="no preset"):
+            await open_async(preset="best")
+        with pytest.raises(InvalidInput, match="no preset"):
+            async with open_async(preset="best"):
+                pass
+
+    run(story())
+
+
+class Notes(AsyncMemory):
+    """A subclass."""
+
+
+def test_open_returns_the_subclass() -> None:
+    async def story() -> None:
+        async with Notes.open(":memory:", embedder="hashing", background=False) as notes:
+            assert type(notes) is Notes
+            assert type(notes.for_user("ann")) is Notes
+
+    run(story())
+
+
+def test_all_methods_in_one_story(tmp_path: Path) -> None:
     async def story() -> None:
         async with await open_async(tmp_path / "a.db") as memory:
             turn = await memory.remember("I live in Lyon.", session="s", key="k")
@@ -62,7 +101,7 @@ def test_a_story_from_beginning_to_end(tmp_path: Path) -> None:
     run(story())
 
 
-def test_errors_come_through() -> None:
+def test_errors_are_raised_to_the_caller() -> None:
     async def story() -> None:
         async with await open_async() as memory:
             with pytest.raises(InvalidInput):
@@ -71,7 +110,7 @@ def test_errors_come_through() -> None:
     run(story())
 
 
-def test_many_at_once() -> None:
+def test_concurrent_calls() -> None:
     async def story() -> None:
         async with await open_async() as memory:
             await asyncio.gather(*(memory.remember(f"I own boat {number}.") for number in range(20)))
@@ -81,7 +120,7 @@ def test_many_at_once() -> None:
     run(story())
 
 
-def test_an_answer_streams() -> None:
+def test_chat_stream_yields_pieces() -> None:
     async def story() -> None:
         llm = ScriptedLLM(["one two three"], extracts=False)
         async with await open_async(llm=llm) as memory:
@@ -92,7 +131,7 @@ def test_an_answer_streams() -> None:
     run(story())
 
 
-def test_a_stream_left_early_is_kept() -> None:
+def test_abandoned_stream_is_remembered() -> None:
     async def story() -> None:
         llm = ScriptedLLM(["one two three"], extracts=False)
         async with await open_async(llm=llm) as memory:
@@ -104,7 +143,7 @@ def test_a_stream_left_early_is_kept() -> None:
     run(story())
 
 
-def test_a_stream_cancelled_while_the_model_is_thinking_is_kept() -> None:
+def test_cancelled_stream_is_remembered() -> None:
     async def story() -> None:
         import threading
 

@@ -1,4 +1,4 @@
-"""The arrows of the house: who may import whom, function-local and type-only imports too."""
+"""Which package may import which. Function-local and type-only imports count too."""
 
 from __future__ import annotations
 
@@ -18,23 +18,21 @@ VALUES = {"errors", "types", "times", "usage"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "types": set(),
-    "usage": set(),
+    "usage": {"types"},
     "times": {"errors"},
     "presets": {"errors"},
     "prompts": {"errors"},
     "protocols": {"types"},
-    "codec": {"errors", "times", "types"},
-    "refs": {"errors", "types"},
+    "schemas": {"errors", "times", "types"},
     "language": {"errors", "types"},
     "index": {"errors", "types"},
     "history": {"types"},
-    "validation": {"errors", "language"},
+    "validation": {"errors", "language", "types"},
     "api_keys": {"errors", "types", "validation"},
     "mem0": {"errors", "validation"},
-    "transfer": {"codec", "errors", "protocols", "types"},
+    "transfer": {"errors", "protocols", "schemas", "types"},
     "audit": {"language", "protocols", "types"},
-    "json_output": {"audit", "codec", "types"},
-    "storage": VALUES | {"codec", "language", "protocols"},
+    "storage": VALUES | {"language", "protocols", "schemas"},
     "llms": VALUES | {"language", "protocols"},
     "embedders": VALUES | {"language", "llms", "protocols"},
     "indexing": VALUES | {"index", "language", "presets", "protocols"},
@@ -45,9 +43,10 @@ ALLOWED: dict[str, set[str]] = {
 CORE = set(ALLOWED) - {"storage", "llms", "embedders"}
 ALLOWED |= {
     "queries": set(CORE),
-    "components": CORE | {"llms"},
-    "memory": CORE | {"components", "embedders", "llms", "queries", "storage"},
-    "aio": {"memory"},
+    "memory_config": {"index", "presets", "protocols", "think", "times"},
+    "components": CORE | {"embedders", "llms", "memory_config"},
+    "memory": CORE | {"components", "llms", "embedders", "memory_config", "queries", "storage"},
+    "aio": {"memory", "memory_config"},
     "config": CORE | {"embedders", "llms", "memory", "storage"},
 }
 ALLOWED |= {
@@ -62,13 +61,13 @@ def modules() -> list[Path]:
     return sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT or path.stem[:2] != "__")
 
 
-def room_of(path: Path) -> str:
+def package_of(path: Path) -> str:
     first = path.relative_to(ROOT).parts[0]
     return first.removesuffix(".py")
 
 
 def imported(path: Path) -> Iterator[str]:
-    """The rooms of thinkback that a file imports, anywhere in it."""
+    """The packages of thinkback that a file imports, anywhere in it."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -86,39 +85,43 @@ def imported(path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_file_imports_only_what_its_room_may(path: Path) -> None:
-    room = room_of(path)
-    assert room in ALLOWED, f"{path.name}: a new room needs a line in ALLOWED, and in docs/architecture.md"
+def test_module_imports_only_allowed_packages(path: Path) -> None:
+    package = package_of(path)
+    assert package in ALLOWED, (
+        f"{path.name}: a new package needs a line in ALLOWED, and in docs/architecture.md"
+    )
     public = {"Memory", "AsyncMemory"}  # what `from thinkback import ...` gives an application
     used = {name for name in imported(path) if name not in public}
-    assert used <= ALLOWED[room] | {room}
+    assert used <= ALLOWED[package] | {package}
 
 
-def test_thinking_and_recalling_never_meet() -> None:
+def test_think_and_recall_do_not_import_each_other() -> None:
     assert "recall" not in ALLOWED["think"]
     assert "think" not in ALLOWED["recall"]
 
 
-def test_working_memory_meets_neither_of_them() -> None:
+def test_session_is_not_imported_by_think_and_recall() -> None:
     assert "session" not in ALLOWED["think"] | ALLOWED["recall"]
     assert "think" not in ALLOWED["session"]
 
 
-def test_the_arrows_make_no_circle() -> None:
+def test_allowed_imports_have_no_cycle() -> None:
     seen: dict[str, bool] = {}
 
-    def visit(room: str, above: tuple[str, ...]) -> None:
-        assert room not in above, f"circle: {' -> '.join((*above, room))}"
-        if room not in seen:
-            for other in sorted(ALLOWED[room] - {room} - (APPLICATIONS if room in APPLICATIONS else set())):
-                visit(other, (*above, room))
-            seen[room] = True
+    def visit(package: str, above: tuple[str, ...]) -> None:
+        assert package not in above, f"circle: {' -> '.join((*above, package))}"
+        if package not in seen:
+            for other in sorted(
+                ALLOWED[package] - {package} - (APPLICATIONS if package in APPLICATIONS else set())
+            ):
+                visit(other, (*above, package))
+            seen[package] = True
 
-    for room in ALLOWED:
-        visit(room, ())
+    for package in ALLOWED:
+        visit(package, ())
 
 
-def test_only_models_touch_a_model_library() -> None:
+def test_only_adapters_import_model_libraries() -> None:
     heavy = {"onnxruntime", "tokenizers", "openai", "xllamacpp", "wordllama", "torch", "transformers"}
     for path in modules():
         names = {
@@ -131,5 +134,5 @@ def test_only_models_touch_a_model_library() -> None:
             for node in ast.walk(ast.parse(path.read_text("utf-8")))
             if isinstance(node, ast.ImportFrom)
         }
-        if room_of(path) not in ("llms", "embedders"):
+        if package_of(path) not in ("llms", "embedders"):
             assert not names & heavy, f"{path.name} imports {names & heavy}"

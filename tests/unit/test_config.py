@@ -1,4 +1,4 @@
-"""Where a setting comes from: flag, environment, file, default, in this order."""
+"""Settings from flag, environment, file and default, in this order."""
 
 from __future__ import annotations
 
@@ -53,18 +53,18 @@ def test_precedence_and_origins(name: str, tmp_path: Path, monkeypatch: pytest.M
     )
 
 
-def test_an_empty_variable_is_not_set_but_an_empty_flag_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_variable_is_ignored_but_empty_flag_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THINKBACK_USER", "")
     assert load_settings().origin("user") == "default"
     assert load_settings(user="").user == ""
 
 
-def test_a_tilde_is_the_home_folder(tmp_path: Path) -> None:
+def test_tilde_is_expanded(tmp_path: Path) -> None:
     assert load_settings(db="~/x.db").db == str(tmp_path / "x.db")
     assert load_settings(db="sqlite:///~x.db").db == "sqlite:///~x.db"
 
 
-def test_the_home_follows_the_platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_folder_depends_on_the_platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("THINKBACK_HOME")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
     assert load_settings().db == str(tmp_path / "share" / "thinkback" / "memory.db")
@@ -72,7 +72,7 @@ def test_the_home_follows_the_platform(tmp_path: Path, monkeypatch: pytest.Monke
     assert configured.config_path() == tmp_path / ".config" / "thinkback" / "config.toml"
 
 
-def test_a_file_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_config_file_by_environment_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "mine.toml"
     monkeypatch.setenv("THINKBACK_CONFIG", str(path))
     with pytest.raises(InvalidInput, match="THINKBACK_CONFIG"):
@@ -83,16 +83,16 @@ def test_a_file_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("nonsense", "not valid TOML"), ('databse = "x"', "databse"), ("user = 3", "in quotes")],
+    [("nonsense", "not valid TOML"), ('databse = "x"', "databse"), ("user = 3", "a quoted string")],
 )
-def test_a_file_that_is_wrong_says_what(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_config_file_is_reported(tmp_path: Path, text: str, message: str) -> None:
     path = write(tmp_path, text)
     with pytest.raises(InvalidInput, match=message) as error:
         load_settings()
     assert str(path) in str(error.value)
 
 
-def test_a_switch_is_true_or_false(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_boolean_setting_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings().integrate == "false"
     path = write(tmp_path, "integrate = true")
     assert (load_settings().integrate, load_settings().origin("integrate")) == ("true", f"file {path}")
@@ -100,11 +100,11 @@ def test_a_switch_is_true_or_false(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(InvalidInput, match=r"integrate = 'maybe' \(env THINKBACK_INTEGRATE\)"):
         open_memory(load_settings(embedder="hashing", llm="none"))
     write(tmp_path, "user = true")
-    with pytest.raises(InvalidInput, match="in quotes"):
+    with pytest.raises(InvalidInput, match="a quoted string"):
         load_settings()
 
 
-def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+def test_unreadable_config_file_is_reported(tmp_path: Path) -> None:
     write(tmp_path, "").unlink()
     configured.config_path().mkdir()
     with pytest.raises(InvalidInput, match="cannot be read"):
@@ -115,12 +115,12 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         load_settings()
 
 
-def test_a_flag_that_does_not_exist() -> None:
+def test_unknown_flag_is_rejected() -> None:
     with pytest.raises(InvalidInput, match="colour"):
         load_settings(colour="red")
 
 
-def test_the_language_model(tmp_path: Path) -> None:
+def test_llm_setting(tmp_path: Path) -> None:
     assert configured.llm_spec(load_settings()) is None
     assert configured.llm_spec(load_settings(llm="none")) is None
     assert configured.create_llm(load_settings(llm="none")) is None
@@ -129,7 +129,7 @@ def test_the_language_model(tmp_path: Path) -> None:
         configured.create_llm(load_settings(llm="local:smollm2"))
 
 
-def test_auto_is_the_local_model_once_it_is_pulled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_llm_is_the_installed_local_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from thinkback.llms.catalogue import SMOLLM2
 
     file = tmp_path / "data" / "models" / SMOLLM2.file
@@ -142,7 +142,7 @@ def test_auto_is_the_local_model_once_it_is_pulled(tmp_path: Path, monkeypatch: 
     assert configured.llm_spec(load_settings()) is None
 
 
-def test_open_memory_is_what_is_configured(tmp_path: Path) -> None:
+def test_open_memory_uses_the_settings(tmp_path: Path) -> None:
     with open_memory(load_settings(embedder="hashing", user="ann", llm="none"), background=False) as memory:
         assert memory.user == "ann"
         assert memory.llm is None
@@ -152,7 +152,7 @@ def test_open_memory_is_what_is_configured(tmp_path: Path) -> None:
     assert (tmp_path / "data" / "memory.db").is_file()
 
 
-def test_overrides_win_and_load_nothing() -> None:
+def test_open_memory_overrides_replace_settings() -> None:
     from thinkback.embedders.hashing import HashingEmbedder
 
     settings = Settings(db=":memory:", llm="local:not-here", embedder="not-here")
@@ -160,7 +160,7 @@ def test_overrides_win_and_load_nothing() -> None:
         assert memory.user == "bob"
 
 
-def test_only_the_default_folder_is_made(tmp_path: Path) -> None:
+def test_only_the_default_folder_is_created(tmp_path: Path) -> None:
     from thinkback.errors import StoreUnavailable
 
     with pytest.raises(StoreUnavailable):
@@ -181,15 +181,13 @@ def test_reembed_converts_the_database() -> None:
         assert memory.recall("Where do I live in Paris?").items
 
 
-def test_who_thinks() -> None:
+def test_think_setting() -> None:
     assert configured.create_generator(load_settings(llm="none")).name == "rules"
     with pytest.raises(InvalidInput):
         configured.create_generator(load_settings(think="nonsense"))
 
 
-def test_a_key_comes_from_the_environment_the_working_folder_the_configuration(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_api_key_lookup_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
@@ -218,9 +216,7 @@ def test_a_key_comes_from_the_environment_the_working_folder_the_configuration(
     assert "sk-env" not in repr(found)
 
 
-def test_an_empty_file_is_no_value_and_a_folder_of_that_name_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_empty_files_and_folders_are_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / configured.API_KEY_NAME).write_text(" \n", "utf-8")
     (tmp_path / "INSTRUCTION_SUMMARY").mkdir()
@@ -229,7 +225,7 @@ def test_an_empty_file_is_no_value_and_a_folder_of_that_name_no_file(
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe secret", b"secret" * 20_000])
-def test_a_file_that_cannot_be_used_is_named_and_not_quoted(
+def test_unusable_instruction_file_is_named_but_not_quoted(
     content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -246,7 +242,7 @@ def test_instructions_reach_the_model(tmp_path: Path, monkeypatch: pytest.Monkey
         assert "Speak like a sailor." in memory.context("Hello").part("instructions")
 
 
-def test_who_summarises() -> None:
+def test_summary_llm_setting() -> None:
     from thinkback.llms.scripted import ScriptedLLM
 
     able, small = ScriptedLLM([]), ScriptedLLM([], extracts=False)

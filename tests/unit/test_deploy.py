@@ -1,4 +1,4 @@
-"""What deploys the server: its Dockerfile and its systemd unit, linted by the tools for it where they are."""
+"""Dockerfile and systemd unit, checked by their linters if these are installed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import pytest
 DEPLOY = Path(__file__).parents[2] / "deploy"
 DOCKERFILE = DEPLOY / "Dockerfile"
 UNIT = DEPLOY / "thinkback.service"
-EXPOSED = 2.0  # of 10: what systemd-analyze calls OK
+EXPOSED = 2.0  # of 10; systemd-analyze calls this OK
 
 
 def tool(name: str) -> str | None:
-    """A program beside this Python, or on the path."""
+    """A program next to this Python, or on the path."""
     beside = Path(sys.executable).with_name(name)
     return str(beside) if beside.exists() else shutil.which(name)
 
@@ -44,7 +44,7 @@ def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
     assert (done.stdout, done.returncode) == ("", 0)
 
 
-def test_the_image_is_slim_and_runs_as_nobody_in_particular() -> None:
+def test_image_is_slim_and_not_root() -> None:
     found = instructions()
     images = [rest.split()[0] for word, rest in found if word == "FROM"]
     assert all(re.fullmatch(r"python:3\.\d+-slim", image) for image in images)
@@ -58,7 +58,7 @@ def test_the_image_is_slim_and_runs_as_nobody_in_particular() -> None:
     assert words.index("USER") < words.index("ENTRYPOINT")
 
 
-def test_the_image_is_given_the_source_alone_and_no_secret() -> None:
+def test_image_contains_only_the_source() -> None:
     copied = [rest for word, rest in instructions() if word in ("COPY", "ADD")]
     assert copied == [
         "pyproject.toml README.md LICENSE ./",
@@ -70,7 +70,7 @@ def test_the_image_is_given_the_source_alone_and_no_secret() -> None:
             assert not re.search(r"key|token|secret|password", rest, re.IGNORECASE)
 
 
-def test_the_image_and_the_unit_run_commands_that_there_are() -> None:
+def test_image_and_unit_run_existing_commands() -> None:
     from thinkback.cli.serve import serve
 
     assert serve.__name__ == "serve"
@@ -79,7 +79,7 @@ def test_the_image_and_the_unit_run_commands_that_there_are() -> None:
     assert unit()["Service"]["ExecStart"].split()[-2:] == ["/opt/thinkback/bin/thinkback", "serve"]
 
 
-def test_the_unit_is_hardened() -> None:
+def test_systemd_unit_is_hardened() -> None:
     service = unit()["Service"]
     for name in (
         "NoNewPrivileges",
@@ -100,8 +100,8 @@ def test_the_unit_is_hardened() -> None:
 
 
 def test_the_unit_waits_longer_than_the_server_gives_its_processes() -> None:
-    from thinkback.server.options import Options
     from thinkback.server.processes.supervisor import KILL_MARGIN_SECONDS
+    from thinkback.server.services import Options
 
     service = unit()["Service"]
     assert float(service["TimeoutStopSec"]) > Options().grace_seconds + KILL_MARGIN_SECONDS
@@ -109,7 +109,7 @@ def test_the_unit_waits_longer_than_the_server_gives_its_processes() -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not here")
-def test_systemd_finds_nothing_in_the_unit(tmp_path: Path) -> None:
+def test_systemd_analyze_accepts_the_unit(tmp_path: Path) -> None:
     here = tmp_path / UNIT.name
     here.write_text(UNIT.read_text("utf-8").replace("/opt/thinkback/bin/thinkback", sys.executable), "utf-8")
     done = subprocess.run(

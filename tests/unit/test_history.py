@@ -1,4 +1,4 @@
-"""The space on both axes of time."""
+"""Queries by valid time and by recorded time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from thinkback.memory import Memory
 
 
 def moved(memory: Memory, clock: FakeClock) -> None:
-    """Told in May that he lives in Paris; in July, that he lives in Lyon since June."""
+    """Said in May: lives in Paris. Said in July: lives in Lyon since June."""
     for month, words in ((5, "I live in Paris."), (7, "I moved to Lyon on June 3rd, 2024.")):
         clock.now = datetime(2024, month, 10, tzinfo=UTC)
         memory.remember(words)
@@ -26,7 +26,7 @@ def day(month: int, day: int) -> datetime:
     return datetime(2024, month, day, tzinfo=UTC)
 
 
-def test_what_held_and_what_was_known_are_two_questions(memory: Memory, clock: FakeClock) -> None:
+def test_as_of_and_known_at_are_independent(memory: Memory, clock: FakeClock) -> None:
     moved(memory, clock)
 
     def places(**when: Any) -> list[str]:
@@ -50,7 +50,7 @@ def test_what_held_and_what_was_known_are_two_questions(memory: Memory, clock: F
     assert len(memory.recall("Where do I live?", known_at=day(5, 1))) == 0
 
 
-def test_undone_actions_count_until_they_were_undone(memory: Memory, clock: FakeClock) -> None:
+def test_known_at_includes_actions_undone_later(memory: Memory, clock: FakeClock) -> None:
     moved(memory, clock)
     memory.undo(memory.journal()[-1])
     clock.now = day(10, 1)
@@ -59,7 +59,7 @@ def test_undone_actions_count_until_they_were_undone(memory: Memory, clock: Fake
     assert [t.object for t in memory.thoughts(relation="lives in", known_at=day(8, 1))] == ["Lyon"]
 
 
-def test_the_history_of_a_subject_tells_every_value_and_why(memory: Memory, clock: FakeClock) -> None:
+def test_history_lists_all_values_with_reasons(memory: Memory, clock: FakeClock) -> None:
     moved(memory, clock)
     paris, lyon = memory.history("me", "lives in")
     assert (paris.thought.object, lyon.thought.object) == ("Paris", "Lyon")

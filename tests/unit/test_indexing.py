@@ -1,4 +1,4 @@
-"""Derived work: groups follow the space as it grows, embedders are exchanged, and all can be broken off."""
+"""Indexing, regrouping of growing spaces, and re-embedding, also when interrupted."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from thinkback.types import IndexEntry, Source, ThoughtDraft, Turn, VersionStamp
 if TYPE_CHECKING:
     from thinkback.types import Vector
 
-SIZE = 260  # more than twice 2 x 50, so that the first R is outgrown
+SIZE = 260  # more than twice 2 x 50, so that the first hashing is too small
 
 
 @dataclass
 class Verbatim:
-    """Each turn is its own thought, in other words, so that turn and thought hash differently."""
+    """Makes one reworded thought of each turn, so that turn and thought hash differently."""
 
     name: str = "verbatim"
 
@@ -71,7 +71,7 @@ def entries(memory: Memory) -> dict[tuple[str, int], IndexEntry]:
     return {(entry.kind, entry.id): entry for entry in delta.entries}
 
 
-def test_an_outgrown_space_gets_more_groups_learned_from_it(open_memory: OpenMemory) -> None:
+def test_large_space_is_regrouped_with_learned_hashing(open_memory: OpenMemory) -> None:
     memory = grown(open_memory)
     hashing = memory.store.hashing("default")
     assert hashing is not None
@@ -89,7 +89,7 @@ def test_an_outgrown_space_gets_more_groups_learned_from_it(open_memory: OpenMem
     assert len(memory.thoughts(group=some)) == sizes[some]
 
 
-def test_by_setting_a_thoughts_own_words_decide_its_group(open_memory: OpenMemory) -> None:
+def test_group_by_thought(open_memory: OpenMemory) -> None:
     memory = grown(open_memory, replace(HYBRID, group_by="thought"))
     hashing = memory.store.hashing("default")
     assert hashing is not None
@@ -99,7 +99,7 @@ def test_by_setting_a_thoughts_own_words_decide_its_group(open_memory: OpenMemor
     assert any(found["turn", n].group != found["thought", n].group for n in range(1, SIZE + 1))
 
 
-def test_recall_stays_right_when_groups_are_probed(open_memory: OpenMemory) -> None:
+def test_recall_with_probed_groups(open_memory: OpenMemory) -> None:
     probed = grown(open_memory, replace(HYBRID, scan_below=50))
     hashing = probed.store.hashing("default")
     assert hashing is not None
@@ -124,7 +124,7 @@ def test_new_memories_join_the_learned_groups(open_memory: OpenMemory) -> None:
     assert memory.recall("quinces", k=1)[0].ref.id == SIZE + 1
 
 
-def test_erasing_drops_the_learned_groups_and_makes_them_anew(open_memory: OpenMemory) -> None:
+def test_erasing_recreates_learned_groups(open_memory: OpenMemory) -> None:
     memory = grown(open_memory)
     before = memory.store.hashing("default")
     memory.erase(turn=1)
@@ -138,7 +138,7 @@ def test_erasing_drops_the_learned_groups_and_makes_them_anew(open_memory: OpenM
         assert entry.group == lsh.assign_groups(after, found["turn", entry.id].vector[None, :])[0]
 
 
-def test_what_fits_its_groups_is_left_alone(open_memory: OpenMemory) -> None:
+def test_space_that_fits_its_groups_is_not_regrouped(open_memory: OpenMemory) -> None:
     memory = grown(open_memory)
     upkeep = Indexer(memory.store, memory.embedder, HYBRID)
     stamp = memory.store.stamp("default")
@@ -149,7 +149,7 @@ def test_what_fits_its_groups_is_left_alone(open_memory: OpenMemory) -> None:
 
 
 class Interfering:
-    """The real store, but others regroup just before a step is written, once a kind of step."""
+    """The real store, but another writer regroups once before each kind of write."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -168,9 +168,9 @@ class Interfering:
         return write
 
 
-def test_a_regrouping_between_two_steps_is_noticed(clock: FakeClock) -> None:
+def test_concurrent_regrouping_is_detected(clock: FakeClock) -> None:
     store = Interfering(connect(":memory:"))
-    with Memory(cast("Store", store), HashingEmbedder(), background=False, clock=clock) as memory:
+    with Memory(cast("Store", store), embedder=HashingEmbedder(), background=False, clock=clock) as memory:
         memory.remember("I live in Lyon.")
         assert memory.post_think().turns == 1
         assert store.interfered == ["index", "apply"]
@@ -197,10 +197,7 @@ def test_importing_a_large_export_shows_progress_and_groups_at_the_end(
     assert hashing.learned
 
 
-# --- the same turns and the same clock give the same bytes ------------------------------------------
-
-
-def test_everything_is_deterministic(open_memory: OpenMemory, tmp_path: Path) -> None:
+def test_indexing_is_deterministic(open_memory: OpenMemory, tmp_path: Path) -> None:
     told = [
         *story(130),
         "I live in Lyon.",
@@ -231,11 +228,8 @@ def test_everything_is_deterministic(open_memory: OpenMemory, tmp_path: Path) ->
         assert entry.terms.tobytes() == other.terms.tobytes()
 
 
-# --- exchanging the embedder ------------------------------------------------------------------------
-
-
 class Fragile(HashingEmbedder):
-    """Another vector space, that fails after so many texts."""
+    """Another vector space; fails after a number of texts."""
 
     def __init__(self, lasts: int = 1 << 30) -> None:
         super().__init__(64)
@@ -249,7 +243,7 @@ class Fragile(HashingEmbedder):
         return super().embed(texts)
 
 
-def test_a_conversion_broken_off_goes_on_where_it_was(open_memory: OpenMemory, tmp_path: Path) -> None:
+def test_interrupted_reembedding_is_resumed(open_memory: OpenMemory, tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with open_memory() as memory:
         for text in story(150):
@@ -258,7 +252,7 @@ def test_a_conversion_broken_off_goes_on_where_it_was(open_memory: OpenMemory, t
     with pytest.raises(KeyboardInterrupt):
         Memory.reembed(path, Fragile(lasts=100))
     for embedder in ("hashing", Fragile()):
-        with pytest.raises(EmbedderMismatch, match="on its way to the embedder 'hashing-64'"):
+        with pytest.raises(EmbedderMismatch, match="being converted to the embedder 'hashing-64'"):
             open_memory(embedder=embedder)
     done: list[tuple[int, int]] = []
     finishing = Fragile()
@@ -273,7 +267,7 @@ def test_a_conversion_broken_off_goes_on_where_it_was(open_memory: OpenMemory, t
     assert hashing.matrix.shape[0] == 64
 
 
-def test_a_conversion_can_be_turned_back(open_memory: OpenMemory, tmp_path: Path) -> None:
+def test_reembedding_can_be_reverted(open_memory: OpenMemory, tmp_path: Path) -> None:
     with open_memory() as memory:
         for text in story(100):
             memory.remember(text)
@@ -284,7 +278,7 @@ def test_a_conversion_can_be_turned_back(open_memory: OpenMemory, tmp_path: Path
     assert open_memory().recall(story(100)[5] + " again", k=1)[0].ref.id == 6
 
 
-def test_a_user_erased_between_two_steps_is_nothing_to_index(open_memory: OpenMemory) -> None:
+def test_user_erased_during_indexing(open_memory: OpenMemory) -> None:
     class Erasing(HashingEmbedder):
         def embed(self, texts: Sequence[str]) -> Vector:
             if "I live in Lyon." in texts:
@@ -299,7 +293,7 @@ def test_a_user_erased_between_two_steps_is_nothing_to_index(open_memory: OpenMe
 
 
 class Listening(HashingEmbedder):
-    """Keeps what it was given."""
+    """Records the texts it was given."""
 
     def __init__(self, dim: int = 64) -> None:
         super().__init__(dim)
@@ -310,7 +304,7 @@ class Listening(HashingEmbedder):
         return super().embed(texts)
 
 
-def test_nothing_quarantined_is_embedded_or_indexed(open_memory: OpenMemory, tmp_path: Path) -> None:
+def test_quarantined_text_is_not_indexed(open_memory: OpenMemory, tmp_path: Path) -> None:
     embedder = Listening()
     with open_memory(embedder=embedder, think=Verbatim()) as memory:
         memory.remember("My parrot Rex likes nuts. The wifi password is Tr0ub4dor.", "Tr0ub4dor it is.")

@@ -1,4 +1,4 @@
-"""mem0's exports: every form is read, everything goes where it belongs, and what is wrong is named."""
+"""Import of mem0 exports."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read(value: Any, **options: Any) -> dict[str, list[dict[str, Any]]]:
         json.dumps([LYON, TEA], indent=2),
     ],
 )
-def test_every_form_of_an_export_is_read(export: Any) -> None:
+def test_all_export_formats_are_parsed(export: Any) -> None:
     found = read(export)
     assert {user: [line["query"] for line in lines] for user, lines in found.items()} == {
         "ann": ["I live in Lyon."],
@@ -41,16 +41,16 @@ def test_every_form_of_an_export_is_read(export: Any) -> None:
     }
 
 
-def test_one_object_is_an_export_of_one_memory() -> None:
+def test_single_object_is_an_export() -> None:
     assert list(read(LYON)) == ["ann"]
 
 
-def test_a_memory_is_said_when_it_was_made_or_changed() -> None:
+def test_turn_time_is_creation_or_update_time() -> None:
     (made,) = read([LYON])["ann"]
     assert (made["at"], made["key"]) == ("2024-07-26T17:00:00+00:00", "mem0:a1")
     (changed,) = read([{**LYON, "updated_at": "2024-08-01T00:00:00"}])["ann"]
     assert changed["at"] == "2024-08-01T00:00:00+00:00"
-    assert changed["key"] != made["key"]  # else what it was, imported before, would stand against it
+    assert changed["key"] != made["key"]  # otherwise it would conflict with the version imported before
     assert "at" not in read([TEA])["bob"][0]
 
 
@@ -70,38 +70,38 @@ def test_identifiers_become_users_and_sessions() -> None:
         assert (user, line["session"]) == expected
 
 
-def test_a_user_can_take_those_of_nobody_or_all() -> None:
+def test_default_user_and_all_to_user() -> None:
     items = [LYON, {"id": 2, "memory": "x"}]
     assert set(read(items, user="eve")) == {"ann", "eve"}
-    assert set(read(items, user="eve", only=True)) == {"eve"}
+    assert set(read(items, user="eve", all_to_user=True)) == {"eve"}
 
 
 @pytest.mark.parametrize(
     ("export", "named"),
     [
-        ([LYON, {"id": 2}], "memory 2: it has no words"),
-        (f"{json.dumps(LYON)}\n{{", "line 2: no JSON"),
-        (f'{json.dumps(LYON)}\n"text"', "line 2: a memory is a JSON object"),
-        ("[\n{]", "line 2: no JSON"),
-        ("", "line 1: no JSON"),
-        ('"text"', "no export of mem0"),
-        ({"rows": []}, "no export of mem0"),
-        ([{"memory": "x"}], "memory 1: it has no id"),
+        ([LYON, {"id": 2}], "memory 2: the memory has no text"),
+        (f"{json.dumps(LYON)}\n{{", "line 2: invalid JSON"),
+        (f'{json.dumps(LYON)}\n"text"', "line 2: a memory must be a JSON object"),
+        ("[\n{]", "line 2: invalid JSON"),
+        ("", "line 1: invalid JSON"),
+        ('"text"', "not a mem0 export"),
+        ({"rows": []}, "not a mem0 export"),
+        ([{"memory": "x"}], "memory 1: the memory has no id"),
         ([{"id": 1, "memory": 5}], "memory must be text"),
-        ([{**LYON, "created_at": "yesterday"}], "created_at 'yesterday' is no time"),
-        ([{**LYON, "user_id": ["ann"]}], "user_id is a name"),
+        ([{**LYON, "created_at": "yesterday"}], "created_at 'yesterday' is not an ISO 8601 time"),
+        ([{**LYON, "user_id": ["ann"]}], "user_id must be a name"),
         ([{**LYON, "user_id": "a\nb"}], "user="),
-        ([{**LYON, "user_id": "agent:x"}], "begins with agent:"),
-        ([LYON, {**LYON, "memory": "I live in Rome."}], "comes twice"),
+        ([{**LYON, "user_id": "agent:x"}], "must not start with agent:"),
+        ([LYON, {**LYON, "memory": "I live in Rome."}], "used twice"),
         ("[" * 100_000, "nested"),
     ],
 )
-def test_what_is_wrong_is_named(export: Any, named: str) -> None:
+def test_invalid_export_is_reported(export: Any, named: str) -> None:
     with pytest.raises(InvalidInput, match=named):
         read(export)
 
 
-def test_to_import_again_changes_nothing(memory: Memory) -> None:
+def test_importing_twice_changes_nothing(memory: Memory) -> None:
     for _ in range(2):
         for user, lines in mem0.lines_by_user(json.dumps([LYON, TEA])).items():
             memory.for_user(user).import_(lines)
@@ -113,7 +113,7 @@ PLAIN = st.none() | st.booleans() | st.integers() | st.text()
 
 
 @given(st.recursive(PLAIN, lambda inner: st.lists(inner) | st.dictionaries(NAMES, inner)))
-def test_any_json_is_read_or_refused(value: Any) -> None:
+def test_arbitrary_json_is_parsed_or_rejected(value: Any) -> None:
     try:
         for lines in mem0.lines_by_user(json.dumps(value)).values():
             assert all(json.loads(line)["query"].strip() for line in lines)

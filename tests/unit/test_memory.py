@@ -1,4 +1,4 @@
-"""Memory as an application uses it: what was remembered is recalled, forgotten, undone, erased."""
+"""`Memory` as an application uses it: remember, recall, forget, undo, erase."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ from thinkback.types import Ref
 
 def texts(memory: Memory, query: str, **options: Any) -> list[str]:
     return [item.text for item in memory.recall(query, **options)]
-
-
-# --- a memory sees what was written ----------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -52,7 +49,7 @@ def test_two_memories_on_one_file_see_each_other(open_memory: OpenMemory) -> Non
     assert texts(other, "Where do I live?") == []
 
 
-def test_memories_outlive_the_process(open_memory: OpenMemory) -> None:
+def test_memories_are_persistent(open_memory: OpenMemory) -> None:
     with open_memory() as memory:
         memory.remember("My sister Anna plays the cello.")
     assert texts(open_memory(), "Who plays the cello?") == ["My sister Anna plays the cello."]
@@ -74,7 +71,7 @@ def test_users_do_not_see_each_other(memory: Memory) -> None:
     assert (other.stats().turns, other.stats().user) == (1, "bob")
 
 
-def test_an_unknown_user_has_no_memories_and_gets_none_by_asking(memory: Memory) -> None:
+def test_reading_an_unknown_user_creates_nothing(memory: Memory) -> None:
     stranger = memory.for_user("stranger")
     assert len(stranger.recall("Where do I live?")) == 0
     assert stranger.post_think().turns == 0
@@ -94,9 +91,6 @@ def test_an_unknown_user_has_no_memories_and_gets_none_by_asking(memory: Memory)
     ):
         with pytest.raises(NotFound):
             change()
-
-
-# --- remember --------------------------------------------------------------------------------
 
 
 def test_a_key_makes_remembering_idempotent(memory: Memory) -> None:
@@ -138,21 +132,21 @@ def test_messages_become_turns(memory: Memory, clock: FakeClock) -> None:
         ([], "no user or assistant message"),
         ([{"role": "system", "content": "x"}], "no user or assistant message"),
         ([{"role": "user", "content": "  "}], "no user or assistant message"),
-        (None, "messages is a list"),
-        ("hello", "messages is a list"),
+        (None, "messages must be a list"),
+        ("hello", "messages must be a list"),
         (["hello"], "object with role and content"),
         ([{"content": "x"}], "object with role and content"),
-        ([{"role": "human", "content": "x"}], "'human' is not known"),
-        ([{"role": "user", "content": 5}], "content of a message is text"),
+        ([{"role": "human", "content": "x"}], "unknown role 'human'"),
+        ([{"role": "user", "content": 5}], "content of a message must be text"),
     ],
 )
-def test_what_are_no_messages_is_refused(memory: Memory, messages: Any, complaint: str) -> None:
+def test_invalid_messages_are_rejected(memory: Memory, messages: Any, complaint: str) -> None:
     with pytest.raises(InvalidInput, match=complaint):
         memory.remember_messages(messages)
     assert memory.turns() == []
 
 
-def test_all_messages_or_none(memory: Memory) -> None:
+def test_messages_are_stored_all_or_none(memory: Memory) -> None:
     memory.remember("taken", key="k#1")
     with pytest.raises(Conflict):
         memory.remember_messages(
@@ -165,8 +159,6 @@ def test_all_messages_or_none(memory: Memory) -> None:
         )
     assert [turn.query for turn in memory.turns()] == ["taken"]
 
-
-# --- bad input: a clear error or a correct result, never a lost turn ----------------------------
 
 LATE = datetime(2999, 1, 1, tzinfo=UTC)
 
@@ -186,10 +178,10 @@ LATE = datetime(2999, 1, 1, tzinfo=UTC)
         ({"query": "x", "session": "a\nb"}, "printable"),
         ({"query": "x", "key": " "}, "key=' '"),
         ({"query": "x", "key": 7}, "key must be text"),
-        ({"query": "x" * ((8 << 20) + 1)}, "the most is 8,388,608"),
+        ({"query": "x" * ((8 << 20) + 1)}, "limit of 8,388,608"),
     ],
 )
-def test_what_cannot_be_remembered_is_refused_with_a_reason(
+def test_invalid_turns_are_rejected_with_a_reason(
     memory: Memory, arguments: dict[str, Any], complaint: str
 ) -> None:
     with pytest.raises(InvalidInput, match=complaint):
@@ -209,21 +201,21 @@ def test_what_cannot_be_remembered_is_refused_with_a_reason(
     ],
     ids=["NUL", "surrogate", "Hebrew", "Arabic", "emoji", "1 MB"],
 )
-def test_strange_text_is_kept_and_found(memory: Memory, told: str, asked: str, kept: str) -> None:
+def test_unusual_text_is_stored_and_found(memory: Memory, told: str, asked: str, kept: str) -> None:
     memory.remember(told)
     assert [turn.query for turn in memory.turns()] == [kept]
     assert texts(memory, asked) == [kept]
     assert memory.post_think().failed == 0
 
 
-def test_a_time_in_the_future_is_taken_as_said(memory: Memory) -> None:
+def test_future_time_is_accepted(memory: Memory) -> None:
     memory.remember("The parrot flies.", at=LATE)
     assert memory.turns()[0].at == LATE
     assert texts(memory, "Does the parrot fly?") == ["The parrot flies."]
     assert texts(memory, "Does the parrot fly?", as_of=LATE - timedelta(days=1)) == []
 
 
-def test_a_time_of_another_zone_is_the_same_moment(memory: Memory) -> None:
+def test_time_is_converted_to_utc(memory: Memory) -> None:
     from datetime import timezone
 
     turn = memory.remember("x", at=datetime(2024, 5, 1, 2, tzinfo=timezone(timedelta(hours=8))))
@@ -231,36 +223,36 @@ def test_a_time_of_another_zone_is_the_same_moment(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, "5", None])
-def test_k_is_a_whole_number_from_one(memory: Memory, k: Any) -> None:
-    with pytest.raises(InvalidInput, match="at least one memory"):
+def test_k_must_be_a_positive_integer(memory: Memory, k: Any) -> None:
+    with pytest.raises(InvalidInput, match="k must be a positive integer"):
         memory.recall("x", k=k)
 
 
-def test_a_huge_k_is_all_there_is(memory: Memory) -> None:
+def test_huge_k_returns_all_matches(memory: Memory) -> None:
     memory.remember("My parrot is green.")
     assert len(memory.recall("parrot", k=10**12)) == 1
 
 
 @pytest.mark.parametrize("query", ["", "  ", None, 5])
-def test_asking_nothing_is_refused(memory: Memory, query: Any) -> None:
+def test_empty_query_is_rejected(memory: Memory, query: Any) -> None:
     with pytest.raises(InvalidInput, match="query"):
         memory.recall(query)
 
 
-def test_as_of_needs_a_zone(memory: Memory) -> None:
+def test_as_of_needs_a_time_zone(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="as_of"):
         memory.recall("x", as_of=datetime(2024, 5, 1))
 
 
 @pytest.mark.parametrize("limit", [-1, 1.5, "3"])
-def test_a_limit_is_a_whole_number(memory: Memory, limit: Any) -> None:
+def test_limit_must_be_an_integer(memory: Memory, limit: Any) -> None:
     for ask in (memory.turns, memory.thoughts, memory.journal, memory.post_think):
         with pytest.raises(InvalidInput, match="limit"):
             ask(limit=limit)
 
 
 @pytest.mark.parametrize("user", ["", " ", "a" * 257, "a\x07", 5])
-def test_a_user_needs_a_name(open_memory: OpenMemory, memory: Memory, tmp_path: Path, user: Any) -> None:
+def test_user_name_is_validated(open_memory: OpenMemory, memory: Memory, tmp_path: Path, user: Any) -> None:
     with pytest.raises(InvalidInput, match="user"):
         memory.for_user(user)
     with pytest.raises(InvalidInput, match="user"):
@@ -278,12 +270,12 @@ def test_a_user_needs_a_name(open_memory: OpenMemory, memory: Memory, tmp_path: 
         ({"think": "llm"}, "needs a language model"),
     ],
 )
-def test_wrong_options_are_named(open_memory: OpenMemory, options: dict[str, Any], complaint: str) -> None:
+def test_invalid_options_are_named(open_memory: OpenMemory, options: dict[str, Any], complaint: str) -> None:
     with pytest.raises(InvalidInput, match=complaint):
         open_memory(**options)
 
 
-def test_after_closing_nothing_works_but_closing(open_memory: OpenMemory) -> None:
+def test_closed_memory_can_only_be_closed_again(open_memory: OpenMemory) -> None:
     memory = open_memory()
     memory.close()
     with pytest.raises(StoreError):
@@ -291,10 +283,7 @@ def test_after_closing_nothing_works_but_closing(open_memory: OpenMemory) -> Non
     memory.close()
 
 
-# --- recall in time, and its reasons ------------------------------------------------------------
-
-
-def test_as_of_finds_what_held_then(memory: Memory, clock: FakeClock) -> None:
+def test_recall_as_of_a_past_time(memory: Memory, clock: FakeClock) -> None:
     memory.remember("I live in Lyon.")
     memory.post_think()
     then = clock.now + timedelta(hours=1)
@@ -307,7 +296,7 @@ def test_as_of_finds_what_held_then(memory: Memory, clock: FakeClock) -> None:
     assert texts(memory, "Where do I live?", as_of=then - timedelta(days=9)) == []
 
 
-def test_a_receipt_tells_the_stages(memory: Memory) -> None:
+def test_usage_contains_the_stages(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     receipt = memory.recall("Where do I live?").usage
     assert set(receipt.ms) == {"index", "understand", "embed", "search"}
@@ -315,10 +304,7 @@ def test_a_receipt_tells_the_stages(memory: Memory) -> None:
     assert receipt.llm_calls == 0
 
 
-# --- changing one's mind ------------------------------------------------------------------------
-
-
-def test_a_forgotten_thought_is_recalled_no_more_until_undone(memory: Memory) -> None:
+def test_forgotten_thought_is_not_recalled_until_undone(memory: Memory) -> None:
     memory.remember("I live in Lyon.", "Nice!")
     memory.post_think()
     (thought,) = memory.thoughts()
@@ -336,7 +322,7 @@ def test_a_forgotten_thought_is_recalled_no_more_until_undone(memory: Memory) ->
     assert memory.journal()[1].reason == "it was a joke"
 
 
-def test_a_corrected_thought_gives_way_to_what_is_so(memory: Memory) -> None:
+def test_correct_replaces_a_thought(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     memory.post_think()
     (lyon,) = memory.thoughts()
@@ -348,7 +334,7 @@ def test_a_corrected_thought_gives_way_to_what_is_so(memory: Memory) -> None:
     assert not any("Lyon" in text for text in texts(memory, "Where do I live?"))
 
 
-def test_a_correction_that_cannot_be_made_remembers_nothing(memory: Memory) -> None:
+def test_failed_correction_stores_nothing(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     memory.post_think()
     (lyon,) = memory.thoughts()
@@ -365,7 +351,7 @@ def test_a_correction_that_cannot_be_made_remembers_nothing(memory: Memory) -> N
 
 
 @pytest.mark.parametrize("name", ["thought:1", "1", 1, Ref("thought", 1)])
-def test_a_thought_goes_by_several_names(memory: Memory, name: Any) -> None:
+def test_thought_can_be_named_by_ref_text_or_number(memory: Memory, name: Any) -> None:
     memory.remember("I live in Lyon.")
     memory.post_think()
     assert [thought.id for thought in memory.forget(name, "gone").after] == [1]
@@ -376,20 +362,20 @@ def test_a_thought_goes_by_several_names(memory: Memory, name: Any) -> None:
     [
         (lambda m: m.forget(1, " "), "needs a reason"),
         (lambda m: m.forget(1, None), "reason must be text"),
-        (lambda m: m.forget("turn:1", "x"), "turn:1 is no thought"),
-        (lambda m: m.forget("one", "x"), "names nothing"),
-        (lambda m: m.forget(None, "x"), "names nothing"),
-        (lambda m: m.undo("thought:1"), "thought:1 is no action"),
+        (lambda m: m.forget("turn:1", "x"), "turn:1 is not a thought"),
+        (lambda m: m.forget("one", "x"), "is not a reference"),
+        (lambda m: m.forget(None, "x"), "is not a reference"),
+        (lambda m: m.undo("thought:1"), "thought:1 is not an action"),
         (lambda m: m.erase(), "exactly one"),
         (lambda m: m.erase(session="s", turn=1), "exactly one"),
         (lambda m: m.erase(session=""), "session"),
         (lambda m: m.erase(user=" "), "user"),
-        (lambda m: m.erase(turn="thought:1"), "is no turn"),
+        (lambda m: m.erase(turn="thought:1"), "is not a turn"),
         (lambda m: m.why("action:1"), "is an action"),
-        (lambda m: m.why(None), "names nothing"),
+        (lambda m: m.why(None), "is not a reference"),
     ],
 )
-def test_what_cannot_be_changed_is_refused(memory: Memory, call: Any, complaint: str) -> None:
+def test_invalid_changes_are_rejected(memory: Memory, call: Any, complaint: str) -> None:
     memory.remember("I live in Lyon.")
     memory.post_think()
     with pytest.raises(InvalidInput, match=complaint):
@@ -397,7 +383,7 @@ def test_what_cannot_be_changed_is_refused(memory: Memory, call: Any, complaint:
     assert (len(memory.turns()), len(memory.thoughts())) == (1, 1)
 
 
-def test_undo_out_of_order_is_refused(memory: Memory, clock: FakeClock) -> None:
+def test_undo_out_of_order_is_rejected(memory: Memory, clock: FakeClock) -> None:
     memory.remember("I live in Lyon.")
     memory.post_think()
     memory.forget(1, "gone")
@@ -407,10 +393,7 @@ def test_undo_out_of_order_is_refused(memory: Memory, clock: FakeClock) -> None:
         memory.forget(1, "again")
 
 
-# --- erase --------------------------------------------------------------------------------------
-
-
-def test_erasing_a_turn_takes_what_was_thought_of_it(memory: Memory) -> None:
+def test_erasing_a_turn_erases_its_thoughts(memory: Memory) -> None:
     turn = memory.remember("I live in Lyon.")
     kept = memory.remember("My dog is called Rex.")
     memory.post_think()
@@ -424,7 +407,7 @@ def test_erasing_a_turn_takes_what_was_thought_of_it(memory: Memory) -> None:
         memory.erase(turn=turn)
 
 
-def test_erasing_what_superseded_lets_the_older_hold_again(memory: Memory) -> None:
+def test_erasing_a_superseding_turn_restores_the_older_thought(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     memory.remember("I live in Oslo.")
     memory.post_think()
@@ -432,7 +415,7 @@ def test_erasing_what_superseded_lets_the_older_hold_again(memory: Memory) -> No
     assert texts(memory, "Where do I live?") == ["The user lives in Lyon."]
 
 
-def test_erasing_a_session_requeues_what_shared_a_thought(open_memory: OpenMemory) -> None:
+def test_erasing_a_session_requeues_turns_that_shared_a_thought(open_memory: OpenMemory) -> None:
     memory = open_memory(background=True)
     memory.remember("I like tea.", session="a")
     memory.remember("I like coffee.", session="b")
@@ -457,10 +440,7 @@ def test_erasing_a_user_leaves_the_others(memory: Memory) -> None:
     assert texts(memory, "Where do I live?") == ["I live in Rome."]
 
 
-# --- embedders ----------------------------------------------------------------------------------
-
-
-def test_another_embedder_is_refused_until_converted(open_memory: OpenMemory, tmp_path: Path) -> None:
+def test_other_embedder_is_rejected_until_converted(open_memory: OpenMemory, tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with open_memory() as memory:
         memory.remember("I live in Lyon.")
@@ -480,7 +460,7 @@ def test_another_embedder_is_refused_until_converted(open_memory: OpenMemory, tm
     assert Memory.reembed(path, memory.embedder) == 0
 
 
-def test_a_memory_that_is_open_notices_the_conversion(open_memory: OpenMemory, tmp_path: Path) -> None:
+def test_open_memory_detects_a_conversion(open_memory: OpenMemory, tmp_path: Path) -> None:
     memory = open_memory()
     memory.remember("I live in Lyon.")
     memory.recall("x")
@@ -491,9 +471,6 @@ def test_a_memory_that_is_open_notices_the_conversion(open_memory: OpenMemory, t
     with pytest.raises(EmbedderMismatch):
         memory.post_think()
     assert open_memory(embedder="wordllama").stats().pending == 2
-
-
-# --- many at once ---------------------------------------------------------------------------------
 
 
 def test_threads_share_one_memory(open_memory: OpenMemory) -> None:
@@ -527,12 +504,12 @@ def test_threads_share_one_memory(open_memory: OpenMemory) -> None:
     assert len(made) == len(set(made))
 
 
-def test_every_error_is_one_of_ours(memory: Memory) -> None:
+def test_all_errors_are_thinkback_errors(memory: Memory) -> None:
     with pytest.raises(ThinkbackError):
         memory.why("thought:999")
 
 
-def test_models_that_a_memory_made_are_closed_with_it_and_others_are_not(tmp_path: Path) -> None:
+def test_only_models_created_by_the_memory_are_closed(tmp_path: Path) -> None:
     class Model(ScriptedLLM):
         closed = False
 
@@ -546,7 +523,7 @@ def test_models_that_a_memory_made_are_closed_with_it_and_others_are_not(tmp_pat
     assert not mine.closed
 
 
-def test_a_subject_is_looked_for_in_the_group_asked_for(memory: Memory) -> None:
+def test_thoughts_by_subject_and_group(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     memory.post_think()
     sizes = [len(memory.thoughts(subject="user", group=group)) for group in range(64)]

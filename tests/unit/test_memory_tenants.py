@@ -1,4 +1,4 @@
-"""A memory of many tenants: one database, one embedder, one worker, and nothing seen of one another."""
+"""A memory with several tenants: one database, one embedder, one worker, strict isolation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from thinkback.memory import Memory
 from thinkback.types import VersionStamp
 
 
-def test_a_tenant_has_memories_of_its_own(memory: Memory) -> None:
+def test_tenants_are_isolated(memory: Memory) -> None:
     acme, umbra = memory.for_tenant("acme"), memory.for_tenant("umbra")
     acme.remember("I live in Lyon.")
     umbra.remember("I live in Oslo.")
@@ -27,7 +27,7 @@ def test_a_tenant_has_memories_of_its_own(memory: Memory) -> None:
     assert [turn.query for turn in memory.for_tenant("acme").turns()] == ["I live in Lyon."]
 
 
-def test_who_is_who_is_known_of_each_tenant_alone(memory: Memory) -> None:
+def test_aliases_are_separate_per_tenant(memory: Memory) -> None:
     acme, umbra = memory.for_tenant("acme"), memory.for_tenant("umbra")
     for tenant, sister, home in ((acme, "Mia", "Rome"), (umbra, "Zoe", "Bern")):
         tenant.remember(f"My sister {sister} lives in {home}.")
@@ -37,7 +37,7 @@ def test_who_is_who_is_known_of_each_tenant_alone(memory: Memory) -> None:
         assert "Bern" in umbra.recall("Where does my sister live?", k=1)[0].text
 
 
-def test_users_of_a_tenant_are_others_than_those_of_another(memory: Memory) -> None:
+def test_same_user_name_in_two_tenants(memory: Memory) -> None:
     ann = memory.for_tenant("acme").for_user("ann")
     ann.remember("I collect stamps.")
     assert ann.store.users() == ["ann"]
@@ -48,18 +48,18 @@ def test_users_of_a_tenant_are_others_than_those_of_another(memory: Memory) -> N
     assert len(ann.turns()) == 1
 
 
-def test_a_tenant_of_no_name_is_the_librarys_own(memory: Memory) -> None:
+def test_empty_tenant_is_the_default(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     assert len(memory.for_tenant("acme").for_tenant("").turns()) == 1
 
 
 @pytest.mark.parametrize("name", ["  ", "a\nb", "x" * 257, None, 7])
-def test_a_tenant_has_a_proper_name(memory: Memory, name: str) -> None:
+def test_tenant_name_is_validated(memory: Memory, name: str) -> None:
     with pytest.raises(InvalidInput, match="tenant"):
         memory.for_tenant(name)
 
 
-def test_it_lives_as_long_as_the_memory_it_came_from(open_memory: OpenMemory) -> None:
+def test_derived_memory_is_closed_with_its_parent(open_memory: OpenMemory) -> None:
     root = open_memory()
     acme = root.for_tenant("acme")
     acme.close()
@@ -81,7 +81,7 @@ def test_a_memory_opened_for_a_tenant_closes_its_database(open_memory: OpenMemor
         open_memory(tenant=" ")
 
 
-def test_one_worker_thinks_for_all_of_them(open_memory: OpenMemory) -> None:
+def test_one_worker_serves_all_tenants(open_memory: OpenMemory) -> None:
     root = open_memory(background=True)
     for tenant in ("", "acme", "umbra"):
         root.for_tenant(tenant).remember(f"I live in {tenant or 'Lyon'}.")
@@ -109,10 +109,7 @@ def test_a_conversion_converts_and_groups_the_spaces_of_every_tenant(
         assert "Lyon" in memory.recall("Where do I live?", k=1)[0].text
 
 
-# --- what is kept in memory is bounded --------------------------------------------------------------
-
-
-def test_recall_is_right_after_its_space_was_let_go_of(open_memory: OpenMemory) -> None:
+def test_recall_after_cache_eviction(open_memory: OpenMemory) -> None:
     tight, roomy = open_memory(cache_bytes=1), open_memory()
     towns = {("", "ann"): "Lyon", ("acme", "ann"): "Oslo", ("acme", "bob"): "Rome", ("umbra", "ann"): "Bern"}
     for (tenant, user), town in towns.items():
@@ -130,7 +127,7 @@ def test_recall_is_right_after_its_space_was_let_go_of(open_memory: OpenMemory) 
     assert len(roomy._components.cache) == len(towns)
 
 
-def test_threads_recall_right_while_views_come_and_go(open_memory: OpenMemory) -> None:
+def test_concurrent_recall_with_cache_eviction(open_memory: OpenMemory) -> None:
     root = open_memory(cache_bytes=1)
     people = {(tenant, user): f"{user}{tenant}ville" for tenant in ("", "acme") for user in ("ann", "bob")}
     for (tenant, user), town in people.items():
@@ -145,7 +142,7 @@ def test_threads_recall_right_while_views_come_and_go(open_memory: OpenMemory) -
     assert found == {place: {f"I live in {town}."} for place, town in people.items()}
 
 
-def test_a_graph_is_read_again_when_the_space_has_changed(open_memory: OpenMemory) -> None:
+def test_entity_graph_is_rebuilt_after_changes(open_memory: OpenMemory) -> None:
     memory = open_memory()
     memory.remember("My sister Mia lives in Rome.")
     memory.post_think()

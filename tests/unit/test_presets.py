@@ -1,4 +1,4 @@
-"""The papers' own ways to search, two plain ones and the default, by name."""
+"""Search presets: those of the papers, two plain ones and the default."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from thinkback.memory import Memory
 from thinkback.presets import DENSE, FUZZY, HYBRID, PRESETS, TIM, Retention, get_preset
 
 
-def test_an_unknown_name_lists_the_known() -> None:
+def test_unknown_preset_lists_the_known_ones() -> None:
     known = "bm25, dense, fading, fuzzy, hybrid, perltqa, tim"
     with pytest.raises(InvalidInput, match=f"no preset 'best': choose from {known}"):
         get_preset("best")
 
 
-def test_tim_looks_into_the_querys_own_group_of_a_random_matrix_only(open_memory: OpenMemory) -> None:
+def test_tim_searches_only_the_group_of_the_query(open_memory: OpenMemory) -> None:
     memory = open_memory(preset="tim")
     for number in range(150):
         memory.remember(f"I own boat {number} painted with pattern {number * 7919 % 1000}.")
@@ -37,7 +37,7 @@ def test_tim_looks_into_the_querys_own_group_of_a_random_matrix_only(open_memory
     assert all(item.score.total == pytest.approx(item.score.cosine) for item in found)
 
 
-def test_tim_looks_into_one_group_of_a_learned_matrix_too(open_memory: OpenMemory) -> None:
+def test_tim_searches_one_group_of_a_learned_hashing(open_memory: OpenMemory) -> None:
     memory = open_memory(preset=replace(HYBRID, scan_below=0))
     tell_of_things(memory)
     hashing = memory.store.hashing("default")
@@ -49,7 +49,7 @@ def test_tim_looks_into_one_group_of_a_learned_matrix_too(open_memory: OpenMemor
     assert {item.group for item in (*found.items, *found.dropped)} == {found.group}
 
 
-def test_groups_made_while_nothing_probes_them_are_ready_for_who_does(
+def test_groups_are_calibrated_for_other_presets(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("thinkback.indexing.SCAN_BELOW_ROWS", 100)
@@ -82,13 +82,10 @@ def test_the_default_finds_what_tim_misses(open_memory: OpenMemory) -> None:
     assert 0 < found(faithful) < len(texts)
 
 
-def test_a_preset_of_ones_own(open_memory: OpenMemory) -> None:
+def test_custom_preset(open_memory: OpenMemory) -> None:
     memory = open_memory(preset=replace(HYBRID, name="strict", threshold=0.99, fill_threshold=0.99))
     memory.remember("I live in Lyon.")
     assert len(memory.recall("Where do I live?")) == 0
-
-
-# --- words alone, meaning alone ---------------------------------------------------------------
 
 
 def test_bm25_by_hand(open_memory: OpenMemory) -> None:
@@ -106,7 +103,7 @@ def test_bm25_by_hand(open_memory: OpenMemory) -> None:
     assert [item.reason.partition(":")[0] for item in found.dropped] == ["too far"]
 
 
-def test_bm25_takes_a_question_at_its_word(open_memory: OpenMemory) -> None:
+def test_bm25_does_not_rewrite_the_query(open_memory: OpenMemory) -> None:
     memory = open_memory()
     memory.remember("My occupation is baking bread.")
     asked = "What is my job?"
@@ -131,7 +128,7 @@ def test_dense_by_hand(open_memory: OpenMemory) -> None:
 
 
 @pytest.mark.parametrize("name", ["bm25", "dense"])
-def test_a_better_turn_comes_before_a_thought(open_memory: OpenMemory, name: str) -> None:
+def test_better_turn_ranks_before_a_thought(open_memory: OpenMemory, name: str) -> None:
     memory = open_memory(preset=name)
     memory.remember("I like soup.")
     memory.post_think()
@@ -139,9 +136,6 @@ def test_a_better_turn_comes_before_a_thought(open_memory: OpenMemory, name: str
     best = memory.recall("What leek soup with saffron did the old cook make?", k=2)[0]
     assert best.turn is not None
     assert best.ref.id == 2
-
-
-# --- what all of them keep --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", sorted(set(PRESETS) - {"hybrid", "fading"}))
@@ -166,7 +160,7 @@ def test_a_papers_preset_recalls_at_most_k_and_nothing_below_its_threshold(
 
 
 @pytest.mark.parametrize("name", sorted(PRESETS))
-def test_what_is_no_longer_true_is_not_recalled(open_memory: OpenMemory, name: str) -> None:
+def test_retired_thoughts_are_not_recalled(open_memory: OpenMemory, name: str) -> None:
     memory = open_memory(preset=name)
     memory.remember("I live in Lyon.")
     memory.remember("I live in Rome now.")
@@ -174,7 +168,7 @@ def test_what_is_no_longer_true_is_not_recalled(open_memory: OpenMemory, name: s
     assert not any("Lyon" in item.text for item in memory.recall("Where do I live?"))
 
 
-def test_a_preset_for_one_question_only(open_memory: OpenMemory) -> None:
+def test_preset_for_one_recall(open_memory: OpenMemory) -> None:
     memory = open_memory()
     memory.remember("My parrot is green.")
     by_words, by_meaning = (memory.recall("parrot", preset=name)[0].score for name in ("bm25", DENSE))
@@ -185,7 +179,7 @@ def test_a_preset_for_one_question_only(open_memory: OpenMemory) -> None:
         memory.recall("parrot", preset="best")
 
 
-def test_to_fade_for_one_question_counts_as_a_recall(open_memory: OpenMemory) -> None:
+def test_fading_preset_for_one_recall_counts_it(open_memory: OpenMemory) -> None:
     memory = open_memory()
     memory.remember("I live in Lyon.")
     memory.post_think()
@@ -193,14 +187,14 @@ def test_to_fade_for_one_question_counts_as_a_recall(open_memory: OpenMemory) ->
     assert memory.store.recall_counts("default", [item.ref.id])[item.ref.id].times == 1
 
 
-def test_what_is_scored_anew_cannot_fade_as_well() -> None:
-    with pytest.raises(InvalidInput, match="preset 'fuzzy': fuzzy scores anew"):
+def test_rerank_and_retention_cannot_be_combined() -> None:
+    with pytest.raises(InvalidInput, match="cannot be combined with retention"):
         replace(FUZZY, retention=Retention())
 
 
-def test_an_unknown_way_to_score_anew_is_named(open_memory: OpenMemory) -> None:
+def test_unknown_reranker_is_named(open_memory: OpenMemory) -> None:
     odd = replace(FUZZY, rerank="magic")  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="nothing reranks by 'magic': choose from fuzzy, perltqa"):
+    with pytest.raises(InvalidInput, match="unknown reranker 'magic': choose from fuzzy, perltqa"):
         open_memory(preset=odd).recall("parrot")
 
 

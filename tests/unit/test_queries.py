@@ -1,4 +1,4 @@
-"""Looking at a memory page by page gives what looking at it at once gives."""
+"""Paging through thoughts, turns, journal and history."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ def told(memory: Memory) -> Memory:
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])
 @pytest.mark.parametrize("choice", [{}, {"current": False}, {"subject": "user"}, {"kind": "relationship"}])
-def test_pages_of_thoughts_are_the_whole_in_sequence(
-    told: Memory, limit: int, choice: dict[str, object]
-) -> None:
+def test_pages_of_thoughts_add_up(told: Memory, limit: int, choice: dict[str, object]) -> None:
     whole = told.thoughts(**choice)  # type: ignore[arg-type]
     assert whole
     seen: list[Thought] = []
@@ -43,7 +41,7 @@ def test_pages_of_thoughts_are_the_whole_in_sequence(
     assert seen == whole
 
 
-def test_a_page_costs_a_page(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_a_page_does_not_read_everything(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Thought] = []
     original = told.store.thoughts
 
@@ -57,7 +55,7 @@ def test_a_page_costs_a_page(told: Memory, monkeypatch: pytest.MonkeyPatch) -> N
     assert len(read) < len(original(told.user))
 
 
-def test_turns_and_actions_go_on_after_one(told: Memory) -> None:
+def test_paging_of_turns_and_actions(told: Memory) -> None:
     turns, actions = told.turns(), told.journal()
     assert told.turns(after=turns[2].id, limit=2) == turns[3:5]
     assert told.journal(after=actions[1].id, limit=1) == actions[2:3]
@@ -66,12 +64,12 @@ def test_turns_and_actions_go_on_after_one(told: Memory) -> None:
     assert of_turn == [action for action in actions if action.turn == turns[-1].id]
 
 
-def test_history_in_parts_is_the_history(told: Memory) -> None:
+def test_pages_of_history_add_up(told: Memory) -> None:
     whole = told.history("user")
     assert [*told.history("user", limit=1), *told.history("user", skip=1)] == whole
 
 
-def test_a_journal_is_of_a_thought_or_of_a_turn(memory: Memory) -> None:
+def test_journal_takes_a_thought_or_a_turn(memory: Memory) -> None:
     add_thought(memory.store, memory.user, "tea")
-    with pytest.raises(InvalidInput, match="one of them"):
+    with pytest.raises(InvalidInput, match="not both"):
         memory.journal(thought=1, turn=1)

@@ -1,4 +1,4 @@
-"""Export and import: a complete round trip, turns from elsewhere, and errors that write nothing."""
+"""Export and import: round trips, turns of other systems, and errors that write nothing."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ACTS: dict[str, Callable[[Memory, int], object]] = {
 
 
 def live(memory: Memory, clock: FakeClock, steps: list[Step]) -> None:
-    """Anything that may happen to a space; what is refused is refused."""
+    """Random changes of a space; rejected ones are ignored."""
     for name, number in steps:
         clock.advance(60)
         with suppress(NotFound, Conflict):
@@ -60,7 +60,7 @@ def live(memory: Memory, clock: FakeClock, steps: list[Step]) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(STEPS)
-def test_an_export_read_back_exports_the_same(steps: list[Step]) -> None:
+def test_export_round_trip(steps: list[Step]) -> None:
     clock = FakeClock()
     with (
         Memory.open(":memory:", embedder="hashing", background=False, clock=clock) as memory,
@@ -77,7 +77,7 @@ def test_an_export_read_back_exports_the_same(steps: list[Step]) -> None:
             assert [i.ref for i in copy.recall(query)] == [i.ref for i in memory.recall(query)]
 
 
-def test_an_export_goes_to_another_user_but_not_on_top_of_one(memory: Memory) -> None:
+def test_import_into_another_user_but_not_into_an_existing_one(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     lines = list(memory.export())
     other = memory.for_user("bob")
@@ -87,7 +87,7 @@ def test_an_export_goes_to_another_user_but_not_on_top_of_one(memory: Memory) ->
         other.import_(lines)
 
 
-def test_an_imported_space_goes_on_where_it_was(memory: Memory) -> None:
+def test_imported_space_continues(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     memory.post_think()
     memory.remember("I live in Oslo.")
@@ -98,7 +98,7 @@ def test_an_imported_space_goes_on_where_it_was(memory: Memory) -> None:
     assert other.remember("next").id == 3
 
 
-def test_turns_from_elsewhere(memory: Memory, clock: FakeClock) -> None:
+def test_import_of_other_turns(memory: Memory, clock: FakeClock) -> None:
     lines = [
         {"query": "I live in Lyon.", "response": "Nice.", "at": "2020-01-02T03:04:05", "key": "k"},
         {"query": "No answer."},
@@ -147,31 +147,33 @@ TURN = (
         ([GOOD, '{"query": "x", "at": "0001-01-01T00:00:00+05:00"}'], "line 2: "),
         ([GOOD, '{"query": "x", "session": 5}'], "line 2: session must be text"),
         ([GOOD, '{"query": "x", "key": 5}'], "line 2: key must be text"),
-        ([GOOD, '{"messages": "x"}'], "line 2: messages is a list"),
-        ([GOOD, '{"messages": [{"role": "bot", "content": "x"}]}'], "line 2: role 'bot'"),
+        ([GOOD, '{"messages": "x"}'], "line 2: messages must be a list"),
+        ([GOOD, '{"messages": [{"role": "bot", "content": "x"}]}'], "line 2: unknown role 'bot'"),
         ([GOOD, "[" * 100_000], "line 2: "),
-        ([GOOD, *HEAD], "line 3: an export and turns from elsewhere"),
-        ([*HEAD, TURN, GOOD], "line 4: an export and turns from elsewhere"),
+        ([GOOD, *HEAD], "line 3: the file mixes an export"),
+        ([*HEAD, TURN, GOOD], "line 4: the file mixes an export"),
         ([TURN], "line 1: a turn before its space"),
-        ([*HEAD, HEAD[1]], "line 3: one space at a time"),
-        (['{"type":"thinkback","format":99}'], "line 1: export format 99 .* upgrade"),
-        (['{"type":"space"}'], "line 1: a space without its user"),
+        ([*HEAD, HEAD[1]], "line 3: the file has several spaces"),
+        (['{"type":"thinkback","format":99}'], "line 1: unknown export format 99: upgrade"),
+        (['{"type":"space"}'], "line 1: the space has no user"),
         ([*HEAD, '{"type":"turn","id":1}'], "line 3: this is not a turn"),
-        ([*HEAD, '{"type":"action","id":1}'], "line 3: this is not a action"),
-        ([*HEAD, '{"type":"entity","id":"x"}'], "line 3: this is not a entity"),
-        ([*HEAD, TURN, TURN], "line 4: turn 1 .* comes twice"),
+        ([*HEAD, '{"type":"action","id":1}'], "line 3: this is not an action"),
+        ([*HEAD, '{"type":"entity","id":"x"}'], "line 3: this is not an entity"),
+        ([*HEAD, TURN, TURN], "line 4: turn 1 .* duplicated"),
         ([*HEAD, TURN.replace('"id":1', '"id":0')], "line 3: turn 0 is out of range"),
         ([*HEAD, TURN.replace("+00:00", "", 1)], "line 3: "),
         ([*HEAD, TURN.replace('"q"', '"\\ud800"')], "line 3: "),
     ],
 )
-def test_a_bad_line_is_named_and_nothing_is_written(memory: Memory, lines: list[str], complaint: str) -> None:
+def test_invalid_line_is_named_and_nothing_is_written(
+    memory: Memory, lines: list[str], complaint: str
+) -> None:
     with pytest.raises(InvalidInput, match=complaint):
         memory.import_(lines)
     assert memory.store.users() == []
 
 
-def test_a_key_that_clashes_undoes_the_whole_import(memory: Memory) -> None:
+def test_key_conflict_rolls_back_the_import(memory: Memory) -> None:
     memory.remember("mine", key="k")
     lines = [json.dumps({"query": f"line {number}"}) for number in range(600)]
     with pytest.raises(Conflict, match="'k'"):
@@ -179,12 +181,12 @@ def test_a_key_that_clashes_undoes_the_whole_import(memory: Memory) -> None:
     assert [turn.query for turn in memory.turns()] == ["mine"]
 
 
-def test_the_export_of_a_stranger_is_empty(memory: Memory) -> None:
+def test_export_of_an_unknown_user_is_empty(memory: Memory) -> None:
     assert [json.loads(line)["type"] for line in memory.export()] == ["thinkback", "space"]
     assert memory.store.users() == []
 
 
-def test_a_long_history_comes_in_pages_and_in_order(memory: Memory) -> None:
+def test_long_history_is_exported_in_order(memory: Memory) -> None:
     memory.remember_messages(
         [{"role": role, "content": f"{n}"} for n in range(1100) for role in ("user", "assistant")]
     )
@@ -192,14 +194,14 @@ def test_a_long_history_comes_in_pages_and_in_order(memory: Memory) -> None:
     assert numbers == list(range(1, 1101))
 
 
-def test_an_export_is_of_one_moment_though_the_space_is_thought_over(open_memory: OpenMemory) -> None:
-    """A turn thought over between two reads must not stand as pending beside its thoughts."""
+def test_export_is_a_consistent_snapshot(open_memory: OpenMemory) -> None:
+    """A turn processed between two reads must not be exported as pending next to its thoughts."""
     store = open_memory().store
     memory = open_memory()
     memory.remember("I live in Lyon.")
 
     class Busy:
-        """A store in whose reads others interfere."""
+        """A store that is changed by others between reads."""
 
         def __init__(self, times: int) -> None:
             self.times = times
@@ -227,14 +229,14 @@ MESSAGES = st.lists(
 
 
 @given(MESSAGES)
-def test_pairs_lose_no_word_and_are_never_blank(messages: list[dict[str, str]]) -> None:
+def test_pair_messages_keeps_all_text(messages: list[dict[str, str]]) -> None:
     turns = list(pair_messages(messages))
     spoken = [m["content"] for m in messages if m["role"] != "system" and m["content"].strip()]
     assert "\n".join(side for turn in turns for side in turn if side) == "\n".join(spoken)
     assert all(query.strip() or response.strip() for query, response in turns)
 
 
-def test_stores_of_different_files_carry_the_same_export(open_memory: OpenMemory, tmp_path: Any) -> None:
+def test_export_does_not_depend_on_the_file(open_memory: OpenMemory, tmp_path: Any) -> None:
     with open_memory() as memory:
         memory.remember("I live in Lyon.")
         lines = list(memory.export())
@@ -263,15 +265,13 @@ CHANGE = {"type": "summary update", "session": "s", "version": 1, "turn": 1, "ac
         [{**CHANGE, "at": "noon"}],
     ],
 )
-def test_a_summary_that_cannot_be_one_is_refused_and_nothing_is_written(
-    lines: list[dict[str, Any]], memory: Memory
-) -> None:
+def test_invalid_summary_is_rejected(lines: list[dict[str, Any]], memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="line"):
         memory.import_([*SPACE, *map(json.dumps, lines)])
     assert memory.store.users() == []
 
 
-def test_a_summary_before_its_space_is_refused(memory: Memory) -> None:
+def test_summary_before_its_space_is_rejected(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="before its space"):
         memory.import_([json.dumps(SUMMARY)])
 
@@ -294,7 +294,7 @@ def space_of(memory: Memory) -> list[dict[str, Any]]:
         ("sources", [[1, "user", "query", 0, 1 << 63]]),
     ],
 )
-def test_a_thought_of_other_types_is_refused(memory: Memory, field: str, wrong: Any) -> None:
+def test_thought_with_wrong_types_is_rejected(memory: Memory, field: str, wrong: Any) -> None:
     lines = space_of(memory)
     action = next(line for line in lines if line["type"] == "action")
     action["after"][0][field] = wrong
@@ -302,17 +302,17 @@ def test_a_thought_of_other_types_is_refused(memory: Memory, field: str, wrong: 
         memory.for_user("elsewhere").import_(map(json.dumps, lines))
 
 
-def test_lines_that_contradict_one_another_are_refused_together(memory: Memory) -> None:
+def test_contradicting_lines_are_rejected(memory: Memory) -> None:
     lines = space_of(memory)
     action = next(line for line in lines if line["type"] == "action")
-    again = {**action, "id": action["id"] + 1}  # the same thought made once more
+    again = {**action, "id": action["id"] + 1}  # creates the same thought again
     with pytest.raises(InvalidInput, match="contradict"):
         memory.for_user("elsewhere").import_(map(json.dumps, [*lines, again]))
     assert memory.store.users() == [memory.user]
 
 
 @pytest.mark.parametrize("score", ["NaN", "Infinity", '"high"', "null"])
-def test_a_score_that_is_no_number_is_refused(memory: Memory, score: str) -> None:
+def test_score_that_is_not_a_number_is_rejected(memory: Memory, score: str) -> None:
     lines = space_of(memory)
     turn = json.dumps({**next(line for line in lines if line["type"] == "turn"), "recalled": ["USED"]})
     used = turn.replace('"USED"', f'["thought", 1, {score}, 0.5, 0.5, 0]')

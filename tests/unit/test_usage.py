@@ -1,4 +1,4 @@
-"""What a call costs is put on the tally of whoever asked, and on no other."""
+"""Counting LLM calls, tokens and milliseconds, per thread."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def cost(tally: UsageCounter) -> tuple[int, int, int]:
     return tally.calls, tally.prompt_tokens, tally.completion_tokens
 
 
-def test_a_stage_entered_again_adds_up() -> None:
+def test_stopwatch_adds_up_repeated_stages() -> None:
     watch = Stopwatch()
     with watch("one"):
         pass
@@ -33,7 +33,7 @@ def test_a_stage_entered_again_adds_up() -> None:
     assert set(watch.ms) == {"one", "two"}
 
 
-def test_calls_are_counted_inside_the_block_only_and_in_every_open_one() -> None:
+def test_nested_counters() -> None:
     llm = MeteredLLM(ScriptedLLM(["fine", "fine thanks", "fine", ModelUnavailable("down")]))
     llm.complete(ASK)
     with count_usage() as outer:
@@ -46,7 +46,7 @@ def test_calls_are_counted_inside_the_block_only_and_in_every_open_one() -> None
     assert cost(outer) == (3, 6, 3)
 
 
-def test_a_stream_costs_what_it_reports_or_what_was_heard_of_it() -> None:
+def test_usage_of_a_stream() -> None:
     llm = MeteredLLM(ScriptedLLM(["one two three"] * 2))
     with count_usage() as tally:
         assert "".join(llm.stream(ASK)) == "one two three"
@@ -68,12 +68,12 @@ def test_tokens_that_are_not_reported_are_estimated() -> None:
     assert cost(tally) == (1, 3, 6)
 
 
-def test_the_meter_is_the_model_in_every_other_respect() -> None:
+def test_metered_llm_delegates_to_the_model() -> None:
     meter = MeteredLLM(ScriptedLLM([], name="m", extracts=False, speaks=("en",)))
     assert (meter.name, meter.extracts, meter.speaks) == ("m", False, ("en",))
 
 
-def test_threads_do_not_mix() -> None:
+def test_threads_are_counted_separately() -> None:
     both, seen = threading.Barrier(2), {}
     llm = MeteredLLM(ScriptedLLM({"": "ok"}))
 
@@ -93,7 +93,7 @@ def test_threads_do_not_mix() -> None:
     assert seen == {3: 3, 5: 5}
 
 
-def test_every_call_of_a_memory_has_its_receipt(open_memory: OpenMemory) -> None:
+def test_every_call_of_a_memory_reports_usage(open_memory: OpenMemory) -> None:
     memory = open_memory(llm=ScriptedLLM([EMPTY, "Hello there, Ann."]), think="llm")
     memory.remember("I live in Lyon.")
     thought = memory.post_think().usage

@@ -1,4 +1,4 @@
-"""The border: text is cleaned, names and limits are bounded, everything else is refused with a reason."""
+"""Checks of callers' texts, names and limits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from thinkback.validation import (
 
 
 @given(st.text(alphabet=st.characters(), max_size=50))
-def test_any_text_passes_once_and_is_then_left_alone(text: str) -> None:
+def test_checked_text_is_idempotent(text: str) -> None:
     clean = checked_text(text, "query")
     assert checked_text(clean, "query") == clean
     assert "\x00" not in clean
@@ -27,29 +27,29 @@ def test_any_text_passes_once_and_is_then_left_alone(text: str) -> None:
 
 
 @pytest.mark.parametrize("value", [None, 5, b"x", ["x"]])
-def test_what_is_no_text_is_named(value: Any) -> None:
+def test_other_types_than_text_are_rejected(value: Any) -> None:
     with pytest.raises(InvalidInput, match=f"query must be text, not {type(value).__name__}"):
         checked_text(value, "query")
 
 
-def test_text_has_a_longest() -> None:
+def test_text_length_is_limited() -> None:
     assert len(checked_text("x" * MAX_TEXT_CHARS, "query")) == MAX_TEXT_CHARS
     with pytest.raises(InvalidInput, match="split it"):
         checked_text("x" * (MAX_TEXT_CHARS + 1), "query")
 
 
 @pytest.mark.parametrize("name", ["a", " a ", "安娜", "Zoë 🦜", "a" * MAX_NAME_CHARS])
-def test_a_name_is_what_prints(name: str) -> None:
+def test_printable_names_are_accepted(name: str) -> None:
     assert checked_name(name, "user") == name.strip()
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "\u200f", "a" * (MAX_NAME_CHARS + 1), None])
-def test_what_is_no_name_is_refused_briefly(name: Any) -> None:
+def test_invalid_names_are_rejected_with_a_short_message(name: Any) -> None:
     with pytest.raises(InvalidInput, match="user") as refused:
         checked_name(name, "user")
     assert len(str(refused.value)) < 150
 
 
 @pytest.mark.parametrize("limit", [None, 0, 7])
-def test_a_limit_is_none_or_a_count(limit: int | None) -> None:
+def test_checked_limit(limit: int | None) -> None:
     assert checked_limit(limit) == limit

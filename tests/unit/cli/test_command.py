@@ -1,4 +1,4 @@
-"""How an error becomes one line and an exit code."""
+"""Shared parts of commands: error reporting, confirmation, time parsing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from thinkback.errors import InvalidInput
         (KeyboardInterrupt(), 130, ""),
     ],
 )
-def test_an_error_is_one_line(
+def test_error_is_printed_as_one_line(
     error: BaseException, code: int, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(typer.Exit) as ended, report_errors():
@@ -38,7 +38,7 @@ def test_an_error_is_one_line(
 
 
 @pytest.mark.parametrize("error", [InvalidInput("x"), RuntimeError("x"), OSError("x")])
-def test_debug_lets_errors_through(error: Exception) -> None:
+def test_debug_raises_errors(error: Exception) -> None:
     with pytest.raises(type(error)), report_errors(debug=True):
         raise error
 
@@ -46,7 +46,7 @@ def test_debug_lets_errors_through(error: Exception) -> None:
 @pytest.mark.parametrize(
     "error", [BrokenPipeError(errno.EPIPE, "closed"), typer.Exit(3), typer.BadParameter("x")]
 )
-def test_what_is_no_error_of_ours_passes(error: Exception) -> None:
+def test_exit_abort_and_usage_errors_propagate(error: Exception) -> None:
     with pytest.raises(type(error)), report_errors():
         raise error
 
@@ -57,24 +57,24 @@ class Keyboard(io.StringIO):
 
 
 @pytest.mark.parametrize("answer", ["", "n\n", "nonsense\n"])
-def test_anything_but_yes_is_no(
+def test_confirm_treats_other_answers_as_no(
     answer: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", Keyboard(answer))
     with pytest.raises(typer.Exit) as ended:
         confirm("Erase it?", yes=False)
     assert ended.value.exit_code == 1
-    assert capsys.readouterr().err == "Erase it? [y/N] Nothing was done.\n"
+    assert capsys.readouterr().err == "Erase it? [y/N] Cancelled, nothing was changed.\n"
 
 
-def test_yes_is_yes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_confirm_accepts_yes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "stdin", Keyboard("Yes\n"))
     confirm("Erase it?", yes=False)
     confirm("Erase it?", yes=True)
     assert capsys.readouterr().err.count("Erase it?") == 1
 
 
-def test_main_reads_and_writes_what_no_terminal_can(
+def test_main_escapes_characters_the_terminal_cannot_encode(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="ascii") for _ in range(2))
@@ -90,7 +90,7 @@ def test_main_reads_and_writes_what_no_terminal_can(
     assert out.read().startswith("thinkback ")
 
 
-def test_ctrl_c_before_a_command_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_before_a_command_exits_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(**_: object) -> None:
         raise KeyboardInterrupt
 
@@ -104,28 +104,28 @@ ZONES = st.timezones() | st.just(UTC)
 
 
 @given(st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1), timezones=ZONES))
-def test_a_time_with_a_zone_is_that_moment(time: datetime) -> None:
+def test_parse_time_with_zone(time: datetime) -> None:
     read = parse_time(time.isoformat())
     assert abs(read - time) < timedelta(seconds=1)
     assert read.tzinfo is UTC
 
 
 @given(st.datetimes(datetime(1980, 1, 1), datetime(2035, 1, 1)))
-def test_a_time_without_one_is_local(time: datetime) -> None:
+def test_parse_time_without_zone_is_local(time: datetime) -> None:
     assert parse_time(f" {time.isoformat()} ") == time.astimezone(UTC)
 
 
-def test_a_day_is_its_beginning() -> None:
+def test_parse_time_of_a_date_is_midnight() -> None:
     assert parse_time("2024-05-31") == datetime(2024, 5, 31).astimezone(UTC)
 
 
 @given(st.text())
-def test_anything_is_a_time_or_used_wrongly(text: str) -> None:
+def test_parse_time_accepts_or_rejects_any_text(text: str) -> None:
     with suppress(typer.BadParameter):
         assert parse_time(text).tzinfo is UTC
 
 
 @pytest.mark.parametrize("text", ["", "0001-01-01T00:00+14:00", "9999-12-31T23:59-14:00", "24:00", "\ud800"])
-def test_times_outside_time(text: str) -> None:
+def test_parse_time_rejects_times_out_of_range(text: str) -> None:
     with pytest.raises(typer.BadParameter):
         parse_time(text)

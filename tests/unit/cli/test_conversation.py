@@ -1,4 +1,4 @@
-"""The commands of a conversation on a terminal, with a person who types what a test says."""
+"""Slash commands and Ctrl-C in the interactive chat."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def typed(memory: Memory, monkeypatch: pytest.MonkeyPatch, *lines: str | type[Ba
     run_terminal_chat(Conversation(memory, "s", 5))
 
 
-def test_every_command(
+def test_every_slash_command(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     memory.remember("I live in Paris.")
@@ -47,7 +47,7 @@ def test_every_command(
     )
     typed(memory, monkeypatch, *lines, "/nonsense")
     seen = capsys.readouterr()
-    assert "nothing was answered yet" in seen.err
+    assert "there is no answer yet" in seen.err
     assert "thought:1  The user lives in Paris.  (profile)" in seen.out
     assert "  1. thought:1" in seen.out
     assert "action:2 forget: wrong" in seen.out
@@ -57,7 +57,7 @@ def test_every_command(
 
 
 @pytest.mark.parametrize("line", ["/forget 1", "/forget", "/undo x", "/why thought:9"])
-def test_a_mistake_is_an_error_and_no_end(
+def test_wrong_slash_command_prints_an_error_and_continues(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str
 ) -> None:
     typed(memory, monkeypatch, line, "I live in Paris.")
@@ -66,7 +66,7 @@ def test_a_mistake_is_an_error_and_no_end(
     assert len(memory.turns()) == 1
 
 
-def test_quit_ends_it(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quit_ends_the_chat(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     typed(memory, monkeypatch, "/quit", "I live in Paris.")
     assert memory.turns() == []
 
@@ -76,18 +76,18 @@ def test_ctrl_c_at_the_prompt_ends_the_program(memory: Memory, monkeypatch: pyte
         typed(memory, monkeypatch, KeyboardInterrupt)
 
 
-def test_ctrl_c_stops_an_answer_only(
+def test_ctrl_c_stops_only_the_answer(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     memory.llm = ScriptedLLM([KeyboardInterrupt(), "You live in Paris."])
     typed(memory, monkeypatch, "I live in Paris.", "Where do I live?")
     seen = capsys.readouterr()
-    assert "stopped; what you said is remembered" in seen.err
+    assert "stopped; your message is stored" in seen.err
     assert "memory: You live in Paris." in seen.out
     assert [turn.query for turn in memory.turns()] == ["I live in Paris.", "Where do I live?"]
 
 
-def test_a_long_recollection_is_shown_in_part(
+def test_long_recollection_is_shortened(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for day in ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday"):

@@ -1,4 +1,4 @@
-"""`thinkback mcp` where its extra is not installed."""
+"""`thinkback mcp` without its extra."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from thinkback.cli.app import app
 
 
-def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
 
     def without_mcp(name: str, *rest: Any) -> Any:

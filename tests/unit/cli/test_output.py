@@ -1,4 +1,4 @@
-"""Printed text cannot control a terminal, and JSON stays JSON."""
+"""Terminal output: escaping, tables, JSON and progress."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
 @given(ANY)
-def test_no_control_character_is_printed(text: str) -> None:
+def test_printable_escapes_control_characters(text: str) -> None:
     for character in printable(text):
         assert character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cs", "Zl", "Zp")
         assert unicodedata.bidirectional(character) not in BIDI
 
 
 @given(st.text(st.characters(exclude_categories=["C", "Z"])))
-def test_what_controls_nothing_is_printed_as_it_is(text: str) -> None:
+def test_printable_keeps_other_text(text: str) -> None:
     assert printable(text) == text
 
 
-def test_control_characters_stay_visible() -> None:
+def test_control_characters_are_shown_as_escapes() -> None:
     assert printable("\x1b[31m \u202e\x9b") == "\\x1b[31m \\u202e\\x9b"
     assert printable("👩‍👩‍👧 שלום\tа") == "👩‍👩‍👧 שלום\tа"
 
 
 @given(ANY, st.integers(2, 50))
-def test_one_line_is_one_line_and_short(text: str, limit: int) -> None:
+def test_one_line_is_single_and_limited(text: str, limit: int) -> None:
     line = one_line(text, limit)
     assert len(line) <= limit
     assert len(line.splitlines()) <= 1
 
 
 @given(st.dictionaries(ANY, ANY))
-def test_json_reads_back_the_same_and_controls_nothing(value: dict[str, str]) -> None:
+def test_json_round_trips_without_control_characters(value: dict[str, str]) -> None:
     text = to_json_text(value)
     assert json.loads(text) == value
     assert printable(text) == text
 
 
-def test_markup_and_emoji_codes_are_text(capsys: pytest.CaptureFixture[str]) -> None:
+def test_markup_and_emoji_codes_are_not_interpreted(capsys: pytest.CaptureFixture[str]) -> None:
     output.print_line("[bold]x[/bold] :smile: [/]", "bold")
     output.print_table(("a", "b"), [("[red]x", "[/]")])
     output.print_note("[link=http://x]y[/link]")
@@ -58,7 +58,7 @@ def test_markup_and_emoji_codes_are_text(capsys: pytest.CaptureFixture[str]) -> 
     assert seen.err == "[link=http://x]y[/link]\n"
 
 
-def test_a_row_stays_a_line_when_piped(capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_row_is_one_line_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     output.print_table(("a", "b"), [("x " * 140, "y\ny"), ("z" * 500, "")], fold=("a",))
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
@@ -71,14 +71,14 @@ class Screen(io.StringIO):
         return True
 
 
-def test_quick_work_is_silent_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_short_work_prints_no_progress_lines(capsys: pytest.CaptureFixture[str]) -> None:
     with show_progress("importing") as report:
         report(1, 2)
         report(2, 2)
     assert capsys.readouterr() == ("", "")
 
 
-def test_slow_work_says_how_far_it_is(
+def test_long_work_prints_progress_lines(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [100.0]
@@ -97,7 +97,7 @@ def test_slow_work_says_how_far_it_is(
 
 
 @pytest.mark.parametrize("size", [False, True])
-def test_a_terminal_shows_a_bar_that_goes_away(monkeypatch: pytest.MonkeyPatch, size: bool) -> None:
+def test_progress_bar_on_a_terminal_disappears(monkeypatch: pytest.MonkeyPatch, size: bool) -> None:
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")

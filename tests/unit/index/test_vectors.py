@@ -1,4 +1,4 @@
-"""Bits rank like angles, and count exactly."""
+"""Bit sketches rank like angles and are compared exactly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def vectors(rows: int, dim: int, seed: int) -> npt.NDArray[np.float32]:
 
 
 @given(st.integers(1, 40), st.integers(1, 700), st.integers(0, 1000))
-def test_the_distance_counts_the_planes_between(rows: int, dim: int, seed: int) -> None:
+def test_distance_counts_separating_planes(rows: int, dim: int, seed: int) -> None:
     x = vectors(rows, dim, seed)
     sides = x @ random_planes(dim).T
     certain = (np.abs(sides) > 1e-4).all(axis=1) & bool((np.abs(sides[0]) > 1e-4).all())
@@ -26,7 +26,7 @@ def test_the_distance_counts_the_planes_between(rows: int, dim: int, seed: int) 
 
 
 @pytest.mark.parametrize("dim", [3, 64, 512, 700])
-def test_planes_are_orthogonal_and_always_the_same(dim: int) -> None:
+def test_planes_are_orthogonal_and_deterministic(dim: int) -> None:
     across = random_planes(dim)
     assert across.shape == (min(dim, 512), dim)
     assert np.allclose(across @ across.T, np.eye(len(across)), atol=1e-5)
@@ -34,7 +34,7 @@ def test_planes_are_orthogonal_and_always_the_same(dim: int) -> None:
     assert (random_planes(dim) == across).all()
 
 
-def test_the_distance_grows_with_the_angle() -> None:
+def test_distance_grows_with_the_angle() -> None:
     a, b = vectors(2, 512, seed=1)
     mixed = np.stack([(1 - share) * a + share * b for share in (0.0, 0.2, 0.4, 0.6, 0.8)])
     apart = hamming_distances(

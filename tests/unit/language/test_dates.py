@@ -1,4 +1,4 @@
-"""Time expressions against the time of the turn: a Wednesday, 15 May 2024, noon UTC."""
+"""Time expressions relative to a turn on Wednesday, 15 May 2024, at noon UTC."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from thinkback.errors import InvalidInput
 from thinkback.language.dates import find_time_expressions, format_interval
-from thinkback.language.numbers import parse_chinese_number, parse_english_number
+from thinkback.language.tokens import parse_chinese_number, parse_english_number
 
 NOW = datetime(2024, 5, 15, 12, tzinfo=UTC)
 
@@ -51,7 +51,7 @@ NOW = datetime(2024, 5, 15, 12, tzinfo=UTC)
         ("去年5月", "2023-05"), ("十二月", "2024-12"), ("十月三十一号", "2024-10-31"),
     ],
 )  # fmt: skip
-def test_one_expression(text: str, expected: str) -> None:
+def test_find_time_expressions_one(text: str, expected: str) -> None:
     for framed in (text, f"x, {text}, y"):
         (when,) = find_time_expressions(framed, NOW)
         assert format_interval(when) == expected
@@ -64,7 +64,7 @@ def test_one_expression(text: str, expected: str) -> None:
         "2023-06"),
      ("周五", "2024-05-10"), ("6月1日", "2023-06-01"), ("last May", "2023-05"), ("last June", "2023-06")],
 )  # fmt: skip
-def test_leaning_to_the_past(text: str, expected: str) -> None:
+def test_find_time_expressions_past(text: str, expected: str) -> None:
     (when,) = find_time_expressions(text, NOW, past=True)
     assert format_interval(when) == expected
 
@@ -84,11 +84,11 @@ def test_leaning_to_the_past(text: str, expected: str) -> None:
         "三月前",
     ],
 )
-def test_no_such_time(text: str) -> None:
+def test_find_time_expressions_ignores_invalid(text: str) -> None:
     assert [w for w in find_time_expressions(text, NOW) if text[slice(*w.span)] == text] == []
 
 
-def test_several_in_order_without_overlap() -> None:
+def test_find_time_expressions_several_without_overlap() -> None:
     text = "I was in Rome in May 2019 and 昨天 in Oslo, tomorrow home."
     assert [format_interval(when) for when in find_time_expressions(text, NOW)] == [
         "2019-05",
@@ -97,20 +97,20 @@ def test_several_in_order_without_overlap() -> None:
     ]
 
 
-def test_a_date_in_figures_between_han_characters() -> None:
+def test_numeric_date_between_han_characters() -> None:
     (when,) = find_time_expressions("我在2023.12.24那天出生", NOW)
     assert format_interval(when) == "2023-12-24"
     assert find_time_expressions("v2023.12.24b", NOW) == []
 
 
-def test_reckoned_in_utc_and_never_without_a_zone() -> None:
+def test_reference_time_is_utc_and_needs_time_zone() -> None:
     late = datetime(2024, 5, 15, 23, tzinfo=timezone(timedelta(hours=-8)))
     assert format_interval(find_time_expressions("today", late)[0]) == "2024-05-16"
-    with pytest.raises(InvalidInput, match="no zone"):
+    with pytest.raises(InvalidInput, match="no time zone"):
         find_time_expressions("today", datetime(2024, 5, 15))
 
 
-def test_the_end_of_a_long_month() -> None:
+def test_months_ago_from_end_of_long_month() -> None:
     assert (
         format_interval(find_time_expressions("a month ago", datetime(2024, 3, 31, tzinfo=UTC))[0])
         == "2024-02-29"
@@ -144,7 +144,7 @@ PIECES = [
     | st.lists(st.sampled_from(PIECES)).map(" ".join)
     | st.lists(st.sampled_from(PIECES)).map("".join)
 )
-def test_spans_are_ordered_and_intervals_forward(text: str) -> None:
+def test_spans_are_ordered_and_intervals_not_empty(text: str) -> None:
     end = 0
     for when in find_time_expressions(text, NOW):
         assert when.start < when.end
@@ -152,12 +152,31 @@ def test_spans_are_ordered_and_intervals_forward(text: str) -> None:
         end = when.span[1]
 
 
-def test_number_words() -> None:
-    assert [parse_english_number(w) for w in ("12", "a", "an", "twelve", "Forty", "ninety-nine", "twenty one")] == [
-        12, 1, 1, 12, 40, 99, 21,
-    ]  # fmt: skip
-    assert [parse_chinese_number(w) for w in ("12", "三", "十", "十二", "二十", "一百零五", "二〇一九", "两千")] == [
-        12, 3, 10, 12, 20, 105, 2019, 2000,
-    ]  # fmt: skip
-    with pytest.raises(InvalidInput, match="no number word"):
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [("12", 12), ("a", 1), ("an", 1), ("twelve", 12), ("Forty", 40), ("ninety-nine", 99), ("twenty one", 21)],
+)
+def test_parse_english_number(words: str, value: int) -> None:
+    assert parse_english_number(words) == value
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("12", 12),
+        ("三", 3),
+        ("十", 10),
+        ("十二", 12),
+        ("二十", 20),
+        ("一百零五", 105),
+        ("二〇一九", 2019),
+        ("两千", 2000),
+    ],
+)
+def test_parse_chinese_number(words: str, value: int) -> None:
+    assert parse_chinese_number(words) == value
+
+
+def test_parse_english_number_rejects_other_words() -> None:
+    with pytest.raises(InvalidInput, match="is not a number"):
         parse_english_number("dozen")

@@ -1,4 +1,4 @@
-"""Which sentences ask to forget, what they are about, and which texts speak of it."""
+"""Requests to forget: detection, topic, and the texts they cover."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from thinkback.language.forget_requests import (
         ("把我的工资忘掉吧", "工资"),
     ],
 )
-def test_what_a_request_is_about(request_: str, topic: str) -> None:
+def test_extract_topic(request_: str, topic: str) -> None:
     rest = parse_forget_request(request_)
     assert rest is not None
     assert extract_topic(rest) == topic
 
 
 @pytest.mark.parametrize(
-    ("request_", "told"),
+    ("request_text", "text"),
     [
         ("Please forget my address.", "ship it to 48 Larkspur Lane, that's my address"),
         ("Can you forget what I told you about my ex?", "My ex-husband's name is Gordon, ugh."),
@@ -38,30 +38,30 @@ def test_what_a_request_is_about(request_: str, topic: str) -> None:
         ("把我的工资忘掉吧", "我的工资是三万"),
     ],
 )
-def test_a_wish_covers_what_told_it(request_: str, told: str) -> None:
-    assert [wish.covers(told) for wish in find_forget_requests(request_)] == [True]
+def test_forget_request_covers_text_on_topic(request_text: str, text: str) -> None:
+    assert [request.covers(text) for request in find_forget_requests(request_text)] == [True]
 
 
 @pytest.mark.parametrize(
-    ("request_", "told"),
+    ("request_text", "text"),
     [
         ("Please forget my address.", "I love gardening"),
         ("Forget that I live in Rome.", "I visited Rome last year"),
         ("Forget that I live in Rome.", "I live in Oslo"),
     ],
 )
-def test_a_wish_leaves_alone_what_is_not_it(request_: str, told: str) -> None:
-    assert [wish.covers(told) for wish in find_forget_requests(request_)] == [False]
+def test_forget_request_does_not_cover_other_text(request_text: str, text: str) -> None:
+    assert [request.covers(text) for request in find_forget_requests(request_text)] == [False]
 
 
 @pytest.mark.parametrize(
     "text",
     ["Delete the last line.", "Remove salt.", "I forgot my keys", "don't forget the milk", "Hello"],
 )
-def test_an_order_about_something_else_is_no_wish(text: str) -> None:
+def test_find_forget_requests_ignores_other_commands(text: str) -> None:
     assert find_forget_requests(text) == ()
 
 
-def test_what_was_just_said_is_the_turn_before() -> None:
-    (wish,) = find_forget_requests("Forget what I just said.")
-    assert wish.last_turn
+def test_forget_request_for_last_turn() -> None:
+    (forget_request,) = find_forget_requests("Forget what I just said.")
+    assert forget_request.last_turn

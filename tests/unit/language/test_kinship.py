@@ -1,4 +1,4 @@
-"""How roles belong together."""
+"""Roles, their inverses, compositions and specific forms."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from thinkback.language.kinship import (
 )
 
 
-def test_what_a_role_leads_back_to_leads_to_it_again() -> None:
-    """The son of a mother has a mother: every way back has its own way back."""
+def test_inverse_of_inverse_role() -> None:
+    """Every inverse of a role has the role, or one of its tiers, as its own inverse."""
     for kin in ROLE_NAMES:
         for other in inverse_roles(kin):
             assert kin in inverse_roles(other) or any(
@@ -25,7 +25,7 @@ def test_what_a_role_leads_back_to_leads_to_it_again() -> None:
             ), kin
 
 
-def test_compositions_lead_to_roles_that_thoughts_may_be_kept_under() -> None:
+def test_role_compositions_use_known_roles() -> None:
     for kin in ROLE_NAMES:
         for pair in role_compositions("", kin):
             assert {base_role(each) for each in pair} <= ROLE_NAMES
@@ -42,16 +42,16 @@ def test_compositions_lead_to_roles_that_thoughts_may_be_kept_under() -> None:
         ("", ("", "")),
     ],
 )
-def test_a_role_as_a_thought_says_it(words: str, expected: tuple[str, str]) -> None:
+def test_parse_role(words: str, expected: tuple[str, str]) -> None:
     assert parse_role(words) == expected
 
 
-def test_chinese_tells_whom_english_does_not() -> None:
+def test_specific_role_zh() -> None:
     assert specific_role_zh("姐姐") != specific_role_zh("妹妹")
     assert specific_role_zh("姑姑") == specific_role_zh("姑妈") != specific_role_zh("姨妈")
     assert specific_role_zh("老板") == specific_role_zh("上司") == ""
 
 
-def test_nobody_is_a_wife_and_a_brother() -> None:
+def test_incompatible_roles() -> None:
     assert "brother" in incompatible_roles("wife")
     assert not incompatible_roles("friend")

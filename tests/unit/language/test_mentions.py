@@ -1,4 +1,4 @@
-"""Phrases that name somebody in steps, as words alone: who that is, the graph tells."""
+"""Relation chains and known objects in queries."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from thinkback.language.relation_chain import (
 NAMES = frozenset(("anna", "tom", "dr. smith", "o'brien", "mary ann", "安娜", "王伟"))
 
 
-def read(text: str) -> list[tuple[str, str, list[str]]]:
-    """(words, head, what each link says) of every chain."""
+def parse_chains(text: str) -> list[tuple[str, str, list[str]]]:
+    """(words, head, links as text) of every chain."""
     out = []
     for chain in find_chains(text, NAMES.__contains__):
         links = []
@@ -30,7 +30,7 @@ def read(text: str) -> list[tuple[str, str, list[str]]]:
                 case NameLink():
                     links.append(f"called {link.name}")
                 case DescriptionLink():
-                    links.append(f"told {link.clause}")
+                    links.append(f"described as {link.clause}")
         out.append((text[chain.start : chain.end], chain.head, links))
     return out
 
@@ -52,7 +52,7 @@ def read(text: str) -> list[tuple[str, str, list[str]]]:
         ("my friend Tom's wife", [("my friend Tom's wife", USER, ["friend", "called tom", "wife"])]),
         ("the wife of the boss of Tom", [("wife of the boss of Tom", "tom", ["boss", "wife"])]),
         ("her husband", [("her husband", PRONOUN, ["husband"])]),
-        ("the guy who sings", [("guy", UNKNOWN_PERSON, ["told sings"])]),
+        ("the guy who sings", [("guy", UNKNOWN_PERSON, ["described as sings"])]),
         ("the city where Tom lives", [("city where Tom lives", "tom", ["lives in"])]),
         ("the doctor", []),
         ("my list", []),
@@ -61,18 +61,18 @@ def read(text: str) -> list[tuple[str, str, list[str]]]:
         ("我朋友王伟的公司在哪", [("我朋友王伟的公司", USER, ["friend", "called 王伟", "works at"])]),
         ("她老公", [("她老公", PRONOUN, ["husband"])]),
         ("我妹妹住的城市", [("我妹妹住的城市", USER, ["younger sister", "lives in"])]),
-        ("会说法语的人", [("会说法语的人", UNKNOWN_PERSON, ["told 会说法语"])]),
+        ("会说法语的人", [("会说法语的人", UNKNOWN_PERSON, ["described as 会说法语"])]),
         ("Anna的丈夫", [("Anna的丈夫", "anna", ["husband"])]),
         ("我大学同学", []),
         ("今天天气好", []),
     ],
 )
-def test_a_chain_is_read(text: str, expected: list[tuple[str, str, list[str]]]) -> None:
-    assert read(text) == expected
+def test_find_chains(text: str, expected: list[tuple[str, str, list[str]]]) -> None:
+    assert parse_chains(text) == expected
 
 
 @pytest.mark.parametrize("part", ["my sister's ", "of the ", "我的", "的人", "Anna ", "who that ", "'s"])
-def test_a_long_text_takes_no_longer_than_a_question(part: str) -> None:
+def test_find_chains_time_is_bounded(part: str) -> None:
     assert time_growth(lambda size: find_chains(part * size, NAMES.__contains__), 20_000) < MAX_LINEAR_GROWTH
 
 
@@ -80,7 +80,7 @@ KNOWN = frozenset(("oslo", "new york", "new york city", "nurse", "chess", "华�
 
 
 @pytest.mark.parametrize(
-    ("clause", "found", "relation", "told"),
+    ("clause", "found", "relation", "expected"),
     [
         ("lives in Oslo", "oslo", "lives in", True),
         ("works in Oslo", "oslo", "lives in", False),
@@ -96,13 +96,13 @@ KNOWN = frozenset(("oslo", "new york", "new york city", "nurse", "chess", "华�
         ("对花生过敏", "花生", "is allergic to", True),
     ],
 )
-def test_a_clause_tells_a_relation_of_an_object(clause: str, found: str, relation: str, told: bool) -> None:
-    item, tells, end = next(find_objects(clause, KNOWN.__contains__))
+def test_find_objects_and_relation(clause: str, found: str, relation: str, expected: bool) -> None:
+    item, has_relation, end = next(find_objects(clause, KNOWN.__contains__))
     assert item == found
     assert clause[:end].casefold().endswith(found)
-    assert tells(relation) is told
+    assert has_relation(relation) is expected
 
 
-def test_a_clause_without_a_known_object_tells_nothing() -> None:
+def test_find_objects_without_known_object() -> None:
     assert list(find_objects("lives in Rome", KNOWN.__contains__)) == []
     assert list(find_objects("", KNOWN.__contains__)) == []

@@ -1,4 +1,4 @@
-"""Sentences denied and words turned to their opposite, in English and Chinese, without a model."""
+"""Negation, contrary relations and scale words in English and Chinese."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("said", "denied"), PAIRS)
-def test_a_sentence_and_its_denial_turn_into_each_other(said: str, denied: str) -> None:
-    assert negate(said) == denied
-    assert negate(denied) == said
+@pytest.mark.parametrize(("sentence", "negated"), PAIRS)
+def test_negate_is_its_own_inverse(sentence: str, negated: str) -> None:
+    assert negate(sentence) == negated
+    assert negate(negated) == sentence
 
 
 @pytest.mark.parametrize(
-    ("said", "denied"),
+    ("sentence", "negated"),
     [
         ("The user no longer lives in Lyon.", "The user lives in Lyon."),
         ("The user has visited Rome.", "The user has not visited Rome."),
@@ -41,12 +41,12 @@ def test_a_sentence_and_its_denial_turn_into_each_other(said: str, denied: str) 
         ("用户三十岁。", "并非用户三十岁。"),
     ],
 )
-def test_other_forms(said: str, denied: str) -> None:
-    assert negate(said) == denied
+def test_negate_other_forms(sentence: str, negated: str) -> None:
+    assert negate(sentence) == negated
 
 
 @pytest.mark.parametrize(
-    ("said", "contrary"),
+    ("sentence", "contrary"),
     [
         ("The user likes tea.", "The user hates tea."),
         ("The user lives in Lyon.", "The user moved away from Lyon."),
@@ -54,11 +54,11 @@ def test_other_forms(said: str, denied: str) -> None:
         ("The user's name is Ann.", "It is not true that The user's name is Ann."),
     ],
 )
-def test_a_relation_turned_to_its_contrary(said: str, contrary: str) -> None:
-    assert invert_relation(said) == contrary
+def test_invert_relation(sentence: str, contrary: str) -> None:
+    assert invert_relation(sentence) == contrary
 
 
-def test_scale_words_and_their_other_end() -> None:
+def test_replace_with_opposite() -> None:
     assert replace_with_opposite("a relatively high value") == "a relatively normal value"
     assert replace_with_opposite("白细胞偏高") == "白细胞正常"
     assert replace_with_opposite("a value") == "a value"
@@ -69,11 +69,11 @@ def test_scale_words_and_their_other_end() -> None:
 @pytest.mark.parametrize(
     "text", ["not normal", "isn't normal", "not a normal value", "不正常", "abnormal", "highway"]
 )
-def test_what_is_denied_or_part_of_a_word_is_no_pole(text: str) -> None:
+def test_find_scale_words_ignores_negated_and_partial_words(text: str) -> None:
     assert find_scale_words(text) == []
 
 
 @pytest.mark.parametrize("text", ["You should keep it low.", "Was it high?", "如果血压高", "It was normal."])
-def test_advice_conditions_and_the_past_claim_nothing(text: str) -> None:
+def test_is_hedged(text: str) -> None:
     assert is_hedged(text)
     assert not is_hedged("Your blood pressure is normal.")

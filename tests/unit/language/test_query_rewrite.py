@@ -1,4 +1,4 @@
-"""Which words a question is searched with."""
+"""Search terms and rewordings of questions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from thinkback.language.tokens import extract_terms
         ("小雨长什么样？", "小雨 长相"),
     ],
 )
-def test_words_that_only_ask_are_left_out(question: str, same_as: str) -> None:
+def test_content_terms_drop_question_words(question: str, same_as: str) -> None:
     assert sorted(content_terms(question)) == sorted(extract_terms(same_as))
 
 
 @pytest.mark.parametrize("question", ["什么？", "哪里", "How much?"])
-def test_a_question_of_nothing_else_keeps_its_words(question: str) -> None:
+def test_content_terms_keep_words_if_nothing_else_is_left(question: str) -> None:
     assert content_terms(question) == extract_terms(question)
 
 
@@ -49,15 +49,16 @@ def test_a_question_of_nothing_else_keeps_its_words(question: str) -> None:
         ("小雨几岁了？", "小雨5岁。"),
     ],
 )
-def test_one_wording_is_found_in_the_thought_that_answers(question: str, thought: str) -> None:
-    held = set(extract_terms(thought))
+def test_rewrite_question_matches_answering_thought(question: str, thought: str) -> None:
+    thought_terms = set(extract_terms(thought))
     assert any(
-        2 * len(held.intersection(wanted)) >= len(set(wanted)) for wanted in rewrite_question(question)
+        2 * len(thought_terms.intersection(wording)) >= len(set(wording))
+        for wording in rewrite_question(question)
     )
 
 
 @pytest.mark.parametrize("text", ["The weather was awful.", "随便聊聊吧", "", "x" * 500, "Is it raining?"])
-def test_what_is_after_nothing_we_know_is_not_reworded(text: str) -> None:
+def test_rewrite_question_without_known_relation(text: str) -> None:
     assert rewrite_question(text) == []
 
 
@@ -84,15 +85,15 @@ def test_what_is_after_nothing_we_know_is_not_reworded(text: str) -> None:
         ("王芳的文化程度怎么样？", "王芳的学历是大专。"),
     ],
 )
-def test_one_hint_is_enough_to_find_a_thought(question: str, thought: str) -> None:
-    held = set(extract_terms(thought))
-    assert any(set(wanted) <= held for wanted in rewrite_question(question))
+def test_rewrite_question_single_phrase_matches_thought(question: str, thought: str) -> None:
+    thought_terms = set(extract_terms(thought))
+    assert any(set(wording) <= thought_terms for wording in rewrite_question(question))
 
 
-def test_for_a_living_asks_for_no_home() -> None:
-    assert all("live" not in wanted for wanted in rewrite_question("What does Ann do for a living?"))
+def test_for_a_living_does_not_ask_for_home() -> None:
+    assert all("live" not in wording for wording in rewrite_question("What does Ann do for a living?"))
 
 
-def test_what_somebody_did_one_day_is_no_trade() -> None:
-    assert not any("work" in wanted for wanted in rewrite_question("What did we do last autumn?"))
-    assert any("work" in wanted for wanted in rewrite_question("What did Ann do before she retired?"))
+def test_past_activity_is_not_an_occupation() -> None:
+    assert not any("work" in wording for wording in rewrite_question("What did we do last autumn?"))
+    assert any("work" in wording for wording in rewrite_question("What did Ann do before she retired?"))

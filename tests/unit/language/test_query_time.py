@@ -1,4 +1,4 @@
-"""What a question asks of time: a table of questions in both languages, and laws that hold for any text."""
+"""Times and tenses of questions: a table in both languages, and properties that hold for any text."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ NOW = datetime(2024, 5, 15, 12, tzinfo=UTC)
 ALL = [*TIMES_EN, *TIMES_ZH, *NO_TIMES, *TENSES, *HELD_OUT, *MORE, *TRAPS, *LAST]
 
 
-def told(span: QueryTimeSpan) -> str:
+def format_span(span: QueryTimeSpan) -> str:
     if span.start is not None and span.end is not None:
         return format_interval(TimeExpression(span.start, span.end, (0, 0)))
     return f"until {span.end:%Y-%m-%d}" if span.end is not None else f"from {span.start:%Y-%m-%d}"
 
 
 @pytest.mark.parametrize(("query", "times", "tense"), ALL, ids=[query for query, _, _ in ALL])
-def test_a_question(query: str, times: str, tense: str) -> None:
-    asked = parse_query_time(query, NOW)
+def test_parse_query_time(query: str, times: str, tense: str) -> None:
+    result = parse_query_time(query, NOW)
     if times.startswith("~"):
         day = datetime.fromisoformat(times[1:]).replace(tzinfo=UTC)
-        (span,) = asked.spans
+        (span,) = result.spans
         assert span.start is not None
         assert span.end is not None
         assert span.start <= day < span.end
     else:
-        assert "; ".join(map(told, asked.spans)) == times
-    assert asked.tense == tense
-    assert all(span.words in query for span in asked.spans)
+        assert "; ".join(map(format_span, result.spans)) == times
+    assert result.tense == tense
+    assert all(span.words in query for span in result.spans)
 
 
-def test_the_table_asks_each_question_once() -> None:
+def test_cases_are_unique() -> None:
     def chinese(question: Question) -> bool:
         return not question[0].replace("’", "'").isascii()
 
@@ -68,7 +68,7 @@ def test_the_table_asks_each_question_once() -> None:
         ("我上週去了哪裡？", "上週"),
     ],
 )
-def test_the_words_of_a_time_are_those_of_the_question(query: str, words: str) -> None:
+def test_span_words_are_quoted_from_question(query: str, words: str) -> None:
     (span,) = parse_query_time(query, NOW).spans
     assert span.words == words
 
@@ -86,14 +86,14 @@ def test_the_words_of_a_time_are_those_of_the_question(query: str, words: str) -
         (datetime(2024, 5, 31, tzinfo=UTC), "What did I order on the 31st of last month?", "2024-04"),
     ],
 )
-def test_reckoned_from_the_day_of_asking(now: datetime, query: str, times: str) -> None:
-    assert "; ".join(map(told, parse_query_time(query, now).spans)) == times
+def test_parse_query_time_is_relative_to_now(now: datetime, query: str, times: str) -> None:
+    assert "; ".join(map(format_span, parse_query_time(query, now).spans)) == times
 
 
-def test_reckoned_in_utc_and_never_without_a_zone() -> None:
+def test_reference_time_is_utc_and_needs_time_zone() -> None:
     late = datetime(2024, 5, 15, 23, tzinfo=timezone(timedelta(hours=-8)))
-    assert told(parse_query_time("What did I eat today?", late).spans[0]) == "2024-05-16"
-    with pytest.raises(InvalidInput, match="no zone"):
+    assert format_span(parse_query_time("What did I eat today?", late).spans[0]) == "2024-05-16"
+    with pytest.raises(InvalidInput, match="no time zone"):
         parse_query_time("What did I eat?", datetime(2024, 5, 15))
 
 
@@ -112,7 +112,7 @@ MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(2100, 12, 31)).map(lambda 
 
 
 @given(TEXTS, MOMENTS)
-def test_any_text_has_spans_that_run_forward_within_reason(text: str, now: datetime) -> None:
+def test_any_text_has_plausible_spans(text: str, now: datetime) -> None:
     asked = parse_query_time(text, now)
     assert asked.tense in ("now", "before", "any")
     for span in asked.spans:
@@ -128,14 +128,14 @@ def test_any_text_has_spans_that_run_forward_within_reason(text: str, now: datet
 
 
 @given(TEXTS)
-def test_a_question_is_read_the_same_in_a_title_s_company(text: str) -> None:
+def test_quoted_title_adds_no_times(text: str) -> None:
     """A quoted title takes its times away and adds none."""
     title = text.replace("》", "").replace("《", "").replace("\n", " ")[:80] or "x"
     alone = parse_query_time("我看过吗", NOW)
     assert parse_query_time(f"我看过《{title}》吗", NOW) == alone
 
 
-def test_only_the_beginning_of_a_long_text_is_read() -> None:
+def test_long_text_is_cut() -> None:
     assert parse_query_time("x " * 5000 + "last week", NOW).spans == ()
     assert parse_query_time("last week " + "x " * 5000, NOW).spans != ()
 
@@ -145,7 +145,7 @@ def test_only_the_beginning_of_a_long_text_is_read() -> None:
     ["a ", "May 6 ", "三天前", "from 2018 to ", "in the last ", "'", '"x', "上周", "ed", "1", "used to ",
      "was a b c ", "以前去过", "the day before ", "20", "前", "《", "one ", "twenty-", "what n't "],
 )  # fmt: skip
-def test_a_long_query_costs_little(piece: str) -> None:
+def test_parse_query_time_cost_is_bounded(piece: str) -> None:
     assert time_growth(lambda size: parse_query_time((piece * size)[:size], NOW), 10_000) < MAX_LINEAR_GROWTH
 
 
@@ -160,7 +160,7 @@ def test_a_long_query_costs_little(piece: str) -> None:
         ("What did I do?", "What did I do?"),
     ],
 )
-def test_words_that_mean_another_day_each_day_are_no_words_to_search_by(query: str, rest: str) -> None:
+def test_remove_times_drops_relative_words(query: str, rest: str) -> None:
     text, anything = remove_times(query, parse_query_time(query, NOW))
     assert text.split() == rest.split()
     assert not anything
@@ -175,7 +175,7 @@ def test_words_that_mean_another_day_each_day_are_no_words_to_search_by(query: s
         ("What did we do last summer?", "summer"),
     ],
 )
-def test_who_asks_for_nothing_but_a_time_asks_for_anything_then(query: str, rest: str) -> None:
+def test_remove_times_time_only(query: str, rest: str) -> None:
     text, anything = remove_times(query, parse_query_time(query, NOW))
     assert text.split() == rest.split()
     assert anything

@@ -1,4 +1,4 @@
-"""What a question asks for, in English and in Chinese."""
+"""Question types, forms of answers, and the parts of a query, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ from thinkback.language.questions import (
         ("我妹妹住在奥斯陆。", "none"),
     ],
 )
-def test_what_is_asked_for(text: str, expected: QuestionType) -> None:
+def test_classify_question(text: str, expected: QuestionType) -> None:
     assert classify_question(text) == expected
 
 
 @given(st.text(max_size=700))
-def test_any_text_has_a_type(text: str) -> None:
+def test_classify_question_accepts_any_text(text: str) -> None:
     assert classify_question(text) == classify_question(text)
 
 
@@ -85,9 +85,7 @@ def test_any_text_has_a_type(text: str) -> None:
         ("他为什么留下？", "因为下雨，他留下了。", "他留在了旅馆。"),
     ],
 )
-def test_a_text_that_could_hold_the_answer_is_told_from_one_that_could_not(
-    question: str, holding: str, other: str
-) -> None:
+def test_answer_test(question: str, holding: str, other: str) -> None:
     holds = answer_test(question)
     assert holds is not None
     assert holds(holding)
@@ -97,17 +95,17 @@ def test_a_text_that_could_hold_the_answer_is_told_from_one_that_could_not(
 @pytest.mark.parametrize(
     "question", ["Where does she live?", "Do I like tea?", "I like tea.", "我喜欢茶吗？", ""]
 )
-def test_where_the_form_says_nothing_nothing_is_said(question: str) -> None:
+def test_answer_test_open_form(question: str) -> None:
     assert answer_test(question) is None
 
 
-def test_a_long_text_is_looked_at_by_its_opening() -> None:
+def test_answer_test_uses_beginning_of_long_text() -> None:
     holds = answer_test("How many?")
     assert holds is not None
     assert not holds("word " * 100_000 + "7")
 
 
-def test_a_plain_question_tells_nothing() -> None:
+def test_split_query_question_only() -> None:
     assert split_query("Where does my sister live now?") == QueryParts(
         "asks", "", "Where does my sister live now"
     )
@@ -115,7 +113,7 @@ def test_a_plain_question_tells_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "told", "asked"),
+    ("query", "statement", "question"),
     [
         (
             "The address is 5 Park Road. Do you know the phone number of it?",
@@ -130,16 +128,16 @@ def test_a_plain_question_tells_nothing() -> None:
         ),
     ],
 )
-def test_people_tell_while_they_ask(query: str, told: str, asked: str) -> None:
-    assert split_query(query) == QueryParts("asks", told, asked)
+def test_split_query_statement_and_question(query: str, statement: str, question: str) -> None:
+    assert split_query(query) == QueryParts("asks", statement, question)
 
 
-def test_a_clause_too_short_to_search_by_takes_the_one_before() -> None:
+def test_split_query_extends_short_clause() -> None:
     assert split_query("I lost the red umbrella, where?").question == "I lost the red umbrella  where"
     assert split_query("Why?") == QueryParts("asks", "", "Why")
 
 
-def test_a_statement_asks_nothing() -> None:
+def test_split_query_statement_only() -> None:
     assert split_query("I moved to Oslo.") == QueryParts("tells", statement="I moved to Oslo.")
     assert split_query("我搬到了奥斯陆。") == QueryParts("tells", statement="我搬到了奥斯陆。")
 
@@ -148,23 +146,23 @@ def test_a_statement_asks_nothing() -> None:
     "words",
     ["green tea", "sister job", "car broke down", "my passport number", "Dr. Patel", "绿茶", "妹妹 工作"],
 )
-def test_a_few_words_to_search_by_ask_for_what_says_them(words: str) -> None:
+def test_split_query_keywords(words: str) -> None:
     assert split_query(words) == QueryParts("asks", question=words)
 
 
 @pytest.mark.parametrize(
-    "said", ["I like tea", "My dog limps.", "so it was", "我想买面包", "天气晴朗，出去玩", "Thanks!"]
+    "text", ["I like tea", "My dog limps.", "so it was", "我想买面包", "天气晴朗，出去玩", "Thanks!"]
 )
-def test_a_short_statement_is_no_list_of_words(said: str) -> None:
-    assert split_query(said) == QueryParts("tells", statement=said)
+def test_split_query_short_statement_is_not_keywords(text: str) -> None:
+    assert split_query(text) == QueryParts("tells", statement=text)
 
 
-def test_a_passage_is_searched_for_as_a_whole() -> None:
+def test_split_query_passage() -> None:
     long = "We talked about the garden and the weather. " * 12 + "What was it?"
     assert split_query(long) == QueryParts("at length")
     assert not is_brief(long)
 
 
 @pytest.mark.parametrize("odd", ["", "?", "，，，？", "...", "\n\n"])
-def test_odd_text_is_no_error(odd: str) -> None:
+def test_split_query_accepts_odd_text(odd: str) -> None:
     assert split_query(odd).manner in ("asks", "tells")

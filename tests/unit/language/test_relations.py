@@ -1,11 +1,16 @@
-"""Relations by any of their names, and the sentences they are said in."""
+"""Relations by their surface forms, and the sentences composed from triples."""
 
 from __future__ import annotations
 
 import pytest
 
-from thinkback.language.phrasing import add_article, compose_sentence, join_values, sentence_language
 from thinkback.language.relations import RELATIONS, canonical_relation, get_relation, parse_relation
+from thinkback.language.sentence_builder import (
+    add_article,
+    compose_sentence,
+    join_values,
+    sentence_language,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,7 +27,7 @@ from thinkback.language.relations import RELATIONS, canonical_relation, get_rela
         ("collects", "collects"),
     ],
 )
-def test_canonical(surface: str, name: str) -> None:
+def test_canonical_relation_of_surface_forms(surface: str, name: str) -> None:
     assert canonical_relation(surface) == name
     assert canonical_relation(name) == name
 
@@ -39,7 +44,7 @@ def test_canonical(surface: str, name: str) -> None:
         ("不同于", ("不同于", False)),
     ],
 )
-def test_polar(surface: str, expected: tuple[str, bool]) -> None:
+def test_parse_relation_finds_negation(surface: str, expected: tuple[str, bool]) -> None:
     assert parse_relation(surface) == expected
 
 
@@ -50,12 +55,12 @@ def test_polar(surface: str, expected: tuple[str, bool]) -> None:
          True), ("works as", False),
      ("collects", False)],
 )  # fmt: skip
-def test_one_value_or_many(name: str, single: bool) -> None:
+def test_relation_cardinality(name: str, single: bool) -> None:
     assert get_relation(name).single_valued is single
 
 
 @pytest.mark.parametrize("relation", RELATIONS.values(), ids=lambda relation: relation.name)
-def test_every_relation_can_be_said_and_denied_in_both_languages(relation: object) -> None:
+def test_relation_has_templates_in_both_languages(relation: object) -> None:
     name = getattr(relation, "name", "")
     for lang in ("en", "zh"):
         yes = compose_sentence("user", name, ("x",), lang=lang)
@@ -65,7 +70,7 @@ def test_every_relation_can_be_said_and_denied_in_both_languages(relation: objec
         assert "{" not in yes + no + ended
 
 
-def test_sentences() -> None:
+def test_compose_sentence() -> None:
     assert compose_sentence("user", "has dog", ("Rex",)) == "The user has a dog named Rex."
     assert compose_sentence("user's sister", "repairs", ("clocks",)) == "The user's sister repairs clocks."
     assert compose_sentence("user", "repairs", ("clocks",), negated=True) == "The user repairs not clocks."

@@ -1,6 +1,6 @@
-"""What is told of one's health: denials, doses, beginnings, refusals, and what a doctor found.
+"""Facts about health: negations, doses, start dates, refusals and a doctor's findings.
 
-A triple is "subject | relation | object; object"; a leading "not " in the relation means it is denied.
+A triple is written "subject | relation | value; value"; "not " before the relation means that it is negated.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from thinkback.types import ThoughtDraft, Turn
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)  # a Wednesday
 
 FACTS: tuple[tuple[str, str], ...] = (
-    # a denial is no object
+    # negations
     ("I have no liver disease.", "not has condition | liver disease"),
     ("I've got no fever or cough.", "not has condition | fever; cough"),
     ("I have no pets.", "has | no pets"),
     ("I have never had a stroke or epilepsy.", "not had condition | stroke; epilepsy"),
     ("我没有糖尿病。", "not has condition | 糖尿病"),
-    # no allergy at all, and one after all
+    # no allergy, and discovered allergies
     ("I have no food allergies.", "not is allergic to | any food"),
     ("I have no known drug allergies.", "not is allergic to | any drug"),
     ("I have no allergies.", "not is allergic to | any substance"),
@@ -37,7 +37,7 @@ FACTS: tuple[tuple[str, str], ...] = (
     ("I found out that I'm allergic to kiwi.", "is allergic to | kiwi"),
     ("这才发现我对头孢过敏。", "is allergic to | 头孢"),
     ("医生说我对芒果和菠萝都过敏。", "is allergic to | 芒果; 菠萝"),
-    # a state that began and still holds
+    # states with a start date
     ("I have had epilepsy since 2011.", "has condition | epilepsy"),
     ("She's had asthma since 2011, my sister.", ""),
     ("My mother has had glaucoma for six years.", "has condition | glaucoma"),
@@ -45,7 +45,7 @@ FACTS: tuple[tuple[str, str], ...] = (
     ("I've had gout for a long time.", "has condition | gout"),
     ("My uncle had a sister with epilepsy.", ""),
     ("I've had a bad cough for three weeks.", "has condition | bad cough"),
-    # what is measured stays
+    # measured values
     ("I have a fever, 39.4.", "has condition | fever, 39.4"),
     ("I have a temperature of 38.1 degrees.", "has condition | temperature of 38.1 degrees"),
     # medicines
@@ -81,25 +81,25 @@ def read(text: str) -> list[ThoughtDraft]:
     return RuleGenerator().generate(Turn(query=text, at=AT, id=1, recorded_at=AT))
 
 
-def shown(draft: ThoughtDraft) -> str:
+def format_triple(draft: ThoughtDraft) -> str:
     sign = "not " if draft.negated else ""
     return f"{sign}{draft.relation} | {'; '.join(draft.objects)}"
 
 
 @pytest.mark.parametrize(("text", "triple"), FACTS, ids=[text for text, _ in FACTS])
-def test_what_is_told_of_ones_health(text: str, triple: str) -> None:
-    drafts = [shown(draft) for draft in read(text) if not isinstance(draft, Amendment)]
+def test_health_fact_is_read(text: str, triple: str) -> None:
+    drafts = [format_triple(draft) for draft in read(text) if not isinstance(draft, Amendment)]
     assert drafts == ([triple] if triple else [])
 
 
 @pytest.mark.parametrize("text", NO_FACTS)
-def test_what_tells_nothing_of_it(text: str) -> None:
+def test_sentence_without_health_fact_is_ignored(text: str) -> None:
     told = [draft for draft in read(text) if draft.relation in ("takes", "refuses", "is allergic to")]
     assert told == []
     assert not [draft for draft in read(text) if any(item.startswith("no ") for item in draft.objects)]
 
 
-def test_a_state_since_a_year_has_begun_and_not_ended() -> None:
+def test_state_since_a_year_is_open_ended() -> None:
     (draft,) = read("I have had epilepsy since 2011.")
     assert (draft.valid_from, draft.valid_to) == (datetime(2011, 1, 1, tzinfo=UTC), None)
     assert draft.sentence == "The user has epilepsy (since 2011)."
@@ -108,31 +108,31 @@ def test_a_state_since_a_year_has_begun_and_not_ended() -> None:
 @pytest.mark.parametrize(
     "text", ["I drink beer at the weekend.", "I eat pizza on weekends.", "我周末喝啤酒。"]
 )
-def test_a_habit_of_weekends_has_no_date(text: str) -> None:
+def test_weekend_habit_has_no_date(text: str) -> None:
     (draft,) = read(text)
     assert (draft.valid_from, draft.valid_to) == (None, None)
     assert "20" not in draft.sentence
 
 
-def test_what_was_done_at_the_weekend_has_its_date() -> None:
+def test_weekend_event_has_a_date() -> None:
     (draft,) = read("I went to Bristol at the weekend.")
     assert draft.valid_from == datetime(2024, 5, 11, tzinfo=UTC)
 
 
-def test_a_medicine_taken_instead_of_another_ends_it() -> None:
+def test_replaced_medicine_is_ended() -> None:
     before, now = read("I take apixaban instead of warfarin.")
     assert isinstance(before, Amendment)
     assert (before.forget, before.objects) == (True, ("warfarin",))
-    assert shown(now) == "takes | apixaban"
+    assert format_triple(now) == "takes | apixaban"
 
 
-def test_no_more_of_a_medicine_ends_it() -> None:
-    assert [shown(draft) for draft in read("I take omeprazole only, no more naproxen.")] == [
+def test_stopped_medicine_is_ended() -> None:
+    assert [format_triple(draft) for draft in read("I take omeprazole only, no more naproxen.")] == [
         "takes | omeprazole", "not takes | naproxen",
     ]  # fmt: skip
 
 
-def test_a_refusal_is_said_as_one() -> None:
+def test_refusal_sentence() -> None:
     said = {
         "I refuse to take statins.": "The user refuses statins.",
         "I will not have an operation.": "The user does not want operation.",

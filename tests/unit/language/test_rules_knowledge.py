@@ -1,4 +1,4 @@
-"""What is said of the world and of values: stated by the user, or judged by the assistant."""
+"""Facts about the world and about values, stated by the user or assessed by the assistant."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read(query: str, response: str = "") -> list[ThoughtDraft]:
          "Creatinine is 1.4 mg/dL."),
     ],
 )  # fmt: skip
-def test_the_world_is_no_fact_of_the_user(text: str, triple: tuple[str, str, str], sentence: str) -> None:
+def test_world_fact_is_knowledge(text: str, triple: tuple[str, str, str], sentence: str) -> None:
     (draft,) = read(text)
     assert (draft.subject, draft.relation, draft.object) == triple
     assert (draft.sentence, draft.kind) == (sentence, "knowledge")
@@ -45,7 +45,7 @@ def test_the_world_is_no_fact_of_the_user(text: str, triple: tuple[str, str, str
         "The exchange rate is unfair.",
     ],
 )
-def test_what_is_no_knowledge(text: str) -> None:
+def test_other_sentence_is_no_knowledge(text: str) -> None:
     assert read(text) == []
 
 
@@ -60,7 +60,9 @@ def test_what_is_no_knowledge(text: str) -> None:
         ("我的血糖是7.8mmol/L。", "这个数值偏高。", ("7.8mmol/L", "偏高")),
     ],
 )  # fmt: skip
-def test_a_judgement_is_the_assistants(told: str, answer: str, judgement: tuple[str, str]) -> None:
+def test_assessment_is_attributed_to_the_assistant(
+    told: str, answer: str, judgement: tuple[str, str]
+) -> None:
     _, judged = read(told, answer)
     assert (judged.subject, judged.object, judged.kind) == (*judgement, "knowledge")
     assert [(source.speaker, source.side) for source in judged.sources] == [("assistant", "response")]
@@ -75,5 +77,5 @@ def test_a_judgement_is_the_assistants(told: str, answer: str, judgement: tuple[
         ("I'm 36.", "That's a good age."),
     ],
 )
-def test_an_unclear_judgement_is_left_to_the_bank(told: str, answer: str) -> None:
+def test_unclear_assessment_is_ignored(told: str, answer: str) -> None:
     assert all(source.side == "query" for draft in read(told, answer) for source in draft.sources)

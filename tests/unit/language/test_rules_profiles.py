@@ -1,4 +1,4 @@
-"""Profiles: one shape for every attribute, (owner, noun, value), and what looks like it but tells none."""
+"""Profile lines (owner, noun, value), and sentences that only look like one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from thinkback.think.rule_generator import RuleGenerator
 from thinkback.types import ThoughtDraft, Turn
 
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
-TOLD: tuple[tuple[str, tuple[str, ...]], ...] = (
+PROFILE_LINES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Marta Lopez's citizenship is Spanish.", ("Marta Lopez | nationality | Spanish",)),
     ("Marta Lopez's occupation: welder.", ("Marta Lopez | works as | welder",)),
     ("Karl's educational background is a diploma in glass making.",
@@ -43,7 +43,7 @@ TOLD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("王强的幸运颜色是绿色。", ("王强 | 幸运颜色 | 绿色",)),
     ("姓名：王芳\n职业：教师\n民族：汉族", ("王芳 | works as | 教师", "王芳 | ethnicity | 汉族")),
 )  # fmt: skip
-NOTHING = (
+OTHER_SENTENCES = (
     "The problem is that I have no time.",
     "My point is simple.",
     "My character is level 40.",
@@ -79,19 +79,19 @@ def read(text: str) -> list[ThoughtDraft]:
     return RuleGenerator().generate(Turn(id=7, query=text, at=AT, recorded_at=AT))
 
 
-def shown(draft: ThoughtDraft) -> str:
+def format_triple(draft: ThoughtDraft) -> str:
     return f"{draft.subject} | {draft.relation} | {'; '.join(draft.objects)}"
 
 
-@pytest.mark.parametrize(("text", "triples"), TOLD, ids=[text for text, _ in TOLD])
-def test_an_attribute_is_read(text: str, triples: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("text", "triples"), PROFILE_LINES, ids=[text for text, _ in PROFILE_LINES])
+def test_attribute_is_read(text: str, triples: tuple[str, ...]) -> None:
     drafts = read(text)
-    assert tuple(map(shown, drafts)) == triples
+    assert tuple(map(format_triple, drafts)) == triples
     assert all(draft.kind == "profile" for draft in drafts)
 
 
-@pytest.mark.parametrize("text", NOTHING)
-def test_what_tells_no_attribute_is_left_alone(text: str) -> None:
+@pytest.mark.parametrize("text", OTHER_SENTENCES)
+def test_other_sentence_is_ignored(text: str) -> None:
     assert read(text) == []
 
 
@@ -106,5 +106,5 @@ def test_what_tells_no_attribute_is_left_alone(text: str) -> None:
         ("王强的祖籍是湖南。", "王强来自湖南。"),
     ],
 )
-def test_it_is_said_by_its_noun_where_it_has_no_words_of_its_own(text: str, sentence: str) -> None:
+def test_sentence_keeps_the_noun_without_own_template(text: str, sentence: str) -> None:
     assert [draft.sentence for draft in read(text)] == [sentence]

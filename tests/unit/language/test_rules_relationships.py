@@ -1,4 +1,4 @@
-"""Ties between people who are not the user: (what is said, the triples it holds), and what is none."""
+"""Relationships between people other than the user, and sentences that state none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from thinkback.think.rule_generator import RuleGenerator
 from thinkback.types import ThoughtDraft, Turn
 
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
-TIES: tuple[tuple[str, tuple[str, ...]], ...] = (
+RELATIONSHIPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Lucy is Tom's sister.", ("Tom | has sister | Lucy",)),
     ("Lucy is the younger sister of Tom.", ("Tom | has sister | Lucy",)),
     ("Lucy is Tom's sister and lives in Oslo.", ("Tom | has sister | Lucy", "Lucy | lives in | Oslo")),
@@ -49,7 +49,7 @@ TIES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("小明的妈妈是老师。", ("小明的妈妈 | works as | 老师",)),
     ("我妹妹的男朋友是厨师。", ("用户的妹妹的男朋友 | works as | 厨师",)),
 )
-NO_TIES = (
+OTHER_SENTENCES = (
     "Is Lucy Tom's sister?",
     "If Anna's husband is Erik, we should invite him.",
     "Lucy is not Tom's sister.",
@@ -71,21 +71,21 @@ def read(text: str) -> list[ThoughtDraft]:
     return RuleGenerator().generate(Turn(id=7, query=text, at=AT, recorded_at=AT))
 
 
-def shown(draft: ThoughtDraft) -> str:
+def format_triple(draft: ThoughtDraft) -> str:
     return f"{draft.subject} | {draft.relation} | {'; '.join(draft.objects)}"
 
 
-@pytest.mark.parametrize(("text", "triples"), TIES, ids=[text for text, _ in TIES])
-def test_a_tie_is_read(text: str, triples: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("text", "triples"), RELATIONSHIPS, ids=[text for text, _ in RELATIONSHIPS])
+def test_relationship_is_read(text: str, triples: tuple[str, ...]) -> None:
     drafts = read(text)
-    assert tuple(map(shown, drafts)) == triples
+    assert tuple(map(format_triple, drafts)) == triples
     for draft in drafts:
         (source,) = draft.sources
         assert text[source.start : source.end].strip() != ""
 
 
-@pytest.mark.parametrize("text", NO_TIES)
-def test_what_tells_no_tie_is_left_alone(text: str) -> None:
+@pytest.mark.parametrize("text", OTHER_SENTENCES)
+def test_other_sentence_is_ignored(text: str) -> None:
     assert read(text) == []
 
 
@@ -100,5 +100,5 @@ def test_what_tells_no_tie_is_left_alone(text: str) -> None:
         ("李娜是王强的姐姐。", "王强的姐姐是李娜。"),
     ],
 )
-def test_a_tie_is_said_in_the_word_that_told_it(text: str, sentence: str) -> None:
+def test_sentence_keeps_the_kin_word(text: str, sentence: str) -> None:
     assert [draft.sentence for draft in read(text)] == [sentence]

@@ -1,4 +1,4 @@
-"""Sentences keep their place; questions are known with and without their mark."""
+"""Sentence splitting, question detection and shortening."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ from thinkback.language.sentences import (
         ("I use Python.我很喜欢。", ["I use Python.", "我很喜欢。"]),
     ],
 )
-def test_sentences(text: str, expected: list[str]) -> None:
+def test_split_sentences(text: str, expected: list[str]) -> None:
     assert [sentence.text for sentence in split_sentences(text)] == expected
 
 
 @given(st.text() | st.text(alphabet='ab. !?\n"。？'))
-def test_spans_slice_to_the_sentence_and_nothing_is_lost(text: str) -> None:
+def test_split_sentences_spans_are_complete(text: str) -> None:
     end = 0
     for sentence in split_sentences(text):
         assert text[sentence.start : sentence.end] == sentence.text
@@ -56,7 +56,7 @@ def test_spans_slice_to_the_sentence_and_nothing_is_lost(text: str) -> None:
 
 
 @pytest.mark.parametrize("unit", ["Dr. ", ". ", "1. ", "a", "!", "“", "3.1"])
-def test_linear(unit: str) -> None:
+def test_split_sentences_takes_linear_time(unit: str) -> None:
     assert time_growth(lambda size: split_sentences(unit * (size // len(unit))), 500_000) < MAX_LINEAR_GROWTH
 
 
@@ -68,7 +68,7 @@ def test_linear(unit: str) -> None:
      "你叫什么名字", "我住在哪里", "你好吗", "我今年几岁", "他是谁", "为什么", "是不是", "你呢",
          "这是什么？"],
 )  # fmt: skip
-def test_questions(text: str) -> None:
+def test_is_question(text: str) -> None:
     assert is_question(text)
 
 
@@ -78,7 +78,7 @@ def test_questions(text: str) -> None:
         "What a day!",
      "我住在巴黎。", "我什么都吃。", "我有几个朋友。", "没什么。", "我不知道为什么。", "谁都知道。"],
 )  # fmt: skip
-def test_statements(text: str) -> None:
+def test_is_question_false_for_statement(text: str) -> None:
     assert not is_question(text)
 
 
@@ -95,7 +95,7 @@ FAMILY, THUMB, FLAGS = "👨\u200d👩\u200d👧", "👍🏽", "🇩🇪🇫🇷
         ("a well-known name, 12:30", 4),
     ],
 )
-def test_words_are_counted_and_of_chinese_characters(text: str, words: int) -> None:
+def test_count_words(text: str, words: int) -> None:
     assert count_words(text) == words
 
 
@@ -111,23 +111,23 @@ def test_words_are_counted_and_of_chinese_characters(text: str, words: int) -> N
         ("unbreakable", 0, ""),
     ],
 )
-def test_the_longest_beginning_that_fits(text: str, most: int, short: str) -> None:
-    assert shorten(text, lambda each: count_words(each) <= most) == short
+def test_shorten(text: str, most: int, short: str) -> None:
+    assert shorten(text, lambda part: count_words(part) <= most) == short
 
 
 @pytest.mark.parametrize("whole", [FAMILY, THUMB, FLAGS[:2], "Schifffahrt", "3.14", "don't"])
-def test_no_word_and_no_emoji_is_cut(whole: str) -> None:
+def test_shorten_keeps_words_and_emoji_whole(whole: str) -> None:
     text = f"so {whole} {whole} {whole}"
     for most in range(len(text)):
-        short = shorten(text, lambda each, most=most: len(each) <= most)  # type: ignore[misc]
+        short = shorten(text, lambda part, most=most: len(part) <= most)  # type: ignore[misc]
         assert short.removesuffix(ELLIPSIS).rstrip() in {
             text[: 2 + n * (len(whole) + 1)] for n in range(4)
         } | {""}
 
 
 @given(st.text(alphabet="ab ,.。，我北👍🏽\u200d👨🇩🇪\n", max_size=120), st.integers(1, 20))
-def test_chunks_hold_every_word_in_order_at_their_place(text: str, most: int) -> None:
-    found = split_chunks(text, lambda each: len(each) <= most)
-    assert "".join("".join(each.text for each in found).split()) == "".join(text.split())
-    assert all(text[each.start : each.end] == each.text for each in found)
-    assert all(one.end <= other.start for one, other in pairwise(found))
+def test_split_chunks_keeps_all_words_and_spans(text: str, most: int) -> None:
+    chunks = split_chunks(text, lambda part: len(part) <= most)
+    assert "".join("".join(chunk.text for chunk in chunks).split()) == "".join(text.split())
+    assert all(text[chunk.start : chunk.end] == chunk.text for chunk in chunks)
+    assert all(one.end <= other.start for one, other in pairwise(chunks))

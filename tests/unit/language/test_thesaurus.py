@@ -1,4 +1,4 @@
-"""Which other words a question is searched with."""
+"""Synonyms and narrower words of questions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from thinkback.language.thesaurus import related_terms, word_terms
         ("Which degree does Eva have?", "学历"),
     ],
 )
-def test_words_of_one_meaning_or_kind_are_found(question: str, word: str) -> None:
+def test_related_terms(question: str, word: str) -> None:
     assert set(word_terms(word)) <= set(related_terms(question))
 
 
@@ -40,5 +40,5 @@ def test_words_of_one_meaning_or_kind_are_found(question: str, word: str) -> Non
         ("Denver", "city"),
     ],
 )
-def test_other_words_are_not(question: str, word: str) -> None:
+def test_related_terms_exclude_unrelated_words(question: str, word: str) -> None:
     assert not set(word_terms(word)) & set(related_terms(question))

@@ -1,4 +1,4 @@
-"""Terms: the same for indexing and asking, in every script, total and linear."""
+"""Search terms in every script; any text is accepted, in linear time."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ from thinkback.language.tokens import count_tokens, extract_terms, fold_text
         ("I’m Anna’s", ["anna"]),
     ],
 )
-def test_terms(text: str, expected: list[str]) -> None:
+def test_extract_terms(text: str, expected: list[str]) -> None:
     assert [term for term in extract_terms(text) if term != "🏽"] == expected
 
 
-def test_a_query_meets_its_text() -> None:
+def test_query_and_text_share_terms() -> None:
     assert set(extract_terms("Who is running?")) <= set(extract_terms("Anna runs every day"))
     assert set(extract_terms("故宫")) <= set(extract_terms("我昨天去了故宫"))
     assert extract_terms("Zürich") == extract_terms("zurich")
 
 
 @given(st.text())
-def test_terms_are_total_and_deterministic(text: str) -> None:
+def test_extract_terms_accepts_any_text_and_is_deterministic(text: str) -> None:
     found = extract_terms(text)
     assert found == extract_terms(text)
     assert all(found)
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
-def test_folding_is_stable_for_case(text: str) -> None:
+def test_fold_text_ignores_case(text: str) -> None:
     assert extract_terms(text.upper().lower()) == extract_terms(text.upper().lower().lower())
     assert fold_text(text) == fold_text(text)
 
 
-def test_threads_share_one_stemmer() -> None:
+def test_stemmer_is_thread_safe() -> None:
     words = [f"running{i} happily{i} organisation{i}" for i in range(300)]
     alone = [extract_terms(word) for word in words]
     with ThreadPoolExecutor(8) as pool:
@@ -66,7 +66,7 @@ def test_threads_share_one_stemmer() -> None:
 
 
 @pytest.mark.parametrize("unit", ["a", "word ", "我", "1.", "a'", "é ", "3,", "'", "😀", "शब्द", "a1"])
-def test_a_megabyte_is_linear(unit: str) -> None:
+def test_extract_terms_takes_linear_time(unit: str) -> None:
     texts = {size: unit * (size // len(unit)) for size in (1_000_000, 125_000)}
     assert (
         time_growth(lambda size: (extract_terms(texts[size]), count_tokens(texts[size])), 1_000_000)

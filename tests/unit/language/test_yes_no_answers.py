@@ -1,4 +1,4 @@
-"""A yes or a no takes its meaning from the question before it; only where that is plain."""
+"""A "yes" or "no" of the user takes its meaning from a plain question at the end of the previous response."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def turn(query: str, response: str = "", id_: int = 1) -> Turn:
     return Turn(id=id_, query=query, response=response, at=AT, recorded_at=AT)
 
 
-def told(question: str, answer: str) -> list[str]:
+def read_triples(question: str, answer: str) -> list[str]:
     drafts = RuleGenerator().generate(turn(answer, id_=2), (turn("Hello.", question),))
     return [f"{d.subject} | {'not ' if d.negated else ''}{d.relation} | {d.object}" for d in drafts]
 
@@ -41,8 +41,8 @@ def told(question: str, answer: str) -> list[str]:
         ("你对花生过敏吗？", "对", ["user | is allergic to | 花生"]),
     ],
 )  # fmt: skip
-def test_an_answer_states_what_was_asked(question: str, answer: str, triples: list[str]) -> None:
-    assert told(question, answer) == triples
+def test_answer_confirms_or_denies_the_question(question: str, answer: str, triples: list[str]) -> None:
+    assert read_triples(question, answer) == triples
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ def test_an_answer_states_what_was_asked(question: str, answer: str, triples: li
         ("你住在北京还是上海？", "是的"),
     ],
 )
-def test_what_is_not_plain_states_nothing(question: str, answer: str) -> None:
-    assert told(question, answer) == []
+def test_unclear_exchange_yields_no_fact(question: str, answer: str) -> None:
+    assert read_triples(question, answer) == []
 
 
-def test_the_users_yes_is_the_source() -> None:
+def test_source_is_the_answer_of_the_user() -> None:
     now = turn("Yes, for years. Any tips?", id_=2)
     (draft,) = RuleGenerator().generate(now, (turn("Hi.", "Do you live in Leeds?"),))
     (source,) = draft.sources
@@ -74,7 +74,7 @@ def test_the_users_yes_is_the_source() -> None:
     assert now.query[source.start : source.end] == "Yes, for years."
 
 
-def test_only_the_turn_just_before_is_answered() -> None:
+def test_only_the_previous_turn_is_answered() -> None:
     recent = (turn("Hi.", "Do you live in Leeds?"), turn("It rains.", "Take an umbrella.", id_=2))
     assert find_yes_no_answer(turn("Yes.", id_=3), recent) is None
     assert find_yes_no_answer(turn("Yes.", id_=3), ()) is None

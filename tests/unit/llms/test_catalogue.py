@@ -1,4 +1,4 @@
-"""Names find their files; the catalogue is complete."""
+"""Known models, the models folder, and how a model name is resolved to a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from thinkback.llms.catalogue import (
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> CatalogueModel:
-    made = CatalogueModel(
+    model = CatalogueModel(
         name="tiny",
         file="Tiny.gguf",
         wheels=(ModelWheel("tiny-model", "1.0", "tiny_model/Tiny.gguf"),),
@@ -36,11 +36,11 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> CatalogueModel:
         follows=True,
         description="A test.",
     )
-    monkeypatch.setattr(catalogue, "CATALOGUE", (made,))
-    return made
+    monkeypatch.setattr(catalogue, "CATALOGUE", (model,))
+    return model
 
 
-def test_catalogue_entries_are_whole() -> None:
+def test_catalogue_entries_are_complete() -> None:
     for known in CATALOGUE:
         assert get_catalogue_model(known.name) is known
         assert len(bytes.fromhex(known.sha256)) == 32
@@ -58,7 +58,9 @@ def test_catalogue_entries_are_whole() -> None:
         get_catalogue_model("nothing")
 
 
-def test_the_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_models_folder_depends_on_environment_and_platform(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("THINKBACK_HOME", str(tmp_path / "home"))
     assert models_folder() == tmp_path / "home" / "models"
     monkeypatch.delenv("THINKBACK_HOME")
@@ -66,41 +68,41 @@ def test_the_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp
     assert models_folder() == tmp_path / "xdg" / "thinkback" / "models"
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    places = {}
+    folders = {}
     for platform in ("linux", "darwin", "win32"):
         monkeypatch.setattr(sys, "platform", platform)
         monkeypatch.delenv("LOCALAPPDATA", raising=False)
-        places[platform] = models_folder().relative_to(tmp_path).as_posix()
-    assert places == {
+        folders[platform] = models_folder().relative_to(tmp_path).as_posix()
+    assert folders == {
         "linux": ".local/share/thinkback/models",
         "darwin": "Library/Application Support/thinkback/models",
         "win32": "AppData/Local/thinkback/models",
     }
 
 
-def test_an_absent_model_says_how_to_get_it(tmp_path: Path) -> None:
+def test_missing_model_error_names_the_pull_command(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match="thinkback pull smollm2"):
         find_model_file("smollm2", folder=tmp_path)
-    with pytest.raises(ModelUnavailable, match="neither a file"):
+    with pytest.raises(ModelUnavailable, match="not a file"):
         find_model_file("other", folder=tmp_path)
     with pytest.raises(InvalidInput):
         find_model_file("", folder=tmp_path)
 
 
-def test_a_model_is_found_by_name_file_name_and_path(tmp_path: Path, tiny: CatalogueModel) -> None:
+def test_model_file_is_found_by_name_file_name_and_path(tmp_path: Path, tiny: CatalogueModel) -> None:
     path = tmp_path / "Tiny.gguf"
     path.write_bytes(b"GGUFdata")
     for name in ("tiny", "Tiny.gguf", "Tiny", str(path), path):
         assert find_model_file(name, folder=tmp_path) == path
 
 
-def test_a_file_that_is_no_gguf_is_refused(tmp_path: Path) -> None:
+def test_file_without_gguf_header_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "x.gguf").write_bytes(b"PK\x03\x04")
-    with pytest.raises(ModelUnavailable, match="no GGUF model"):
+    with pytest.raises(ModelUnavailable, match="not a GGUF model"):
         find_model_file("x", folder=tmp_path)
 
 
-def test_installed_lists_known_and_other_files(tmp_path: Path, tiny: CatalogueModel) -> None:
+def test_installed_models_include_known_and_other_files(tmp_path: Path, tiny: CatalogueModel) -> None:
     assert list_installed_models(tmp_path / "absent") == []
     (tmp_path / "Tiny.gguf").write_bytes(b"GGUFdata")
     (tmp_path / "own.gguf").write_bytes(b"GGUF")

@@ -1,4 +1,4 @@
-"""The part of JSON schema that reply types use."""
+"""Validation of values against the supported JSON schema keywords."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SCHEMA = Person.model_json_schema()
 
 
 @pytest.mark.parametrize("age", [None, 3])
-def test_a_fitting_value_has_no_misfit(age: int | None) -> None:
+def test_valid_value_has_no_error(age: int | None) -> None:
     assert find_schema_error({"pets": [{"name": "Rex", "age": age}], "score": 1}, SCHEMA) is None
 
 
@@ -45,7 +45,7 @@ def test_a_fitting_value_has_no_misfit(age: int | None) -> None:
         ([], "not of type object"),
     ],
 )
-def test_a_misfit_names_the_place(value: Any, problem: str) -> None:
+def test_error_names_the_path(value: Any, problem: str) -> None:
     assert problem in (find_schema_error(value, SCHEMA) or "")
 
 
@@ -60,18 +60,18 @@ def test_a_misfit_names_the_place(value: Any, problem: str) -> None:
         ({"type": "array", "items": {"type": "string"}}, ["x"], [1]),
     ],
 )
-def test_keywords(schema: dict[str, Any], good: Any, bad: Any) -> None:
+def test_supported_keywords(schema: dict[str, Any], good: Any, bad: Any) -> None:
     assert find_schema_error(good, schema) is None
     assert find_schema_error(bad, schema)
 
 
-def test_a_schema_that_refers_to_itself_ends() -> None:
+def test_recursive_schema_terminates() -> None:
     loop = {"anyOf": [{"$ref": "#"}]}
     assert find_schema_error(1, loop) == "the reply is nested too deeply"
     assert find_schema_error(1, {"$ref": "#/nowhere/at/all"}) is None
 
 
-def test_only_closed_schemas_may_be_strict() -> None:
+def test_only_closed_schemas_are_strict() -> None:
     assert is_strict_schema(SCHEMA)
     assert not is_strict_schema(Open.model_json_schema())
     assert not is_strict_schema({"type": "array", "items": Open.model_json_schema()})

@@ -1,4 +1,4 @@
-"""What only the local model does: quiet, closable, and clear about files and contexts that do not fit."""
+"""Behaviour specific to local models: no terminal output, prompt cache, errors of files and contexts."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ ASK = [Message("user", "Say hello.")]
 def llm() -> Iterator[LocalLLM]:
     try:
         find_model_file("smollm2")
-    except ModelUnavailable as absent:
-        pytest.skip(f"{absent}")
+    except ModelUnavailable as error:
+        pytest.skip(f"{error}")
     model = LocalLLM("smollm2", context=512)
     yield model
     model.close()
 
 
 @pytest.mark.model
-def test_it_says_nothing_to_the_terminal(llm: LocalLLM, capfd: pytest.CaptureFixture[str]) -> None:
+def test_local_model_prints_nothing(llm: LocalLLM, capfd: pytest.CaptureFixture[str]) -> None:
     llm.close()
     llm.complete(ASK, max_tokens=4)
     list(llm.stream(ASK, max_tokens=4))
@@ -39,7 +39,7 @@ def test_it_says_nothing_to_the_terminal(llm: LocalLLM, capfd: pytest.CaptureFix
 
 
 @pytest.mark.model
-def test_a_text_longer_than_its_context_is_refused(llm: LocalLLM) -> None:
+def test_text_longer_than_the_context_is_rejected(llm: LocalLLM) -> None:
     long = [Message("user", "word " * 2000)]
     with pytest.raises(ModelRefused, match="larger context"):
         llm.complete(long, max_tokens=4)
@@ -49,29 +49,29 @@ def test_a_text_longer_than_its_context_is_refused(llm: LocalLLM) -> None:
 
 
 @pytest.mark.model
-def test_chat_and_post_thinking_keep_each_others_prompts(llm: LocalLLM) -> None:
-    """What two kinds of prompt share among themselves is read once, though they take turns on one slot."""
+def test_alternating_prompts_stay_cached(llm: LocalLLM) -> None:
+    """Alternating prompts of two kinds keep their cached prefixes, although they share one slot."""
 
-    def read_anew(text: str) -> int:
+    def uncached_tokens(text: str) -> int:
         return int(
             llm._handle_request(llm._build_request([Message("user", text)], 2, 0.0))["timings"]["prompt_n"]
         )
 
     think, chat = "Write down the facts of this exchange. " * 15, "You are an assistant with a memory. " * 15
-    assert read_anew(think + "one") > 50
-    assert read_anew(chat + "one") > 50
-    assert read_anew(think + "two") < 25
-    assert read_anew(chat + "two") < 25
+    assert uncached_tokens(think + "one") > 50
+    assert uncached_tokens(chat + "one") > 50
+    assert uncached_tokens(think + "two") < 25
+    assert uncached_tokens(chat + "two") < 25
 
 
 @pytest.mark.model
-def test_an_impossible_schema_is_refused(llm: LocalLLM) -> None:
+def test_invalid_schema_is_rejected(llm: LocalLLM) -> None:
     with pytest.raises(ModelRefused, match="Simplify its schema"):
         llm.complete(ASK, schema={"type": "nonsense"})
 
 
 @pytest.mark.model
-def test_nobody_else_may_talk_to_the_model(llm: LocalLLM) -> None:
+def test_model_server_requires_its_key(llm: LocalLLM) -> None:
     import urllib.error
     import urllib.request
 
@@ -84,7 +84,7 @@ def test_nobody_else_may_talk_to_the_model(llm: LocalLLM) -> None:
 
 
 @pytest.mark.model
-def test_threads_take_turns(llm: LocalLLM) -> None:
+def test_concurrent_calls_are_serialized(llm: LocalLLM) -> None:
     answers: list[str] = []
     threads = [
         threading.Thread(target=lambda: answers.append(llm.complete(ASK, max_tokens=6).text))
@@ -98,7 +98,7 @@ def test_threads_take_turns(llm: LocalLLM) -> None:
     assert len(set(answers)) == 1
 
 
-def test_a_damaged_file_cannot_be_loaded(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_damaged_file_is_unavailable(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "broken.gguf"
     path.write_bytes(b"GGUF" + b"\0" * 100)
     llm = LocalLLM(path)
@@ -109,18 +109,18 @@ def test_a_damaged_file_cannot_be_loaded(tmp_path: Path, capfd: pytest.CaptureFi
     assert capfd.readouterr() == ("", "")
 
 
-class Silent:
-    """Stands where a loaded model stands, and says nothing."""
+class SilentServer:
+    """A loaded model whose answers are blank."""
 
-    def handle_chat_completions(self, request: dict[str, Any], heard: Any = None) -> dict[str, Any]:
+    def handle_chat_completions(self, request: dict[str, Any], on_event: Any = None) -> dict[str, Any]:
         return {"choices": [{"message": {"content": " "}, "finish_reason": "stop"}]}
 
 
-def test_silence_is_a_bad_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blank_answer_is_a_bad_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "m.gguf"
     path.write_bytes(b"GGUF")
     llm = LocalLLM(path, extracts=True)
-    monkeypatch.setattr(llm, "_load", Silent)
+    monkeypatch.setattr(llm, "_load_server", SilentServer)
     with pytest.raises(BadReply):
         llm.complete(ASK)
     with pytest.raises(BadReply):

@@ -1,4 +1,4 @@
-"""How faults of a server become errors of thinkback, and what is tried again."""
+"""OpenAI-compatible models: error mapping, retries, fallback formats and secrets."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def llm(upstream: FakeOpenAI, pauses: list[float]) -> Iterator[OpenAILLM]:
         ("10mb", BadReply, 1),
     ],
 )
-def test_a_lasting_fault_is_a_named_error(
+def test_permanent_failure_raises_a_named_error(
     upstream: FakeOpenAI, llm: OpenAILLM, fault: str, error: type[ModelError], tries: int
 ) -> None:
     upstream.faults.extend([fault] * 5)
@@ -76,7 +76,7 @@ def test_a_lasting_fault_is_a_named_error(
 
 
 @pytest.mark.parametrize("fault", ["timeout", "reset", "429", "429:2", "500", "truncated"])
-def test_a_passing_fault_is_survived(upstream: FakeOpenAI, llm: OpenAILLM, fault: str) -> None:
+def test_transient_failure_is_retried(upstream: FakeOpenAI, llm: OpenAILLM, fault: str) -> None:
     upstream.faults.append(fault)
     assert llm.complete(ASK).text == "The sky is blue today."
     upstream.faults.append(fault)
@@ -84,7 +84,9 @@ def test_a_passing_fault_is_survived(upstream: FakeOpenAI, llm: OpenAILLM, fault
         assert "".join(llm.stream(ASK)) == "The sky is blue today."
 
 
-def test_pauses_double_and_heed_the_server(upstream: FakeOpenAI, llm: OpenAILLM, pauses: list[float]) -> None:
+def test_retry_delays_double_and_respect_retry_after(
+    upstream: FakeOpenAI, llm: OpenAILLM, pauses: list[float]
+) -> None:
     upstream.faults.extend(["500", "500"])
     llm.complete(ASK)
     assert pauses == [0.5, 1.0]
@@ -93,7 +95,7 @@ def test_pauses_double_and_heed_the_server(upstream: FakeOpenAI, llm: OpenAILLM,
     assert pauses[-1] == 7.0
 
 
-def test_a_rate_limit_carries_its_time(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
+def test_rate_limit_error_has_retry_after(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
     upstream.faults.append("429:3600")
     with pytest.raises(RateLimited) as caught:
         llm.complete(ASK)
@@ -104,7 +106,7 @@ def test_a_rate_limit_carries_its_time(upstream: FakeOpenAI, llm: OpenAILLM) -> 
     assert caught.value.retry_after is None
 
 
-def test_retry_after_may_be_a_date() -> None:
+def test_retry_after_accepts_a_date() -> None:
     later, now = "Wed, 21 Oct 2015 07:28:30 GMT", "Wed, 21 Oct 2015 07:28:00 GMT"
     assert parse_retry_after({"retry-after": later, "date": now}) == 30
     assert parse_retry_after({"retry-after": later}) is None
@@ -124,7 +126,7 @@ def test_retry_after_may_be_a_date() -> None:
         ("10mb", BadReply),
     ],
 )
-def test_a_stream_that_fails_never_just_ends(
+def test_failing_stream_raises_an_error(
     upstream: FakeOpenAI, llm: OpenAILLM, fault: str, error: type[ModelError]
 ) -> None:
     upstream.faults.append(fault)
@@ -132,25 +134,25 @@ def test_a_stream_that_fails_never_just_ends(
         list(llm.stream(ASK))
 
 
-def test_a_stream_cut_off_in_its_bytes_is_an_error(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
+def test_truncated_stream_raises_an_error(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
     upstream.faults.extend(["truncated"] * 3)
     with pytest.raises(ModelError):
         list(llm.stream(ASK))
 
 
-def test_a_stream_without_a_reason_to_end_was_cut_off(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
+def test_stream_without_finish_reason_raises_an_error(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
     upstream.finish = ""
     with pytest.raises(BadReply, match="in the middle"):
         list(llm.stream(ASK))
 
 
-def test_a_filtered_answer_is_a_refusal(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
+def test_content_filter_raises_model_refused(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
     upstream.finish = "content_filter"
     with pytest.raises(ModelRefused):
         llm.complete(ASK)
 
 
-def test_nobody_listening_is_unavailable(pauses: list[float]) -> None:
+def test_connection_refused_is_unavailable(pauses: list[float]) -> None:
     with FakeOpenAI() as gone:
         url = gone.url
     llm = OpenAILLM("m", base_url=url, sleep=pauses.append)
@@ -160,14 +162,14 @@ def test_nobody_listening_is_unavailable(pauses: list[float]) -> None:
     llm.close()
 
 
-def test_a_wrong_address_is_unavailable(upstream: FakeOpenAI) -> None:
+def test_wrong_address_is_unavailable(upstream: FakeOpenAI) -> None:
     llm = OpenAILLM("m", base_url=f"{upstream.root}/elsewhere")
     with pytest.raises(ModelUnavailable, match="base_url"):
         llm.complete(ASK)
     llm.close()
 
 
-def test_other_errors_of_the_library_are_bad_replies_and_bugs_are_not_hidden() -> None:
+def test_other_library_errors_are_bad_replies_and_bugs_propagate() -> None:
     import openai
 
     fault = classify_error(openai.OpenAIError(f"odd {KEY}"), "It", KEY)
@@ -177,16 +179,13 @@ def test_other_errors_of_the_library_are_bad_replies_and_bugs_are_not_hidden() -
     assert classify_error(KeyError("bug"), "It", KEY) is None
 
 
-def test_the_machine_is_not_described_to_the_server(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
+def test_host_information_is_not_sent(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
     llm.complete(ASK)
     told = {name: value for name, value in upstream.seen[0].headers.items() if name.startswith("X-Stainless")}
     assert not any(told.get(f"X-Stainless-{what}") for what in ("Os", "Arch", "Runtime", "Runtime-Version"))
 
 
-# --- structured output -------------------------------------------------------------------------
-
-
-def test_the_server_is_asked_to_enforce_the_schema(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
+def test_schema_is_sent_as_response_format(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
     upstream.reply = lambda body: '{"city": "Paris"}'
     assert llm.complete(ASK, schema=SCHEMA).text == '{"city": "Paris"}'
     form = upstream.seen[0].body["response_format"]
@@ -196,7 +195,7 @@ def test_the_server_is_asked_to_enforce_the_schema(upstream: FakeOpenAI, llm: Op
 
 
 @pytest.mark.parametrize(("accepted", "tries"), [("json_object", 2), (None, 3)])
-def test_the_ladder_steps_down_once_and_remembers(
+def test_unsupported_output_mode_falls_back_and_is_remembered(
     upstream: FakeOpenAI, llm: OpenAILLM, accepted: str | None, tries: int
 ) -> None:
     def reject(body: dict[str, Any]) -> str | None:
@@ -212,7 +211,7 @@ def test_the_ladder_steps_down_once_and_remembers(
     assert len(upstream.seen) == tries + 1
 
 
-def test_a_request_rejected_in_every_form_teaches_nothing(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
+def test_request_rejected_in_every_format_changes_nothing(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
     upstream.reject = lambda body: "context length exceeded"
     with pytest.raises(ModelRefused, match="context length"):
         llm.complete(ASK, schema=SCHEMA)
@@ -222,7 +221,7 @@ def test_a_request_rejected_in_every_form_teaches_nothing(upstream: FakeOpenAI, 
     assert upstream.seen[-1].body["response_format"]["type"] == "json_schema"
 
 
-def test_renamed_and_fixed_parameters_are_learned(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
+def test_unsupported_parameters_are_learned(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
     def reject(body: dict[str, Any]) -> str | None:
         if "max_tokens" in body:
             return "Use 'max_completion_tokens' instead."
@@ -245,12 +244,12 @@ def finished(stream: Generator[str, None, Reply]) -> Reply:
     return ends[0]
 
 
-def test_a_stream_is_asked_what_it_costs(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
+def test_stream_requests_usage(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
     assert finished(llm.stream(ASK)) == Reply("The sky is blue today.", 11, 5)
     assert upstream.seen[0].body["stream_options"] == {"include_usage": True}
 
 
-def test_a_server_that_cannot_tell_the_cost_still_streams(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
+def test_server_without_stream_usage_still_streams(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
     upstream.reject = lambda body: "unknown field" if "stream_options" in body else None
     assert finished(llm.stream(ASK)) == Reply("The sky is blue today.")
     assert finished(llm.stream(ASK)).text
@@ -260,7 +259,7 @@ def test_a_server_that_cannot_tell_the_cost_still_streams(upstream: FakeOpenAI, 
         finished(llm.stream(ASK))
 
 
-def test_an_unusable_answer_is_asked_for_once_more_and_paid_for(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
+def test_invalid_json_is_requested_once_more_and_counted(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
     upstream.faults.append("wrong-schema")
     upstream.reply = lambda body: '{"city": "Paris"}'
     reply = llm.complete(ASK, schema=SCHEMA)
@@ -272,7 +271,7 @@ def test_an_unusable_answer_is_asked_for_once_more_and_paid_for(upstream: FakeOp
         llm.complete(ASK, schema=SCHEMA)
 
 
-def test_json_cut_off_at_the_limit_is_a_bad_reply(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
+def test_json_truncated_at_max_tokens_is_a_bad_reply(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
     upstream.finish = "length"
     assert llm.complete(ASK).text
     with pytest.raises(BadReply, match="cut off"):
@@ -282,19 +281,16 @@ def test_json_cut_off_at_the_limit_is_a_bad_reply(upstream: FakeOpenAI, llm: Ope
 @pytest.mark.parametrize(
     "answer", [{"choices": [{}]}, {"choices": [{"message": {"content": 7}}]}, {"choices": "no"}, {}]
 )
-def test_an_answer_of_another_shape_is_a_bad_reply(
+def test_malformed_response_is_a_bad_reply(
     upstream: FakeOpenAI, llm: OpenAILLM, answer: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(llm._client, "answer", lambda resource, body: answer)
+    monkeypatch.setattr(llm._client, "post_json", lambda resource, body: answer)
     with pytest.raises(BadReply):
         llm.complete(ASK)
 
 
-# --- keys --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("fault", ["401", f"400:your key {KEY} is odd", f"500:{KEY}", "429", "reset"])
-def test_the_key_is_sent_and_shown_nowhere(
+def test_api_key_is_sent_and_never_shown(
     upstream: FakeOpenAI, llm: OpenAILLM, fault: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -310,14 +306,14 @@ def test_the_key_is_sent_and_shown_nowhere(
     assert KEY not in caplog.text
 
 
-def test_openai_itself_needs_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openai_requires_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(ModelUnavailable, match="OPENAI_API_KEY"):
         OpenAILLM("gpt-x")
 
 
-def test_another_server_needs_none_and_is_found_in_the_environment(
+def test_other_servers_need_no_key_and_base_url_comes_from_environment(
     upstream: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -328,7 +324,7 @@ def test_another_server_needs_none_and_is_found_in_the_environment(
     llm.close()
 
 
-def test_address_secrets_are_not_shown(pauses: list[float]) -> None:
+def test_credentials_in_base_url_are_not_shown(pauses: list[float]) -> None:
     llm = OpenAILLM("m", base_url="http://user:hunter2@127.0.0.1:9/v1", sleep=pauses.append)
     with pytest.raises(ModelUnavailable) as caught:
         llm.complete(ASK)

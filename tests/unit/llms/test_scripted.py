@@ -1,4 +1,4 @@
-"""The scripted model says its lines and nothing else."""
+"""The scripted language model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from thinkback.types import Message
 HI = [Message("user", "hi there")]
 
 
-def test_replies_come_in_order_and_then_run_out() -> None:
+def test_replies_come_in_order_and_run_out() -> None:
     llm = ScriptedLLM(
         ["one", lambda messages: messages[-1].content.upper(), ModelTimeout("late")], name="tape"
     )
@@ -24,7 +24,7 @@ def test_replies_come_in_order_and_then_run_out() -> None:
     assert llm.calls == [tuple(HI)] * 4
 
 
-def test_patterns_are_found_in_the_last_message() -> None:
+def test_patterns_match_the_last_message() -> None:
     llm = ScriptedLLM({"hi": "hello", "bye": "ciao"}, extracts=False)
     assert not llm.extracts
     assert llm.complete(HI).text == llm.complete(HI).text == "hello"
@@ -33,13 +33,13 @@ def test_patterns_are_found_in_the_last_message() -> None:
         llm.complete([Message("user", "what")])
 
 
-def test_a_schema_holds_for_scripts_too() -> None:
+def test_schema_is_enforced() -> None:
     llm = ScriptedLLM(["```json\n[1]\n```", "none"])
     assert llm.complete(HI, schema={"type": "array"}).text == "[1]"
     with pytest.raises(BadReply):
         llm.complete(HI, schema={"type": "array"})
 
 
-def test_streamed_words_join_to_the_reply() -> None:
+def test_streamed_chunks_join_to_the_reply() -> None:
     text = "  two  words\nand a line "
     assert "".join(ScriptedLLM([text]).stream(HI)) == text

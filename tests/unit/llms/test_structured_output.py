@@ -1,4 +1,4 @@
-"""The JSON found is always JSON that stands in the text."""
+"""Extraction of JSON from model replies."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ texts = st.text() | st.lists(pieces | st.text(max_size=5), max_size=30).map("".j
 
 
 @given(texts)
-def test_it_finds_json_of_the_text_or_says_bad_reply(text: str) -> None:
+def test_extracted_json_occurs_in_the_text_or_bad_reply(text: str) -> None:
     try:
         found = extract_json(text, ANY)
     except BadReply:
@@ -58,7 +58,7 @@ def test_it_finds_json_of_the_text_or_says_bad_reply(text: str) -> None:
     json_values,
     st.sampled_from(["{}", "Sure! Here it is:\n{}\nAnything else?", "```json\n{}\n```", "```\n{}\n```"]),
 )
-def test_wrapped_objects_come_out_whole(value: Any, wrapping: str) -> None:
+def test_wrapped_objects_are_extracted_whole(value: Any, wrapping: str) -> None:
     wrapped = {"a": 1, "rest": value}
     text = wrapping.replace("{}", json.dumps(wrapped))
     assert json.loads(extract_json(text, OBJECT)) == wrapped
@@ -74,7 +74,7 @@ def test_wrapped_objects_come_out_whole(value: Any, wrapping: str) -> None:
         ("{" * 150 + ' {"a": 5}', '{"a": 5}'),
     ],
 )
-def test_the_first_value_that_fits_is_taken(text: str, found: str) -> None:
+def test_first_valid_value_is_taken(text: str, found: str) -> None:
     assert extract_json(text, OBJECT) == found
 
 
@@ -92,23 +92,23 @@ def test_the_first_value_that_fits_is_taken(text: str, found: str) -> None:
         "{}",
     ],
 )
-def test_what_is_cut_off_malformed_or_misfit_is_a_bad_reply(text: str) -> None:
+def test_truncated_malformed_or_invalid_json_is_a_bad_reply(text: str) -> None:
     with pytest.raises(BadReply):
         extract_json(text, OBJECT)
 
 
-def test_a_scalar_is_a_value_when_it_is_all_there_is() -> None:
+def test_scalar_is_accepted_if_it_is_the_whole_text() -> None:
     assert extract_json("```\n42\n```", {"type": "integer"}) == "42"
     assert list(iter_json_values("it is 42")) == []
 
 
-def test_a_bad_reply_says_what_is_missing_and_quotes_little() -> None:
+def test_bad_reply_names_the_error_and_quotes_an_excerpt() -> None:
     with pytest.raises(BadReply, match="no member 'a'") as caught:
         extract_json('{"b": "' + "x" * 5000 + '"}', OBJECT)
     assert len(str(caught.value)) < 400
 
 
-def test_the_schema_is_spelled_out_behind_the_last_message() -> None:
+def test_schema_is_appended_to_the_last_message() -> None:
     system, user = add_schema_instruction([Message("system", "be brief"), Message("user", "who?")], OBJECT)
     assert system == Message("system", "be brief")
     assert user.content.startswith("who?")

@@ -1,4 +1,4 @@
-"""A space as the rules make it of a few sentences, for the tests of what recall knows of its people."""
+"""Entity graphs of a few sentences, for tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from thinkback.types import SAME_AS, Thought
 
 @lru_cache(maxsize=32)
 def thoughts_of(*sentences: str) -> tuple[Thought, ...]:
-    """All current thoughts after these sentences, who-is-who decisions too, as they were learned."""
+    """All current thoughts after these sentences, identity thoughts included, in order."""
     with Memory.open(":memory:", embedder="hashing", background=False) as memory:
         for sentence in sentences:
             memory.remember(sentence)

@@ -1,4 +1,4 @@
-"""Candidates and questions for rerankers, made by hand."""
+"""Candidates and queries for the tests of rerankers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from datetime import datetime
 import numpy as np
 from tests.factories import NOW
 
-from thinkback.index.lexical import hash_terms
-from thinkback.language.tokens import extract_terms
 from thinkback.recall.query import PreparedQuery
 from thinkback.recall.rerankers import RerankCandidate
 from thinkback.types import Kind, Score, Thought, Turn
@@ -19,7 +17,7 @@ def asks(
     text: str, *, k: int = 5, now: datetime | None = NOW, kinds: Mapping[Kind, float] = {}
 ) -> PreparedQuery:
     vector = np.zeros(4, dtype=np.float32)
-    return PreparedQuery(text, vector, hash_terms(extract_terms(text)), k, now=now, kind_probabilities=kinds)
+    return PreparedQuery(text=text, vector=vector, k=k, now=now, kind_probabilities=kinds)
 
 
 def turn(text: str, *, total: float = 0.0, at: datetime = NOW) -> RerankCandidate:

@@ -1,4 +1,4 @@
-"""With no model, memory answers in its own sentences: those that answer, and no others."""
+"""Answers without a model: the sentences of memories that answer the question, and no others."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def found(query: str, *items: Candidate) -> Recollection:
     return Recollection(query=query, items=items, threshold=0.2)
 
 
-def test_a_thought_answers_for_its_turn_and_the_far_is_left_out() -> None:
+def test_answer_prefers_thought_to_its_turn_and_omits_distant_sentences() -> None:
     items = (
         turn(1, "My name is Ann and I live in Paris.", 0.8),
         thought(1, "The user lives in Paris.", 0.75, turn=1),
@@ -49,14 +49,14 @@ def test_a_thought_answers_for_its_turn_and_the_far_is_left_out() -> None:
     assert [(each.ref, each.text) for each in told] == [(Ref("thought", 1), "The user lives in Paris.")]
 
 
-def test_the_sentence_that_answers_is_picked_from_a_long_turn() -> None:
+def test_answer_picks_the_right_sentence_of_a_long_turn() -> None:
     said = "We went out. Clara bought fish because she was hungry. It rained all day long. Did you know?"
     question = "Why did Clara buy fish?"
     (told,) = select_answer_sentences(question, found(question, turn(3, said, 0.9)), 50)
     assert told.text == "Clara bought fish because she was hungry."
 
 
-def test_a_question_is_no_answer() -> None:
+def test_answer_never_contains_a_question() -> None:
     question = "Where does Clara live?"
     assert (
         select_answer_sentences(question, found(question, turn(1, "Do you know where Clara lives?", 0.9)), 50)
@@ -64,7 +64,7 @@ def test_a_question_is_no_answer() -> None:
     )
 
 
-def test_what_does_not_matter_and_shares_no_word_is_not_known() -> None:
+def test_answer_is_unknown_without_relevant_memories() -> None:
     question = "How tall is Everest?"
     assert (
         answer_from_memory(question, found(question, turn(1, "I like tea.", 0.1)))
@@ -75,7 +75,7 @@ def test_what_does_not_matter_and_shares_no_word_is_not_known() -> None:
 
 
 @pytest.mark.parametrize("most", [1, 5, 12, 50])
-def test_the_limit_holds_whatever_was_said(most: int) -> None:
+def test_answer_respects_the_word_limit(most: int) -> None:
     items = [turn(n, f"Clara {n} " + "walks by the sea, and " * 30, 0.9) for n in range(1, 5)]
     told = select_answer_sentences("Where does Clara walk?", found("q", *items), most)
     assert 0 < sum(count_words(each.text) for each in told) <= most
@@ -84,7 +84,7 @@ def test_the_limit_holds_whatever_was_said(most: int) -> None:
     assert 0 < sum(count_words(each.text) for each in told) <= most
 
 
-def test_a_chat_without_a_model_leaves_out_what_has_no_bearing(memory: Memory) -> None:
+def test_chat_without_model_omits_unrelated_memories(memory: Memory) -> None:
     memory.remember("My sister Clara is a doctor.")
     memory.remember("My sister Clara bought three fish.")
     memory.post_think()
@@ -93,7 +93,7 @@ def test_a_chat_without_a_model_leaves_out_what_has_no_bearing(memory: Memory) -
     assert "doctor" in first[1]
 
 
-def test_what_is_past_is_not_told_as_if_it_were_so(memory: Memory) -> None:
+def test_answer_marks_outdated_sentences(memory: Memory) -> None:
     for said in ("My name is Ann and I live in Paris.", "I moved to Lyon."):
         memory.remember(said, "I see.")
         memory.post_think()

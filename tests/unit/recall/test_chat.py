@@ -1,4 +1,4 @@
-"""The loop: the model is given what matters, and what the user said is kept whatever happens."""
+"""Chat: the model gets the relevant memories, and the user's message is always remembered."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def prompt(llm: ScriptedLLM, call: int = -1) -> str:
     return llm.calls[call][0].content
 
 
-def test_facts_are_in_the_prompt_and_the_turn_remembers_them(open_memory: OpenMemory) -> None:
+def test_prompt_contains_facts_and_turn_records_them(open_memory: OpenMemory) -> None:
     llm = talker("You live in Lyon.")
     memory = open_memory(think="rules", llm=llm)
     memory.remember("I live in Lyon.")
@@ -46,13 +46,13 @@ def test_facts_are_in_the_prompt_and_the_turn_remembers_them(open_memory: OpenMe
     assert set(answer.usage.ms) == {"index", "understand", "embed", "search", "answer"}
 
 
-def test_a_model_that_knows_nothing_is_told_so(open_memory: OpenMemory) -> None:
+def test_prompt_says_when_nothing_is_known(open_memory: OpenMemory) -> None:
     llm = talker("Hello!")
     open_memory(think="rules", llm=llm).chat("Hi there")
     assert NO_FACTS in prompt(llm)
 
 
-def test_history_is_the_last_two_turns_of_the_session_and_short(open_memory: OpenMemory) -> None:
+def test_history_is_the_last_two_turns_shortened(open_memory: OpenMemory) -> None:
     llm = talker("one " * 500, "two", "three", "four")
     memory = open_memory(think="rules", llm=llm)
     for message in ("first", "second", "third"):
@@ -70,7 +70,7 @@ def test_history_is_the_last_two_turns_of_the_session_and_short(open_memory: Ope
     assert len(llm.calls[1][2].content) == 600
 
 
-def test_an_answer_comes_in_pieces(open_memory: OpenMemory) -> None:
+def test_answer_is_streamed_in_pieces(open_memory: OpenMemory) -> None:
     memory = open_memory(think="rules", llm=talker("one two three"))
     stream = memory.chat_stream("count")
     with pytest.raises(InvalidInput, match="not complete"):
@@ -82,7 +82,7 @@ def test_an_answer_comes_in_pieces(open_memory: OpenMemory) -> None:
     assert len(memory.turns()) == 1
 
 
-def test_a_failing_model_raises_and_the_message_is_kept(open_memory: OpenMemory) -> None:
+def test_failing_model_raises_and_message_is_remembered(open_memory: OpenMemory) -> None:
     memory = open_memory(think="rules", llm=talker(ModelUnavailable("down"), "Sure."))
     with pytest.raises(ModelUnavailable, match="down"):
         memory.chat("I live in Lyon.")
@@ -92,7 +92,7 @@ def test_a_failing_model_raises_and_the_message_is_kept(open_memory: OpenMemory)
     assert memory.chat("Where do I live?").recollection[0].text == "The user lives in Lyon."
 
 
-def test_a_model_that_breaks_off_leaves_what_it_said(open_memory: OpenMemory) -> None:
+def test_interrupted_answer_is_remembered(open_memory: OpenMemory) -> None:
     class Breaking(ScriptedLLM):
         def stream(
             self,
@@ -114,7 +114,7 @@ def test_a_model_that_breaks_off_leaves_what_it_said(open_memory: OpenMemory) ->
     assert stream.answer.text == "half an "
 
 
-def test_a_stream_dropped_early_is_kept_at_once(open_memory: OpenMemory) -> None:
+def test_abandoned_stream_is_remembered_at_once(open_memory: OpenMemory) -> None:
     memory = open_memory(think="rules", llm=talker("one two three"))
     gc.disable()  # it must not take a collection of garbage
     try:
@@ -125,7 +125,7 @@ def test_a_stream_dropped_early_is_kept_at_once(open_memory: OpenMemory) -> None
         gc.enable()
 
 
-def test_a_stream_can_be_closed_and_closing_twice_is_once(open_memory: OpenMemory) -> None:
+def test_closing_a_stream_twice_remembers_one_turn(open_memory: OpenMemory) -> None:
     memory = open_memory(think="rules", llm=talker("one two three"))
     with memory.chat_stream("count") as stream:
         next(stream)
@@ -134,7 +134,7 @@ def test_a_stream_can_be_closed_and_closing_twice_is_once(open_memory: OpenMemor
     assert len(memory.turns()) == 1
 
 
-def test_closing_the_memory_keeps_streams_that_nobody_read(open_memory: OpenMemory) -> None:
+def test_closing_the_memory_remembers_unread_streams(open_memory: OpenMemory) -> None:
     memory = open_memory(think="rules", llm=talker("never said"))
     stream = memory.chat_stream("I live in Lyon.")
     memory.close()
@@ -150,7 +150,7 @@ def test_closing_the_memory_keeps_streams_that_nobody_read(open_memory: OpenMemo
         ("我住在北京。", "记下了。", "我住在哪里？", "我记得：", "北京", "珠峰多高？", "这个我还不知道。"),
     ],
 )  # fmt: skip
-def test_without_a_model_memory_itself_answers(
+def test_chat_without_model_answers_from_memory(
     memory: Memory,
     clock: FakeClock,
     told: str,
@@ -177,7 +177,7 @@ def test_without_a_model_memory_itself_answers(
 @pytest.mark.parametrize(
     "bad", [{"message": " "}, {"message": "x", "k": 0}, {"message": "x", "session": ""}], ids=str
 )
-def test_what_cannot_be_said_is_refused_before_a_model_is_asked(
+def test_invalid_message_is_rejected_before_the_model_is_called(
     open_memory: OpenMemory, bad: dict[str, Any]
 ) -> None:
     llm = talker("never")
@@ -187,7 +187,7 @@ def test_what_cannot_be_said_is_refused_before_a_model_is_asked(
     assert (llm.calls, memory.turns()) == ([], [])
 
 
-def test_a_very_small_model_is_given_few_words_and_no_history(open_memory: OpenMemory) -> None:
+def test_small_model_gets_few_facts_and_no_history(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(["Hello.", "In Lyon."], extracts=False)
     memory = open_memory(llm=llm)
     memory.remember("I live in Lyon.")
@@ -201,7 +201,7 @@ def test_a_very_small_model_is_given_few_words_and_no_history(open_memory: OpenM
     assert len(given[0].content) < 200
 
 
-def test_a_failing_embedder_does_not_lose_the_message(open_memory: OpenMemory) -> None:
+def test_failing_embedder_does_not_lose_the_message(open_memory: OpenMemory) -> None:
     memory = open_memory()
     kept = memory.embedder.embed
 
@@ -215,7 +215,7 @@ def test_a_failing_embedder_does_not_lose_the_message(open_memory: OpenMemory) -
     assert [turn.query for turn in memory.turns()] == ["I live in Lyon."]
 
 
-def test_a_model_that_does_not_speak_the_language_leaves_the_answer_to_memory(
+def test_model_without_the_language_is_replaced_by_memory(
     open_memory: OpenMemory,
 ) -> None:
     llm = ScriptedLLM(["Hello!"], speaks=("en",))

@@ -1,4 +1,4 @@
-"""Thought-consistent answers (TiM 001, 3.4): what contradicts a thought is held back, or warned of."""
+"""Consistent answers (TiM (ACL), section 3.4): contradictions are held back or sent with a warning."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def holding(open_memory: OpenMemory, llm: ScriptedLLM, *told: str, **options: An
     return memory
 
 
-def test_a_contradicting_draft_is_never_said_and_the_model_is_told_why(open_memory: OpenMemory) -> None:
+def test_contradicting_draft_is_held_back_and_named_to_the_model(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(["You live in Paris.", "You live in Lyon."])
     memory = holding(open_memory, llm, "I live in Lyon.")
     stream = memory.chat_stream(ASK)
@@ -43,7 +43,7 @@ def test_a_contradicting_draft_is_never_said_and_the_model_is_told_why(open_memo
     assert "already read" not in second[-1].content
 
 
-def test_what_was_caught_is_kept_and_explained(open_memory: OpenMemory) -> None:
+def test_caught_contradiction_is_stored_and_explained(open_memory: OpenMemory) -> None:
     memory = holding(open_memory, ScriptedLLM(["You live in Paris.", "Lyon."]), "I live in Lyon.")
     answer = memory.chat(ASK)
     (check,) = answer.checks
@@ -57,7 +57,7 @@ def test_what_was_caught_is_kept_and_explained(open_memory: OpenMemory) -> None:
     assert memory.why(answer).checks == memory.turns()[-1].checks == (check,)
 
 
-def test_a_model_that_never_complies_is_heard_with_a_warning(open_memory: OpenMemory) -> None:
+def test_persistent_contradiction_is_sent_with_a_warning(open_memory: OpenMemory) -> None:
     memory = holding(open_memory, ScriptedLLM(["You live in Paris."] * 3), "I live in Lyon.")
     answer = memory.chat(ASK)
     assert answer.warning == "(This may contradict what you told me: The user lives in Lyon.)"
@@ -72,14 +72,14 @@ def test_a_model_that_never_complies_is_heard_with_a_warning(open_memory: OpenMe
     assert "said, with a warning" in memory.why(answer).lines[-1]
 
 
-def test_chinese(open_memory: OpenMemory) -> None:
+def test_chinese_contradiction_is_held_back(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(["你住在上海。", "你住在北京。", "上海。", "上海。", "上海。"])
     memory = holding(open_memory, llm, "我住在北京。")
     assert memory.chat("我住在哪里？").text == "你住在北京。"
     assert memory.chat("我住在哪里？").warning == "（这可能与你告诉过我的不一致：用户住在北京。）"
 
 
-def test_sentences_are_said_as_they_pass_and_the_rest_is_asked_for(open_memory: OpenMemory) -> None:
+def test_checked_sentences_are_sent_and_the_rest_is_regenerated(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(
         ["Good question! You live in Paris. It is sunny.", "You live in Lyon. It is rainy there."]
     )
@@ -96,13 +96,13 @@ def test_sentences_are_said_as_they_pass_and_the_rest_is_asked_for(open_memory: 
     assert llm.calls[1][-2].content == "Good question! You live in Paris. "
 
 
-def test_a_model_that_begins_anew_does_not_repeat_what_was_read(open_memory: OpenMemory) -> None:
+def test_restarted_draft_does_not_repeat_sent_sentences(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(["Hello. You live in Paris.", "Hello. You live in Lyon."])
     memory = holding(open_memory, llm, "I live in Lyon.")
     assert memory.chat(ASK).text == "Hello. You live in Lyon."
 
 
-def test_a_stream_closed_early_keeps_what_was_read_and_what_was_caught(open_memory: OpenMemory) -> None:
+def test_closed_stream_stores_sent_text_and_checks(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(["You live in Paris.", "You live in Lyon. It is nice. Very nice."])
     memory = holding(open_memory, llm, "I live in Lyon.")
     with memory.chat_stream(ASK) as stream:
@@ -112,7 +112,7 @@ def test_a_stream_closed_early_keeps_what_was_read_and_what_was_caught(open_memo
     assert [check.outcome for check in turn.checks] == ["regenerated"]
 
 
-def test_a_model_that_fails_on_the_second_try_leaves_what_was_said(open_memory: OpenMemory) -> None:
+def test_failing_retry_keeps_the_sent_text(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(["Let me see. You live in Paris.", ModelUnavailable("down")])
     memory = holding(open_memory, llm, "I live in Lyon.")
     stream = memory.chat_stream(ASK)
@@ -124,7 +124,7 @@ def test_a_model_that_fails_on_the_second_try_leaves_what_was_said(open_memory: 
     assert stream.answer.usage.llm_calls == 2
 
 
-def test_words_that_contradict_are_masked_where_the_model_can(open_memory: OpenMemory) -> None:
+def test_contradicting_words_are_masked_if_supported(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(["You live in Paris.", "You live in Oslo.", "You live in Lyon."], masks=True)
     memory = holding(open_memory, llm, "I live in Lyon.")
     answer = memory.chat(ASK)
@@ -142,7 +142,7 @@ def test_words_that_contradict_are_masked_where_the_model_can(open_memory: OpenM
         ("I live in Parma.", ASK, "You live in Paris."),  # may share its first token
     ],
 )
-def test_nothing_is_masked_that_the_right_answer_may_need(
+def test_words_of_the_right_answer_are_not_masked(
     open_memory: OpenMemory, told: str, ask: str, draft: str
 ) -> None:
     llm = ScriptedLLM([draft, "Right."], masks=True)
@@ -151,7 +151,7 @@ def test_nothing_is_masked_that_the_right_answer_may_need(
     assert llm.forbidden == [(), ()]
 
 
-def test_what_the_user_says_now_outranks_what_he_said(open_memory: OpenMemory) -> None:
+def test_new_message_takes_precedence_over_thoughts(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(["You live in Oslo now, enjoy it!", "You live in Oslo."])
     memory = holding(open_memory, llm, "I live in Lyon.")
     assert memory.chat("I moved to Oslo! What should I see?").checks == ()
@@ -164,12 +164,12 @@ def test_what_the_user_says_now_outranks_what_he_said(open_memory: OpenMemory) -
     "message",
     ["Sorry, it's Oslo, not Lyon.", "Forget that I live in Lyon.", "I don't live in Lyon any more."],
 )
-def test_what_the_user_takes_back_binds_the_answer_no_longer(open_memory: OpenMemory, message: str) -> None:
+def test_retracted_fact_is_not_checked(open_memory: OpenMemory, message: str) -> None:
     memory = holding(open_memory, ScriptedLLM(["So you live in Oslo."]), "I live in Lyon.")
     assert memory.chat(message).checks == ()
 
 
-def test_an_older_turn_of_the_session_does_not_outrank_a_newer_thought(open_memory: OpenMemory) -> None:
+def test_older_turn_does_not_take_precedence_over_newer_thought(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(["Noted.", "Noted.", "You live in Lyon.", "You live in Oslo."])
     memory = open_memory(think="rules", llm=llm)
     memory.chat("I live in Lyon.")
@@ -178,12 +178,12 @@ def test_an_older_turn_of_the_session_does_not_outrank_a_newer_thought(open_memo
     assert memory.chat(ASK).text == "You live in Oslo."
 
 
-def test_nothing_recalled_nothing_checked_and_pieces_come_as_they_are(open_memory: OpenMemory) -> None:
+def test_answer_is_streamed_unchecked_if_nothing_was_recalled(open_memory: OpenMemory) -> None:
     memory = open_memory(think="rules", llm=ScriptedLLM(["You live in Paris. So it is."]))
     assert next(memory.chat_stream("Hello there")) == "You"
 
 
-def test_a_very_small_model_is_checked_too(open_memory: OpenMemory) -> None:
+def test_small_model_is_checked_too(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(["Paris", "Lyon"], extracts=False)
     assert holding(open_memory, llm, "I live in Lyon.").chat(ASK).text == "Lyon"
 
@@ -213,7 +213,7 @@ class Analysis:
         ]
 
 
-def test_table_5_of_the_paper(open_memory: OpenMemory) -> None:
+def test_example_of_table_5_of_the_paper(open_memory: OpenMemory) -> None:
     wrong = (
         "Okay, combined with reasonable white blood cell count and frequent urination, everything is fine."
     )
@@ -244,7 +244,7 @@ def test_checks_are_exported_imported_and_erased(open_memory: OpenMemory) -> Non
     assert other.erase(session="talk").turns == 1
 
 
-def test_a_draft_is_left_before_the_next_is_asked_for(open_memory: OpenMemory) -> None:
+def test_draft_stream_is_closed_before_the_next_one(open_memory: OpenMemory) -> None:
     events: list[str] = []
 
     class Noting(ScriptedLLM):

@@ -1,4 +1,4 @@
-"""Perturb, opposites and the embedding half of the dual check, each by itself."""
+"""Negated variants, opposite words, and the check by embeddings."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ COUNT = thought(
 HIGH = thought("3623.20/ul is a relatively high value.", "3623.20/ul", "is", "a relatively high value", id_=4)
 
 
-def test_perturb_denies_the_whole_the_object_and_the_relation() -> None:
+def test_negated_variants_deny_sentence_object_and_relation() -> None:
     assert negated_variants(LYON, [LYON, BERN]) == (
         "The user does not live in Lyon.",
         "The user lives in Bern.",
@@ -72,7 +72,7 @@ def test_perturb_denies_the_whole_the_object_and_the_relation() -> None:
         ("Your white blood cell count is high, and your pulse is normal.", ""),
     ],
 )
-def test_the_other_end_of_a_scale(sentence: str, word: str) -> None:
+def test_opposite_word_on_a_scale_is_found(sentence: str, word: str) -> None:
     assert find_opposite_word(sentence, HIGH, [COUNT, HIGH]) == word
 
 
@@ -91,7 +91,7 @@ def embedder(near: dict[str, tuple[float, float]]) -> CheckerFactory:
     ("place", "caught"),
     [((0.3, 1.0), True), ((1.0, 0.3), False), ((0.83, 0.55), False)],  # the last is nearer, but not by enough
 )
-def test_nearer_to_a_variant_than_to_the_thought(place: tuple[float, float], caught: bool) -> None:
+def test_sentence_nearer_to_a_variant_is_a_conflict(place: tuple[float, float], caught: bool) -> None:
     plane = {
         "The user lives in Lyon.": (1.0, 0.0),
         "The user does not live in Lyon.": (0.5, 1.0),
@@ -104,14 +104,14 @@ def test_nearer_to_a_variant_than_to_the_thought(place: tuple[float, float], cau
         assert found[0].score > found[0].threshold
 
 
-def test_what_the_triples_read_the_embeddings_do_not_judge() -> None:
+def test_triples_take_precedence_over_embeddings() -> None:
     plane = {"The user lives in Lyon.": (1.0, 0.0), "The user does not live in Lyon.": (0.0, 1.0)}
     plane["the user live in Lyon."] = (0.0, 1.0)
     checker = ConsistencyChecker([LYON], embedder(plane), NewTurn(query="Hm?", at=NOW))
     assert checker.conflicts("", "You live in Lyon.") == []
 
 
-def test_she_is_whom_the_answer_named_before() -> None:
+def test_pronoun_refers_to_the_preceding_sentence() -> None:
     checker = ConsistencyChecker([BERN], embedder({}), NewTurn(query="Hm?", at=NOW))
     assert checker.conflicts("", "Anna works at Bosch. ") == []
     (conflict,) = checker.conflicts("Anna works at Bosch. ", "She lives in Rome.")
@@ -125,13 +125,13 @@ def test_only_the_first_sentence_may_be_a_bare_reply() -> None:
 
 
 @pytest.mark.parametrize("sentence", ["Do you live in Paris?", "First you lived in Paris, now in Lyon."])
-def test_questions_and_sentences_that_say_the_right_thing_too(sentence: str) -> None:
+def test_questions_and_sentences_with_the_right_value_are_no_conflict(sentence: str) -> None:
     assert (
         ConsistencyChecker([LYON], embedder({}), NewTurn(query="Hm?", at=NOW)).conflicts("", sentence) == []
     )
 
 
-def test_what_agrees_with_one_thought_is_nothing_against_another() -> None:
+def test_agreement_with_one_thought_is_no_conflict_with_another() -> None:
     """ "Anna lives in Lyon" is a variant of where Anna lives; that the user lives there says it in part."""
     anna = thought("Anna (the user's sister) lives in Rome.", "Anna", "lives in", "Rome", id_=2)
     said = NewTurn(query="Where do I live?", at=NOW)

@@ -1,4 +1,4 @@
-"""The graph of a space: names of whom a phrase names, what is told of them, and who is near."""
+"""The entity graph: names of the entities a phrase refers to, facts about them, and neighbours."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def thought(id_: int, subject: str, relation: str, *objects: str, sentence: str 
         ("", ()),
     ],
 )
-def test_a_phrase_leads_to_names(phrase: str, names: tuple[str, ...]) -> None:
+def test_phrase_resolves_to_names(phrase: str, names: tuple[str, ...]) -> None:
     found = graph_of(*ENGLISH).resolve_phrase(phrase)
     assert tuple(name for name in found if name != "user") == names
 
@@ -85,18 +85,18 @@ def test_a_phrase_leads_to_names(phrase: str, names: tuple[str, ...]) -> None:
         ("小明的妈妈", ("安娜",)),
     ],
 )
-def test_a_chinese_phrase_leads_to_names(phrase: str, names: tuple[str, ...]) -> None:
+def test_chinese_phrase_resolves_to_names(phrase: str, names: tuple[str, ...]) -> None:
     assert graph_of(*CHINESE).resolve_phrase(phrase) == names
 
 
-def test_two_sisters_are_both_meant_until_told_apart() -> None:
+def test_phrase_means_both_sisters_until_told_apart() -> None:
     graph = graph_of("My older sister Anna lives in Oslo.", "My younger sister Eve lives in Rome.")
     assert graph.resolve_phrase("my sister") == ("Anna", "Eve")
     assert graph.resolve_phrase("my big sister") == ("Anna",)
     assert graph.resolve_phrase("我妹妹") == ("Eve",)
 
 
-def test_two_people_of_one_name_are_nobody_until_told_apart() -> None:
+def test_shared_name_is_ambiguous_until_told_apart() -> None:
     graph = graph_of("My cousin Tom lives in Berlin.", "My friend Tom lives in Paris.")
     assert graph.resolve_phrase("Tom") == ()
     assert graph.facts_about("Tom") == ()
@@ -106,19 +106,19 @@ def test_two_people_of_one_name_are_nobody_until_told_apart() -> None:
     assert "Tom (user's friend)" in graph.resolve_phrase("Tom who lives in Paris")
 
 
-def test_what_was_told_before_a_name_was_known_belongs_to_it() -> None:
+def test_facts_before_a_name_was_known_belong_to_it() -> None:
     graph = graph_of("My mom lives in Leeds.", "My mother's name is Ruth.", "Ruth grew up in York.")
     told = {fact.objects for fact in graph.facts_about("Ruth")}
     assert {("Leeds",), ("York",)} <= told
 
 
-def test_an_alias_is_a_name() -> None:
+def test_alias_resolves_like_a_name() -> None:
     graph = graph_of("My friend Katherine goes by Kat.", "Kat studies biology.")
     assert set(graph.resolve_phrase("Kat")) == {"Katherine", "Kat"}
     assert "studies" in {fact.relation for fact in graph.facts_about("Kat")}
 
 
-def test_who_is_known_as_a_woman_is_nobodys_husband() -> None:
+def test_incompatible_role_excludes_an_entity() -> None:
     told = (thought(1, "user", "has sister", "Kim"), thought(2, "Kim", "has partner", "Lou"))
     graph = EntityGraph.from_thoughts((*told, thought(3, "user", "has aunt", "Lou")))
     assert EntityGraph.from_thoughts(told).resolve_phrase("my sister's husband") == ("Lou",)
@@ -126,7 +126,7 @@ def test_who_is_known_as_a_woman_is_nobodys_husband() -> None:
     assert graph.resolve_phrase("my sister's partner") == ("Lou",)
 
 
-def test_a_role_may_tell_which_one() -> None:
+def test_specific_role_selects_one_entity() -> None:
     """As a model may say it: the rules keep "has colleague"."""
     graph = EntityGraph.from_thoughts(
         [
@@ -142,21 +142,21 @@ def test_a_role_may_tell_which_one() -> None:
     assert graph.resolve_phrase("Marisol") == ()  # there are two
 
 
-def test_a_denied_or_retired_tie_is_none() -> None:
+def test_denied_or_retired_relationship_is_ignored() -> None:
     tie = thought(1, "user", "has sister", "Kim")
     assert EntityGraph.from_thoughts([tie]).resolve_phrase("my sister") == ("Kim",)
     assert EntityGraph.from_thoughts([replace(tie, negated=True)]).resolve_phrase("my sister") == ()
     assert EntityGraph.from_thoughts([replace(tie, retired_at=AT)]).resolve_phrase("my sister") == ()
 
 
-def test_too_many_are_nobody_in_particular() -> None:
+def test_phrase_with_too_many_referents_resolves_to_nobody() -> None:
     friends = [thought(index, "user", "has friend", f"Pal{index}") for index in range(1, 30)]
     graph = EntityGraph.from_thoughts([*friends, thought(40, "Pal7", "lives in", "Oslo")])
     assert graph.resolve_phrase("my friend") == ()
     assert graph.resolve_phrase("my friend who lives in Oslo") == ("Pal7",)
 
 
-def test_neighbours_are_near_and_never_over_the_user() -> None:
+def test_neighbours_are_not_connected_through_the_user() -> None:
     graph = graph_of(*ENGLISH)
     near = {each.name: each.hops for each in graph.neighbours("Anna", 2)}
     assert near["Erik"] == 1
@@ -170,27 +170,29 @@ def test_neighbours_are_near_and_never_over_the_user() -> None:
     ] == ["works at"]
 
 
-def test_a_changed_graph_is_the_graph_of_the_changed_space() -> None:
+def test_updated_graph_equals_a_new_graph() -> None:
     told = thoughts_of(*ENGLISH)
     before = EntityGraph.from_thoughts(told[:10])
     gone = [each.id for each in told[:3]]
     after = before.updated(told[10:], gone)
     whole = EntityGraph.from_thoughts(told[3:])
     phrases = ("my sister", "my sister's husband", "Bob", "my wife's brother", "my boss")
-    assert [after.names(phrase) for phrase in phrases] == [whole.resolve_phrase(phrase) for phrase in phrases]
-    assert after.about("Bob") == whole.facts_about("Bob")
+    assert [after.resolve_phrase(phrase) for phrase in phrases] == [
+        whole.resolve_phrase(phrase) for phrase in phrases
+    ]
+    assert after.facts_about("Bob") == whole.facts_about("Bob")
     assert len(after) == len(whole)
     assert before.resolve_phrase("my sister") == ("Anna",)
     assert before.facts_about("Bob") == ()
 
 
-def test_what_was_retired_can_come_back_in_one_change() -> None:
+def test_updated_graph_can_replace_a_thought() -> None:
     tie = thought(1, "user", "has sister", "Kim")
     renamed = EntityGraph.from_thoughts([tie]).updated([replace(tie, objects=("Eve",))], [1])
-    assert renamed.names("my sister") == ("Eve",)
+    assert renamed.resolve_phrase("my sister") == ("Eve",)
 
 
-def test_brothers_and_sisters_share_theirs_and_their_parents() -> None:
+def test_siblings_share_siblings_and_parents() -> None:
     graph = graph_of("I have two sisters, Anna and Eve.", "My mother Ruth lives in Leeds.")
     assert graph.resolve_phrase("Anna's sister") == ("Eve",)
     assert graph.resolve_phrase("Eve's mother") == ("Ruth",)
@@ -198,12 +200,12 @@ def test_brothers_and_sisters_share_theirs_and_their_parents() -> None:
 
 
 @given(st.one_of(st.text(max_size=40), st.from_regex(r"[A-Za-z ']{1,20}", fullmatch=True)))
-def test_the_short_way_to_a_key_is_the_long_way(name: str) -> None:
+def test_entity_key_equals_normalised_name(name: str) -> None:
     assert entity_key(name) == normalise_name(name)
 
 
 @given(st.text(max_size=200))
-def test_no_phrase_is_too_odd(phrase: str) -> None:
+def test_any_phrase_can_be_resolved(phrase: str) -> None:
     graph = graph_of(*ENGLISH, *CHINESE)
     assert graph.resolve_phrase(phrase) == graph.resolve_phrase(phrase)
     assert isinstance(graph.facts_about(phrase), tuple)
@@ -226,9 +228,9 @@ def test_no_phrase_is_too_odd(phrase: str) -> None:
     ),
     st.sampled_from(["my sister's son", "Anna", "我妹妹的丈夫", "my cousin", "Tom's wife's brother"]),
 )
-def test_no_space_is_too_odd(thoughts: list[Thought], phrase: str) -> None:
+def test_any_space_can_be_read(thoughts: list[Thought], phrase: str) -> None:
     graph = EntityGraph.from_thoughts(thoughts)
-    assert graph.resolve_phrase(phrase) == EntityGraph.from_thoughts(thoughts).names(phrase)
+    assert graph.resolve_phrase(phrase) == EntityGraph.from_thoughts(thoughts).resolve_phrase(phrase)
     assert all(each.hops <= 3 for each in graph.neighbours("Anna", 3))
 
 
@@ -239,7 +241,7 @@ def crowd(size: int) -> list[Thought]:
     return told + [thought(size + i, people[i], "has friend", people[i + 1]) for i in range(many - 1)]
 
 
-def test_ten_thousand_thoughts_are_read_and_asked_quickly() -> None:
+def test_graph_scales_linearly() -> None:
     crowds = {size: crowd(size) for size in (1_000, 8_000)}
     graphs = {size: EntityGraph.from_thoughts(told) for size, told in crowds.items()}
     assert time_growth(lambda size: EntityGraph.from_thoughts(crowds[size]), 8_000) < MAX_LINEAR_GROWTH

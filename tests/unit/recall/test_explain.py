@@ -1,4 +1,4 @@
-"""Why a thought is held and why an answer was given, from the journal alone."""
+"""Explanations of thoughts, answers and recalls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from thinkback.recall.explain import MAX_DROPPED_SHOWN
 from thinkback.types import QueryUnderstanding
 
 
-def test_a_thought_tells_its_source_its_time_and_its_history(memory: Memory, clock: FakeClock) -> None:
+def test_thought_explanation_has_source_time_and_history(memory: Memory, clock: FakeClock) -> None:
     memory.remember("Hello. I live in Lyon. Bye.")
     clock.advance(3600)
     memory.post_think()
@@ -34,7 +34,7 @@ def test_a_thought_tells_its_source_its_time_and_its_history(memory: Memory, clo
     assert lines[-1].startswith("action:3 undo by user: ")
 
 
-def test_a_superseded_thought_tells_until_when_it_held(memory: Memory, clock: FakeClock) -> None:
+def test_superseded_thought_explanation_has_its_end(memory: Memory, clock: FakeClock) -> None:
     memory.remember("I live in Lyon.")
     memory.post_think()
     clock.advance(3 * 86400)
@@ -44,7 +44,7 @@ def test_a_superseded_thought_tells_until_when_it_held(memory: Memory, clock: Fa
     assert "holds since 2024-05-04, learned 2024-05-04 12:00" in memory.why(2).lines
 
 
-def test_an_answer_tells_what_it_was_given_and_what_came_of_it(memory: Memory) -> None:
+def test_answer_explanation_has_memories_and_actions(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     memory.post_think()
     memory.remember("The cathedral of Lyon is old, I live beside it.")
@@ -62,7 +62,7 @@ def test_an_answer_tells_what_it_was_given_and_what_came_of_it(memory: Memory) -
     assert why.used == answer.turn.recalled
 
 
-def test_a_turn_that_recalled_nothing_says_so(memory: Memory) -> None:
+def test_answer_explanation_says_if_nothing_was_recalled(memory: Memory) -> None:
     turn = memory.remember("Hello.")
     assert memory.why(turn).lines == (
         "turn:1, 2024-05-01 12:00, user: Hello.",
@@ -71,7 +71,7 @@ def test_a_turn_that_recalled_nothing_says_so(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("name", ["thought:7", "turn:7", "7"])
-def test_what_is_not_there_cannot_be_explained(memory: Memory, name: str) -> None:
+def test_explaining_an_unknown_item_raises(memory: Memory, name: str) -> None:
     with pytest.raises(NotFound, match=":7"):
         memory.why(name)
 
@@ -101,7 +101,7 @@ def taken_for(memory: Memory, query: str) -> QueryUnderstanding:
     return found
 
 
-def test_every_candidate_has_a_line_and_below_it_its_score(talked: Memory) -> None:
+def test_recall_explanation_has_each_candidate_and_its_score(talked: Memory) -> None:
     found = talked.recall("Where do I live?", k=2, explain=True)
     lines = talked.why(found).lines
     assert lines[0] == 'recall of "Where do I live?"'
@@ -116,7 +116,7 @@ def test_every_candidate_has_a_line_and_below_it_its_score(talked: Memory) -> No
     assert ": told by thought:5; raw turn, group " in told
 
 
-def test_of_many_that_were_dropped_the_most_promising_are_told(talked: Memory) -> None:
+def test_recall_explanation_shows_the_best_dropped_candidates(talked: Memory) -> None:
     found = talked.recall("Which bus was late?", explain=True)
     lines = talked.why(found).lines
     shown = [line for line in lines if line.startswith("  - ")]
@@ -125,7 +125,7 @@ def test_of_many_that_were_dropped_the_most_promising_are_told(talked: Memory) -
     assert lines[-1] == f"  and {len(found.dropped) - MAX_DROPPED_SHOWN} more"
 
 
-def test_what_the_query_was_taken_for(talked: Memory) -> None:
+def test_recall_explanation_has_the_query_interpretation(talked: Memory) -> None:
     taken = taken_for(talked, "Where does my sister work?")
     assert (taken.question, taken.tense, taken.manner, taken.told) == ("where", "now", "asks", "")
     assert not taken.reaches_back
@@ -141,7 +141,7 @@ def test_what_the_query_was_taken_for(talked: Memory) -> None:
     assert "  searched with: anna work" in lines
 
 
-def test_the_time_it_names_and_whether_it_reaches_back(talked: Memory) -> None:
+def test_recall_explanation_has_time_and_tense(talked: Memory) -> None:
     taken = taken_for(talked, "What happened last week?")
     (span,) = taken.spans
     assert (span.words, f"{span.start:%Y-%m-%d}", f"{span.end:%Y-%m-%d}") == (
@@ -160,14 +160,14 @@ def test_the_time_it_names_and_whether_it_reaches_back(talked: Memory) -> None:
     )
 
 
-def test_the_kind_of_memory_asked_for_is_told(talked: Memory) -> None:
+def test_recall_explanation_has_kind_probabilities(talked: Memory) -> None:
     taken = taken_for(talked, "Where does my sister work?")
     assert next(kind for kind, _ in taken.kinds) == "relationship"
     lines = talked.why(talked.recall("Where does my sister work?", explain=True)).lines
     assert any(line.startswith("  kind of memory asked for: relationship ") for line in lines)
 
 
-def test_what_was_searched_and_how(talked: Memory) -> None:
+def test_recall_explanation_has_search_statistics(talked: Memory) -> None:
     taken = taken_for(talked, "Where do I live?")
     assert [(side.kind, side.rows, side.candidates, side.probes) for side in taken.searched] == [
         ("thought", 5, 4, 0),  # one is held true no more
@@ -176,7 +176,7 @@ def test_what_was_searched_and_how(talked: Memory) -> None:
     assert (taken.preset, taken.relative) == ("hybrid", True)
 
 
-def test_the_papers_way_looks_into_one_group_and_at_no_words(open_memory: OpenMemory) -> None:
+def test_tim_preset_probes_one_group_without_words(open_memory: OpenMemory) -> None:
     memory = open_memory(":memory:", preset=TIM)
     memory.remember("I live in Lyon.")
     memory.post_think()
@@ -186,7 +186,7 @@ def test_the_papers_way_looks_into_one_group_and_at_no_words(open_memory: OpenMe
     assert (taken.preset, taken.relative) == ("tim", False)
 
 
-def test_nothing_that_is_withheld_is_told(memory: Memory) -> None:
+def test_recall_explanation_contains_no_quarantined_text(memory: Memory) -> None:
     secret = "Xiaoyu@8827"
     memory.remember(f"My wifi password is {secret}.")
     memory.remember(f"The wifi is slow, and the password is {secret}, so what.")
@@ -197,6 +197,6 @@ def test_nothing_that_is_withheld_is_told(memory: Memory) -> None:
     assert not [line for line in told if secret in line or "8827" in line or "praise" in line]
 
 
-def test_what_was_not_explained_cannot_be_told(talked: Memory) -> None:
+def test_recall_without_explain_cannot_be_explained(talked: Memory) -> None:
     with pytest.raises(InvalidInput, match="explain=True"):
         talked.why(talked.recall("Where do I live?"))

@@ -1,4 +1,4 @@
-"""What is past is told as past, after the present, or not at all; what is to be forgotten stays forgotten."""
+"""Outdated memories are marked and come last, or are not shown at all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import pytest
 from tests.conftest import FakeClock
 
 from thinkback.memory import Memory
-from thinkback.recall.compose import MAX_FRAGMENT_CHARS, compose_for_small_model, facts_within_budget
+from thinkback.recall.prompt_messages import (
+    MAX_FRAGMENT_CHARS,
+    compose_for_small_model,
+    facts_within_budget,
+)
 from thinkback.types import Candidate, Recollection
 
 BAKERY = "I live in Lyon, above the bakery whose oven wakes me at four."
@@ -44,7 +48,7 @@ def verdicts(found: Recollection) -> dict[str, str]:
         ),
     ],
 )
-def test_a_turn_whose_fact_was_replaced_comes_last_and_says_so(
+def test_turn_with_replaced_fact_comes_last_and_is_marked(
     memory: Memory, clock: FakeClock, sayings: tuple[str, str], asked: str, text: str
 ) -> None:
     found = told(memory, clock, *sayings).recall(asked)
@@ -57,7 +61,7 @@ def test_a_turn_whose_fact_was_replaced_comes_last_and_says_so(
     assert [str(thought.ref) for thought in last.outdated.replaced_by] == ["thought:2"]
 
 
-def test_what_took_the_place_is_what_holds_now(memory: Memory, clock: FakeClock) -> None:
+def test_mark_names_the_current_fact(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, BAKERY, "I live in Oslo.", "I live in Rome.", "I live in Turku.")
     (past,) = pasts(memory.recall("What oven wakes me at four?"))
     assert past.text.endswith(
@@ -65,9 +69,7 @@ def test_what_took_the_place_is_what_holds_now(memory: Memory, clock: FakeClock)
     )
 
 
-def test_of_a_turn_that_is_recalled_for_other_things_it_is_said_what_is_past(
-    memory: Memory, clock: FakeClock
-) -> None:
+def test_partly_outdated_turn_names_its_outdated_fact(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, f"I like jazz. {BAKERY}", "I live in Oslo.")
     (past,) = pasts(memory.recall("What oven wakes me at four?"))
     assert past.verdict == "matters"
@@ -75,7 +77,7 @@ def test_of_a_turn_that_is_recalled_for_other_things_it_is_said_what_is_past(
     assert "(past: The user lives in Lyon, until" in past.text
 
 
-def test_what_comes_along_says_that_it_is_past_too(memory: Memory, clock: FakeClock) -> None:
+def test_neighbour_turn_is_marked_as_outdated(memory: Memory, clock: FakeClock) -> None:
     memory.remember("My mentor Lindqvist goes on leave.")
     memory.remember("He will see glaciers. I work at Bosch.")
     clock.advance(WEEK)
@@ -85,21 +87,19 @@ def test_what_comes_along_says_that_it_is_past_too(memory: Memory, clock: FakeCl
     assert "(past: The user works at Bosch, until 2024-05-08; now: The user works at Roche)" in beside.text
 
 
-def test_a_turn_that_tells_no_more_than_what_was_replaced_is_not_told(
-    memory: Memory, clock: FakeClock
-) -> None:
+def test_turn_with_only_the_replaced_fact_is_not_shown(memory: Memory, clock: FakeClock) -> None:
     found = told(memory, clock, "I live in Lyon.", "I live in Oslo.").recall("Where do I live?", explain=True)
     assert [str(item.ref) for item in found] == ["thought:2"]
     assert verdicts(found)["turn:1"] == "no longer held true, see thought:1"
 
 
-def test_the_past_takes_no_place_of_the_present(memory: Memory, clock: FakeClock) -> None:
+def test_outdated_turn_takes_no_slot_of_a_current_memory(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, BAKERY, "I live in Oslo.")
     assert len(pasts(memory.recall("Where do I live?", k=2))) == 1
     assert not pasts(memory.recall("Where do I live?", k=1))
 
 
-def test_who_asks_for_a_time_is_not_told_what_was_past_then(memory: Memory, clock: FakeClock) -> None:
+def test_query_as_of_a_time_is_not_marked(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, BAKERY, "I live in Oslo.")
     assert pasts(memory.recall("Where do I live?"))
     assert not pasts(memory.recall("Where do I live?", as_of=clock()))
@@ -115,7 +115,7 @@ def test_who_asks_for_a_time_is_not_told_what_was_past_then(memory: Memory, cloc
         ("Sorry, I meant to say Oslo, not Lyon.",),
     ],
 )
-def test_what_was_denied_taken_back_or_corrected_is_not_told(
+def test_denied_retracted_or_corrected_fact_is_not_shown(
     memory: Memory, clock: FakeClock, then: tuple[str, ...]
 ) -> None:
     told(memory, clock, BAKERY, *then)
@@ -124,7 +124,7 @@ def test_what_was_denied_taken_back_or_corrected_is_not_told(
     assert "turn:1" not in [str(item.ref) for item in found]
 
 
-def test_what_was_retired_by_hand_is_not_told(memory: Memory, clock: FakeClock) -> None:
+def test_manually_retired_fact_is_not_shown(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, BAKERY)
     memory.forget(1, "not true")
     found = memory.recall("Where do I live?", explain=True)
@@ -136,21 +136,21 @@ BEFORE = "What was my address before?"
 
 
 @pytest.mark.parametrize("asked", [BEFORE, "What was my old address?", "What is my address?"])
-def test_what_is_to_be_forgotten_does_not_come_back_to_a_question_that_reaches_back(
+def test_forgotten_fact_is_not_shown_to_a_query_about_the_past(
     memory: Memory, clock: FakeClock, asked: str
 ) -> None:
     told(memory, clock, "My address is 14 Elm Street.", "Please forget my address.")
     assert all("Elm" not in item.text for item in memory.recall(asked))
 
 
-def test_what_was_replaced_does_come_back_to_it_as_past(memory: Memory, clock: FakeClock) -> None:
+def test_replaced_fact_is_shown_to_a_query_about_the_past(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, "My address is 14 Elm Street.", "My address is 9 Oak Road.")
     found = memory.recall(BEFORE)
     mark = "(past, until 2024-05-08; now: The user's address is 9 Oak Road)"
     assert f"The user's address is 14 Elm Street. {mark}" in [item.text for item in found]
 
 
-def test_what_was_denied_comes_back_to_a_question_that_reaches_back(memory: Memory, clock: FakeClock) -> None:
+def test_denied_fact_is_shown_to_a_query_about_the_past(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, "I work at Bosch, in the hall with the green crane.", "I no longer work at Bosch.")
     found = memory.recall("Where did I work before?")
     assert any(item.text.startswith("The user works at Bosch. (past, until 2024-05-08") for item in found)
@@ -159,14 +159,14 @@ def test_what_was_denied_comes_back_to_a_question_that_reaches_back(memory: Memo
     assert turns
 
 
-def test_no_secret_of_a_past_turn_is_told(memory: Memory, clock: FakeClock) -> None:
+def test_outdated_turn_is_redacted(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, f"{BAKERY} My wifi password is Xiaoyu@8827.", "I live in Oslo.")
     found = memory.recall("What oven wakes me at four?", explain=True)
     assert pasts(found)
     assert "8827" not in repr((found.items, found.dropped))
 
 
-def test_the_model_is_told_what_is_past_however_long_the_turn(memory: Memory, clock: FakeClock) -> None:
+def test_mark_of_a_long_turn_reaches_the_model(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, f"{BAKERY} {'It is a good oven and a good bakery. ' * 40}", "I live in Oslo.")
     found = memory.recall("What oven wakes me at four?")
     (past,) = pasts(found)

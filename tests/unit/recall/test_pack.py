@@ -1,4 +1,4 @@
-"""What fits into a budget: never more, never twice; of the long the telling words, for a turn its thought."""
+"""Packing into a budget: never exceeded, no repetitions, long turns trimmed, thoughts preferred."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ PIECES = st.lists(
 
 
 @given(PIECES, st.integers(0, 300), st.integers(0, 5))
-def test_the_budget_is_never_exceeded_and_nothing_comes_twice(
+def test_budget_is_never_exceeded_and_nothing_is_repeated(
     pieces: list[PackItem], budget: int, each: int
 ) -> None:
     packed = pack("Does Anna like tea? 北京", pieces, budget, overhead=each)
@@ -71,7 +71,7 @@ def test_the_budget_is_never_exceeded_and_nothing_comes_twice(
 
 
 @given(PIECES)
-def test_only_words_of_the_memory_in_their_order(pieces: list[PackItem]) -> None:
+def test_packed_text_has_only_words_of_the_memory_in_order(pieces: list[PackItem]) -> None:
     for one in pack("tea", pieces, 60):
         whole = " ".join(part.text for part in one.item.parts)
         at = 0
@@ -85,7 +85,7 @@ def test_only_words_of_the_memory_in_their_order(pieces: list[PackItem]) -> None
                 assert (at := whole.find(word, at)) >= 0, (word, one.text, whole)
 
 
-def test_a_long_fragment_is_trimmed_around_what_is_asked() -> None:
+def test_long_turn_is_trimmed_around_the_question() -> None:
     filler = "We talked of this and that for a while. " * 20
     turn = raw(f"{filler}My dentist is called Dr. Weber. {filler}", "I see.")
     (packed,) = pack("What is my dentist called?", [turn], 40)
@@ -97,14 +97,14 @@ def test_a_long_fragment_is_trimmed_around_what_is_asked() -> None:
     assert not whole.trimmed
 
 
-def test_a_long_chinese_fragment_is_trimmed_as_well() -> None:
+def test_long_chinese_turn_is_trimmed() -> None:
     filler = "我们聊了很多别的事情，天气也不错。" * 20
     (packed,) = pack("我的牙医叫什么？", [raw(f"{filler}我的牙医叫韦伯。{filler}")], 40)
     assert "我的牙医叫韦伯。" in packed.text
     assert packed.tokens <= 40
 
 
-def test_a_thought_is_packed_for_its_turn_however_the_turn_scores() -> None:
+def test_thought_is_packed_instead_of_its_turn() -> None:
     turn = raw("I live in Lyon.", value=0.9)
     told = thought("The user lives in Lyon.", value=0.3)
     assert texts(pack("Where do I live?", [turn, told], 500)) == ["The user lives in Lyon."]
@@ -115,12 +115,12 @@ def test_a_thought_is_packed_for_its_turn_however_the_turn_scores() -> None:
     ]
 
 
-def test_a_denial_is_no_repetition() -> None:
+def test_denial_is_not_a_repetition() -> None:
     pieces = [thought("The user likes tea.", id_=1), thought("The user does not like tea.", id_=2)]
     assert len(pack("tea", pieces, 100)) == 2
 
 
-def test_what_is_new_goes_before_what_says_the_same_again() -> None:
+def test_new_information_is_packed_before_repetitions() -> None:
     pieces = [
         thought("Anna likes green tea.", 0.6, turn=1),
         thought("Anna really likes green tea.", 0.55, turn=2),
@@ -129,13 +129,13 @@ def test_what_is_new_goes_before_what_says_the_same_again() -> None:
     assert texts(pack("What of Anna?", pieces, 13)) == ["Anna likes green tea.", "Anna owns a red bicycle."]
 
 
-def test_one_memory_does_not_crowd_out_the_others() -> None:
+def test_one_memory_does_not_use_the_whole_budget() -> None:
     long = raw(" ".join(f"Thing {n} happened in Lyon." for n in range(400)), value=1.0)
     packed = pack("What happened in Lyon?", [long, raw("Anna came to see me.", value=0.3, id_=2)], 600)
     assert len(packed) == 2
 
 
-def test_what_is_noted_of_a_turn_is_never_trimmed_away() -> None:
+def test_outdated_note_is_never_trimmed() -> None:
     turn = Turn(id=1, query="I live in Lyon. " + "It rained. " * 50, at=NOW, recorded_at=NOW)
     text = f"{turn.text} (past, see thought:3)"
     item = Candidate(ref=turn.ref, text=text, score=Score(1, 1, 1), group=0, reason="", turn=turn)
@@ -143,17 +143,17 @@ def test_what_is_noted_of_a_turn_is_never_trimmed_away() -> None:
     assert packed.text.startswith("on 2024-05-01 (past, see thought:3) user: I live in Lyon.")
 
 
-def test_a_steady_order_is_by_age_with_thoughts_before_their_turn() -> None:
+def test_stable_order_is_by_age_with_thoughts_before_turns() -> None:
     pieces = [raw("Dogs bark.", id_=7), thought("Cats purr.", turn=7, id_=9), thought("Fish swim.", turn=2)]
     assert [each.number for each in stable_order(pack("q", pieces, 200))] == [2, 1, 0]
 
 
-def test_a_huge_turn_costs_little() -> None:
+def test_packing_a_huge_turn_is_fast() -> None:
     (packed,) = pack("tea", [raw("word " * 2_000_000)], 100)
     assert packed.tokens <= 100
 
 
-def test_recall_keeps_its_order_in_a_budget(memory: Memory) -> None:
+def test_recall_with_budget_keeps_its_order(memory: Memory) -> None:
     memory.remember("I live in Lyon. " + "The weather was what it always is there. " * 4)
     memory.remember("My brother lives in Oslo.")
     whole = memory.recall("Where do I live in Lyon?")
@@ -170,6 +170,6 @@ def test_recall_keeps_its_order_in_a_budget(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, "9"])
-def test_a_budget_is_a_number_of_tokens(open_memory: OpenMemory, bad: int) -> None:
+def test_invalid_budget_is_rejected(open_memory: OpenMemory, bad: int) -> None:
     with pytest.raises(InvalidInput, match="budget"):
         open_memory().recall("q", budget=bad)

@@ -1,4 +1,4 @@
-"""What a query is understood to be after: whom it names, what to search with besides, and why."""
+"""Query resolution: the entities a query refers to, the names to search for, and the reasons."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from thinkback.types import SAME_AS
         ("我的公司在哪个城市？", ("Siemens",)),
     ],
 )
-def test_a_query_is_searched_with_the_names_it_means(query: str, expansions: tuple[str, ...]) -> None:
+def test_query_is_expanded_with_names(query: str, expansions: tuple[str, ...]) -> None:
     brothers = tuple(
         sentence for sentence in ENGLISH if "Max" not in sentence
     )  # else a second brother-in-law
@@ -72,7 +72,7 @@ TIES = (
         ("李伟的嫂子在哪里上班？", "陈刚的妻子"),
     ],
 )
-def test_a_query_may_speak_of_the_people_of_others(query: str, name: str) -> None:
+def test_query_may_mention_relatives_of_others(query: str, name: str) -> None:
     assert may_name_entity(query)
     assert name in resolve_query(query, graph_of(*TIES)).expansions
 
@@ -97,7 +97,7 @@ def test_most_queries_need_no_graph(query: str) -> None:
         ("What does my cousin like?", ("赵磊",)),
     ],
 )
-def test_so_is_a_chinese_one(query: str, expansions: tuple[str, ...]) -> None:
+def test_chinese_query_is_expanded_with_names(query: str, expansions: tuple[str, ...]) -> None:
     assert resolve_query(query, graph_of(*CHINESE)).expansions == expansions
 
 
@@ -126,19 +126,19 @@ def test_so_is_a_chinese_one(query: str, expansions: tuple[str, ...]) -> None:
         "?",
     ],
 )
-def test_nothing_is_added_where_nobody_known_is_named(query: str) -> None:
+def test_query_without_known_entities_is_not_expanded(query: str) -> None:
     understood = resolve_query(query, graph_of(*ENGLISH))
     assert understood.expansions == ()
     assert understood.linking_ids == ()
 
 
-def test_a_name_that_is_a_word_too_is_a_word_in_small_letters() -> None:
+def test_lower_case_word_is_not_a_name() -> None:
     graph = graph_of("My friend Will goes by Billy.")
     assert resolve_query("Will it rain, and will you go?", graph).expansions == ()
     assert resolve_query("Where does Will live?", graph).aliases == ("Billy",)
 
 
-def test_other_names_are_kept_apart_from_those_that_thoughts_use() -> None:
+def test_aliases_are_separate_from_expansions() -> None:
     graph = graph_of("My friend Katherine goes by Kat.", "Kat studies biology.")
     asked, asked_by_alias = (
         resolve_query(f"What does {name} study?", graph) for name in ("Katherine", "Kat")
@@ -147,7 +147,7 @@ def test_other_names_are_kept_apart_from_those_that_thoughts_use() -> None:
     assert (asked_by_alias.expansions, asked_by_alias.aliases) == (("Katherine",), ())
 
 
-def test_the_way_is_told_in_words_with_its_thoughts() -> None:
+def test_reasons_contain_path_and_thoughts() -> None:
     thoughts = {(each.subject, each.relation): each for each in thoughts_of(*ENGLISH)}
     sister, partner = thoughts["user", "has sister"], thoughts["Anna", "has partner"]
     understood = resolve_query("Where does my sister's husband work?", graph_of(*ENGLISH))
@@ -161,7 +161,7 @@ def test_the_way_is_told_in_words_with_its_thoughts() -> None:
     assert understood.question == "where"
 
 
-def test_a_decision_about_names_is_no_bridge() -> None:
+def test_identity_thought_is_not_a_linking_thought() -> None:
     """It answers no question, and the index does not hold it."""
     thoughts = thoughts_of("My brother has a daughter named Lily.", "Lily likes ponies.")
     named = [each for each in thoughts if each.relation != SAME_AS]
@@ -171,14 +171,14 @@ def test_a_decision_about_names_is_no_bridge() -> None:
         assert set(understood.linking_ids) <= {each.id for each in named}
 
 
-def test_a_step_that_leads_nowhere_leaves_whom_it_started_from() -> None:
+def test_missing_step_keeps_the_starting_entity() -> None:
     understood = resolve_query("Who is my sister's dentist?", graph_of(*ENGLISH))
     assert understood.expansions == ("Anna",)
     assert understood.mentions[0].path.endswith("-> ?")
     assert "nothing known of a dentist" in understood.reasons[-1]
 
 
-def test_two_of_one_name_are_expanded_only_when_told_apart() -> None:
+def test_shared_name_is_expanded_only_if_told_apart() -> None:
     graph = graph_of(
         "My cousin Tom lives in Berlin.", "My friend Tom lives in Paris.", "My friend Tom is a vet."
     )
@@ -189,7 +189,7 @@ def test_two_of_one_name_are_expanded_only_when_told_apart() -> None:
 
 
 @given(st.text(max_size=400))
-def test_any_text_is_understood_and_always_alike(query: str) -> None:
+def test_resolution_of_any_text_is_deterministic(query: str) -> None:
     graph = graph_of(*ENGLISH, *CHINESE)
     assert resolve_query(query, graph) == resolve_query(query, graph)
 
@@ -198,7 +198,7 @@ _WORDS = "my the who of lives in Oslo sister 's husband Anna Tom works her 我 �
 
 
 @given(st.lists(st.sampled_from(_WORDS.split()), max_size=30), st.sampled_from(["", " "]))
-def test_any_order_of_its_own_words_is_understood(words: list[str], mark: str) -> None:
+def test_any_word_order_is_resolved(words: list[str], mark: str) -> None:
     query = mark.join(words)
     graph = graph_of(*ENGLISH)
     understood = resolve_query(query, graph)
@@ -207,7 +207,7 @@ def test_any_order_of_its_own_words_is_understood(words: list[str], mark: str) -
     assert understood == resolve_query(query, graph)
 
 
-def test_an_empty_space_adds_nothing() -> None:
+def test_empty_space_adds_nothing() -> None:
     understood = resolve_query("Where does my sister's husband work?", EntityGraph.from_thoughts(()))
     assert (understood.mentions, understood.expansions, understood.question) == ((), (), "where")
 
@@ -220,7 +220,7 @@ def share(questions: tuple[Asked, ...]) -> float:
     return sum(hits) / len(hits)
 
 
-def test_the_second_fact_is_near() -> None:
+def test_second_fact_of_a_two_hop_question_is_found() -> None:
     assert share(SEEN) == 1.0
     assert share(HELD_OUT) == 1.0
     assert share(HELD_OUT_AGAIN) >= 0.75

@@ -1,4 +1,4 @@
-"""When a candidate was said, and what kind of memory it is."""
+"""Rerankers: candidates with times and kinds, fuzzy scores, PerLTQA scores."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def said(id_: int, minutes: float) -> Turn:
     return replace(memory, id=id_, at=minute(minutes))
 
 
-def test_a_thought_is_as_old_as_its_last_turn_and_only_turns_not_read_yet_are_read() -> None:
+def test_candidate_time_is_that_of_the_last_turn() -> None:
     read: list[int] = []
 
     def turns(ids: Sequence[int]) -> list[Turn]:
@@ -43,16 +43,18 @@ def test_a_thought_is_as_old_as_its_last_turn_and_only_turns_not_read_yet_are_re
 
     rows: list[Thought | Turn] = [held(3, 7), held(2), held(), held(9), said(2, -20)]
     found = to_rerank_candidates(
-        [(row, SCORE) for row in rows], MemoryLoader(lambda ids: [], turns, lambda id_: [])
+        [(row, SCORE) for row in rows],
+        MemoryLoader(thoughts=lambda ids: [], turns=turns, journal=lambda id_: []),
     )
     # by turn 7 as read; by turn 2, which is a candidate; without a turn; its turn erased meanwhile; its own
     assert [each.at for each in found] == [minute(-7), minute(-20), NOW, NOW, minute(-20)]
     assert set(read) & {2, 3} == set()
 
 
-def test_a_raw_turn_is_dialogue_and_a_thought_of_its_kind() -> None:
+def test_raw_turn_is_dialogue() -> None:
     found = to_rerank_candidates(
-        [(held(2), SCORE), (said(2, 0), SCORE)], MemoryLoader(lambda ids: [], lambda ids: [], lambda id_: [])
+        [(held(2), SCORE), (said(2, 0), SCORE)],
+        MemoryLoader(thoughts=lambda ids: [], turns=lambda ids: [], journal=lambda id_: []),
     )
     assert [each.kind for each in found] == ["event", "dialogue"]
     assert [each.text for each in found] == ["The user likes tea.", "tea"]
@@ -77,26 +79,26 @@ def total(asked: str, told: str, age: timedelta = timedelta(0)) -> float:
         (-timedelta(hours=5), 1.0),  # said in the future of whoever asks: no more than new
     ],
 )
-def test_time_falls_in_a_line_for_a_day_and_stays(age: timedelta, weight: float) -> None:
+def test_fuzzy_time_falls_linearly_for_a_day(age: timedelta, weight: float) -> None:
     assert total("parrot", "weather", age) == pytest.approx(0.2 * weight)
 
 
-def test_without_a_time_of_asking_nothing_is_recent() -> None:
+def test_fuzzy_time_without_now_is_old() -> None:
     assert fuzzy_scores(asks("parrot", now=None), [turn("weather")]) == pytest.approx([0.2 * 0.7])
 
 
-def test_english_by_hand() -> None:
+def test_fuzzy_score_of_english_by_hand() -> None:
     # keywords {green, parrot} and {parrot, sleep, green, roof}: 2 of 4; in common 2, over the root of 2 * 4
     expected = 0.4 * (2 / 4) + 0.4 * (2 / sqrt(2 * 4)) + 0.2 * 0.7
     told = "The parrots are sleeping on the green roof."
     assert total("Is my parrot green?", told, timedelta(days=2)) == pytest.approx(expected)
 
 
-def test_the_same_words_score_one_however_they_are_inflected() -> None:
+def test_fuzzy_score_ignores_inflection() -> None:
     assert total("the green parrot sleeps", "Green parrots sleeping") == pytest.approx(1.0)
 
 
-def test_a_word_matches_one_that_contains_it_or_is_contained_in_it() -> None:
+def test_fuzzy_word_matches_its_substrings() -> None:
     # {book} against {bookshop}, either way: one match, in a union of 1 + 1 - 1; nothing in common
     for asked, told in (("book", "bookshop"), ("bookshop", "book")):
         assert total(asked, told) == pytest.approx(0.4 * 1.0 + 0.2)
@@ -105,17 +107,17 @@ def test_a_word_matches_one_that_contains_it_or_is_contained_in_it() -> None:
 
 
 @pytest.mark.parametrize(("asked", "told"), [("ox", "boxes"), ("ax", "taxi"), ("19", "2019"), ("5", "15")])
-def test_what_is_short_or_a_number_is_no_part(asked: str, told: str) -> None:
+def test_fuzzy_short_words_and_numbers_do_not_match_in_part(asked: str, told: str) -> None:
     assert total(asked, told) == pytest.approx(0.2)
 
 
-def test_chinese_by_hand() -> None:
+def test_fuzzy_score_of_chinese_by_hand() -> None:
     # 猫 爱 吃 鱼 猫爱 爱吃 吃鱼 against 狗 爱 吃 肉 狗爱 爱吃 吃肉: 爱, 吃 and 爱吃 in common
     expected = 0.4 * (3 / 11) + 0.4 * (3 / sqrt(7 * 7)) + 0.2
     assert total("猫爱吃鱼", "狗爱吃肉") == pytest.approx(expected)
 
 
-def test_a_chinese_sentence_is_not_one_word() -> None:
+def test_fuzzy_chinese_sentence_is_not_one_word() -> None:
     """The original finds 火锅 only in a sentence that holds the whole question, or is held by it."""
     telling, other = (
         total("我最喜欢的火锅店在哪里？", "昨天去的火锅店在中山路。"),
@@ -124,27 +126,27 @@ def test_a_chinese_sentence_is_not_one_word() -> None:
     assert telling >= 0.3 > other
 
 
-def test_one_shared_character_is_not_counted_for_every_pair_that_holds_it() -> None:
+def test_fuzzy_shared_character_counts_once() -> None:
     # 大山 says 大 山 大山, 大海 says 大 海 大海: one of five in common
     assert total("大山", "大海") == pytest.approx(0.4 * (1 / 5) + 0.4 * (1 / 3) + 0.2)
 
 
-def test_traditional_and_simplified_are_one() -> None:
+def test_fuzzy_traditional_equals_simplified() -> None:
     assert total("鋼琴", "钢琴") == pytest.approx(1.0)
 
 
-def test_a_thought_is_scored_by_its_sentence() -> None:
+def test_fuzzy_thought_is_scored_by_its_sentence() -> None:
     (found,) = fuzzy_scores(asks("What do I like to drink?"), [thought("profile", total=0.0)])
     # {like, drink} against {user, like, tea}
     assert found == pytest.approx(0.4 * (1 / 4) + 0.4 * (1 / sqrt(2 * 3)) + 0.2)
 
 
 @given(st.text(max_size=60), st.text(max_size=60), st.integers(-100, 100))
-def test_a_total_is_between_time_alone_and_one(asked: str, told: str, hours: int) -> None:
+def test_fuzzy_score_is_bounded(asked: str, told: str, hours: int) -> None:
     assert 0.14 - 1e-9 <= total(asked, told, timedelta(hours=hours)) <= 1 + 1e-9
 
 
-def test_a_long_question_is_matched_in_part_by_its_first_words_only() -> None:
+def test_fuzzy_long_query_matches_partially_by_first_words() -> None:
     """Each word for each word would take the square of the time; whole words are matched in any case."""
     asked = ["".join(letters) for letters in product("bdgk", "ou", "zxq", "ao", "nm")]
     (found,) = fuzzy_scores(asks(" ".join(asked)), [turn(" ".join(f"{word}trunk" for word in asked))])
@@ -155,7 +157,7 @@ def test_a_long_question_is_matched_in_part_by_its_first_words_only() -> None:
 # --- in the whole memory ----------------------------------------------------------------------
 
 
-def test_recall_scores_as_written_and_the_order_follows(open_memory: OpenMemory, clock: FakeClock) -> None:
+def test_fuzzy_recall_uses_the_reranked_scores(open_memory: OpenMemory, clock: FakeClock) -> None:
     memory = open_memory(preset="fuzzy")
     memory.remember("Green parrots sleep.")
     clock.advance(12 * 3600)
@@ -169,7 +171,7 @@ def test_recall_scores_as_written_and_the_order_follows(open_memory: OpenMemory,
     assert found.threshold == 0.3
 
 
-def test_of_equals_the_newer_comes_first_within_a_day(open_memory: OpenMemory, clock: FakeClock) -> None:
+def test_fuzzy_newer_memory_comes_first(open_memory: OpenMemory, clock: FakeClock) -> None:
     memory = open_memory(preset="fuzzy")
     for colour in ("green", "red"):
         memory.remember(f"The parrot is {colour}.")
@@ -177,7 +179,7 @@ def test_of_equals_the_newer_comes_first_within_a_day(open_memory: OpenMemory, c
     assert [item.ref.id for item in memory.recall("parrot")] == [2, 1]
 
 
-def test_a_thought_is_as_old_as_what_was_said(open_memory: OpenMemory, clock: FakeClock) -> None:
+def test_fuzzy_thought_has_the_age_of_its_turn(open_memory: OpenMemory, clock: FakeClock) -> None:
     memory = open_memory(preset="fuzzy")
     memory.remember("I live in Lyon.", at=clock.now - timedelta(days=30))
     memory.post_think()
@@ -188,7 +190,7 @@ def test_a_thought_is_as_old_as_what_was_said(open_memory: OpenMemory, clock: Fa
     assert item.score.total == pytest.approx(0.4 + 0.4 + 0.2 * 0.7)
 
 
-def test_what_is_below_the_threshold_leaves_its_place_empty(open_memory: OpenMemory) -> None:
+def test_fuzzy_recall_leaves_slots_empty(open_memory: OpenMemory) -> None:
     """The original would add the oldest."""
     memory = open_memory(preset="fuzzy")
     for told in ("The weather was awful.", "My parrot is green.", "We had soup.", "今天下雨了。"):
@@ -199,7 +201,7 @@ def test_what_is_below_the_threshold_leaves_its_place_empty(open_memory: OpenMem
 
 
 @pytest.mark.parametrize("asked", ["Is the parrot green?", "鹦鹉是绿色的吗？"])
-def test_the_question_does_not_find_itself(open_memory: OpenMemory, asked: str) -> None:
+def test_fuzzy_recall_does_not_return_the_question(open_memory: OpenMemory, asked: str) -> None:
     memory = open_memory(preset="fuzzy")
     memory.remember(asked, "I cannot tell.")
     memory.remember("The parrot is green. 鹦鹉是绿色的。")
@@ -210,7 +212,7 @@ def test_the_question_does_not_find_itself(open_memory: OpenMemory, asked: str) 
     ]
 
 
-def test_never_more_than_five(open_memory: OpenMemory) -> None:
+def test_fuzzy_recall_returns_at_most_five(open_memory: OpenMemory) -> None:
     memory = open_memory(preset="fuzzy")
     for number in range(8):
         memory.remember(f"Parrot {number} is green.")
@@ -220,7 +222,7 @@ def test_never_more_than_five(open_memory: OpenMemory) -> None:
     assert len(memory.recall("green parrot", k=2)) == 2
 
 
-def test_questions_asked_every_day_do_not_crowd_out_the_answer(open_memory: OpenMemory) -> None:
+def test_fuzzy_repeated_questions_do_not_hide_the_answer(open_memory: OpenMemory) -> None:
     memory = open_memory(preset="fuzzy")
     memory.remember("The parrot of my aunt sleeps on the roof.")
     for _ in range(200):
@@ -232,7 +234,7 @@ def sigmoid(x: float) -> float:
     return 1 / (1 + exp(-x))
 
 
-def test_the_equation_by_hand() -> None:
+def test_perltqa_score_by_hand() -> None:
     question = asks(
         "When did I move?", kinds={"profile": 0.1, "relationship": 0.05, "event": 0.6, "dialogue": 0.25}
     )
@@ -247,30 +249,30 @@ def test_the_equation_by_hand() -> None:
     assert perltqa_scores(question, rows)[0] == pytest.approx(0.43047, abs=1e-5)
 
 
-def test_where_nothing_is_known_of_the_question_both_halves_are_as_likely() -> None:
+def test_perltqa_unknown_kind_is_uniform() -> None:
     rows = [thought("knowledge", total=0.3), turn("tea", total=0.3)]
     assert perltqa_scores(asks("tea?"), rows) == pytest.approx([0.25 + 0.5 * sigmoid(0.3)] * 2)
 
 
 @pytest.mark.parametrize("kind", ["profile", "relationship", "knowledge", "event", "dialogue"])
-def test_every_kind_belongs_to_its_half(kind: Kind) -> None:
+def test_perltqa_every_kind_has_a_half(kind: Kind) -> None:
     sure = asks("tea?", kinds={"profile": 1.0})
     likely = 0.5 if kind in ("profile", "relationship", "knowledge") else 0.0
     assert perltqa_scores(sure, [thought(kind, total=0.3)]) == pytest.approx([likely + 0.5 * sigmoid(0.3)])
 
 
-def test_of_each_half_the_k_best_and_no_more() -> None:
+def test_perltqa_keeps_the_k_best_of_each_half() -> None:
     semantic = [thought("profile", total=total) for total in (0.1, 0.4, 0.3)]
     episodic = [turn("tea", total=total) for total in (0.6, 0.8, 0.7)]
     scored = perltqa_scores(asks("tea?", k=2), [*semantic, *episodic])
     assert [total > 0 for total in scored] == [False, True, True, False, True, True]
 
 
-def test_what_no_word_leads_to_is_no_find_however_likely_its_half() -> None:
+def test_perltqa_candidate_without_common_word_scores_zero() -> None:
     assert perltqa_scores(asks("tea?", kinds={"profile": 1.0}), [thought("profile", total=0.0)]) == [0.0]
 
 
-def test_recall_goes_by_words_and_gives_nothing_to_fill_up(open_memory: OpenMemory) -> None:
+def test_perltqa_recall_leaves_slots_empty(open_memory: OpenMemory) -> None:
     memory = open_memory(preset="perltqa")
     for told in ("The parrot sleeps on the roof.", "The weather was awful.", "鹦鹉在屋顶上睡觉。"):
         memory.remember(told)
@@ -283,7 +285,7 @@ def test_recall_goes_by_words_and_gives_nothing_to_fill_up(open_memory: OpenMemo
     assert not memory.recall("violin")
 
 
-def test_questions_asked_every_day_do_not_take_the_places_of_their_half(open_memory: OpenMemory) -> None:
+def test_perltqa_repeated_questions_take_no_slots(open_memory: OpenMemory) -> None:
     memory = open_memory(preset="perltqa")
     memory.remember("The parrot sleeps on the roof.")
     for _ in range(200):

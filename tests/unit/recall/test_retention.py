@@ -1,4 +1,4 @@
-"""Forgetting by time: it ranks lower, it archives, it retires nothing."""
+"""Forgetting by time: faded thoughts rank lower or are archived, but never retired."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.factories import NOW
 from thinkback.errors import InvalidInput
 from thinkback.memory import Memory
 from thinkback.presets import HYBRID, Retention
-from thinkback.recall.retention import retention_factor
+from thinkback.recall.score import retention_factor
 
 POLICY = Retention(days=10)
 DAY = 86_400.0
@@ -31,7 +31,7 @@ def test_retention_falls_with_time_and_rises_with_recalls(sooner: float, later: 
     )
 
 
-def test_the_curve_is_ebbinghaus() -> None:
+def test_retention_follows_ebbinghaus() -> None:
     assert retention_factor(POLICY, NOW, 0, NOW) == 1
     assert retention_factor(POLICY, NOW, 0, NOW + timedelta(days=10)) == pytest.approx(0.3679, abs=1e-4)
     assert retention_factor(POLICY, NOW, 1, NOW + timedelta(days=20)) == pytest.approx(0.3679, abs=1e-4)
@@ -47,9 +47,7 @@ def tell(memory: Memory, *turns: str) -> None:
         memory.post_think()
 
 
-def test_what_is_recalled_stays_and_what_is_not_ranks_lower(
-    open_memory: OpenMemory, clock: FakeClock
-) -> None:
+def test_recalled_thought_fades_less(open_memory: OpenMemory, clock: FakeClock) -> None:
     memory = fading(open_memory, POLICY)
     tell(memory, "Anna likes tea.", "Ben likes tea.")
     for _ in range(3):
@@ -61,9 +59,7 @@ def test_what_is_recalled_stays_and_what_is_not_ranks_lower(
     assert all(thought.current for thought in memory.thoughts(current=False))
 
 
-def test_what_fades_below_the_floor_is_archived_and_still_held(
-    open_memory: OpenMemory, clock: FakeClock
-) -> None:
+def test_archived_thought_stays_in_the_space(open_memory: OpenMemory, clock: FakeClock) -> None:
     memory = fading(open_memory, replace(POLICY, archive_below=0.05))
     tell(memory, "I like tea.")
     clock.advance(31 * DAY)
@@ -73,7 +69,7 @@ def test_what_fades_below_the_floor_is_archived_and_still_held(
     assert memory.recall("What do I like?", as_of=clock())[0].thought == kept
 
 
-def test_without_a_policy_nothing_fades_and_nothing_is_counted(memory: Memory, clock: FakeClock) -> None:
+def test_without_policy_nothing_fades_or_is_counted(memory: Memory, clock: FakeClock) -> None:
     tell(memory, "I like tea.")
     before = memory.recall("What do I like?")[0].score
     clock.advance(10_000 * DAY)
@@ -81,7 +77,7 @@ def test_without_a_policy_nothing_fades_and_nothing_is_counted(memory: Memory, c
     assert memory.store.recall_counts(memory.user, [1]) == {}
 
 
-def test_erasing_takes_the_counts_along(open_memory: OpenMemory) -> None:
+def test_erasing_removes_recall_counts(open_memory: OpenMemory) -> None:
     memory = fading(open_memory, POLICY)
     tell(memory, "I like tea.")
     memory.recall("What do I like?")
@@ -91,6 +87,6 @@ def test_erasing_takes_the_counts_along(open_memory: OpenMemory) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"days": 0}, {"growth": -1}, {"weight": 2}, {"archive_below": 1}])
-def test_a_policy_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
+def test_invalid_policy_is_rejected(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidInput):
         Retention(**wrong)

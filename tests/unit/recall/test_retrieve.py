@@ -1,4 +1,4 @@
-"""What is recalled, in which order, and why the rest is not."""
+"""What is recalled, in which order, and why other candidates are dropped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def reasons(found: Recollection) -> dict[str, str]:
     return {str(item.ref): item.reason for item in found.dropped}
 
 
-def test_of_few_memories_the_best_comes_first_thought_or_turn(memory: Memory) -> None:
+def test_best_memory_comes_first(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     memory.remember("My sister lives in Rome.")
     memory.post_think()
@@ -30,7 +30,7 @@ def test_of_few_memories_the_best_comes_first_thought_or_turn(memory: Memory) ->
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_no_more_than_k(memory: Memory, k: int) -> None:
+def test_at_most_k_memories_are_recalled(memory: Memory, k: int) -> None:
     for colour in ("red", "green", "blue", "grey"):
         memory.remember(f"My parrot is {colour}.")
     found = memory.recall("parrot", k=k, explain=True)
@@ -39,7 +39,7 @@ def test_no_more_than_k(memory: Memory, k: int) -> None:
     assert all(reason.startswith(f"beyond the {k} asked for: ") for reason in reasons(found).values())
 
 
-def test_every_item_tells_why(memory: Memory) -> None:
+def test_every_item_has_a_reason(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     memory.post_think()
     (item,) = memory.recall("Where do I live?", explain=True)
@@ -55,7 +55,7 @@ def test_every_item_tells_why(memory: Memory) -> None:
     assert memory.why(item).ref == item.ref
 
 
-def test_what_does_not_matter_is_dropped_with_its_reason(memory: Memory) -> None:
+def test_irrelevant_candidate_is_dropped_with_a_reason(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     memory.remember("My parrot is green.")
     memory.post_think()
@@ -67,7 +67,7 @@ def test_what_does_not_matter_is_dropped_with_its_reason(memory: Memory) -> None
     assert memory.recall("What colour is the parrot?").dropped == ()
 
 
-def test_a_question_is_no_memory_of_itself(memory: Memory) -> None:
+def test_question_does_not_recall_itself(memory: Memory) -> None:
     memory.remember("Where is my parrot?", "I cannot tell.")
     memory.remember("Did my parrot eat?")
     memory.remember("My parrot sleeps on the roof. Is that normal?")
@@ -77,14 +77,14 @@ def test_a_question_is_no_memory_of_itself(memory: Memory) -> None:
     assert reasons(found)["turn:2"].startswith("only asks: ")
 
 
-def test_questions_asked_again_and_again_do_not_crowd_out_the_answer(memory: Memory) -> None:
+def test_repeated_questions_do_not_hide_the_answer(memory: Memory) -> None:
     memory.remember("By the way, the parrot we saw at the zoo was green with envy and quite loud.")
     for _ in range(40):
         memory.remember("What was the parrot at the zoo like?")
     assert [item.ref.id for item in memory.recall("What was the parrot at the zoo like?", k=1)] == [1]
 
 
-def test_a_turn_is_not_repeated_beside_its_thought(memory: Memory) -> None:
+def test_turn_is_not_repeated_with_its_thought(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     memory.post_think()
     found = memory.recall("Do I live in Lyon?", explain=True)
@@ -101,7 +101,7 @@ def test_a_turn_is_not_repeated_beside_its_thought(memory: Memory) -> None:
         ("今天我买了一台二手钢琴，花了八千块。", "我买的钢琴多少钱？", "八千"),
     ],
 )
-def test_a_turn_that_says_more_than_its_thought_is_offered_too(
+def test_turn_with_more_information_is_recalled_too(
     memory: Memory, told: str, asked: str, answer: str
 ) -> None:
     memory.remember(told)
@@ -121,7 +121,7 @@ def test_a_turn_that_says_more_than_its_thought_is_offered_too(
         ("我平时喜欢打羽毛球。", "我有什么爱好？"),
     ],
 )
-def test_a_question_finds_the_thought_however_it_is_asked(memory: Memory, told: str, asked: str) -> None:
+def test_thought_is_found_by_different_questions(memory: Memory, told: str, asked: str) -> None:
     memory.remember(told)
     memory.remember("The weather was awful.")
     memory.remember("Let us talk about trains.")
@@ -129,7 +129,7 @@ def test_a_question_finds_the_thought_however_it_is_asked(memory: Memory, told: 
     assert [str(item.ref) for item in memory.recall(asked)][:1] == ["thought:1"]
 
 
-def test_what_is_to_be_forgotten_is_neither_thought_nor_turn(memory: Memory) -> None:
+def test_forget_request_is_neither_thought_nor_recalled(memory: Memory) -> None:
     memory.remember("My address is 14 Elm Street.")
     memory.remember("Please forget my address.")
     memory.post_think()
@@ -137,7 +137,7 @@ def test_what_is_to_be_forgotten_is_neither_thought_nor_turn(memory: Memory) -> 
     assert all("Elm" not in item.text for item in memory.recall("What is my address?"))
 
 
-def test_what_is_no_longer_held_true_does_not_return_as_a_raw_turn(memory: Memory, clock: FakeClock) -> None:
+def test_retired_fact_does_not_return_as_raw_turn(memory: Memory, clock: FakeClock) -> None:
     for city in ("Lyon", "Oslo", "Rome", "Bonn", "Kyiv", "Riga", "Turku"):
         memory.remember(f"I live in {city}.")
         clock.advance(60)
@@ -149,7 +149,7 @@ def test_what_is_no_longer_held_true_does_not_return_as_a_raw_turn(memory: Memor
     assert reasons(found)["turn:1"].startswith("no longer held true, see thought:1: ")
 
 
-def test_a_forgotten_thought_takes_its_turn_along_however_it_was_worded(memory: Memory) -> None:
+def test_forgotten_thought_hides_its_turn(memory: Memory) -> None:
     memory.remember("我住在北京。", "北京很好！")
     memory.remember("I live in Lyon. My boss is a walrus.", "Oh!")
     memory.post_think()
@@ -159,7 +159,7 @@ def test_a_forgotten_thought_takes_its_turn_along_however_it_was_worded(memory: 
     assert [item.ref.id for item in memory.recall("Who is a walrus?")] == [2]  # the rest of it stands
 
 
-def test_a_merged_thought_keeps_its_turns(memory: Memory) -> None:
+def test_merged_thought_keeps_its_turns(memory: Memory) -> None:
     memory.remember("I like tea.")
     memory.remember("I like coffee.")
     memory.post_think()
@@ -169,12 +169,12 @@ def test_a_merged_thought_keeps_its_turns(memory: Memory) -> None:
     assert not [reason for reason in reasons(found).values() if "no longer" in reason]
 
 
-def test_an_empty_space_is_searched_whole(memory: Memory) -> None:
+def test_empty_space_is_searched(memory: Memory) -> None:
     found = memory.recall("anything", explain=True)
     assert (found.items, found.dropped, found.exact, found.probes) == ((), (), True, 0)
 
 
-def test_what_was_asked_to_be_forgotten_is_not_found_in_raw_turns(memory: Memory) -> None:
+def test_forgotten_content_is_not_found_in_raw_turns(memory: Memory) -> None:
     memory.remember("Between us: the Novartis interview went badly, they hated my shoes.")
     memory.remember("The Roche interview went well.")
     memory.remember("Delete what you know about my Novartis interview please.")
@@ -184,7 +184,7 @@ def test_what_was_asked_to_be_forgotten_is_not_found_in_raw_turns(memory: Memory
     assert reasons(found)["turn:1"].startswith("to be forgotten, see turn:3: ")
 
 
-def test_what_is_told_again_after_a_request_to_forget_may_come_back(memory: Memory) -> None:
+def test_fact_stated_after_a_forget_request_is_recalled(memory: Memory) -> None:
     memory.remember("Please forget everything about my Novartis interview.")
     memory.remember("On reflection, do keep this: the Novartis interview went badly.")
     memory.post_think()
@@ -201,7 +201,7 @@ def test_what_is_told_again_after_a_request_to_forget_may_come_back(memory: Memo
         ("周六上午有个 interview，好紧张。", "我的面试是哪天？"),
     ],
 )
-def test_a_turn_is_found_in_other_words_than_it_was_told_in(memory: Memory, told: str, asked: str) -> None:
+def test_turn_is_found_by_synonyms(memory: Memory, told: str, asked: str) -> None:
     memory.remember(told)
     memory.remember("蝉叫得人心烦。")
     memory.remember("Let us talk about trains.")
@@ -209,9 +209,7 @@ def test_a_turn_is_found_in_other_words_than_it_was_told_in(memory: Memory, told
 
 
 @pytest.mark.parametrize(("turns", "found"), [(2, ["near"]), (60, [])])
-def test_of_few_turns_the_nearest_is_worth_a_look_in_chinese(
-    memory: Memory, turns: int, found: list[str]
-) -> None:
+def test_nearest_chinese_turn_of_few_is_recalled(memory: Memory, turns: int, found: list[str]) -> None:
     memory.remember("楼梯都下不去了。")  # shares no word with the question, and is near by chance
     for number in range(turns - 1):
         memory.remember(f"My train number {number} was late.")
@@ -220,9 +218,7 @@ def test_of_few_turns_the_nearest_is_worth_a_look_in_chinese(
 
 
 @pytest.mark.parametrize(("turns", "found"), [(1, 1), (5, 0)])
-def test_of_few_turns_that_are_all_as_near_none_is_worth_a_look(
-    memory: Memory, turns: int, found: int
-) -> None:
+def test_equally_near_chinese_turns_are_not_recalled(memory: Memory, turns: int, found: int) -> None:
     for _ in range(turns):
         memory.remember("楼梯都下不去了。")
     memory.remember("My train was late.")
@@ -237,7 +233,7 @@ def test_of_few_turns_that_are_all_as_near_none_is_worth_a_look(
         ("My mentor Lindqvist goes on leave.", "Let us talk about trains.", "Where is Lindqvist?", False),
     ],
 )
-def test_what_was_said_next_of_somebody_named_comes_along(
+def test_following_turn_with_pronoun_is_recalled(
     memory: Memory, clock: FakeClock, first: str, then: str, asked: str, told: bool
 ) -> None:
     memory.remember(first)
@@ -246,14 +242,14 @@ def test_what_was_said_next_of_somebody_named_comes_along(
     assert (2 in [item.ref.id for item in memory.recall(asked)]) is told
 
 
-def test_what_was_said_another_day_does_not_come_along(memory: Memory, clock: FakeClock) -> None:
+def test_following_turn_of_another_day_is_not_recalled(memory: Memory, clock: FakeClock) -> None:
     memory.remember("My mentor Lindqvist goes on leave.")
     clock.advance(86_400)
     memory.remember("He will see glaciers.")
     assert [item.ref.id for item in memory.recall("Where is Lindqvist?")] == [1]
 
 
-def test_what_comes_along_is_redacted_too(memory: Memory) -> None:
+def test_neighbour_turn_is_redacted(memory: Memory) -> None:
     memory.remember("我买了台扫地机器人。")
     memory.remember("它的密码是Xiaoyu@8827，老是卡在沙发底下。")
     memory.post_think()
@@ -312,7 +308,7 @@ def _score(found: Recollection, words: str) -> float:
     return max((item.score.total for item in found if words in item.text), default=0.0)
 
 
-def test_a_raw_turn_that_answers_beats_a_thought_that_does_not(talked: Memory, clock: FakeClock) -> None:
+def test_answering_turn_ranks_before_unrelated_thought(talked: Memory, clock: FakeClock) -> None:
     _told(talked, clock, ["Between us: the Novartis interview went badly, they hated my shoes."])
     found = talked.recall("How did the Novartis interview go, did they like my shoes?")
     assert found[0].turn is not None
@@ -322,7 +318,7 @@ def test_a_raw_turn_that_answers_beats_a_thought_that_does_not(talked: Memory, c
     assert found[0].score.total > thoughts[0].score.total
 
 
-def test_a_thought_that_tells_all_of_its_turn_stands_for_it(talked: Memory, clock: FakeClock) -> None:
+def test_complete_thought_replaces_its_turn(talked: Memory, clock: FakeClock) -> None:
     _told(talked, clock, [*BUSES, "I live in Lyon."])
     question = "So do I live in Lyon or do I not?"
     found = talked.recall(question, explain=True)
@@ -333,9 +329,7 @@ def test_a_thought_that_tells_all_of_its_turn_stands_for_it(talked: Memory, cloc
     assert found[0].score.total >= turn.score.total  # it scores as high as what it stands for
 
 
-def test_a_thought_that_tells_a_part_of_its_turn_does_not_stand_for_it(
-    talked: Memory, clock: FakeClock
-) -> None:
+def test_partial_thought_does_not_replace_its_turn(talked: Memory, clock: FakeClock) -> None:
     _told(talked, clock, ["I live in Lyon, above the bakery whose oven wakes me at four."])
     found = talked.recall("At what hour does the bakery oven wake me?")
     assert "wakes me at four" in found[0].text
@@ -360,7 +354,7 @@ def test_a_thought_that_tells_a_part_of_its_turn_does_not_stand_for_it(
         ),
     ],
 )
-def test_what_was_so_before_is_told_as_past_and_only_if_asked_for(
+def test_retired_thought_is_recalled_only_by_a_query_about_the_past(
     memory: Memory,
     clock: FakeClock,
     talk: tuple[str, ...],
@@ -378,7 +372,7 @@ def test_what_was_so_before_is_told_as_past_and_only_if_asked_for(
     assert not [text for text in found if old in text or "past" in text or "已成过去" in text]
 
 
-def test_my_sisters_husband_is_found_by_his_name(open_memory: OpenMemory, clock: FakeClock) -> None:
+def test_described_person_is_found_by_name(open_memory: OpenMemory, clock: FakeClock) -> None:
     scores = []
     for chain in (["My sister is Anna.", "Anna's husband is Erik."], ["Anna is tall.", "Erik is old."]):
         memory = _told(open_memory(":memory:"), clock, [*SMALL_TALK, *chain, "Erik works at Equinor."])
@@ -389,7 +383,7 @@ def test_my_sisters_husband_is_found_by_his_name(open_memory: OpenMemory, clock:
 
 
 @pytest.mark.parametrize(("asked", "answer"), [("14 May 2024", "Tom"), ("13 June 2024", "Mia")])
-def test_a_date_in_the_question_lifts_what_was_said_that_day(
+def test_date_in_the_question_raises_turns_of_that_day(
     talked: Memory, clock: FakeClock, asked: str, answer: str
 ) -> None:
     clock.advance(3 * 86_400)  # it is the 14th of May
@@ -403,7 +397,7 @@ def test_a_date_in_the_question_lifts_what_was_said_that_day(
 
 
 @pytest.mark.parametrize("small", [True, False])
-def test_who_asks_for_a_day_alone_gets_what_was_said_that_day(
+def test_question_about_a_day_recalls_everything_of_that_day(
     memory: Memory, clock: FakeClock, small: bool
 ) -> None:
     _told(memory, clock, ("Yesterday I told you of a parrot.", *(() if small else SMALL_TALK)))
@@ -416,7 +410,7 @@ def test_who_asks_for_a_day_alone_gets_what_was_said_that_day(
     assert memory.recall("What did I tell you last year?").items == ()
 
 
-def test_a_question_asked_sixty_times_does_not_hide_its_answer(talked: Memory, clock: FakeClock) -> None:
+def test_question_asked_sixty_times_does_not_hide_the_answer(talked: Memory, clock: FakeClock) -> None:
     _told(talked, clock, ["By the way, the parrot we saw at the zoo was grey with envy and quite loud."])
     question = "What was the parrot at the zoo like?"
     fresh = talked.recall(question, k=1)
@@ -427,7 +421,7 @@ def test_a_question_asked_sixty_times_does_not_hide_its_answer(talked: Memory, c
     assert found[0].score.total > 0.4  # and stands out as before
 
 
-def test_a_whole_dialogue_finds_the_event_it_is_like(talked: Memory, clock: FakeClock) -> None:
+def test_whole_dialogue_finds_the_similar_event(talked: Memory, clock: FakeClock) -> None:
     event = "On Saturday we went to the aquarium and Lily was scared of the big octopus in the dark tank."
     _told(talked, clock, [event])
     dialogue = (

@@ -1,4 +1,4 @@
-"""How parts become a score: by how far they stand out of their own space, and each in its own direction."""
+"""Scoring: columns relative to the space, weights, and the recorded breakdown."""
 
 from __future__ import annotations
 
@@ -43,15 +43,23 @@ TELLS = replace(ASKS, told=-4.0)
 PRESET = replace(
     HYBRID, weights=QueryTypeWeights(asks=ASKS, tells=TELLS, at_length=ASKS), midpoint=2.0, logistic_scale=1.5
 )
-ENGLISH = Scorer(PRESET, "Where does she live?")
-CHINESE = Scorer(PRESET, "她住在哪里？")
+ENGLISH = Scorer(preset=PRESET, text="Where does she live?")
+CHINESE = Scorer(preset=PRESET, text="她住在哪里？")
 
 share = st.floats(0.0, 1.0)
 near = st.floats(-1.0, 1.0)
 spreads = st.builds(ScoreDistribution, st.integers(0, 10_000), st.floats(-0.2, 0.8), st.floats(0.0, 0.4))
 
 
-NO_COLUMNS = ("ids", "asked", "cosines", "lexicals", "askeds")
+# The columns of a test by short names
+COLUMN_NAMES = {
+    "before": "lexical_before",
+    "after": "lexical_after",
+    "told": "query_coverage",
+    "told_before": "query_coverage_before",
+    "since": "start_time",
+}
+DISTRIBUTIONS = ("cosine_distribution", "lexical_distribution", "question_distribution")
 
 
 def parts(
@@ -62,22 +70,22 @@ def parts(
     asked: Sequence[float] | None = None,
     **columns: Sequence[float],
 ) -> CandidateColumns:
-    """Rows that have these columns; what is not given is the same for all, and as usual."""
+    """Candidates with these columns; columns that are not given have the mean of the space."""
     size = max(len(column) for column in ([0.0], asked or [0.0], *columns.values()))
-    usual = {
+    given = {COLUMN_NAMES.get(name, name): column for name, column in columns.items()}
+    means = {
         "cosine": cosines.mean,
         "lexical": lexicals.mean,
         "cosine_before": cosines.mean,
         "cosine_after": cosines.mean,
     }
-    names = [field.name for field in fields(CandidateColumns) if field.name not in NO_COLUMNS]
+    names = [field.name for field in fields(CandidateColumns) if field.name not in DISTRIBUTIONS]
     filled: dict[str, Any] = {
-        name: np.array(columns.get(name, [usual.get(name, 0.0)] * size), dtype=np.float64) for name in names
+        name: np.array(given.get(name, [means.get(name, 0.0)] * size), dtype=np.float64) for name in names
     }
-    filled["asked"] = None if asked is None else np.array(asked, dtype=np.float64)
-    ids = np.arange(1, size + 1)
+    filled["ids"] = np.arange(1, size + 1)
+    filled["question_lexical"] = None if asked is None else np.array(asked, dtype=np.float64)
     return CandidateColumns(
-        ids=ids,
         cosine_distribution=cosines,
         lexical_distribution=lexicals,
         question_distribution=lexicals,
@@ -87,48 +95,48 @@ def parts(
 
 def gap(scorer: Scorer, rows: CandidateColumns) -> float:
     """By how much the second of two rows scores more than the first."""
-    first, second = scorer(rows).tolist()
+    first, second = scorer.score(rows).total.tolist()
     return float(second - first)
 
 
 def linear(scorer: Scorer, rows: CandidateColumns) -> Any:
-    return sum(part.weight * part.values for part in scorer.weighted_columns(rows))
+    return sum(part.weight * part.values for part in scorer.score(rows).columns)
 
 
 @pytest.mark.parametrize(
     "part", ["cosine", "lexical", "before", "cosine_before", "after", "cosine_after", "asked"]
 )
-def test_what_stands_out_more_scores_more(part: str) -> None:
+def test_higher_column_scores_higher(part: str) -> None:
     rows = parts(**{part: [0.1, 0.2, 0.3]})
-    assert (np.diff(ENGLISH(rows)) > 0.01).all()
+    assert (np.diff(ENGLISH.score(rows).total) > 0.01).all()
 
 
 @pytest.mark.parametrize("part", ["cosine", "lexical"])
-def test_the_spread_of_the_space_decides_what_a_part_is_worth(part: str) -> None:
-    calm, wide = (ENGLISH(parts(spread, spread, **{part: [0.35]}))[0] for spread in (CALM, WIDE))
+def test_column_is_relative_to_the_deviation_of_the_space(part: str) -> None:
+    calm, wide = (ENGLISH.score(parts(spread, spread, **{part: [0.35]})).total[0] for spread in (CALM, WIDE))
     assert calm > 2 * wide
 
 
-def test_where_all_rows_are_as_near_none_stands_out() -> None:
+def test_column_is_relative_to_the_mean_of_the_space() -> None:
     near_everywhere = ScoreDistribution(1000, 0.35, 0.05)
-    there = ENGLISH(parts(near_everywhere, cosine=[0.35]))[0]
-    assert ENGLISH(parts(cosine=[0.35]))[0] > 3 * there
+    there = ENGLISH.score(parts(near_everywhere, cosine=[0.35])).total[0]
+    assert ENGLISH.score(parts(cosine=[0.35])).total[0] > 3 * there
 
 
-def test_a_small_space_leans_on_what_is_usual() -> None:
+def test_small_space_is_blended_with_typical_values() -> None:
     """Five rows of a spread say little of it; so many rows as weigh like the usual, and more, decide."""
     scores = [
-        ENGLISH(parts(CALM, ScoreDistribution(n, 0.3, 0.3), lexical=[0.3]))[0]
+        ENGLISH.score(parts(CALM, ScoreDistribution(n, 0.3, 0.3), lexical=[0.3])).total[0]
         for n in (0, 5, 50, 500, 100_000)
     ]
     assert (np.diff(scores) < 0).all()
     assert scores[0] - scores[1] < scores[0] - scores[2]
-    nobody = ENGLISH(parts(CALM, ScoreDistribution(0, 0.9, 0.9), lexical=[0.3]))[0]
+    nobody = ENGLISH.score(parts(CALM, ScoreDistribution(0, 0.9, 0.9), lexical=[0.3])).total[0]
     assert nobody == pytest.approx(scores[0])  # of no rows, no spread is known
 
 
-def test_a_space_in_which_all_is_alike_is_no_error() -> None:
-    scores = ENGLISH(parts(CALM, ScoreDistribution(1_000_000, 0.0, 0.0), lexical=[0.0, 0.5]))
+def test_space_without_deviation_is_scored() -> None:
+    scores = ENGLISH.score(parts(CALM, ScoreDistribution(1_000_000, 0.0, 0.0), lexical=[0.0, 0.5])).total
     assert np.isfinite(scores).all()
     assert scores[1] > scores[0]
 
@@ -139,7 +147,7 @@ def test_a_space_in_which_all_is_alike_is_no_error() -> None:
     spreads,
     st.sampled_from(["asks", "tells", "at length"]),
 )
-def test_a_score_is_from_0_to_1(
+def test_score_is_between_0_and_1(
     rows: list[tuple[float, ...]],
     cosines: ScoreDistribution,
     lexicals: ScoreDistribution,
@@ -149,12 +157,12 @@ def test_a_score_is_from_0_to_1(
         zip(("cosine", "lexical", "before", "cosine_before", "told"), zip(*rows, strict=True), strict=True)
     )
     with np.errstate(over="ignore"):  # an exponential beyond all numbers is a score of 0
-        scores = replace(ENGLISH, manner=manner)(parts(cosines, lexicals, **columns))
+        scores = replace(ENGLISH, manner=manner).score(parts(cosines, lexicals, **columns)).total
     assert ((scores >= 0) & (scores <= 1)).all()
 
 
 @given(near, near, share, share, spreads, spreads, st.sampled_from([ENGLISH, CHINESE]))
-def test_nearer_in_meaning_or_words_never_scores_less(
+def test_score_is_monotonic_in_meaning_and_words(
     one: float,
     other: float,
     less: float,
@@ -167,130 +175,136 @@ def test_nearer_in_meaning_or_words_never_scores_less(
     few, many = sorted((less, more))
     rows = parts(cosines, lexicals, cosine=[low, high, low], lexical=[few, few, many])
     with np.errstate(over="ignore"):
-        plain, nearer, worded = scorer(rows)
+        plain, nearer, worded = scorer.score(rows).total
     assert nearer >= plain
     assert worded >= plain
 
 
-def test_what_has_no_words_to_search_by_scores_nothing() -> None:
+def test_candidate_without_connection_scores_zero() -> None:
     rows = parts(cosine=[0.0, 0.01], lexical=[0.0, 0.0], before=[0.9, 0.9])
-    nothing, something = ENGLISH(rows)
+    nothing, something = ENGLISH.score(rows).total
     assert nothing == 0 < something
 
 
-def test_chinese_has_its_own_weight_of_a_cosine() -> None:
+def test_cosine_has_a_separate_weight_for_chinese() -> None:
     rows = parts(cosine=[0.1, 0.2])
     english, chinese = (np.diff(linear(scorer, rows))[0] for scorer in (ENGLISH, CHINESE))
     assert english > 2 * chinese > 0
     alike = replace(ASKS, meaning_han=ASKS.meaning)
     as_english = Scorer(
-        replace(PRESET, weights=QueryTypeWeights(asks=alike, tells=alike, at_length=alike)), "她住哪？"
+        preset=replace(PRESET, weights=QueryTypeWeights(asks=alike, tells=alike, at_length=alike)),
+        text="她住哪？",
     )
     assert np.diff(linear(as_english, rows))[0] == pytest.approx(english, rel=0.05)
 
 
-def test_what_began_in_the_time_asked_for_scores_more() -> None:
+def test_row_in_the_period_scores_higher() -> None:
     rows = parts(since=[50.0, 100.0, 199.0, 200.0])
-    before, first, last, after = replace(ENGLISH, period=(100.0, 200.0))(rows)
+    before, first, last, after = replace(ENGLISH, period=(100.0, 200.0)).score(rows).total
     assert first == last > 2 * before
-    assert before == after == ENGLISH(rows)[0]  # nothing is taken off what began at another time
+    assert before == after == ENGLISH.score(rows).total[0]  # nothing is taken off what began at another time
 
 
-def test_what_was_said_in_the_time_asked_for_is_no_chance_however_far() -> None:
+def test_row_in_the_period_is_never_noise() -> None:
     scorer = replace(ENGLISH, period=(100.0, 200.0))
-    then, other = scorer(parts(lexical=[0, 0], cosine=[-0.1, -0.1], since=[150, 250]))
+    then, other = scorer.score(parts(lexical=[0, 0], cosine=[-0.1, -0.1], since=[150, 250])).total
     assert then > 0
     assert other == 0
 
 
 @pytest.mark.parametrize("preset", [PRESET, plain_variant(PRESET)])
-def test_who_asks_for_all_of_a_time_gets_it(preset: Preset) -> None:
-    scorer = Scorer(preset, "What was said then?", period=(100.0, 200.0), whole_period=True)
-    scores = scorer(parts(lexical=[0, 0, 0, 0.9], cosine=[-0.1, 0.9, 0, 0.9], since=[150, 250, 150, 250]))
+def test_whole_period_query_makes_all_its_rows_relevant(preset: Preset) -> None:
+    scorer = Scorer(preset=preset, text="What was said then?", period=(100.0, 200.0), whole_period=True)
+    scores = scorer.score(
+        parts(lexical=[0, 0, 0, 0.9], cosine=[-0.1, 0.9, 0, 0.9], since=[150, 250, 150, 250])
+    ).total
     assert scores[0] == preset.threshold
     assert scores[1] == 0
     assert scores[2] < preset.threshold  # without a vector: not meant to be found
     assert scores[3] > preset.threshold  # it says what the time is called
 
 
-def test_on_the_plain_scale_time_counts_but_does_not_suffice() -> None:
-    scorer = Scorer(plain_variant(PRESET), "What did she paint then?", period=(100.0, 200.0))
-    then, other, nothing = scorer(parts(lexical=[0.2, 0.2, 0], cosine=[0, 0, 0], since=[150, 250, 150]))
+def test_period_bonus_alone_is_not_relevant() -> None:
+    scorer = Scorer(preset=plain_variant(PRESET), text="What did she paint then?", period=(100.0, 200.0))
+    then, other, nothing = scorer.score(
+        parts(lexical=[0.2, 0.2, 0], cosine=[0, 0, 0], since=[150, 250, 150])
+    ).total
     assert then > other > 0
     assert nothing < scorer.preset.threshold
 
 
-def test_a_statement_is_not_answered_by_what_it_says() -> None:
+def test_repetition_of_the_statement_scores_lower() -> None:
     rows = parts(told=[0.0, 1.0])
     asked, told = gap(ENGLISH, rows), gap(replace(ENGLISH, manner="tells"), rows)
     assert told < asked < 0
     assert gap(ENGLISH, parts(told=[0.0, 0.1])) == 0  # any query on the matter shares a few words
 
 
-def test_what_follows_the_told_is_wanted() -> None:
+def test_row_after_the_statement_scores_higher() -> None:
     assert gap(ENGLISH, parts(told_before=[0.0, 1.0])) > 0.1
     assert gap(ENGLISH, parts(told_before=[0.0, 0.1])) == 0
 
 
-def test_a_longer_text_says_more() -> None:
+def test_longer_text_scores_higher() -> None:
     assert gap(ENGLISH, parts(length=[5.0, 50.0])) > 0.05
 
 
-def test_only_a_question_has_a_clause_that_asks() -> None:
+def test_asking_clause_counts_only_in_questions() -> None:
     rows = parts(asked=[0.1, 0.3])
     assert gap(ENGLISH, rows) > 0.05
     assert gap(replace(ENGLISH, manner="tells"), rows) == 0
 
 
-def test_contributions_are_a_weight_times_a_value() -> None:
+def test_columns_have_values_and_weights() -> None:
     rows = parts(cosine=[0.2], length=[9.0])
     values = ENGLISH.column_values(rows)
     assert values["length"] == pytest.approx([np.log(10)])
     assert values["meaning"] == pytest.approx([(0.2 - 0.1) / 0.05], rel=0.1)
-    named = {part.name: part for part in ENGLISH.weighted_columns(rows)}
+    named = {part.name: part for part in ENGLISH.score(rows).columns}
     assert named["length"].weight == 0.3
     assert values.keys() == named.keys()
-    assert list(Scorer(TIM, "q").weighted_columns(rows)) == []
+    plain = Scorer(preset=TIM, text="q").score(rows).columns
+    assert [(column.name, column.weight) for column in plain] == [("words", 0.0), ("meaning", 1.0)]
 
 
-def test_what_is_known_once_it_is_read_moves_the_sum_behind_a_total() -> None:
+def test_features_adjust_the_total() -> None:
     weights = replace(ASKS, kind=3.0, answers=0.5)
     scorer = Scorer(
-        replace(PRESET, weights=QueryTypeWeights(asks=weights, tells=weights, at_length=weights)), "q"
+        preset=replace(PRESET, weights=QueryTypeWeights(asks=weights, tells=weights, at_length=weights)),
+        text="q",
     )
-    assert scorer.adjust_for_features(0.5, {"kind": 0.7}) == pytest.approx(1 / (1 + np.exp(-3.0 * 0.7 / 1.5)))
-    assert (
-        scorer.adjust_for_features(0.5, {"kind": -0.2})
-        < 0.5
-        < scorer.adjust_for_features(0.5, {"answers": 1.0})
-    )
-    assert scorer.adjust_for_features(0.5, {"kind": -0.2, "answers": 1.0}) == pytest.approx(
+    assert scorer.feature_adjuster({"kind": 0.7})(0.5) == pytest.approx(1 / (1 + np.exp(-3.0 * 0.7 / 1.5)))
+    assert scorer.feature_adjuster({"kind": -0.2})(0.5) < 0.5 < scorer.feature_adjuster({"answers": 1.0})(0.5)
+    assert scorer.feature_adjuster({"kind": -0.2, "answers": 1.0})(0.5) == pytest.approx(
         1 / (1 + np.exp(0.1 / 1.5))
     )
-    assert scorer.adjust_for_features(0.5, {}) == 0.5
-    assert [scorer.adjust_for_features(total, {"kind": 0.7}) for total in (0.0, 1.0)] == [0, 1]
-    assert Scorer(TIM, "q").adjust_for_features(0.5, {"kind": 0.7}) == 0.5
+    assert scorer.feature_adjuster({})(0.5) == 0.5
+    assert [scorer.feature_adjuster({"kind": 0.7})(total) for total in (0.0, 1.0)] == [0, 1]
+    assert Scorer(preset=TIM, text="q").feature_adjuster({"kind": 0.7})(0.5) == 0.5
 
 
-def test_a_thought_about_the_one_asked_after_scores_more() -> None:
+def test_thought_about_a_mentioned_entity_scores_higher() -> None:
     rows = parts(lexical=[0.2, 0.2])
     assert gap(replace(ENGLISH, about_ids=(2, 77)), rows) > 0.05
     assert gap(replace(ENGLISH, about_ids=(77,)), rows) == 0
 
 
-def test_a_thought_and_a_turn_differ_by_the_preset_alone() -> None:
+def test_thought_and_turn_differ_only_by_their_weight() -> None:
     rows = parts(lexical=[0.3])
-    turn, thought = ENGLISH(rows)[0], replace(ENGLISH, for_thoughts=True)(rows)[0]
+    turn, thought = ENGLISH.score(rows).total[0], replace(ENGLISH, for_thoughts=True).score(rows).total[0]
     assert thought < turn
     alike = replace(ASKS, thought=0.0)
     even = replace(PRESET, weights=QueryTypeWeights(asks=alike, tells=alike, at_length=alike))
-    assert Scorer(even, ENGLISH.text)(rows) == Scorer(even, ENGLISH.text, for_thoughts=True)(rows)
+    assert (
+        Scorer(preset=even, text=ENGLISH.text).score(rows).total
+        == Scorer(preset=even, text=ENGLISH.text, for_thoughts=True).score(rows).total
+    )
 
 
-def test_what_is_near_by_any_measure_stays_a_find_among_many_as_near() -> None:
+def test_very_near_row_is_relevant_in_a_crowd() -> None:
     crowd = ScoreDistribution(1000, 0.8, 0.05)
     rows = parts(crowd, crowd, cosine=[0.75, 0.3], lexical=[0.75, 0.3])
-    same, other = ENGLISH(rows)
+    same, other = ENGLISH.score(rows).total
     assert same >= HYBRID.threshold > other
     assert linear(ENGLISH, rows)[0] < -1  # it does not stand out, on the contrary
 
@@ -298,7 +312,7 @@ def test_what_is_near_by_any_measure_stays_a_find_among_many_as_near() -> None:
 @pytest.mark.parametrize(
     "part", ["words", "meaning", "before", "meaning_before", "told", "length", "thought", "about", "time"]
 )
-def test_without_its_weight_a_part_is_what_is_missing(part: str) -> None:
+def test_column_contributes_weight_times_value(part: str) -> None:
     rows = parts(
         cosine=[0.3, 0.2],
         lexical=[0.2, 0.4],
@@ -308,21 +322,28 @@ def test_without_its_weight_a_part_is_what_is_missing(part: str) -> None:
         length=[3.0, 9.0],
         since=[5.0, 15.0],
     )
-    whole = Scorer(PRESET, "I live here.", "tells", period=(10.0, 20.0), for_thoughts=True, about_ids=(2,))
+    whole = Scorer(
+        preset=PRESET,
+        text="I live here.",
+        manner="tells",
+        period=(10.0, 20.0),
+        for_thoughts=True,
+        about_ids=(2,),
+    )
     off: dict[str, Any] = {part: 0.0}
     less = replace(TELLS, **off)
     without = replace(
         whole, preset=replace(PRESET, weights=QueryTypeWeights(asks=ASKS, tells=less, at_length=ASKS))
     )
-    (weighed,) = (each for each in whole.weighted_columns(rows) if each.name == part)
+    (weighed,) = (each for each in whole.score(rows).columns if each.name == part)
     missing = linear(whole, rows) - linear(without, rows)
     assert missing == pytest.approx(weighed.weight * np.broadcast_to(weighed.values, 2), abs=1e-6)
     assert np.abs(missing).max() > 0.01
 
 
-def test_a_plain_preset_adds_its_parts_as_they_are() -> None:
+def test_plain_preset_adds_cosine_and_words() -> None:
     rows = parts(WIDE, cosine=[0.2, -0.4], lexical=[0.9, 0.9])
-    assert Scorer(TIM, "q")(rows).tolist() == [0.2, -0.4]
+    assert Scorer(preset=TIM, text="q").score(rows).total.tolist() == [0.2, -0.4]
 
 
 TOLD = (
@@ -378,21 +399,21 @@ def check(item: Candidate, preset: Preset, found: Recollection) -> None:
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_the_sums_add_up(talked: Memory, asked: str) -> None:
+def test_breakdown_adds_up(talked: Memory, asked: str) -> None:
     found = talked.recall(asked, explain=True)
     assert len(every(found)) > 10
     for item in every(found):
         check(item, HYBRID, found)
 
 
-def test_so_they_do_where_a_few_rows_are_measured_plainly(memory: Memory, clock: FakeClock) -> None:
+def test_breakdown_adds_up_in_a_small_space(memory: Memory, clock: FakeClock) -> None:
     found = tell(memory, clock, ("I live in Lyon.", "I like jazz.")).recall("Where do I live?", explain=True)
     assert every(found)
     for item in every(found):
         check(item, HYBRID, found)
 
 
-def test_so_they_do_in_the_papers_way(open_memory: OpenMemory, clock: FakeClock) -> None:
+def test_breakdown_adds_up_with_tim_preset(open_memory: OpenMemory, clock: FakeClock) -> None:
     memory = tell(open_memory(":memory:", preset=TIM), clock, TOLD)
     found = memory.recall("I live in Lyon.", explain=True)
     assert every(found)
@@ -400,7 +421,7 @@ def test_so_they_do_in_the_papers_way(open_memory: OpenMemory, clock: FakeClock)
         check(item, TIM, found)
 
 
-def test_so_they_do_where_memories_fade(open_memory: OpenMemory, clock: FakeClock) -> None:
+def test_breakdown_adds_up_with_retention(open_memory: OpenMemory, clock: FakeClock) -> None:
     memory = tell(open_memory(":memory:", preset=FADING), clock, TOLD)
     clock.advance(20 * 86_400)
     found = memory.recall("Do I like jazz?", explain=True)
@@ -412,7 +433,7 @@ def test_so_they_do_where_memories_fade(open_memory: OpenMemory, clock: FakeCloc
     assert "faded" in steps
 
 
-def test_a_part_is_named_where_it_counts_and_only_there(talked: Memory) -> None:
+def test_breakdown_names_only_contributing_columns(talked: Memory) -> None:
     assert HYBRID.weights is not None
 
     def counting(asked: str, words: str) -> dict[str, float]:
@@ -435,14 +456,14 @@ def test_a_part_is_named_where_it_counts_and_only_there(talked: Memory) -> None:
     assert "told" not in counting("Do I live in Lyon?", "The user lives in Lyon.")
 
 
-def test_a_thought_that_stands_for_its_turn_says_so(talked: Memory) -> None:
+def test_breakdown_says_that_a_thought_replaces_its_turn(talked: Memory) -> None:
     found = talked.recall("So do I live in Lyon or do I not?", explain=True)
     thought = next(item for item in found if item.text == "The user lives in Lyon.")
     assert thought.score.breakdown is not None
     assert thought.score.breakdown.adjustments[-1].why == "stands for turn:33"
 
 
-def test_without_explaining_nothing_of_it_is_made(talked: Memory) -> None:
+def test_breakdown_is_absent_without_explain(talked: Memory) -> None:
     plain, explained = (talked.recall(ASKED[0], explain=explain) for explain in (False, True))
     assert all(item.score.breakdown is None for item in plain)
     assert plain.understanding is None
@@ -452,7 +473,7 @@ def test_without_explaining_nothing_of_it_is_made(talked: Memory) -> None:
     assert scores[0] == pytest.approx(scores[1])
 
 
-def test_what_was_dropped_is_told_the_most_promising_first(talked: Memory) -> None:
+def test_dropped_candidates_are_sorted_by_score(talked: Memory) -> None:
     scores = [item.score.total for item in talked.recall(ASKED[0], k=1, explain=True).dropped]
     assert len(scores) > 5
     assert scores == sorted(scores, reverse=True)

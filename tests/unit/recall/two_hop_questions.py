@@ -1,7 +1,7 @@
-"""Questions that join two facts: who is meant is told by one thought, the answer by another.
+"""Questions that need two facts: one thought says who is meant, another contains the answer.
 
-`HELD_OUT` was written before the code was tried on it: its first run found 8 of 12, and the code was mended
-for what it taught. `HELD_OUT_AGAIN` was written after that: 7 of 12, and 9 after mending.
+`HELD_OUT` was written before the code was tried on it: the first run found 8 of 12, then the code was
+improved. `HELD_OUT_AGAIN` was written after that: 7 of 12 in the first run, 9 after improvements.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ CHINESE = (
 
 
 class Asked(NamedTuple):
-    """A question and the triple of the second fact, as the rules keep it."""
+    """A question with the subject and relation of the second fact."""
 
     query: str
     subject: str
@@ -112,7 +112,7 @@ HELD_OUT_AGAIN = (
 
 
 def found(asked: Asked, graph: EntityGraph, thoughts: Iterable[Thought]) -> bool:
-    """Whether the second fact is told of those whom the query names, or on the way to them."""
+    """Whether the second fact is about the entities of the query, or links to them."""
     understood = resolve_query(asked.query, graph)
     told = {fact.id for name in understood.expansions for fact in graph.facts_about(name)} | {
         *understood.about_ids,

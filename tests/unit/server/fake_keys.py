@@ -1,4 +1,4 @@
-"""Keys in a dictionary, and a gate before a room that tells what it was given."""
+"""An in-memory key store, and the security middleware in front of an echo application."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from thinkback.server.identity import get_principal
 from thinkback.server.middleware.security import SecurityMiddleware
-from thinkback.server.options import Options
-from thinkback.server.principal import get_principal
+from thinkback.server.services import Options
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import ThreadPool
 from thinkback.types import ApiKey, KeyScope
@@ -27,7 +27,7 @@ class ManualClock:
 
 
 class FakeKeyStore:
-    """Counts how often it is asked."""
+    """Key store that counts verifications."""
 
     def __init__(self) -> None:
         self.keys: dict[str, ApiKey] = {}
@@ -67,7 +67,7 @@ class RecordingTelemetry(Telemetry):
 
 
 async def echo_app(scope: Scope, receive: Receive, send: Send) -> None:
-    """A room that answers with what it sees."""
+    """Answers with the request it received."""
     body = b""
     more = "content-length" in {name.decode() for name, _ in scope["headers"]}
     more = more or any(name == b"transfer-encoding" for name, _ in scope["headers"])
@@ -75,12 +75,12 @@ async def echo_app(scope: Scope, receive: Receive, send: Send) -> None:
         message: Message = await receive()
         body += message["body"]
         more = message["more_body"]
-    caller = get_principal(scope)
+    principal = get_principal(scope)
     seen: dict[str, Any] = {
-        "tenant": caller.tenant,
-        "scopes": sorted(caller.scopes),
-        "key": caller.key,
-        "user": caller.user,
+        "tenant": principal.tenant,
+        "scopes": sorted(principal.scopes),
+        "key": principal.key,
+        "user": principal.user,
         "headers": [[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]],
         "body": body.decode(),
         "request_id": scope["state"]["request_id"],
@@ -91,8 +91,8 @@ async def echo_app(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def secure_app(
-    desk: ThreadPool,
-    ring: FakeKeyStore,
+    pool: ThreadPool,
+    key_store: FakeKeyStore,
     *,
     app: ASGIApp = echo_app,
     options: Options | None = None,
@@ -102,8 +102,8 @@ def secure_app(
     return SecurityMiddleware(
         app,
         options=options or Options(),
-        keys=ring,
-        pool=desk,
+        keys=key_store,
+        pool=pool,
         telemetry=telemetry or Telemetry(),
         clock=clock or ManualClock(),
     )

@@ -1,4 +1,4 @@
-"""The circuit breaker: it opens, lets one trial through, and closes again."""
+"""The circuit breaker opens, allows one trial, and closes again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def time() -> Time:
     return Time()
 
 
-def test_it_opens_after_failures_in_a_row_only(time: Time) -> None:
+def test_opens_after_consecutive_failures(time: Time) -> None:
     breaker = CircuitBreaker(failures=3, pause_seconds=10, clock=time)
     for _ in range(5):
         breaker.record_failure()
@@ -36,7 +36,7 @@ def test_it_opens_after_failures_in_a_row_only(time: Time) -> None:
     assert not breaker.allows_call()
 
 
-def test_one_trial_after_the_pause_and_success_closes_it(time: Time) -> None:
+def test_successful_trial_after_pause_closes(time: Time) -> None:
     breaker = CircuitBreaker(failures=1, pause_seconds=10, clock=time)
     breaker.record_failure()
     time.now = 9.9
@@ -50,7 +50,7 @@ def test_one_trial_after_the_pause_and_success_closes_it(time: Time) -> None:
     assert breaker.allows_call()
 
 
-def test_a_failed_trial_doubles_the_pause_up_to_the_longest(time: Time) -> None:
+def test_failed_trial_doubles_pause(time: Time) -> None:
     breaker = CircuitBreaker(failures=1, pause_seconds=10, max_pause_seconds=35, clock=time)
     breaker.record_failure()
     for pause in (10, 20, 35, 35):
@@ -68,7 +68,7 @@ def test_a_failed_trial_doubles_the_pause_up_to_the_longest(time: Time) -> None:
 
 
 @given(st.lists(st.sampled_from(["ask", "wait"]), max_size=60))
-def test_while_all_fails_it_tries_ever_more_rarely(steps: list[str]) -> None:
+def test_trials_become_rarer(steps: list[str]) -> None:
     time, tried = Time(), 0
     breaker = CircuitBreaker(failures=2, pause_seconds=1, max_pause_seconds=8, clock=time)
     for step in steps:
@@ -80,7 +80,7 @@ def test_while_all_fails_it_tries_ever_more_rarely(steps: list[str]) -> None:
     assert tried <= 2 + max(0, time.now)
 
 
-def test_a_trial_that_nobody_waited_for_is_no_end(time: Time) -> None:
+def test_abandoned_trial_counts_as_failure(time: Time) -> None:
     breaker = CircuitBreaker(failures=1, pause_seconds=10, clock=time)
     breaker.record_abandoned()
     assert not breaker.is_open, "what was tried while all is well is no failure"

@@ -1,4 +1,4 @@
-"""Errors as a client sees them: the status, a message that helps, and OpenAI's shape."""
+"""Errors as clients see them: status, message, and OpenAI's format."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from thinkback.server.errors import RequestRefused, busy, error_response, forbid
         (busy("later", 2.6), 503, "busy"),
     ],
 )
-def test_each_error_has_its_status(error: errors.ThinkbackError, status: int, code: str) -> None:
+def test_status_of_each_error(error: errors.ThinkbackError, status: int, code: str) -> None:
     answer = error_response(error)
     body = json.loads(bytes(answer.body))
     assert answer.status_code == status
@@ -38,12 +38,12 @@ def test_each_error_has_its_status(error: errors.ThinkbackError, status: int, co
     assert body["error"]["type"] == ("server_error" if status >= 500 else "invalid_request_error")
 
 
-def test_who_is_sent_away_is_told_when_to_come_back() -> None:
+def test_busy_has_retry_after() -> None:
     assert error_response(busy("later", 2.6)).headers["Retry-After"] == "3"
     assert error_response(busy("later", 0.1)).headers["Retry-After"] == "1"
 
 
-def test_every_error_of_the_tree_has_an_answer() -> None:
+def test_every_error_class_has_a_response() -> None:
     def tree(kind: type[errors.ThinkbackError]) -> list[type[errors.ThinkbackError]]:
         return [kind, *(below for child in kind.__subclasses__() for below in tree(child))]
 
@@ -51,5 +51,5 @@ def test_every_error_of_the_tree_has_an_answer() -> None:
     assert all(
         error_response(kind("x")).status_code >= 400
         for kind in tree(errors.ThinkbackError)
-        if kind not in special
+        if kind not in special and kind.__module__ == errors.__name__
     )

@@ -1,4 +1,4 @@
-"""Ids for clients: each names one thing of one user, and nothing else is one."""
+"""Opaque ids: one per object and user."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinkback.errors import NotFound
-from thinkback.server import ids
+from thinkback.server import identity
 from thinkback.types import Ref
 
 USERS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=256)
@@ -17,38 +17,38 @@ REFS = st.builds(Ref, st.sampled_from(["turn", "thought", "action"]), st.integer
 
 
 @given(USERS, REFS)
-def test_an_id_names_what_it_was_made_for(user: str, ref: Ref) -> None:
-    id_ = ids.encode_id(user, ref)
-    assert ids.decode_id(id_) == (user, ref)
+def test_id_round_trip(user: str, ref: Ref) -> None:
+    id_ = identity.encode_id(user, ref)
+    assert identity.decode_id(id_) == (user, ref)
     assert id_.isascii()
     assert not set(id_) & set("/+=?#% ")
 
 
 @given(USERS, REFS, USERS, REFS)
-def test_different_things_have_different_ids(user: str, ref: Ref, other: str, another: Ref) -> None:
+def test_ids_are_unique(user: str, ref: Ref, other: str, another: Ref) -> None:
     same = (user, ref) == (other, another)
-    assert (ids.encode_id(user, ref) == ids.encode_id(other, another)) == same
+    assert (identity.encode_id(user, ref) == identity.encode_id(other, another)) == same
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_an_id_or_not_found(text: str) -> None:
+def test_invalid_id_is_not_found(text: str) -> None:
     try:
-        found = ids.decode_id(text)
+        found = identity.decode_id(text)
     except NotFound:
         return
-    assert ids.encode_id(*found) == text
+    assert identity.encode_id(*found) == text
 
 
 @pytest.mark.parametrize("change", [lambda id_: id_ + "=", lambda id_: id_ + "A", lambda id_: " " + id_])
-def test_a_changed_id_is_not_found(change: Any) -> None:
+def test_changed_id_is_not_found(change: Any) -> None:
     with pytest.raises(NotFound):
-        ids.decode_id(change(ids.encode_id("ann", Ref("thought", 7))))
+        identity.decode_id(change(identity.encode_id("ann", Ref("thought", 7))))
 
 
-def test_an_id_is_of_one_user_and_one_kind() -> None:
-    id_ = ids.encode_id("ann", Ref("thought", 7))
-    assert ids.decode_ref("ann", id_, "thought", "turn") == Ref("thought", 7)
+def test_decode_ref_checks_user_and_kind() -> None:
+    id_ = identity.encode_id("ann", Ref("thought", 7))
+    assert identity.decode_ref("ann", id_, "thought", "turn") == Ref("thought", 7)
     with pytest.raises(NotFound):
-        ids.decode_ref("bob", id_, "thought")
+        identity.decode_ref("bob", id_, "thought")
     with pytest.raises(NotFound):
-        ids.decode_ref("ann", id_, "action")
+        identity.decode_ref("ann", id_, "action")

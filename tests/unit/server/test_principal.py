@@ -1,4 +1,4 @@
-"""What a request says of whom it is for, and what its caller may do."""
+"""Name headers and scopes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from starlette.requests import Request
 
 from thinkback.server.errors import RequestRefused
-from thinkback.server.principal import USER_HEADER, Principal, read_name_header, require_scope
+from thinkback.server.identity import USER_HEADER, Principal, read_name_header, require_scope
 
 
 def request(**headers: bytes) -> Request:
@@ -15,19 +15,19 @@ def request(**headers: bytes) -> Request:
 
 
 @pytest.mark.parametrize("name", ["ann", "Zoë", "李雷"])
-def test_a_name_in_a_header_is_any_name(name: str) -> None:
+def test_name_header_may_contain_any_name(name: str) -> None:
     assert read_name_header(request(x_thinkback_user=name.encode()).headers, USER_HEADER) == name
 
 
-def test_bytes_that_are_no_text_are_no_error() -> None:
+def test_invalid_utf8_header_is_no_error() -> None:
     assert read_name_header(request(x_thinkback_user=b"\xff\xfe").headers, USER_HEADER) == "\ufffd\ufffd"
 
 
-def test_no_header_is_no_name() -> None:
+def test_missing_header_is_none() -> None:
     assert read_name_header(request().headers, USER_HEADER) is None
 
 
-def test_a_scope_that_a_key_has_not_is_refused() -> None:
+def test_missing_scope_is_refused() -> None:
     reader = Principal(scopes=frozenset({"read"}))
     require_scope(reader, "read")
     with pytest.raises(RequestRefused) as refusal:

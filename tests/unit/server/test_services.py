@@ -1,4 +1,4 @@
-"""The backlog: counted now and then, and a bound beyond which writing waits."""
+"""The backlog: cached count, and a limit for writes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Clock:
         return self.now
 
 
-def test_it_is_counted_once_a_moment_however_often_something_is_written() -> None:
+def test_count_is_cached_for_writes() -> None:
     asked: list[int] = []
     clock = Clock()
 
@@ -32,7 +32,7 @@ def test_it_is_counted_once_a_moment_however_often_something_is_written() -> Non
     assert len(asked) == 2
 
 
-def test_who_asks_how_much_it_is_is_told_how_much_it_is_now() -> None:
+def test_pending_is_counted_now() -> None:
     waiting = [1]
     backlog = Backlog(lambda: waiting[0], 10)
     assert backlog.pending() == 1
@@ -40,7 +40,7 @@ def test_who_asks_how_much_it_is_is_told_how_much_it_is_now() -> None:
     assert backlog.pending() == 7
 
 
-def test_writing_waits_beyond_the_bound_and_no_longer() -> None:
+def test_writes_are_refused_beyond_limit() -> None:
     clock, waiting = Clock(), [11]
     backlog = Backlog(lambda: waiting[0], 10, clock=clock)
     with pytest.raises(RequestRefused) as refused:
@@ -51,7 +51,7 @@ def test_writing_waits_beyond_the_bound_and_no_longer() -> None:
     backlog.check()
 
 
-def test_without_a_bound_nothing_is_refused_nor_counted() -> None:
+def test_no_limit_refuses_nothing() -> None:
     def count() -> int:
         raise AssertionError("counted")
 

@@ -1,9 +1,9 @@
-"""What took a thought's place: superseded, merged, corrected, again and again; or nothing."""
+"""Successors of a thought: superseded, merged, corrected repeatedly, or none."""
 
 from __future__ import annotations
 
 from thinkback.memory import Memory
-from thinkback.server.outcomes import find_successors
+from thinkback.server.turn_status import find_successors
 from thinkback.types import Thought, Turn
 
 
@@ -22,11 +22,11 @@ def again(memory: Memory, thought: Thought) -> Thought:
     return found
 
 
-def test_what_is_held_true_has_no_successor(memory: Memory) -> None:
+def test_current_thought_has_no_successor(memory: Memory) -> None:
     assert find_successors(memory, told(memory, "I live in Lyon.")) == ()
 
 
-def test_a_newer_value_follows(memory: Memory) -> None:
+def test_superseding_thought_is_successor(memory: Memory) -> None:
     lyon = told(memory, "I live in Lyon.")
     told(memory, "I live in Paris.")
     told(memory, "I live in Rome.")
@@ -42,7 +42,7 @@ def test_corrections_are_followed_to_the_last(memory: Memory) -> None:
     assert texts(find_successors(memory, again(memory, lyon))) == ["The user lives in Rome."]
 
 
-def test_a_correction_of_which_nothing_was_made_is_its_own_words(memory: Memory) -> None:
+def test_correction_without_thought_is_the_turn(memory: Memory) -> None:
     lyon = told(memory, "I live in Lyon.")
     memory.correct(lyon, "Nowhere in particular", "a slip")
     assert texts(find_successors(memory, again(memory, lyon))) == ["Nowhere in particular"]
@@ -50,7 +50,7 @@ def test_a_correction_of_which_nothing_was_made_is_its_own_words(memory: Memory)
     assert texts(find_successors(memory, again(memory, lyon))) == ["Nowhere in particular"]
 
 
-def test_what_was_forgotten_has_none(memory: Memory) -> None:
+def test_forgotten_thought_has_no_successor(memory: Memory) -> None:
     lyon = told(memory, "I live in Lyon.")
     memory.forget(lyon, "corrected in turn:x: a reason that only looks like ours")
     assert find_successors(memory, again(memory, lyon)) == ()

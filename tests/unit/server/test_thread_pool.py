@@ -1,4 +1,4 @@
-"""The desk: blocking work off the event loop, within its time, and never for nobody."""
+"""The thread pool: deadlines, a bounded queue, and no useless work."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from thinkback.server.thread_pool import DeadlineExceeded, ThreadPool
 
 
 @pytest.fixture
-def desk() -> Iterator[ThreadPool]:
-    desk = ThreadPool(threads=1, max_queued=3)
-    yield desk
-    desk.close()
+def pool() -> Iterator[ThreadPool]:
+    pool = ThreadPool(threads=1, max_queued=3)
+    yield pool
+    pool.close()
 
 
-def test_work_is_done_in_another_thread(desk: ThreadPool) -> None:
-    assert asyncio.run(desk.run(threading.get_ident)) != threading.get_ident()
+def test_work_runs_in_another_thread(pool: ThreadPool) -> None:
+    assert asyncio.run(pool.run(threading.get_ident)) != threading.get_ident()
 
 
-def test_an_error_reaches_who_asked(desk: ThreadPool) -> None:
+def test_error_reaches_the_caller(pool: ThreadPool) -> None:
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(desk.run(lambda: 1 // 0))
+        asyncio.run(pool.run(lambda: 1 // 0))
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(desk.run_within(5, lambda: 1 // 0))
+        asyncio.run(pool.run_within(5, lambda: 1 // 0))
 
 
-def test_slow_work_is_not_waited_for_and_what_was_not_begun_never_is(desk: ThreadPool) -> None:
+def test_deadline_cancels_work_that_has_not_started(pool: ThreadPool) -> None:
     free, begun = threading.Event(), threading.Event()
     done: list[str] = []
 
@@ -40,39 +40,39 @@ def test_slow_work_is_not_waited_for_and_what_was_not_begun_never_is(desk: Threa
         done.append("begun")
 
     async def ask() -> None:
-        first = asyncio.ensure_future(desk.run_within(0.05, slow))
+        first = asyncio.ensure_future(pool.run_within(0.05, slow))
         await asyncio.to_thread(begun.wait, 10)
         with pytest.raises(DeadlineExceeded):
-            await desk.run_within(0.01, lambda: done.append("never begun"))
+            await pool.run_within(0.01, lambda: done.append("never begun"))
         with pytest.raises(DeadlineExceeded):
             await first
         free.set()
-        assert await desk.run(lambda: "next") == "next"
+        assert await pool.run(lambda: "next") == "next"
 
     asyncio.run(ask())
     assert done == ["begun"]
 
 
-def test_a_full_desk_refuses_at_once(desk: ThreadPool) -> None:
+def test_full_queue_refuses_at_once(pool: ThreadPool) -> None:
     free = threading.Event()
 
     async def ask() -> None:
-        waiting = [asyncio.ensure_future(desk.run(lambda: free.wait(10))) for _ in range(3)]
+        waiting = [asyncio.ensure_future(pool.run(lambda: free.wait(10))) for _ in range(3)]
         await asyncio.sleep(0)
-        assert desk.pending == 3
+        assert pool.pending == 3
         with pytest.raises(RequestRefused, match="try again"):
-            await desk.run(lambda: None)
+            await pool.run(lambda: None)
         with pytest.raises(DeadlineExceeded):
-            await desk.run_within(10, lambda: None)
+            await pool.run_within(10, lambda: None)
         free.set()
         assert await asyncio.gather(*waiting) == [True] * 3
         await asyncio.sleep(0.01)
-        assert desk.pending == 0
+        assert pool.pending == 0
 
     asyncio.run(ask())
 
 
-def test_who_goes_away_does_not_stop_the_work(desk: ThreadPool) -> None:
+def test_cancelled_caller_does_not_stop_work(pool: ThreadPool) -> None:
     free = threading.Event()
     done: list[str] = []
 
@@ -81,21 +81,19 @@ def test_who_goes_away_does_not_stop_the_work(desk: ThreadPool) -> None:
         done.append("done")
 
     async def ask() -> None:
-        asked = asyncio.ensure_future(desk.run(work))
+        asked = asyncio.ensure_future(pool.run(work))
         await asyncio.sleep(0.01)
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
         free.set()
-        await desk.run(lambda: None)
+        await pool.run(lambda: None)
 
     asyncio.run(ask())
     assert done == ["done"]
 
 
-def test_a_late_error_nobody_waits_for_is_no_noise(
-    desk: ThreadPool, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_late_error_is_not_logged(pool: ThreadPool, caplog: pytest.LogCaptureFixture) -> None:
     free = threading.Event()
 
     def fail() -> None:
@@ -104,9 +102,9 @@ def test_a_late_error_nobody_waits_for_is_no_noise(
 
     async def ask() -> None:
         with pytest.raises(DeadlineExceeded):
-            await desk.run_within(0.01, fail)
+            await pool.run_within(0.01, fail)
         free.set()
-        await desk.run(lambda: None)
+        await pool.run(lambda: None)
         await asyncio.sleep(0.01)
 
     asyncio.run(ask())

@@ -1,4 +1,4 @@
-"""A real uvicorn on loopback in a thread, with the server's own protocol; it stops by itself."""
+"""A real uvicorn on loopback in a thread, with the server's own protocol."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
-from thinkback.server.options import Options
 from thinkback.server.processes.http_server import uvicorn_config
+from thinkback.server.services import Options
 
 
 @contextmanager
 def run_server(app: ASGIApp, options: Options) -> Iterator[int]:
-    """The port it listens on."""
+    """Serve the application; yields the port."""
     settings = uvicorn_config(options, app)
     settings.lifespan = "off"
     server = uvicorn.Server(settings)
@@ -36,18 +36,18 @@ def run_server(app: ASGIApp, options: Options) -> Iterator[int]:
 
 
 def read_until_closed(client: socket.socket) -> bytes:
-    """All the server says until it ends the connection."""
-    heard = b""
+    """Read everything until the server closes the connection."""
+    response = b""
     try:
         while piece := client.recv(65536):
-            heard += piece
+            response += piece
     except ConnectionError:
         pass
-    return heard
+    return response
 
 
 @contextmanager
 def connect(port: int) -> Iterator[socket.socket]:
-    """A client that waits far longer than any limit tested."""
+    """A client whose timeout is far longer than any tested limit."""
     with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
         yield client

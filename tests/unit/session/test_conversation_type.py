@@ -1,4 +1,4 @@
-"""The kind of talk: told by its words, kept while they say nothing, and what it asks of memory."""
+"""Classification of conversation types and their recall strategies."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from thinkback.types import ConversationType
         ("你好呀", "small talk"),
     ],
 )
-def test_a_kind_is_known_by_its_words(said: str, kind: ConversationType) -> None:
+def test_type_is_recognised_by_words(said: str, kind: ConversationType) -> None:
     assert classify_conversation(said) == kind
 
 
-def test_what_tells_nothing_leaves_the_talk_what_it_was() -> None:
+def test_message_without_clues_keeps_the_type() -> None:
     for kind in get_args(ConversationType):
         assert classify_conversation("Thanks, that is nice.", kind) == kind
     assert classify_conversation("Which server is cheaper?", "planning") == "planning"
     assert classify_conversation("My doctor found a rash.", "planning") == "medical"
 
 
-def test_every_kind_has_its_strategy() -> None:
+def test_every_type_has_a_strategy() -> None:
     assert set(STRATEGIES) == set(get_args(ConversationType))
     assert STRATEGIES["medical"].field_order[0] == "facts"
     assert STRATEGIES["task"].field_order[0] == "constraints"
 
 
-def test_the_threshold_follows_the_talk_and_the_message() -> None:
+def test_min_score_depends_on_type_and_message() -> None:
     scores = [0.8, 0.3]
     told = {talk: min_score(talk, "I saw an owl.", scores) for talk in get_args(ConversationType)}
     assert told["small talk"] > told["question-answering"] > told["task"] > told["medical"] > 0
@@ -55,7 +55,7 @@ def test_the_threshold_follows_the_talk_and_the_message() -> None:
     assert min_score("task", "An owl.", []) == 0
 
 
-def test_small_talk_is_disturbed_by_fewer_memories_unless_it_asks_for_them() -> None:
+def test_small_talk_recalls_fewer_memories_unless_asked() -> None:
     assert max_memories("small talk", "I saw an owl.", 5) < max_memories("task", "I saw an owl.", 5) == 5
     assert max_memories("small talk", "What did I see?", 5) == 5
     assert max_memories("small talk", "那个之前说的猫头鹰", 5) == 5

@@ -1,4 +1,4 @@
-"""A model's reading: asked for the difference, and a reply that cannot be used is named so."""
+"""The model side of summaries: its prompt and the parsing of its reply."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.unit.session.factories import told, turn
+from tests.unit.session.factories import summary_of, turn
 
 from thinkback.errors import BadReply
 from thinkback.llms.scripted import ScriptedLLM
@@ -28,11 +28,11 @@ EMPTY: dict[str, Any] = {
 }
 
 
-def test_the_model_is_shown_the_notes_and_the_turn_and_no_secret() -> None:
+def test_prompt_contains_notes_and_turn_without_secrets() -> None:
     llm = ScriptedLLM([json.dumps({**EMPTY, "excluded": [{"option": "oak", "reason": "it scratches"}]})])
     reader = LLMSummaryReader(llm, "Use few words.")
     proposal = reader.read(
-        [turn("Not oak, it scratches. My password is hunter2xyz.", "Fine.")], told("I need a desk.")
+        [turn("Not oak, it scratches. My password is hunter2xyz.", "Fine.")], summary_of("I need a desk.")
     )
     assert proposal.excluded == (ExcludedOption("oak", "it scratches"),)
     prompt = llm.calls[0][0].content
@@ -43,7 +43,7 @@ def test_the_model_is_shown_the_notes_and_the_turn_and_no_secret() -> None:
     assert reader.name.startswith("scripted summarise@")
 
 
-def test_a_whole_reply() -> None:
+def test_complete_reply_becomes_a_proposal() -> None:
     revised = [{"field": "facts", "old": "a", "new": "b", "reason": "c"}]
     proposal = parse_summary_reply(
         json.dumps(
@@ -75,6 +75,6 @@ def test_a_whole_reply() -> None:
         json.dumps({**EMPTY, "revised": [{"field": "topic"}]}),
     ],
 )
-def test_a_reply_that_cannot_be_used_is_a_bad_reply(reply: str) -> None:
+def test_unusable_reply_raises_bad_reply(reply: str) -> None:
     with pytest.raises(BadReply):
         parse_summary_reply(reply)

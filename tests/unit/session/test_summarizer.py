@@ -1,4 +1,4 @@
-"""Following a session: the summary sees every turn, waits for no model, and survives a bad one."""
+"""Session summaries through Memory: updates, revisions, undo, faulty models, concurrency."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.unit.session.test_llm_summary import EMPTY
 from thinkback.errors import BadReply, Conflict, InvalidInput, ModelUnavailable, NotFound
 from thinkback.llms.scripted import ScriptedLLM, ScriptedReply
 from thinkback.memory import Memory
-from thinkback.session.updates import replay_updates
+from thinkback.session.summary_updates import replay_updates
 from thinkback.types import ExcludedOption, Summary, ThoughtDraft, Turn
 
 
@@ -32,7 +32,7 @@ def tell(memory: Memory, *said: str, session: str = "default") -> None:
         memory.remember(line, session=session)
 
 
-def test_a_summary_sees_its_own_writes_before_and_after_they_are_thought_over(memory: Memory) -> None:
+def test_summary_includes_pending_and_processed_turns(memory: Memory) -> None:
     tell(memory, "I need a desk.", "Not oak because it scratches.")
     before = memory.summary()
     assert (before.excluded, before.turn, before.version) == ((ExcludedOption("oak", "it scratches"),), 2, 0)
@@ -43,13 +43,13 @@ def test_a_summary_sees_its_own_writes_before_and_after_they_are_thought_over(me
     assert memory.store.summary(memory.user, "default") == after
 
 
-def test_nobody_pays_for_a_summary_that_nobody_asked_for(memory: Memory) -> None:
+def test_no_summary_is_made_until_it_is_requested(memory: Memory) -> None:
     tell(memory, "I need a desk.")
     memory.post_think()
     assert memory.store.summaries(memory.user) == []
 
 
-def test_sessions_are_apart(memory: Memory) -> None:
+def test_sessions_have_separate_summaries(memory: Memory) -> None:
     tell(memory, "I need a desk.", session="a")
     tell(memory, "I need a boat.", session="b")
     assert (memory.summary("a").needs, memory.summary("b").needs) == (
@@ -59,7 +59,7 @@ def test_sessions_are_apart(memory: Memory) -> None:
     assert memory.summary("c") == Summary(session="c")
 
 
-def test_the_journal_tells_the_summary(memory: Memory) -> None:
+def test_replaying_updates_gives_the_summary(memory: Memory) -> None:
     tell(
         memory,
         "I need a desk.",
@@ -75,14 +75,14 @@ def test_the_journal_tells_the_summary(memory: Memory) -> None:
     assert any("raised it again in turn:4" in edit.reason for update in history for edit in update.edits)
 
 
-def test_a_long_talk_read_late_costs_few_updates_and_loses_nothing(memory: Memory) -> None:
+def test_backlog_costs_few_updates_and_loses_nothing(memory: Memory) -> None:
     tell(memory, "The boat must hold 9 people.", *(f"I saw {n} owls." for n in range(40)))
     memory.post_think()
     assert "The boat must hold 9 people." in memory.summary().constraints
     assert len(memory.summary_history()) < 15
 
 
-def test_the_last_update_can_be_undone_and_done_again(memory: Memory) -> None:
+def test_undo_and_undo_again(memory: Memory) -> None:
     tell(memory, "I need a desk.", "Not oak because it scratches.")
     memory.post_think()
     whole = memory.summary()
@@ -96,7 +96,7 @@ def test_the_last_update_can_be_undone_and_done_again(memory: Memory) -> None:
         memory.undo_summary("nowhere")
 
 
-def test_a_person_may_put_it_right(memory: Memory) -> None:
+def test_user_can_revise_the_summary(memory: Memory) -> None:
     tell(memory, "I need a desk.")
     memory.post_think()
     update = memory.revise_summary(replace(memory.summary(), needs=("A standing desk.",)), "more precise")
@@ -111,7 +111,7 @@ def test_a_person_may_put_it_right(memory: Memory) -> None:
         memory.revise_summary(memory.summary(), "too early")
 
 
-def test_what_a_newer_fact_took_the_place_of_is_revised(memory: Memory) -> None:
+def test_superseded_fact_is_revised(memory: Memory) -> None:
     tell(memory, "I live in Paris.")
     memory.summary()
     memory.post_think()
@@ -122,7 +122,7 @@ def test_what_a_newer_fact_took_the_place_of_is_revised(memory: Memory) -> None:
     assert any(edit.old == "I live in Paris." for update in memory.summary_history() for edit in update.edits)
 
 
-def test_a_model_reads_the_last_turns_once_and_after_the_answer(open_memory: OpenMemory) -> None:
+def test_model_reads_the_last_turns_once_after_the_answer(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM([reply(constraints=["The desk fits under the stairs."], talk="planning")])
     memory = open_memory(summary_llm=llm)
     tell(memory, "We only have the place under the stairs for the desk.", "So it goes.")
@@ -155,9 +155,7 @@ HOSTILE: list[ScriptedReply] = [
 
 
 @pytest.mark.parametrize("said", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_hostile_reply_loses_nothing_that_was_confirmed(
-    open_memory: OpenMemory, said: ScriptedReply
-) -> None:
+def test_hostile_reply_loses_no_confirmed_item(open_memory: OpenMemory, said: ScriptedReply) -> None:
     memory = open_memory(summary_llm=ScriptedLLM({"": said}))
     tell(
         memory,
@@ -177,7 +175,7 @@ def test_a_hostile_reply_loses_nothing_that_was_confirmed(
         assert memory.summary_history()[-1].problem
 
 
-def test_the_problem_is_recorded_with_its_name(open_memory: OpenMemory) -> None:
+def test_model_problem_is_recorded(open_memory: OpenMemory) -> None:
     memory = open_memory(summary_llm=ScriptedLLM([BadReply("gibberish")]))
     tell(memory, "I need a desk.")
     memory.summary()
@@ -185,8 +183,8 @@ def test_the_problem_is_recorded_with_its_name(open_memory: OpenMemory) -> None:
     assert problem == "the summary of session 'default': BadReply: gibberish"
 
 
-class Choking:
-    """A generator that cannot read one turn."""
+class FailingGenerator:
+    """A generator that fails on one turn."""
 
     name = "choking"
 
@@ -196,8 +194,8 @@ class Choking:
         return []
 
 
-def test_a_dead_letter_is_not_waited_for(open_memory: OpenMemory) -> None:
-    memory = open_memory(think=Choking())
+def test_dead_letter_does_not_block_the_summary(open_memory: OpenMemory) -> None:
+    memory = open_memory(think=FailingGenerator())
     tell(memory, "I need gravel.", "I need a desk.")
     memory.summary()
     memory.post_think()
@@ -207,7 +205,7 @@ def test_a_dead_letter_is_not_waited_for(open_memory: OpenMemory) -> None:
     assert (kept.turn, kept.needs) == (2, ("I need gravel.", "I need a desk."))
 
 
-def test_two_who_follow_at_once_lose_nothing(open_memory: OpenMemory) -> None:
+def test_concurrent_updates_lose_nothing(open_memory: OpenMemory) -> None:
     one, other = open_memory(), open_memory()
     tell(one, "I need a desk.", "Not oak because it scratches.")
     one.post_think()
@@ -217,7 +215,7 @@ def test_two_who_follow_at_once_lose_nothing(open_memory: OpenMemory) -> None:
     assert replay_updates("default", one.summary_history()) == found[0]
 
 
-def test_the_background_follows(open_memory: OpenMemory) -> None:
+def test_background_worker_updates_summaries(open_memory: OpenMemory) -> None:
     memory = open_memory(background=True)
     tell(memory, "I need a desk.")
     memory.summary()
@@ -228,7 +226,7 @@ def test_the_background_follows(open_memory: OpenMemory) -> None:
     assert (kept.turn, [each.option for each in kept.excluded]) == (2, ["oak"])
 
 
-def test_an_erased_turn_leaves_the_summary_and_its_journal(memory: Memory) -> None:
+def test_erased_turn_is_removed_from_summary_and_updates(memory: Memory) -> None:
     tell(memory, "I need a desk.", "Not oak because it scratches.")
     memory.post_think()
     memory.summary()
@@ -238,7 +236,7 @@ def test_an_erased_turn_leaves_the_summary_and_its_journal(memory: Memory) -> No
     assert "scratches" not in str(memory.summary_history())
 
 
-def test_an_export_carries_it(open_memory: OpenMemory) -> None:
+def test_export_contains_summaries(open_memory: OpenMemory) -> None:
     source, target = open_memory(":memory:"), open_memory(":memory:", user="eve")
     tell(source, "I need a desk.", "Not oak because it scratches.")
     source.post_think()
@@ -248,7 +246,7 @@ def test_an_export_carries_it(open_memory: OpenMemory) -> None:
     assert target.summary_history() == source.summary_history()
 
 
-def test_a_context_and_the_one_before(memory: Memory) -> None:
+def test_context_and_previous_context(memory: Memory) -> None:
     assert memory.context_before() is None
     tell(memory, "I need a desk.", "Not oak because it scratches.")
     memory.post_think()
@@ -260,7 +258,7 @@ def test_a_context_and_the_one_before(memory: Memory) -> None:
     assert "oak (it scratches)" in memory.context("Is oak possible?").part("summary")
 
 
-def test_chat_is_given_the_context(open_memory: OpenMemory) -> None:
+def test_chat_uses_the_context(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(["Fine."])
     memory = open_memory(think="rules", llm=llm, instructions="Speak like a sailor.")
     tell(memory, "Not oak because it scratches.", "I saw an owl.", "I saw a dog.")

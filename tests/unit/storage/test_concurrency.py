@@ -1,4 +1,4 @@
-"""One file, many writers: threads of one process and several processes take turns and lose nothing."""
+"""Several threads and processes on one database file."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from thinkback.storage.sqlite import SqliteStore
 
 WRITER = """
 import sys
-from tests.factories import EMBEDDER, draft, entry, insert, minute, say
+from tests.factories import EMBEDDER, index_entry, insert_operation, minute, new_turn, thought_draft
 from thinkback.storage.sqlite import SqliteStore
 from thinkback.types import Plan
 path, name = sys.argv[1:]
 store = SqliteStore(path)
-store.adopt(EMBEDDER)
+store.bind_embedder(EMBEDDER)
 for n in range(60):
-    store.append("ann", [say(f"{name} {n}", key=f"{name} {n}")], minute(0))
+    store.append("ann", [new_turn(f"{name} {n}", key=f"{name} {n}")], minute(0))
     for claimed in store.claim("ann", 3, 3600, minute(0)):
         turn = claimed.turn.id
-        changes = (insert(draft(f"about {turn}", turn)),)
-        plan = Plan(turn=turn, lease=claimed.lease, actor=name, changes=changes)
-        store.apply("ann", plan, [entry("thought", 0, f"about {turn}")], minute(0))
+        operations = (insert_operation(thought_draft(f"about {turn}", turn)),)
+        plan = Plan(turn=turn, lease=claimed.lease, actor=name, operations=operations)
+        store.apply("ann", plan, [index_entry("thought", 0, f"about {turn}")], minute(0))
         print(turn, flush=True)
 store.close()
 """
@@ -96,7 +96,7 @@ def test_threads_share_one_store(tmp_path: Path) -> None:
     store.close()
 
 
-def test_one_who_missed_a_conversion_cannot_mix_two_embedders(tmp_path: Path) -> None:
+def test_process_that_missed_a_conversion_cannot_write(tmp_path: Path) -> None:
     path = str(tmp_path / "memory.db")
     slow, converter = SqliteStore(path), SqliteStore(path)
     slow.bind_embedder(EMBEDDER)
@@ -105,9 +105,9 @@ def test_one_who_missed_a_conversion_cannot_mix_two_embedders(tmp_path: Path) ->
     found = converter.reembed_next("new", 10)
     converter.reembed_write("new", [(space, index_entry(item.kind, item.id, "new")) for space, item in found])
     converter.reembed_finish("new")
-    with pytest.raises(EmbedderMismatch, match="open it anew"):
+    with pytest.raises(EmbedderMismatch, match="open it again"):
         add_thought(slow, "ann", "b")
-    with pytest.raises(EmbedderMismatch, match="open it anew"):
+    with pytest.raises(EmbedderMismatch, match="open it again"):
         index_all(slow, "ann")
     assert slow.pending("ann") == 1
     index_all(converter, "ann")

@@ -1,4 +1,4 @@
-"""A URL names a store; what names none is refused in words."""
+"""URLs and file names of stores."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ def test_a_store_in_memory_leaves_no_file(url: str, tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("url", ["", "sqlite://", "sqlite:///", "mysql://host/db"])
-def test_what_names_no_store_is_refused(url: str) -> None:
+def test_invalid_urls_are_rejected(url: str) -> None:
     with pytest.raises(InvalidInput):
         connect(url)

@@ -1,4 +1,4 @@
-"""Group commit: many threads, few commits, and everybody's own result."""
+"""Group commit: many threads, few commits, separate results and errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> SqliteStore:
 
 
 def at_once(store: SqliteStore, works: list[tuple[str, list[NewTurn]]]) -> list[list[Turn] | Exception]:
-    """All of them while the database is locked, so that they go together once it is free."""
+    """Start all writes while the database is locked, so that they share the next commit."""
     with ThreadPoolExecutor(len(works)) as pool, store._db.write():
         asked = [pool.submit(store.append, space, items, NOW) for space, items in works]
         until = threading.Event()
@@ -39,10 +39,10 @@ def at_once(store: SqliteStore, works: list[tuple[str, list[NewTurn]]]) -> list[
     return [each.exception() or each.result() for each in asked]  # type: ignore[misc]
 
 
-def test_many_threads_are_one_commit_and_each_has_its_own_turn(store: SqliteStore) -> None:
+def test_concurrent_appends_share_one_commit(store: SqliteStore) -> None:
     before = store._db._commits
     done = at_once(store, [(f"u{n % 3}", [said(f"text {n}")]) for n in range(MANY)])
-    assert store._db._commits == before + 2  # that of the lock, and one for all
+    assert store._db._commits == before + 2  # the lock's own commit, and one for all writes
     for number, turns in enumerate(done):
         assert isinstance(turns, list)
         assert [turn.query for turn in turns] == [f"text {number}"]
@@ -51,7 +51,7 @@ def test_many_threads_are_one_commit_and_each_has_its_own_turn(store: SqliteStor
     store.close()
 
 
-def test_a_conflict_is_its_own_and_takes_back_all_of_its_errand(store: SqliteStore) -> None:
+def test_conflict_rolls_back_only_its_own_request(store: SqliteStore) -> None:
     store.append("u", [said("first", key="k")], NOW)
     works = [
         ("u", [said("good")]),
@@ -67,9 +67,7 @@ def test_a_conflict_is_its_own_and_takes_back_all_of_its_errand(store: SqliteSto
     store.close()
 
 
-def test_a_commit_that_fails_fails_for_all_and_the_next_one_works(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_commit_fails_all_requests(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = store._db._writer
 
     class Full:
@@ -95,7 +93,7 @@ def test_a_commit_that_fails_fails_for_all_and_the_next_one_works(
     store.close()
 
 
-def test_a_storm_of_threads_loses_nothing(store: SqliteStore) -> None:
+def test_many_threads_lose_nothing(store: SqliteStore) -> None:
     with ThreadPoolExecutor(16) as pool:
         done = list(pool.map(lambda n: store.append("u", [said(f"t{n}")], NOW)[0], range(400)))
     assert sorted(turn.id for turn in done) == list(range(1, 401))
@@ -104,8 +102,8 @@ def test_a_storm_of_threads_loses_nothing(store: SqliteStore) -> None:
     store.close()
 
 
-def test_who_leaves_instead_of_leading_hands_on(store: SqliteStore) -> None:
-    """Ctrl-C reaches a thread that waits, after it was called to lead."""
+def test_interrupted_leader_wakes_the_next(store: SqliteStore) -> None:
+    """Ctrl-C reaches a waiting thread after it was told to lead."""
     together = store._group_commit
     gone, next_ = _WriteRequest(lambda: None), _WriteRequest(lambda: None)
     together._waiting, together._has_leader = [gone, next_], True
@@ -119,7 +117,7 @@ def test_who_leaves_instead_of_leading_hands_on(store: SqliteStore) -> None:
     store.close()
 
 
-def test_a_disk_that_is_full_for_one_is_not_full_for_the_others(store: SqliteStore) -> None:
+def test_full_disk_fails_only_the_large_request(store: SqliteStore) -> None:
     pages = store._db._writer.execute("PRAGMA page_count").fetchone()[0]
     store._db._writer.execute(f"PRAGMA max_page_count={pages + 60}")
     works = [("u", [said("small")]), ("u", [said("x" * 3_000_000)]), ("u", [said("small too")])]
@@ -131,7 +129,7 @@ def test_a_disk_that_is_full_for_one_is_not_full_for_the_others(store: SqliteSto
     store.close()
 
 
-def test_an_interruption_is_for_the_thread_it_reached(store: SqliteStore) -> None:
+def test_interrupt_concerns_only_its_thread(store: SqliteStore) -> None:
     def interrupted() -> None:
         raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""Opening a file: what is not ours, too new, damaged or out of reach is refused and left as it was."""
+"""Opening files that are foreign, too new, damaged or inaccessible; they are left unchanged."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def open_files() -> int:
 
 
 def assert_refused(path: Path, error: type[StoreError], match: str) -> None:
-    """Refused in our words, and neither the file nor the process is changed by the attempt."""
+    """A ThinkbackError is raised; the file is unchanged and no file handle leaks."""
     before, handles = path.read_bytes() if path.is_file() else b"", open_files()
     with pytest.raises(error, match=match):
         SqliteStore(str(path))
@@ -43,32 +43,32 @@ def assert_refused(path: Path, error: type[StoreError], match: str) -> None:
     assert open_files() == handles
 
 
-def test_a_newer_schema(path: Path) -> None:
+def test_newer_schema_is_rejected(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA user_version=99")
     assert_refused(path, NewerSchema, r"schema 99.*upgrade")
 
 
-def test_a_database_of_another_application(tmp_path: Path) -> None:
+def test_database_of_another_application_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "other.db"
     with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE notes (text)")
     assert_refused(path, CorruptStore, "another application")
 
 
-def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+def test_other_file_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "letter.txt"
     path.write_bytes(b"Dear Ann,\n" * 1000)
-    assert_refused(path, CorruptStore, "no thinkback database")
+    assert_refused(path, CorruptStore, "not a thinkback database")
 
 
 @pytest.mark.parametrize("kept", [10, 99, 600, 4096, 20_000])
-def test_a_truncated_database(path: Path, kept: int) -> None:
+def test_truncated_database_is_rejected(path: Path, kept: int) -> None:
     path.write_bytes(path.read_bytes()[:kept])
     assert_refused(path, CorruptStore, "damaged")
 
 
-def test_damage_inside_is_found_by_a_check(path: Path) -> None:
+def test_check_finds_damaged_pages(path: Path) -> None:
     damaged = bytearray(path.read_bytes())
     pages = len(damaged) // 4096
     for page in range(2, pages):
@@ -96,19 +96,19 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
         store.close()
 
 
-def test_a_missing_folder(tmp_path: Path) -> None:
-    assert_refused(tmp_path / "nowhere" / "memory.db", StoreUnavailable, "is no folder: create it")
+def test_missing_folder_is_reported(tmp_path: Path) -> None:
+    assert_refused(tmp_path / "nowhere" / "memory.db", StoreUnavailable, "is not a folder: create it")
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_a_folder_instead_of_a_file(tmp_path: Path) -> None:
+def test_folder_instead_of_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     assert_refused(tmp_path / "folder", StoreUnavailable, "cannot be opened")
 
 
 @pytest.fixture
 def read_only(path: Path) -> Iterator[Path]:
-    """The database in a folder that cannot be written, for root as well."""
+    """The database in a folder that is read-only, even for root."""
     folder = path.parent.parent / f"{path.parent.name}-ro"
     folder.mkdir()
     try:
@@ -121,7 +121,7 @@ def read_only(path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", str(folder)], check=False, capture_output=True)
 
 
-def test_a_read_only_folder(read_only: Path) -> None:
+def test_read_only_folder_is_reported(read_only: Path) -> None:
     assert_refused(read_only, StoreUnavailable, "cannot be opened for writing")
     assert_refused(read_only.parent / "new.db", StoreUnavailable, "cannot be opened for writing")
 
@@ -147,9 +147,7 @@ db.close()
 
 
 @pytest.mark.parametrize("program", [HOLD, HOLD_WITH_SQLITE_ALONE])
-def test_a_lock_held_too_long_by_another_process(
-    path: Path, program: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lock_timeout(path: Path, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "LOCK_TIMEOUT_SECONDS", 0.2)
     store = SqliteStore(str(path))
     command = [sys.executable, "-c", program, str(path)]
@@ -158,13 +156,13 @@ def test_a_lock_held_too_long_by_another_process(
         assert holder.stdout.readline() == b"held\n"
         with pytest.raises(StoreUnavailable, match=r"another process.*try again later"):
             store.append("ann", [new_turn("a")], NOW)
-        assert len(store.turns("ann")) == 20  # readers are not in the way of a writer, nor it of them
+        assert len(store.turns("ann")) == 20  # readers and the writer do not block each other
         holder.communicate()
     assert append_turns(store, "ann", "now it goes")[0].id == 21
     store.close()
 
 
-def test_erase_waits_for_readers_and_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_erase_times_out_while_another_process_reads(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "LOCK_TIMEOUT_SECONDS", 0.2)
     store = SqliteStore(str(path))
     with closing(sqlite3.connect(path, isolation_level=None)) as reader:
@@ -182,7 +180,7 @@ def test_erase_waits_for_readers_and_says_so(path: Path, monkeypatch: pytest.Mon
 SECOND = "CREATE TABLE extra (x);\n-- the last statement has no semicolon\nINSERT INTO extra VALUES (7)"
 
 
-def test_a_newer_thinkback_brings_an_old_file_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_schema_is_migrated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = (*connection.MIGRATIONS, Migration(len(connection.MIGRATIONS) + 1, SECOND))
     monkeypatch.setattr(connection, "MIGRATIONS", known)
     store = SqliteStore(str(path))
@@ -196,9 +194,7 @@ def test_a_newer_thinkback_brings_an_old_file_up_to_date(path: Path, monkeypatch
 @pytest.mark.parametrize(
     "script", ["CREATE TABLE extra (x); INSERT INTO nowhere VALUES (1);", "ROLLBACK; oops;"]
 )
-def test_a_migration_that_fails_leaves_the_old_version(
-    path: Path, script: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_migration_is_rolled_back(path: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     known = connection.MIGRATIONS
     bad = Migration(len(known) + 1, script.replace("; ", ";\n"))
     with monkeypatch.context() as patch:

@@ -1,4 +1,4 @@
-"""SQL in files: the loader refuses a bad file, and code and file agree about every name."""
+"""Loading of SQL files, and agreement of query names in code and file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCES = sorted(Path(thinkback.storage.sqlite.__file__).parent.glob("*.py"))
 
 
 def names_in_code() -> set[str]:
-    """Every literal that is, or could be, the name of a query."""
+    """All string literals that look like a query name."""
     shape = re.compile(r"[a-z_]+\.[a-z_]+")
     found = {
         node.value
@@ -31,7 +31,7 @@ def names_in_code() -> set[str]:
     }
 
 
-def test_code_and_file_name_the_same_queries() -> None:
+def test_code_uses_exactly_the_queries_of_the_file() -> None:
     assert names_in_code() == set(QUERIES)
 
 
@@ -48,8 +48,8 @@ def test_statements_are_found_by_name() -> None:
         "-- name: a\n;\n",
     ],
 )
-def test_a_name_twice_or_without_a_statement_is_an_error(text: str) -> None:
-    with pytest.raises(ValueError, match="query 'a' is empty or stands twice"):
+def test_duplicate_or_empty_query_is_an_error(text: str) -> None:
+    with pytest.raises(ValueError, match="query 'a' is empty or duplicated"):
         sql_files.parse_queries(text)
 
 

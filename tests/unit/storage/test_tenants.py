@@ -1,4 +1,4 @@
-"""Tenants in the file: old databases are brought up to date whole, and an erased tenant leaves no byte."""
+"""Migration to tenants, and erasure of a tenant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.factories import EMBEDDER, NOW, add_thought, append_turns, index_all
 from thinkback import api_keys
 from thinkback.storage.sqlite import SqliteStore, connection
 
-OLD = 4  # the schema before there were tenants
+OLD = 4  # the last schema without tenants
 INSERT = """
 INSERT INTO spaces (name, last_turn, last_thought, last_action, last_entity, indexed_turn, indexed_thought,
                     version, epoch) VALUES (?, ?, 2, 3, 4, 5, 6, 7, 8)
@@ -24,7 +24,7 @@ VALUES (3, 1, 's', 'user', 'assistant', 0, 0, '[]', 'said long ago', '')
 
 
 def old_file(path: Path) -> sqlite3.Connection:
-    """A database as the version before made it, still open."""
+    """A database with the old schema, still open."""
     db = sqlite3.connect(path, isolation_level=None)
     for migration in connection.MIGRATIONS[:OLD]:
         db.executescript(migration.script)
@@ -39,7 +39,7 @@ def opened(path: Path) -> SqliteStore:
     return store
 
 
-def test_an_old_database_keeps_every_space_as_it_was(tmp_path: Path) -> None:
+def test_migration_keeps_all_spaces(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     with closing(old_file(path)) as db:
         for n, name in enumerate(("ann", "bob", "cleo", "dan")):
@@ -64,7 +64,7 @@ def test_an_old_database_keeps_every_space_as_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", [("ann",), ()])
-def test_a_number_given_before_is_not_given_again(tmp_path: Path, kept: tuple[str, ...]) -> None:
+def test_migration_does_not_reuse_space_ids(tmp_path: Path, kept: tuple[str, ...]) -> None:
     path = tmp_path / "old.db"
     with closing(old_file(path)) as db:
         for name in (*kept, "gone", "gone too"):
@@ -79,7 +79,7 @@ def test_a_number_given_before_is_not_given_again(tmp_path: Path, kept: tuple[st
         assert db.execute("SELECT id FROM spaces WHERE name = 'new'").fetchone() == (len(kept) + 3,)
 
 
-def test_a_new_space_in_an_old_database_without_any_is_the_first(tmp_path: Path) -> None:
+def test_first_space_after_migration_of_an_empty_database(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     old_file(path).close()
     store = opened(path)
@@ -132,9 +132,7 @@ def plan_of(store: SqliteStore, query: str, parameters: tuple[object, ...]) -> l
         ("keys.find", ("one",)),
     ],
 )
-def test_finding_costs_no_scan_of_the_whole_file(
-    tmp_path: Path, query: str, parameters: tuple[object, ...]
-) -> None:
+def test_lookups_use_indexes(tmp_path: Path, query: str, parameters: tuple[object, ...]) -> None:
     store = opened(tmp_path / "memory.db")
     try:
         assert not [step for step in plan_of(store, query, parameters) if step.startswith("SCAN")]

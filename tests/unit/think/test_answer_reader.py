@@ -1,4 +1,4 @@
-"""An answer read as triples, and when a statement and a thought cannot both hold."""
+"""Reading answers as triples, and conflicts between statements and thoughts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def lives(place: str, *, negated: bool = False) -> list[Triple]:
         "You live in Paris, so you would need a car.",
     ],
 )
-def test_however_an_answer_wraps_it(answer: str) -> None:
+def test_english_answer_phrasings_are_read(answer: str) -> None:
     assert read(answer) == lives("Paris")
 
 
@@ -50,7 +50,7 @@ def test_however_an_answer_wraps_it(answer: str) -> None:
         "用户住在上海。",
     ],
 )
-def test_however_a_chinese_answer_wraps_it(answer: str) -> None:
+def test_chinese_answer_phrasings_are_read(answer: str) -> None:
     assert read(answer) == lives("上海")
 
 
@@ -67,7 +67,7 @@ def test_however_a_chinese_answer_wraps_it(answer: str) -> None:
         ("I do not know.", "Where do I live?", []),
     ],
 )
-def test_a_bare_reply_is_read_by_its_question(answer: str, query: str, found: list[Triple]) -> None:
+def test_bare_reply_is_completed_by_its_question(answer: str, query: str, found: list[Triple]) -> None:
     assert read(answer, query) == found
 
 
@@ -82,7 +82,7 @@ def test_a_bare_reply_is_read_by_its_question(answer: str, query: str, found: li
         ("你不喜欢咖啡。", [("user", "likes", ("咖啡",), True)]),
     ],
 )
-def test_denials(answer: str, found: list[Triple]) -> None:
+def test_denials_are_read(answer: str, found: list[Triple]) -> None:
     assert read(answer) == found
 
 
@@ -98,7 +98,7 @@ def test_denials(answer: str, found: list[Triple]) -> None:
         "你明年31岁。",
     ],
 )
-def test_what_is_not_claimed_of_the_user(answer: str) -> None:
+def test_statements_not_about_the_user_are_ignored(answer: str) -> None:
     assert read(answer) == []
 
 
@@ -123,7 +123,7 @@ def conflict(told: str, answer: str) -> str:
         ("My birthday is May 6.", "Your birthday is June 6.", "same subject and relation, another object"),
     ],
 )
-def test_conflicts(told: str, answer: str, why: str) -> None:
+def test_conflicts_are_found(told: str, answer: str, why: str) -> None:
     assert conflict(told, answer) == why
 
 
@@ -144,7 +144,7 @@ def test_conflicts(told: str, answer: str, why: str) -> None:
         ("My name is Anna.", "Your name is lovely."),
     ],
 )
-def test_no_conflict(told: str, answer: str) -> None:
+def test_compatible_statements_do_not_conflict(told: str, answer: str) -> None:
     assert conflict(told, answer) == ""
 
 
@@ -158,7 +158,7 @@ def test_no_conflict(told: str, answer: str) -> None:
         ("a dog", "dogs"),
     ],
 )
-def test_two_ways_to_say_one_object(one: str, other: str) -> None:
+def test_may_be_same_object(one: str, other: str) -> None:
     assert may_be_same_object(one, other)
     assert may_be_same_object(other, one)
 
@@ -166,7 +166,7 @@ def test_two_ways_to_say_one_object(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("one", "other"), [("Lyon", "Paris"), ("34", "43"), ("May 6", "June 6"), ("北京", "上海")]
 )
-def test_two_objects(one: str, other: str) -> None:
+def test_different_objects_are_not_the_same(one: str, other: str) -> None:
     assert not may_be_same_object(one, other)
     assert are_comparable(one, other)
 
@@ -174,5 +174,5 @@ def test_two_objects(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("one", "other"), [("Lyon", "里昂"), ("May 6", "in two weeks"), ("Anna", "lovely"), ("北京", "海淀区")]
 )
-def test_objects_that_exclude_nothing(one: str, other: str) -> None:
+def test_incomparable_objects(one: str, other: str) -> None:
     assert not are_comparable(one, other)

@@ -1,4 +1,4 @@
-"""Rules and a model together: the rules' word stands, the model adds, and each is named for what it made."""
+"""Rules combined with a model: rules win, the model adds, each draft names its maker."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pytest
 from tests.conftest import OpenMemory
 
 from thinkback.llms.scripted import ScriptedLLM
-from thinkback.think.combined import CombinedGenerator, is_covered
-from thinkback.think.llm_generator import LLMGenerator
+from thinkback.think.generators import CombinedGenerator, LLMGenerator, is_covered
 from thinkback.types import Source, ThoughtDraft, Turn
 
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
@@ -29,13 +28,13 @@ def reply(*thoughts: tuple[str, str, str]) -> str:
     return json.dumps({"thoughts": told})
 
 
-def joint(*replies: str) -> tuple[CombinedGenerator, ScriptedLLM]:
+def combined(*replies: str) -> tuple[CombinedGenerator, ScriptedLLM]:
     llm = ScriptedLLM(replies, name="able")
     return CombinedGenerator(LLMGenerator(llm)), llm
 
 
-def test_the_model_is_asked_only_about_what_no_rule_has_read() -> None:
-    generator, llm = joint(reply(("Gustav", "guards", "the pond")))
+def test_model_is_asked_only_about_uncovered_lines() -> None:
+    generator, llm = combined(reply(("Gustav", "guards", "the pond")))
     drafts = generator.generate(turn(f"{READ} {UNREAD}", "How nice!"))
     assert [(d.subject, d.relation, d.made_by.split("@")[0]) for d in drafts] == [
         ("user", "lives in", "rules"),
@@ -48,8 +47,8 @@ def test_the_model_is_asked_only_about_what_no_rule_has_read() -> None:
     "query",
     [READ, "Hello there!", "Where do I live?", "If I were rich I would sail.", "", "Thanks, that is great!"],
 )
-def test_the_model_is_not_asked_where_nothing_is_left_to_read(query: str) -> None:
-    generator, llm = joint()
+def test_model_is_not_called_without_uncovered_lines(query: str) -> None:
+    generator, llm = combined()
     generator.generate(turn(query, "The Louvre is in Paris. I recommend it."))
     assert llm.calls == []
 
@@ -82,7 +81,7 @@ TEA = draft("likes", "tea", "coffee")
         draft("likes", "tea", "juice", start=50, negated=True),
     ],
 )
-def test_what_the_rules_said_or_said_otherwise_is_settled(added: ThoughtDraft) -> None:
+def test_drafts_stated_or_contradicted_by_rules_are_covered(added: ThoughtDraft) -> None:
     assert is_covered(added, [LYON, TEA])
 
 
@@ -97,11 +96,11 @@ def test_what_the_rules_said_or_said_otherwise_is_settled(added: ThoughtDraft) -
         draft("lives in", "Paris", start=50, negated=True),
     ],
 )
-def test_what_is_new_is_not(added: ThoughtDraft) -> None:
+def test_new_drafts_are_not_covered(added: ThoughtDraft) -> None:
     assert not is_covered(added, [LYON, TEA])
 
 
-def test_the_journal_names_the_maker_of_every_change(open_memory: OpenMemory) -> None:
+def test_journal_records_the_maker_of_each_operation(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM([reply(("Gustav", "guards", "the pond"), ("user", "likes", "gnome"))], name="able")
     memory = open_memory(llm=llm)
     memory.remember(f"{READ} I like tea. {UNREAD}")

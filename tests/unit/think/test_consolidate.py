@@ -1,4 +1,4 @@
-"""Whole groups put in order, through the whole memory."""
+"""Consolidation of groups, through Memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def tell(memory: Memory, clock: FakeClock, *turns: str) -> None:
         assert memory.post_think().failed == 0
 
 
-def test_names_that_turn_out_to_be_ones_are_put_in_order_at_once(memory: Memory, clock: FakeClock) -> None:
+def test_joined_names_are_consolidated_immediately(memory: Memory, clock: FakeClock) -> None:
     tell(memory, clock, "Anna lives in Oslo.", "My sister lives in Rome. She likes tea.", "Anna likes jazz.")
     assert len(memory.thoughts(relation="lives in")) == 2
     tell(memory, clock, "My sister is called Anna.")
@@ -33,7 +33,7 @@ def test_names_that_turn_out_to_be_ones_are_put_in_order_at_once(memory: Memory,
     assert {action.actor for action in memory.journal()} == {"rules"}
 
 
-def test_an_undone_merge_is_made_again_when_asked_for(memory: Memory, clock: FakeClock) -> None:
+def test_undone_merge_is_repeated_on_request(memory: Memory, clock: FakeClock) -> None:
     tell(memory, clock, "I like tea.", "I like jazz.")
     memory.undo(memory.journal()[-1])
     clock.advance(60)
@@ -43,7 +43,7 @@ def test_an_undone_merge_is_made_again_when_asked_for(memory: Memory, clock: Fak
     assert merged.objects == ("tea", "golf")
 
 
-def test_groups_are_due_when_they_have_doubled() -> None:
+def test_groups_are_due_when_they_have_doubled_in_size() -> None:
     assert [size for size in range(70) if is_consolidation_due(size)] == [8, 16, 32, 64]
 
 
@@ -51,7 +51,7 @@ def proposals(*replies: object) -> list[str]:
     return [json.dumps(reply) for reply in replies]
 
 
-def test_a_model_proposes_and_the_guard_decides(open_memory: OpenMemory, clock: FakeClock) -> None:
+def test_model_proposes_and_guard_decides(open_memory: OpenMemory, clock: FakeClock) -> None:
     tell(open_memory(), clock, "Mary lives in Oslo and Tom lives in Rome.")
     merge = {"merges": [{"ids": [1, 2], "sentence": "They live."}]}
     forget = {"forget": [{"id": 1, "against": 2, "reason": "one home is enough"}]}
@@ -64,21 +64,21 @@ def test_a_model_proposes_and_the_guard_decides(open_memory: OpenMemory, clock: 
     assert memory.thoughts() == before
 
 
-def test_a_reply_that_cannot_be_read_is_a_named_failure(open_memory: OpenMemory, clock: FakeClock) -> None:
+def test_unreadable_reply_is_reported(open_memory: OpenMemory, clock: FakeClock) -> None:
     tell(open_memory(), clock, "Mary lives in Oslo and Tom lives in Rome.")
     memory = open_memory(llm=ScriptedLLM(proposals({"merges": [{"ids": "all", "sentence": 7}]})))
     with pytest.raises(BadReply, match="merge"):
         memory.organise()
 
 
-def test_what_is_in_order_stays_as_it_is(memory: Memory, clock: FakeClock) -> None:
+def test_consolidated_group_does_not_change(memory: Memory, clock: FakeClock) -> None:
     names = [f"Person{chr(65 + n % 26)}{chr(97 + n // 26)}" for n in range(50)]
     tell(memory, clock, *(f"{name} lives in Rome." for name in names))
     assert memory.stats().thoughts == 50
     assert memory.organise().actions == ()
 
 
-def test_erasing_who_is_who_takes_back_what_it_had_put_in_order(memory: Memory, clock: FakeClock) -> None:
+def test_erasing_an_alias_restores_what_it_merged(memory: Memory, clock: FakeClock) -> None:
     tell(memory, clock, "Anna lives in Oslo.", "My sister lives in Rome.", "My sister is called Anna.")
     assert [thought.object for thought in memory.thoughts(relation="lives in")] == ["Rome"]
     memory.erase(turn=3)
@@ -87,15 +87,15 @@ def test_erasing_who_is_who_takes_back_what_it_had_put_in_order(memory: Memory, 
     assert lives == {"Anna": "Oslo", "user's sister": "Rome"}
 
 
-def test_what_was_put_in_order_names_its_subject_by_every_name(memory: Memory, clock: FakeClock) -> None:
+def test_consolidated_thought_names_all_aliases(memory: Memory, clock: FakeClock) -> None:
     tell(memory, clock, "Anna lives in Oslo.", "My sister lives in Rome.", "My sister is called Anna.")
     (lives,) = memory.thoughts(relation="lives in")
     assert "Anna" in lives.sentence
     assert "sister" in lives.sentence
 
 
-def test_an_erased_name_is_in_no_thought_of_another_turn(memory: Memory, clock: FakeClock) -> None:
-    """ "My sister lives in Rome" is kept under her name, which only the first turn told."""
+def test_erased_name_disappears_from_all_thoughts(memory: Memory, clock: FakeClock) -> None:
+    """The second turn is stored under a name that only the first turn mentioned."""
     tell(memory, clock, "My sister is called Xanthippe.", "My sister lives in Rome.", "My sister likes tea.")
     assert {thought.subject for thought in memory.thoughts()} == {"user", "Xanthippe"}
     assert memory.erase(turn=1).requeued == 2
@@ -105,8 +105,8 @@ def test_an_erased_name_is_in_no_thought_of_another_turn(memory: Memory, clock: 
     assert "Xanthippe" not in "".join(memory.export())
 
 
-class Notes:
-    """Every turn is a triple written with bars, with the time it was told."""
+class TripleGenerator:
+    """Reads turns of the form "subject|relation|object"."""
 
     name = "notes"
 
@@ -125,11 +125,9 @@ class Notes:
         ]
 
 
-def test_erasing_what_spoke_against_a_thought_lets_it_hold_again(
-    open_memory: OpenMemory, clock: FakeClock
-) -> None:
+def test_erasing_a_contradiction_restores_the_thought(open_memory: OpenMemory, clock: FakeClock) -> None:
     said = {"forget": [{"id": 1, "against": 2, "reason": "it sails under blue now"}]}
-    memory = open_memory(think=Notes(), llm=ScriptedLLM(proposals({"merges": []}, said)))
+    memory = open_memory(think=TripleGenerator(), llm=ScriptedLLM(proposals({"merges": []}, said)))
     tell(memory, clock, "Argo|sails under|red", "Argo|sails under|blue")
     assert [thought.object for thought in memory.thoughts()] == ["blue"]
     (version, _) = memory.history("Argo")
@@ -139,15 +137,13 @@ def test_erasing_what_spoke_against_a_thought_lets_it_hold_again(
     assert "blue" not in "".join(memory.export())
 
 
-def test_what_is_erased_while_a_model_thinks_is_nothing_to_put_in_order(
-    open_memory: OpenMemory, clock: FakeClock
-) -> None:
+def test_thought_erased_during_the_model_call_is_skipped(open_memory: OpenMemory, clock: FakeClock) -> None:
     other = open_memory()
 
     def erases(messages: Sequence[Message]) -> str:
         other.erase(turn=1)
         return json.dumps({"forget": [{"id": 1, "against": 2, "reason": "newer"}]})
 
-    memory = open_memory(think=Notes(), llm=ScriptedLLM([json.dumps({"merges": []}), erases]))
+    memory = open_memory(think=TripleGenerator(), llm=ScriptedLLM([json.dumps({"merges": []}), erases]))
     tell(memory, clock, "Argo|sails under|red", "Argo|sails under|blue")
     assert [thought.object for thought in memory.thoughts()] == ["blue"]

@@ -1,4 +1,4 @@
-"""A newer word on the same matter takes the older out, though it is said in other words."""
+"""Newer thoughts that contradict older ones in other words."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from thinkback.think.comparison_keys import thought_key
 from thinkback.think.contradictions import contradicted_keys
 from thinkback.think.plan import plan_operations
 from thinkback.think.rule_generator import RuleGenerator
-from thinkback.think.slots import thought_key
 from thinkback.think.state import to_draft
 from thinkback.types import Thought, ThoughtDraft, Turn
 
@@ -17,7 +17,7 @@ AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
 
 
 class Space:
-    """The least store: turns are read by rules and organised, what is retired is dropped."""
+    """A minimal store: turns are read by rules and planned; retired thoughts are dropped."""
 
     def __init__(self, *texts: str) -> None:
         self.thoughts: list[Thought] = []
@@ -32,16 +32,16 @@ class Space:
         drafts = RuleGenerator().generate(Turn(query=text, at=at, id=number, recorded_at=at))
         for change in plan_operations(drafts, self.existing, at=at):
             self.thoughts = [each for each in self.thoughts if each.id not in change.retire]
-            self.thoughts += [kept(draft, 100 * number + len(self.thoughts)) for draft in change.add]
+            self.thoughts += [stored(draft, 100 * number + len(self.thoughts)) for draft in change.add]
 
 
-def kept(draft: ThoughtDraft, id_: int) -> Thought:
+def stored(draft: ThoughtDraft, id_: int) -> Thought:
     values = {name: getattr(draft, name) for name in ThoughtDraft.__dataclass_fields__}
     return Thought(**values, id=id_, recorded_at=AT)
 
 
-def held(*texts: str) -> list[str]:
-    """What is current after these turns."""
+def current_after(*texts: str) -> list[str]:
+    """Return the current sentences after these turns."""
     return [each.sentence for each in Space(*texts).thoughts]
 
 
@@ -77,22 +77,25 @@ KEPT = (
 
 
 @pytest.mark.parametrize(("texts", "left"), GONE, ids=[texts[1] for texts, _ in GONE])
-def test_what_the_newer_word_takes_out(texts: tuple[str, str], left: list[str]) -> None:
-    assert held(*texts) == left
+def test_newer_statement_retires_contradicted_objects(texts: tuple[str, str], left: list[str]) -> None:
+    assert current_after(*texts) == left
 
 
 @pytest.mark.parametrize("texts", KEPT)
-def test_what_both_can_hold_stays(texts: tuple[str, str]) -> None:
-    assert len(held(*texts)) == 2
+def test_compatible_statements_stay(texts: tuple[str, str]) -> None:
+    assert len(current_after(*texts)) == 2
 
 
-def test_a_denial_is_not_merged_with_what_is_had() -> None:
-    assert held("I have no thyroid disease.", "I have a dry cough.") == [
+def test_denial_is_not_merged_with_positive_fact() -> None:
+    assert current_after("I have no thyroid disease.", "I have a dry cough.") == [
         "The user does not have thyroid disease.", "The user has dry cough.",
     ]  # fmt: skip
-    assert held("I have no pets.", "I have a car.") == ["The user has no pets.", "The user has a car."]
+    assert current_after("I have no pets.", "I have a car.") == [
+        "The user has no pets.",
+        "The user has a car.",
+    ]
 
 
-def test_only_opposites_contradict() -> None:
+def test_only_opposite_polarity_contradicts() -> None:
     (draft,) = RuleGenerator().generate(Turn(query="I take ramipril.", at=AT, id=1, recorded_at=AT))
-    assert contradicted_keys(draft, to_draft(kept(draft, 1))) == {"ramipril"}
+    assert contradicted_keys(draft, to_draft(stored(draft, 1))) == {"ramipril"}

@@ -1,4 +1,4 @@
-"""Who is who: told through the whole path, for a decision is worth what comes of it."""
+"""Entity resolution through Memory: joined names, separate people, roles, undo and erasure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def tell(memory: Memory, *turns: str) -> None:
         assert memory.post_think().failed == 0
 
 
-def held(memory: Memory, subject: str, relation: str) -> list[str]:
+def current_objects(memory: Memory, subject: str, relation: str) -> list[str]:
     return [o for thought in memory.thoughts(subject=subject, relation=relation) for o in thought.objects]
 
 
@@ -37,9 +37,9 @@ def held(memory: Memory, subject: str, relation: str) -> list[str]:
         (["My sister Katherine lives in Berlin.", "My sister Kathrine moved to Rome."], "Katherine", "Rome"),
     ],
 )
-def test_two_names_of_one_person_meet(memory: Memory, turns: list[str], asked: str, place: str) -> None:
+def test_names_of_one_person_are_joined(memory: Memory, turns: list[str], asked: str, place: str) -> None:
     tell(memory, *turns)
-    assert held(memory, asked, "lives in") == [place]
+    assert current_objects(memory, asked, "lives in") == [place]
 
 
 @pytest.mark.parametrize(
@@ -56,48 +56,48 @@ def test_two_names_of_one_person_meet(memory: Memory, turns: list[str], asked: s
         (["My son Martin lives in Oslo.", "My son Marvin lives in Perth."], "Martin", "Marvin"),
     ],
 )
-def test_two_people_stay_two(memory: Memory, turns: list[str], first: str, second: str) -> None:
+def test_two_people_are_kept_apart(memory: Memory, turns: list[str], first: str, second: str) -> None:
     tell(memory, *turns)
-    assert len(held(memory, first, "lives in")) == 1
-    assert len(held(memory, second, "lives in")) == 1
-    assert held(memory, first, "lives in") != held(memory, second, "lives in")
+    assert len(current_objects(memory, first, "lives in")) == 1
+    assert len(current_objects(memory, second, "lives in")) == 1
+    assert current_objects(memory, first, "lives in") != current_objects(memory, second, "lives in")
 
 
-def test_one_person_may_be_somebody_to_several(memory: Memory) -> None:
+def test_person_may_have_roles_for_several_people(memory: Memory) -> None:
     tell(memory, "Erik is Anna's husband.", "Erik is Tom's brother.", "Erik lives in Oslo.")
-    assert held(memory, "Anna's husband", "lives in") == ["Oslo"]
-    assert held(memory, "Tom's brother", "lives in") == ["Oslo"]
+    assert current_objects(memory, "Anna's husband", "lives in") == ["Oslo"]
+    assert current_objects(memory, "Tom's brother", "lives in") == ["Oslo"]
 
 
-def test_who_somebody_is_to_another_is_said_as_it_is_spelt(memory: Memory) -> None:
+def test_role_of_a_third_person_keeps_its_spelling(memory: Memory) -> None:
     tell(memory, "Erik is Anna's husband.", "Erik lives in Oslo.", "赵敏是王强的妈妈。", "赵敏住在成都。")
     sentences = {thought.sentence for thought in memory.thoughts(relation="lives in")}
     assert sentences == {"Erik (Anna's husband) lives in Oslo.", "赵敏（王强的妈妈）住在成都。"}
 
 
-def test_the_second_of_a_name_is_known_again_by_the_role(memory: Memory) -> None:
+def test_second_person_of_a_name_is_recognised_by_role(memory: Memory) -> None:
     tell(memory, "My friend Tom lives in Oslo.", "My cousin Tom called.", "My cousin Tom lives in Perth.")
     tell(memory, "My friend Tom moved to Rome.", "My cousin Tom moved to Sydney.")
-    assert held(memory, "Tom", "lives in") == ["Rome"]
-    assert held(memory, "Tom (user's cousin)", "lives in") == ["Sydney"]
+    assert current_objects(memory, "Tom", "lives in") == ["Rome"]
+    assert current_objects(memory, "Tom (user's cousin)", "lives in") == ["Sydney"]
 
 
-def test_a_role_that_two_hold_names_neither(memory: Memory) -> None:
+def test_role_with_two_holders_is_ambiguous(memory: Memory) -> None:
     tell(
         memory, "My sister Anna lives in Berlin.", "My sister Eve lives in Oslo.", "My sister moved to Rome."
     )
-    assert held(memory, "Anna", "lives in") == ["Berlin"]
-    assert held(memory, "Eve", "lives in") == ["Oslo"]
-    assert held(memory, "my sister", "lives in") == ["Rome"]
+    assert current_objects(memory, "Anna", "lives in") == ["Berlin"]
+    assert current_objects(memory, "Eve", "lives in") == ["Oslo"]
+    assert current_objects(memory, "my sister", "lives in") == ["Rome"]
 
 
-def test_a_role_of_one_passes_to_the_next(memory: Memory) -> None:
+def test_unique_role_passes_to_the_next_holder(memory: Memory) -> None:
     tell(memory, "My boss Karen lives in Berlin.", "My boss is called Bob.", "My boss lives in Rome.")
-    assert held(memory, "Bob", "lives in") == ["Rome"]
-    assert held(memory, "Karen", "lives in") == ["Berlin"]
+    assert current_objects(memory, "Bob", "lives in") == ["Rome"]
+    assert current_objects(memory, "Karen", "lives in") == ["Berlin"]
 
 
-def test_thoughts_say_who_their_subject_is_and_are_found_by_either_name(memory: Memory) -> None:
+def test_thoughts_are_found_by_either_name(memory: Memory) -> None:
     tell(memory, "My sister Anna lives in Berlin.")
     assert (
         memory.recall("Where does my sister live?", k=1)[0].text
@@ -106,7 +106,7 @@ def test_thoughts_say_who_their_subject_is_and_are_found_by_either_name(memory: 
     assert memory.recall("Where does Anna live?", k=1)[0].text == "Anna (the user's sister) lives in Berlin."
 
 
-def test_decisions_are_listed_never_recalled_and_undone(memory: Memory, clock: FakeClock) -> None:
+def test_decisions_are_listed_not_recalled_and_undoable(memory: Memory, clock: FakeClock) -> None:
     tell(memory, "My sister Anna lives in Berlin.")
     (anna,) = [entity for entity in memory.entities() if entity.name == "Anna"]
     assert anna.aliases == ("user's sister",)
@@ -117,20 +117,20 @@ def test_decisions_are_listed_never_recalled_and_undone(memory: Memory, clock: F
     clock.advance(60)
     memory.undo(memory.journal(thought=decision.id)[-1])
     tell(memory, "My sister moved to Rome.")
-    assert held(memory, "Anna", "lives in") == ["Berlin"]
-    assert held(memory, "my sister", "lives in") == ["Rome"]
+    assert current_objects(memory, "Anna", "lives in") == ["Berlin"]
+    assert current_objects(memory, "my sister", "lives in") == ["Rome"]
     assert all(not entity.decisions for entity in memory.entities())
     with pytest.raises(Conflict):
         memory.forget(decision, "twice")
 
 
-def test_erasing_the_turn_erases_what_it_decided(memory: Memory) -> None:
+def test_erasing_a_turn_erases_its_decisions(memory: Memory) -> None:
     tell(memory, "My sister Anna is a nurse.", "I like tea.")
     memory.erase(turn="turn:1")
     assert [entity.name for entity in memory.entities()] == ["user"]
 
 
-def test_an_export_brings_the_decisions_along(memory: Memory) -> None:
+def test_export_contains_decisions(memory: Memory) -> None:
     tell(
         memory, "My sister Anna lives in Berlin.", "My friend Tom is a cook.", "My cousin Tom lives in Perth."
     )
@@ -138,7 +138,7 @@ def test_an_export_brings_the_decisions_along(memory: Memory) -> None:
     other.import_(list(memory.export()))
     assert other.entities() == memory.entities()
     tell(other, "My sister moved to Rome.")
-    assert held(other, "Anna", "lives in") == ["Rome"]
+    assert current_objects(other, "Anna", "lives in") == ["Rome"]
 
 
 def resolved(name: str, known: list[str]) -> list[ThoughtDraft]:
@@ -165,19 +165,19 @@ def resolved(name: str, known: list[str]) -> list[ThoughtDraft]:
         ("New York", "York", False),
     ],
 )
-def test_a_new_name_may_be_a_form_of_a_known_one(known: str, name: str, one: bool) -> None:
+def test_new_name_may_be_a_form_of_a_known_one(known: str, name: str, one: bool) -> None:
     *decided, said = resolved(name, ["user", known])
     assert [(each.subject, each.objects) for each in decided] == ([(known, (name,))] if one else [])
     assert said.subject == (known if one else name)
 
 
-def test_a_form_that_two_share_is_nobodys() -> None:
+def test_name_shared_by_two_people_is_ambiguous() -> None:
     (said,) = resolved("Anna", ["Anna Weber", "Anna Schmidt"])
     assert said.subject == "Anna"
 
 
 @pytest.mark.parametrize("name", ["User", "Me"])
-def test_a_friend_named_like_the_user_takes_nothing_from_him(memory: Memory, name: str) -> None:
+def test_friend_with_the_users_name_is_separate(memory: Memory, name: str) -> None:
     tell(memory, "I live in Paris.", f"My friend {name} is great, and I moved to Rome.")
     assert {thought.subject for thought in memory.thoughts()} == {"user"}
-    assert held(memory, "user", "lives in") == ["Rome"]
+    assert current_objects(memory, "user", "lives in") == ["Rome"]

@@ -1,4 +1,4 @@
-"""The guard: what a model proposes is carried out only where it can be justified."""
+"""The guard: only justified proposals of a model become operations."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ACTOR, DIRECTOR, WRITER = (
 )
 
 
-def test_three_occupations_become_one_thought_with_three_objects() -> None:
+def test_merge_keeps_all_objects() -> None:
     sentence = "John works as an actor, a director and a writer."
     (change,) = accept_proposals([ProposedMerge((1, 2, 3), sentence)], [ACTOR, DIRECTOR, WRITER], NOBODY)
     (whole,) = change.add
@@ -57,7 +57,7 @@ def test_three_occupations_become_one_thought_with_three_objects() -> None:
     assert change.ended_at == whole.valid_from == minute(3)
 
 
-def test_a_sentence_that_loses_an_object_is_said_in_our_words() -> None:
+def test_incomplete_sentence_is_composed_again() -> None:
     (change,) = accept_proposals([ProposedMerge((1, 2), "John is an actor.")], [ACTOR, DIRECTOR], NOBODY)
     assert change.add[0].sentence == "John works as an actor and a director."
 
@@ -71,7 +71,7 @@ def test_a_sentence_that_loses_an_object_is_said_in_our_words() -> None:
         "John works as an actor and a director and lives in a castle with nine cats and a dragon.",
     ],
 )
-def test_a_sentence_that_says_something_else_is_not_taken(said: str) -> None:
+def test_unfaithful_sentence_is_rejected(said: str) -> None:
     (change,) = accept_proposals([ProposedMerge((1, 2), said)], [ACTOR, DIRECTOR], NOBODY)
     assert change.add[0].sentence == "John works as an actor and a director."
 
@@ -89,13 +89,19 @@ def test_a_sentence_that_says_something_else_is_not_taken(said: str) -> None:
         ([ACTOR, thought(2, "John", "works as", "cook", retired=minute(9))], (1, 2)),  # held no longer
     ],
 )  # fmt: skip
-def test_a_merge_that_cannot_be_justified_changes_nothing(shown: list[Thought], ids: tuple[int, ...]) -> None:
+def test_unjustified_merge_changes_nothing(shown: list[Thought], ids: tuple[int, ...]) -> None:
     assert accept_proposals([ProposedMerge(ids, "x")], shown, NOBODY) == []
 
 
-def test_names_of_one_person_are_one_subject() -> None:
-    same = ThoughtDraft(subject="Anna", relation=SAME_AS, objects=("user's sister",), sentence="", kind="relationship",
-                 sources=())  # fmt: skip
+def test_aliases_count_as_one_subject() -> None:
+    same = ThoughtDraft(
+        subject="Anna",
+        relation=SAME_AS,
+        objects=("user's sister",),
+        sentence="",
+        kind="relationship",
+        sources=(),
+    )
     shown = [thought(1, "Anna", "likes", "tea"), thought(2, "user's sister", "likes", "jazz")]
     assert accept_proposals([ProposedMerge((1, 2), "")], shown, NOBODY) == []
     (change,) = accept_proposals([ProposedMerge((1, 2), "")], shown, Aliases.from_thoughts([same]))
@@ -120,15 +126,13 @@ BEIJING = thought(2, "China", "capital", "Beijing", kind="knowledge")
             Source(2, "assistant", "response", 0, 3),)), False),  # the assistant against the user
     ],
 )  # fmt: skip
-def test_only_the_same_relation_of_the_same_one_or_a_denial_retires(
-    old: Thought, new: Thought, stands: bool
-) -> None:
+def test_only_same_relation_or_denial_retires(old: Thought, new: Thought, stands: bool) -> None:
     changes = accept_proposals([ProposedForget(old.id, new.id, "because")], [old, new], NOBODY)
     assert [change.retire for change in changes] == ([(old.id,)] if stands else [])
     assert all(change.ended_at == new.valid_from for change in changes)
 
 
-def test_a_thought_nothing_speaks_against_stays() -> None:
+def test_forget_without_contradiction_is_rejected() -> None:
     assert accept_proposals([ProposedForget(2, None, "plainly false")], [BEIJING], NOBODY) == []
     assert accept_proposals([ProposedForget(2, 2, "itself")], [BEIJING], NOBODY) == []
 
@@ -144,7 +148,7 @@ proposals = st.lists(
 
 
 @given(proposals)
-def test_whatever_is_proposed_no_object_is_lost_unjustified(
+def test_no_proposal_loses_an_object(
     proposed: list[ProposedMerge | ProposedForget],
 ) -> None:
     shown = [ACTOR, DIRECTOR, WRITER, thought(4, "John", "likes", "tea"), thought(5, "John", "likes", "jazz")]

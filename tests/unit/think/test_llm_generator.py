@@ -1,4 +1,4 @@
-"""The model behind the port: what it is shown, and how its reply becomes drafts."""
+"""LLMGenerator: its prompt, retries, and how replies become drafts."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from thinkback.errors import BadReply, InvalidInput
 from thinkback.language.tokens import count_tokens
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.prompts import load_prompt
-from thinkback.think.combined import CombinedGenerator
-from thinkback.think.factory import create_generator
-from thinkback.think.llm_generator import LLMGenerator
+from thinkback.think.generators import CombinedGenerator, LLMGenerator, create_generator
 from thinkback.think.prompt_lines import MAX_EXCHANGE_TOKENS
 from thinkback.think.rule_generator import RuleGenerator
 from thinkback.types import Turn
@@ -37,7 +35,7 @@ def reply(subject: str, relation: str, value: str, line: int = 1) -> str:
     return json.dumps({"thoughts": [thought]})
 
 
-def test_the_papers_examples() -> None:
+def test_paper_examples() -> None:
     llm = ScriptedLLM([reply("China", "Capital", "Beijing"), reply("company", "recommended", "Google")])
     (city,) = LLMGenerator(llm).generate(turn("Which city is the capital of China?", "Beijing."))
     assert (city.subject, city.relation, city.objects, city.kind) == (
@@ -55,8 +53,8 @@ def test_the_papers_examples() -> None:
     )
 
 
-def test_what_every_turn_shares_comes_first() -> None:
-    """A server that keeps the prefix of the last prompt reads it once."""
+def test_shared_prompt_prefix_comes_first() -> None:
+    """Servers with a prefix cache process it only once."""
     llm = ScriptedLLM([EMPTY, EMPTY])
     for query in ("I live in Rome.", "Our gnome guards the pond."):
         LLMGenerator(llm).generate(turn(query))
@@ -65,7 +63,7 @@ def test_what_every_turn_shares_comes_first() -> None:
     assert one[shared:] == "I live in Rome.\n"
 
 
-def test_a_long_turn_is_shown_in_part_and_an_empty_one_not_at_all() -> None:
+def test_long_turn_is_cut_and_empty_turn_is_skipped() -> None:
     llm = ScriptedLLM([EMPTY])
     assert LLMGenerator(llm).generate(turn("I own a zebra. " * 10_000)) == []
     assert count_tokens(llm.calls[0][-1].content) < MAX_EXCHANGE_TOKENS + 1000
@@ -74,7 +72,7 @@ def test_a_long_turn_is_shown_in_part_and_an_empty_one_not_at_all() -> None:
     assert len(llm.calls) == 1
 
 
-def test_a_model_is_told_once_what_was_wrong() -> None:
+def test_model_is_told_once_what_was_wrong() -> None:
     llm = ScriptedLLM([reply("user", "lives in", "Paris"), reply("user", "lives in", "Rome")])
     (draft,) = LLMGenerator(llm).generate(turn("I live in Rome."))
     assert draft.objects == ("Rome",)
@@ -83,18 +81,21 @@ def test_a_model_is_told_once_what_was_wrong() -> None:
     assert LLMGenerator(llm).generate(turn("I live in Rome.")) == []
 
 
-def test_a_reply_that_cannot_be_used_is_an_error() -> None:
+def test_unusable_reply_is_an_error() -> None:
     with pytest.raises(BadReply):
         LLMGenerator(ScriptedLLM(["I would rather not."])).generate(turn("I live in Rome."))
     with pytest.raises(BadReply, match="supports none"):
         LLMGenerator(ScriptedLLM([reply("user", "lives in", "Paris")] * 2)).generate(turn("I live in Rome."))
 
 
-def test_the_name_carries_the_prompt_version() -> None:
-    assert LLMGenerator(ScriptedLLM([])).name == f"scripted generate@{load_prompt('generate').version}"
+def test_name_contains_the_prompt_version() -> None:
+    assert (
+        LLMGenerator(ScriptedLLM([])).name
+        == f"scripted generate@{load_prompt('thinkback.think', 'generate').version}"
+    )
 
 
-def test_choosing_a_generator() -> None:
+def test_create_generator_for_each_mode() -> None:
     able, small = ScriptedLLM([]), ScriptedLLM([], extracts=False)
     assert isinstance(create_generator("auto", able), CombinedGenerator)
     assert isinstance(create_generator("auto", small), RuleGenerator)
@@ -107,7 +108,7 @@ def test_choosing_a_generator() -> None:
         create_generator("both", None)  # type: ignore[arg-type]
 
 
-def test_a_yes_lets_the_words_of_its_question_count_as_said() -> None:
+def test_yes_makes_the_words_of_the_question_count() -> None:
     asked = Turn(
         id=1, query="Hi.", response="Is it new? Do you have frequent nosebleeds?", at=AT, recorded_at=AT
     )
@@ -119,14 +120,14 @@ def test_a_yes_lets_the_words_of_its_question_count_as_said() -> None:
 
 
 @pytest.mark.parametrize("answer", ["No, and I hate doctors.", "I hate hospitals."])
-def test_without_a_yes_the_question_before_says_nothing(answer: str) -> None:
+def test_without_yes_the_question_does_not_count(answer: str) -> None:
     asked = Turn(id=1, query="Hi.", response="Do you have frequent nosebleeds?", at=AT, recorded_at=AT)
     told = reply("user", "has condition", "frequent nosebleeds")
     with pytest.raises(BadReply, match="does not say"):
         LLMGenerator(ScriptedLLM([told, told])).generate(turn(answer), (asked,))
 
 
-def test_the_assistant_may_judge_a_value_but_no_person() -> None:
+def test_assistant_may_assess_a_value_but_not_a_person() -> None:
     said = turn("My ferritin is 9 ng/ml.", "That is a low value. Anna is a low talker.")
     (judged,) = LLMGenerator(ScriptedLLM([reply("9 ng/ml", "is", "a low value", line=2)])).generate(said)
     assert (judged.kind, judged.sources[0].speaker) == ("knowledge", "assistant")

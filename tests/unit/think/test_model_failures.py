@@ -1,4 +1,4 @@
-"""Whatever a model's server does wrong: tried again later each time, then a dead letter, never a loss."""
+"""Faults of a model server: turns are retried, become dead letters, and are never lost."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ GOOD = thought("Gustav", "guards", "the pond")
 
 
 @dataclass(frozen=True)
-class Sick:
-    """What the server does: a fault of the transport, or words that cannot be used; and what is told."""
+class FaultCase:
+    """A fault of the server (transport or content) and the expected failure reason."""
 
     name: str
     told: str
@@ -40,32 +40,32 @@ class Sick:
 
 
 CASES = [
-    Sick("timeout", "ModelTimeout", fault="timeout"),
-    Sick("refused", "ModelUnavailable: .* could not be reached"),
-    Sick("reset", "ModelUnavailable: .* could not be reached", fault="reset"),
-    Sick("429", "RateLimited: .* Wait a while", fault="429"),
-    Sick("429 and when", "RateLimited: .* Wait 900 s", fault="429:900", wait=900),
-    Sick("500", r"ModelUnavailable: .* failed \(500\)", fault="500"),
-    Sick("malformed", "BadReply: .* no JSON object", fault="malformed"),
-    Sick("truncated", "BadReply: .* broke off", fault="truncated"),
-    Sick("refusal", "ModelRefused", fault="refusal"),
-    Sick(
+    FaultCase("timeout", "ModelTimeout", fault="timeout"),
+    FaultCase("refused", "ModelUnavailable: .* could not be reached"),
+    FaultCase("reset", "ModelUnavailable: .* could not be reached", fault="reset"),
+    FaultCase("429", "RateLimited: .* Wait a while", fault="429"),
+    FaultCase("429 and when", "RateLimited: .* Wait 900 s", fault="429:900", wait=900),
+    FaultCase("500", r"ModelUnavailable: .* failed \(500\)", fault="500"),
+    FaultCase("malformed", "BadReply: .* no JSON object", fault="malformed"),
+    FaultCase("truncated", "BadReply: .* broke ", fault="truncated"),
+    FaultCase("refusal", "ModelRefused", fault="refusal"),
+    FaultCase(
         "refusal in words",
         "BadReply: .* asked for JSON and said \"I'm sorry",
         says="I'm sorry, I can't do that.",
     ),
-    Sick("empty", "BadReply: .* empty answer", fault="empty"),
-    Sick("10 MB", "BadReply: .* more than 8 MB", fault="10mb"),
-    Sick("1 MB of words", "BadReply: .* more than 100000", says=thought("x" * (1 << 20), "is", "y")),
-    Sick("cut JSON", "BadReply: .* does not fit the schema", says=GOOD[:-9]),
-    Sick("wrong schema", "BadReply: .* has no member 'thoughts'", fault="wrong-schema"),
-    Sick("no such line", "BadReply: .* is not one of 1", says=GOOD.replace('"line": 1', '"line": 7')),
-    Sick(
+    FaultCase("empty", "BadReply: .* empty answer", fault="empty"),
+    FaultCase("10 MB", "BadReply: .* more than 8 MB", fault="10mb"),
+    FaultCase("1 MB of words", "BadReply: .* more than 100000", says=thought("x" * (1 << 20), "is", "y")),
+    FaultCase("cut JSON", "BadReply: .* does not fit the schema", says=GOOD[:-9]),
+    FaultCase("wrong schema", "BadReply: .* has no member 'thoughts'", fault="wrong-schema"),
+    FaultCase("no such line", "BadReply: .* is not one of 1", says=GOOD.replace('"line": 1', '"line": 7')),
+    FaultCase(
         "wrong language",
         "BadReply: .* supports none of 1 thoughts",
         says=thought("侏儒古斯塔夫", "看守", "池塘"),
     ),
-    Sick(
+    FaultCase(
         "made up",
         "BadReply: .* line 1 does not say 'the castle'",
         says=thought("Gustav", "guards", "the castle"),
@@ -79,19 +79,19 @@ def stack() -> Iterator[ExitStack]:
         yield stack
 
 
-def good(body: dict[str, Any]) -> str:
+def valid_reply(body: dict[str, Any]) -> str:
     return GOOD
 
 
-def serve(stack: ExitStack, case: Sick, port: int) -> FakeOpenAI:
+def serve(stack: ExitStack, case: FaultCase, port: int) -> FakeOpenAI:
     upstream = stack.enter_context(FakeOpenAI(port))
-    upstream.reply = (lambda body: case.says) if case.says else good
+    upstream.reply = (lambda body: case.says) if case.says else valid_reply
     return upstream
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_it_is_tried_again_then_given_up_with_its_reason_and_can_be_mended(
-    case: Sick, open_memory: OpenMemory, clock: FakeClock, stack: ExitStack
+def test_failing_turn_is_retried_then_dead_letter_and_recoverable(
+    case: FaultCase, open_memory: OpenMemory, clock: FakeClock, stack: ExitStack
 ) -> None:
     with FakeOpenAI() as gone:
         port = gone.port
@@ -123,7 +123,7 @@ def test_it_is_tried_again_then_given_up_with_its_reason_and_can_be_mended(
 
     mended = upstream or serve(stack, case, port)
     mended.faults.clear()
-    mended.reply = good
+    mended.reply = valid_reply
     assert memory.retry_failures() == 1
     assert memory.post_think().turns == 1
     assert [held.sentence for held in memory.thoughts()] == ["Gustav guards the pond."]
@@ -131,11 +131,11 @@ def test_it_is_tried_again_then_given_up_with_its_reason_and_can_be_mended(
 
 
 @pytest.mark.parametrize("fault", ["500", "429:2", "truncated", "reset"])
-def test_a_fault_that_passes_is_not_even_noticed(
+def test_temporary_fault_is_retried_transparently(
     fault: str, open_memory: OpenMemory, stack: ExitStack
 ) -> None:
     upstream = stack.enter_context(FakeOpenAI())
-    upstream.reply = good
+    upstream.reply = valid_reply
     upstream.faults.append(fault)
     pauses: list[float] = []
     sleep: Callable[[float], None] = pauses.append

@@ -1,7 +1,8 @@
-"""The papers' own examples told to a real memory: TiM 000 figures 5-7, 001 figures 8-10 and table 5, 002 3-5.
+"""The examples of the papers, given to a real memory.
 
-The figures show a model a whole group of thoughts; here the same facts come as turns, one after another, and
-the organiser decides at each. Where it ends with something else than the figure, the test says why.
+TiM (EMNLP) figures 5-7, TiM (ACL) figures 8-10 and table 5, TiM (arXiv) figures 3-5. The figures show a whole
+group of thoughts to a model; here the same facts come as turns, one after another, and each is planned on its
+own. Where the result differs from the figure, the test says why.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Told = str | tuple[str, str]
 
 
 def tell(memory: Memory, *turns: Told) -> None:
-    """One turn after another, each thought over before the next."""
+    """Remember turns one by one, with post-thinking after each."""
     for turn in turns:
         query, response = (turn, "") if isinstance(turn, str) else turn
         memory.remember(query, response)
@@ -42,7 +43,7 @@ Reply = Callable[[Sequence[Message]], str]
 
 
 def reply(*thoughts: dict[str, Any]) -> Reply:
-    """What a model says to the `generate` prompt: each thought names the line its quotation stands in."""
+    """Build a reply to the `generate` prompt; each thought gets the number of the line with its quote."""
 
     def said(messages: Sequence[Message]) -> str:
         lines = re.findall(r"^(\d+)\. (.*)$", messages[-1].content.rpartition("User:")[2], re.MULTILINE)
@@ -85,17 +86,17 @@ def thought(subject: str, relation: str, item: str, quote: str, kind: str = "kno
         ),
     ],
 )
-def test_the_generator_draws_the_figures_triples(
+def test_rules_extract_the_triples_of_the_figures(
     memory: Memory, asked: str, answered: str, triple: object, sentence: str
 ) -> None:
-    """The assistant said it: it is the source, and nothing becomes a fact of the user."""
+    """The assistant is the source, and no fact about the user is stored."""
     tell(memory, (asked, answered))
     (held,) = memory.thoughts()
     assert (_key(held), held.sentence) == (triple, sentence)
     assert [(source.speaker, source.side) for source in held.sources] == [("assistant", "response")]
 
 
-def test_a_model_draws_the_figures_triples_too(open_memory: OpenMemory) -> None:
+def test_model_extracts_the_triples_of_the_figures(open_memory: OpenMemory) -> None:
     quote = "I recommend “The Little Prince”"
     llm = ScriptedLLM([reply(thought("book", "recommended", "The Little Prince", quote, "dialogue"))])
     memory = open_memory(":memory:", llm=llm, think="llm")
@@ -116,12 +117,12 @@ CAPITALS = (
 )
 
 
-def test_of_two_capitals_one_remains_and_the_other_can_come_back(memory: Memory) -> None:
-    """The figure keeps Beijing and Washington; we end with Shanghai and New York.
+def test_conflicting_capital_is_superseded_and_can_be_restored(memory: Memory) -> None:
+    """The figure keeps Beijing and Washington; we keep Shanghai and New York.
 
-    The figure's model knows geography. Rules know no world: a relation with one value ends with what was said
-    last by a source of the same trust (001, Algorithm 1: temporal precedence). That is right for a home or a
-    weight, and wrong here; the journal tells why, and undoing brings the true one back.
+    The model in the figure knows geography. Rules do not: a single-valued relation keeps what a source of the
+    same trust said last (TiM (ACL), Algorithm 1: temporal precedence). That is right for a home or a weight
+    and wrong here; the journal shows the reason, and undo restores the true value.
     """
     tell(memory, *CAPITALS)
     assert triples(memory) == [
@@ -135,8 +136,8 @@ def test_of_two_capitals_one_remains_and_the_other_can_come_back(memory: Memory)
     assert triples(memory, subject="China") == [("China", "capital", ("Beijing",), False)]
 
 
-def test_the_assistant_does_not_overrule_the_user(open_memory: OpenMemory) -> None:
-    """By trust in the source the user's Beijing stands against the assistant's word: the figure's end."""
+def test_assistant_does_not_overrule_the_user(open_memory: OpenMemory) -> None:
+    """The user's "Beijing" outranks the assistant's statement, as in the result of the figure."""
     replies = [
         reply(thought("China", "capital", "Beijing", "The capital of China is Beijing")),
         reply(thought("China", "capital", "Shanghai", "Shanghai")),
@@ -146,7 +147,7 @@ def test_the_assistant_does_not_overrule_the_user(open_memory: OpenMemory) -> No
     assert triples(memory) == [("China", "capital", ("Beijing",), False)]
 
 
-def test_a_capital_may_be_stated(memory: Memory) -> None:
+def test_capital_can_be_stated(memory: Memory) -> None:
     tell(memory, "The capital of China is Beijing.", "The capital of the United States is Washington.")
     assert triples(memory) == [
         ("China", "capital", ("Beijing",), False),
@@ -154,11 +155,11 @@ def test_a_capital_may_be_stated(memory: Memory) -> None:
     ]
 
 
-def test_a_denial_retires_the_liking_and_nothing_else(memory: Memory) -> None:
-    """The figure drops both of Michael's thoughts, for it cannot tell which is true.
+def test_denial_retires_only_the_denied_preference(memory: Memory) -> None:
+    """The figure drops both thoughts about Michael, because it cannot know which is true.
 
-    We know which came last: the liking is retired and the denial is held, so that a recommender will not
-    propose football again. James and Mary are untouched, as in the figure.
+    We know which came last: the preference is retired and the denial is kept, so that nobody recommends
+    football to him. The thoughts about James and Mary stay, as in the figure.
     """
     tell(memory, "Michael likes to play football.", "James likes to swim.", "Mary likes to read books.")
     others = [each for each in memory.thoughts() if each.subject != "Michael"]
@@ -210,7 +211,7 @@ DIAGNOSIS = "Is the white blood cell count of 3623.20/μl high or reasonable?"
 
 
 def says(memory: Memory, subject: str, *words: str) -> bool:
-    """Whether a held thought of that subject has an object with all these words."""
+    """Return whether a current thought of the subject has an object with all these words."""
     return any(
         all(word in item for word in words)
         for each in memory.thoughts()
@@ -241,7 +242,7 @@ def test_rules_keep_the_symptom_that_was_affirmed(memory: Memory) -> None:
 
 
 def consulted(open_memory: OpenMemory, *, affirmed: bool = False) -> Memory:
-    """The table's thoughts, as a model would draw them from each turn."""
+    """A memory with the thoughts of the table, as a model would extract them from each turn."""
     had = thought("user", "has", "urine analysis", "I've had a urine analysis done recently", "event")
     high = thought(COUNT, "is", "a relatively high value", "That's a relatively high value")
     symptom = thought("user", "has condition", "frequent urination", "it's been quite noticeable", "profile")
@@ -271,7 +272,7 @@ def test_a_model_keeps_the_symptom_that_was_affirmed(open_memory: OpenMemory) ->
 
 
 def test_the_diagnosis_recalls_that_the_value_is_high(open_memory: OpenMemory) -> None:
-    """The table's raw-text memory ends with "reasonable": the judgement was made anew, and differently."""
+    """With raw text as memory, the table ends with "reasonable": the value was assessed differently."""
     recalled = consulted(open_memory).recall(DIAGNOSIS)
     held = [item.text for item in recalled if item.thought is not None]
     assert any("relatively high" in text for text in held)
@@ -279,7 +280,7 @@ def test_the_diagnosis_recalls_that_the_value_is_high(open_memory: OpenMemory) -
 
 
 def test_without_a_model_the_diagnosis_still_finds_the_judgement(memory: Memory) -> None:
-    """What the rules cannot read is found in the bank."""
+    """What the rules cannot read is found in the memory bank."""
     tell(memory, *CONSULTATION)
     recalled = memory.recall(DIAGNOSIS)
     assert any("relatively high value" in item.text for item in recalled)

@@ -1,4 +1,4 @@
-"""Algorithm 1 with its guard: what is inserted, merged, superseded, forgotten, and the laws that hold."""
+"""Planning of operations (Algorithm 1): insert, merge, supersede, forget, and general laws."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thinkback.language.phrasing import compose_sentence
 from thinkback.language.relations import ALL_VALUES, get_relation
+from thinkback.language.sentence_builder import compose_sentence
+from thinkback.think.comparison_keys import object_key, thought_key
 from thinkback.think.plan import plan_operations
-from thinkback.think.slots import object_key, thought_key
 from thinkback.think.state import Amendment, to_draft
 from thinkback.types import Operation, Side, Source, Thought, ThoughtDraft
 
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
 
 
-def said(
+def make_draft(
     subject: str,
     relation: str,
     *objects: str,
@@ -45,7 +45,7 @@ def said(
 
 
 class Space:
-    """The least store: applies changes, keeps what is retired."""
+    """A minimal store: applies operations and keeps retired thoughts."""
 
     def __init__(self) -> None:
         self.thoughts: list[Thought] = []
@@ -68,10 +68,10 @@ class Space:
         return [t.sentence for t in self.thoughts if t.current]
 
 
-def test_a_single_valued_relation_is_superseded_and_says_why() -> None:
+def test_single_valued_relation_is_superseded_with_a_reason() -> None:
     space = Space()
-    space.think(said("user", "lives in", "Paris", turn=3))
-    (change,) = space.think(said("user", "lives in", "Berlin", turn=7), at=AT)
+    space.think(make_draft("user", "lives in", "Paris", turn=3))
+    (change,) = space.think(make_draft("user", "lives in", "Berlin", turn=7), at=AT)
     assert (change.action, change.retire) == ("supersede", (1,))
     assert change.reason == "lives in holds one value; newer: turn 7"
     assert change.add[0].valid_from == AT
@@ -79,33 +79,33 @@ def test_a_single_valued_relation_is_superseded_and_says_why() -> None:
     assert [t.current for t in space.thoughts] == [False, True]  # retired, never deleted
 
 
-def test_a_start_that_was_said_is_kept() -> None:
+def test_stated_start_is_kept() -> None:
     space = Space()
-    space.think(said("user", "lives in", "Paris", turn=3))
+    space.think(make_draft("user", "lives in", "Paris", turn=3))
     start = datetime(2023, 1, 1, tzinfo=UTC)
-    (change,) = space.think(said("user", "lives in", "Berlin", turn=7, when=(start, None)), at=AT)
+    (change,) = space.think(make_draft("user", "lives in", "Berlin", turn=7, when=(start, None)), at=AT)
     assert change.add[0].valid_from == start
 
 
-def test_a_turn_thought_over_late_does_not_undo_what_was_said_since() -> None:
+def test_late_turn_does_not_replace_newer_statements() -> None:
     space = Space()
-    space.think(said("user", "lives in", "Berlin", turn=7))
-    assert space.think(said("user", "lives in", "Paris", turn=3)) == ()
+    space.think(make_draft("user", "lives in", "Berlin", turn=7))
+    assert space.think(make_draft("user", "lives in", "Paris", turn=3)) == ()
 
 
-def test_times_that_do_not_overlap_stand_side_by_side() -> None:
+def test_disjoint_validity_periods_coexist() -> None:
     space = Space()
     y2015, y2019 = datetime(2015, 1, 1, tzinfo=UTC), datetime(2019, 1, 1, tzinfo=UTC)
-    space.think(said("user", "lives in", "Berlin", turn=1, when=(y2019, None)))
-    (change,) = space.think(said("user", "lives in", "Paris", turn=2, when=(y2015, y2019)))
+    space.think(make_draft("user", "lives in", "Berlin", turn=1, when=(y2019, None)))
+    (change,) = space.think(make_draft("user", "lives in", "Paris", turn=2, when=(y2015, y2019)))
     assert (change.action, change.retire) == ("insert", ())
 
 
 def test_three_occupations_become_one_thought() -> None:
     space = Space()
     for turn, job in enumerate(("actor", "director", "writer"), start=1):
-        changes = space.think(said("John", "works as", job, turn=turn))
-    space.think(said("Mike", "works as", "teacher", turn=4))
+        changes = space.think(make_draft("John", "works as", job, turn=turn))
+    space.think(make_draft("Mike", "works as", "teacher", turn=4))
     assert changes[0].action == "merge"
     assert space.current == ["John works as an actor, a director and a writer.", "Mike works as a teacher."]
     assert [s.turn for t in space.thoughts if t.current and t.subject == "John" for s in t.sources] == [
@@ -115,32 +115,33 @@ def test_three_occupations_become_one_thought() -> None:
     ]
 
 
-def test_a_merge_speaks_the_language_of_the_sentence() -> None:
+def test_merge_keeps_the_language() -> None:
     space = Space()
-    space.think(said("user", "likes", "茶", lang="zh"))
-    space.think(said("user", "likes", "咖啡", "爵士乐", turn=2, lang="zh"))
+    space.think(make_draft("user", "likes", "茶", lang="zh"))
+    space.think(make_draft("user", "likes", "咖啡", "爵士乐", turn=2, lang="zh"))
     assert space.current == ["用户喜欢茶、咖啡和爵士乐。"]
 
 
-def test_liking_and_not_liking_football() -> None:
+def test_liking_then_not_liking() -> None:
     space = Space()
     space.think(
-        said("Michael", "likes", "to play football", turn=1), said("James", "likes", "to swim", turn=1)
+        make_draft("Michael", "likes", "to play football", turn=1),
+        make_draft("James", "likes", "to swim", turn=1),
     )
-    (change,) = space.think(said("Michael", "likes", "playing football", turn=2, negated=True))
+    (change,) = space.think(make_draft("Michael", "likes", "playing football", turn=2, negated=True))
     assert change.action == "forget"
     assert "Michael likes to play football" in change.reason
     assert space.current == ["James likes to swim.", "Michael does not like playing football."]
-    (back,) = space.think(said("Michael", "likes", "to play football", turn=3))
+    (back,) = space.think(make_draft("Michael", "likes", "to play football", turn=3))
     assert back.action == "forget"
     assert space.current == ["James likes to swim.", "Michael likes to play football."]
 
 
-def test_the_capitals() -> None:
+def test_capitals_of_two_countries() -> None:
     space = Space()
-    space.think(said("China", "capital", "Shanghai", turn=1, side="response"))
-    space.think(said("United States", "capital", "Washington", turn=2, side="response"))
-    (change,) = space.think(said("China", "has capital", "Beijing", turn=3, side="response"))
+    space.think(make_draft("China", "capital", "Shanghai", turn=1, side="response"))
+    space.think(make_draft("United States", "capital", "Washington", turn=2, side="response"))
+    (change,) = space.think(make_draft("China", "has capital", "Beijing", turn=3, side="response"))
     assert change.action == "supersede"
     assert space.current == [
         "The capital of United States is Washington.",
@@ -148,47 +149,50 @@ def test_the_capitals() -> None:
     ]
 
 
-def test_a_denial_takes_only_what_it_denies() -> None:
+def test_denial_retires_only_what_it_denies() -> None:
     space = Space()
-    space.think(said("user", "likes", "tea", "coffee", "jazz", turn=1))
-    (change,) = space.think(said("user", "likes", "coffee", turn=2, negated=True))
+    space.think(make_draft("user", "likes", "tea", "coffee", "jazz", turn=1))
+    (change,) = space.think(make_draft("user", "likes", "coffee", turn=2, negated=True))
     assert (change.action, change.retire) == ("forget", (1,))
     assert space.current == ["The user likes tea and jazz.", "The user does not like coffee."]
 
 
-def test_a_denial_of_nothing_known_is_a_thought() -> None:
+def test_denial_of_an_unknown_fact_is_stored() -> None:
     space = Space()
-    (change,) = space.think(said("user", "lives in", "Rome", negated=True))
+    (change,) = space.think(make_draft("user", "lives in", "Rome", negated=True))
     assert change.action == "insert"
-    (more,) = space.think(said("user", "lives in", "Oslo", turn=2, negated=True))
+    (more,) = space.think(make_draft("user", "lives in", "Oslo", turn=2, negated=True))
     assert more.action == "merge"
     assert space.current == ["The user does not live in Rome or Oslo."]
-    space.think(said("user", "lives in", "Paris", turn=3))
+    space.think(make_draft("user", "lives in", "Paris", turn=3))
     assert space.current == ["The user does not live in Rome or Oslo.", "The user lives in Paris."]
 
 
-def test_the_same_fact_again_changes_nothing() -> None:
+def test_repeated_fact_changes_nothing() -> None:
     space = Space()
-    space.think(said("user", "lives in", "Paris"), said("user", "likes", "tea", "coffee"))
-    assert space.think(said("the user", "resides in", "paris", turn=2)) == ()
-    assert space.think(said("user", "loves", "Coffee", turn=2)) == ()
+    space.think(make_draft("user", "lives in", "Paris"), make_draft("user", "likes", "tea", "coffee"))
+    assert space.think(make_draft("the user", "resides in", "paris", turn=2)) == ()
+    assert space.think(make_draft("user", "loves", "Coffee", turn=2)) == ()
 
 
-def test_two_drafts_of_one_turn_do_not_contradict() -> None:
+def test_drafts_of_one_turn_are_consistent() -> None:
     space = Space()
-    (change,) = space.think(said("user", "lives in", "Paris"), said("user", "lives in", "Berlin"))
+    (change,) = space.think(make_draft("user", "lives in", "Paris"), make_draft("user", "lives in", "Berlin"))
     assert (change.action, [d.object for d in change.add]) == ("insert", ["Berlin"])
     space.think(
-        said("user", "likes", "tea"), said("user", "likes", "tea"), said("user", "likes", "tea", negated=True)
+        make_draft("user", "likes", "tea"),
+        make_draft("user", "likes", "tea"),
+        make_draft("user", "likes", "tea", negated=True),
     )
     assert space.current == ["The user lives in Berlin.", "The user does not like tea."]
 
 
-def test_used_to_and_now_in_one_turn() -> None:
+def test_former_and_current_state_in_one_turn() -> None:
     space = Space()
-    space.think(said("user", "lives in", "Rome", turn=1))
+    space.think(make_draft("user", "lives in", "Rome", turn=1))
     (change,) = space.think(
-        said("user", "lives in", "Rome", turn=2, negated=True), said("user", "lives in", "Oslo", turn=2)
+        make_draft("user", "lives in", "Rome", turn=2, negated=True),
+        make_draft("user", "lives in", "Oslo", turn=2),
     )
     assert (change.action, change.retire) == ("forget", (1,))
     assert space.current == ["The user does not live in Rome.", "The user lives in Oslo."]
@@ -198,61 +202,63 @@ def test_events_are_never_merged() -> None:
     space = Space()
     monday = datetime(2024, 5, 13, tzinfo=UTC), datetime(2024, 5, 14, tzinfo=UTC)
     tuesday = monday[1], AT
-    space.think(said("user", "went to", "Rome", when=monday))
-    assert space.think(said("user", "went to", "Rome", turn=2, when=monday)) == ()
-    (change,) = space.think(said("user", "went to", "Rome", turn=3, when=tuesday))
+    space.think(make_draft("user", "went to", "Rome", when=monday))
+    assert space.think(make_draft("user", "went to", "Rome", turn=2, when=monday)) == ()
+    (change,) = space.think(make_draft("user", "went to", "Rome", turn=3, when=tuesday))
     assert change.action == "insert"
     assert len(space.current) == 2
 
 
-def test_many_valued_facts_of_another_time_stay_apart() -> None:
+def test_many_valued_facts_of_another_time_are_not_merged() -> None:
     space = Space()
-    space.think(said("user", "studies", "law"))
-    (change,) = space.think(said("user", "studies", "law", "art", turn=2, when=(AT, None)))
+    space.think(make_draft("user", "studies", "law"))
+    (change,) = space.think(make_draft("user", "studies", "law", "art", turn=2, when=(AT, None)))
     assert change.action == "insert"
     assert space.current == ["The user studies law.", "The user studies art."]
 
 
 @pytest.mark.parametrize("negated", [False, True])
-def test_the_assistant_never_retires_the_users_word(negated: bool) -> None:
+def test_assistant_never_retires_user_statements(negated: bool) -> None:
     space = Space()
-    space.think(said("Anna", "lives in", "Rome"), said("Anna", "likes", "tea"))
+    space.think(make_draft("Anna", "lives in", "Rome"), make_draft("Anna", "likes", "tea"))
     assert (
         space.think(
-            said("Anna", "lives in", "Rome" if negated else "Oslo", turn=2, side="response", negated=negated)
+            make_draft(
+                "Anna", "lives in", "Rome" if negated else "Oslo", turn=2, side="response", negated=negated
+            )
         )
         == ()
     )
-    space.think(said("Anna", "likes", "tea", "milk", turn=3, side="response"))
+    space.think(make_draft("Anna", "likes", "tea", "milk", turn=3, side="response"))
     assert space.current == ["Anna lives in Rome.", "Anna likes tea.", "Anna likes milk."]
-    space.think(said("Anna", "likes", "milk", turn=4, negated=True))
+    space.think(make_draft("Anna", "likes", "milk", turn=4, negated=True))
     assert space.current == ["Anna lives in Rome.", "Anna likes tea.", "Anna does not like milk."]
 
 
-def test_unknown_relations_hold_many_values_and_empty_drafts_none() -> None:
+def test_unknown_relations_are_many_valued() -> None:
     space = Space()
-    space.think(said("user", "collects", "stamps"))
-    (change,) = space.think(said("user", "collects", "coins", turn=2))
+    space.think(make_draft("user", "collects", "stamps"))
+    (change,) = space.think(make_draft("user", "collects", "coins", turn=2))
     assert change.action == "merge"
-    assert space.think(said("user", "collects")) == ()
+    assert space.think(make_draft("user", "collects")) == ()
 
 
-def test_thoughts_of_another_relation_are_left_alone() -> None:
+def test_thoughts_of_another_relation_are_ignored() -> None:
     space = Space()
-    space.think(said("user", "comes from", "Rome"))
-    (change,) = plan_operations([said("user", "lives in", "Oslo", turn=2)], lambda s, r: space.thoughts)
+    space.think(make_draft("user", "comes from", "Rome"))
+    (change,) = plan_operations([make_draft("user", "lives in", "Oslo", turn=2)], lambda s, r: space.thoughts)
     assert change.retire == ()
 
 
-def test_a_stored_thought_said_again_is_its_draft() -> None:
+def test_to_draft_of_a_stored_thought() -> None:
     space = Space()
-    draft = said("user", "likes", "tea")
+    draft = make_draft("user", "likes", "tea")
     space.think(draft)
     assert to_draft(space.thoughts[0]) == draft
 
 
 DRAFTS = st.builds(
-    said,
+    make_draft,
     st.sampled_from(["user", "Anna", "my sister"]),
     st.sampled_from(["lives in", "likes", "speaks", "is named", "collects"]),
     st.sampled_from(["tea", "Rome", "jazz", "Oslo", "cats"]),
@@ -285,7 +291,7 @@ def test_laws(turns: list[list[ThoughtDraft]]) -> None:
 
 
 def _no_object_is_lost(space: Space, before: dict[int, Thought], drafts: list[ThoughtDraft]) -> None:
-    """Of a many-valued relation every object stays, unless this turn denied it."""
+    """Every object of a many-valued relation stays, unless this turn denied it."""
     for thought in before.values():
         if get_relation(thought.relation).single_valued and not thought.negated:
             continue
@@ -300,7 +306,7 @@ def _no_object_is_lost(space: Space, before: dict[int, Thought], drafts: list[Th
         assert {object_key(o) for o in thought.objects} - opposed <= now
 
 
-def amended(subject: str, relation: str, value: str, *, turn: int = 2, **options: Any) -> Amendment:
+def make_amendment(subject: str, relation: str, value: str, *, turn: int = 2, **options: Any) -> Amendment:
     return Amendment(
         subject=subject,
         relation=relation,
@@ -331,12 +337,12 @@ def current(space: Space) -> list[str]:
         ("prefers", ("window seats",), "aisle seats", "The user prefers aisle seats."),
     ],
 )
-def test_another_count_dose_or_choice_takes_the_place_of_the_old(
+def test_newer_count_dose_or_choice_replaces_the_old(
     relation: str, old: tuple[str, ...], new: str, left: str
 ) -> None:
     space = Space()
-    space.think(said("user", relation, *old))
-    (change,) = space.think(said("user", relation, new, turn=2))
+    space.think(make_draft("user", relation, *old))
+    (change,) = space.think(make_draft("user", relation, new, turn=2))
     assert change.action == "supersede"
     assert current(space) == [left]
 
@@ -351,33 +357,33 @@ def test_another_count_dose_or_choice_takes_the_place_of_the_old(
         ("likes", "window seats", "aisle seats"),
     ],
 )
-def test_other_things_are_added(relation: str, old: str, new: str) -> None:
+def test_other_objects_are_added(relation: str, old: str, new: str) -> None:
     space = Space()
-    space.think(said("user", relation, old))
-    (change,) = space.think(said("user", relation, new, turn=2))
+    space.think(make_draft("user", relation, old))
+    (change,) = space.think(make_draft("user", relation, new, turn=2))
     assert change.action == "merge"
     assert space.thoughts[-1].objects == (old, new)
 
 
-def test_a_boss_is_one_at_a_time_and_wives_are_spelt_right() -> None:
+def test_single_valued_boss_and_plural_of_wife() -> None:
     space = Space()
-    space.think(said("user", "has boss", "Raymond"))
-    space.think(said("user", "has boss", "Desmond", turn=2))
+    space.think(make_draft("user", "has boss", "Raymond"))
+    space.think(make_draft("user", "has boss", "Desmond", turn=2))
     assert current(space) == ["The user's boss is Desmond."]
     assert compose_sentence("Ann", "has boss", ("Ed", "Jo")) == "Ann's bosses are Ed and Jo."
     assert compose_sentence("Ali", "has wife", ("May", "Ann")) == "Ali's wives are May and Ann."
 
 
-def test_what_is_to_be_forgotten_goes_and_nothing_is_said_instead() -> None:
+def test_forget_request_removes_without_replacement() -> None:
     space = Space()
-    space.think(said("user", "address", "14 Elm Street"), said("user", "likes", "tea", "jazz"))
-    (change,) = space.think(amended("user", "address", ALL_VALUES, forget=True))
+    space.think(make_draft("user", "address", "14 Elm Street"), make_draft("user", "likes", "tea", "jazz"))
+    (change,) = space.think(make_amendment("user", "address", ALL_VALUES, forget=True))
     assert (change.action, change.add) == ("forget", ())
-    (change,) = space.think(amended("user", "likes", "jazz", forget=True))
+    (change,) = space.think(make_amendment("user", "likes", "jazz", forget=True))
     assert change.action == "forget"
     assert current(space) == ["The user likes tea."]
-    assert space.think(amended("user", "likes", "football", forget=True)) == ()
-    assert space.think(amended("user", "salary", ALL_VALUES, forget=True)) == ()
+    assert space.think(make_amendment("user", "likes", "football", forget=True)) == ()
+    assert space.think(make_amendment("user", "salary", ALL_VALUES, forget=True)) == ()
 
 
 @pytest.mark.parametrize(
@@ -393,12 +399,12 @@ def test_what_is_to_be_forgotten_goes_and_nothing_is_said_instead() -> None:
         ("lives in", "Boston", "Austin", {"instead_of": "Boston", "turn": 9}, False),  # too long ago
     ],
 )
-def test_a_bare_correction_mends_what_it_resembles(
+def test_bare_correction_replaces_the_similar_value(
     relation: str, old: str, new: str, options: dict[str, Any], mended: bool
 ) -> None:
     space = Space()
-    space.think(said("user", relation, old))
-    changes = space.think(amended("user", relation, new, **options))
+    space.think(make_draft("user", relation, old))
+    changes = space.think(make_amendment("user", relation, new, **options))
     assert [change.action for change in changes] == (["supersede"] if mended else [])
     (held,) = [thought for thought in space.thoughts if thought.current]
     assert held.object == (new if mended else old)
@@ -406,5 +412,5 @@ def test_a_bare_correction_mends_what_it_resembles(
     assert all(type(draft) is ThoughtDraft for change in changes for draft in change.add)
 
 
-def test_a_correction_of_nothing_changes_nothing() -> None:
-    assert Space().think(amended("user", "lives in", "Austin", any_value=True)) == ()
+def test_correction_of_an_unknown_value_changes_nothing() -> None:
+    assert Space().think(make_amendment("user", "lives in", "Austin", any_value=True)) == ()

@@ -1,4 +1,4 @@
-"""The strict parser: supported thoughts with their sources, or BadReply, and nothing else."""
+"""The reply parser: supported thoughts with their sources, or BadReply."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TURN = turn(
     "Berlin is lovely! I recommend the Pergamon museum.",
 )
 LINES = statement_lines(TURN)
-"""1 and 2 are the user's, 3 and 4 the assistant's; the question has no number."""
+"""Lines 1 and 2 are the user's, 3 and 4 the assistant's; the question has no number."""
 
 
 def thought(**changes: Any) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def read(*thoughts: dict[str, Any], of: Turn = TURN) -> list[ThoughtDraft]:
     return parse_reply(json.dumps({"thoughts": list(thoughts)}), of, statement_lines(of))
 
 
-def test_the_line_gives_the_span_the_speaker_and_the_time() -> None:
+def test_line_gives_span_speaker_and_time() -> None:
     (draft,) = read(thought())
     (source,) = draft.sources
     assert (source.turn, source.speaker, source.side) == (9, "lee", "query")
@@ -48,7 +48,7 @@ def test_the_line_gives_the_span_the_speaker_and_the_time() -> None:
     assert draft.sentence == "Anna lives in Berlin (since 2024-04)."
 
 
-def test_the_assistant_recommends_and_is_named_as_the_speaker() -> None:
+def test_assistant_is_the_speaker_of_its_recommendation() -> None:
     (draft,) = read(thought(line=4, subject="museum", relation="recommended", objects=["Pergamon"]))
     assert (draft.sources[0].speaker, draft.sources[0].side, draft.kind) == ("bot", "response", "dialogue")
 
@@ -59,7 +59,7 @@ def test_denials_are_read_from_the_relation() -> None:
     assert draft.sentence == "The user does not like flying."
 
 
-def test_a_time_is_the_events_where_a_line_tells_several_things() -> None:
+def test_time_belongs_to_the_event_if_a_line_has_several_thoughts() -> None:
     said = turn("My sister Anna is a nurse and went to Lyon yesterday.")
     state, event = read(
         thought(relation="works as", objects=["nurse"]),
@@ -88,7 +88,7 @@ def test_a_time_is_the_events_where_a_line_tells_several_things() -> None:
         thought(subject="安娜", relation="住在", objects=["柏林"]),
     ],
 )
-def test_what_the_turn_does_not_support_is_a_bad_reply_alone_and_dropped_beside_others(
+def test_unsupported_thought_is_dropped_or_raises_if_alone(
     unsupported: dict[str, Any],
 ) -> None:
     with pytest.raises(BadReply, match="turn 9: it supports none of 1 thoughts"):
@@ -98,7 +98,7 @@ def test_what_the_turn_does_not_support_is_a_bad_reply_alone_and_dropped_beside_
 
 
 @pytest.mark.parametrize("query", ["He's also from 温哥华, 说那边老下雨。", "她是温哥华人，爱下雨天。"])
-def test_what_is_said_of_another_is_not_the_users(query: str) -> None:
+def test_statements_about_others_are_not_about_the_user(query: str) -> None:
     with pytest.raises(BadReply, match="does not speak of the user"):
         read(thought(subject="user", relation="comes from", objects=["温哥华"]), of=turn(query))
 
@@ -114,7 +114,7 @@ def test_what_is_said_of_another_is_not_the_users(query: str) -> None:
         ("the good news: I am allergic to nuts no more", "am allergic to", "nuts", True),
     ],
 )
-def test_what_something_else_does_is_not_the_users(query: str, relation: str, item: str, own: bool) -> None:
+def test_actions_of_others_are_not_the_users(query: str, relation: str, item: str, own: bool) -> None:
     told = thought(subject="user", relation=relation, objects=[item])
     if own:
         assert len(read(told, of=turn(query))) == 1
@@ -148,15 +148,15 @@ def test_what_something_else_does_is_not_the_users(query: str, relation: str, it
         ("finally bought the science kit", "user", "bought", "science kit", True),
     ],
 )
-def test_a_relation_we_do_not_know_must_be_a_verb_of_the_line(
+def test_unknown_relation_must_be_a_verb_of_the_line(
     query: str, subject: str, relation: str, item: str, kept: bool
 ) -> None:
-    """One that is not is badly put, but what it speaks of was said: that is no reason to ask again."""
+    """A thought with another relation is dropped, but it does not make the reply a BadReply."""
     told = thought(subject=subject, relation=relation, objects=[item], kind="event")
     assert [draft.objects for draft in read(told, of=turn(query))] == ([(item,)] if kept else [])
 
 
-def test_a_known_relation_in_another_language_is_said_in_that_of_the_turn() -> None:
+def test_sentence_uses_the_language_of_the_turn() -> None:
     assert read(thought(relation="住在"))[0].sentence == "Anna lives in Berlin (since 2024-04)."
     (draft,) = read(
         thought(subject="user", relation="is allergic to", objects=["花生"]),
@@ -165,13 +165,13 @@ def test_a_known_relation_in_another_language_is_said_in_that_of_the_turn() -> N
     assert draft.sentence == "用户对花生过敏。"
 
 
-def test_what_one_has_is_called_by_its_name() -> None:
+def test_has_favourite_is_the_favourite_relation() -> None:
     told = thought(subject="user", relation="has favorite color", objects=["teal"])
     (draft,) = read(told, of=turn("My favorite color has been teal since forever"))
     assert (draft.relation, draft.sentence) == ("favourite colour", "The user's favourite colour is teal.")
 
 
-def test_a_preposition_is_taken_from_the_line() -> None:
+def test_preposition_is_taken_from_the_line() -> None:
     told = thought(subject="user", relation="went", objects=["Lake Bled"], kind="event")
     (draft,) = read(told, of=turn("we went to Lake Bled with the kids"))
     assert (draft.relation, draft.sentence) == ("went to", "The user went to Lake Bled.")
@@ -186,7 +186,7 @@ def test_unsupported_objects_are_dropped_one_by_one_and_repetitions_collapse() -
     assert [(d.relation, d.objects) for d in drafts] == [("lives in", ("Berlin",))]
 
 
-def test_a_fenced_reply_is_read_and_an_empty_list_is_an_answer() -> None:
+def test_fenced_reply_and_empty_list_are_accepted() -> None:
     body = json.dumps({"thoughts": [thought()]})
     assert len(parse_reply(f"```json\n{body}\n```", TURN, LINES)) == 1
     assert parse_reply('{"thoughts": []}', TURN, LINES) == []
@@ -222,7 +222,7 @@ def test_a_fenced_reply_is_read_and_an_empty_list_is_an_answer() -> None:
     ],
     ids=lambda text: text[:40],
 )
-def test_anything_else_is_a_bad_reply_that_names_the_turn(text: str) -> None:
+def test_invalid_reply_raises_bad_reply_with_the_turn(text: str) -> None:
     with pytest.raises(BadReply, match="turn 9"):
         parse_reply(text, TURN, LINES)
 
@@ -259,7 +259,7 @@ REPLIES = (
 
 @given(REPLIES, st.text(max_size=40))
 @settings(max_examples=500, deadline=None)
-def test_only_drafts_or_bad_reply_come_out(reply: str, words: str) -> None:
+def test_any_input_gives_drafts_or_bad_reply(reply: str, words: str) -> None:
     said = turn(words + " Anna likes Berlin. I went to Berlin yesterday", words)
     try:
         drafts = parse_reply(reply, said, statement_lines(said))

@@ -1,4 +1,4 @@
-"""Sentences that speak of what was said before: requests to forget and bare corrections, and their likes."""
+"""Requests to forget, corrections, and sentences that only look like them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def amendments(text: str) -> list[Amendment]:
     return [draft for draft in read(text) if isinstance(draft, Amendment)]
 
 
-FORGETS = (  # what the user asks, one key (subject, relation) and the object that is to go
+FORGET_REQUESTS = (  # request, and one (subject, relation, value) that it removes
     ("Please forget my address, I don't want it stored.", ("user", "address", "*")),
     ("Forget that I told you about my salary.", ("user", "salary", "*")),
     ("Could you delete everything about my job?", ("user", "works as", "*")),
@@ -41,15 +41,15 @@ FORGETS = (  # what the user asks, one key (subject, relation) and the object th
 )
 
 
-@pytest.mark.parametrize(("text", "key"), FORGETS, ids=[text for text, _ in FORGETS])
-def test_a_request_to_forget_takes_back_and_states_nothing(text: str, key: tuple[str, str, str]) -> None:
+@pytest.mark.parametrize(("text", "key"), FORGET_REQUESTS, ids=[text for text, _ in FORGET_REQUESTS])
+def test_forget_request_yields_amendments_only(text: str, key: tuple[str, str, str]) -> None:
     found = read(text)
     assert all(isinstance(draft, Amendment) and draft.forget for draft in found)
     assert key in {(draft.subject, draft.relation, draft.object) for draft in found}
 
 
 @pytest.mark.parametrize("text", ["Forget what I just said.", "忘掉我刚才说的话"])
-def test_what_was_just_said_is_recent_only(text: str) -> None:
+def test_what_i_just_said_is_recent_only(text: str) -> None:
     found = amendments(text)
     assert found
     assert all(draft.recent_only and draft.object == "*" for draft in found)
@@ -71,11 +71,11 @@ def test_what_was_just_said_is_recent_only(text: str) -> None:
         "我把钥匙忘在家里了",
     ],
 )
-def test_other_talk_of_forgetting_takes_nothing_back(text: str) -> None:
+def test_other_sentence_about_forgetting_is_ignored(text: str) -> None:
     assert amendments(text) == []
 
 
-CORRECTS = (  # what the user says, the new value, and the old one where it is named
+CORRECTIONS = (  # sentence, new value, old value if it is given
     ("Oops, typo, I meant Mila.", "Mila", ""),
     ("Sorry, I meant Austin, not Boston.", "Austin", "Boston"),
     ("Correction: it's 17, not 70.", "17", "70"),
@@ -89,8 +89,8 @@ CORRECTS = (  # what the user says, the new value, and the old one where it is n
 )
 
 
-@pytest.mark.parametrize(("text", "new", "old"), CORRECTS, ids=[text for text, *_ in CORRECTS])
-def test_a_bare_correction_names_its_value(text: str, new: str, old: str) -> None:
+@pytest.mark.parametrize(("text", "new", "old"), CORRECTIONS, ids=[text for text, *_ in CORRECTIONS])
+def test_correction_names_new_and_old_value(text: str, new: str, old: str) -> None:
     found = amendments(text)
     assert {(draft.object, draft.instead_of, draft.forget) for draft in found} == {(new, old, False)}
     assert ("user", "is named") in {(draft.subject, draft.relation) for draft in found}
@@ -110,11 +110,11 @@ def test_a_bare_correction_names_its_value(text: str, new: str, old: str) -> Non
         "是不是写错了？",
     ],
 )
-def test_what_corrects_no_value_amends_nothing(text: str) -> None:
+def test_sentence_without_correction_is_ignored(text: str) -> None:
     assert amendments(text) == []
 
 
-def test_a_pronoun_after_a_slip_means_a_relative_told_of_before() -> None:
+def test_pronoun_in_correction_may_be_any_relative() -> None:
     found = amendments("wait no, I mixed that up with my nephew. Her birthday is June 21.")
     assert ("user's daughter", "birthday", "June 21") in {(d.subject, d.relation, d.object) for d in found}
     assert all(draft.any_value for draft in found)
@@ -130,7 +130,7 @@ def test_a_pronoun_after_a_slip_means_a_relative_told_of_before() -> None:
         ("我是医生，不是律师。", "works as", "律师"),
     ],
 )
-def test_of_many_values_the_one_that_is_not_goes(text: str, relation: str, taken_back: str) -> None:
+def test_rejected_value_is_retracted(text: str, relation: str, taken_back: str) -> None:
     (amendment,) = amendments(text)
     assert (amendment.relation, amendment.object, amendment.forget) == (relation, taken_back, True)
     assert any(not isinstance(draft, Amendment) and not draft.negated for draft in read(text))
@@ -144,13 +144,13 @@ def test_of_many_values_the_one_that_is_not_goes(text: str, relation: str, taken
         ("手滑了，我对榛子过敏。", "is allergic to", "榛子"),
     ],
 )
-def test_a_whole_statement_after_a_slip_mends_the_one_spelt_alike(text: str, relation: str, new: str) -> None:
+def test_statement_after_mistake_corrects_similar_value(text: str, relation: str, new: str) -> None:
     (amendment,) = amendments(text)
     assert (amendment.relation, amendment.object, amendment.forget) == (relation, new, False)
     assert any(not isinstance(draft, Amendment) and draft.object == new for draft in read(text))
 
 
-def test_a_request_in_both_languages_takes_back_once() -> None:
+def test_request_in_two_languages_counts_once() -> None:
     found = {(d.relation, d.object) for d in amendments("Please forget my salary，别记我工资的事了。")}
     assert found == {("salary", "*")}
 
@@ -165,10 +165,10 @@ def test_a_request_in_both_languages_takes_back_once() -> None:
         ("把我前任的事都删掉吧。", "has ex"),
     ],
 )
-def test_a_topic_may_stand_before_or_behind_the_request(text: str, relation: str) -> None:
+def test_topic_before_or_after_the_request(text: str, relation: str) -> None:
     assert relation in {draft.relation for draft in amendments(text)}
 
 
 @pytest.mark.parametrize("text", ["我的钥匙忘了。", "我把伞忘了带。", "我忘记他的名字了", "别提了，累死。"])
-def test_what_the_speaker_forgot_is_no_request(text: str) -> None:
+def test_own_forgetfulness_is_no_request(text: str) -> None:
     assert amendments(text) == []

@@ -1,4 +1,4 @@
-"""RuleGenerator as a whole: the gate, the assistant's side, determinism, and time linear in the text."""
+"""`RuleGenerator` as a whole: statement filter, assistant replies, determinism and linear running time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def turn(query: str, response: str = "") -> Turn:
     return Turn(id=3, query=query, response=response, at=AT, recorded_at=AT)
 
 
-def shown(draft: ThoughtDraft) -> str:
+def format_triple(draft: ThoughtDraft) -> str:
     return f"{draft.subject} | {draft.relation} | {draft.object}"
 
 
@@ -48,11 +48,11 @@ def shown(draft: ThoughtDraft) -> str:
         ("能推荐一本书吗？", "我推荐《小王子》。", "书 | recommended | 小王子", "推荐的书是小王子。"),
     ],
 )  # fmt: skip
-def test_a_plain_answer_is_a_thought_of_the_assistant(
+def test_plain_answer_yields_thought_of_the_assistant(
     query: str, response: str, triple: str, sentence: str
 ) -> None:
     (draft,) = RuleGenerator().generate(turn(query, response))
-    assert (shown(draft), draft.sentence) == (triple, sentence)
+    assert (format_triple(draft), draft.sentence) == (triple, sentence)
     assert draft.kind in ("dialogue", "knowledge")
     (source,) = draft.sources
     assert (source.speaker, source.side) == ("assistant", "response")
@@ -73,21 +73,21 @@ def test_a_plain_answer_is_a_thought_of_the_assistant(
         ("推荐一本书吧", "给你一些建议。"),
     ],
 )
-def test_the_assistants_word_is_no_fact(query: str, response: str) -> None:
+def test_other_response_yields_no_fact(query: str, response: str) -> None:
     assert RuleGenerator().generate(turn(query, response)) == []
 
 
-def test_said_twice_is_one_draft_each_place() -> None:
+def test_repeated_fact_yields_one_draft_per_place() -> None:
     drafts = RuleGenerator().generate(turn("I like tea. I like tea."))
     assert [d.sources[0].start for d in drafts] == [0, 12]
 
 
-def test_both_languages_in_one_turn() -> None:
+def test_two_languages_in_one_turn() -> None:
     drafts = RuleGenerator().generate(turn("I live in Oslo. 我喜欢喝茶。"))
     assert [d.sentence for d in drafts] == ["The user lives in Oslo.", "用户喜欢喝茶。"]
 
 
-def test_the_gate_keeps_what_stands_before_a_question() -> None:
+def test_statement_before_question_is_kept() -> None:
     assert [s.text for s in find_statements("I live in Oslo, what should I see?")] == ["I live in Oslo"]
     assert is_pure_question("Do I live in Oslo?")
     assert not is_pure_question("I live in Oslo, what should I see?")
@@ -97,7 +97,7 @@ def test_the_gate_keeps_what_stands_before_a_question() -> None:
 
 @given(st.text(max_size=300), st.text(max_size=100))
 @settings(max_examples=300, deadline=None)
-def test_any_text_is_read_the_same_twice(query: str, response: str) -> None:
+def test_any_text_is_read_deterministically(query: str, response: str) -> None:
     first = RuleGenerator().generate(turn(query, response))
     assert first == RuleGenerator().generate(turn(query, response))
     for draft in first:
@@ -115,7 +115,7 @@ WORDS = ["I", "like", "live in", "my sister", "Anna", "not", "and", ",", "tea", 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=14))
 @settings(max_examples=300, deadline=None)
-def test_near_sentences_never_break_a_rule(words: list[str]) -> None:
+def test_random_word_sequences_raise_no_error(words: list[str]) -> None:
     for draft in RuleGenerator().generate(turn(" ".join(words))):
         assert isinstance(draft, Amendment) or draft.sentence.endswith((".", "。"))
 
@@ -127,7 +127,7 @@ def test_near_sentences_never_break_a_rule(words: list[str]) -> None:
      "我喜欢", "我", "我妹妹", "不", "，我", "I like tea. ", "我喜欢茶。", "\n> ", "in 2019 ", "5月6日",
          " - ", "if "],
 )  # fmt: skip
-def test_long_adversarial_text_stays_linear(unit: str) -> None:
+def test_long_adversarial_text_takes_linear_time(unit: str) -> None:
     def generate(size: int) -> None:
         text = unit * (size // len(unit))
         RuleGenerator().generate(turn(text, text))

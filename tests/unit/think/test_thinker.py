@@ -1,4 +1,4 @@
-"""Post-thinking: every turn is thought over once, or tried again, or given up with a reason."""
+"""Post-thinking through Memory: each turn is processed once, retried, or given up with a reason."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from thinkback.errors import DiskFull, ModelPaused, ModelUnavailable, RateLimite
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
 from thinkback.think.rule_generator import RuleGenerator
-from thinkback.think.thinker import FIRST_RETRY_SECONDS, LEASE_SECONDS, MAX_ATTEMPTS
-from thinkback.think.worker import Worker
+from thinkback.think.thinker import FIRST_RETRY_SECONDS, LEASE_SECONDS, MAX_ATTEMPTS, Worker
 from thinkback.types import ThoughtDraft, Turn
 
 if TYPE_CHECKING:
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Meddling:
-    """The rules, after something else happened: a failure, or somebody changing the space."""
+class HookedGenerator:
+    """The rule generator with a hook that runs before each turn: a failure, or a concurrent change."""
 
     before: Callable[[Turn], object]
     seen: list[int] = field(default_factory=list)
@@ -47,7 +46,7 @@ def fail(error: BaseException) -> Callable[[Turn], object]:
     return raising
 
 
-def test_thinking_over_makes_thoughts_with_their_source(memory: Memory) -> None:
+def test_post_think_stores_thoughts_with_sources(memory: Memory) -> None:
     for text in ("I live in Lyon.", "Hello!", "I have a dog named Rex."):
         memory.remember(text)
     done: list[tuple[int, int]] = []
@@ -62,7 +61,7 @@ def test_thinking_over_makes_thoughts_with_their_source(memory: Memory) -> None:
     assert memory.post_think().turns == 0
 
 
-def test_a_limit_leaves_the_rest_pending(memory: Memory) -> None:
+def test_limit_leaves_the_rest_pending(memory: Memory) -> None:
     for number in range(3):
         memory.remember(f"I own boat {number}.")
     done: list[tuple[int, int]] = []
@@ -74,7 +73,7 @@ def test_a_limit_leaves_the_rest_pending(memory: Memory) -> None:
     assert done[-1] == (1, 1)
 
 
-def test_an_able_model_thinks_and_is_named(open_memory: OpenMemory) -> None:
+def test_capable_model_thinks_and_is_recorded(open_memory: OpenMemory) -> None:
     reply = (
         '{"thoughts":[{"line":1,"subject":"user","relation":"lives in","objects":["Lyon"],"kind":"profile"}]}'
     )
@@ -85,9 +84,7 @@ def test_an_able_model_thinks_and_is_named(open_memory: OpenMemory) -> None:
     assert [thought.sentence for thought in memory.thoughts()] == ["The user lives in Lyon."]
 
 
-def test_a_failing_model_is_tried_again_later_each_time_until_given_up(
-    open_memory: OpenMemory, clock: FakeClock
-) -> None:
+def test_failing_model_is_retried_with_growing_delays(open_memory: OpenMemory, clock: FakeClock) -> None:
     memory = open_memory(llm=ScriptedLLM([ModelUnavailable("down")] * MAX_ATTEMPTS), think="llm")
     memory.remember("I live in Lyon.")
     for attempt in range(MAX_ATTEMPTS):
@@ -104,8 +101,8 @@ def test_a_failing_model_is_tried_again_later_each_time_until_given_up(
     assert memory.recall("Where do I live?")[0].text == "I live in Lyon."
 
 
-def test_dead_letters_can_be_tried_again(open_memory: OpenMemory) -> None:
-    first = open_memory(think=Meddling(fail(ValueError("a bug"))))
+def test_dead_letters_can_be_retried(open_memory: OpenMemory) -> None:
+    first = open_memory(think=HookedGenerator(fail(ValueError("a bug"))))
     first.remember("I live in Lyon.")
     assert first.post_think().failed == 1
     assert [failure.reason for failure in first.failures()] == ["ValueError: a bug"]
@@ -116,8 +113,8 @@ def test_dead_letters_can_be_tried_again(open_memory: OpenMemory) -> None:
     assert second.failures() == []
 
 
-def test_a_model_that_asks_to_wait_is_waited_for(open_memory: OpenMemory, clock: FakeClock) -> None:
-    generator = Meddling(fail(RateLimited("slow down", retry_after=60)))
+def test_retry_after_of_the_model_is_respected(open_memory: OpenMemory, clock: FakeClock) -> None:
+    generator = HookedGenerator(fail(RateLimited("slow down", retry_after=60)))
     memory = open_memory(think=generator)
     memory.remember("I live in Lyon.")
     memory.post_think()
@@ -129,12 +126,12 @@ def test_a_model_that_asks_to_wait_is_waited_for(open_memory: OpenMemory, clock:
     assert generator.seen == [1, 1]
 
 
-def test_a_poison_turn_does_not_block_the_others(open_memory: OpenMemory) -> None:
+def test_failing_turn_does_not_block_others(open_memory: OpenMemory) -> None:
     def poison(turn: Turn) -> None:
         if "poison" in turn.query:
             raise RecursionError("too deep")
 
-    memory = open_memory(think=Meddling(poison))
+    memory = open_memory(think=HookedGenerator(poison))
     for text in ("I live in Lyon.", "poison", "I like tea."):
         memory.remember(text)
     result = memory.post_think()
@@ -143,8 +140,8 @@ def test_a_poison_turn_does_not_block_the_others(open_memory: OpenMemory) -> Non
     assert [failure.turn for failure in memory.failures()] == [2]
 
 
-def test_a_turn_that_ends_its_worker_is_given_up_as_well(open_memory: OpenMemory, clock: FakeClock) -> None:
-    generator = Meddling(fail(SystemExit("killed")))
+def test_turn_that_crashes_its_worker_is_given_up(open_memory: OpenMemory, clock: FakeClock) -> None:
+    generator = HookedGenerator(fail(SystemExit("killed")))
     memory = open_memory(think=generator)
     memory.remember("deadly")
     memory.remember("I like tea.")
@@ -157,8 +154,8 @@ def test_a_turn_that_ends_its_worker_is_given_up_as_well(open_memory: OpenMemory
     assert [(failure.turn, "broken off" in failure.reason) for failure in memory.failures()] == [(1, True)]
 
 
-def test_a_failing_database_is_the_callers_to_mend_and_costs_nothing(open_memory: OpenMemory) -> None:
-    generator = Meddling(fail(DiskFull("no space left")))
+def test_database_error_is_raised_and_loses_nothing(open_memory: OpenMemory) -> None:
+    generator = HookedGenerator(fail(DiskFull("no space left")))
     memory = open_memory(think=generator)
     memory.remember("I live in Lyon.")
     with pytest.raises(DiskFull):
@@ -168,8 +165,8 @@ def test_a_failing_database_is_the_callers_to_mend_and_costs_nothing(open_memory
     assert len(memory.thoughts()) == 1
 
 
-def test_a_space_that_changed_meanwhile_is_thought_over_again(open_memory: OpenMemory) -> None:
-    """The user forgets the very thought that is about to be superseded: no dead letter, no stale plan."""
+def test_conflict_with_a_concurrent_change_is_retried(open_memory: OpenMemory) -> None:
+    """The user forgets the thought that is about to be superseded: no dead letter, no stale plan."""
 
     class Interrupted(HashingEmbedder):
         def embed(self, texts: Sequence[str]) -> Vector:
@@ -187,22 +184,22 @@ def test_a_space_that_changed_meanwhile_is_thought_over_again(open_memory: OpenM
     assert [(thought.id, thought.objects) for thought in memory.thoughts()] == [(2, ("Oslo",))]
 
 
-def test_a_user_erased_while_thinking_stays_erased(open_memory: OpenMemory) -> None:
-    memory = open_memory(think=Meddling(lambda turn: memory.erase(user="default")))
+def test_user_erased_during_thinking_stays_erased(open_memory: OpenMemory) -> None:
+    memory = open_memory(think=HookedGenerator(lambda turn: memory.erase(user="default")))
     memory.remember("I live in Lyon.")
     result = memory.post_think()
     assert (result.turns, result.failed) == (0, 1)
     assert memory.store.users() == []
 
 
-def test_a_turn_taken_over_by_another_is_left_to_it(open_memory: OpenMemory, clock: FakeClock) -> None:
+def test_turn_claimed_by_another_worker_is_left_alone(open_memory: OpenMemory, clock: FakeClock) -> None:
     other = open_memory()
 
     def slow(turn: Turn) -> None:
         clock.advance(LEASE_SECONDS)
         other.post_think()
 
-    memory = open_memory(think=Meddling(slow))
+    memory = open_memory(think=HookedGenerator(slow))
     memory.remember("I live in Lyon.")
     assert memory.post_think().turns == 0
     assert len(memory.journal()) == 1
@@ -212,7 +209,7 @@ def test_a_turn_taken_over_by_another_is_left_to_it(open_memory: OpenMemory, clo
 # --- the background -------------------------------------------------------------------------------
 
 
-def test_the_background_thinks_by_itself(open_memory: OpenMemory) -> None:
+def test_background_worker_processes_turns(open_memory: OpenMemory) -> None:
     memory = open_memory(background=True)
     memory.remember("I live in Lyon.")
     assert memory.wait(20)
@@ -227,7 +224,7 @@ def test_the_background_thinks_by_itself(open_memory: OpenMemory) -> None:
     assert memory.stats().pending == 0
 
 
-def test_what_an_earlier_process_left_is_picked_up(open_memory: OpenMemory) -> None:
+def test_turns_left_by_an_earlier_process_are_processed(open_memory: OpenMemory) -> None:
     with open_memory() as memory:
         memory.remember("I live in Lyon.")
         memory.for_user("bob").remember("I live in Oslo.")
@@ -239,22 +236,20 @@ def test_what_an_earlier_process_left_is_picked_up(open_memory: OpenMemory) -> N
     assert bob.stats().pending == 0
 
 
-def test_without_a_background_there_is_nothing_to_wait_for(memory: Memory) -> None:
+def test_wait_returns_at_once_without_background(memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     assert memory.wait(0)
     assert memory.stats().pending == 1
 
 
-def test_closing_ends_after_the_turn_in_hand_and_loses_nothing(
-    open_memory: OpenMemory, tmp_path: Path
-) -> None:
+def test_close_finishes_the_current_turn_and_loses_nothing(open_memory: OpenMemory, tmp_path: Path) -> None:
     entered, leave = threading.Event(), threading.Event()
 
     def slowly(turn: Turn) -> None:
         entered.set()
         leave.wait(20)
 
-    generator = Meddling(slowly)
+    generator = HookedGenerator(slowly)
     memory = open_memory(think=generator, background=True)
     for text in ("I live in Lyon.", "I like tea.", "I own a boat."):
         memory.remember(text)
@@ -271,8 +266,8 @@ def test_closing_ends_after_the_turn_in_hand_and_loses_nothing(
     assert again.post_think().turns == 2
 
 
-def test_a_failing_background_is_heard_of(open_memory: OpenMemory) -> None:
-    generator = Meddling(fail(DiskFull("no space left")))
+def test_background_error_is_raised_by_wait(open_memory: OpenMemory) -> None:
+    generator = HookedGenerator(fail(DiskFull("no space left")))
     memory = open_memory(think=generator, background=True)
     memory.remember("I live in Lyon.")
     with pytest.raises(DiskFull, match="no space"):
@@ -286,8 +281,8 @@ def test_a_failing_background_is_heard_of(open_memory: OpenMemory) -> None:
 # --- the worker alone -----------------------------------------------------------------------------
 
 
-class Errands:
-    """What a worker is sent to do."""
+class RecordingThink:
+    """A fake `think` callable that records its calls."""
 
     def __init__(self, *left: bool | Exception) -> None:
         self.done: list[str] = []
@@ -301,49 +296,49 @@ class Errands:
         return outcome
 
 
-def eventually(holds: Callable[[], bool]) -> bool:
+def eventually(condition: Callable[[], bool]) -> bool:
     deadline = time.monotonic() + 10
-    while not holds() and time.monotonic() < deadline:
+    while not condition() and time.monotonic() < deadline:
         time.sleep(0.005)
-    return holds()
+    return condition()
 
 
-def test_wakes_in_quick_succession_are_one_errand() -> None:
-    errands = Errands()
-    worker = Worker(errands, idle_seconds=0.1)
+def test_quick_wakes_cause_one_run() -> None:
+    think = RecordingThink()
+    worker = Worker(think, idle_seconds=0.1)
     for _ in range(50):
         worker.wake("a")
     worker.wake("b")
     assert worker.wait(10)
-    assert errands.done == ["a", "b"]
+    assert think.done == ["a", "b"]
     worker.stop()
 
 
-def test_writing_that_never_pauses_does_not_put_thinking_off_for_ever() -> None:
-    errands = Errands()
-    worker = Worker(errands, idle_seconds=0.2, max_wait_seconds=0.3)
+def test_continuous_writing_does_not_delay_thinking_forever() -> None:
+    think = RecordingThink()
+    worker = Worker(think, idle_seconds=0.2, max_wait_seconds=0.3)
     ends = time.monotonic() + 10
-    while not errands.done and time.monotonic() < ends:
+    while not think.done and time.monotonic() < ends:
         worker.wake("a")
         time.sleep(0.01)
-    assert errands.done[0] == "a"
+    assert think.done[0] == "a"
     worker.stop()
 
 
-def test_what_had_to_wait_is_looked_at_again_by_itself() -> None:
-    errands = Errands(True, ModelUnavailable("down"), False)
-    worker = Worker(errands, idle_seconds=0.01, retry_delay_seconds=0.05)
+def test_unfinished_space_is_retried() -> None:
+    think = RecordingThink(True, ModelUnavailable("down"), False)
+    worker = Worker(think, idle_seconds=0.01, retry_delay_seconds=0.05)
     worker.wake("a")
-    assert eventually(lambda: len(errands.done) == 3)
+    assert eventually(lambda: len(think.done) == 3)
     time.sleep(0.15)
-    assert errands.done == ["a"] * 3
+    assert think.done == ["a"] * 3
     assert worker.wait(10)  # the last round was well: the error before it is history
     worker.stop()
 
 
-def test_a_stopped_worker_takes_no_errands_and_keeps_nobody_waiting() -> None:
-    errands = Errands()
-    worker = Worker(errands, idle_seconds=5)
+def test_stopped_worker_ignores_wakes_and_does_not_block() -> None:
+    think = RecordingThink()
+    worker = Worker(think, idle_seconds=5)
     worker.wake("a")
     waiting = threading.Thread(target=worker.wait)
     waiting.start()
@@ -352,11 +347,11 @@ def test_a_stopped_worker_takes_no_errands_and_keeps_nobody_waiting() -> None:
     assert not waiting.is_alive()
     worker.wake("b")
     assert worker.wait(5)
-    assert errands.done == []
+    assert think.done == []
     worker.stop()
 
 
-def test_a_turn_is_understood_by_those_just_before_it_in_its_session(memory: Memory) -> None:
+def test_previous_turns_of_the_session_give_context(memory: Memory) -> None:
     at = datetime(2024, 5, 15, 12, tzinfo=UTC)
     memory.remember("Had a call with my uncle Desmond.", at=at, session="a")
     memory.remember("He's retired now.", at=at + timedelta(minutes=5), session="a")
@@ -369,10 +364,8 @@ def test_a_turn_is_understood_by_those_just_before_it_in_its_session(memory: Mem
     ]
 
 
-def test_a_model_left_alone_costs_a_turn_no_attempt_however_long(
-    open_memory: OpenMemory, clock: FakeClock
-) -> None:
-    generator = Meddling(fail(ModelPaused("it is down")))
+def test_paused_model_does_not_count_as_attempt(open_memory: OpenMemory, clock: FakeClock) -> None:
+    generator = HookedGenerator(fail(ModelPaused("it is down")))
     memory = open_memory(think=generator)
     memory.remember("I live in Lyon.")
     for _ in range(10 * MAX_ATTEMPTS):
@@ -383,8 +376,8 @@ def test_a_model_left_alone_costs_a_turn_no_attempt_however_long(
     assert memory.post_think().turns == 1
 
 
-def test_a_model_left_alone_is_left_for_as_long_as_it_asks(open_memory: OpenMemory, clock: FakeClock) -> None:
-    generator = Meddling(fail(ModelPaused("slow down", retry_after=60)))
+def test_paused_model_is_retried_after_its_pause(open_memory: OpenMemory, clock: FakeClock) -> None:
+    generator = HookedGenerator(fail(ModelPaused("slow down", retry_after=60)))
     memory = open_memory(think=generator)
     memory.remember("I live in Lyon.")
     memory.post_think()
@@ -393,22 +386,22 @@ def test_a_model_left_alone_is_left_for_as_long_as_it_asks(open_memory: OpenMemo
     assert generator.seen == [1]
 
 
-def test_what_is_handed_back_is_thought_over_by_another_and_once(open_memory: OpenMemory) -> None:
+def test_released_turn_is_processed_once_by_another(open_memory: OpenMemory) -> None:
     def give_up(turn: Turn) -> None:
         if generator.seen == [1]:
             memory.release_claims()
             assert other.post_think().turns == 1
 
-    generator = Meddling(give_up)
+    generator = HookedGenerator(give_up)
     memory, other = open_memory(think=generator), open_memory()
     memory.remember("I live in Lyon.")
     assert memory.post_think().turns == 0
     assert [action.actor for action in memory.journal()] == ["rules"]
-    memory.release_claims()  # nothing is in hand any more
+    memory.release_claims()  # nothing is claimed any more
     assert memory.stats().pending == 0
 
 
-def test_stopping_ends_after_the_turn_in_hand(memory: Memory) -> None:
+def test_stopping_ends_after_the_current_turn(memory: Memory) -> None:
     for number in range(3):
         memory.remember(f"I own boat {number}.")
     assert memory.post_think(stopping=lambda: memory.stats().pending < 3).turns == 1

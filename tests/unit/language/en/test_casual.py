@@ -1,6 +1,6 @@
-"""English as people type it: fragments, asides, appositions, roles, hearsay; what is read, and what is not.
+"""English as people type it: fragments, asides, appositions, roles and hearsay.
 
-A triple is "subject | relation | object; object"; a leading "not " in the relation means it is denied.
+A triple is written "subject | relation | value; value"; "not " before the relation means that it is negated.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from thinkback.types import ThoughtDraft, Turn
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
 
 FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    # fragments without a subject, in lower case, in the middle of something else
+    # fragments without a subject, lower case, embedded
     ("heya, moved to Leeds last weekend and the flat is tiny lol", ("user | lives in | Leeds",)),
     ("Living in Lisbon, working as a freelance illustrator",
      ("user | lives in | Lisbon", "user | works as | freelance illustrator")),
@@ -27,7 +27,7 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("ugh, turns out i'm allergic to kiwi, whole mouth went numb", ("user | is allergic to | kiwi",)),
     ("dropped biology, majoring in chemistry",
      ("user | not studies | biology", "user | studies | chemistry")),
-    # verbs side by side, and what they leave behind
+    # several verbs, and ended states
     ("I quit Shell and joined Arup", ("user | not works at | Shell", "user | works at | Arup")),
     ("I used to work at IBM but now I'm at a startup called Fizzle",
      ("user | not works at | IBM", "user | works at | a startup called Fizzle")),
@@ -36,7 +36,7 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("I gave up alcohol in January", ("user | not drinks | alcohol",)),
     ("I grew up in Malta but was born in Sicily",
      ("user | grew up in | Malta", "user | was born in | Sicily")),
-    # roles with names, wherever they stand
+    # named roles anywhere in the sentence
     ("my neighbour Priya, who's a vet, looked at the cat for free",
      ("user | has neighbour | Priya", "Priya | works as | vet")),
     ("had a long call with my uncle Desmond yesterday", ("user | has uncle | Desmond",)),
@@ -57,14 +57,14 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("My kids are called Finn and Saoirse", ("user | has child | Finn", "user | has child | Saoirse")),
     ("got a puppy!! named him Waffles", ("user | has dog | Waffles",)),
     ("we adopted a greyhound called Dash", ("user | has dog | Dash",)),
-    # hearsay and doubt: what is stated beside them stands, and whom they name exists
+    # statements and named people beside hearsay and doubt
     ("I live in Leeds but I'd love to move to York one day", ("user | lives in | Leeds",)),
     ("my mate Dave is a plumber and he says the pipes are shot",
      ("user | has friend | Dave", "Dave | works as | plumber")),
     ("my colleague Wei told me I should apply", ("user | has colleague | Wei",)),
     ("everyone thinks I'm from Scotland but I'm from Wales", ("user | comes from | Wales",)),
     ("If you need it, my postcode is SW1A 2AA", ("user | postcode | SW1A 2AA",)),
-    # figures, doses, and their updates
+    # figures and doses
     ("my rent just went up to $1,450 a month, ugh", ("user | rent | $1,450",)),
     ("I've been on sertraline 50 mg since march, they upped it to 100 mg",
      ("user | takes | sertraline 50 mg", "user | takes | sertraline 100 mg")),
@@ -73,7 +73,7 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("im 5'9\" and about 82 kilos these days", ("user | height | 5'9", "user | weighs | 82 kilos")),
     ("my blood pressure was 150/95 at the clinic", ("user | blood pressure | 150/95",)),
     ("my new number is 555-0142, the old one's dead", ("user | phone number | 555-0142",)),
-    # tastes and belongings
+    # tastes and possessions
     ("Sushi is my favourite food, hands down", ("user | favourite food | Sushi",)),
     ("my usual is an oat flat white", ("user | usual order | an oat flat white",)),
     ("opera isn't my thing", ("user | not likes | opera",)),
@@ -83,7 +83,7 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
      ("user's son | is allergic to | peanuts", "user's daughter | not likes | olives")),
 )  # fmt: skip
 
-NOTHING: tuple[str, ...] = (
+NO_FACTS: tuple[str, ...] = (
     "Moved to tears by that film",
     "I moved to the couch because my back hurts",
     "My dream job is astronaut",
@@ -124,17 +124,17 @@ def read(text: str, *recent: str) -> list[ThoughtDraft]:
     return RuleGenerator().generate(Turn(id=7, query=text, at=AT, recorded_at=AT), before)
 
 
-def shown(draft: ThoughtDraft) -> str:
+def format_triple(draft: ThoughtDraft) -> str:
     return f"{draft.subject} | {'not ' if draft.negated else ''}{draft.relation} | {'; '.join(draft.objects)}"
 
 
 @pytest.mark.parametrize(("text", "triples"), FACTS, ids=[text for text, _ in FACTS])
-def test_reads(text: str, triples: tuple[str, ...]) -> None:
-    assert tuple(shown(d) for d in read(text) if not isinstance(d, Amendment)) == triples
+def test_fact_is_read(text: str, triples: tuple[str, ...]) -> None:
+    assert tuple(format_triple(d) for d in read(text) if not isinstance(d, Amendment)) == triples
 
 
-@pytest.mark.parametrize("text", NOTHING)
-def test_leaves_alone(text: str) -> None:
+@pytest.mark.parametrize("text", NO_FACTS)
+def test_sentence_without_fact_is_ignored(text: str) -> None:
     assert read(text) == []
 
 
@@ -152,19 +152,19 @@ def test_leaves_alone(text: str) -> None:
         ((), "she's a nurse", []),
     ],
 )  # fmt: skip
-def test_the_turns_before_tell_whom_and_where_is_meant(
+def test_earlier_turns_resolve_pronouns_and_places(
     before: tuple[str, ...], text: str, triples: list[str]
 ) -> None:
-    assert [shown(draft) for draft in read(text, *before)] == triples
+    assert [format_triple(draft) for draft in read(text, *before)] == triples
 
 
-def test_no_thought_comes_from_the_turns_before() -> None:
+def test_earlier_turns_yield_no_facts() -> None:
     assert read("any cake ideas?", "I live in Rome with my sister Ann") == []
 
 
-def test_whom_this_turn_names_goes_before_whom_an_earlier_one_did() -> None:
+def test_person_of_this_turn_precedes_earlier_ones() -> None:
     drafts = read("my aunt Jo rang. she lives in Ely", "my sister Ann is here")
-    assert [shown(draft) for draft in drafts] == ["user | has aunt | Jo", "Jo | lives in | Ely"]
+    assert [format_triple(draft) for draft in drafts] == ["user | has aunt | Jo", "Jo | lives in | Ely"]
 
 
 @pytest.mark.parametrize(
@@ -176,13 +176,13 @@ def test_whom_this_turn_names_goes_before_whom_an_earlier_one_did() -> None:
         ("typo: I meant 1,350", "1,350", ""),
     ],
 )
-def test_a_bare_correction_names_the_value_it_means(text: str, new: str, old: str) -> None:
+def test_correction_names_new_and_old_value(text: str, new: str, old: str) -> None:
     found = [draft for draft in read(text) if isinstance(draft, Amendment)]
     assert {(draft.object, draft.instead_of) for draft in found} == {(new, old)}
 
 
-def test_after_a_slip_a_trade_takes_the_place_of_the_last() -> None:
+def test_corrected_job_replaces_the_last_one() -> None:
     amendment, draft = read("wait scratch that, wrong word. I'm a radiographer")
     assert isinstance(amendment, Amendment)
     assert (amendment.relation, amendment.object, amendment.any_value) == ("works as", "radiographer", True)
-    assert shown(draft) == "user | works as | radiographer"
+    assert format_triple(draft) == "user | works as | radiographer"

@@ -1,6 +1,6 @@
-"""What English rules must read, and what they must leave alone: (what the user says, the triples it holds).
+"""Sentences that the English rules must read, with their triples, and sentences that they must ignore.
 
-A triple is "subject | relation | object; object"; a leading "not " in the relation means it is denied.
+A triple is written "subject | relation | value; value"; "not " before the relation means that it is negated.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("I grew up in Nairobi.", ("user | grew up in | Nairobi",)),
     ("My birthday is May 6th.", ("user | birthday | May 6th",)),
     ("I'm German.", ("user | is | German",)),
-    # where
+    # homes
     ("I live in Paris.", ("user | lives in | Paris",)),
     ("i live in paris", ("user | lives in | paris",)),
     ("I currently live in Portland, Oregon.", ("user | lives in | Portland, Oregon",)),
@@ -66,6 +66,7 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("My favourite food is ramen, not sushi.", ("user | favourite food | ramen",)),
     ("My hobbies are chess and painting.", ("user | likes | chess; painting",)),
     # body, health, traits
+    ("I'm left handed.", ("user | is | left handed",)),
     ("I'm allergic to peanuts and shellfish.", ("user | is allergic to | peanuts; shellfish",)),
     ("I have a peanut allergy.", ("user | is allergic to | peanut",)),
     ("I'm not allergic to cats.", ("user | not is allergic to | cats",)),
@@ -130,7 +131,7 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("I got a new phone number, it's 555-0199 now.", ("user | phone number | 555-0199",)),
     ("My weight went down to 80 kg.", ("user | weighs | 80 kg",)),
     ("The landlord raised it, my rent is 1,340 euros now.", ("user | rent | 1,340 euros",)),
-    # what follows a plain fact is cut
+    # trailing words are trimmed
     ("Big news, I moved to Denver over the weekend!", ("user | lives in | Denver",)),
     ("I live in Boston, in a tiny flat near Fenway.", ("user | lives in | Boston",)),
     ("I live in Portland, Oregon, near the river.", ("user | lives in | Portland, Oregon",)),
@@ -152,12 +153,14 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("My boss's name is Desmond, not Raymond.", ("user | has boss | Desmond",)),
     ("I have a dog named Pepper. He is afraid of thunderstorms and he loves cheese.",
      ("user | has dog | Pepper", "Pepper | is afraid of | thunderstorms", "Pepper | likes | cheese")),
-    # dates ahead
+    # future dates
     ("I'm getting married in June.", ("user | plans to | get married",)),
     ("My dentist appointment is on Friday.", ("user | has appointment | dentist appointment",)),
 )  # fmt: skip
 
-NOTHING: tuple[str, ...] = (
+NO_FACTS: tuple[str, ...] = (
+    "I'm handed.",
+    "I'm intolerant.",
     "Do I live in Paris?",
     "Where do I live?",
     "What is my name",
@@ -229,22 +232,22 @@ def read(text: str) -> list[ThoughtDraft]:
     return RuleGenerator().generate(Turn(id=7, query=text, at=AT, recorded_at=AT))
 
 
-def shown(draft: ThoughtDraft) -> str:
+def format_triple(draft: ThoughtDraft) -> str:
     return f"{draft.subject} | {'not ' if draft.negated else ''}{draft.relation} | {'; '.join(draft.objects)}"
 
 
 @pytest.mark.parametrize(("text", "triples"), FACTS, ids=[text for text, _ in FACTS])
-def test_reads(text: str, triples: tuple[str, ...]) -> None:
+def test_fact_is_read(text: str, triples: tuple[str, ...]) -> None:
     drafts = read(text)
-    assert tuple(shown(draft) for draft in drafts) == triples
+    assert tuple(format_triple(draft) for draft in drafts) == triples
     for draft in drafts:
         (source,) = draft.sources
         assert (source.turn, source.speaker, source.side) == (7, "user", "query")
         assert text[source.start : source.end].strip() == text[source.start : source.end] != ""
 
 
-@pytest.mark.parametrize("text", NOTHING)
-def test_leaves_alone(text: str) -> None:
+@pytest.mark.parametrize("text", NO_FACTS)
+def test_sentence_without_fact_is_ignored(text: str) -> None:
     assert read(text) == []
 
 
@@ -269,7 +272,7 @@ def test_sentence_is_in_the_third_person(text: str, sentence: str) -> None:
     assert [draft.sentence for draft in read(text)] == [sentence]
 
 
-def test_events_and_moves_carry_their_time() -> None:
+def test_events_and_moves_have_validity_periods() -> None:
     (went,) = read("I went to the Louvre yesterday.")
     assert (went.kind, went.valid_from, went.valid_to) == (
         "event",
@@ -286,15 +289,15 @@ def test_events_and_moves_carry_their_time() -> None:
 
 def test_pronoun_needs_exactly_one_person() -> None:
     assert [d.subject for d in read("My sister lives in Rome. She likes tea.")] == ["user's sister"] * 2
-    assert [shown(d) for d in read("Anna lives in Rome. Tom lives in Oslo. She likes tea.")] == [
+    assert [format_triple(d) for d in read("Anna lives in Rome. Tom lives in Oslo. She likes tea.")] == [
         "Anna | lives in | Rome",
         "Tom | lives in | Oslo",
     ]
-    assert [shown(d) for d in read("My brother Tom lives in Oslo. His birthday is May 6th.")][
+    assert [format_triple(d) for d in read("My brother Tom lives in Oslo. His birthday is May 6th.")][
         2
     ] == "Tom | birthday | May 6th"
     assert read("She likes tea.") == []
 
 
-def test_double_negation_is_no_fact() -> None:
+def test_double_negation_is_ignored() -> None:
     assert read("I don't hate tea.") == []

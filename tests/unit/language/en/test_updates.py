@@ -1,6 +1,6 @@
-"""How people tell that something has changed, in many wordings and relations; and what tells no change.
+"""Many wordings for a change, in many relations, and sentences that state no change.
 
-A triple is "subject | relation | object"; a leading "not " in the relation means it is denied.
+A triple is written "subject | relation | value; value"; "not " before the relation means that it is negated.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from thinkback.types import ThoughtDraft, Turn
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
 
 CHANGES: tuple[tuple[str, str], ...] = (
-    # somebody changed it
+    # somebody changed the value
     ("My landlord bumped our rent up to 940 euros.", "user | rent | 940 euros"),
     ("The bank cut my mortgage from $1,100 to $980.", "user | mortgage | $980"),
     ("My salary was cut to $50,000, sadly.", "user | salary | $50,000"),
@@ -29,7 +29,7 @@ CHANGES: tuple[tuple[str, str], ...] = (
     ("Please change my postcode to LS1 4AP.", "user | postcode | LS1 4AP"),
     ("My rent dropped by $50 to $850.", "user | rent | $850"),
     ("My blood pressure has come down to 120/80.", "user | blood pressure | 120/80"),
-    # it is another now
+    # another value now
     ("Lisbon is where I live now.", "user | lives in | Lisbon"),
     ("Raj is who I report to now.", "user | has boss | Raj"),
     ("Leeds is my home now.", "user | lives in | Leeds"),
@@ -40,13 +40,13 @@ CHANGES: tuple[tuple[str, str], ...] = (
     ("Green has become my favourite colour.", "user | favourite colour | Green"),
     ("These days I'd call tea my favourite drink.", "user | favourite drink | tea"),
     ("My favourite band used to be Blur, now it's Muse.", "user | favourite band | Muse"),
-    # a new one
+    # a new value
     ("I have a new favourite song: Hello.", "user | favourite song | Hello"),
     ("I've changed my address, it's 7 Oak Lane now.", "user | address | 7 Oak Lane"),
     ("New email: jo@x.example", "user | email | jo@x.example"),
     ("We moved to 12 Elm Street.", "user | address | 12 Elm Street"),
     ("My manager changed: it's Raj now.", "user | has boss | Raj"),
-    # the verb stays
+    # same verb, new value
     ("I no longer use Windows, it's Linux now.", "user | uses | Linux"),
     ("I no longer live in Paris but in Lyon.", "user | lives in | Lyon"),
     ("I'm no longer at Siemens, I'm at Bosch now.", "user | works at | Bosch"),
@@ -61,11 +61,11 @@ CHANGES: tuple[tuple[str, str], ...] = (
     ("I'm paying £860 a month in rent now.", "user | rent | £860"),
     ("I make $52k a year.", "user | salary | $52k"),
     ("I got a raise to $66,000.", "user | salary | $66,000"),
-    # how I am reached
+    # contact details
     ("You can reach me on 555-0101.", "user | phone number | 555-0101"),
     ("Please use 555-0161 from now on.", "user | phone number | 555-0161"),
     ("I no longer use a@x.example; write to b@x.example.", "user | email | b@x.example"),
-    # readings, doses, rooms
+    # measurements, doses and rooms
     ("I weighed myself this morning: 72 kg.", "user | weighs | 72 kg"),
     ("The scale said 72 kg today.", "user | weighs | 72 kg"),
     ("My latest reading: blood sugar 6.1 mmol/L.", "user | blood sugar | 6.1 mmol/L"),
@@ -118,47 +118,49 @@ def read(text: str) -> list[ThoughtDraft]:
     return RuleGenerator().generate(Turn(id=1, query=text, response="", at=AT, recorded_at=AT))
 
 
-def shown(draft: ThoughtDraft) -> str:
+def format_triple(draft: ThoughtDraft) -> str:
     return f"{draft.subject} | {'not ' if draft.negated else ''}{draft.relation} | {draft.object}"
 
 
 @pytest.mark.parametrize(("text", "triple"), CHANGES, ids=[text for text, _ in CHANGES])
-def test_a_change_is_read_as_what_it_says(text: str, triple: str) -> None:
+def test_change_is_read(text: str, triple: str) -> None:
     drafts = [draft for draft in read(text) if not isinstance(draft, Amendment)]
-    assert [shown(draft) for draft in drafts] == [triple]
+    assert [format_triple(draft) for draft in drafts] == [triple]
     (source,) = drafts[0].sources
     assert drafts[0].object.split()[-1] in text[source.start : source.end]
 
 
 @pytest.mark.parametrize("text", NO_CHANGES)
-def test_what_tells_no_change(text: str) -> None:
+def test_sentence_without_change_is_ignored(text: str) -> None:
     assert read(text) == []
 
 
 @pytest.mark.parametrize("text", ["I've changed doctors, I see Dr. Klein now.", "Dr. Klein is my new doctor.",
                                   "My doctor is now Dr. Klein."])  # fmt: skip
-def test_a_changed_doctor_takes_the_place_of_any(text: str) -> None:
-    """One may have several doctors, so only the word of a change ends what was before."""
+def test_changed_doctor_replaces_all_doctors(text: str) -> None:
+    """A person may have several doctors, so only an explicit change ends the earlier ones."""
     before, now = read(text)
     assert isinstance(before, Amendment)
     assert (before.forget, before.objects) == (True, (ALL_VALUES,))
-    assert shown(now) == "user | has doctor | Dr. Klein"
-    assert [shown(draft) for draft in read("My doctor is Dr. Klein.")] == ["user | has doctor | Dr. Klein"]
+    assert format_triple(now) == "user | has doctor | Dr. Klein"
+    assert [format_triple(draft) for draft in read("My doctor is Dr. Klein.")] == [
+        "user | has doctor | Dr. Klein"
+    ]
 
 
-def test_what_was_driven_before_goes() -> None:
+def test_previous_car_is_retracted() -> None:
     before, now = read("I no longer drive a Golf; it's a Tesla now.")
     assert isinstance(before, Amendment)
     assert (before.forget, before.objects) == (True, ("a Golf",))
-    assert shown(now) == "user | drives | a Tesla"
+    assert format_triple(now) == "user | drives | a Tesla"
 
 
-def test_a_year_that_opens_the_sentence_is_its_time() -> None:
+def test_year_at_sentence_start_is_the_time() -> None:
     for text in ("In 2018 I started at Siemens.", "In 2018 they raised my rent to $900."):
         (draft,) = read(text)
         assert draft.valid_from == datetime(2018, 1, 1, tzinfo=UTC)
 
 
-def test_the_rest_of_the_sentence_is_read_too() -> None:
+def test_rest_of_the_sentence_is_read_too() -> None:
     drafts = read("They raised my rent to $900 and I love jazz.")
-    assert [shown(draft) for draft in drafts] == ["user | rent | $900", "user | likes | jazz"]
+    assert [format_triple(draft) for draft in drafts] == ["user | rent | $900", "user | likes | jazz"]

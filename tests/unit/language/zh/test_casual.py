@@ -1,6 +1,6 @@
-"""Casual Chinese: whom a clause without a subject speaks of, values that change, names, pronouns, daily life.
+"""Casual Chinese: omitted subjects, changed values, names, pronouns and daily life.
 
-A triple is "subject | relation | object; object"; a leading "not " in the relation means it is denied.
+A triple is written "subject | relation | value; value"; "not " before the relation means that it is negated.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from thinkback.language.phrasing import compose_sentence
+from thinkback.language.sentence_builder import compose_sentence
 from thinkback.think.rule_generator import RuleGenerator
 from thinkback.think.state import Amendment
 from thinkback.types import Turn
@@ -17,8 +17,8 @@ from thinkback.types import Turn
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
 
 
-def triples(*texts: str) -> tuple[str, ...]:
-    """What the last of the texts says, told after the others."""
+def read_triples(*texts: str) -> tuple[str, ...]:
+    """The triples of the last text, with the others as earlier turns."""
     turns = [
         Turn(id=number, query=text, response="好的", at=AT, recorded_at=AT)
         for number, text in enumerate(texts, start=1)
@@ -30,7 +30,7 @@ def triples(*texts: str) -> tuple[str, ...]:
     )
 
 
-OF_THE_WORLD = (
+ABOUT_OTHERS = (
     "对，电话是010-55501234，这里能逛多久？",
     "我查过了，地址在和平路9号，票价30元。",
     "我知道她，是一位很有名的作家。",
@@ -58,9 +58,9 @@ OF_THE_WORLD = (
 )
 
 
-@pytest.mark.parametrize("text", OF_THE_WORLD)
-def test_what_is_said_of_others_is_not_the_users(text: str) -> None:
-    assert triples(text) == ()
+@pytest.mark.parametrize("text", ABOUT_OTHERS)
+def test_sentence_about_others_is_ignored(text: str) -> None:
+    assert read_triples(text) == ()
 
 
 UPDATES: tuple[tuple[str, str], ...] = (
@@ -106,12 +106,12 @@ UPDATES: tuple[tuple[str, str], ...] = (
 
 
 @pytest.mark.parametrize(("text", "triple"), UPDATES)
-def test_a_new_value_is_read_however_it_is_told(text: str, triple: str) -> None:
-    assert triple in triples(text)
+def test_new_value_is_read_in_any_wording(text: str, triple: str) -> None:
+    assert triple in read_triples(text)
 
 
-def test_the_place_after_the_one_that_was_left() -> None:
-    said = triples("我已经不在西安住了，现在在兰州。")
+def test_new_place_follows_the_ended_one() -> None:
+    said = read_triples("我已经不在西安住了，现在在兰州。")
     assert said == ("user | not lives in | 西安", "user | lives in | 兰州")
 
 
@@ -128,8 +128,8 @@ PEOPLE: tuple[tuple[str, str], ...] = (
 
 
 @pytest.mark.parametrize(("text", "triple"), PEOPLE)
-def test_people_are_known_by_bare_names_and_roles(text: str, triple: str) -> None:
-    assert triple in triples(text)
+def test_bare_names_and_roles_are_people(text: str, triple: str) -> None:
+    assert triple in read_triples(text)
 
 
 DAILY: tuple[tuple[str, str], ...] = (
@@ -158,21 +158,21 @@ DAILY: tuple[tuple[str, str], ...] = (
 
 
 @pytest.mark.parametrize(("text", "triple"), DAILY)
-def test_daily_life(text: str, triple: str) -> None:
-    assert triple in triples(text)
+def test_daily_life_is_read(text: str, triple: str) -> None:
+    assert triple in read_triples(text)
 
 
-def test_a_pronoun_means_whom_an_earlier_turn_has_named() -> None:
-    assert triples("我室友叫乔娜。", "她是贵州人。") == ("乔娜 | comes from | 贵州",)
-    assert triples("我妈最近膝盖疼。", "她今年62岁。") == ("用户的妈 | is aged | 62",)
+def test_pronoun_refers_to_person_of_earlier_turn() -> None:
+    assert read_triples("我室友叫乔娜。", "她是贵州人。") == ("乔娜 | comes from | 贵州",)
+    assert read_triples("我妈最近膝盖疼。", "她今年62岁。") == ("用户的妈 | is aged | 62",)
 
 
-def test_a_pronoun_of_the_other_gender_or_of_two_people_means_nobody() -> None:
-    assert triples("我爸最近膝盖疼。", "她今年62岁。") == ()
-    assert triples("我室友叫乔娜。我同桌叫林晓。", "她是贵州人。") == ()
+def test_ambiguous_pronoun_is_ignored() -> None:
+    assert read_triples("我爸最近膝盖疼。", "她今年62岁。") == ()
+    assert read_triples("我室友叫乔娜。我同桌叫林晓。", "她是贵州人。") == ()
 
 
-def test_several_take_the_verb_of_several() -> None:
+def test_plural_subject_takes_plural_verb() -> None:
     assert compose_sentence("user's parents", "lives in", ("Hefei",)) == "The user's parents live in Hefei."
     assert compose_sentence("user's mother", "lives in", ("Hefei",)) == "The user's mother lives in Hefei."
     denied = compose_sentence("user's parents", "is afraid of", ("dogs",), negated=True)

@@ -1,6 +1,6 @@
-"""What Chinese rules must read, and what they must leave alone: (what the user says, the triples it holds).
+"""Sentences that the Chinese rules must read, with their triples, and sentences that they must ignore.
 
-A triple is "subject | relation | object; object"; a leading "not " in the relation means it is denied.
+A triple is written "subject | relation | value; value"; "not " before the relation means that it is negated.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("我养了条狗叫豆包。它特别怕打雷。", ("user | has dog | 豆包", "豆包 | is afraid of | 打雷")),
     ("又捡了一只流浪猫，取名叫汤圆。", ("user | has cat | 汤圆",)),
     ("时间真快，儿子转学到育才小学读二年级了。", ("用户的儿子 | studies at | 育才小学",)),
-    # dialect, and the subject that goes without saying
+    # dialect and omitted subjects
     ("俺家住在村东头。", ("user | lives in | 村东头",)),
     ("俺娘今年六十八了，身体还硬朗。", ("用户的娘 | is aged | 68",)),
     ("咱闺女在县一中念高二。", ("用户的闺女 | studies at | 县一中",)),
@@ -136,7 +136,7 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("最近又迷上了陶艺。", ("user | likes | 陶艺",)),
     ("早就不在腾讯干了，现在在字节上班。", ("user | works at | 字节",)),
     ("下周二上午九点有个牙医预约。", ("user | has appointment | 牙医预约",)),
-    # what is fronted
+    # fronted objects
     ("电话换了，现在是13912345678。", ("user | phone number | 13912345678",)),
     ("邮箱改了，新的是lily@abc.com。", ("user | email | lily@abc.com",)),
     ("房租涨了，现在是四千五。", ("user | rent | 四千五",)),
@@ -172,24 +172,24 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("我一个月挣八千块。", ("user | salary | 八千块",)),
     ("大夫让我氨氯地平加到每天10毫克。", ("user | takes | 氨氯地平10毫克",)),
     ("医生给我开了阿莫西林，一天三次。", ("user | takes | 阿莫西林",)),
-    # tastes and denials
+    # tastes and negations
     ("我最喜欢喝的就是珍珠奶茶。", ("user | favourite drink | 珍珠奶茶",)),
     ("比起咖啡我更喜欢茶。", ("user | prefers | 茶",)),
     ("我从来不吃香菜。", ("user | not eats | 香菜",)),
     ("我再也不喝可乐了。", ("user | not drinks | 可乐",)),
     ("我不吃肉也不喝牛奶。", ("user | not eats | 肉", "user | not drinks | 牛奶")),
     ("我从小跟外婆讲闽南话。", ("user | speaks | 闽南话",)),
-    # not this but that
+    # "not A but B"
     ("我生日不是3月2号，是3月12号。", ("user | birthday | 3月12号",)),
     ("更正一下哈，娃的生日不是6月18号，是6月28号。", ("用户的娃 | birthday | 6月28号",)),
-    # what is to come is a plan
+    # plans
     ("我刚从美团离职，下个月入职京东。", ("user | not works at | 美团", "user | plans to | 入职京东")),
     ("我明年六月毕业。", ("user | plans to | 毕业",)),
     ("我闺蜜小雅下个月结婚。", ("user | has friend | 小雅", "小雅 | plans to | 结婚")),
-    # what is stated before a wish or a condition
+    # statements before a wish or a condition
     ("我在深圳上班，如果有空就去爬山。", ("user | works at | 深圳",)),
     ("我是老师，想去北京玩。", ("user | works as | 老师",)),
-    # more that changes
+    # more updates
     ("我们全家搬到青岛去了。", ("user | lives in | 青岛",)),
     ("前两天搬到合肥了，房子比以前大。", ("user | lives in | 合肥",)),
     ("换了份工作，现在在滴滴做产品经理。", ("user | works as | 产品经理", "user | works at | 滴滴")),
@@ -211,7 +211,7 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("大家都叫我阿强。", ("user | goes by | 阿强",)),
     ("现在不敢看恐怖片了，改看喜剧。", ("user | not likes | 看恐怖片", "user | likes | 看喜剧")),
     ("我已经不玩王者荣耀了。", ("user | not likes | 玩王者荣耀",)),
-    # both scripts and both languages
+    # mixed scripts and languages
     ("我養了一隻貓，叫咪咪。", ("user | has cat | 咪咪",)),
     ("我媽媽是護士。", ("用户的妈妈 | works as | 護士",)),
     ("my 妈妈是医生。", ("用户的妈妈 | works as | 医生",)),
@@ -222,7 +222,7 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("另一个 Amy 是我房东。", ("user | has landlord | Amy",)),
 )  # fmt: skip
 
-NOTHING: tuple[str, ...] = (
+NO_FACTS: tuple[str, ...] = (
     "我叫什么名字？",
     "我住在哪里？",
     "我住在巴黎，对吗？",
@@ -336,22 +336,22 @@ def read(text: str) -> list[ThoughtDraft]:
     return RuleGenerator().generate(Turn(id=7, query=text, at=AT, recorded_at=AT))
 
 
-def shown(draft: ThoughtDraft) -> str:
+def format_triple(draft: ThoughtDraft) -> str:
     return f"{draft.subject} | {'not ' if draft.negated else ''}{draft.relation} | {'; '.join(draft.objects)}"
 
 
 @pytest.mark.parametrize(("text", "triples"), FACTS, ids=[text for text, _ in FACTS])
-def test_reads(text: str, triples: tuple[str, ...]) -> None:
+def test_fact_is_read(text: str, triples: tuple[str, ...]) -> None:
     drafts = read(text)
-    assert tuple(shown(draft) for draft in drafts) == triples
+    assert tuple(format_triple(draft) for draft in drafts) == triples
     for draft in drafts:
         (source,) = draft.sources
         assert (source.turn, source.speaker, source.side) == (7, "user", "query")
         assert text[source.start : source.end].strip() == text[source.start : source.end] != ""
 
 
-@pytest.mark.parametrize("text", NOTHING)
-def test_leaves_alone(text: str) -> None:
+@pytest.mark.parametrize("text", NO_FACTS)
+def test_sentence_without_fact_is_ignored(text: str) -> None:
     assert read(text) == []
 
 
@@ -376,7 +376,7 @@ def test_sentence_is_in_the_third_person(text: str, sentence: str) -> None:
     assert [draft.sentence for draft in read(text)] == [sentence]
 
 
-def test_events_and_moves_carry_their_time() -> None:
+def test_events_and_moves_have_validity_periods() -> None:
     (went,) = read("上周五我去了北京动物园。")
     assert (went.kind, went.valid_from, went.valid_to) == (
         "event",
@@ -391,12 +391,12 @@ def test_events_and_moves_carry_their_time() -> None:
     )
 
 
-def test_relative_named_in_passing() -> None:
-    assert [shown(d) for d in read("我妹妹小红住在柏林。")] == [
+def test_relative_named_in_passing_is_read() -> None:
+    assert [format_triple(d) for d in read("我妹妹小红住在柏林。")] == [
         "user | has sister | 小红",
         "小红 | lives in | 柏林",
     ]
-    assert [shown(d) for d in read("小红喜欢茶。小明喜欢酒。她住在北京。")] == [
+    assert [format_triple(d) for d in read("小红喜欢茶。小明喜欢酒。她住在北京。")] == [
         "小红 | likes | 茶",
         "小明 | likes | 酒",
     ]

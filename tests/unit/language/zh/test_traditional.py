@@ -1,4 +1,4 @@
-"""Traditional script is matched as simplified, and stays as long."""
+"""Conversion of traditional to simplified characters keeps the length."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinkback.language.tokens import extract_terms
-from thinkback.language.zh.traditional import to_simplified
+from thinkback.language.writing_systems import to_simplified
 
 
 @pytest.mark.parametrize(
@@ -20,13 +20,13 @@ from thinkback.language.zh.traditional import to_simplified
         ("老闆在臺灣買了輛車", "老板在台湾买了辆车"),
     ],
 )
-def test_both_scripts_have_the_same_terms(traditional: str, simple: str) -> None:
+def test_traditional_and_simplified_have_same_terms(traditional: str, simple: str) -> None:
     assert to_simplified(traditional) == simple
     assert extract_terms(traditional) == extract_terms(simple)
 
 
 @given(st.text())
-def test_nothing_moves_and_nothing_is_folded_twice(text: str) -> None:
+def test_to_simplified_keeps_length_and_is_idempotent(text: str) -> None:
     once = to_simplified(text)
     assert len(once) == len(text)
     assert to_simplified(once) == once

@@ -1,4 +1,4 @@
-"""One table tells what each route asks."""
+"""The access table."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from thinkback.server.middleware.auth import AccessTable
         ("GET", "", None),
     ],
 )
-def test_what_a_request_asks_of_its_key(method: str, path: str, need: str | None) -> None:
+def test_required_access_of_requests(method: str, path: str, need: str | None) -> None:
     assert AccessTable().required_access(method, path) == need
 
 
-def test_the_first_rule_that_fits_decides_and_a_name_is_one_part() -> None:
+def test_first_matching_rule_applies_and_name_is_one_segment() -> None:
     access = AccessTable((("GET", "/a/{id}/b", "admin"), ("*", "/a/**", "read")))
     assert access.required_access("GET", "/a/1/b") == "admin"
     assert access.required_access("GET", "/a/1/2/b") == "read"

@@ -1,4 +1,4 @@
-"""Host and Origin: known names and named pages, nothing else."""
+"""Host and Origin checks."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from thinkback.server.middleware.hosts import (
     is_loopback,
     split_host,
 )
-from thinkback.server.options import Options
+from thinkback.server.services import Options
 
 LOCAL = Options(allow_hosts=("memory.example", "two.example:8443"), allow_origins=("https://chat.example",))
 ANYWHERE = Options(host="0.0.0.0")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "localhost", "LOCALHOST", "::1", "[::1]"])
-def test_loopback(host: str) -> None:
+def test_loopback_hosts(host: str) -> None:
     assert is_loopback(host)
 
 
 @pytest.mark.parametrize(
     "host", ["0.0.0.0", "::", "", "10.0.0.1", "localhost.example", "127.0.0.1.example", "1"]
 )
-def test_not_loopback(host: str) -> None:
+def test_non_loopback_hosts(host: str) -> None:
     assert not is_loopback(host)
 
 
-def test_a_server_for_others_needs_a_key() -> None:
+def test_non_loopback_server_needs_key() -> None:
     with pytest.raises(InvalidInput, match="thinkback keys create"):
         check_exposure(ANYWHERE, has_keys=False)
     check_exposure(ANYWHERE, has_keys=True)
@@ -42,12 +42,12 @@ def test_a_server_for_others_needs_a_key() -> None:
 @pytest.mark.parametrize(
     "origin", ["*", "null", "https://*", "chat.example", "https://a.example/path", "file://"]
 )
-def test_an_origin_is_named_whole(origin: str) -> None:
+def test_allowed_origin_must_be_complete(origin: str) -> None:
     with pytest.raises(InvalidInput, match="origin"):
         check_exposure(Options(allow_origins=(origin,)), has_keys=True)
 
 
-def test_a_host_is_named_without_a_scheme() -> None:
+def test_allowed_host_has_no_scheme() -> None:
     with pytest.raises(InvalidInput, match="host"):
         check_exposure(Options(allow_hosts=("https://a.example",)), has_keys=True)
 
@@ -69,7 +69,7 @@ def test_a_host_is_named_without_a_scheme() -> None:
         ("a\n", None),
     ],
 )
-def test_the_parts_of_a_host(host: str, parts: tuple[str, str] | None) -> None:
+def test_split_host(host: str, parts: tuple[str, str] | None) -> None:
     assert split_host(host) == parts
 
 
@@ -101,7 +101,7 @@ def test_the_parts_of_a_host(host: str, parts: tuple[str, str] | None) -> None:
         (Options(host="10.1.1.1"), b"10.1.1.2:8765", 421),
     ],
 )
-def test_a_server_goes_by_its_names(options: Options, host: bytes, status: int) -> None:
+def test_known_host_names_are_accepted(options: Options, host: bytes, status: int) -> None:
     doorways = HostPolicy(options)
     if not status:
         assert doorways.check_host([host]) == host.decode()
@@ -112,7 +112,7 @@ def test_a_server_goes_by_its_names(options: Options, host: bytes, status: int) 
 
 
 @pytest.mark.parametrize("hosts", [[], [b"localhost", b"localhost"]])
-def test_a_host_is_said_once(hosts: list[bytes]) -> None:
+def test_host_header_must_be_unique(hosts: list[bytes]) -> None:
     with pytest.raises(RequestRefused) as refused:
         HostPolicy(LOCAL).check_host(hosts)
     assert refused.value.status == 400
@@ -129,7 +129,7 @@ def test_a_host_is_said_once(hosts: list[bytes]) -> None:
         ([b"https://chat.example"], "localhost:8765", "https://chat.example"),
     ],
 )
-def test_pages_that_may_call(origins: list[bytes], host: str, answered: str | None) -> None:
+def test_allowed_origins(origins: list[bytes], host: str, answered: str | None) -> None:
     assert HostPolicy(LOCAL).check_origin(origins, host) == answered
 
 
@@ -153,12 +153,12 @@ def test_pages_that_may_call(origins: list[bytes], host: str, answered: str | No
         b"http://localhost:8765 http://evil.example",
     ],
 )
-def test_pages_that_may_not(origin: bytes) -> None:
+def test_refused_origins(origin: bytes) -> None:
     with pytest.raises(RequestRefused) as refused:
         HostPolicy(LOCAL).check_origin([origin], "localhost:8765")
     assert refused.value.status == 403
 
 
-def test_two_origins_are_none() -> None:
+def test_two_origin_headers_are_refused() -> None:
     with pytest.raises(RequestRefused):
         HostPolicy(LOCAL).check_origin([b"https://chat.example"] * 2, "localhost:8765")

@@ -1,4 +1,4 @@
-"""Limits that hold, in bounded memory and linear time."""
+"""Limits hold, in bounded memory and linear time."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def bodies(most: int = 1000, depth: int = 4, seconds: float = 5.0, held: int = 1
 # --- rate ---
 
 
-def test_a_second_of_requests_at_once_then_as_many_a_second() -> None:
+def test_rate_allows_one_second_burst_then_rate() -> None:
     clock = Clock()
     rates = RateLimiter(4.0, clock)
     for _ in range(4):
@@ -72,7 +72,7 @@ def test_a_second_of_requests_at_once_then_as_many_a_second() -> None:
         rates.acquire("a")
 
 
-def test_a_slow_rate_tells_how_long_to_wait() -> None:
+def test_slow_rate_reports_retry_after() -> None:
     rates = RateLimiter(0.1, Clock())
     rates.acquire("a")
     with pytest.raises(RequestRefused) as refused:
@@ -80,7 +80,7 @@ def test_a_slow_rate_tells_how_long_to_wait() -> None:
     assert refused.value.headers["Retry-After"] == "10"
 
 
-def test_who_is_refused_waits_no_longer_for_asking() -> None:
+def test_refused_requests_do_not_extend_the_wait() -> None:
     clock = Clock()
     rates = RateLimiter(1.0, clock)
     rates.acquire("a")
@@ -92,13 +92,13 @@ def test_who_is_refused_waits_no_longer_for_asking() -> None:
     rates.acquire("a")
 
 
-def test_no_rate_is_no_limit() -> None:
+def test_zero_rate_is_unlimited() -> None:
     rates = RateLimiter(0.0, Clock())
     for _ in range(1000):
         rates.acquire("a")
 
 
-def test_rates_of_many_callers_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rate_limiter_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_RATE_BUCKETS", 10)
     rates = RateLimiter(1.0, Clock())
     for number in range(100):
@@ -109,21 +109,21 @@ def test_rates_of_many_callers_take_bounded_memory(monkeypatch: pytest.MonkeyPat
 # --- at once ---
 
 
-def test_so_many_at_once_for_each_caller() -> None:
-    in_hand = ConcurrencyLimiter(2)
-    with in_hand.slot("a"), in_hand.slot("b"):
-        with in_hand.slot("a"), pytest.raises(RequestRefused) as refused, in_hand.slot("a"):
+def test_concurrency_limit_per_client() -> None:
+    limiter = ConcurrencyLimiter(2)
+    with limiter.slot("a"), limiter.slot("b"):
+        with limiter.slot("a"), pytest.raises(RequestRefused) as refused, limiter.slot("a"):
             pass
         assert refused.value.status == 429
-        with in_hand.slot("a"):
+        with limiter.slot("a"):
             pass
-    assert in_hand._counts == {}
+    assert limiter._counts == {}
 
 
-def test_one_that_fails_is_not_in_hand_any_more() -> None:
-    in_hand = ConcurrencyLimiter(1)
+def test_failed_request_frees_its_slot() -> None:
+    limiter = ConcurrencyLimiter(1)
     for _ in range(3):
-        with pytest.raises(ZeroDivisionError), in_hand.slot("a"):
+        with pytest.raises(ZeroDivisionError), limiter.slot("a"):
             raise ZeroDivisionError
 
 
@@ -148,9 +148,7 @@ def depth_of(value: object) -> int:
 
 @settings(max_examples=300, deadline=None)
 @given(jsons, st.booleans(), st.lists(st.integers(0, 200), max_size=6))
-def test_the_depth_is_that_of_the_value_however_it_is_cut(
-    value: object, ascii_: bool, cuts: list[int]
-) -> None:
+def test_depth_is_independent_of_chunks(value: object, ascii_: bool, cuts: list[int]) -> None:
     data = json.dumps(value, ensure_ascii=ascii_).encode()
     edges = sorted({0, len(data), *(min(cut, len(data)) for cut in cuts)})
     pieces = [data[a:b] for a, b in itertools.pairwise(edges)]
@@ -163,7 +161,7 @@ def test_the_depth_is_that_of_the_value_however_it_is_cut(
 
 
 @given(st.lists(st.integers(0, 7), max_size=40))
-def test_every_single_byte_can_be_a_piece(choices: list[int]) -> None:
+def test_depth_with_single_byte_chunks(choices: list[int]) -> None:
     data = b"".join((b'"', b"\\", b"[", b"]", b"{", b"}", b"x", b'\\"')[choice] for choice in choices)
     whole, cut = JsonDepthCounter(10**6), JsonDepthCounter(10**6)
     whole.feed(data)
@@ -172,7 +170,7 @@ def test_every_single_byte_can_be_a_piece(choices: list[int]) -> None:
     assert (whole._depth, whole._in_string, whole._backslash) == (cut._depth, cut._in_string, cut._backslash)
 
 
-def test_brackets_too_many_do_not_make_room_for_depth() -> None:
+def test_surplus_closing_brackets_do_not_lower_depth() -> None:
     assert not JsonDepthCounter(3).feed(b"]]]]]]\n[[[[")
     scan = JsonDepthCounter(3)
     assert scan.feed(b"]]]]]]")
@@ -180,7 +178,7 @@ def test_brackets_too_many_do_not_make_room_for_depth() -> None:
 
 
 @pytest.mark.parametrize("unit", [b"[", b"[]", b'"', b'\\"', b"\\", b'{"a":', b'"[[[[",', b"]"])
-def test_the_depth_is_found_in_linear_time(unit: bytes) -> None:
+def test_depth_takes_linear_time(unit: bytes) -> None:
     data = unit * 400_000
     assert (
         timing.time_growth(lambda size: JsonDepthCounter(10**9).feed(data[:size]), len(data))
@@ -191,11 +189,11 @@ def test_the_depth_is_found_in_linear_time(unit: bytes) -> None:
 # --- bodies ---
 
 
-def test_a_body_is_read_whole() -> None:
+def test_body_is_read_completely() -> None:
     assert read(bodies(), arriving(b'{"a":', b" [1]", b"}"), 10) == b'{"a": [1]}'
 
 
-def test_a_body_in_one_piece_is_not_copied() -> None:
+def test_single_chunk_body_is_not_copied() -> None:
     piece = b'{"a": 1}'
     assert read(bodies(), arriving(piece)) is piece
 
@@ -210,20 +208,20 @@ def test_a_body_in_one_piece_is_not_copied() -> None:
         (arriving("[1]".encode("utf-16")), 0, 400, "not_utf8"),
     ],
 )
-def test_a_body_that_is_refused(receive: Receive, length: int, status: int, code: str) -> None:
+def test_invalid_body_is_refused(receive: Receive, length: int, status: int, code: str) -> None:
     limited = bodies()
     with pytest.raises(RequestRefused) as refused:
         read(limited, receive, length)
     assert (refused.value.status, refused.value.code) == (status, code)
-    assert limited._held == 0
+    assert limited._buffered == 0
 
 
-def test_many_brackets_are_not_depth() -> None:
+def test_many_brackets_without_depth_are_accepted() -> None:
     body = json.dumps([[["[[[[[["]]] * 50).encode()
     assert read(bodies(depth=4), arriving(body)) == body
 
 
-def test_a_body_that_does_not_come_in_time() -> None:
+def test_late_body_is_refused() -> None:
     limited = bodies(seconds=0.02)
 
     async def receive() -> Message:
@@ -233,17 +231,17 @@ def test_a_body_that_does_not_come_in_time() -> None:
     with pytest.raises(RequestRefused) as refused:
         read(limited, receive)
     assert (refused.value.status, refused.value.headers["Connection"]) == (408, "close")
-    assert limited._held == 0
+    assert limited._buffered == 0
 
 
-def test_a_client_that_goes_away() -> None:
+def test_client_disconnect_while_reading_body() -> None:
     limited = bodies()
     with pytest.raises(IncompleteRequest):
         read(limited, arriving(b"x", gone=True))
-    assert limited._held == 0
+    assert limited._buffered == 0
 
 
-def test_all_bodies_in_hand_are_bounded_together() -> None:
+def test_total_buffered_bytes_are_bounded() -> None:
     limited = bodies(most=1000, held=1500)
     first = read(limited, arriving(b"x" * 1000))
     with pytest.raises(RequestRefused) as refused:

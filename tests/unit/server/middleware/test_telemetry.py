@@ -1,4 +1,4 @@
-"""What is noted of a request: its route and outcome, never its path, query or body."""
+"""What is recorded of a request: route and outcome, never its path, query or body."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from starlette.routing import Mount, Route
 from starlette.types import Message
 from tests.timing import cpu_seconds
 
+from thinkback.server.identity import Principal
 from thinkback.server.middleware.telemetry import TelemetryMiddleware
-from thinkback.server.principal import Principal
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.telemetry.logs import EventLog
 
 
 async def hello(request: Request) -> Response:
-    request.scope.setdefault("state", {})["caller"] = Principal(tenant="acme", key="k1")
+    request.scope.setdefault("state", {})["principal"] = Principal(tenant="acme", key="k1")
     return PlainTextResponse("hi", headers={"X-Thinkback-Memory": "recalled"})
 
 
@@ -37,15 +37,15 @@ async def broken(request: Request) -> Response:
 
 
 class Asked:
-    """An application that is watched, asked without a network."""
+    """An application behind the telemetry middleware, called without a network."""
 
     def __init__(self, level: str = "info") -> None:
         self.stream = io.StringIO()
         self.telemetry = Telemetry(EventLog(self.stream, level))
-        rooms = APIRouter(prefix="/v1/memory")
-        rooms.add_api_route("/thoughts/{id}/history", hello)
+        router = APIRouter(prefix="/v1/memory")
+        router.add_api_route("/thoughts/{id}/history", hello)
         within = FastAPI()
-        within.include_router(rooms)
+        within.include_router(router)
         inner = Starlette(
             routes=[
                 Route("/v1/turns/{id}", hello),
@@ -94,7 +94,7 @@ class Asked:
         return self.telemetry.metrics.render().decode()
 
 
-def test_a_request_is_one_line_with_its_outcome() -> None:
+def test_request_is_logged_as_one_line() -> None:
     asked = Asked()
     start = asked.get("/v1/turns/canary")[0]
     (line,) = asked.lines
@@ -126,13 +126,13 @@ def test_a_request_is_one_line_with_its_outcome() -> None:
         ("/canary/canary/canary/canary/canary", "none"),
     ],
 )
-def test_a_route_is_told_whole_and_as_a_template(path: str, route: str) -> None:
+def test_route_label_is_full_template(path: str, route: str) -> None:
     asked = Asked()
     asked.get(path)
     assert asked.lines[0]["route"] == route
 
 
-def test_what_a_client_invents_is_no_label() -> None:
+def test_client_chosen_values_are_not_labels() -> None:
     asked = Asked()
     asked.get("/canary", method="CANARY")
     assert 'thinkback_requests_total{method="OTHER",route="none",status="404"} 1.0' in asked.metrics
@@ -143,7 +143,7 @@ def test_what_a_client_invents_is_no_label() -> None:
     ("given", "taken"),
     [(b"abc-1.2_3", True), (b"a b", False), (b"", False), (b"a" * 65, False), (b"\xff", False)],
 )
-def test_the_clients_own_id_is_taken_if_it_is_plain(given: bytes, taken: bool) -> None:
+def test_plain_client_request_id_is_used(given: bytes, taken: bool) -> None:
     asked = Asked()
     start = asked.get("/v1/turns/1", ((b"x-request-id", given),))[0]
     sent = dict(start["headers"])[b"x-request-id"]
@@ -151,7 +151,7 @@ def test_the_clients_own_id_is_taken_if_it_is_plain(given: bytes, taken: bool) -
     assert asked.lines[0]["request"] == sent.decode()
 
 
-def test_a_failure_is_told_by_its_place() -> None:
+def test_failure_is_logged_by_location() -> None:
     asked = Asked()
     with pytest.raises(ValueError, match="canary"):
         asked.get("/broken")
@@ -161,7 +161,7 @@ def test_a_failure_is_told_by_its_place() -> None:
     assert "canary" not in asked.stream.getvalue()
 
 
-def test_a_client_that_leaves_early_is_told_so() -> None:
+def test_early_disconnect_is_status_499() -> None:
     asked = Asked()
 
     async def leaves() -> None:
@@ -176,7 +176,7 @@ def test_a_client_that_leaves_early_is_told_so() -> None:
     assert "thinkback_requests_in_flight 0.0" in asked.metrics
 
 
-def test_what_machines_ask_every_moment_is_quiet() -> None:
+def test_polled_routes_are_logged_at_debug_level() -> None:
     asked = Asked()
     asked.get("/health")
     assert asked.lines == []
@@ -185,8 +185,8 @@ def test_what_machines_ask_every_moment_is_quiet() -> None:
     assert loud.lines[0]["route"] == "/health"
 
 
-def test_it_costs_a_few_times_what_the_smallest_answer_costs() -> None:
-    """Logged and counted, a request costs less than eight empty ones of Starlette."""
+def test_overhead_is_small() -> None:
+    """A logged and counted request costs less than eight empty requests of Starlette."""
     asked = Asked()
     bare = Asked()
     bare.app = bare.app._app  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""What the server's processes run, run here: answering and thinking until the leash says stop."""
+"""Entry points of the worker processes, run in this process until the stop pipe is used."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ import pytest
 
 from thinkback.config import Settings
 from thinkback.memory import Memory
-from thinkback.server.options import Options
 from thinkback.server.processes import entrypoints
 from thinkback.server.processes.start import open_listener
 from thinkback.server.processes.supervisor import STOP_MESSAGE, StopPipe
+from thinkback.server.services import Options
 from thinkback.server.telemetry import logs
 
-APP = "thinkback.server.app:create"
+APP = "thinkback.server.app:create_app"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def leashed() -> Iterator[tuple[StopPipe, Callable[[], None]]]:
-    """A leash that ends nobody, and the word on it."""
+    """A stop pipe that does not end the process, and its other end."""
     theirs, ours = multiprocessing.Pipe(duplex=False)
     with closing(theirs), closing(ours):
         yield StopPipe(theirs, exit_process=lambda code: None), lambda: ours.send_bytes(STOP_MESSAGE)
@@ -42,7 +42,7 @@ def leashed() -> Iterator[tuple[StopPipe, Callable[[], None]]]:
 
 @pytest.fixture(autouse=True)
 def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """This process keeps its priority, its logs and its signals."""
+    """Keep the priority, logging and signal handlers of the test process."""
     monkeypatch.setattr(entrypoints, "lower_priority", lambda nice: None)
     monkeypatch.setattr(logs, "configure_logging", lambda level: logs.EventLog())
     before = signal.getsignal(signal.SIGTERM)
@@ -57,13 +57,14 @@ def get(listener: socket.socket, path: str) -> bytes:
     return found
 
 
-def test_it_answers_until_the_leash_says_stop(
+def test_answer_process_runs_until_stop_pipe(
     settings: Settings, leashed: tuple[StopPipe, Callable[[], None]]
 ) -> None:
-    leash, stop = leashed
+    stop_pipe, stop = leashed
     listener = open_listener(Options(port=0))
     answering = threading.Thread(
-        target=entrypoints.run_answer_process, args=(leash, settings, Options(grace_seconds=5), APP, listener)
+        target=entrypoints.run_answer_process,
+        args=(stop_pipe, settings, Options(grace_seconds=5), APP, listener),
     )
     answering.start()
     assert b"ready" in get(listener, "/ready")
@@ -73,10 +74,10 @@ def test_it_answers_until_the_leash_says_stop(
     assert listener.fileno() == -1
 
 
-def test_it_thinks_until_the_leash_says_stop(
+def test_think_process_runs_until_stop_pipe(
     settings: Settings, leashed: tuple[StopPipe, Callable[[], None]]
 ) -> None:
-    leash, stop = leashed
+    stop_pipe, stop = leashed
     with Memory.open(settings.db, embedder="hashing", background=False, user="ann") as memory:
         memory.remember("I moved to Lyon.")
 
@@ -87,12 +88,12 @@ def test_it_thinks_until_the_leash_says_stop(
 
         watching = threading.Thread(target=watch)
         watching.start()
-        entrypoints.run_think_process(leash, settings, Options(grace_seconds=60), 1)
+        entrypoints.run_think_process(stop_pipe, settings, Options(grace_seconds=60), 1)
         watching.join()
         assert [thought.objects for thought in memory.thoughts()] == [("Lyon",)]
 
 
-def test_it_does_both_where_there_is_one_process(settings: Settings) -> None:
+def test_single_process_answers_and_thinks(settings: Settings) -> None:
     listener = open_listener(Options(port=0))
     with Memory.open(settings.db, embedder="hashing", background=False, user="ann") as memory:
         memory.remember("I moved to Lyon.")

@@ -1,4 +1,4 @@
-"""Starting a server: which processes it is to have, and the folder they share."""
+"""Starting a server: its processes and their metrics folder."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ import pytest
 
 from thinkback.config import Settings
 from thinkback.errors import InvalidInput
-from thinkback.server.options import Options
 from thinkback.server.processes import start
 from thinkback.server.processes.start import ServerInfo
 from thinkback.server.processes.supervisor import Task
+from thinkback.server.services import Options
 from thinkback.server.telemetry.metrics import MULTIPROCESS_DIR_VARIABLE
 
 
-def test_the_folder_of_metrics_is_private_and_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_directory_is_private_and_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(MULTIPROCESS_DIR_VARIABLE, raising=False)
-    with start.metrics_directory() as at_death:
+    with start.metrics_directory() as on_exit:
         folder = Path(os.environ[MULTIPROCESS_DIR_VARIABLE])
         assert folder.stat().st_mode & 0o077 == 0
         (folder / "gauge_livesum_123.db").touch()
-        at_death(123)
+        on_exit(123)
         assert list(folder.iterdir()) == []
     assert not folder.exists()
     assert MULTIPROCESS_DIR_VARIABLE not in os.environ
 
 
 class Supervised:
-    """What a supervisor was given, instead of doing it."""
+    """Replaces the supervisor and records its arguments."""
 
     tasks: Sequence[Task] = ()
 
@@ -42,7 +42,7 @@ class Supervised:
 
     def run(self) -> int:
         assert MULTIPROCESS_DIR_VARIABLE in os.environ
-        self.options["at_stop"]()
+        self.options["on_stop"]()
         return 7
 
 
@@ -60,9 +60,7 @@ def settings(tmp_path: Path) -> Settings:
     )
 
 
-def test_processes_that_answer_share_one_socket_and_others_think(
-    supervised: Supervised, settings: Settings
-) -> None:
+def test_serve_starts_answer_and_think_processes(supervised: Supervised, settings: Settings) -> None:
     told: list[ServerInfo] = []
     options = Options(port=0, workers=2, thinkers=1)
     assert start.serve(settings, options, create="module:function", on_started=told.append) == 7
@@ -71,16 +69,16 @@ def test_processes_that_answer_share_one_socket_and_others_think(
     given: Options = supervised.tasks[0].args[1]
     assert started.url == f"http://127.0.0.1:{given.port}"
     assert started.open
-    with socket.create_server(("127.0.0.1", given.port)):  # nobody is kept waiting at a socket nobody answers
+    with socket.create_server(("127.0.0.1", given.port)):  # the listener is closed
         pass
 
 
-def test_nobody_else_is_let_in_without_a_key(supervised: Supervised, settings: Settings) -> None:
+def test_serve_on_all_addresses_needs_key(supervised: Supervised, settings: Settings) -> None:
     with pytest.raises(InvalidInput, match="keys create"):
         start.serve(settings, Options(host="0.0.0.0", port=0), create="m:f", on_started=lambda _: None)
     assert supervised.tasks == ()
 
 
-def test_work_is_thinking_alone(supervised: Supervised, settings: Settings) -> None:
+def test_work_starts_only_think_processes(supervised: Supervised, settings: Settings) -> None:
     assert start.work(settings, Options(thinkers=2)) == 7
     assert [task.name for task in supervised.tasks] == ["thinking-1", "thinking-2"]

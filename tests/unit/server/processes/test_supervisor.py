@@ -1,4 +1,4 @@
-"""The supervisor, with real processes: it keeps them alive, ends them in order, leaves none behind."""
+"""The supervisor with real processes: restarts, ordered shutdown, no orphans."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="one process alo
 
 
 class Run:
-    """A supervisor in a process of its own."""
+    """A supervisor in a separate process."""
 
     def __init__(self, folder: Path, *kinds: str, grace_s: float = 5) -> None:
         self.folder = folder
@@ -34,7 +34,7 @@ class Run:
         )
 
     def noted(self, what: str) -> list[int]:
-        """The processes that noted it."""
+        """The processes that wrote this note."""
         return [int(path.name.split()[2]) for path in self.folder.iterdir() if f" {what} " in path.name]
 
     def until(self, what: str, count: int = 1) -> list[int]:
@@ -45,7 +45,7 @@ class Run:
         return found
 
     def ends(self) -> tuple[int, list[dict[str, Any]]]:
-        """Its exit code and what it logged."""
+        """The exit code and the log."""
         _, err = self.process.communicate(timeout=60)
         lines = [line for line in err.splitlines() if line.startswith("{")]
         return self.process.returncode, [json.loads(line) for line in lines]
@@ -64,7 +64,7 @@ def runs(tmp_path: Path) -> Iterator[list[Run]]:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process that is not our child has ended."""
+    """Whether a process that is not a child of ours has ended."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:
@@ -78,7 +78,7 @@ def gone(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_all_in_order(tmp_path: Path, runs: list[Run], number: signal.Signals) -> None:
+def test_signal_stops_all_processes(tmp_path: Path, runs: list[Run], number: signal.Signals) -> None:
     runs.append(run := Run(tmp_path, "obedient", "obedient"))
     run.until("lives", 2)
     run.process.send_signal(number)
@@ -86,7 +86,7 @@ def test_a_signal_ends_all_in_order(tmp_path: Path, runs: list[Run], number: sig
     assert len(run.noted("stopped")) == 2
 
 
-def test_ctrl_c_in_a_terminal_reaches_all_and_ends_them_in_order(tmp_path: Path, runs: list[Run]) -> None:
+def test_ctrl_c_of_process_group_stops_all_processes(tmp_path: Path, runs: list[Run]) -> None:
     runs.append(run := Run(tmp_path, "obedient", "obedient"))
     run.until("lives", 2)
     os.killpg(run.process.pid, signal.SIGINT)
@@ -94,17 +94,17 @@ def test_ctrl_c_in_a_terminal_reaches_all_and_ends_them_in_order(tmp_path: Path,
     assert len(run.noted("stopped")) == 2
 
 
-def test_a_second_signal_is_at_once(tmp_path: Path, runs: list[Run]) -> None:
+def test_second_signal_kills_at_once(tmp_path: Path, runs: list[Run]) -> None:
     runs.append(run := Run(tmp_path, "deaf", grace_s=100))
     (pid,) = run.until("lives")
     run.process.terminate()
-    time.sleep(0.3)  # signals of one kind that wait are one
+    time.sleep(0.3)  # pending signals of the same kind are merged
     run.process.terminate()
     assert run.ends()[0] == 128 + signal.SIGTERM
     assert gone(pid)
 
 
-def test_who_does_not_hear_is_ended_when_the_grace_is_over(tmp_path: Path, runs: list[Run]) -> None:
+def test_unresponsive_process_is_killed_after_grace_period(tmp_path: Path, runs: list[Run]) -> None:
     runs.append(run := Run(tmp_path, "deaf", grace_s=-processes.KILL_MARGIN_SECONDS))
     (pid,) = run.until("lives")
     run.process.terminate()
@@ -113,9 +113,7 @@ def test_who_does_not_hear_is_ended_when_the_grace_is_over(tmp_path: Path, runs:
     assert gone(pid)
 
 
-def test_one_that_dies_is_started_again_and_the_others_are_left_alone(
-    tmp_path: Path, runs: list[Run]
-) -> None:
+def test_dead_process_is_restarted(tmp_path: Path, runs: list[Run]) -> None:
     runs.append(run := Run(tmp_path, "dies_once", "obedient"))
     run.until("lives", 2)
     run.process.terminate()
@@ -126,7 +124,7 @@ def test_one_that_dies_is_started_again_and_the_others_are_left_alone(
     ]
 
 
-def test_one_that_dies_at_once_again_and_again_ends_all(tmp_path: Path, runs: list[Run]) -> None:
+def test_repeated_quick_exits_stop_the_server(tmp_path: Path, runs: list[Run]) -> None:
     runs.append(run := Run(tmp_path, "obedient", "dies"))
     code, told = run.ends()
     assert (code, told[-1]["event"], told[-1]["deaths"]) == (1, "gave_up", processes.MAX_QUICK_EXITS)
@@ -136,7 +134,7 @@ def test_one_that_dies_at_once_again_and_again_ends_all(tmp_path: Path, runs: li
     assert len(run.noted("stopped")) == len(run.noted("lives"))
 
 
-def test_one_that_says_why_it_cannot_is_not_tried_again(tmp_path: Path, runs: list[Run]) -> None:
+def test_configuration_error_is_not_retried(tmp_path: Path, runs: list[Run]) -> None:
     runs.append(run := Run(tmp_path, "hopeless"))
     _, err = run.process.communicate(timeout=60)
     assert run.process.returncode == 1
@@ -144,7 +142,7 @@ def test_one_that_says_why_it_cannot_is_not_tried_again(tmp_path: Path, runs: li
     assert len(run.noted("began")) == 1
 
 
-def test_processes_end_when_their_supervisor_is_killed(tmp_path: Path, runs: list[Run]) -> None:
+def test_processes_end_if_supervisor_is_killed(tmp_path: Path, runs: list[Run]) -> None:
     runs.append(run := Run(tmp_path, "obedient", "obedient"))
     pids = run.until("lives", 2)
     run.process.kill()
@@ -155,8 +153,8 @@ def test_processes_end_when_their_supervisor_is_killed(tmp_path: Path, runs: lis
 @pytest.mark.parametrize(
     ("kinds", "code", "lives"), [(("obedient", "dies_once"), 0, 2), (("hopeless",), 1, 0), (("dies",), 1, 0)]
 )
-def test_it_does_so_in_any_process(tmp_path: Path, kinds: tuple[str, ...], code: int, lives: int) -> None:
-    """Here, for once: with signals of its own, which are as they were afterwards."""
+def test_supervisor_runs_in_process(tmp_path: Path, kinds: tuple[str, ...], code: int, lives: int) -> None:
+    """In this process; its signal handlers are restored afterwards."""
     before = signal.getsignal(signal.SIGTERM)
     tasks = [
         processes.Task(kind, f"tests.supervisor_tasks:{kind}", (str(tmp_path), f"{number}-{kind}"))

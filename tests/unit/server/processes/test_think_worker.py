@@ -1,4 +1,4 @@
-"""Thinking for everybody: fair, patient with a model that is down, and quick to stop."""
+"""The think worker: fair to all spaces, patient with a model that is down, quick to stop."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REPLY = '{"thoughts": []}'
 
 @dataclass
 class Noting:
-    """The rules, after something else; it notes what it thinks over."""
+    """Records what it thinks over, then uses the rules."""
 
     before: Callable[[Turn], object] = lambda turn: None
     seen: list[str] = field(default_factory=list)
@@ -38,8 +38,10 @@ class Noting:
         return RuleGenerator().generate(turn)
 
 
-def thinkers(memory: Memory, clock: FakeClock, **options: Any) -> ThinkWorker:
-    return ThinkWorker(MemoryRegistry(memory), Telemetry(), options.pop("guards", {}), clock=clock, **options)
+def make_worker(memory: Memory, clock: FakeClock, **options: Any) -> ThinkWorker:
+    return ThinkWorker(
+        MemoryRegistry(memory), Telemetry(), options.pop("breakers", {}), clock=clock, **options
+    )
 
 
 def tell(memory: Memory, user: str, *texts: str) -> None:
@@ -58,21 +60,21 @@ def metric(telemetry: Telemetry, line: str) -> bool:
     return line in telemetry.metrics.render().decode().splitlines()
 
 
-def test_every_space_gets_a_bite_so_that_none_starves(open_memory: OpenMemory, clock: FakeClock) -> None:
+def test_round_thinks_a_few_turns_per_space(open_memory: OpenMemory, clock: FakeClock) -> None:
     noting = Noting()
     memory = open_memory(think=noting)
     tell(memory, "ann", *(f"a{n}" for n in range(20)))
     clock.advance(1)
     tell(memory, "ben", "b0")
-    assert thinkers(memory, clock, bite=3).run_round()
+    assert make_worker(memory, clock, turns_per_space=3).run_round()
     assert noting.seen == ["a0", "a1", "a2", "b0"]
 
 
-def test_tenants_are_thought_for_alike(open_memory: OpenMemory, clock: FakeClock) -> None:
+def test_round_thinks_for_all_tenants(open_memory: OpenMemory, clock: FakeClock) -> None:
     memory = open_memory()
     for tenant in ("acme", "globex"):
         memory.for_tenant(tenant).for_user("ann").remember("I live in Lyon.")
-    one = thinkers(memory, clock)
+    one = make_worker(memory, clock)
     assert one.run_round()
     assert not one.run_round()
     assert memory.store.backlog() == 0
@@ -80,19 +82,19 @@ def test_tenants_are_thought_for_alike(open_memory: OpenMemory, clock: FakeClock
         assert len(memory.for_tenant(tenant).for_user("ann").thoughts()) == 1
 
 
-def test_an_hour_without_its_model_loses_nothing(open_memory: OpenMemory, clock: FakeClock) -> None:
-    """By a clock of its own: turns stay pending, keep their attempts, and are thought over after."""
+def test_model_outage_loses_nothing(open_memory: OpenMemory, clock: FakeClock) -> None:
+    """With a fake clock: turns stay pending, keep their attempts, and are thought over afterwards."""
     down = [ModelUnavailable("down")] * 100_000
     llm = ScriptedLLM(down)
-    guard = ModelBreaker(CircuitBreaker(failures=1, clock=seconds(clock)))
-    memory = open_memory(llm=ProtectedLLM(llm, guard), think="llm")
-    one = thinkers(memory, clock, guards={"llm": guard})
+    breaker = ModelBreaker(CircuitBreaker(failures=1, clock=seconds(clock)))
+    memory = open_memory(llm=ProtectedLLM(llm, breaker), think="llm")
+    one = make_worker(memory, clock, breakers={"llm": breaker})
     tell(memory, "ann", "I live in Lyon.", "I like tea.")
     tell(memory, "ben", "I own a boat.")
     for _ in range(3600):
         one.run_round()
         clock.advance(1)
-    assert 50 < len(llm.calls) < 200  # it was left alone
+    assert 50 < len(llm.calls) < 200  # the breaker limits the calls
     assert memory.store.backlog() == 3
     for user in ("ann", "ben"):
         assert memory.for_user(user).failures() == []
@@ -104,30 +106,26 @@ def test_an_hour_without_its_model_loses_nothing(open_memory: OpenMemory, clock:
     assert all(memory.for_user(user).failures() == [] for user in ("ann", "ben"))
 
 
-def test_a_turn_that_fails_by_itself_is_given_up_and_the_others_go_on(
-    open_memory: OpenMemory, clock: FakeClock
-) -> None:
+def test_failing_turn_is_given_up_and_others_continue(open_memory: OpenMemory, clock: FakeClock) -> None:
     def poison(turn: Turn) -> None:
         if turn.query == "poison":
             raise ValueError("poison")
 
     memory = open_memory(think=Noting(poison))
     tell(memory, "ann", "poison", "I like tea.")
-    one = thinkers(memory, clock)
+    one = make_worker(memory, clock)
     for _ in range(MAX_ATTEMPTS):
         one.run_round()
     assert [failure.turn for failure in memory.for_user("ann").failures()] == [1]
     assert memory.store.backlog() == 0
 
 
-def test_it_tells_what_it_did_and_whether_a_model_is_left_alone(
-    open_memory: OpenMemory, clock: FakeClock
-) -> None:
-    guard = ModelBreaker(CircuitBreaker(failures=1, clock=seconds(clock)))
+def test_worker_reports_metrics_and_open_breaker(open_memory: OpenMemory, clock: FakeClock) -> None:
+    breaker = ModelBreaker(CircuitBreaker(failures=1, clock=seconds(clock)))
     llm = ScriptedLLM([ModelUnavailable("down")])
     memory = open_memory()
     telemetry = Telemetry()
-    one = ThinkWorker(MemoryRegistry(memory), telemetry, {"llm": guard}, clock=clock)
+    one = ThinkWorker(MemoryRegistry(memory), telemetry, {"llm": breaker}, clock=clock)
     tell(memory, "ann", "I live in Lyon.", "I have a dog named Rex.")
     one.run_round()
     assert metric(telemetry, "thinkback_turns_thought_over_total 2.0")
@@ -135,12 +133,12 @@ def test_it_tells_what_it_did_and_whether_a_model_is_left_alone(
     assert metric(telemetry, f'thinkback_thoughts_total{{action="insert"}} {inserted}.0')
     assert metric(telemetry, 'thinkback_breaker_open{part="llm"} 0.0')
     with pytest.raises(Exception, match="down"):
-        ProtectedLLM(llm, guard).complete([Message("user", "?")])
+        ProtectedLLM(llm, breaker).complete([Message("user", "?")])
     assert not one.run_round()
     assert metric(telemetry, 'thinkback_breaker_open{part="llm"} 1.0')
 
 
-def test_it_stops_after_the_turn_in_hand(open_memory: OpenMemory, clock: FakeClock) -> None:
+def test_worker_stops_after_current_turn(open_memory: OpenMemory, clock: FakeClock) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def wait(turn: Turn) -> None:
@@ -150,7 +148,7 @@ def test_it_stops_after_the_turn_in_hand(open_memory: OpenMemory, clock: FakeClo
     noting = Noting(wait)
     memory = open_memory(think=noting)
     tell(memory, "ann", "I live in Lyon.", "I like tea.")
-    one = thinkers(memory, clock)
+    one = make_worker(memory, clock)
     thread = threading.Thread(target=one.run)
     thread.start()
     assert begun.wait(30)
@@ -162,9 +160,7 @@ def test_it_stops_after_the_turn_in_hand(open_memory: OpenMemory, clock: FakeClo
     assert memory.store.backlog() == 1
 
 
-def test_what_is_in_hand_when_the_time_is_over_is_handed_back(
-    open_memory: OpenMemory, clock: FakeClock
-) -> None:
+def test_release_claims_returns_current_turn(open_memory: OpenMemory, clock: FakeClock) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def hang(turn: Turn) -> None:
@@ -173,11 +169,11 @@ def test_what_is_in_hand_when_the_time_is_over_is_handed_back(
 
     memory, other = open_memory(think=Noting(hang)), open_memory()
     tell(memory, "ann", "I live in Lyon.")
-    one = thinkers(memory, clock)
+    one = make_worker(memory, clock)
     thread = threading.Thread(target=one.run)
     thread.start()
     assert begun.wait(30)
-    assert other.for_user("ann").post_think().turns == 0  # it is leased
+    assert other.for_user("ann").post_think().turns == 0  # still leased
     one.stop()
     one.release_claims()
     assert other.for_user("ann").post_think().turns == 1

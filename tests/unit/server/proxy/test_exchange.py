@@ -1,4 +1,4 @@
-"""What a request asks: the user's last words, whose conversation it is, and what the client knows itself."""
+"""Parsing of chat requests: query, session, and what the client sends itself."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def assistant(content: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": content}
 
 
-def test_the_last_words_of_the_user_ask() -> None:
+def test_query_is_last_user_message() -> None:
     talk = asked(
         {"role": "system", "content": "Be brief."}, user("I am Ann."), assistant("Hi!"), user("Who am I?")
     )
@@ -56,7 +56,7 @@ def test_text_parts_are_joined_and_images_ignored() -> None:
     assert asked(user([picture])).text == ""
 
 
-def test_a_round_of_tools_still_asks_what_the_user_asked() -> None:
+def test_query_after_tool_calls_is_last_user_message() -> None:
     call = {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}
     first = asked(user("What is the weather?"))
     then = asked(user("What is the weather?"), call, {"role": "tool", "content": "rain", "tool_call_id": "1"})
@@ -64,7 +64,7 @@ def test_a_round_of_tools_still_asks_what_the_user_asked() -> None:
     assert (then.digest, then.session) == (first.digest, first.session)
 
 
-def test_a_session_goes_by_the_first_words_of_the_user() -> None:
+def test_session_is_derived_from_first_user_message() -> None:
     first = asked({"role": "system", "content": "It is 12:01."}, user("I am Ann."))
     later = asked(
         {"role": "system", "content": "It is 12:02."}, user("I am Ann."), assistant("Hi"), user("Bye")
@@ -78,12 +78,12 @@ def test_a_session_goes_by_the_first_words_of_the_user() -> None:
     ("choice", "forced"),
     [(None, False), ("auto", False), ("none", False), ("required", True), ({"type": "function"}, True)],
 )
-def test_whether_a_tool_must_be_called(choice: object, forced: bool) -> None:
+def test_forced_tool(choice: object, forced: bool) -> None:
     assert asked(user("x"), tool_choice=choice).forced_tool is forced
 
 
 @given(VALUES, VALUES)
-def test_nothing_a_client_sends_makes_it_fail(messages: Any, prompt: Any) -> None:
+def test_parsing_never_fails(messages: Any, prompt: Any) -> None:
     body = parse_body(json.dumps({"messages": messages, "prompt": prompt, "user": messages}).encode())
     assert body is not None
     found = parse_chat(body)
@@ -109,7 +109,7 @@ def thought(sentence: str, *turns: int) -> Thought:
     return Thought(id=1, sentence=sentence, kind="profile", sources=sources, recorded_at=NOW, **triple)  # type: ignore[arg-type]
 
 
-def test_what_the_client_sends_itself_is_not_told_again() -> None:
+def test_memories_sent_by_client_are_excluded() -> None:
     talk = asked(user("I moved to Lyon."), assistant("How nice!"), user("Where do I live?"))
     sent, half, other = (
         turn(1, "I moved to Lyon.", "How nice!"),
@@ -119,7 +119,7 @@ def test_what_the_client_sends_itself_is_not_told_again() -> None:
     turns = {each.id: each for each in (sent, half, other)}
     memories = [
         recalled(sent),
-        recalled(half),  # asked before, and answered: the client does not know the answer
+        recalled(half),  # the client sends the query but not the answer
         recalled(other),
         recalled(thought("The user lives in Lyon.", 1)),
         recalled(thought("The user lives in Lyon.", 1, 3)),

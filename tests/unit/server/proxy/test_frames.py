@@ -1,4 +1,4 @@
-"""Frames: whatever is said arrives, however its bytes are cut."""
+"""Frames between proxy and recall worker, independent of chunk boundaries."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ values = st.recursive(
 
 
 @given(st.lists(st.lists(values, max_size=5), max_size=5), st.lists(st.integers(1, 40), min_size=1))
-def test_what_is_said_arrives_however_it_is_cut(said: list[ipc_client.FrameFields], cuts: list[int]) -> None:
+def test_frames_are_independent_of_chunks(said: list[ipc_client.FrameFields], cuts: list[int]) -> None:
     data = b"".join(ipc_client.encode_frame(words) for words in said)
-    frames, heard, at = ipc_client.FrameDecoder(), [], 0
+    frames, response, at = ipc_client.FrameDecoder(), [], 0
     while at < len(data):
         size = cuts[at % len(cuts)]
-        heard += list(frames.feed(data[at : at + size]))
+        response += list(frames.feed(data[at : at + size]))
         at += size
-    assert heard == said
+    assert response == said
 
 
-def test_a_lone_surrogate_arrives_too() -> None:
+def test_lone_surrogate_is_transmitted() -> None:
     assert list(ipc_client.FrameDecoder().feed(ipc_client.encode_frame(["\ud800"]))) == [["\ud800"]]
 
 
-def test_a_frame_that_is_too_long_is_refused_before_it_is_read() -> None:
+def test_long_frame_is_refused_before_reading() -> None:
     with pytest.raises(ValueError, match="too long"):
         list(ipc_client.FrameDecoder().feed((ipc_client.MAX_FRAME_BYTES + 1).to_bytes(4) + b"x"))
 
 
-def test_what_was_used_arrives_as_it_was() -> None:
+def test_recalled_items_round_trip() -> None:
     used = (RecalledItem("thought", 3, 0.5, 0.25, 0.125, 7), RecalledItem("turn", 9, 0.1, 0.2, 0.3, 0))
     assert ipc_client.decode_used(ipc_client.encode_used(used)) == used

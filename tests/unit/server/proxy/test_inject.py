@@ -1,4 +1,4 @@
-"""A request with memories in it is the request as it came, and one insertion."""
+"""Injecting memories changes nothing else in the request."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ WRITTEN = st.sampled_from([(", ", ": "), (",", ":"), (" ,\n\t", " :\r\n")])
 
 
 def inserted(body: bytes, changed: bytes) -> bytes:
-    """What was put into `body` to make `changed`; fails if that is not all that happened."""
+    """The text inserted into `body` to get `changed`; fails if there are other differences."""
     at = next((n for n, (a, b) in enumerate(zip(body, changed, strict=False)) if a != b), len(body))
     length = len(changed) - len(body)
-    for start in range(at, -1, -1):  # equal neighbours: it may have been put in a little before
+    for start in range(at, -1, -1):  # the insertion may be ambiguous if neighbouring text is equal
         if changed[:start] + changed[start + length :] == body:
             return changed[start : start + length]
     raise AssertionError("more changed than one insertion")
@@ -54,7 +54,7 @@ def spliced(raw: bytes) -> bytes:
 
 
 @given(BODIES, WRITTEN, st.booleans(), st.sampled_from(["", " ", "\n"]))
-def test_all_else_stays_byte_for_byte(
+def test_injection_leaves_other_bytes_unchanged(
     body: dict[str, Any], separators: tuple[str, str], ascii_only: bool, around: str
 ) -> None:
     text = json.dumps(body, separators=separators, ensure_ascii=ascii_only)
@@ -83,7 +83,7 @@ def test_all_else_stays_byte_for_byte(
 
 
 @given(VALUES)
-def test_what_is_no_object_is_not_understood(value: Any) -> None:
+def test_non_object_body_is_not_parsed(value: Any) -> None:
     assert (parse_body(json.dumps(value).encode()) is None) == (not isinstance(value, dict))
 
 
@@ -104,24 +104,24 @@ def test_what_is_no_object_is_not_understood(value: Any) -> None:
         b'{"a":' * 100_000,
     ],
 )
-def test_a_broken_body_is_not_understood(raw: bytes) -> None:
+def test_truncated_body_is_not_parsed(raw: bytes) -> None:
     assert parse_body(raw) is None
 
 
-def test_numbers_of_any_length_pass() -> None:
+def test_numbers_of_any_length_are_accepted() -> None:
     number = b"9" * 10_000 + b".5e-7"
     raw = b'{"seed": ' + number + b', "messages": [{"role": "user", "content": "hi"}]}'
     assert number in spliced(raw)
 
 
-def test_of_a_key_given_twice_the_last_counts() -> None:
+def test_last_of_duplicate_keys_is_used() -> None:
     raw = b'{"messages": "x", "messages": [{"role": "user", "content": "hi"}]}'
     changed = spliced(raw)
     assert changed.startswith(b'{"messages": "x", "messages": [{"role": "system"')
 
 
 @pytest.mark.parametrize("prompt", ['"Once"', '["Once"]', ' [ "Once" ] '])
-def test_a_prompt_is_told_before(prompt: str) -> None:
+def test_memories_are_inserted_before_prompt(prompt: str) -> None:
     raw = f'{{"prompt":{prompt}, "max_tokens": 3}}'.encode()
     changed = spliced(raw)
     assert inserted(raw, changed)
@@ -130,14 +130,14 @@ def test_a_prompt_is_told_before(prompt: str) -> None:
 
 
 @pytest.mark.parametrize("prompt", ["[1, 2]", '["a", "b"]', "[]", "3", "null"])
-def test_tokens_and_several_prompts_stay_alone(prompt: str) -> None:
+def test_token_and_multiple_prompts_are_unchanged(prompt: str) -> None:
     body = parse_body(f'{{"prompt": {prompt}}}'.encode())
     assert body is not None
     assert inject_memories(body, BLOCK) is None
 
 
 @pytest.mark.parametrize("messages", ["null", "{}", '"hi"', "[]"])
-def test_without_messages_there_is_no_place(messages: str) -> None:
+def test_empty_messages_have_no_insertion_point(messages: str) -> None:
     body = parse_body(f'{{"messages": {messages}}}'.encode())
     assert body is not None
     assert inject_memories(body, BLOCK) is None

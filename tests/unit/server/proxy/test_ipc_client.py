@@ -1,4 +1,4 @@
-"""The office and the post to it, over a real socket: errands are done, late ones not, none is lost."""
+"""The recall client and worker over a real socket."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ import pytest
 
 from thinkback import Memory
 from thinkback.errors import CorruptStore
-from thinkback.server.options import Options
 from thinkback.server.processes.recall_worker import RecallWorker
 from thinkback.server.proxy.exchange import ChatQuery
 from thinkback.server.proxy.ipc_client import MAX_UNREAD_BYTES, IpcRecallClient, RemoteError
 from thinkback.server.proxy.recall_client import ChatTurn, LocalRecallClient, UnusableQuery
-from thinkback.server.services import MemoryRegistry
+from thinkback.server.services import MemoryRegistry, Options
 from thinkback.server.thread_pool import DeadlineExceeded, ThreadPool
 
 LIVES = ChatTurn(query="I live in Lyon.", response="Noted.", session="s", key=None)
-ASKED = ChatQuery(text="Where do I live?", texts=("Where do I live?",))
+QUERY = ChatQuery(text="Where do I live?", texts=("Where do I live?",))
 _Result = TypeVar("_Result")
 
 
@@ -36,13 +35,15 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 @pytest.fixture
 def options(tmp_path: Path) -> Options:
     return Options(
-        recall_sockets=(str(tmp_path / "office"),), recall_timeout_seconds=20.0, remember_timeout_seconds=20.0
+        recall_sockets=(str(tmp_path / "running_worker"),),
+        recall_timeout_seconds=20.0,
+        remember_timeout_seconds=20.0,
     )
 
 
 @contextmanager
-def office(memory: Memory, options: Options) -> Iterator[Callable[[], None]]:
-    """The office in a thread of its own, as if it were a process; what is given stops it."""
+def running_worker(memory: Memory, options: Options) -> Iterator[Callable[[], None]]:
+    """A recall worker in a thread; yields a function that stops it."""
     ready = threading.Event()
     stop: list[Callable[[], None]] = []
 
@@ -71,116 +72,116 @@ def office(memory: Memory, options: Options) -> Iterator[Callable[[], None]]:
         end()
 
 
-def by_post(
+def with_client(
     memory: Memory, options: Options, work: Callable[[IpcRecallClient], Awaitable[_Result]]
 ) -> _Result:
     async def served() -> _Result:
-        desk = ThreadPool(threads=1)
-        post = IpcRecallClient(options, LocalRecallClient(options, desk))
+        pool = ThreadPool(threads=1)
+        client = IpcRecallClient(options, LocalRecallClient(options, pool))
         try:
-            return await work(post)
+            return await work(client)
         finally:
-            await post.close()
-            desk.close()
+            await client.close()
+            pool.close()
 
     return asyncio.run(served())
 
 
-def test_an_errand_is_done_there_and_told_here(memory: Memory, options: Options) -> None:
-    async def both(post: IpcRecallClient) -> None:
-        assert await post.remember(memory, LIVES) == "turn:1"
-        found = await post.recall(memory, ASKED)
+def test_recall_in_worker(memory: Memory, options: Options) -> None:
+    async def both(client: IpcRecallClient) -> None:
+        assert await client.remember(memory, LIVES) == "turn:1"
+        found = await client.recall(memory, QUERY)
         assert "I live in Lyon." in found.block
         assert found.refs == "turn:1"
         assert found.seconds > 0
         given = replace(LIVES, query="And?", key="mine", used=found.used)
-        assert await post.remember(memory, given) == "turn:2"
+        assert await client.remember(memory, given) == "turn:2"
 
-    with office(memory, options):
-        by_post(memory, options, both)
+    with running_worker(memory, options):
+        with_client(memory, options, both)
     assert memory.turns()[1].recalled[0].id == 1
 
 
-def test_tenants_and_users_are_told_apart(memory: Memory, options: Options) -> None:
+def test_worker_separates_tenants_and_users(memory: Memory, options: Options) -> None:
     other, ann = memory.for_tenant("acme"), memory.for_user("ann")
 
-    async def all_three(post: IpcRecallClient) -> list[str]:
-        await post.remember(memory, LIVES)
-        return [(await post.recall(each, ASKED)).block for each in (memory, other, ann)]
+    async def all_three(client: IpcRecallClient) -> list[str]:
+        await client.remember(memory, LIVES)
+        return [(await client.recall(each, QUERY)).block for each in (memory, other, ann)]
 
-    with office(memory, options):
-        mine, theirs, hers = by_post(memory, options, all_three)
+    with running_worker(memory, options):
+        mine, theirs, hers = with_client(memory, options, all_three)
     assert "Lyon" in mine
     assert theirs == hers == ""
 
 
-def test_many_errands_at_once_each_get_their_own_reply(memory: Memory, options: Options) -> None:
+def test_concurrent_requests_get_their_own_replies(memory: Memory, options: Options) -> None:
     users = [memory.for_user(f"u{number}") for number in range(12)]
     for number, user in enumerate(users):
         user.remember(f"I live in Town{number}.")
 
-    async def many(post: IpcRecallClient) -> list[str]:
-        return [found.block for found in await asyncio.gather(*(post.recall(each, ASKED) for each in users))]
+    async def many(client: IpcRecallClient) -> list[str]:
+        return [
+            found.block for found in await asyncio.gather(*(client.recall(each, QUERY) for each in users))
+        ]
 
-    with office(memory, options):
-        blocks = by_post(memory, options, many)
+    with running_worker(memory, options):
+        blocks = with_client(memory, options, many)
     assert all(f"Town{number}." in block for number, block in enumerate(blocks))
 
 
-def test_what_fails_there_is_told_by_its_kind(
+def test_worker_errors_are_reported_by_type(
     memory: Memory, options: Options, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise CorruptStore("a file of ours")
 
-    async def wrong(post: IpcRecallClient) -> None:
+    async def wrong(client: IpcRecallClient) -> None:
         with pytest.raises(UnusableQuery):
-            await post.recall(memory, ChatQuery(text="  "))
+            await client.recall(memory, ChatQuery(text="  "))
         monkeypatch.setattr(Memory, "recall", broken)
         with pytest.raises(RemoteError, match="CorruptStore"):
-            await post.recall(memory, ASKED)
+            await client.recall(memory, QUERY)
 
-    with office(memory, options):
-        by_post(memory, options, wrong)
+    with running_worker(memory, options):
+        with_client(memory, options, wrong)
 
 
-def test_a_late_recall_is_not_waited_for(memory: Memory, options: Options) -> None:
-    async def late(post: IpcRecallClient) -> None:
+def test_late_recall_exceeds_deadline(memory: Memory, options: Options) -> None:
+    async def late(client: IpcRecallClient) -> None:
         with pytest.raises(DeadlineExceeded):
-            await post.recall(memory, ASKED)
-        assert await post.remember(memory, LIVES) == "turn:1"
+            await client.recall(memory, QUERY)
+        assert await client.remember(memory, LIVES) == "turn:1"
 
-    with office(memory, options):
-        by_post(memory, replace(options, recall_timeout_seconds=0.0), late)
+    with running_worker(memory, options):
+        with_client(memory, replace(options, recall_timeout_seconds=0.0), late)
 
 
-def test_without_an_office_a_turn_is_kept_here_and_recall_fails_at_once(
-    memory: Memory, options: Options
-) -> None:
-    async def alone(post: IpcRecallClient) -> None:
-        assert await post.remember(memory, LIVES) == "turn:1"
+def test_without_worker_turns_are_stored_and_recall_fails_at_once(memory: Memory, options: Options) -> None:
+    async def alone(client: IpcRecallClient) -> None:
+        assert await client.remember(memory, LIVES) == "turn:1"
         with pytest.raises(ConnectionError):
-            await post.recall(memory, ASKED)
+            await client.recall(memory, QUERY)
 
-    by_post(memory, options, alone)
+    with_client(memory, options, alone)
 
 
-def test_an_office_that_came_back_is_asked_again(memory: Memory, options: Options) -> None:
-    async def twice(post: IpcRecallClient) -> None:
-        with office(memory, options) as end:
-            assert await post.remember(memory, LIVES) == "turn:1"
+def test_client_reconnects_to_restarted_worker(memory: Memory, options: Options) -> None:
+    async def twice(client: IpcRecallClient) -> None:
+        with running_worker(memory, options) as end:
+            assert await client.remember(memory, LIVES) == "turn:1"
             await asyncio.to_thread(end)
         await asyncio.sleep(0.01)
-        assert await post.remember(memory, replace(LIVES, query="Here.")) == "turn:2"
-        with office(memory, options):
+        assert await client.remember(memory, replace(LIVES, query="Here.")) == "turn:2"
+        with running_worker(memory, options):
             await asyncio.sleep(0.3)
-            assert "Lyon" in (await post.recall(memory, ASKED)).block
+            assert "Lyon" in (await client.recall(memory, QUERY)).block
 
-    by_post(memory, options, twice)
+    with_client(memory, options, twice)
 
 
-def test_an_office_that_does_not_read_is_not_written_to_without_end(memory: Memory, options: Options) -> None:
-    async def story(post: IpcRecallClient) -> int:
+def test_unread_bytes_are_bounded(memory: Memory, options: Options) -> None:
+    async def story(client: IpcRecallClient) -> int:
         asleep = asyncio.Event()
 
         async def never_reads(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -193,33 +194,33 @@ def test_an_office_that_does_not_read_is_not_written_to_without_end(memory: Memo
             long = ChatQuery(text="Where?", texts=("x" * (1 << 20), "Where?"))
             for _ in range(20):
                 with pytest.raises(DeadlineExceeded):
-                    await post.recall(memory, long)
-            (box,) = post._connections
-            assert box._out is not None
-            held = box._out.get_write_buffer_size()
-            box._out.abort()
+                    await client.recall(memory, long)
+            (connection,) = client._connections
+            assert connection._transport is not None
+            held = connection._transport.get_write_buffer_size()
+            connection._transport.abort()
             asleep.set()
         return held
 
-    assert by_post(memory, replace(options, recall_timeout_seconds=0.02), story) < MAX_UNREAD_BYTES + (
+    assert with_client(memory, replace(options, recall_timeout_seconds=0.02), story) < MAX_UNREAD_BYTES + (
         2 << 20
     )
 
 
-def test_a_turn_does_not_wait_behind_what_is_read(memory: Memory, options: Options) -> None:
+def test_turn_does_not_wait_for_reads(memory: Memory, options: Options) -> None:
     free = threading.Event()
 
     async def story() -> str:
-        desk = ThreadPool(threads=1)
-        clerk = LocalRecallClient(options, desk)
-        reading = asyncio.ensure_future(desk.run(lambda: free.wait(20)))
+        pool = ThreadPool(threads=1)
+        recall_client = LocalRecallClient(options, pool)
+        reading = asyncio.ensure_future(pool.run(lambda: free.wait(20)))
         await asyncio.sleep(0)
         try:
-            return await clerk.remember(memory, LIVES)
+            return await recall_client.remember(memory, LIVES)
         finally:
             free.set()
             assert await reading
-            await clerk.close()
-            desk.close()
+            await recall_client.close()
+            pool.close()
 
     assert asyncio.run(story()) == "turn:1"

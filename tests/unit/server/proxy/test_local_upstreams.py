@@ -1,4 +1,4 @@
-"""Upstreams within the server: memory that answers for itself, and the model on this machine."""
+"""Upstreams in this process: memory alone, and the local model."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from thinkback.llms.catalogue import find_model_file
 from thinkback.llms.local import LocalLLM
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
-from thinkback.server.options import Options
-from thinkback.server.principal import Principal
+from thinkback.server.identity import Principal
 from thinkback.server.proxy import (
     LocalModelUpstream,
     MemoryOnlyUpstream,
     RemoteUpstream,
     choose_upstream,
 )
-from thinkback.server.services import MemoryRegistry, Services
+from thinkback.server.services import MemoryRegistry, Options, Services
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import ThreadPool
 
@@ -40,15 +39,15 @@ def client_of(proxy: RunningProxy) -> Iterator[openai.OpenAI]:
 
 
 @pytest.fixture
-def desk() -> Iterator[ThreadPool]:
-    desk = ThreadPool(2)
-    yield desk
-    desk.close()
+def pool() -> Iterator[ThreadPool]:
+    pool = ThreadPool(2)
+    yield pool
+    pool.close()
 
 
 @pytest.fixture
-def proxy(tmp_path: Path, desk: ThreadPool) -> Iterator[RunningProxy]:
-    with run_proxy(tmp_path / "m.db", MemoryOnlyUpstream(desk, HashingEmbedder(), 5)) as proxy:
+def proxy(tmp_path: Path, pool: ThreadPool) -> Iterator[RunningProxy]:
+    with run_proxy(tmp_path / "m.db", MemoryOnlyUpstream(pool, HashingEmbedder(), 5)) as proxy:
         proxy.memory.remember("I moved to Lyon last week.")
         yield proxy
 
@@ -59,9 +58,7 @@ def client(proxy: RunningProxy) -> Iterator[openai.OpenAI]:
         yield client
 
 
-def test_memory_answers_for_itself_and_does_not_take_that_for_news(
-    proxy: RunningProxy, client: openai.OpenAI
-) -> None:
+def test_memory_only_answers_are_not_remembered(proxy: RunningProxy, client: openai.OpenAI) -> None:
     answer = client.chat.completions.create(model="any", messages=QUESTION)
     assert answer.choices[0].message.content == "I remember:\n- I moved to Lyon last week."
     assert answer.model == "thinkback"
@@ -75,8 +72,10 @@ def test_memory_answers_for_itself_and_does_not_take_that_for_news(
     assert all(turn.recalled[0].id == 1 for turn in asked)
 
 
-def test_it_waits_for_what_a_chat_would_skip(tmp_path: Path, desk: ThreadPool) -> None:
-    with run_proxy(tmp_path / "m.db", MemoryOnlyUpstream(desk, HashingEmbedder(), 5), recall_s=0.0) as proxy:
+def test_memory_only_waits_for_recall(tmp_path: Path, pool: ThreadPool) -> None:
+    with run_proxy(
+        tmp_path / "m.db", MemoryOnlyUpstream(pool, HashingEmbedder(), 5), recall_timeout_seconds=0.0
+    ) as proxy:
         proxy.memory.remember("I moved to Lyon last week.")
         with client_of(proxy) as client:
             raw = client.chat.completions.with_raw_response.create(model="any", messages=QUESTION)
@@ -84,16 +83,18 @@ def test_it_waits_for_what_a_chat_would_skip(tmp_path: Path, desk: ThreadPool) -
     assert "Lyon" in (raw.parse().choices[0].message.content or "")
 
 
-def test_whoever_may_not_read_is_told_nothing(tmp_path: Path, desk: ThreadPool) -> None:
-    caller = Principal(key="k", scopes=frozenset({"write"}))
-    with run_proxy(tmp_path / "m.db", MemoryOnlyUpstream(desk, HashingEmbedder(), 5), caller=caller) as proxy:
+def test_memory_only_needs_read_scope(tmp_path: Path, pool: ThreadPool) -> None:
+    principal = Principal(key="k", scopes=frozenset({"write"}))
+    with run_proxy(
+        tmp_path / "m.db", MemoryOnlyUpstream(pool, HashingEmbedder(), 5), principal=principal
+    ) as proxy:
         proxy.memory.remember("I moved to Lyon last week.")
         with client_of(proxy) as client:
             answer = client.chat.completions.create(model="any", messages=QUESTION)
     assert answer.choices[0].message.content == "I do not know that yet."
 
 
-def test_its_embeddings_are_those_of_the_memory(client: openai.OpenAI) -> None:
+def test_embeddings_use_memory_embedder(client: openai.OpenAI) -> None:
     texts = ["I moved to Lyon.", "你好"]
     expected = HashingEmbedder().embed(texts)
     packed = client.embeddings.create(model="any", input=texts)  # base64, which the client decodes
@@ -102,7 +103,7 @@ def test_its_embeddings_are_those_of_the_memory(client: openai.OpenAI) -> None:
         assert np.allclose([each.embedding for each in made.data], expected, atol=1e-6)
 
 
-def test_it_lists_itself_and_no_other(client: openai.OpenAI) -> None:
+def test_model_list_has_one_model(client: openai.OpenAI) -> None:
     assert [model.id for model in client.models.list()] == ["thinkback"]
     assert client.models.retrieve("thinkback").id == "thinkback"
     with pytest.raises(openai.NotFoundError):
@@ -122,19 +123,17 @@ def test_it_lists_itself_and_no_other(client: openai.OpenAI) -> None:
         ("embeddings", ["x"]),
     ],
 )
-def test_what_it_cannot_do_it_says(client: openai.OpenAI, path: str, body: Any) -> None:
+def test_unsupported_requests_have_clear_errors(client: openai.OpenAI, path: str, body: Any) -> None:
     with pytest.raises(openai.APIStatusError) as refused:
         client.post(f"/{path}", body=body, cast_to=object)
     assert refused.value.status_code in (400, 422)
     assert refused.value.message
 
 
-def test_the_upstream_is_what_is_given_else_the_local_model_else_memory(
-    tmp_path: Path, desk: ThreadPool
-) -> None:
+def test_choose_upstream(tmp_path: Path, pool: ThreadPool) -> None:
     def choice(llm: Any = None, **options: Any) -> object:
         with Memory.open(":memory:", embedder="hashing", llm=llm, background=False) as memory:
-            return choose_upstream(Services(Options(**options), MemoryRegistry(memory), desk, Telemetry()))
+            return choose_upstream(Services(Options(**options), MemoryRegistry(memory), pool, Telemetry()))
 
     assert isinstance(choice(), MemoryOnlyUpstream)
     assert isinstance(choice(upstream="http://127.0.0.1:1/v1"), RemoteUpstream)
@@ -148,14 +147,14 @@ def test_the_upstream_is_what_is_given_else_the_local_model_else_memory(
 
 
 @pytest.mark.model
-def test_the_model_on_this_machine_answers(tmp_path: Path, desk: ThreadPool) -> None:
+def test_local_model_answers(tmp_path: Path, pool: ThreadPool) -> None:
     try:
         find_model_file("smollm2")
     except ModelUnavailable as absent:
         pytest.skip(f"{absent}")
     llm = LocalLLM("smollm2", context=1024)
     with (
-        run_proxy(tmp_path / "m.db", LocalModelUpstream(llm, desk, HashingEmbedder())) as proxy,
+        run_proxy(tmp_path / "m.db", LocalModelUpstream(llm, pool, HashingEmbedder())) as proxy,
         client_of(proxy) as client,
     ):
         ask: Any = [{"role": "user", "content": "Say hello."}]

@@ -1,4 +1,4 @@
-"""Who a request is for, and what its key may do."""
+"""The user and scope of a request."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from starlette.requests import Request
 from thinkback.errors import InvalidInput
 from thinkback.memory import Memory
 from thinkback.server.errors import RequestRefused
-from thinkback.server.options import Options
-from thinkback.server.principal import Principal
+from thinkback.server.identity import Principal
 from thinkback.server.routes.dependencies import RequestContext, request_context
-from thinkback.server.services import MemoryRegistry, Services
+from thinkback.server.services import MemoryRegistry, Options, Services
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import ThreadPool
 from thinkback.types import KEY_SCOPES, KeyScope
@@ -19,17 +18,19 @@ from thinkback.types import KEY_SCOPES, KeyScope
 
 def ask(
     memory: Memory,
-    caller: Principal,
+    principal: Principal,
     *,
     header: bytes | None = None,
     user: str | None = None,
     scope: KeyScope = "read",
 ) -> RequestContext:
-    desk = ThreadPool(threads=1)
-    desk.close()  # nothing is done here
-    services = Services(Options(), MemoryRegistry(memory), desk, Telemetry())
+    pool = ThreadPool(threads=1)
+    pool.close()
+    services = Services(Options(), MemoryRegistry(memory), pool, Telemetry())
     headers = [] if header is None else [(b"x-thinkback-user", header)]
-    request = Request({"type": "http", "headers": headers, "state": {"caller": caller, "services": services}})
+    request = Request(
+        {"type": "http", "headers": headers, "state": {"principal": principal, "services": services}}
+    )
     return request_context(request, scope, user)
 
 
@@ -42,13 +43,13 @@ def ask(
         ("安娜".encode(), None, "安娜"),
     ],
 )
-def test_the_header_goes_before_what_the_surface_says(
+def test_user_header_overrides_query(
     memory: Memory, header: bytes | None, user: str | None, found: str
 ) -> None:
     assert ask(memory, Principal(), header=header, user=user).memory.user == found
 
 
-def test_a_key_of_one_user_has_no_other(memory: Memory) -> None:
+def test_key_bound_to_user_has_no_other_user(memory: Memory) -> None:
     bound = Principal(user="ann")
     assert ask(memory, bound).memory.user == "ann"
     assert ask(memory, bound, header=b"ann").memory.user == "ann"
@@ -59,7 +60,7 @@ def test_a_key_of_one_user_has_no_other(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("scope", KEY_SCOPES)
-def test_a_key_needs_the_scope_itself(memory: Memory, scope: KeyScope) -> None:
+def test_scope_is_required(memory: Memory, scope: KeyScope) -> None:
     others = frozenset(other for other in KEY_SCOPES if other != scope)
     with pytest.raises(RequestRefused) as refused:
         ask(memory, Principal(scopes=others), scope=scope)
@@ -67,7 +68,7 @@ def test_a_key_needs_the_scope_itself(memory: Memory, scope: KeyScope) -> None:
     assert ask(memory, Principal(scopes=frozenset({scope})), scope=scope).memory.user == "default"
 
 
-def test_a_name_that_cannot_be_one_is_refused(memory: Memory) -> None:
+def test_invalid_user_name_is_refused(memory: Memory) -> None:
     for header in (b"", b"   ", b"a\xc2\x80b", b"x" * 300):
         with pytest.raises(InvalidInput):
             ask(memory, Principal(), header=header)

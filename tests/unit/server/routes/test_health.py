@@ -1,4 +1,4 @@
-"""Health: alive, ready with the state of each part, and metrics; nothing that is nobody's business."""
+"""`/health`, `/ready` with the state of each part, and `/metrics`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from tests.conftest import OpenMemory
 
 from thinkback.errors import ModelUnavailable, StoreUnavailable
 from thinkback.memory import Memory
-from thinkback.server.options import Options
 from thinkback.server.routes import health
-from thinkback.server.services import Backlog, MemoryRegistry, Services
+from thinkback.server.services import Backlog, MemoryRegistry, Options, Services
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import ThreadPool
 
@@ -29,9 +28,9 @@ def memory(open_memory: OpenMemory) -> Memory:
 
 @pytest.fixture
 def services(memory: Memory) -> Iterator[Services]:
-    desk = ThreadPool(2)
-    yield Services(Options(), MemoryRegistry(memory), desk, Telemetry(), Backlog(memory.store.backlog))
-    desk.close()
+    pool = ThreadPool(2)
+    yield Services(Options(), MemoryRegistry(memory), pool, Telemetry(), Backlog(memory.store.backlog))
+    pool.close()
 
 
 def client(services: Services) -> TestClient:
@@ -43,17 +42,17 @@ def parts(services: Services) -> tuple[int, dict[str, str]]:
     return answer.status_code, answer.json()["parts"]
 
 
-def test_it_is_alive_whatever_else_is_wrong(services: Services, memory: Memory) -> None:
+def test_health_is_ok_even_if_parts_fail(services: Services, memory: Memory) -> None:
     memory.close()
     services.stopping.set()
     assert client(services).get("/health").json() == {"status": "ok"}
 
 
-def test_it_is_ready_when_every_part_is(services: Services) -> None:
+def test_ready_if_all_parts_are_ready(services: Services) -> None:
     assert parts(services) == (200, {"database": "ok", "embedder": "ok", "serving": "ok"})
 
 
-def test_a_server_that_stops_is_not_ready(services: Services) -> None:
+def test_stopping_server_is_not_ready(services: Services) -> None:
     services.stopping.set()
     assert parts(services) == (503, {"database": "ok", "embedder": "ok", "serving": "not ready"})
 
@@ -65,7 +64,7 @@ def raising(error: Exception) -> Callable[..., Any]:
     return fail
 
 
-def test_a_database_that_does_not_answer_is_told_without_its_path(
+def test_failed_database_is_reported_without_path(
     services: Services, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory.store, "embedder", raising(StoreUnavailable("/secret/memory.db is locked")))
@@ -74,7 +73,7 @@ def test_a_database_that_does_not_answer_is_told_without_its_path(
     assert "secret" not in answer.text
 
 
-def test_a_slow_database_is_not_waited_for(
+def test_slow_database_is_not_ready(
     services: Services, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health, "CHECK_TIMEOUT_SECONDS", 0.05)
@@ -84,7 +83,7 @@ def test_a_slow_database_is_not_waited_for(
     assert time.monotonic() - started < 1
 
 
-def test_an_embedder_that_has_not_loaded_is_tried_again(
+def test_unloaded_embedder_is_retried(
     services: Services, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = client(services)
@@ -96,7 +95,7 @@ def test_an_embedder_that_has_not_loaded_is_tried_again(
     assert asked.get("/ready").status_code == 200
 
 
-def test_metrics_can_be_parsed_and_count_what_is_pending(services: Services, memory: Memory) -> None:
+def test_metrics_include_pending_turns(services: Services, memory: Memory) -> None:
     memory.remember("I live in Lyon.")
     answer = client(services).get("/metrics")
     families = {family.name: family for family in text_string_to_metric_families(answer.text)}
@@ -105,7 +104,7 @@ def test_metrics_can_be_parsed_and_count_what_is_pending(services: Services, mem
     assert "Lyon" not in answer.text
 
 
-def test_metrics_are_told_without_a_database_too(services: Services) -> None:
+def test_metrics_work_without_database(services: Services) -> None:
     services.telemetry.count("thinkback_turns_late_total")
     without = replace(services, backlog=Backlog(raising(StoreUnavailable("locked"))))
     answer = client(without).get("/metrics")

@@ -1,4 +1,4 @@
-"""mem0's identifiers: where they lead, and back."""
+"""mem0's identifiers and their inverse."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ MAYBE = st.none() | NAMES
 
 
 @given(MAYBE, MAYBE, MAYBE)
-def test_what_is_kept_for_identifiers_is_told_with_them(
-    user: str | None, agent: str | None, run: str | None
-) -> None:
+def test_identifiers_round_trip(user: str | None, agent: str | None, run: str | None) -> None:
     if not (user or agent or run):
         with pytest.raises(RequestRefused):
             resolve_owner(user, agent, run)
@@ -28,7 +26,7 @@ def test_what_is_kept_for_identifiers_is_told_with_them(
 
 
 @given(NAMES, NAMES, NAMES)
-def test_fewer_identifiers_hold_more(user: str, agent: str, run: str) -> None:
+def test_fewer_identifiers_include_more_sessions(user: str, agent: str, run: str) -> None:
     session = resolve_owner(user, agent, run).session
     assert resolve_owner(user, None, None).includes_session(session)
     assert resolve_owner(user, agent, None).includes_session(session)
@@ -37,7 +35,7 @@ def test_fewer_identifiers_hold_more(user: str, agent: str, run: str) -> None:
     assert not resolve_owner(user, agent, run + "x").includes_session(session)
 
 
-def test_a_credential_speaks_for_its_own_user() -> None:
+def test_bound_user_cannot_name_another() -> None:
     assert resolve_owner(None, None, None, "ann") == MemoryOwner("ann")
     assert resolve_owner("ann", None, "r", "ann") == MemoryOwner("ann", "", "r")
     with pytest.raises(RequestRefused):
@@ -47,13 +45,13 @@ def test_a_credential_speaks_for_its_own_user() -> None:
 @pytest.mark.parametrize(
     "given_", [("agent:x", None, None), ("ann", "two words", None), ("a", None, "agent:b")]
 )
-def test_names_that_mean_something_else_are_refused(
+def test_reserved_names_are_refused(
     given_: tuple[str | None, str | None, str | None],
 ) -> None:
     with pytest.raises(InvalidInput):
         resolve_owner(*given_)
 
 
-def test_a_credential_is_no_way_around_that() -> None:
+def test_reserved_names_are_refused_for_bound_users() -> None:
     with pytest.raises(InvalidInput):
         resolve_owner(None, "two words", None, "ann")

@@ -1,4 +1,4 @@
-"""Pages and their ends."""
+"""Pages and JSON replies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from thinkback.server.routes.dependencies import encode_json, make_offset_page, 
 
 
 @given(st.lists(st.integers(1, 10**6), unique=True).map(sorted), st.integers(1, 10))
-def test_pages_by_number_join_to_the_whole(numbers: list[int], limit: int) -> None:
+def test_pages_by_id_contain_everything_once(numbers: list[int], limit: int) -> None:
     seen: list[int] = []
     after: int | None = 0
     while after is not None:
@@ -25,7 +25,7 @@ def test_pages_by_number_join_to_the_whole(numbers: list[int], limit: int) -> No
 
 
 @given(st.lists(st.text(max_size=3)), st.integers(1, 10))
-def test_pages_by_place_join_to_the_whole(names: list[str], limit: int) -> None:
+def test_pages_by_offset_contain_everything_once(names: list[str], limit: int) -> None:
     seen: list[str] = []
     after: int | None = 0
     while after is not None:
@@ -35,12 +35,12 @@ def test_pages_by_place_join_to_the_whole(names: list[str], limit: int) -> None:
     assert seen == names
 
 
-def test_a_page_that_ends_the_list_has_no_next() -> None:
+def test_last_page_has_no_next() -> None:
     assert make_page([1, 2], 2, lambda number: number, str)["next"] is None
     assert make_offset_page([1, 2], 0, 2, str)["next"] is None
 
 
-def test_a_reply_is_json_and_nothing_else() -> None:
+def test_reply_is_strict_json() -> None:
     assert json.loads(encode_json({"text": "安娜 \u2028"})) == {"text": "安娜 \u2028"}
     with pytest.raises(ValueError, match="JSON"):
         encode_json({"score": float("nan")})

@@ -1,4 +1,4 @@
-"""What bodies are refused for, beyond what types say."""
+"""Validation of request bodies beyond their types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from thinkback.server.routes.requests import (
 )
 
 
-def test_a_time_has_a_zone_and_is_text() -> None:
+def test_time_must_be_text_with_zone() -> None:
     said = TurnRequest.model_validate({"query": "x", "at": "2024-05-31T18:30:00+02:00"})
     assert said.at == datetime(2024, 5, 31, 16, 30, tzinfo=UTC)
     for wrong in ("2024-05-31T18:30:00", "yesterday", 1717173000, True, "0001-01-01T00:00:00+14:00", ""):
@@ -24,7 +24,7 @@ def test_a_time_has_a_zone_and_is_text() -> None:
             TurnRequest.model_validate({"query": "x", "at": wrong})
 
 
-def test_a_whole_number_may_be_written_with_a_point() -> None:
+def test_integral_float_is_accepted() -> None:
     assert RecallRequest.model_validate({"query": "x", "k": 5.0}).k == 5
     for wrong in (5.5, "5", True, float("nan"), float("inf"), 0, 101, 10**400):
         with pytest.raises(ValidationError):
@@ -32,17 +32,17 @@ def test_a_whole_number_may_be_written_with_a_point() -> None:
 
 
 @pytest.mark.parametrize("wrong", [1, 1.0, "true", False, None])
-def test_everything_is_erased_only_for_true(wrong: Any) -> None:
+def test_erase_all_needs_true(wrong: Any) -> None:
     with pytest.raises(ValidationError):
         EraseAllRequest.model_validate({"all": wrong})
 
 
-def test_a_misspelt_field_is_an_error() -> None:
+def test_unknown_field_is_an_error() -> None:
     with pytest.raises(ValidationError, match="sesion"):
         TurnRequest.model_validate({"query": "x", "sesion": "trip"})
 
 
-def test_what_a_person_writes_into_a_summary_is_cleaned() -> None:
+def test_summary_texts_are_cleaned() -> None:
     given = SummaryRequest.model_validate({"version": 0, "needs": ["a\0b"], "topic": "one\r\ntwo"})
     assert (given.needs, given.topic) == (["a\ufffdb"], "one\ntwo")
     with pytest.raises(ValidationError):

@@ -1,4 +1,4 @@
-"""Logs: one line an event, names and numbers, no secret and nothing that was said."""
+"""Logs: one line per event, no secrets and no content."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def told(stream: io.StringIO) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("secret", SECRETS)
-def test_what_looks_like_a_credential_is_redacted(secret: str) -> None:
+def test_credentials_are_redacted(secret: str) -> None:
     stream = io.StringIO()
     EventLog(stream)(20, "request", route=f"before {secret} after")
     line = stream.getvalue()
@@ -42,13 +42,13 @@ def test_what_looks_like_a_credential_is_redacted(secret: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["authorization", "api_key", "apikey", "upstream_key_secret", "Cookie"])
-def test_a_field_that_is_called_a_secret_is_one(name: str) -> None:
+def test_fields_with_secret_names_are_redacted(name: str) -> None:
     stream = io.StringIO()
     EventLog(stream)(20, "request", **{name: "short"})
     assert told(stream)[0][name] == "[redacted]"
 
 
-def test_what_is_no_secret_stays() -> None:
+def test_other_text_is_kept() -> None:
     stream = io.StringIO()
     EventLog(stream)(
         20, "request", route="/v1/memory/turns/{id}", status=200, ms=1.5, tenant="acme", key=None
@@ -61,7 +61,7 @@ def test_what_is_no_secret_stays() -> None:
 
 
 @given(st.text())
-def test_an_event_is_one_line_whatever_it_says(text: str) -> None:
+def test_event_is_one_line(text: str) -> None:
     for human in (False, True):
         stream = io.StringIO()
         EventLog(stream, human=human)(20, "event", what=text)
@@ -73,13 +73,13 @@ def test_an_event_is_one_line_whatever_it_says(text: str) -> None:
 
 
 @pytest.mark.parametrize("beginning", ["sk-", "a", "Bearer ", "x://", "token "])
-def test_redacting_takes_no_longer_than_its_text(beginning: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_redacting_takes_linear_time(beginning: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_VALUE_CHARS", 10_000_000)
     work = redact.__wrapped__
     assert time_growth(lambda size: work(beginning * size), 80_000) < MAX_LINEAR_GROWTH
 
 
-def test_the_level_says_what_is_left_out() -> None:
+def test_level_filters_events() -> None:
     stream = io.StringIO()
     logs = EventLog(stream, "warning")
     logs(20, "request")
@@ -89,7 +89,7 @@ def test_the_level_says_what_is_left_out() -> None:
     assert not EventLog().is_enabled(50)
 
 
-def test_an_error_is_told_by_its_kind_and_place_not_by_its_message() -> None:
+def test_error_is_logged_without_its_message() -> None:
     stream = io.StringIO()
     try:
         raise ValueError("what ann said")
@@ -101,7 +101,7 @@ def test_an_error_is_told_by_its_kind_and_place_not_by_its_message() -> None:
     assert "ann" not in stream.getvalue()
 
 
-def test_a_library_is_quoted_only_where_its_words_hold_no_content() -> None:
+def test_library_messages_are_logged_only_if_trusted() -> None:
     stream = io.StringIO()
     handler = LibraryLogHandler(EventLog(stream))
     for name, message in (("uvicorn.error", "Invalid HTTP request received."), ("mcp.server", "ann said so")):
@@ -117,11 +117,11 @@ def test_a_library_is_quoted_only_where_its_words_hold_no_content() -> None:
     assert [(line["logger"], line.get("error")) for line in lines[1:]] == [
         ("mcp.server", None),
         ("mcp.server", "ValueError"),
-    ]  # of a failed request the watch tells, so uvicorn's line is left out
+    ]  # TelemetryMiddleware logs failed requests, so uvicorn's line is left out
     assert "ann" not in stream.getvalue()
 
 
-def test_a_reader_that_went_away_does_not_end_the_server() -> None:
+def test_closed_stderr_does_not_stop_the_server() -> None:
     class Closed(io.StringIO):
         def write(self, text: str) -> int:
             raise BrokenPipeError

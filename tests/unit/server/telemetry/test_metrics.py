@@ -1,4 +1,4 @@
-"""Metrics: by name, of all processes together, and within a bound whatever clients invent."""
+"""Metrics by name, over all processes, with a bounded number of series."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
-import thinkback
+import thinkback.server
 from thinkback.server.telemetry.metrics import (
     DESCRIPTIONS,
     MAX_SERIES_PER_METRIC,
@@ -19,17 +19,17 @@ from thinkback.server.telemetry.metrics import (
     Metrics,
 )
 
-SERVER = Path(thinkback.__file__).parent / "apps" / "server"
+SERVER = Path(thinkback.server.__file__).parent
 WRITER = """
 import sys
 from thinkback.server.telemetry.metrics import Metrics
 metrics = Metrics()
 metrics.count("thinkback_turns_late_total", float(sys.argv[1]), {})
 metrics.observe("thinkback_request_seconds", 0.01, {"route": "/a", "method": "GET"})
-metrics.level("thinkback_requests_in_flight", 2, {})
-metrics.level("thinkback_pending_turns", float(sys.argv[1]), {})
+metrics.set_gauge("thinkback_requests_in_flight", 2, {})
+metrics.set_gauge("thinkback_pending_turns", float(sys.argv[1]), {})
 """
-READER = "from thinkback.server.telemetry.metrics import Metrics; print(Metrics().text().decode())"
+READER = "from thinkback.server.telemetry.metrics import Metrics; print(Metrics().render().decode())"
 
 
 def samples(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
@@ -40,7 +40,7 @@ def samples(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
     }
 
 
-def test_counts_times_and_levels_can_be_read() -> None:
+def test_counters_histograms_and_gauges() -> None:
     metrics = Metrics()
     for _ in range(3):
         metrics.count("thinkback_recalls_skipped_total", 1, {"reason": "slow"})
@@ -58,7 +58,7 @@ def test_counts_times_and_levels_can_be_read() -> None:
     assert (buckets["0.01"], buckets["0.025"]) == (0, 1)
 
 
-def test_labels_may_come_in_any_order() -> None:
+def test_label_order_does_not_matter() -> None:
     metrics = Metrics()
     metrics.count("thinkback_tokens_total", 1, {"of": "chat", "kind": "prompt"})
     metrics.count("thinkback_tokens_total", 1, {"kind": "prompt", "of": "chat"})
@@ -68,7 +68,7 @@ def test_labels_may_come_in_any_order() -> None:
     )
 
 
-def test_names_that_clients_invent_do_not_grow_without_bound() -> None:
+def test_number_of_series_is_bounded() -> None:
     metrics = Metrics()
     for number in range(3 * MAX_SERIES_PER_METRIC):
         metrics.count("thinkback_tokens_total", 1, {"model": f"model-{number}"})
@@ -81,7 +81,7 @@ def test_names_that_clients_invent_do_not_grow_without_bound() -> None:
     assert found[(("model", OVERFLOW_LABEL),)] == 2 * MAX_SERIES_PER_METRIC
 
 
-def test_processes_add_up(tmp_path: Path) -> None:
+def test_metrics_of_processes_add_up(tmp_path: Path) -> None:
     environment = {**os.environ, MULTIPROCESS_DIR_VARIABLE: str(tmp_path)}
     for number in (1, 2):
         subprocess.run([sys.executable, "-c", WRITER, str(number)], env=environment, check=True)
@@ -92,20 +92,22 @@ def test_processes_add_up(tmp_path: Path) -> None:
     assert found["thinkback_turns_late_total", ()] == 3
     assert found["thinkback_request_seconds_count", (("method", "GET"), ("route", "/a"))] == 2
     assert found["thinkback_requests_in_flight", ()] == 4
-    assert found["thinkback_pending_turns", ()] == 2  # the last word counts: both count the same turns
+    assert (
+        found["thinkback_pending_turns", ()] == 2
+    )  # the most recent value counts: both processes count the same turns
 
 
-def test_every_metric_of_the_server_says_what_it_is() -> None:
+def test_every_metric_has_a_description() -> None:
     named = {
         node.args[0].value
         for path in SERVER.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
-        and node.func.attr in ("count", "observe", "level", "change")
+        and node.func.attr in ("count", "observe", "set_gauge", "add_to_gauge")
         and node.args
         and isinstance(node.args[0], ast.Constant)
         and str(node.args[0].value).startswith("thinkback_")
     }
     assert named
-    assert named <= set(DESCRIPTIONS), "a metric needs a line in ABOUT"
+    assert named <= set(DESCRIPTIONS), "a metric needs a description in DESCRIPTIONS"

@@ -1,4 +1,4 @@
-"""Spans by the GenAI conventions: names, usage, no content unless asked for, and traces handed on."""
+"""Spans by the GenAI conventions: names, usage, no content unless enabled, trace propagation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEADERS = [(b"host", b"x"), (b"traceparent", PARENT.encode()), (b"tracestate", b
 
 @pytest.fixture
 def exported(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
-    """An SDK, for this test alone."""
+    """An OpenTelemetry SDK for this test only."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -34,7 +34,7 @@ def only(exporter: InMemorySpanExporter) -> ReadableSpan:
     return span
 
 
-def test_a_chat_is_named_and_counted_by_the_conventions(exported: InMemorySpanExporter) -> None:
+def test_chat_span_follows_conventions(exported: InMemorySpanExporter) -> None:
     name, attributes = spans.chat_attributes("gpt-4o-mini")
     with Telemetry().span(name, attributes) as span:
         spans.record_usage(span, "gpt-4o-mini-2024-07-18", 12, None)
@@ -50,7 +50,7 @@ def test_a_chat_is_named_and_counted_by_the_conventions(exported: InMemorySpanEx
 
 
 @pytest.mark.parametrize("asked", [False, True])
-def test_content_stays_out_unless_it_is_asked_for(
+def test_content_is_captured_only_if_enabled(
     exported: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch, asked: bool
 ) -> None:
     monkeypatch.setenv(spans.CAPTURE_CONTENT_VARIABLE, str(asked))
@@ -62,7 +62,7 @@ def test_content_stays_out_unless_it_is_asked_for(
     assert made.kind is SpanKind.INTERNAL
 
 
-def test_an_error_is_told_by_its_kind_alone(exported: InMemorySpanExporter) -> None:
+def test_error_is_recorded_by_type(exported: InMemorySpanExporter) -> None:
     with pytest.raises(ValueError, match="ann"), spans.span("create_memory", {}):
         raise ValueError("what ann said")
     made = only(exported)
@@ -72,7 +72,7 @@ def test_an_error_is_told_by_its_kind_alone(exported: InMemorySpanExporter) -> N
     assert "ann" not in made.to_json()
 
 
-def test_a_trace_is_continued_and_handed_on(exported: InMemorySpanExporter) -> None:
+def test_trace_is_continued_and_forwarded(exported: InMemorySpanExporter) -> None:
     with spans.continue_trace(HEADERS), spans.span("chat m", {}) as span:
         outgoing = spans.trace_headers()
     made = only(exported)
@@ -83,7 +83,7 @@ def test_a_trace_is_continued_and_handed_on(exported: InMemorySpanExporter) -> N
     assert spans.trace_headers() == {}
 
 
-def test_without_an_sdk_a_trace_is_handed_on_as_it_came() -> None:
+def test_trace_is_forwarded_without_sdk() -> None:
     assert not spans.is_recording()
     with spans.continue_trace(HEADERS), spans.span("chat m", {}) as span:
         span.set_attribute("anything", 1)
@@ -93,6 +93,6 @@ def test_without_an_sdk_a_trace_is_handed_on_as_it_came() -> None:
 @pytest.mark.parametrize(
     "value", [b"", b"nonsense", b"00-0-0-00", b"\xff\xfe", b"00-" + b"0" * 32 + b"-" + b"0" * 16]
 )
-def test_a_traceparent_that_is_none_is_ignored(value: bytes) -> None:
+def test_invalid_traceparent_is_ignored(value: bytes) -> None:
     with spans.continue_trace([(b"traceparent", value)]):
         assert spans.trace_headers() == {}

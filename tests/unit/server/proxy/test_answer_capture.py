@@ -1,4 +1,4 @@
-"""An answer reads the same however its bytes are cut, and what breaks off is read as far as it goes."""
+"""Answers are read independently of chunk boundaries; truncated answers as far as possible."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.timing import MAX_LINEAR_GROWTH, time_growth
 
-from thinkback.server.proxy import answer_reader as events_module
-from thinkback.server.proxy import answer_reader as reading_module
-from thinkback.server.proxy.answer_reader import AnswerOutcome, AnswerText, create_reader
+from thinkback.server.proxy import answer_capture as events_module
+from thinkback.server.proxy import answer_capture as reading_module
+from thinkback.server.proxy.answer_capture import AnswerOutcome, AnswerText, create_reader
 from thinkback.server.proxy.json_spans import partial_text
 
 EVENTS = {b"content-type": b"text/event-stream; charset=utf-8"}
@@ -43,7 +43,7 @@ def cut(raw: bytes, places: Sequence[int]) -> list[bytes]:
     return [raw[start:end] for start, end in itertools.pairwise(edges)]
 
 
-def heard(
+def response(
     chunks: Sequence[bytes], headers: dict[bytes, bytes] = EVENTS, *, whole: bool = True, status: int = 200
 ) -> AnswerText:
     read = create_reader(status, headers)
@@ -53,7 +53,7 @@ def heard(
 
 
 @given(st.lists(WORDS, max_size=5), ENDS, CUTS, st.booleans())
-def test_a_stream_reads_the_same_however_it_is_cut(
+def test_stream_is_independent_of_chunks(
     words: list[str], end: str, places: list[int], comments: bool
 ) -> None:
     events = [part for word in words for part in (delta(word), delta("other", 1))]
@@ -61,11 +61,11 @@ def test_a_stream_reads_the_same_however_it_is_cut(
     if comments:
         raw = f": ping{end}{end}event: x{end}id: 1{end}".encode() + raw + f": bye{end}".encode()
     text = "".join(words)
-    assert heard(cut(raw, places)) == AnswerText(text, "answered" if text.strip() else "empty")
+    assert response(cut(raw, places)) == AnswerText(text, "answered" if text.strip() else "empty")
 
 
 @given(ENDS, CUTS, st.sampled_from(["data: [DONE]", "data:[DONE]"]))
-def test_the_end_mark_is_seen_in_the_chunk_that_completes_it(end: str, places: list[int], mark: str) -> None:
+def test_end_mark_is_detected_in_completing_chunk(end: str, places: list[int], mark: str) -> None:
     before = stream(delta("hi"), finish(), end=end)
     raw = before + f"{mark}{end}{end}".encode()
     chunks = cut(raw, places)
@@ -79,34 +79,34 @@ def test_the_end_mark_is_seen_in_the_chunk_that_completes_it(end: str, places: l
 
 
 @given(CUTS)
-def test_data_of_several_lines_is_one_event(places: list[int]) -> None:
+def test_multi_line_data_is_one_event(places: list[int]) -> None:
     lines = json.dumps({"choices": [{"delta": {"content": "a b"}}]}, indent=1).splitlines()
     raw = "".join(f"data: {line}\r\n" for line in lines).encode() + b"\r\n" + stream("[DONE]")
-    assert heard(cut(raw, places)) == AnswerText("a b", "answered")
+    assert response(cut(raw, places)) == AnswerText("a b", "answered")
 
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1), st.booleans(), st.integers(0, 10_000))
-def test_an_object_that_breaks_off_is_read_as_far_as_it_goes(text: str, ascii_only: bool, place: int) -> None:
+def test_truncated_json_is_read_as_far_as_possible(text: str, ascii_only: bool, place: int) -> None:
     answer = {
         "id": "x",
         "usage": {"n": [1, {}]},
         "choices": [{"index": 0, "message": {"role": "a", "content": text}}],
     }
     raw = json.dumps(answer, ensure_ascii=ascii_only).encode()
-    said = heard([raw[: place % len(raw)]], JSON, whole=False)
+    said = response([raw[: place % len(raw)]], JSON, whole=False)
     assert text.startswith(said.text)
     assert said.outcome == ("cut" if said.text.strip() else "malformed")
-    assert heard([raw[:-4]], JSON, whole=False).text == text
+    assert response([raw[:-4]], JSON, whole=False).text == text
 
 
-def test_the_broken_off_text_of_a_bare_completion() -> None:
+def test_truncated_completion_text() -> None:
     assert partial_text('{"choices": [{"index": 0, "text": "half \\u00e9 \\ud83d') == "half \u00e9 "
 
 
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"choices": {}}', '{"choices": [3', '{"choices": [{"message": 3']
 )
-def test_nothing_is_read_out_of_what_is_no_answer(text: str) -> None:
+def test_non_answer_has_no_text(text: str) -> None:
     assert partial_text(text) == ""
 
 
@@ -147,10 +147,10 @@ def answer(message: object) -> bytes:
         (b'{"choices":[{"index":1,"message":{"content":"b"}},{"message":{"content":"a"}}]}', "a", "answered"),
     ],
 )
-def test_how_a_whole_answer_ended(raw: bytes, text: str, outcome: AnswerOutcome) -> None:
-    assert heard([raw], JSON) == AnswerText(text, outcome)
-    assert heard([raw[:3], raw[3:]], {}) == AnswerText(text, outcome)
-    assert heard([raw], JSON, status=500) == AnswerText("", "error")
+def test_outcomes_of_json_answers(raw: bytes, text: str, outcome: AnswerOutcome) -> None:
+    assert response([raw], JSON) == AnswerText(text, outcome)
+    assert response([raw[:3], raw[3:]], {}) == AnswerText(text, outcome)
+    assert response([raw], JSON, status=500) == AnswerText("", "error")
 
 
 @pytest.mark.parametrize(
@@ -171,25 +171,27 @@ def test_how_a_whole_answer_ended(raw: bytes, text: str, outcome: AnswerOutcome)
         (stream('{"choices": [{"index": 0, "text": "once"}]}', "[DONE]"), True, "once", "answered"),
     ],
 )
-def test_how_a_stream_ended(raw: bytes, whole: bool, text: str, outcome: AnswerOutcome) -> None:
-    assert heard([raw], whole=whole) == AnswerText(text, outcome)
+def test_outcomes_of_streams(raw: bytes, whole: bool, text: str, outcome: AnswerOutcome) -> None:
+    assert response([raw], whole=whole) == AnswerText(text, outcome)
 
 
 @given(CUTS, st.sampled_from([b"gzip", b"deflate"]))
-def test_a_compressed_answer_is_read_from_a_copy(places: list[int], kind: bytes) -> None:
+def test_compressed_answer_is_decompressed(places: list[int], kind: bytes) -> None:
     def compress(raw: bytes) -> bytes:
         return gzip.compress(raw) if kind == b"gzip" else zlib.compress(raw)
 
     packed = compress(answer({"content": "hi"}))
-    assert heard(cut(packed, places), {**JSON, b"content-encoding": kind}) == AnswerText("hi", "answered")
+    assert response(cut(packed, places), {**JSON, b"content-encoding": kind}) == AnswerText("hi", "answered")
     packed = compress(stream(delta("hi"), "[DONE]"))
-    assert heard(cut(packed, places), {**EVENTS, b"content-encoding": kind}) == AnswerText("hi", "answered")
+    assert response(cut(packed, places), {**EVENTS, b"content-encoding": kind}) == AnswerText(
+        "hi", "answered"
+    )
 
 
-def test_what_is_not_what_its_header_says_is_not_read() -> None:
+def test_wrong_content_encoding_is_not_read() -> None:
     plain = answer({"content": "hi"})
-    assert heard([plain], {**JSON, b"content-encoding": b"gzip"}) == AnswerText("", "malformed")
-    assert heard([b"\x0b\x02\x80"], {**JSON, b"content-encoding": b"br"}) == AnswerText("", "malformed")
+    assert response([plain], {**JSON, b"content-encoding": b"gzip"}) == AnswerText("", "malformed")
+    assert response([b"\x0b\x02\x80"], {**JSON, b"content-encoding": b"br"}) == AnswerText("", "malformed")
 
 
 def test_reading_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,21 +199,21 @@ def test_reading_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading_module, "MAX_ANSWER_CHARS", 90)
     monkeypatch.setattr(events_module, "MAX_EVENT_BYTES", 100)
     long = "x" * 150
-    assert heard([answer({"content": long})], JSON).outcome == "cut"
-    assert 0 < len(heard([answer({"content": long})], JSON).text) < 90
+    assert response([answer({"content": long})], JSON).outcome == "cut"
+    assert 0 < len(response([answer({"content": long})], JSON).text) < 90
     pieces = stream(delta("y" * 30), delta("y" * 30), delta("y" * 60), finish(), "[DONE]")
-    assert heard([pieces]) == AnswerText("y" * 90, "cut")
-    assert heard([stream(delta("y"), delta(long), finish(), "[DONE]")[:80], b"z" * 200]).text == "y"
+    assert response([pieces]) == AnswerText("y" * 90, "cut")
+    assert response([stream(delta("y"), delta(long), finish(), "[DONE]")[:80], b"z" * 200]).text == "y"
     bomb = zlib.compress(answer({"content": long * 1000}))
-    assert len(heard([bomb], {**JSON, b"content-encoding": b"deflate"}).text) < 100
+    assert len(response([bomb], {**JSON, b"content-encoding": b"deflate"}).text) < 100
 
 
-def test_it_takes_time_in_proportion() -> None:
+def test_reading_takes_linear_time() -> None:
     def one_line_in_pieces(size: int) -> None:
-        heard([b"data: ", *[b"x" * 10] * (size // 10)])
+        response([b"data: ", *[b"x" * 10] * (size // 10)])
 
     def one_event_of_many_lines(size: int) -> None:
-        heard([b"data: x\n"] * (size // 8))
+        response([b"data: x\n"] * (size // 8))
 
     def an_open_string(size: int) -> None:
         partial_text('{"choices": [{"message": {"content": "' + '\\"' * (size // 2))

@@ -1,4 +1,4 @@
-"""What became of a thought: followed through the journal, undone actions and all."""
+"""States of retired thoughts, found through the journal, including undone actions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.conftest import FakeClock
 
 from thinkback.memory import Memory
-from thinkback.recall.lifecycle import LifecycleResolver, LifecycleState
+from thinkback.recall.thought_lifecycle import LifecycleResolver, LifecycleState
 
 
 def told(memory: Memory, clock: FakeClock, *sayings: str) -> None:
@@ -22,7 +22,7 @@ def fate(memory: Memory, id_: int) -> LifecycleState:
     return LifecycleResolver(lambda id_: memory.journal(thought=id_))(thought)
 
 
-def test_a_thought_is_replaced_by_what_holds_in_the_end(memory: Memory, clock: FakeClock) -> None:
+def test_replaced_thought_leads_to_the_current_one(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, "I live in Lyon.", "I live in Oslo.", "I live in Rome.")
     for id_ in (1, 2):
         became, heir = fate(memory, id_)
@@ -30,7 +30,7 @@ def test_a_thought_is_replaced_by_what_holds_in_the_end(memory: Memory, clock: F
     assert fate(memory, 3).status == "held"
 
 
-def test_a_merged_thought_is_held_as_long_as_what_it_became(memory: Memory, clock: FakeClock) -> None:
+def test_merged_thought_has_the_state_of_its_result(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, "I like tea.", "I like coffee.")
     became, heir = fate(memory, 1)
     assert (became, heir and heir.objects) == ("held", ("tea", "coffee"))
@@ -38,9 +38,7 @@ def test_a_merged_thought_is_held_as_long_as_what_it_became(memory: Memory, cloc
     assert fate(memory, 1) == ("forgotten", None)
 
 
-def test_what_was_denied_is_not_forgotten_and_what_was_taken_back_is(
-    memory: Memory, clock: FakeClock
-) -> None:
+def test_denied_and_retracted_thoughts_have_different_states(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, "I work at Bosch.", "I no longer work at Bosch.")
     assert fate(memory, 1) == ("denied", None)
     told(memory, clock, "My address is 14 Elm Street.", "Please forget my address.")
@@ -48,18 +46,18 @@ def test_what_was_denied_is_not_forgotten_and_what_was_taken_back_is(
     assert fate(memory, address.id) == ("forgotten", None)
 
 
-def test_where_the_heir_was_denied_nothing_took_the_place(memory: Memory, clock: FakeClock) -> None:
+def test_denied_successor_leaves_no_successor(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, "I live in Lyon.", "I live in Oslo.", "I no longer live in Oslo.")
     assert fate(memory, 1) == ("replaced", None)
 
 
-def test_where_the_heir_was_forgotten_so_is_what_it_replaced(memory: Memory, clock: FakeClock) -> None:
+def test_forgotten_successor_means_forgotten(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, "I live in Lyon.", "I live in Oslo.")
     memory.forget(2, "private")
     assert fate(memory, 1) == ("forgotten", None)
 
 
-def test_an_action_that_was_undone_and_done_again_counts(memory: Memory, clock: FakeClock) -> None:
+def test_redone_action_counts(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, "I live in Lyon.", "I live in Oslo.")
     undo = memory.undo(2)
     assert fate(memory, 1).status == "held"
@@ -68,13 +66,13 @@ def test_an_action_that_was_undone_and_done_again_counts(memory: Memory, clock: 
     assert (became, heir and heir.object) == ("replaced", "Oslo")
 
 
-def test_a_thought_whose_own_action_was_undone_is_to_be_forgotten(memory: Memory, clock: FakeClock) -> None:
+def test_thought_of_an_undone_action_is_forgotten(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, "I live in Lyon.")
     memory.undo(1)
     assert fate(memory, 1) == ("forgotten", None)
 
 
-def test_a_thousand_changes_are_followed(memory: Memory, clock: FakeClock) -> None:
+def test_thousand_replacements_are_followed(memory: Memory, clock: FakeClock) -> None:
     """Step by step, not by calls within calls: those have an end."""
     told(memory, clock, "I live in Lyon.", "I live in Oslo.")
     supersede = memory.journal()[1]

@@ -1,4 +1,4 @@
-"""The journal of a summary: replayed it gives the summary, and two summaries tell their difference."""
+"""Summary updates: edits, replay, differences, and merging of proposals."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.session.factories import NOW, told, turn
+from tests.unit.session.factories import NOW, summary_of, turn
 
-from thinkback.session.updates import (
+from thinkback.session.summary_updates import (
     MAX_FIELD_ITEMS,
     MAX_FIELD_TOKENS,
     SummaryProposal,
@@ -22,9 +22,9 @@ from thinkback.session.updates import (
 from thinkback.types import ExcludedOption, Summary, SummaryUpdate
 
 
-def test_the_difference_leads_from_one_to_the_other_and_back() -> None:
-    before = told("I need a desk.", "Not oak because it scratches.")
-    after = told(
+def test_diff_summaries_works_in_both_directions() -> None:
+    before = summary_of("I need a desk.", "Not oak because it scratches.")
+    after = summary_of(
         "I need a desk.",
         "Not oak because it scratches.",
         "At most 200 euros.",
@@ -35,16 +35,18 @@ def test_the_difference_leads_from_one_to_the_other_and_back() -> None:
         assert apply_edits(one, diff_summaries(one, other, "why")) == other
 
 
-def test_a_replay_gives_version_and_turn() -> None:
-    after = told("I need a desk.")
+def test_replay_restores_version_and_turn() -> None:
+    after = summary_of("I need a desk.")
     edits = diff_summaries(Summary(session="s"), after, "")
     update = SummaryUpdate(session="s", version=3, turn=7, actor="rules", at=NOW, edits=edits)
     assert replay_updates("s", [update]) == replace(after, session="s", version=3, turn=7)
 
 
-def test_an_edit_of_what_is_not_there_changes_nothing() -> None:
-    summary = told("I need a desk.")
-    edits = diff_summaries(told("Not oak because it scratches. It has 3 legs."), Summary(session="s"), "")
+def test_edit_of_a_missing_item_changes_nothing() -> None:
+    summary = summary_of("I need a desk.")
+    edits = diff_summaries(
+        summary_of("Not oak because it scratches. It has 3 legs."), Summary(session="s"), ""
+    )
     assert (
         apply_edits(summary, [edit for edit in edits if edit.field in ("facts", "excluded", "discussed")])
         == summary
@@ -61,11 +63,11 @@ START = Summary(
 )
 
 
-def test_an_empty_proposal_changes_nothing() -> None:
+def test_empty_proposal_changes_nothing() -> None:
     assert merge_proposal(START, SummaryProposal(), 2).edits == []
 
 
-def test_items_are_added_once_however_they_are_written() -> None:
+def test_items_are_added_once_despite_spelling() -> None:
     more = merge_proposal(
         START, SummaryProposal(needs=("i need a desk", "I need a lamp."), facts=("I need a lamp",)), 2
     )
@@ -73,7 +75,7 @@ def test_items_are_added_once_however_they_are_written() -> None:
     assert more.summary.facts == START.facts
 
 
-def test_a_revision_names_the_old_item_and_why() -> None:
+def test_revision_replaces_the_named_item() -> None:
     revision = SummaryRevision(
         field="constraints", old="at most 200 euros", new="At most 300 euros.", reason="a raise"
     )
@@ -83,7 +85,7 @@ def test_a_revision_names_the_old_item_and_why() -> None:
     assert (edit.old, edit.new, edit.reason) == ("At most 200 euros.", "At most 300 euros.", "a raise")
 
 
-def test_a_revision_of_nothing_or_without_a_reason_is_refused_and_said() -> None:
+def test_invalid_revision_is_refused_and_reported() -> None:
     for old, new, reason in (
         ("No such item.", "x y", "why"),
         ("At most 200 euros.", "x y", " "),
@@ -100,25 +102,25 @@ def test_a_revision_of_nothing_or_without_a_reason_is_refused_and_said() -> None
         assert len(after.problems) == 1
 
 
-def test_an_option_comes_back_only_where_it_is_not_rejected_at_once() -> None:
+def test_option_is_reopened_unless_rejected_again() -> None:
     assert merge_proposal(START, SummaryProposal(reopened=("Oak",)), 2).summary.excluded == ()
     both = SummaryProposal(reopened=("Oak",), excluded=(ExcludedOption("the oak", "no"),))
     assert merge_proposal(START, both, 2).summary.excluded == START.excluded
 
 
-def test_a_reason_given_later_is_added() -> None:
+def test_reason_given_later_is_added() -> None:
     bare = Summary(session="s", excluded=(ExcludedOption("oak"),))
     after = merge_proposal(bare, SummaryProposal(excluded=(ExcludedOption("oak", "it scratches"),)), 2)
     assert after.summary.excluded == (ExcludedOption("oak", "it scratches"),)
 
 
-def test_an_older_conclusion_stays_among_what_was_discussed() -> None:
+def test_previous_conclusion_moves_to_discussed() -> None:
     first = merge_proposal(START, SummaryProposal(conclusion="We take pine."), 2).summary
     then = merge_proposal(first, SummaryProposal(conclusion="We take beech."), 3).summary
     assert (then.conclusion, then.discussed) == ("We take beech.", ("We take pine.",))
 
 
-def test_a_full_field_moves_its_oldest_items_on_and_says_so() -> None:
+def test_full_field_moves_its_oldest_items() -> None:
     summary, gone = Summary(session="s"), []
     for number in range(MAX_FIELD_ITEMS["needs"] + 3):
         step = merge_proposal(summary, SummaryProposal(needs=(f"I need thing number {number}.",)), number)
@@ -129,7 +131,7 @@ def test_a_full_field_moves_its_oldest_items_on_and_says_so() -> None:
     assert summary.discussed == tuple(gone)
 
 
-def test_no_field_outgrows_its_limits() -> None:
+def test_fields_stay_within_limits() -> None:
     summary = Summary(session="s")
     for number in range(300):
         words = f"item {number} " + "word " * 60
@@ -147,7 +149,7 @@ def test_no_field_outgrows_its_limits() -> None:
         assert sum(len(str(item)) for item in held) <= MAX_FIELD_TOKENS * 4 * 1.3
 
 
-def test_what_nobody_said_is_refused() -> None:
+def test_invented_items_are_refused() -> None:
     said = [turn("I need a chair for the balcony."), turn("Fine.")]
     made_up = SummaryProposal(
         needs=("A chair for the balcony.", "A yacht with a helipad."),
@@ -161,7 +163,7 @@ def test_what_nobody_said_is_refused() -> None:
     assert len(refused) == 4
 
 
-def test_what_we_have_already_is_not_said_again_by_a_model() -> None:
+def test_known_items_are_not_repeated() -> None:
     kept, _ = filter_proposal(SummaryProposal(needs=("a desk",)), START, [turn("I need a desk.")])
     assert kept.needs == ()
 
@@ -183,7 +185,7 @@ proposals = st.builds(
 
 
 @given(st.lists(proposals, max_size=6))
-def test_whatever_is_proposed_no_confirmed_item_is_lost_and_the_edits_tell_all(
+def test_no_proposal_loses_confirmed_items(
     made: list[SummaryProposal],
 ) -> None:
     summary = START
@@ -196,9 +198,9 @@ def test_whatever_is_proposed_no_confirmed_item_is_lost_and_the_edits_tell_all(
     assert START.excluded[0] in summary.excluded
 
 
-def test_a_talk_that_goes_on_keeps_what_was_confirmed() -> None:
-    first = told("It must hold 4 people.", "Not blue because it fades.")
-    later = told(
+def test_long_conversation_keeps_confirmed_items() -> None:
+    first = summary_of("It must hold 4 people.", "Not blue because it fades.")
+    later = summary_of(
         "It must hold 4 people.",
         "Not blue because it fades.",
         *(f"Owl number {n} flew by." for n in range(30)),

@@ -1,11 +1,11 @@
-"""Rejections: the option and its reason, and no rejection where none is."""
+"""Detection of rejected options and their reasons."""
 
 from __future__ import annotations
 
 import pytest
 from tests.timing import MAX_LINEAR_GROWTH, time_growth
 
-from thinkback.session.rejections import find_rejections
+from thinkback.session.rejected_options import find_rejections
 from thinkback.types import ExcludedOption
 
 REASONS = ("slow", "too slow", "its price", "太慢", "太慢了", "太贵", "太贵了")
@@ -76,7 +76,7 @@ Kafka不行，因为太慢了。
 
 
 @pytest.mark.parametrize("said", PHRASES.strip().split("\n"))
-def test_a_rejection_is_known_in_many_phrases(said: str) -> None:
+def test_rejection_phrases_are_recognised(said: str) -> None:
     (out,) = find_rejections(said)
     assert out.option == "Kafka"
     assert out.reason.removeprefix("it is ").removeprefix("it's ") in REASONS
@@ -115,7 +115,7 @@ def test_a_rejection_is_known_in_many_phrases(said: str) -> None:
         ("我们不去海边，因为孩子怕水", "海边", "孩子怕水"),
     ],
 )
-def test_an_option_is_out_for_its_reason(said: str, option: str, reason: str) -> None:
+def test_option_and_reason_are_extracted(said: str, option: str, reason: str) -> None:
     assert find_rejections(said) == [ExcludedOption(option, reason)]
 
 
@@ -147,11 +147,11 @@ def test_an_option_is_out_for_its_reason(said: str, option: str, reason: str) ->
         "我不知道，因为没问。",
     ],
 )
-def test_what_rejects_no_option(said: str) -> None:
+def test_other_sentences_are_not_rejections(said: str) -> None:
     assert find_rejections(said) == []
 
 
-def test_several_options_are_out_together() -> None:
+def test_several_options_can_be_rejected_together() -> None:
     assert [
         each.option for each in find_rejections("Redis and Kafka are out because nobody knows them.")
     ] == [
@@ -161,7 +161,7 @@ def test_several_options_are_out_together() -> None:
     assert [each.option for each in find_rejections("不要红茶和绿茶，因为睡不着")] == ["红茶", "绿茶"]
 
 
-def test_the_next_sentence_may_give_the_reason() -> None:
+def test_next_sentence_may_give_the_reason() -> None:
     assert find_rejections("Lisbon is off the table.", "It is too hot in July.") == [
         ExcludedOption("Lisbon", "It is too hot in July")
     ]
@@ -173,5 +173,5 @@ def test_the_next_sentence_may_give_the_reason() -> None:
 @pytest.mark.parametrize(
     "piece", ["not ", "no, ", "不要", "because ", "is out, ", "，因为", "a" * 10, "we we we "]
 )
-def test_a_hostile_sentence_takes_no_longer(piece: str) -> None:
+def test_hostile_input_takes_linear_time(piece: str) -> None:
     assert time_growth(lambda size: find_rejections(piece * size), 20_000) < MAX_LINEAR_GROWTH

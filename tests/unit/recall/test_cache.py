@@ -1,4 +1,4 @@
-"""What is kept of rows between recalls is what they are: whatever is done to them, by whomever."""
+"""Cached rows and derived data stay equal to the stored ones, whoever changes them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from thinkback import Memory
-from thinkback.index.row_cache import MAX_ROWS, RowCache
+from thinkback.recall.cache import MAX_ROWS, RecallCache
 from thinkback.types import IndexDelta, Recollection, Thought, Turn, VersionStamp
 
 AT = datetime(2024, 5, 1, tzinfo=UTC)
@@ -40,7 +40,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield memory
 
 
-def test_a_reader_that_kept_rows_sees_what_a_new_one_sees(memory: Memory, tmp_path: Path) -> None:
+def test_cached_reader_sees_the_same_as_a_new_reader(memory: Memory, tmp_path: Path) -> None:
     """After every change that another makes to the same file."""
     with opened(tmp_path) as writer:
         changes: Sequence[Callable[[], object]] = (
@@ -67,7 +67,7 @@ def test_a_reader_that_kept_rows_sees_what_a_new_one_sees(memory: Memory, tmp_pa
         assert len(seen) > len(ASKED)  # the changes did change what is recalled
 
 
-def test_threads_of_one_user_recall_what_one_thread_does(memory: Memory) -> None:
+def test_concurrent_recalls_equal_sequential_ones(memory: Memory) -> None:
     alone = {query: less_time(memory.recall(query)) for query in ASKED}
     wrong: list[str] = []
 
@@ -84,7 +84,7 @@ def test_threads_of_one_user_recall_what_one_thread_does(memory: Memory) -> None
     assert not wrong
 
 
-def test_a_second_recall_reads_no_row_again(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_recall_reads_nothing_from_the_store(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     for query in ASKED:
         memory.recall(query)
 
@@ -97,7 +97,7 @@ def test_a_second_recall_reads_no_row_again(memory: Memory, monkeypatch: pytest.
         assert memory.recall(query).items
 
 
-def test_an_erased_user_leaves_nothing_in_memory(memory: Memory) -> None:
+def test_erased_user_leaves_nothing_in_the_cache(memory: Memory) -> None:
     memory.recall(ASKED[0])
     memory.erase(user="default")
     assert not memory._indexer._cache
@@ -107,8 +107,8 @@ def turn(number: int, thought_at: datetime | None = AT) -> Turn:
     return Turn(id=number, session="s", query="q", response="", at=AT, recorded_at=AT, thought_at=thought_at)
 
 
-def test_rows_are_bounded_and_pending_turns_are_read_again_after_a_change() -> None:
-    kept = RowCache()
+def test_cache_is_bounded_and_rereads_pending_turns_after_a_change() -> None:
+    kept = RecallCache()
     asked: list[int] = []
 
     def read(ids: Sequence[int]) -> list[Turn]:
@@ -127,6 +127,6 @@ def test_rows_are_bounded_and_pending_turns_are_read_again_after_a_change() -> N
     assert asked == [3]
 
 
-def test_an_unknown_row_stays_unknown() -> None:
+def test_unknown_row_is_not_cached() -> None:
     none: list[Thought] = []
-    assert RowCache().thoughts([7], lambda ids: none) == []
+    assert RecallCache().thoughts([7], lambda ids: none) == []

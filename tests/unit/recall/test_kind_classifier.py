@@ -1,4 +1,4 @@
-"""Which kind of memory a query asks for: stable, bounded, in both languages, with and without a vector."""
+"""The kind classifier: stable, bounded, in both languages, with and without a vector."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 
 from thinkback import Memory
 from thinkback.errors import InvalidInput
-from thinkback.recall.kinds import BUCKETS, KindModel, KindWeights, classify_query, extract_grams
+from thinkback.recall.kind_classifier import (
+    BUCKETS,
+    KindModel,
+    KindWeights,
+    classify_query,
+    extract_grams,
+)
 from thinkback.types import KINDS, Kind
 
 LARGEST = 300_000  # bytes of the file we ship
@@ -50,7 +56,7 @@ def tiny(embedder: str = "toy") -> KindModel:
 
 
 @pytest.mark.parametrize(("text", "kind"), QUESTIONS)
-def test_plain_questions_by_their_words(text: str, kind: Kind) -> None:
+def test_questions_are_classified_by_words(text: str, kind: Kind) -> None:
     assert likeliest(classify_query(text, None, None)) == kind
 
 
@@ -66,15 +72,15 @@ def test_any_text_gives_probabilities(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", " \n", "???", "🙂", "\ud800", "１２３", "a" * 1_000_000, "我" * 1_000_000]
 )
-def test_odd_texts(text: str) -> None:
+def test_unusual_texts_are_classified(text: str) -> None:
     assert sum(classify_query(text, None, None).values()) == pytest.approx(1, abs=1e-5)
 
 
-def test_only_the_beginning_of_a_long_text_is_read() -> None:
+def test_only_the_beginning_of_a_long_text_is_used() -> None:
     assert extract_grams("x " * 1_000) == extract_grams("x " * 1_000 + "who said so?")
 
 
-def test_the_vector_is_read_of_the_embedder_it_was_trained_on_and_of_no_other() -> None:
+def test_vector_is_used_only_for_the_training_embedder() -> None:
     model, vector = tiny(), np.eye(len(KINDS), dtype=np.float32)[3]
     assert likeliest(model.classify("what", vector, "toy")) == "event"
     assert likeliest(model.classify("what", vector, "another")) == "knowledge"
@@ -82,7 +88,7 @@ def test_the_vector_is_read_of_the_embedder_it_was_trained_on_and_of_no_other() 
     assert likeliest(model.classify("什么", vector, "toy")) == "knowledge"  # it does not read Chinese
 
 
-def test_what_it_rests_on_can_be_told() -> None:
+def test_basis_of_the_classification_is_explained() -> None:
     model = tiny()
     assert model.basis("what", "toy") == "by its words and its vector"
     assert "Chinese" in model.basis("什么", "toy")
@@ -90,21 +96,21 @@ def test_what_it_rests_on_can_be_told() -> None:
     assert "not of none" in model.basis("what", None)
 
 
-def test_a_memory_tells_the_kinds_of_a_query(memory: Memory) -> None:
+def test_memory_returns_kinds_of_a_query(memory: Memory) -> None:
     told = memory.kinds("Which laptop did you recommend to me?")
     assert likeliest(told) == "dialogue"
     with pytest.raises(InvalidInput):
         memory.kinds(3)  # type: ignore[arg-type]
 
 
-def test_the_default_embedder_is_the_one_it_was_trained_on() -> None:
+def test_default_embedder_is_the_training_embedder() -> None:
     with Memory.open(":memory:", background=False) as memory:
         assert memory.embedder.name == KindModel.shipped().embedder
         right = [likeliest(memory.kinds(text)) == kind for text, kind in QUESTIONS]
     assert sum(right) >= len(right) - 1
 
 
-def test_the_file_is_small_and_has_a_card() -> None:
+def test_model_file_is_small_and_has_a_card() -> None:
     folder = files("thinkback.recall")
     assert len(folder.joinpath("kinds.npz").read_bytes()) < LARGEST
     card = folder.joinpath("kinds.md").read_text("utf-8")
@@ -112,7 +118,7 @@ def test_the_file_is_small_and_has_a_card() -> None:
     assert KindModel.shipped().embedder in card
 
 
-def test_the_same_weights_are_the_same_bytes_and_come_back() -> None:
+def test_saving_is_deterministic_and_loads_back() -> None:
     one, other = io.BytesIO(), io.BytesIO()
     tiny().save(one)
     tiny().save(other)
@@ -122,7 +128,7 @@ def test_the_same_weights_are_the_same_bytes_and_come_back() -> None:
     assert again.classify("x", vector, "toy") == tiny().classify("x", vector, "toy")
 
 
-def test_what_is_no_model_is_refused() -> None:
+def test_invalid_model_file_is_rejected() -> None:
     with pytest.raises(InvalidInput, match="no model of kinds"):
         KindModel.load(io.BytesIO(b"nothing"))
     empty = io.BytesIO()
@@ -137,15 +143,18 @@ def test_what_is_no_model_is_refused() -> None:
         KindModel.load(fewer)
 
 
-def test_weights_lose_little_in_eight_bits() -> None:
+def test_quantised_weights_are_accurate() -> None:
     exact = np.random.default_rng(3).normal(size=(BUCKETS, len(KINDS)))
     kept = KindWeights.quantise(exact, np.zeros(len(KINDS)))
     assert np.abs(kept.words * kept.scale - exact).max() <= kept.scale.max() * 0.51
 
 
-def test_another_process_reads_the_same() -> None:
+def test_classification_is_the_same_in_another_process() -> None:
     """Hashing must not depend on the process: PYTHONHASHSEED changes nothing."""
-    code = "from thinkback.recall.kinds import classify; print(classify('Who said 你好 to Ann?', None, None))"
+    code = (
+        "from thinkback.recall.kind_classifier import classify_query;"
+        "print(classify_query('Who said 你好 to Ann?', None, None))"
+    )
     said = {
         subprocess.run(
             [sys.executable, "-c", code],
@@ -159,7 +168,7 @@ def test_another_process_reads_the_same() -> None:
     assert said == {f"{classify_query('Who said 你好 to Ann?', None, None)}\n"}
 
 
-def test_every_number_is_one_and_each_gram_comes_once() -> None:
+def test_numbers_are_equal_and_grams_are_unique() -> None:
     assert extract_grams("on May 6") == extract_grams("on May 17")
     found = extract_grams("do I do what I do")
     assert len(found) == len(set(found))

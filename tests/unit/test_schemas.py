@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thinkback import codec
 from thinkback.errors import InvalidInput
+from thinkback.schemas import from_stored_json, to_stored_json
 from thinkback.types import KINDS, Action, ConsistencyCheck, Entity, RecalledItem, Source, Thought, Turn
 
 text = st.text(max_size=20)
@@ -81,57 +80,55 @@ entities = st.builds(Entity, ids, text, st.lists(text, max_size=3).map(tuple))
 
 @given(turns)
 def test_turns_come_back_equal(turn: Turn) -> None:
-    assert codec.turn_from_json(json.loads(json.dumps(codec.turn_to_json(turn)))) == turn
+    assert from_stored_json(Turn, json.loads(json.dumps(to_stored_json(turn)))) == turn
 
 
 @given(thoughts)
 def test_thoughts_come_back_equal(thought: Thought) -> None:
-    assert codec.thought_from_json(json.loads(json.dumps(codec.thought_to_json(thought)))) == thought
+    assert from_stored_json(Thought, json.loads(json.dumps(to_stored_json(thought)))) == thought
 
 
 @given(actions)
 def test_actions_come_back_equal(action: Action) -> None:
-    assert codec.action_from_json(json.loads(json.dumps(codec.action_to_json(action)))) == action
+    assert from_stored_json(Action, json.loads(json.dumps(to_stored_json(action)))) == action
 
 
 @given(entities)
 def test_entities_come_back_equal(entity: Entity) -> None:
-    assert codec.entity_from_json(json.loads(json.dumps(codec.entity_to_json(entity)))) == entity
+    assert from_stored_json(Entity, json.loads(json.dumps(to_stored_json(entity)))) == entity
 
 
 AT = datetime(2024, 5, 1, tzinfo=UTC)
 THOUGHT = Thought(
     id=1, subject="a", relation="b", objects=(), sentence="", kind="event", sources=(), recorded_at=AT
 )
-VALUES: list[tuple[Callable[[Mapping[str, Any]], object], dict[str, Any], str]] = [
-    (codec.turn_from_json, codec.turn_to_json(Turn(id=1, query="a", at=AT, recorded_at=AT)), "turn"),
-    (codec.thought_from_json, codec.thought_to_json(THOUGHT), "thought"),
+VALUES: list[tuple[type, dict[str, Any], str]] = [
+    (Turn, to_stored_json(Turn(id=1, query="a", at=AT, recorded_at=AT)), "turn"),
+    (Thought, to_stored_json(THOUGHT), "thought"),
     (
-        codec.action_from_json,
-        codec.action_to_json(Action(id=1, action="insert", reason="", actor="", at=AT, after=(THOUGHT,))),
+        Action,
+        to_stored_json(Action(id=1, action="insert", reason="", actor="", at=AT, after=(THOUGHT,))),
         "action",
     ),
-    (codec.entity_from_json, codec.entity_to_json(Entity(1, "a", ("b",))), "entity"),
+    (Entity, to_stored_json(Entity(1, "a", ("b",))), "entity"),
 ]
 
 
-@pytest.mark.parametrize(("build", "data", "name"), VALUES)
-def test_what_lacks_its_id_is_refused_by_its_kind(
-    build: Callable[[Mapping[str, Any]], object], data: dict[str, Any], name: str
-) -> None:
+@pytest.mark.parametrize(("cls", "data", "name"), VALUES)
+def test_what_lacks_its_id_is_refused_by_its_kind(cls: type, data: dict[str, Any], name: str) -> None:
     for bad in ({**data, "id": "one"}, {key: value for key, value in data.items() if key != "id"}):
         with pytest.raises(InvalidInput, match=f"not an? {name}"):
-            build(bad)
+            from_stored_json(cls, bad)
 
 
 @pytest.mark.parametrize("bad", [5, "yesterday", None])
 def test_a_time_that_is_none_is_refused(bad: object) -> None:
-    for build, data, name in VALUES[:3]:
+    for cls, data, name in VALUES[:3]:
         field = "recorded_at" if "recorded_at" in data else "at"
         with pytest.raises(InvalidInput, match=f"not an? {name}"):
-            build({**data, field: bad})
+            from_stored_json(cls, {**data, field: bad})
 
 
 def test_a_source_of_the_wrong_length_is_refused() -> None:
     with pytest.raises(InvalidInput, match="not a thought"):
-        codec.thought_from_json({**codec.thought_to_json(THOUGHT), "sources": [[1, "a"]]})
+        from_stored_json(Thought, {**to_stored_json(THOUGHT), "sources": [[1, "a"]]})

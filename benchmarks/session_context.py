@@ -1,15 +1,15 @@
-"""Working memory: does the context stay small, and does it keep what was told?
+"""Working memory: does the context stay small, and does it keep the facts?
 
-    python benchmarks/working.py [--json] [--turns 1000] [--embedder minilm] [--show]
+    python benchmarks/session_context.py [--json] [--turns 1000] [--embedder minilm] [--show]
 
-bounded:   a generated conversation of 1,000 turns with 50 facts planted in it (needs, constraints,
-           exclusions, numbers; English and Chinese). Tokens of the context at turn 20 and at the end, over
-           the same messages; how many facts are in the context when they are asked for (the question itself
-           is not counted); and what the full history would cost.
-excluded:  40 options rejected in the course of a conversation, then each proposed again: how many are named
-           as excluded, with their reason, and how many a context mentions without saying so.
-hostile:   a model that summarises badly (nothing, no JSON, no fields, emptied fields, 1 MB, lies): how
-           many confirmed items are lost.
+bounded:   a generated conversation of 1,000 turns that contains 50 facts (needs, constraints, exclusions,
+           numbers; English and Chinese). Tokens of the context at turn 20 and at the end for the same
+           messages; how many facts are in the context when they are asked for (the question itself does not
+           count); and the cost of the full history.
+excluded:  40 options are rejected during a conversation and then proposed again: how many are named as
+           excluded, with the reason, and how many a context mentions without saying so.
+hostile:   a model that summarises badly (nothing, no JSON, no fields, emptied fields, 1 MB, lies): how many
+           confirmed items are lost.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.working_talk import FACTS, Option, Planted, options, talk
+from benchmarks.session_context_talk import FACTS, Option, PlantedFact, rejected_options, small_talk
 
 from thinkback import Memory
 from thinkback.language.tokens import count_tokens
@@ -36,16 +36,18 @@ from thinkback.session.context import Context
 from thinkback.session.render import FIELD_HEADINGS
 from thinkback.types import Summary
 
-EARLY = 20
-PROBES = 12
-EMPTIED: dict[str, list[str]] = {
+EARLY_TURN = 20
+PROBE_COUNT = 12
+EMPTY_FIELDS: dict[str, list[str]] = {
     name: [] for name in ("needs", "constraints", "excluded", "facts", "to_clarify", "settled", "reopened")
 }
-NOTHING_LEFT = {"talk": "small talk", "topic": "", "conclusion": "", **EMPTIED, "revised": []}
+EMPTY_PROPOSAL = {"talk": "small talk", "topic": "", "conclusion": "", **EMPTY_FIELDS, "revised": []}
 
 
 @dataclass
 class Clock:
+    """Advances by 30 seconds at each call."""
+
     now: datetime = datetime(2024, 3, 1, 9, tzinfo=UTC)
 
     def __call__(self) -> datetime:
@@ -53,16 +55,16 @@ class Clock:
         return self.now
 
 
-def opened(embedder: str, **given: Any) -> Memory:
-    return Memory.open(":memory:", embedder=embedder, background=False, clock=Clock(), **given)
+def open_memory(embedder: str) -> Memory:
+    return Memory(":memory:", embedder=embedder, background=False, clock=Clock())
 
 
 def conversation(turns: int, planted: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """So many turns, what is planted spread evenly over all but the last few of them."""
-    gap = (turns - EARLY) / len(planted)
-    at = {int(EARLY // 4 + number * gap): said for number, said in enumerate(planted)}
-    for number, (said, answered) in enumerate(islice(talk(7), turns)):
-        yield (at[number], "Good to know.") if number in at else (said, answered)
+    """Turns of small talk, with the planted messages spread evenly over all but the last few."""
+    gap = (turns - EARLY_TURN) / len(planted)
+    at = {int(EARLY_TURN // 4 + number * gap): said for number, said in enumerate(planted)}
+    for number, (query, response) in enumerate(islice(small_talk(7), turns)):
+        yield (at[number], "Good to know.") if number in at else (query, response)
 
 
 def without_question(context: Context) -> str:
@@ -70,20 +72,20 @@ def without_question(context: Context) -> str:
 
 
 def bounded(turns: int, embedder: str, show: bool) -> dict[str, Any]:
-    probes = [said for said, _ in islice(talk(11), PROBES)]
-    memory, full, early = opened(embedder), 0, 0.0
+    probes = [query for query, _ in islice(small_talk(11), PROBE_COUNT)]
+    memory, full, early = open_memory(embedder), 0, 0.0
     with memory:
-        for number, (said, answered) in enumerate(
+        for number, (query, response) in enumerate(
             conversation(turns, [fact.said for fact in FACTS]), start=1
         ):
-            memory.remember(said, answered)
+            memory.remember(query, response)
             memory.post_think()
             memory.summary()
-            full += count_tokens(said) + count_tokens(answered)
-            if number == EARLY:
+            full += count_tokens(query) + count_tokens(response)
+            if number == EARLY_TURN:
                 early = fmean(memory.context(probe).tokens for probe in probes)
         late = [memory.context(probe).tokens for probe in probes]
-        missing = [fact for fact in FACTS if not _kept(memory, fact)]
+        missing = [fact for fact in FACTS if not _is_in_context(memory, fact)]
         asked = [memory.context(fact.asked).tokens for fact in FACTS]
     for fact in missing if show else ():
         print(f"missing: {fact.kind}: {fact.said} <- {fact.asked}", file=sys.stderr)
@@ -100,23 +102,23 @@ def bounded(turns: int, embedder: str, show: bool) -> dict[str, Any]:
     }
 
 
-def _kept(memory: Memory, fact: Planted) -> bool:
-    told = without_question(memory.context(fact.asked))
-    return all(proof in told for proof in fact.proof)
+def _is_in_context(memory: Memory, fact: PlantedFact) -> bool:
+    context = without_question(memory.context(fact.asked))
+    return all(proof in context for proof in fact.proof)
 
 
 def excluded(embedder: str, show: bool) -> dict[str, Any]:
-    planted = options()
+    planted = rejected_options()
     named = open_ = 0
-    with opened(embedder) as memory:
-        for said, answered in conversation(200, [option.said for option in planted]):
-            memory.remember(said, answered)
+    with open_memory(embedder) as memory:
+        for query, response in conversation(200, [option.said for option in planted]):
+            memory.remember(query, response)
         memory.post_think()
         for option in planted:
             asked = f"{option.name}怎么样？" if option.zh else f"Shall we take {option.name}?"
-            told = without_question(memory.context(asked))
-            good = _named(told, option)
-            stray = [each.name for each in planted if _open(told, each)]
+            context = without_question(memory.context(asked))
+            good = _is_named_as_excluded(context, option)
+            stray = [each.name for each in planted if _is_mentioned_as_open(context, each)]
             named += good
             open_ += len(stray)
             if show and (not good or stray):
@@ -124,9 +126,9 @@ def excluded(embedder: str, show: bool) -> dict[str, Any]:
     return {"options": len(planted), "named_with_reason": named, "mentioned_as_open": open_}
 
 
-def _lines(told: str) -> list[str]:
-    """The lines under the heading of what is excluded."""
-    _, _, rest = told.partition(FIELD_HEADINGS["excluded"])
+def _excluded_lines(context: str) -> list[str]:
+    """The lines under the heading of excluded options."""
+    _, _, rest = context.partition(FIELD_HEADINGS["excluded"])
     lines: list[str] = []
     for line in rest.strip("\n").split("\n"):
         if not line.startswith("- "):
@@ -135,23 +137,27 @@ def _lines(told: str) -> list[str]:
     return lines
 
 
-def _bare(option: Option) -> str:
+def _bare_name(option: Option) -> str:
     return option.name.removeprefix("the ").removeprefix("a ").lower()
 
 
-def _named(told: str, option: Option) -> bool:
-    return any(_bare(option) in line.lower() and option.reason in line for line in _lines(told))
+def _is_named_as_excluded(context: str, option: Option) -> bool:
+    return any(
+        _bare_name(option) in line.lower() and option.reason in line for line in _excluded_lines(context)
+    )
 
 
-def _open(told: str, option: Option) -> bool:
-    """Whether the context speaks of the option (its whole name) without naming it as excluded."""
-    return option.name in told and not any(_bare(option) in line.lower() for line in _lines(told))
+def _is_mentioned_as_open(context: str, option: Option) -> bool:
+    """Whether the context mentions the option (by its whole name) without listing it as excluded."""
+    return option.name in context and not any(
+        _bare_name(option) in line.lower() for line in _excluded_lines(context)
+    )
 
 
 def hostile(embedder: str) -> dict[str, Any]:
-    told = [fact.said for fact in FACTS[::3]]
+    context = [fact.said for fact in FACTS[::3]]
     lies = {
-        **NOTHING_LEFT,
+        **EMPTY_PROPOSAL,
         "reopened": ["oak table", "玻璃门"],
         "revised": [
             {
@@ -166,31 +172,31 @@ def hostile(embedder: str) -> dict[str, Any]:
         "nothing": " ",
         "no JSON": "I have updated the summary for you!",
         "no fields": "{}",
-        "emptied": json.dumps(NOTHING_LEFT),
-        "1 MB": json.dumps({**NOTHING_LEFT, "facts": ["x" * 1_000_000]}),
-        "cut off": json.dumps(NOTHING_LEFT)[:-9],
+        "emptied": json.dumps(EMPTY_PROPOSAL),
+        "1 MB": json.dumps({**EMPTY_PROPOSAL, "facts": ["x" * 1_000_000]}),
+        "cut off": json.dumps(EMPTY_PROPOSAL)[:-9],
         "lies": json.dumps(lies),
     }
     lost: dict[str, int] = {}
     said: dict[str, bool] = {}
     for name, reply in replies.items():
-        with opened(embedder) as memory:
-            for line in told:
+        with open_memory(embedder) as memory:
+            for line in context:
                 memory.remember(line)
             memory.post_think()
             before = memory.summary()
-            path = memory.store
+            summary_llm = ScriptedLLM({"": reply})
             with Memory(
-                path, memory.embedder, background=False, summary_llm=ScriptedLLM({"": reply})
+                memory.store, embedder=memory.embedder, background=False, summary_llm=summary_llm
             ) as other:
                 other.remember("And the weather is fine.", "Good.")
                 problems = other.post_think().problems
-                lost[name] = len(_confirmed(before) - _confirmed(other.summary()))
+                lost[name] = len(_confirmed_items(before) - _confirmed_items(other.summary()))
                 said[name] = bool(problems)
-    return {"items": len(_confirmed(before)), "lost": lost, "told_of_a_problem": said}
+    return {"items": len(_confirmed_items(before)), "lost": lost, "told_of_a_problem": said}
 
 
-def _confirmed(summary: Summary) -> set[str]:
+def _confirmed_items(summary: Summary) -> set[str]:
     out = {f"{each.option}: {each.reason}" for each in summary.excluded}
     return out | {*summary.needs, *summary.constraints, *summary.facts}
 
@@ -202,14 +208,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--turns", type=int, default=1000)
     parser.add_argument("--embedder", default="minilm")
-    parser.add_argument("--show", action="store_true", help="what is missing, on standard error")
-    given = parser.parse_args()
+    parser.add_argument("--show", action="store_true", help="print missing facts to standard error")
+    args = parser.parse_args()
     result = {
-        "bounded": bounded(given.turns, given.embedder, given.show),
-        "excluded": excluded(given.embedder, given.show),
-        "hostile": hostile(given.embedder),
+        "bounded": bounded(args.turns, args.embedder, args.show),
+        "excluded": excluded(args.embedder, args.show),
+        "hostile": hostile(args.embedder),
     }
-    if given.json:
+    if args.json:
         print(json.dumps(result, indent=2))
         return
     for name, figures in result.items():

@@ -1,4 +1,4 @@
-"""What may enter the bank."""
+"""Text cleaning and language detection."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thinkback.language.scripts import clean_text, detect_language
+from thinkback.language.writing_systems import clean_text, detect_language
 
 
 @pytest.mark.parametrize(
@@ -20,12 +20,12 @@ from thinkback.language.scripts import clean_text, detect_language
         ("a\r\nb\rc\u2028d\u0085e", "a\nb\nc\nd\ne"),
     ],
 )
-def test_clean(text: str, expected: str) -> None:
+def test_clean_text(text: str, expected: str) -> None:
     assert clean_text(text) == expected
 
 
 @given(st.text(alphabet=st.characters(categories=["Cs", "Cc", "L", "Zl"])))
-def test_cleaned_text_can_be_written_and_stays_as_it_is(text: str) -> None:
+def test_clean_text_is_encodable_and_idempotent(text: str) -> None:
     cleaned = clean_text(text)
     cleaned.encode()
     assert clean_text(cleaned) == cleaned
@@ -38,5 +38,5 @@ def test_cleaned_text_can_be_written_and_stays_as_it_is(text: str) -> None:
         "ひらがな漢字", "ja"),
      ("한국어", "ko"), ("привет", "ru"), ("שלום", "he"), ("مرحبا", "ar"), ("123 !", "und"), ("", "und")],
 )  # fmt: skip
-def test_language(text: str, expected: str) -> None:
+def test_detect_language(text: str, expected: str) -> None:
     assert detect_language(text) == expected

@@ -1,11 +1,11 @@
-"""What the quarantine costs and how often it is wrong: microseconds a text, alarms on real dialogue.
+"""Cost and error rate of the quarantine: microseconds per text, alarms on real dialogue.
 
-    python benchmarks/trust.py [--data DIR] [--show] [--json]
+    python benchmarks/quarantine.py [--data DIR] [--show] [--json]
 
-Ordinary text are the lines of five public dialogue sets, in which nobody orders an assistant about or tells a
-secret: every alarm there is a false one until somebody reads it (--show prints them). Hostile text are the
-orders and secrets of tests.unit.language.safety.quarantine_cases.py; alarms there are what is found of them. The data
-is not part of the project: it is looked for in --data, $THINKBACK_DATA or ../shared/data.
+Ordinary texts are the lines of five public dialogue sets. They contain no instructions to the assistant and
+no secrets, so every alarm counts as false until somebody has read it (--show prints them). Hostile texts are
+the instructions and secrets of tests/unit/language/safety/quarantine_cases.py; alarms there are detections.
+The data is not part of the project; it is read from --data, $THINKBACK_DATA or ../shared/data.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.unit.language.safety.quarantine_cases import HARMLESS, ORDERS, SECRETS  # noqa: E402
+from tests.unit.language.safety.quarantine_cases import HARMLESS, INSTRUCTIONS, SECRETS  # noqa: E402
 
 from thinkback.language.safety import quarantine  # noqa: E402
 
 REPEATS = 3
-Lines = tuple[list[str], list[str]]  # of the person who asks, of the one who answers
+Lines = tuple[list[str], list[str]]  # lines of the user, lines of the assistant
 
 
 def gvd(data: Path) -> Lines:
@@ -90,7 +90,7 @@ SETS: tuple[Callable[[Path], Lines], ...] = (gvd, madial, kdconv, cmtmedqa, mts_
 
 
 def microseconds(lines: Sequence[str]) -> float:
-    """The median over the lines of the best of some runs, each alone."""
+    """Median over the lines of the best time of several runs."""
 
     def once(line: str) -> float:
         started = time.perf_counter_ns()
@@ -113,7 +113,7 @@ def _json(path: Path) -> Any:
 
 
 def rows(data: Path, show: bool) -> Iterator[dict[str, object]]:
-    for name, lines in (("orders", ORDERS), ("secrets", list(SECRETS)), ("harmless", HARMLESS)):
+    for name, lines in (("orders", INSTRUCTIONS), ("secrets", list(SECRETS)), ("harmless", HARMLESS)):
         yield {
             "lines": f"own {name}",
             "n": len(lines),
@@ -142,7 +142,9 @@ def main() -> None:
     )
     default = os.environ.get("THINKBACK_DATA") or ROOT.parent / "shared" / "data"
     parser.add_argument("--data", type=Path, default=default)
-    parser.add_argument("--show", action="store_true", help="print what raised an alarm to standard error")
+    parser.add_argument(
+        "--show", action="store_true", help="print the texts that raised an alarm to standard error"
+    )
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     if not (Path(args.data) / "gvd").is_dir():

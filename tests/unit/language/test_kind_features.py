@@ -1,10 +1,10 @@
-"""What kind of memory a text is, by its form."""
+"""Kinds of texts by their form, and the features of questions."""
 
 from __future__ import annotations
 
 import pytest
 
-from thinkback.language.kinds import NO_PERSON, extract_kind_features, guess_kind
+from thinkback.language.kind_features import NO_PERSON, extract_kind_features, guess_kind
 from thinkback.language.tokens import fold_text
 from thinkback.types import Kind
 
@@ -26,7 +26,7 @@ from thinkback.types import Kind
         ("2021年5月3日，王伟去了海边。风很大，他丢了一只鞋。", "event"),
     ],
 )
-def test_the_form_tells_the_kind(text: str, kind: Kind) -> None:
+def test_guess_kind(text: str, kind: Kind) -> None:
     assert guess_kind(text) == kind
 
 
@@ -42,17 +42,17 @@ def test_the_form_tells_the_kind(text: str, kind: Kind) -> None:
         "Apples are my favourites.",
     ],
 )
-def test_where_it_could_be_any_nothing_is_said(text: str) -> None:
+def test_guess_kind_unclear_form(text: str) -> None:
     assert guess_kind(text) is None
 
 
-def test_a_very_long_text_is_judged_by_its_opening() -> None:
+def test_guess_kind_uses_beginning_of_long_text() -> None:
     assert guess_kind("a" * 1_000_000) is None
     assert guess_kind("Tom: hello\n" * 100_000) == "dialogue"
 
 
-def found(text: str) -> set[str]:
-    """Without what is asked for, which has tests of its own."""
+def features_of(text: str) -> set[str]:
+    """All features but the question type, which has its own tests."""
     return {sign for sign in extract_kind_features(text, fold_text(text)) if not sign.startswith("?")}
 
 
@@ -73,23 +73,23 @@ def found(text: str) -> set[str]:
         ("", {NO_PERSON}),
     ],
 )
-def test_the_signs_of_a_text(text: str, expected: set[str]) -> None:
-    assert found(text) == expected
+def test_extract_kind_features(text: str, expected: set[str]) -> None:
+    assert features_of(text) == expected
 
 
-def test_a_capital_at_the_start_is_no_name() -> None:
-    assert "name" not in found("Where is it?")
-    assert "name" not in found("So what did I say?")
-    assert "name" in found("where is Otto?")
+def test_capital_at_start_is_not_a_name() -> None:
+    assert "name" not in features_of("Where is it?")
+    assert "name" not in features_of("So what did I say?")
+    assert "name" in features_of("where is Otto?")
 
 
-def test_a_surname_or_a_pet_name_begins_a_chinese_name() -> None:
-    assert "name" in found("王倩今年几岁？")
-    assert "name" in found("我和小林去了哪里？")
-    assert "name" not in found("蒙古在哪里？")
+def test_surname_or_nickname_starts_chinese_name() -> None:
+    assert "name" in features_of("王倩今年几岁？")
+    assert "name" in features_of("我和小林去了哪里？")
+    assert "name" not in features_of("蒙古在哪里？")
 
 
-def test_what_is_asked_for_is_a_sign() -> None:
+def test_question_type_is_a_feature() -> None:
     assert "?when" in extract_kind_features("When did it begin?", "when did it begin?")
     assert "?who" in extract_kind_features("谁来了？", "谁来了？")
     assert "?none" in extract_kind_features("Good morning.", "good morning.")

@@ -1,4 +1,4 @@
-"""What came of a turn: from pending to done or failed, whoever thinks."""
+"""The outcome of a turn: pending, done or failed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tests.conftest import OpenMemory
 
 from thinkback.errors import NotFound
 from thinkback.memory import Memory
-from thinkback.server.outcomes import get_outcome, think_now
+from thinkback.server.turn_status import get_outcome, think_now
 from thinkback.types import ThoughtDraft, Turn
 
 
-def test_a_turn_is_pending_until_it_is_thought_over(memory: Memory) -> None:
+def test_turn_is_pending_until_thought_over(memory: Memory) -> None:
     turn = memory.remember("I live in Lyon.")
     assert get_outcome(memory, turn.id).state == "pending"
     (came,) = think_now(memory, [turn])
@@ -21,7 +21,7 @@ def test_a_turn_is_pending_until_it_is_thought_over(memory: Memory) -> None:
     assert [action.action for action in came.actions] == ["insert"]
 
 
-def test_what_was_pending_before_is_thought_over_first(memory: Memory) -> None:
+def test_earlier_pending_turns_are_thought_over_first(memory: Memory) -> None:
     for number in range(20):
         memory.remember(f"I like tea number {number}.")
     turn = memory.remember("I live in Lyon.")
@@ -30,14 +30,14 @@ def test_what_was_pending_before_is_thought_over_first(memory: Memory) -> None:
     assert memory.stats().pending == 0
 
 
-def test_time_that_is_over_leaves_the_rest_pending(memory: Memory) -> None:
+def test_timeout_leaves_rest_pending(memory: Memory) -> None:
     for number in range(20):
         memory.remember(f"I like tea number {number}.")
     turn = memory.remember("I live in Lyon.")
     assert [each.state for each in think_now(memory, [turn], seconds=0)] == ["pending"]
 
 
-def test_another_that_holds_the_lease_is_waited_for(open_memory: OpenMemory) -> None:
+def test_waits_for_other_process_with_lease(open_memory: OpenMemory) -> None:
     memory = open_memory()
     turn = memory.remember("I live in Lyon.")
     (claimed,) = memory.store.claim("default", 1, 300, memory._clock())
@@ -54,7 +54,7 @@ def test_another_that_holds_the_lease_is_waited_for(open_memory: OpenMemory) -> 
     assert came.state == "done"
 
 
-def test_a_turn_given_up_says_why(open_memory: OpenMemory) -> None:
+def test_failed_turn_has_reason(open_memory: OpenMemory) -> None:
     class Refusing:
         name = "refusing"
 
@@ -67,6 +67,6 @@ def test_a_turn_given_up_says_why(open_memory: OpenMemory) -> None:
     assert "no way to read it" in came.reason
 
 
-def test_no_turn_is_no_outcome(memory: Memory) -> None:
+def test_missing_turn_is_not_found(memory: Memory) -> None:
     with pytest.raises(NotFound):
         get_outcome(memory, 7)
