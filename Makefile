@@ -1,50 +1,63 @@
-# Two commands do everything on a machine with Python 3.11+, pip and make: `make chat` and `make test`.
+# `make chat` and `make test` work on a machine with Python 3.11+, pip and make; everything is installed into .venv.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
+CODE   := src packages/thinkback-lab/src tests benchmarks scripts
+TYPED  := src/thinkback packages/thinkback-lab/src/thinkback_lab tests benchmarks scripts
+WORKERS ?= 2
+# Upper limits, so that a hanging test can never block a run.
+TEST_LIMIT_SECONDS     := 900
+TEST_ALL_LIMIT_SECONDS := 2100
 
-.PHONY: help chat demo test lint faults bench docs setup clean
+.PHONY: help chat demo test test-all lint types faults bench docs setup lock clean
 
-help:            ## what can be made
-	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort
+help:            ## list the targets
+	@grep -E '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort
 
-chat: $(STAMP)   ## chat with a model that remembers (reads standard input when it is no terminal)
+chat: $(STAMP)   ## chat with a model that remembers (reads standard input if it is not a terminal)
 	@$(BIN)/thinkback chat
 
-demo: $(STAMP)   ## the story of memory in under a minute, without a key
+demo: $(STAMP)   ## a guided demonstration in under a minute, no API key needed
 	@$(BIN)/thinkback demo
 
-test: $(STAMP)   ## lint, types, and the whole suite with coverage
-	@$(MAKE) --no-print-directory lint
-	@$(BIN)/python -m pytest --cov --cov-report=term:skip-covered --cov-fail-under=95
+test: lint types ## lint, types and the fast tests: a verdict in under five minutes on two cores
+	@timeout --kill-after=10 $(TEST_LIMIT_SECONDS) $(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
-lint: $(STAMP)   ## ruff and mypy --strict, tests included
-	@$(BIN)/ruff check src tests benchmarks
-	@$(BIN)/ruff format --check --quiet src tests benchmarks
-	@$(BIN)/mypy src/thinkback src/thinkback_lab tests benchmarks
+test-all: lint types ## lint, types and every test, with branch coverage: under 30 minutes on two cores
+	@timeout --kill-after=10 $(TEST_ALL_LIMIT_SECONDS) $(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term:skip-covered --cov-fail-under=94
 
-faults: $(STAMP) ## the long run of kill -9: 5,000 times
+lint: $(STAMP)   ## ruff: lint and formatting
+	@$(BIN)/ruff check $(CODE)
+	@$(BIN)/ruff format --check --quiet $(CODE)
+
+types: $(STAMP)  ## mypy --strict, tests included
+	@$(BIN)/mypy $(TYPED)
+
+faults: $(STAMP) ## the long fault run: kill -9 5,000 times
 	@THINKBACK_KILLS=5000 $(BIN)/python -m pytest tests/faults -s --timeout=7200
 
-bench: $(STAMP)  ## every figure of the README: speed as ratios within one run, LSH recall, embedders
+bench: $(STAMP)  ## the figures of the README: speed as ratios within one run, LSH recall, embedders
 	@$(BIN)/python benchmarks/speed.py
 	@$(BIN)/python benchmarks/lsh_recall.py
 	@$(BIN)/python benchmarks/embedders.py
 
-docs: $(STAMP)   ## write docs/cli.md and docs/lab-cli.md anew
+docs: $(STAMP)   ## regenerate docs/cli.md and docs/lab-cli.md
 	@$(BIN)/python -m thinkback.cli.docs
 	@$(BIN)/python -m thinkback_lab.cli_docs
 
-setup: $(STAMP)  ## .venv with every extra, and the embedded model; costs nothing the second time
+setup: $(STAMP)  ## create .venv with every extra, the laboratory and the small local model
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml packages/thinkback-lab/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "thinkback needs Python 3.11 or newer (set PYTHON=...)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]' --editable packages/thinkback-lab
 	$(BIN)/thinkback pull smollm2
 	@touch $@
 
-clean:           ## remove what was built here; your memories stay
+lock: $(STAMP)   ## write constraints.txt from the versions installed in .venv
+	@$(BIN)/python scripts/lock.py > $(VENV)/constraints.txt && mv $(VENV)/constraints.txt constraints.txt && touch $(STAMP)
+
+clean:           ## remove build output and .venv; memories stay
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .hypothesis .coverage
