@@ -1,7 +1,7 @@
 """Memory-bounded cache of the spaces being read, shared by all tenants of a database.
 
 It can always be rebuilt from the rows of the database. A space that was dropped is read again on demand;
-whoever still uses it can go on.
+callers that already hold it can keep using it.
 """
 
 from __future__ import annotations
