@@ -14,25 +14,10 @@ from typing import NamedTuple
 
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.relations import get_relation
-from thinkback.types import SAME_AS, Entity, Thought, ThoughtDraft
+from thinkback.think.word_lists import word_lists
+from thinkback.types import Entity, Thought, ThoughtDraft
 
 _ROLE_PREFIX = "has "
-_IDENTITY_RELATIONS = frozenset(("is", "is the", "was", "是", "係"))
-_NAMING_RELATIONS = frozenset(
-    (
-        SAME_AS,
-        "goes by",
-        "is named",
-        "is called",
-        "english name",
-        "nickname",
-        "is nicknamed",
-        "叫",
-        "名叫",
-        "小名",
-        "外号",
-    )
-)
 _OWNED_ROLE = re.compile(r"(?P<owner>.+?)(?:'s |的)(?P<role>[^\d,，;；]{1,40})")
 _MAX_ROLE_WORDS = 4
 
@@ -59,12 +44,13 @@ class Aliases:
     @classmethod
     def from_thoughts(cls, thoughts: Iterable[Thought]) -> Aliases:
         """Build the aliases from current thoughts, given in the order in which they were learned."""
+        words = word_lists()
         links: list[_Link] = []
         holders: dict[str, list[tuple[str, str, int]]] = {}  # role -> (holder, role as said, thought)
         for thought in thoughts:
             if thought.negated:
                 continue
-            if thought.relation in _NAMING_RELATIONS and normalise_name(thought.subject) != USER:
+            if thought.relation in words.naming_relations and normalise_name(thought.subject) != USER:
                 links += (_Link(thought.id, (thought.subject, other)) for other in thought.objects)
             for holder, role in _roles(thought):
                 holders.setdefault(normalise_name(role), []).append((holder, role, thought.id))
@@ -123,7 +109,7 @@ def _roles(draft: ThoughtDraft) -> Iterator[tuple[str, str]]:
         role = draft.relation.removeprefix(_ROLE_PREFIX)
         for holder in draft.objects:
             yield holder, f"{draft.subject}'s {role}"
-    elif draft.relation in _IDENTITY_RELATIONS and normalise_name(draft.subject) != USER:
+    elif draft.relation in word_lists().identity_relations and normalise_name(draft.subject) != USER:
         for value in draft.objects:
             found = _OWNED_ROLE.fullmatch(value.strip())
             if found and len(found["role"].split()) <= _MAX_ROLE_WORDS:

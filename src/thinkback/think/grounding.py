@@ -18,6 +18,7 @@ from thinkback.language.tokens import (
     parse_english_number,
 )
 from thinkback.language.writing_systems import to_simplified
+from thinkback.think.word_lists import word_lists
 
 _LETTERS = r"[^\W\d_\u3400-\u9fff]+"
 _UNIT = re.compile(rf"[\u3400-\u9fff]|\d+(?:[.,:]\d+)*|{_LETTERS}(?:'{_LETTERS})?")
@@ -27,101 +28,6 @@ _DATE = re.compile(
 _NUMBER_EN = re.compile(rf"\b{NUMBER_PATTERN_EN}\b", re.IGNORECASE)
 _NUMBER_ZH = re.compile(NUMBER_PATTERN_ZH)
 _STEM_LETTERS = 4  # words with these first letters in common count as forms of one word
-_FUNCTION_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "being",
-        "by",
-        "did",
-        "do",
-        "does",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "he",
-        "her",
-        "hers",
-        "him",
-        "his",
-        "i",
-        "in",
-        "is",
-        "it",
-        "its",
-        "my",
-        "no",
-        "not",
-        "of",
-        "on",
-        "or",
-        "our",
-        "she",
-        "since",
-        "so",
-        "still",
-        "that",
-        "the",
-        "their",
-        "them",
-        "they",
-        "this",
-        "to",
-        "too",
-        "until",
-        "was",
-        "we",
-        "were",
-        "who",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-        "user",
-        "user's",
-        "users",
-        "的",
-        "了",
-        "是",
-        "在",
-        "有",
-        "和",
-        "与",
-        "及",
-        "也",
-        "都",
-        "就",
-        "又",
-        "把",
-        "被",
-        "给",
-        "对",
-        "从",
-        "到",
-        "于",
-        "用",
-        "户",
-        "他",
-        "她",
-        "它",
-        "们",
-        "我",
-        "你",
-        "这",
-        "那",
-        "一",
-        "个",
-    ]
-)
 _QUOTE_NOISE = re.compile(r"[\s\"'“”‘’「」『』…,，.。!！?？;；:：、~～\-—()（）\[\]*_`]+")
 
 
@@ -132,7 +38,8 @@ def _normalise(text: str) -> str:
 
 def content_units(text: str) -> list[str]:
     """The words, numbers and Han characters of a text that carry meaning, without dates."""
-    return [unit for unit in _UNIT.findall(_DATE.sub(" ", _normalise(text))) if unit not in _FUNCTION_WORDS]
+    ignored = word_lists().function_words
+    return [unit for unit in _UNIT.findall(_DATE.sub(" ", _normalise(text))) if unit not in ignored]
 
 
 class SupportingText:
@@ -164,7 +71,7 @@ class SupportingText:
 
 
 def locate_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Where the quote stands in the text (start, end); white space, case, width and punctuation may differ."""
+    """Where the quote stands in the text; white space, case, width and punctuation may differ."""
     start = text.find(quote)
     if quote.strip() and start >= 0:
         return start, start + len(quote)

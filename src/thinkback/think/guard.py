@@ -13,7 +13,6 @@ A replacement that fails only the last test but one is kept as an addition: noth
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,55 +23,13 @@ from thinkback.language.safety.quarantine import filter_drafts
 from thinkback.think.aliases import Aliases
 from thinkback.think.contract import ChangeKind, ProposedChange, ProposedFact, ReadRequest
 from thinkback.think.grounding import SupportingText, content_units, locate_quote
+from thinkback.think.word_lists import word_lists
 from thinkback.types import Side, Source, Thought, ThoughtDraft, Turn
 
 ASSISTANT = "assistant"
 MIN_SENTENCE_SUPPORT = 0.3
 MIN_VALUE_SUPPORT = 0.34
 WELL_SUPPORTED_SENTENCE = 0.6  # then the value may be in other words: "my boy" -> "the user's son"
-_PRONOUNS = frozenset(
-    [
-        "he",
-        "she",
-        "it",
-        "they",
-        "him",
-        "her",
-        "them",
-        "his",
-        "hers",
-        "its",
-        "their",
-        "theirs",
-        "this",
-        "that",
-        "these",
-        "those",
-        "someone",
-        "somebody",
-        "everyone",
-        "他",
-        "她",
-        "它",
-        "他们",
-        "她们",
-        "它们",
-        "这",
-        "那",
-        "这个",
-        "那个",
-        "大家",
-        "有人",
-        "某人",
-    ]
-)
-_FORGET_REQUEST = re.compile(
-    r"\b(?:forget|delete|erase|remove|scratch|strike|drop|disregard|ignore|unsay|never ?mind"
-    r"|off the record|(?:do ?n'?t|not|stop|no need to) (?:\w+ ){0,2}(?:remember|keep|save|store|note|mention|bring)"
-    r"|didn'?t say|never said|take (?:that|it) back|pretend)\b"
-    r"|忘|删|别记|不要记|不用记|别存|别保存|不要保存|别再提|不要再提|别提|当我没说|当没说|抹掉|清掉|去掉|收回|作废",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +113,7 @@ class Guard:
         if change.fact is not None:
             draft, premises = self._check_fact(change.fact, turn, source)
             accepted = replace(accepted, draft=draft, premises=premises)
-        if change.action == "forget" and not _FORGET_REQUEST.search(turn.query):
+        if change.action == "forget" and not word_lists().forget_requests.search(turn.query):
             raise _Rejected("the user does not ask to forget anything")
         if change.action == "same":
             if not targets:
@@ -194,7 +151,7 @@ class Guard:
         about, sentence = fact.about.strip(), fact.sentence or fact.value
         if not (about and fact.relation and fact.value):
             raise _Rejected("subject, relation or value is missing")
-        if normalise_name(about) in _PRONOUNS:
+        if normalise_name(about) in word_lists().pronouns:
             raise _Rejected(f"its subject is the pronoun {about!r}")
         support, value_support = self._context.share(sentence), self._context.share(fact.value)
         if support < MIN_SENTENCE_SUPPORT or (

@@ -1,8 +1,8 @@
 """Merging and forgetting thoughts of a group with a model, as in TiM (ACL), Figures 8 and 9.
 
-Used by presets with `organise_groups`, such as `tim`. The model only proposes: a thought may be retired by one
-with the same subject and relation, or by an explicit denial; a merge must keep every object. Proposals may
-only name thoughts that were shown, and the assistant's statements never retire the user's.
+Used by presets with `organise_groups`, such as `tim`. The model only proposes: a thought may be retired by
+one with the same subject and relation, or by an explicit denial; a merge must keep every object. Proposals
+may only name thoughts that were shown, and the assistant's statements never retire the user's.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class ProposedForget:
 class LLMConsolidator:
     """Asks a model which thoughts of a group to merge or forget (TiM (ACL), Figures 8 and 9).
 
-    It only proposes; `accept_proposals` decides. The model sees the thoughts numbered 1, 2, 3, because small models make
-    mistakes when they copy long ids. An empty list is a normal result; an unreadable reply raises BadReply.
+    It only proposes; `accept_proposals` decides. The model sees the thoughts numbered 1, 2, 3, because small
+    models make mistakes when they copy long ids. An unreadable reply raises BadReply.
     """
 
     llm: LLM
