@@ -158,6 +158,10 @@ class Thinker:
             wait = timedelta(seconds=max(FIRST_RETRY_SECONDS, error.retry_after or 0.0))
             self._release_failed(waiting, run, str(error), self._clock() + wait, count_attempt=False)
         except Exception as error:
+            if len(waiting) > 1 and not isinstance(error, ModelError):  # find out which turn causes it
+                for claim in waiting:
+                    self._think_turns([claim], run)
+                return
             reason = f"{type(error).__name__}: {error}"
             self._release_failed(waiting, run, reason, self._retry_at(waiting[0], error))
 
