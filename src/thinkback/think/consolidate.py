@@ -105,12 +105,16 @@ class Consolidator:
         return actions
 
     def consolidate_all(self, space: str, progress: Callable[[int, int], None] | None = None) -> list[Action]:
-        """Consolidate all groups of a space that have more than one thought."""
+        """Merge the duplicates of the whole space, then organise every group if there is a model."""
         self._indexer.index_pending(space)
+        aliases = Aliases.from_thoughts(self._store.thoughts(space, kind="relationship"))
+        duplicates = merge_duplicates(self._store.thoughts(space), aliases)
+        actions = self._apply(space, DUPLICATES_ACTOR, duplicates)
+        if self._model is None:
+            return actions
         groups = [group for group, size in self._indexer.group_sizes(space).items() if size > 1]
-        actions: list[Action] = []
         for count, group in enumerate(groups, start=1):
-            actions += self.consolidate_group(space, group)
+            actions += self._organise(space, group, self._model, aliases)
             if progress:
                 progress(count, len(groups))
         return actions
