@@ -76,7 +76,10 @@ class English:
         return Person(name, role, name) if name else None
 
     def split_values(self, words: str) -> list[str]:
-        return [part for part in _LIST_SEPARATOR.split(words) if part.strip()]
+        parts = [part for part in _LIST_SEPARATOR.split(words) if part.strip()]
+        if len(parts) == 2 and len(parts[0].split()) == 1 and len(parts[1].split()) > 1:
+            return [words]  # "action and comedy movies" share a noun
+        return parts
 
     def continue_subject(self, clause: str, previous: str) -> str:
         """I quit and started at Bosch: the second clause is about the user too."""
@@ -214,8 +217,8 @@ class English:
         return words.lower() if self._in("statuses", words) else ""
 
     def _check_thing(self, words: str) -> str:
-        parts = words.split()
-        if len(parts) > _MAX_THING_WORDS or self._has_any("not_values", words) or len(words) < 3:
+        parts = words.lower().replace(" and ", " ").split()
+        if len(parts) > _MAX_THING_WORDS or self._has_any("not_values", " ".join(parts)) or len(words) < 3:
             return ""
         return words if re.fullmatch(r"[^\W\d_][\w'’ -]*", words) else ""
 
