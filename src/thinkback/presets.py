@@ -103,6 +103,7 @@ class Preset:
             the curve flatter.
         group_by: whose embedding decides the group of a thought: its source turn's or its own.
         retention: forgetting over time.
+        organise_groups: let the model merge and forget thoughts of a group, as in the TiM papers.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Preset:
     logistic_scale: float = 1.0
     group_by: Literal["turn", "thought"] = "turn"
     retention: Retention | None = None
+    organise_groups: bool = False
 
     @property
     def uses_kinds(self) -> bool:
@@ -201,10 +203,17 @@ TIM = Preset(
     scan_below=0,
     learned_hashing=False,
     target_recall=0.0,
+    organise_groups=True,
 )
 FADING = replace(HYBRID, name="fading", retention=Retention(archive_below=0.05))
 DENSE = replace(
-    TIM, name="dense", rank_together=True, scan_below=maxsize, learned_hashing=True, target_recall=0.95
+    TIM,
+    name="dense",
+    rank_together=True,
+    scan_below=maxsize,
+    learned_hashing=True,
+    target_recall=0.95,
+    organise_groups=False,
 )
 BM25 = Preset(
     name="bm25",

@@ -61,7 +61,7 @@ from thinkback.types.summary import (
     SummaryField,
     SummaryUpdate,
 )
-from thinkback.types.thought import KINDS, SAME_AS, Entity, Kind, Source, Thought, ThoughtDraft
+from thinkback.types.thought import EPISODIC_KINDS, KINDS, SAME_AS, Entity, Kind, Source, Thought, ThoughtDraft
 from thinkback.types.turn import (
     CheckMethod,
     CheckOutcome,
@@ -83,6 +83,7 @@ __all__ = [
     "CONVERSATION_TYPES",
     "CORRECTED_IN_PREFIX",
     "KEY_SCOPES",
+    "EPISODIC_KINDS",
     "KINDS",
     "SAME_AS",
     "Action",

@@ -10,7 +10,7 @@ from typing import Literal
 from thinkback import LLM, Embedder, Memory
 from thinkback_lab.llms import resolve_llm
 
-ThinkMode = Literal["auto", "rules", "llm"]
+ThinkMode = Literal["auto", "extractive", "llm"]
 IN_MEMORY = ":memory:"
 
 

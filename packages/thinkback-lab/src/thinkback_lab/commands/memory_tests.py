@@ -246,7 +246,7 @@ def determinism(
       thinkback-lab eval determinism scenarios/ --json
     """
     with options.exit_on_error(), tempfile.TemporaryDirectory() as folder, progress("processes") as report:
-        setup = options.make_setup("none", embedder, preset, "rules")
+        setup = options.make_setup("none", embedder, preset, "extractive")
         users = [scenario.id for scenario in read_scenarios(files)]
         databases = {seed: Path(folder, f"{seed}.db") for seed in HASH_SEEDS}
         for number, (seed, database) in enumerate(databases.items(), start=1):
