@@ -79,7 +79,7 @@ def play_life(
     asked: dict[int, AskedQuestion] = {}
     with harness.open(clock) as memory:
         replay = _Replay(memory.for_user(life.id), memory.for_user(f"{life.id} without thoughts"))
-        replay.thinker = None if stand_in is None else create_thinker(stand_in)
+        replay.thinker = None if stand_in is None else create_thinker(stand_in, replay.memory)
         for event in _in_time_order(life):
             clock.now = event.at
             if event.turn is not None:
@@ -135,7 +135,7 @@ class _Replay:
         if self.thinker is None:
             self.think()
         else:
-            self.thinker.think(self.memory, turn)
+            self.thinker.think(turn)
 
     def think(self) -> None:
         usage = self.memory.post_think().usage
@@ -180,7 +180,9 @@ def _recalled_memories(recollection: Recollection, numbers: Mapping[int, int]) -
             ref=str(item.ref),
             text=item.text,
             turns=_turn_numbers(
-                [item.ref.id] if item.thought is None else [source.turn for source in item.thought.sources],
+                [item.ref.id]
+                if item.thought is None
+                else [source.turn for thought in item.thoughts for source in thought.sources],
                 numbers,
             ),
             is_thought=item.thought is not None,

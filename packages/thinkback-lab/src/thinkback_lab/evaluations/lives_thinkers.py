@@ -18,6 +18,7 @@ from typing import Literal, Protocol
 
 from thinkback import Memory
 from thinkback.indexing import Indexer
+from thinkback.language.date_notes import resolve_dates
 from thinkback.language.kind_features import guess_kind
 from thinkback.language.sentences import Sentence, split_chunks
 from thinkback.language.tokens import count_tokens
@@ -38,24 +39,26 @@ _OTHER_SENTENCES_PER_KEPT = 10  # of the sentences without a fact, one in so man
 class TurnThinker(Protocol):
     """Thinks about the pending turn of a memory, given the gold of the turn."""
 
-    def think(self, memory: Memory, turn: LifeTurn) -> None: ...
+    def think(self, turn: LifeTurn) -> None: ...
 
 
-def create_thinker(name: StandIn) -> TurnThinker:
-    """A new thinker; it serves the turns of one life, in order."""
-    return GoldThinker() if name == "gold" else SentenceThinker()
+def create_thinker(name: StandIn, memory: Memory) -> TurnThinker:
+    """A thinker for one life, whose turns are remembered in `memory` one by one."""
+    writer = _PlanWriter(memory, Indexer(memory.store, memory.embedder, HYBRID))
+    return GoldThinker(writer) if name == "gold" else SentenceThinker(writer)
 
 
 @dataclass(slots=True)
 class GoldThinker:
     """Stores the gold facts of one life as thoughts."""
 
+    _writer: _PlanWriter
     thought_ids: dict[str, int] = field(default_factory=dict)  # current thoughts by fact id
 
-    def think(self, memory: Memory, turn: LifeTurn) -> None:
-        stored, lease = _claim(memory)
-        operations = list(self._operations(turn, stored))
-        actions = _apply(memory, Plan(turn=stored.id, lease=lease, actor="gold", operations=tuple(operations)))
+    def think(self, turn: LifeTurn) -> None:
+        stored, lease = self._writer.claim()
+        operations = tuple(self._operations(turn, stored))
+        actions = self._writer.apply(stored, lease, "gold", operations)
         new = [thought.id for action in actions for thought in action.changed if thought.current]
         self.thought_ids |= zip((fact.id for fact in turn.facts), new, strict=True)
 
@@ -102,18 +105,21 @@ def _parse_date(date: str | None) -> datetime | None:
     return datetime(year, month, day, tzinfo=UTC)
 
 
+@dataclass(slots=True)
 class SentenceThinker:
     """Keeps sentences of the user as thoughts, as they were said."""
 
-    def think(self, memory: Memory, turn: LifeTurn) -> None:
-        stored, lease = _claim(memory)
+    _writer: _PlanWriter
+
+    def think(self, turn: LifeTurn) -> None:
+        stored, lease = self._writer.claim()
         sentences = split_chunks(stored.query, lambda text: count_tokens(text) <= _MAX_SENTENCE_TOKENS)
         kept = [sentence for sentence in sentences if _is_kept(sentence, turn)]
         operations = tuple(
             Operation(action="insert", reason="stand-in: kept as said", add=(_said(sentence, stored),))
             for sentence in kept
         )
-        _apply(memory, Plan(turn=stored.id, lease=lease, actor="sentences", operations=operations))
+        self._writer.apply(stored, lease, "sentences", operations)
 
 
 def _is_kept(sentence: Sentence, turn: LifeTurn) -> bool:
@@ -127,26 +133,31 @@ def _said(sentence: Sentence, turn: Turn) -> ThoughtDraft:
     return ThoughtDraft(
         subject="user",
         relation=SAID,
-        objects=(sentence.text,),
-        sentence=sentence.text,
+        objects=(resolve_dates(sentence.text, turn.at),),
+        sentence=resolve_dates(sentence.text, turn.at),
         kind=guess_kind(sentence.text) or "dialogue",
         sources=(Source(turn.id, turn.asker, "query", sentence.start, sentence.end),),
     )
 
 
-def _claim(memory: Memory) -> tuple[Turn, str]:
-    """Claim the pending turn of a memory."""
-    claims = memory.store.claim(memory.user, 1, LEASE_SECONDS, _latest_time(memory))
-    return claims[0].turn, claims[0].lease
+@dataclass(frozen=True, slots=True)
+class _PlanWriter:
+    """Claims the pending turn of a memory and applies operations to it."""
 
+    memory: Memory
+    indexer: Indexer
 
-def _latest_time(memory: Memory) -> datetime:
-    (turn,) = memory.turns(limit=1, newest=True)
-    return turn.at
+    def claim(self) -> tuple[Turn, str]:
+        """The pending turn and its lease."""
+        (turn,) = self.memory.turns(limit=1, newest=True)
+        (claim,) = self.memory.store.claim(self.memory.user, 1, LEASE_SECONDS, turn.at)
+        return claim.turn, claim.lease
 
-
-def _apply(memory: Memory, plan: Plan) -> Sequence[Action]:
-    indexer = Indexer(memory.store, memory.embedder, HYBRID)
-    indexer.index_pending(memory.user)
-    entries, epoch = indexer.entries_for_plan(memory.user, plan)
-    return memory.store.apply(memory.user, plan, entries, _latest_time(memory), epoch)
+    def apply(
+        self, turn: Turn, lease: str, actor: str, operations: tuple[Operation, ...]
+    ) -> Sequence[Action]:
+        space = self.memory.user
+        plan = Plan(turn=turn.id, lease=lease, actor=actor, operations=operations)
+        self.indexer.index_pending(space)
+        entries, epoch = self.indexer.entries_for_plan(space, plan)
+        return self.memory.store.apply(space, plan, entries, turn.at, epoch)
