@@ -39,6 +39,7 @@ from thinkback_lab.evaluations.lives_scoring import (
     score_facts,
     score_questions,
 )
+from thinkback_lab.evaluations.lives_thinkers import StandIn, TurnThinker, create_thinker
 from thinkback_lab.harness import Harness, ManualClock, Setup
 from thinkback_lab.progress import ProgressCallback, no_progress
 
@@ -47,9 +48,15 @@ if TYPE_CHECKING:
 
 
 def run_lives(
-    lives: Sequence[Life], setup: Setup, on_progress: ProgressCallback = no_progress
+    lives: Sequence[Life],
+    setup: Setup,
+    on_progress: ProgressCallback = no_progress,
+    stand_in: StandIn | None = None,
 ) -> list[PlayedLife]:
-    """Replay every life in its own memory; progress counts turns and questions."""
+    """Replay every life in its own memory; progress counts turns and questions.
+
+    With `stand_in`, thoughts of known quality replace post-think (see `lives_thinkers`).
+    """
     harness = Harness(setup)
     total = sum(len(life.turns) + len(life.questions) for life in lives)
     done = 0
@@ -59,14 +66,20 @@ def run_lives(
         done += 1
         on_progress(done, total)
 
-    return [play_life(harness, life, report_step) for life in lives]
+    return [play_life(harness, life, report_step, stand_in) for life in lives]
 
 
-def play_life(harness: Harness, life: Life, on_step: Callable[[], None] = lambda: None) -> PlayedLife:
+def play_life(
+    harness: Harness,
+    life: Life,
+    on_step: Callable[[], None] = lambda: None,
+    stand_in: StandIn | None = None,
+) -> PlayedLife:
     clock = ManualClock()
     asked: dict[int, AskedQuestion] = {}
     with harness.open(clock) as memory:
         replay = _Replay(memory.for_user(life.id), memory.for_user(f"{life.id} without thoughts"))
+        replay.thinker = None if stand_in is None else create_thinker(stand_in, replay.memory)
         for event in _in_time_order(life):
             clock.now = event.at
             if event.turn is not None:
@@ -74,7 +87,8 @@ def play_life(harness: Harness, life: Life, on_step: Callable[[], None] = lambda
             else:
                 asked[event.number] = replay.ask(life.questions[event.number])
             on_step()
-        replay.think()  # retry turns whose post-think failed
+        if replay.thinker is None:
+            replay.think()  # retry turns whose post-think failed
         stats = replay.memory.stats()
         return PlayedLife(
             life=life,
@@ -108,6 +122,7 @@ class _Replay:
 
     memory: Memory
     without_thoughts: Memory
+    thinker: TurnThinker | None = None  # in place of post-think
     numbers: dict[int, int] = field(default_factory=dict)  # turn id in `memory` -> number in the life
     raw_numbers: dict[int, int] = field(default_factory=dict)  # the same for `without_thoughts`
     llm_calls: int = 0
@@ -117,7 +132,10 @@ class _Replay:
         for memory, numbers in ((self.memory, self.numbers), (self.without_thoughts, self.raw_numbers)):
             stored = memory.remember(turn.user, turn.assistant, at=turn.at, session=turn.session)
             numbers[stored.id] = turn.n
-        self.think()
+        if self.thinker is None:
+            self.think()
+        else:
+            self.thinker.think(turn)
 
     def think(self) -> None:
         usage = self.memory.post_think().usage
@@ -162,7 +180,9 @@ def _recalled_memories(recollection: Recollection, numbers: Mapping[int, int]) -
             ref=str(item.ref),
             text=item.text,
             turns=_turn_numbers(
-                [item.ref.id] if item.thought is None else [source.turn for source in item.thought.sources],
+                [item.ref.id]
+                if item.thought is None
+                else [source.turn for thought in item.thoughts for source in thought.sources],
                 numbers,
             ),
             is_thought=item.thought is not None,
