@@ -79,6 +79,10 @@ def forget_operation(*old: int, reason: str = "denied") -> Operation:
     return Operation(action="forget", reason=reason, retire=old)
 
 
+def end_operation(*old: int, reason: str = "over", ended_at: datetime | None = None) -> Operation:
+    return Operation(action="end", reason=reason, retire=old, ended_at=ended_at)
+
+
 def text_vector(text: str) -> Vector:
     made = np.random.default_rng(zlib.crc32(text.encode())).standard_normal(DIM).astype(np.float32)
     return np.asarray(made / np.linalg.norm(made), dtype=np.float32)

@@ -16,6 +16,7 @@ from tests.factories import (
     EMBEDDER,
     append_turns,
     apply_operations,
+    end_operation,
     forget_operation,
     index_all,
     insert_operation,
@@ -37,7 +38,19 @@ laws = settings(
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-KINDS = ("insert", "insert", "supersede", "merge", "deny", "retire", "undo", "index", "regroup", "erase")
+KINDS = (
+    "insert",
+    "insert",
+    "supersede",
+    "merge",
+    "deny",
+    "end",
+    "retire",
+    "undo",
+    "index",
+    "regroup",
+    "erase",
+)
 steps = st.lists(
     st.tuples(st.sampled_from(KINDS), st.sampled_from(("ann", "bob")), st.integers(0, 9), st.integers(0, 9)),
     min_size=10,
@@ -58,7 +71,7 @@ def take(store: Store, step: Step, now: datetime) -> None:
     """One step of a random history. Ids are taken modulo the existing ones, so most steps succeed."""
     kind, space, first, second = step
     held = [thought.id for thought in store.thoughts(space)]
-    if kind in ("insert", "supersede", "merge", "deny"):
+    if kind in ("insert", "supersede", "merge", "deny", "end"):
         (turn,) = append_turns(store, space, f"{kind} {first} {second}")
         old = sorted({held[n % len(held)] for n in (first, second)}) if held else []
         shared = [s.turn for thought in store.thoughts(space, ids=old) for s in thought.sources]
@@ -69,6 +82,7 @@ def take(store: Store, step: Step, now: datetime) -> None:
             "supersede": supersede_operation(new, *old),
             "merge": merge_operation(merged, *old),
             "deny": forget_operation(*old),
+            "end": end_operation(*old),
         }
         apply_operations(store, space, changes[kind], now=now)
     elif kind == "index":

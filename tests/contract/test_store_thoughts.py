@@ -10,6 +10,7 @@ from tests.factories import (
     add_thought,
     append_turns,
     apply_operations,
+    end_operation,
     forget_operation,
     insert_operation,
     merge_operation,
@@ -155,7 +156,17 @@ def test_validity_of_merged_and_forgotten_thoughts(store: Store) -> None:
     assert sentences(store.thoughts("ann")) == ["tea, green tea"]
 
 
-@pytest.mark.parametrize("kind", ["insert", "supersede", "merge", "forget", "retire"])
+def test_ended_thought_was_valid_until_its_end(store: Store) -> None:
+    add_thought(store, "ann", "has a dog")
+    store.append("ann", [NewTurn(query="he died", at=minute(30))], minute(30))
+    (action,) = apply_operations(store, "ann", end_operation(1, ended_at=minute(20)), now=minute(31))
+    (dog,) = store.thoughts("ann", current=False)
+    assert (action.action, action.after) == ("end", (dog,))
+    assert (dog.valid_to, dog.retired_at) == (minute(20), minute(31))
+    assert store.thoughts("ann") == []
+
+
+@pytest.mark.parametrize("kind", ["insert", "supersede", "merge", "forget", "end", "retire"])
 def test_undo_restores_the_state_before(store: Store, kind: str) -> None:
     add_thought(store, "ann", "a")
     add_thought(store, "ann", "b")
@@ -170,6 +181,7 @@ def test_undo_restores_the_state_before(store: Store, kind: str) -> None:
             "supersede": supersede_operation(new, 1),
             "merge": merge_operation(new, 1, 2),
             "forget": forget_operation(1, 2),
+            "end": end_operation(1),
         }[kind]
         (action,) = apply_operations(store, "ann", change)
     undone = store.undo("ann", action.id, "ann", minute(9))

@@ -65,7 +65,7 @@ thoughts = st.builds(
 actions = st.builds(
     Action,
     id=ids,
-    action=st.sampled_from(("insert", "merge", "forget", "supersede", "undo")),
+    action=st.sampled_from(("insert", "merge", "forget", "supersede", "end", "undo")),
     reason=text,
     actor=text,
     at=times,

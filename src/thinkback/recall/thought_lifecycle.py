@@ -1,7 +1,7 @@
 """What became of retired thoughts, according to the journal: replaced, denied or forgotten.
 
-A thought that was replaced or later denied was true for a time. One that the user took back is forgotten and
-must not be shown again.
+A thought that was replaced, ended or later denied was true for a time. One that the user took back is
+forgotten and must not be shown again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ JournalReader = Callable[[int], Sequence[Action]]
 
 
 class LifecycleState(NamedTuple):
-    """The state of a thought. `successor` is the current thought in its place, if there is one."""
+    """The state of a thought. `successor` is the current thought in its place, if there is one.
+
+    A fact that ended is "replaced" without a successor.
+    """
 
     status: Literal["held", "replaced", "denied", "forgotten"]
     successor: Thought | None = None
@@ -74,7 +77,7 @@ def _own_state(actions: Sequence[Action], id_: int) -> LifecycleState | Replaced
     if thought.current:
         return LifecycleState("held", thought)
     action = _retiring_action(actions, id_)
-    if action is None or action.action not in ("supersede", "merge", "forget"):
+    if action is None or action.action not in ("supersede", "merge", "forget", "end"):
         return LifecycleState("forgotten")  # the action that created it was undone
     new = [version for version in action.changed if version.current]
     if action.action == "forget":
@@ -86,7 +89,7 @@ def _own_state(actions: Sequence[Action], id_: int) -> LifecycleState | Replaced
         for version in new or action.premises
         if version.negated == thought.negated and version.id != id_
     ]
-    if successors:
+    if successors and action.action != "end":
         return ReplacedBy(action.action == "merge", successors[-1].id)
     return LifecycleState("forgotten" if action.action == "forget" else "replaced")
 

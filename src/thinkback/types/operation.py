@@ -13,7 +13,8 @@ from thinkback.types.usage import NO_USAGE, Usage
 CORRECTED_IN_PREFIX = "corrected in "
 """Prefix of the journal reason when `Memory.correct` retires a thought; the ref of the new turn follows."""
 
-ActionKind = Literal["insert", "merge", "forget", "supersede", "undo"]
+ActionKind = Literal["insert", "merge", "forget", "supersede", "end", "undo"]
+"""What an action does. "end": the facts stopped being true and no new value took their place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

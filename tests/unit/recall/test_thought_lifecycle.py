@@ -8,6 +8,7 @@ from tests.conftest import FakeClock
 
 from thinkback.memory import Memory
 from thinkback.recall.thought_lifecycle import LifecycleResolver, LifecycleState
+from thinkback.types import Operation, Plan
 
 
 def told(memory: Memory, clock: FakeClock, *sayings: str) -> None:
@@ -44,6 +45,16 @@ def test_denied_and_retracted_thoughts_have_different_states(memory: Memory, clo
     told(memory, clock, "My address is 14 Elm Street.", "Please forget my address.")
     address = next(each for each in memory.thoughts(current=False) if each.object == "14 Elm Street")
     assert fate(memory, address.id) == ("forgotten", None)
+
+
+def test_ended_thought_is_replaced_without_a_successor(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, "I live in Lyon.", "Nice weather today.")
+    end = Operation(action="end", reason="turn:2 says it is over", retire=(1,))
+    plan = Plan(turn=None, lease="", actor="test", operations=(end,))
+    (action,) = memory.store.apply(memory.user, plan, [], clock())
+    assert fate(memory, 1) == ("replaced", None)
+    memory.undo(action)
+    assert fate(memory, 1).status == "held"
 
 
 def test_denied_successor_leaves_no_successor(memory: Memory, clock: FakeClock) -> None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from thinkback.language.safety.quarantine import redact_memory
 from thinkback.memory import Memory
 from thinkback.server import identity
-from thinkback.types import Action, Candidate, Thought, Turn
+from thinkback.types import Action, ActionKind, Candidate, Thought, Turn
 
 MemoryKind = Literal["profile", "relationship", "knowledge", "event", "dialogue", "turn"]
 
@@ -70,7 +70,7 @@ class Change(Result):
     """One action on the memories, as the journal has it."""
 
     action_id: Annotated[str, Field(description="undo_action takes it back.")]
-    action: Literal["insert", "merge", "forget", "supersede", "undo"]
+    action: ActionKind
     reason: str
     added: list[MemoryItem]
     retired: list[MemoryItem]
