@@ -21,6 +21,25 @@ def replay(actions: Iterable[Action], until: datetime | None = None) -> dict[int
     return thoughts
 
 
+def hidden_turns(actions: Iterable[Action], until: datetime | None = None) -> dict[int, int]:
+    """The turns hidden after these actions, each with the action that hides it."""
+    by_id: dict[int, Action] = {}
+    hidden: dict[int, int] = {}
+    for action in actions:
+        if until is not None and action.at > until:
+            continue
+        by_id[action.id] = base = action
+        hides = True
+        while base.undoes is not None and base.undoes in by_id:
+            base, hides = by_id[base.undoes], not hides
+        for turn in base.hides:
+            if hides:
+                hidden[turn] = base.id
+            else:
+                hidden.pop(turn, None)
+    return hidden
+
+
 def holds_at(thought: Thought, at: datetime) -> bool:
     """Whether the thought was true at that time."""
     started = thought.valid_from is None or thought.valid_from <= at

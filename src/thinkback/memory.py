@@ -20,7 +20,7 @@ from weakref import WeakSet
 from thinkback import transfer
 from thinkback.components import Components, SharedComponents
 from thinkback.errors import Conflict, InvalidInput, ModelError, NotFound, StoreUnavailable
-from thinkback.history import filter_by_time, replay
+from thinkback.history import filter_by_time, hidden_turns, replay
 from thinkback.index.cache import CachedSpace
 from thinkback.indexing import Indexer, ProgressCallback
 from thinkback.llms.metering import MeteredLLM
@@ -677,9 +677,14 @@ class Memory(MemoryQueries):
 
     def _known_at(self, as_of: datetime | None, known_at: datetime) -> tuple[KnowledgeSnapshot, MemoryLoader]:
         """The space as it was known at that time: the replayed journal and the turns recorded by then."""
-        thoughts = replay(self.store.journal(self.user), known_at)
+        actions = self.store.journal(self.user)
+        thoughts, hidden = replay(actions, known_at), hidden_turns(actions, known_at)
         valid = frozenset(thought.id for thought in filter_by_time(thoughts.values(), as_of, known_at))
-        turns = {turn.id: turn for turn in self.store.turns(self.user) if turn.recorded_at <= known_at}
+        turns = {
+            turn.id: turn
+            for turn in self.store.turns(self.user, hidden=True)
+            if turn.recorded_at <= known_at and turn.id not in hidden
+        }
         loader = MemoryLoader(
             thoughts=lambda ids: [thoughts[id_] for id_ in ids if id_ in thoughts],
             turns=lambda ids: [turns[id_] for id_ in ids if id_ in turns],

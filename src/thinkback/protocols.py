@@ -140,8 +140,12 @@ class TurnStore(Protocol):
         after: int = 0,
         limit: int | None = None,
         newest: bool = False,
+        hidden: bool = False,
     ) -> list[Turn]:
-        """Turns in order of their id; with `newest`, the last `limit` turns (in the same order)."""
+        """Turns in order of their id; with `newest`, the last `limit` turns (in the same order).
+
+        Hidden turns are included only with `hidden`, or if they are asked for by `ids`.
+        """
         ...
 
     def sessions(self, space: str) -> list[str]:
@@ -262,6 +266,29 @@ class ThoughtStore(Protocol):
         Raises:
             NotFound: there is no such thought.
             Conflict: it is already retired.
+        """
+        ...
+
+    def forget(
+        self,
+        space: str,
+        *,
+        thoughts: Sequence[int] = (),
+        turns: Sequence[int] = (),
+        reason: str,
+        actor: str,
+        now: datetime,
+        cause: int | None = None,
+    ) -> Action:
+        """Retire thoughts and hide turns, in one action.
+
+        Hiding a turn also takes back what thinking about it changed, and retires thoughts drawn from hidden
+        turns only. A hidden turn is neither searched nor thought about. `cause` is the turn that asked for
+        it.
+
+        Raises:
+            NotFound: there is no such thought or turn.
+            Conflict: a thought is already retired, or a turn is already hidden.
         """
         ...
 

@@ -38,7 +38,7 @@ from typing import (
 
 from thinkback.errors import InvalidInput
 from thinkback.times import to_utc
-from thinkback.types import Recollection, Ref, Turn
+from thinkback.types import Action, Recollection, Ref, Turn
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -48,7 +48,10 @@ ValueT = TypeVar("ValueT")
 
 PUBLIC_ONLY = {"ref", "decisions"}  # derived fields that the stored form leaves out
 SNAPSHOTS = {"before", "after"}  # thoughts as the journal stored them: always in the stored form
-OPTIONAL = {Turn: {"thought_at", "key", "recalled", "checks"}}  # keys that early exports lack
+OPTIONAL = {  # keys that early exports lack
+    Turn: {"thought_at", "key", "recalled", "checks", "hidden_by"},
+    Action: {"hides"},
+}
 
 
 class JsonField(NamedTuple):

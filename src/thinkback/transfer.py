@@ -44,7 +44,7 @@ def _export_lines(store: Store, space: str) -> Iterator[str]:
     for entity in store.entities(space):
         yield _dump_line({"type": "entity", **to_stored_json(entity)})
     after = 0
-    while turns := store.turns(space, after=after, limit=_PAGE_ROWS):
+    while turns := store.turns(space, after=after, limit=_PAGE_ROWS, hidden=True):
         for turn in turns:
             yield _dump_line({"type": "turn", **to_stored_json(turn)})
         after = turns[-1].id

@@ -28,6 +28,7 @@ from tests.factories import (
 )
 
 from thinkback.errors import Conflict
+from thinkback.history import hidden_turns
 from thinkback.protocols import Store
 from thinkback.types import Hashing, IndexEntry, ItemKind, ValidityPeriod, VersionStamp
 
@@ -46,6 +47,7 @@ KINDS = (
     "deny",
     "end",
     "retire",
+    "hide",
     "undo",
     "index",
     "regroup",
@@ -98,6 +100,9 @@ def take(store: Store, step: Step, now: datetime) -> None:
             apply_operations(store, space, now=now)
     elif kind == "retire" and held:
         store.retire(space, held[first % len(held)], "so", "tester", now)
+    elif kind == "hide" and (turns := store.turns(space)):
+        hidden = sorted({turns[n % len(turns)].id for n in (first, second)})
+        store.forget(space, turns=hidden, reason="so", actor="tester", now=now)
     elif kind == "undo" and (actions := store.journal(space)):
         with suppress(Conflict):
             store.undo(space, actions[first % len(actions)].id, "tester", now)
@@ -113,6 +118,8 @@ def test_replaying_the_journal_reproduces_the_space(
         take(store, step, minute(0 if same_instant else n))
         for space in ("ann", "bob"):
             assert replay_journal(store.journal(space)) == store.thoughts(space, current=False)
+            hidden = {turn.id: turn.hidden_by for turn in store.turns(space, hidden=True) if turn.hidden}
+            assert hidden_turns(store.journal(space)) == hidden
     assert store.check() == []
 
 
@@ -122,8 +129,8 @@ def test_load_of_an_export_is_equal(new_store: NewStore, history: list[Step]) ->
     store, other = open_adopted(new_store), open_adopted(new_store)
     for n, step in enumerate(history):
         take(store, step, minute(n))
-    other.load("ann", store.turns("ann"), store.journal("ann"), store.entities("ann"))
-    assert other.turns("ann") == store.turns("ann")
+    other.load("ann", store.turns("ann", hidden=True), store.journal("ann"), store.entities("ann"))
+    assert other.turns("ann", hidden=True) == store.turns("ann", hidden=True)
     assert other.thoughts("ann", current=False) == store.thoughts("ann", current=False)
     assert other.journal("ann") == store.journal("ann")
     assert [e.name for e in other.entities("ann")] == [e.name for e in store.entities("ann")]
@@ -133,7 +140,7 @@ def seen(store: Store, space: str) -> tuple[object, ...]:
     hashing = store.hashing(space)
     delta = store.delta(space, VersionStamp())
     return (
-        store.turns(space),
+        store.turns(space, hidden=True),
         store.thoughts(space, current=False),
         store.journal(space),
         store.entities(space),
@@ -202,7 +209,7 @@ def test_deltas_add_up_to_a_full_read(new_store: NewStore, history: list[Step], 
     anew = Reader()
     anew.catch_up(store, "ann")
     assert follower.plain() == anew.plain()
-    known = {("turn", turn.id) for turn in store.turns("ann")}
+    known = {("turn", turn.id) for turn in store.turns("ann", hidden=True)}
     known |= {("thought", thought.id) for thought in store.thoughts("ann", current=False)}
     indexed = set(follower.entries)
     assert indexed <= known

@@ -109,6 +109,10 @@ AS_OTHER_TENANT: dict[str, tuple[Callable[[Store], object], object]] = {
     "recall_counts": (lambda s: s.recall_counts("ann", [1]), {}),
     "journal": (lambda s: s.journal("ann") + s.journal("ann", ids=[1]) + s.journal("ann", thought=1), []),
     "retire": (no_such(lambda s: s.retire("ann", 1, "so", "tester", NOW)), None),
+    "forget": (
+        no_such(lambda s: s.forget("ann", turns=[1], reason="so", actor="tester", now=NOW)),
+        None,
+    ),
     "undo": (no_such(lambda s: s.undo("ann", 1, "tester", NOW)), None),
     "erase": (no_such(lambda s: s.erase("ann", now=NOW)), None),
     "summary": (lambda s: s.summary("ann", "talk"), None),

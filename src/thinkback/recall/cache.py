@@ -1,7 +1,7 @@
 """Rows of a space and data derived from them, reused by successive recalls.
 
 Nothing here outlives the rows it was computed from: an index delta names every thought that was changed, an
-erasure starts a new epoch with a new cache, and of a turn only `thought_at` ever changes.
+erasure starts a new epoch with a new cache, and of a turn only `thought_at` and `hidden_by` ever change.
 """
 
 from __future__ import annotations
@@ -55,6 +55,9 @@ class RecallCache:
             self.lifecycles.pop(id_, None)
         if changed:
             self._entity_graph = None
+        for period in delta.periods:
+            if period.kind == "turn":
+                self._turns.pop(period.id, None)
         for id_ in [turn.id for turn in self._turns.values() if turn.thought_at is None]:
             del self._turns[id_]
 

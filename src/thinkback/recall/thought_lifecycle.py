@@ -79,7 +79,8 @@ def _own_state(actions: Sequence[Action], id_: int) -> LifecycleState | Replaced
     action = _retiring_action(actions, id_)
     if action is None or action.action in ("insert", "undo"):
         return LifecycleState("forgotten")  # the action that created it was undone
-    new = [version for version in action.changed if version.current]
+    known = {version.id for version in action.before}
+    new = [version for version in action.changed if version.current and version.id not in known]
     if action.action == "forget":
         if any(version.negated != thought.negated for version in (*new, *action.premises)):
             return LifecycleState("denied")

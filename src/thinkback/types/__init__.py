@@ -23,6 +23,7 @@ from thinkback.types.index import (
 )
 from thinkback.types.operation import (
     CORRECTED_IN_PREFIX,
+    USER_ACTOR,
     Action,
     ActionKind,
     ClaimedTurn,
@@ -61,7 +62,17 @@ from thinkback.types.summary import (
     SummaryField,
     SummaryUpdate,
 )
-from thinkback.types.thought import EPISODIC_KINDS, KINDS, SAME_AS, Entity, Kind, Source, Thought, ThoughtDraft
+from thinkback.types.thought import (
+    EPISODIC_KINDS,
+    INSTRUCTION,
+    KINDS,
+    SAME_AS,
+    Entity,
+    Kind,
+    Source,
+    Thought,
+    ThoughtDraft,
+)
 from thinkback.types.turn import (
     CheckMethod,
     CheckOutcome,
@@ -82,10 +93,12 @@ if TYPE_CHECKING:
 __all__ = [
     "CONVERSATION_TYPES",
     "CORRECTED_IN_PREFIX",
+    "INSTRUCTION",
     "KEY_SCOPES",
     "EPISODIC_KINDS",
     "KINDS",
     "SAME_AS",
+    "USER_ACTOR",
     "Action",
     "ActionKind",
     "Adjustment",

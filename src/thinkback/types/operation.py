@@ -13,6 +13,9 @@ from thinkback.types.usage import NO_USAGE, Usage
 CORRECTED_IN_PREFIX = "corrected in "
 """Prefix of the journal reason when `Memory.correct` retires a thought; the ref of the new turn follows."""
 
+USER_ACTOR = "user"
+"""Actor of the actions that the user asked for, by a call or in conversation."""
+
 ActionKind = Literal["insert", "merge", "forget", "supersede", "end", "undo"]
 """What an action does. "end": the facts stopped being true and no new value took their place."""
 
@@ -39,13 +42,15 @@ class Operation:
 class Plan:
     """The operations from thinking about one turn, or from consolidation if `turn` is None.
 
-    A store applies a plan in one transaction.
+    A store applies a plan in one transaction. `cause` is the turn that the journal names if the plan does not
+    complete the thinking about it (a command such as "always answer in German").
     """
 
     turn: int | None
     lease: str
     actor: str
     operations: tuple[Operation, ...] = ()
+    cause: int | None = None
 
     @property
     def drafts(self) -> tuple[ThoughtDraft, ...]:
@@ -56,7 +61,8 @@ class Plan:
 class Action:
     """One journal entry: every thought it involved, as it was before and after.
 
-    Premises appear unchanged in both `before` and `after`.
+    Premises appear unchanged in both `before` and `after`. `hides` are the turns that the action hid;
+    undoing it shows them again.
     """
 
     JSON_FIELDS: ClassVar = (
@@ -71,6 +77,7 @@ class Action:
         "undone_by",
         "before",
         "after",
+        "hides",
     )
 
     id: int
@@ -83,6 +90,7 @@ class Action:
     undone_by: int | None = None
     before: tuple[Thought, ...] = ()
     after: tuple[Thought, ...] = ()
+    hides: tuple[int, ...] = ()
 
     @property
     def ref(self) -> Ref:

@@ -19,6 +19,10 @@ SAME_AS = "same as"
 """Relation stating that two names mean the same entity (or, negated, that they do not)."""
 
 
+INSTRUCTION = "instruction"
+"""Relation of a standing wish of the user ("always answer in German"). Every context carries all of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """The passage a thought was drawn from: characters `start` to `end` of one side of a turn."""
@@ -63,8 +67,8 @@ class ThoughtDraft:
 
     @property
     def search_text(self) -> str:
-        """The text to embed and search. Empty for "same as" thoughts: they answer no question."""
-        return "" if self.relation == SAME_AS else self.sentence
+        """The text to embed and search. Empty for "same as" and instructions: they answer no question."""
+        return "" if self.relation in (SAME_AS, INSTRUCTION) else self.sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,7 @@ class Turn(NewTurn):
     """One user message (`query`) and its `response`. Immutable once stored.
 
     `recorded_at` is when it was stored, `thought_at` when post-thinking finished; None means pending.
+    `hidden_by` is the journal action that hides the turn: it is neither recalled nor thought about.
     """
 
     JSON_FIELDS: ClassVar = (
@@ -60,15 +61,21 @@ class Turn(NewTurn):
         "answerer",
         "recalled:rows",
         "checks",
+        "hidden_by",
     )
 
     id: int
     recorded_at: datetime
     thought_at: datetime | None = None
+    hidden_by: int | None = None
 
     @property
     def ref(self) -> Ref:
         return Ref("turn", self.id)
+
+    @property
+    def hidden(self) -> bool:
+        return self.hidden_by is not None
 
     @property
     def text(self) -> str:

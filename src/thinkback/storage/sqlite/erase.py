@@ -152,16 +152,20 @@ class EraseMixin(SqliteBase):
         )
         revoked = _revoked_actions(involved, turns, thoughts)
         touched = {thought.id for action in involved if action.id in revoked for thought in action.after}
+        hiding: set[int] = set()  # the remaining actions that hide turns, and their undos
         for action in [
-            _without_thoughts(action, thoughts) for action in involved if action.id not in revoked
+            _without_erased(action, turns, thoughts) for action in involved if action.id not in revoked
         ]:
-            if action.changed:
+            if action.hides or action.undoes in hiding:
+                hiding.add(action.id)
+            if action.changed or action.id in hiding:
                 self._db.run("actions.rewrite", rows.rewritten_action_to_row(space_id, action))
             else:
                 revoked.add(action.id)
         self._db.run("touched.delete", (space_id, rows.ids_to_json(revoked)))
         self._db.run("touched.delete_thoughts", (space_id, rows.ids_to_json(thoughts)))
         self._db.run("actions.delete", (space_id, rows.ids_to_json(revoked)))
+        self._db.run("turns.show", (space_id, rows.ids_to_json(revoked), 0))  # a new epoch follows
         self._restore_periods(space_id, touched - thoughts)
         return len(revoked)
 
@@ -222,9 +226,10 @@ def _depends_on(action: Action, thoughts: set[int], dependents: set[int]) -> boo
     return has_premise or any(thought.id in dependents for thought in action.before)
 
 
-def _without_thoughts(action: Action, thoughts: set[int]) -> Action:
-    """The action without these thoughts and without its reason."""
+def _without_erased(action: Action, turns: set[int], thoughts: set[int]) -> Action:
+    """The action without the erased turns and thoughts and without its reason."""
     before = tuple(thought for thought in action.before if thought.id not in thoughts)
     after = tuple(thought for thought in action.after if thought.id not in thoughts)
-    kind = "insert" if action.undoes is None and not before else action.action
-    return replace(action, action=kind, reason=_ERASED_REASON, before=before, after=after)
+    kind = "insert" if action.undoes is None and not before and after else action.action
+    hides = tuple(turn for turn in action.hides if turn not in turns)
+    return replace(action, action=kind, reason=_ERASED_REASON, before=before, after=after, hides=hides)

@@ -199,8 +199,18 @@ def _entry_from_row(row: tuple[ItemKind, int, int, bytes, bytes]) -> IndexEntry:
     return IndexEntry(kind, id_, np.frombuffer(vector, "<f4"), np.frombuffer(terms, "<u4"), group)
 
 
-def _turn_period_from_row(id_: int, at: int, recorded_at: int) -> ValidityPeriod:
-    return ValidityPeriod(id_, id_, from_micros(at), None, from_micros(recorded_at), None, "turn")
+def _turn_period_from_row(id_: int, at: int, recorded_at: int, hidden_at: int | None) -> ValidityPeriod:
+    """A hidden turn is retired, and valid at no time."""
+    said_at = from_micros(at)
+    return ValidityPeriod(
+        id=id_,
+        turn=id_,
+        valid_from=said_at,
+        valid_to=None if hidden_at is None else said_at,
+        recorded_at=from_micros(recorded_at),
+        retired_at=rows.optional_time(hidden_at),
+        kind="turn",
+    )
 
 
 def _thought_period_from_row(

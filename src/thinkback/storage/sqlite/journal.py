@@ -47,7 +47,7 @@ class JournalWriter:
         NotFound: there is no such thought.
         Conflict: it is retired.
         """
-        thought = self._read_thought(id_)
+        thought = self.thought(id_)
         if thought.retired_at is not None:
             raise errors.Conflict(
                 f"{thought.ref} is already retired (since {thought.retired_at:%Y-%m-%d %H:%M})"
@@ -60,11 +60,53 @@ class JournalWriter:
             raise errors.NotFound(f"no {Ref('action', id_)} in this space")
         return rows.action_from_row(row)
 
+    def thought(self, id_: int) -> Thought:
+        """Raises:
+        NotFound: there is no such thought.
+        """
+        row = self._db.run("thoughts.by_ids", (self.space_id, rows.ids_to_json([id_]))).fetchone()
+        if row is None:
+            raise errors.NotFound(f"no {Ref('thought', id_)} in this space")
+        return rows.thought_from_row(row)
+
+    def require_visible(self, turns: Sequence[int]) -> None:
+        """Raises:
+        NotFound: there is no such turn.
+        Conflict: it is already hidden.
+        """
+        found = self.hidden_by(turns)
+        for id_ in turns:
+            if id_ not in found:
+                raise errors.NotFound(f"no {Ref('turn', id_)} in this space")
+            if (hidden_by := found[id_]) is not None:
+                raise errors.Conflict(
+                    f"{Ref('turn', id_)} is already hidden: undo {Ref('action', hidden_by)} first"
+                )
+
+    def hidden_by(self, turns: Sequence[int]) -> dict[int, int | None]:
+        """The actions that hide these turns; None for a visible turn."""
+        return dict(self._db.run("turns.hidden_by", (self.space_id, rows.ids_to_json(turns))).fetchall())
+
+    def set_hidden(self, action: Action) -> None:
+        """Hide the turns of an action that is in effect, or show them if it is undone.
+
+        Summaries that cover the turns are deleted, to be made again.
+        """
+        if not action.hides:
+            return
+        turns = rows.ids_to_json(action.hides)
+        if action.undone_by is None:
+            self._db.run("turns.hide", (self.space_id, turns, action.id, self.version))
+        else:
+            self._db.run("turns.show", (self.space_id, rows.ids_to_json([action.id]), self.version))
+        self._db.run("updates.delete_covering", (self.space_id, turns))
+        self._db.run("summaries.delete_covering", (self.space_id, turns))
+
     def require_untouched_since(self, action: Action) -> None:
         """Check that all thoughts are as the action left them. Otherwise it cannot be undone."""
         for thought in action.changed:
-            if self._read_thought(thought.id) != thought:
-                later = self._db.run("touched.standing", (self.space_id, thought.id)).fetchone()[0]
+            if self.thought(thought.id) != thought:
+                later = self._db.run("touched.standing", (self.space_id, thought.id, action.id)).fetchone()[0]
                 raise errors.Conflict(
                     f"{thought.ref} has changed since {action.ref}: undo {Ref('action', later)} first"
                 )
@@ -80,6 +122,7 @@ class JournalWriter:
         after: Sequence[Thought],
         turn: int | None = None,
         undoes: int | None = None,
+        hides: Sequence[int] = (),
     ) -> Action:
         """Create an action with a new id and write it."""
         self._last_action += 1
@@ -93,6 +136,7 @@ class JournalWriter:
             undoes=undoes,
             before=tuple(before),
             after=tuple(after),
+            hides=tuple(sorted(hides)),
         )
         self.write(action)
         return action
@@ -107,6 +151,7 @@ class JournalWriter:
                 self.set_period(thought)
             else:
                 self._insert_thought(thought)
+        self.set_hidden(action)
         self.written.append(action)
 
     def set_period(self, thought: Thought) -> None:
@@ -123,6 +168,10 @@ class JournalWriter:
             undone_by = action.id if in_effect else None
             self._db.run("actions.set_undone", (self.space_id, action.undoes, undone_by))
             action, in_effect = self.action(action.undoes), not in_effect
+        action = self.action(action.id)
+        if action.undone_by is None:
+            self.require_visible(action.hides)
+        self.set_hidden(action)
 
     def _insert_thought(self, thought: Thought) -> None:
         entity = self._entity_id(thought.subject)
@@ -141,9 +190,3 @@ class JournalWriter:
         self._db.run("entities.insert", (self.space_id, entity, subject))
         self._db.run("aliases.insert", (self.space_id, alias, entity))
         return entity
-
-    def _read_thought(self, id_: int) -> Thought:
-        row = self._db.run("thoughts.by_ids", (self.space_id, rows.ids_to_json([id_]))).fetchone()
-        if row is None:
-            raise errors.NotFound(f"no {Ref('thought', id_)} in this space")
-        return rows.thought_from_row(row)

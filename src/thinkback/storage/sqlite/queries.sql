@@ -43,6 +43,17 @@ DELETE FROM spaces WHERE id = ?1
 INSERT INTO turns (space, id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
 
+-- name: turns.hide
+UPDATE turns SET hidden_by = ?3, stamp = ?4, lease = NULL, lease_until = NULL
+WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2))
+
+-- name: turns.show
+UPDATE turns SET hidden_by = NULL, stamp = ?3
+WHERE space = ?1 AND hidden_by IN (SELECT value FROM json_each(?2))
+
+-- name: turns.hidden_by
+SELECT id, hidden_by FROM turns WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2))
+
 -- name: savepoint.begin
 SAVEPOINT request
 
@@ -53,31 +64,35 @@ ROLLBACK TO request
 RELEASE request
 
 -- name: turns.by_key
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
 FROM turns WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND key = ?3
 
 -- name: turns.select
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
-FROM turns WHERE space = ?1 AND id > ?2 ORDER BY id LIMIT ?3
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
+FROM turns WHERE space = ?1 AND id > ?2 AND (?4 OR hidden_by IS NULL)
+ORDER BY id LIMIT ?3
 
 -- name: turns.newest
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
-FROM turns WHERE space = ?1 AND id > ?2 ORDER BY id DESC LIMIT ?3
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
+FROM turns WHERE space = ?1 AND id > ?2 AND (?4 OR hidden_by IS NULL)
+ORDER BY id DESC LIMIT ?3
 
 -- name: turns.select_in_session
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
-FROM turns INDEXED BY turns_by_session WHERE space = ?1 AND id > ?2 AND session = ?4 ORDER BY id LIMIT ?3
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
+FROM turns INDEXED BY turns_by_session WHERE space = ?1 AND id > ?2 AND session = ?4 AND (?5 OR hidden_by IS NULL)
+ORDER BY id LIMIT ?3
 
 -- name: turns.newest_in_session
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
-FROM turns INDEXED BY turns_by_session WHERE space = ?1 AND id > ?2 AND session = ?4 ORDER BY id DESC LIMIT ?3
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
+FROM turns INDEXED BY turns_by_session WHERE space = ?1 AND id > ?2 AND session = ?4 AND (?5 OR hidden_by IS NULL)
+ORDER BY id DESC LIMIT ?3
 
 -- name: turns.by_ids
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
 FROM turns WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
 
 -- name: turns.of_user
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
 FROM turns WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2)
   AND id IN (SELECT value FROM json_each(?3)) ORDER BY id
 
@@ -106,14 +121,14 @@ WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2))
 -- name: queue.head
 SELECT turns.space FROM spaces
 JOIN turns ON turns.space = spaces.id AND turns.id = (
-  SELECT min(id) FROM turns WHERE space = spaces.id AND thought_at IS NULL AND failure IS NULL
+  SELECT min(id) FROM turns WHERE space = spaces.id AND thought_at IS NULL AND failure IS NULL AND hidden_by IS NULL
 )
 WHERE spaces.tenant = ?1 AND spaces.name = ?2 AND (turns.lease_until IS NULL OR turns.lease_until <= ?3)
   AND NOT EXISTS (SELECT 1 FROM turns live WHERE live.space = spaces.id AND live.lease IS NOT NULL AND live.lease_until > ?3)
 
 -- name: queue.pending_spaces
 WITH heads AS (
-  SELECT space, min(id) AS id FROM turns WHERE thought_at IS NULL AND failure IS NULL GROUP BY space
+  SELECT space, min(id) AS id FROM turns WHERE thought_at IS NULL AND failure IS NULL AND hidden_by IS NULL GROUP BY space
 )
 SELECT spaces.tenant, spaces.name FROM heads
 JOIN turns ON turns.space = heads.space AND turns.id = heads.id
@@ -125,12 +140,12 @@ ORDER BY turns.recorded_at, turns.space LIMIT ?3
 -- name: queue.claim
 UPDATE turns SET lease = ?2, lease_until = ?3, attempts = attempts + 1
 WHERE space = ?1 AND id IN (
-  SELECT id FROM turns WHERE space = ?1 AND thought_at IS NULL AND failure IS NULL ORDER BY id LIMIT ?4
+  SELECT id FROM turns WHERE space = ?1 AND thought_at IS NULL AND failure IS NULL AND hidden_by IS NULL ORDER BY id LIMIT ?4
 )
-RETURNING id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, attempts
+RETURNING id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by, attempts
 
 -- name: queue.lease
-SELECT lease, thought_at, at FROM turns WHERE space = ?1 AND id = ?2
+SELECT lease, thought_at, at, hidden_by FROM turns WHERE space = ?1 AND id = ?2
 
 -- name: queue.done
 UPDATE turns SET thought_at = ?3, lease = NULL, lease_until = NULL WHERE space = ?1 AND id = ?2
@@ -143,20 +158,21 @@ WHERE space = ?1 AND id = ?2 AND lease = ?3
 UPDATE turns SET lease = NULL, lease_until = NULL, failure = ?4 WHERE space = ?1 AND id = ?2 AND lease = ?3
 
 -- name: queue.pending
-SELECT count(*) FROM turns WHERE space = ?1 AND thought_at IS NULL AND failure IS NULL
+SELECT count(*) FROM turns WHERE space = ?1 AND thought_at IS NULL AND failure IS NULL AND hidden_by IS NULL
 
 -- name: queue.pending_of_tenant
 SELECT count(*) FROM turns
-WHERE space IN (SELECT id FROM spaces WHERE tenant = ?1) AND thought_at IS NULL AND failure IS NULL
+WHERE space IN (SELECT id FROM spaces WHERE tenant = ?1) AND thought_at IS NULL AND failure IS NULL AND hidden_by IS NULL
 
 -- name: queue.backlog
-SELECT count(*) FROM turns WHERE thought_at IS NULL AND failure IS NULL
+SELECT count(*) FROM turns WHERE thought_at IS NULL AND failure IS NULL AND hidden_by IS NULL
 
 -- name: queue.failures
-SELECT id, attempts, failure FROM turns WHERE space = ?1 AND failure IS NOT NULL ORDER BY id
+SELECT id, attempts, failure FROM turns WHERE space = ?1 AND failure IS NOT NULL AND hidden_by IS NULL ORDER BY id
 
 -- name: queue.retry
-UPDATE turns SET failure = NULL, attempts = 0, lease_until = NULL WHERE space = ?1 AND failure IS NOT NULL
+UPDATE turns SET failure = NULL, attempts = 0, lease_until = NULL
+WHERE space = ?1 AND failure IS NOT NULL AND hidden_by IS NULL
 
 -- name: thoughts.write
 INSERT INTO thoughts (space, id, entity, subject, relation, objects, sentence, kind, negated,
@@ -266,45 +282,47 @@ WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND though
 DELETE FROM recalls WHERE space = ?1 AND thought IN (SELECT value FROM json_each(?2))
 
 -- name: actions.insert
-INSERT INTO actions (space, id, action, reason, actor, at, turn, undoes, undone_by, before, after)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+INSERT INTO actions (space, id, action, reason, actor, at, turn, undoes, undone_by, before, after, hides)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
 
 -- name: actions.set_undone
 UPDATE actions SET undone_by = ?3 WHERE space = ?1 AND id = ?2
 
 -- name: actions.select
-SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after
+SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after, hides
 FROM actions WHERE space = ?1 AND id > ?2 AND (?3 IS NULL OR turn = ?3) ORDER BY id LIMIT ?4
 
 -- name: actions.by_ids
-SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after
+SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after, hides
 FROM actions WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
 
 -- name: actions.by_thought
-SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after
+SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after, hides
 FROM actions WHERE space = ?1 AND id > ?2
   AND id IN (SELECT action FROM touched WHERE space = ?1 AND thought = ?3)
 ORDER BY id LIMIT ?4
 
 -- name: actions.of_turns
-SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after
+SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after, hides
 FROM actions WHERE space = ?1 AND turn IN (SELECT value FROM json_each(?2)) ORDER BY id
 
 -- name: actions.involved
 WITH RECURSIVE involved (id) AS (
   SELECT action FROM touched WHERE space = ?1 AND thought IN (SELECT value FROM json_each(?2))
   UNION SELECT id FROM actions WHERE space = ?1 AND turn IN (SELECT value FROM json_each(?3))
+  UNION SELECT id FROM actions WHERE space = ?1 AND hides <> '[]'
+    AND EXISTS (SELECT 1 FROM json_each(hides) h WHERE h.value IN (SELECT value FROM json_each(?3)))
   UNION SELECT a.id FROM involved i JOIN actions a ON a.space = ?1 AND a.undoes = i.id
 )
-SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after
+SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after, hides
 FROM actions WHERE space = ?1 AND id IN involved ORDER BY id
 
 -- name: actions.last_of
-SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after
+SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after, hides
 FROM actions WHERE space = ?1 AND id = (SELECT max(action) FROM touched WHERE space = ?1 AND thought = ?2)
 
 -- name: actions.rewrite
-UPDATE actions SET action = ?3, reason = ?4, before = ?5, after = ?6 WHERE space = ?1 AND id = ?2
+UPDATE actions SET action = ?3, reason = ?4, before = ?5, after = ?6, hides = ?7 WHERE space = ?1 AND id = ?2
 
 -- name: actions.delete
 DELETE FROM actions WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2))
@@ -313,8 +331,9 @@ DELETE FROM actions WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2))
 INSERT OR IGNORE INTO touched (space, thought, action) VALUES (?1, ?2, ?3)
 
 -- name: touched.standing
-SELECT max(t.action) FROM touched t JOIN actions a ON a.space = t.space AND a.id = t.action
-WHERE t.space = ?1 AND t.thought = ?2 AND a.undone_by IS NULL
+SELECT t.action FROM touched t JOIN actions a ON a.space = t.space AND a.id = t.action
+WHERE t.space = ?1 AND t.thought = ?2 AND a.undone_by IS NULL AND (a.undoes IS NOT NULL OR a.id > ?3)
+ORDER BY a.undoes IS NOT NULL, a.id DESC LIMIT 1
 
 -- name: touched.delete
 DELETE FROM touched WHERE space = ?1 AND action IN (SELECT value FROM json_each(?2))
@@ -337,7 +356,7 @@ SELECT id, query, response FROM turns
 WHERE space = ?1 AND id > (SELECT indexed_turn FROM spaces WHERE id = ?1) ORDER BY id LIMIT ?2
 
 -- name: entries.unindexed_thoughts
-SELECT id, CASE relation WHEN 'same as' THEN '' ELSE sentence END, sources FROM thoughts
+SELECT id, CASE WHEN relation IN ('same as', 'instruction') THEN '' ELSE sentence END, sources FROM thoughts
 WHERE space = ?1 AND id > (SELECT indexed_thought FROM spaces WHERE id = ?1) ORDER BY id LIMIT ?2
 
 -- name: entries.advance
@@ -349,8 +368,12 @@ WHERE id = ?1 RETURNING version
 SELECT kind, id, grp, vector, terms FROM entries WHERE space = ?1 AND stamp > ?2 ORDER BY stamp, kind, id
 
 -- name: entries.turn_periods
-SELECT e.id, t.at, t.recorded_at FROM entries e JOIN turns t ON t.space = e.space AND t.id = e.id
-WHERE e.space = ?1 AND e.kind = 'turn' AND e.stamp > ?2 ORDER BY e.id
+SELECT t.id, t.at, t.recorded_at, (SELECT a.at FROM actions a WHERE a.space = t.space AND a.id = t.hidden_by)
+FROM turns t WHERE t.space = ?1 AND t.id IN (
+  SELECT id FROM entries WHERE space = ?1 AND kind = 'turn' AND stamp > ?2
+  UNION SELECT id FROM turns WHERE space = ?1 AND stamp > 0 AND stamp > ?2
+)
+ORDER BY t.id
 
 -- name: entries.thought_periods
 SELECT id, sources, valid_from, valid_to, recorded_at, retired_at FROM thoughts
@@ -416,8 +439,8 @@ SELECT
   (SELECT count(*) FROM thoughts WHERE space = ?1 AND retired_at IS NOT NULL),
   (SELECT count(*) FROM entities WHERE space = ?1),
   (SELECT count(*) FROM actions WHERE space = ?1),
-  (SELECT count(*) FROM turns WHERE space = ?1 AND thought_at IS NULL AND failure IS NULL),
-  (SELECT count(*) FROM turns WHERE space = ?1 AND failure IS NOT NULL)
+  (SELECT count(*) FROM turns WHERE space = ?1 AND thought_at IS NULL AND failure IS NULL AND hidden_by IS NULL),
+  (SELECT count(*) FROM turns WHERE space = ?1 AND failure IS NOT NULL AND hidden_by IS NULL)
 
 -- name: summaries.find
 SELECT body FROM summaries WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND session = ?3
@@ -434,12 +457,24 @@ ON CONFLICT (space, session) DO UPDATE SET version = ?3, turn = ?4, body = ?5
 
 -- name: summaries.behind
 SELECT session FROM summaries s WHERE space = ?1
-  AND turn < (SELECT max(id) FROM turns t WHERE t.space = ?1 AND t.session = s.session)
+  AND turn < (SELECT max(id) FROM turns t WHERE t.space = ?1 AND t.session = s.session AND t.hidden_by IS NULL)
 ORDER BY session
 
 -- name: summaries.delete
 DELETE FROM summaries WHERE space = ?1
   AND session IN (SELECT session FROM turns WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2)))
+
+-- name: summaries.delete_covering
+DELETE FROM summaries WHERE space = ?1 AND session IN (
+  SELECT s.session FROM summaries s JOIN turns t ON t.space = s.space AND t.session = s.session AND t.id <= s.turn
+  WHERE s.space = ?1 AND t.id IN (SELECT value FROM json_each(?2))
+)
+
+-- name: updates.delete_covering
+DELETE FROM summary_updates WHERE space = ?1 AND session IN (
+  SELECT s.session FROM summaries s JOIN turns t ON t.space = s.space AND t.session = s.session AND t.id <= s.turn
+  WHERE s.space = ?1 AND t.id IN (SELECT value FROM json_each(?2))
+)
 
 -- name: updates.insert
 INSERT INTO summary_updates (space, session, version, body) VALUES (?1, ?2, ?3, ?4)

@@ -67,7 +67,7 @@ def checks_from_json(text: str) -> tuple[ConsistencyCheck, ...]:
 
 def turn_from_row(row: Row) -> Turn:
     id_, session, key, asker, answerer, at, recorded_at, recalled, query, response = row[:10]
-    thought_at, caught = row[10:12]
+    thought_at, caught, hidden_by = row[10:13]
     return Turn(
         id=id_,
         session=session,
@@ -81,6 +81,7 @@ def turn_from_row(row: Row) -> Turn:
         response=response,
         thought_at=optional_time(thought_at),
         checks=checks_from_json(caught),
+        hidden_by=hidden_by,
     )
 
 
@@ -152,11 +153,12 @@ def action_to_row(space_id: int, action: Action) -> Sequence[Any]:
         action.undone_by,
         _thoughts_to_json(action.before),
         _thoughts_to_json(action.after),
+        ids_to_json(action.hides),
     )
 
 
 def action_from_row(row: Row) -> Action:
-    id_, kind, reason, actor, at, turn_, undoes, undone_by, before, after = row
+    id_, kind, reason, actor, at, turn_, undoes, undone_by, before, after, hides = row
     return Action(
         id=id_,
         action=kind,
@@ -168,6 +170,7 @@ def action_from_row(row: Row) -> Action:
         undone_by=undone_by,
         before=tuple(from_stored_json(Thought, item) for item in json.loads(before)),
         after=tuple(from_stored_json(Thought, item) for item in json.loads(after)),
+        hides=() if hides == "[]" else tuple(json.loads(hides)),
     )
 
 
@@ -177,7 +180,7 @@ def _thoughts_to_json(thoughts: Iterable[Thought]) -> str:
 
 def rewritten_action_to_row(space_id: int, action: Action) -> Sequence[Any]:
     before, after = _thoughts_to_json(action.before), _thoughts_to_json(action.after)
-    return (space_id, action.id, action.action, action.reason, before, after)
+    return (space_id, action.id, action.action, action.reason, before, after, ids_to_json(action.hides))
 
 
 def key_to_row(key: ApiKey) -> Sequence[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,6 +14,7 @@ from thinkback.storage.sqlite.index_rows import write_entry
 from thinkback.storage.sqlite.journal import JournalWriter
 from thinkback.times import from_micros, to_micros
 from thinkback.types import (
+    USER_ACTOR,
     Action,
     Entity,
     IndexEntry,
@@ -131,11 +132,38 @@ class ThoughtsMixin(SqliteBase):
         return journal.written
 
     def retire(self, space: str, thought: int, reason: str, actor: str, now: datetime) -> Action:
+        return self.forget(space, thoughts=(thought,), reason=reason, actor=actor, now=now)
+
+    def forget(
+        self,
+        space: str,
+        *,
+        thoughts: Sequence[int] = (),
+        turns: Sequence[int] = (),
+        reason: str,
+        actor: str,
+        now: datetime,
+        cause: int | None = None,
+    ) -> Action:
         with self._db.write():
             journal = JournalWriter(self._db, self._require_space(space), self.normalise_name)
-            (before,) = self._current_thoughts(journal, (thought,))
-            after = _retired_without_validity(before, now)
-            action = journal.record("forget", reason, actor, now, before=(before,), after=(after,))
+            journal.require_visible(turns)
+            after = self._undone_thinking(journal, turns, now)
+            after |= self._drawn_only_from(journal, turns, after, now)
+            for thought in self._current_thoughts(journal, thoughts):
+                after[thought.id] = _retired_without_validity(thought, now)
+            before = {id_: journal.thought(id_) for id_ in after}
+            changed = [id_ for id_ in after if before[id_].current or after[id_].current]
+            action = journal.record(
+                "forget",
+                reason,
+                actor,
+                now,
+                before=[before[id_] for id_ in changed],
+                after=[after[id_] for id_ in changed],
+                turn=cause,
+                hides=turns,
+            )
             journal.close()
         return action
 
@@ -165,12 +193,56 @@ class ThoughtsMixin(SqliteBase):
             journal.close()
         return undo
 
+    def _undone_thinking(
+        self, journal: JournalWriter, turns: Sequence[int], now: datetime
+    ) -> dict[int, Thought]:
+        """The thoughts as they were before thinking about these turns, where nothing changed them since.
+
+        What the user asked to forget in one of the turns stays forgotten.
+        """
+        found = self._db.run("actions.of_turns", (journal.space_id, rows.ids_to_json(turns))).fetchall()
+        restored: dict[int, Thought] = {}
+        for action in reversed([rows.action_from_row(row) for row in found]):
+            changed = action.changed
+            by_request = action.action == "forget" and action.actor == USER_ACTOR
+            if (
+                by_request
+                or action.undone_by is not None
+                or any(
+                    (restored.get(thought.id) or journal.thought(thought.id)) != thought
+                    for thought in changed
+                )
+            ):
+                continue
+            before = {thought.id: thought for thought in action.before}
+            for thought in changed:
+                restored[thought.id] = before.get(thought.id) or _retired_without_validity(thought, now)
+        return restored
+
+    def _drawn_only_from(
+        self, journal: JournalWriter, turns: Sequence[int], known: Mapping[int, Thought], now: datetime
+    ) -> dict[int, Thought]:
+        """The current thoughts whose sources are all hidden, or among these turns, as retired thoughts.
+
+        `known` are thoughts as they will be after the action.
+        """
+        found = self._db.run("derived.of_turns", (journal.space_id, rows.ids_to_json(turns))).fetchall()
+        retired: dict[int, Thought] = {}
+        for id_ in known.keys() | {row[0] for row in found}:
+            thought = known.get(id_) or journal.thought(id_)
+            others = [source.turn for source in thought.sources if source.turn not in turns]
+            if thought.sources and thought.current and all(journal.hidden_by(others).values()):
+                retired[id_] = _retired_without_validity(thought, now)
+        return retired
+
     def _require_lease(self, space_id: int, turn: int, lease: str) -> datetime:
         """Check that the lease is still valid. Returns when the turn was said."""
         row = self._db.run("queue.lease", (space_id, turn)).fetchone()
         if row is None:
             raise errors.LeaseLost(f"{Ref('turn', turn)} was erased meanwhile")
-        current_lease, thought_at, at = row
+        current_lease, thought_at, at, hidden_by = row
+        if hidden_by is not None:
+            raise errors.LeaseLost(f"{Ref('turn', turn)} was hidden meanwhile by {Ref('action', hidden_by)}")
         if thought_at is not None or current_lease != lease:
             raise errors.LeaseLost(f"{Ref('turn', turn)} was taken over by another worker")
         return from_micros(at)
@@ -198,7 +270,7 @@ class ThoughtsMixin(SqliteBase):
             now,
             before=(*to_retire, *premises),
             after=(*retired, *(thought for thought, _ in created), *premises),
-            turn=plan.turn,
+            turn=plan.cause if plan.turn is None else plan.turn,
         )
         for thought, entry in created:
             write_entry(self._db, journal.space_id, replace(entry, id=thought.id), journal.version)

@@ -34,6 +34,7 @@ class TurnsMixin(SqliteBase):
         after: int = 0,
         limit: int | None = None,
         newest: bool = False,
+        hidden: bool = False,
     ) -> list[Turn]:
         if ids is not None:
             return [
@@ -45,10 +46,12 @@ class TurnsMixin(SqliteBase):
             return []
         max_rows = rows.NO_LIMIT if limit is None else limit
         if session is None:
-            records = self._db.read("turns.newest" if newest else "turns.select", (space_id, after, max_rows))
+            records = self._db.read(
+                "turns.newest" if newest else "turns.select", (space_id, after, max_rows, hidden)
+            )
         else:
             query = "turns.newest_in_session" if newest else "turns.select_in_session"
-            records = self._db.read(query, (space_id, after, max_rows, session))
+            records = self._db.read(query, (space_id, after, max_rows, session, hidden))
         return [rows.turn_from_row(row) for row in (reversed(records) if newest else records)]
 
     def sessions(self, space: str) -> list[str]:
