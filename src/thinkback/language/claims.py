@@ -87,12 +87,12 @@ _FIRST_PERSON_EN = tuple(
 _QUOTED = re.compile(r"(?:(?<=\s)|^)['\"“‘]([^'\"”’]{4,200}(?:'[a-z][^'\"”’]*)*)['\"”’]")
 _NEGATOR_EN = re.compile(
     r"\b(?:not|never|no|no longer|nor|without|cannot|can'?t|don'?t|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t|won'?t"
-    r"|haven'?t|hasn'?t|quit|stopped|gave up|given up|can't stand)\b",
+    r"|haven'?t|hasn'?t|quit|stopped|gave up|given up|can't stand|non)\b",
     re.I,
 )
 _NEGATOR_ZH = re.compile("不(?!错|少|同|仅|但|过[，,]|如|妨|用|必)|没(?:有)?|从未|未|别|戒")
 _CLAUSE_BREAK = re.compile(
-    r"[,;:，；：。！？!?]\s*|\s(?:but|while|whereas|although|though|so|because|since)\s|(?<=\w)\.\s+|但是?|而且?|所以|既然"
+    r"(?<!\d)[,:]\s*|[,:](?!\d)\s*|[;，；：。！？!?]\s*|\s(?:but|while|whereas|although|though|so|because|since)\s|(?<=\w)\.\s+|但是?|而且?|所以|既然"
 )
 _PERSON = r"(?:your (?:(?:older|younger|big|little|elder) )?(?:%KIN%)(?: [A-Z]\w+)?|[A-Z][a-z]+)"
 _LIGHT = frozenset("be get go make thing way time lot year day month".split()) | frozenset("一个些点")
@@ -229,9 +229,12 @@ def _other_level(thought: _Statement, answer: _Statement, others: Sequence[_Stat
         subject = _scale_subject(thought, levels)
         owners = [_scale_subject(other, levels) for other in others if subject and subject <= _tokens(other)]
         for clause in answer.clauses:
-            if clause.hedged:
-                continue
-            found = [(n, m.group()) for n, level in enumerate(levels) for m in level.finditer(clause.text) if not _negated_before(clause.text, m.start())]
+            found = [
+                (n, m.group())
+                for n, level in enumerate(levels)
+                for m in level.finditer(clause.text)
+                if not _negated_before(clause.text, m.start()) and not _is_hedged(clause.text[: m.end()])
+            ]
             if not found or any(n in own for n, _ in found):
                 continue
             for names in (subject, *owners):
@@ -544,7 +547,7 @@ def _compile_roles(roles: dict[str, list[str]]) -> tuple[re.Pattern[str], ...]:
     return (
         re.compile(rf"\byour (?P<r>{names_en})(?:,| is| is called| is named|,? called)? {name}"),
         re.compile(rf"{name}, your (?P<r>{names_en})\b"),
-        re.compile(rf"你的?(?P<r>{names_zh})(?:是|叫|名叫)?(?P<v>[\u4e00-\u9fff](?:医生|老师|经理|教练|律师)|(?<=[是叫])[\u4e00-\u9fff]{{2,3}}(?=[，。！、；]|$)|(?<=经理)[\u4e00-\u9fff]{{2,3}}(?=[，。！、；]|$))"),
+        re.compile(rf"你的?(?P<r>{names_zh})(?:是|叫|名叫)?(?P<v>(?!是)[\u4e00-\u9fff](?:医生|老师|经理|教练|律师)|(?<=叫)[\u4e00-\u9fff]{{2,3}}(?=[，。！、；]|$)|(?<=经理)[\u4e00-\u9fff]{{2,3}}(?=[，。！、；]|$))"),
     )
 
 
