@@ -93,9 +93,9 @@ if TYPE_CHECKING:
 __all__ = [
     "CONVERSATION_TYPES",
     "CORRECTED_IN_PREFIX",
+    "EPISODIC_KINDS",
     "INSTRUCTION",
     "KEY_SCOPES",
-    "EPISODIC_KINDS",
     "KINDS",
     "SAME_AS",
     "USER_ACTOR",

@@ -109,7 +109,7 @@ class English:
 
     def _check_person_name(self, words: str) -> str:
         """A name where other words fit too ("my boss is ..."): capitalised, or a common first name."""
-        first = words.split()[0]
+        first = words.split(maxsplit=1)[0]
         if self._has_any("not_names", words) or any(self._in(each, words) for each in ("places", "jobs")):
             return ""
         if _CAPITALISED.fullmatch(words) and not words.isupper():
@@ -163,7 +163,7 @@ class English:
     def _check_school(self, words: str) -> str:
         if self._has_any("not_values", re.sub(r"\bof\b|\Athe\b", "", words, flags=re.IGNORECASE)):
             return ""
-        return words if _SCHOOL.search(words) and len(words.split()) > 1 or words.isupper() else ""
+        return words if (_SCHOOL.search(words) and len(words.split()) > 1) or words.isupper() else ""
 
     def _check_job(self, words: str) -> str:
         parts = words.lower().split()
