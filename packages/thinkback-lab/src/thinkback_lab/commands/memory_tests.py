@@ -48,6 +48,7 @@ def scenarios(
     embedder: options.EmbedderOption = "minilm",
     preset: options.PresetOption = "hybrid",
     think: options.ThinkOption = "auto",
+    think_after: options.ThinkAfterOption = "turn",
     seed: options.SeedOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -66,7 +67,7 @@ def scenarios(
       thinkback-lab eval scenarios scenarios/ --llm local:qwen-coder-1.5b --think llm --limit 30 --seed 1
     """
     with options.exit_on_error():
-        setup = options.make_setup(llm, embedder, preset, think)
+        setup = options.make_setup(llm, embedder, preset, think, think_after)
         selected = choose_scenarios(
             read_scenarios(files), categories=category or (), langs=lang or (), limit=limit, seed=seed
         )
@@ -98,6 +99,7 @@ def lives(
     embedder: options.EmbedderOption = "minilm",
     preset: options.PresetOption = "hybrid",
     think: options.ThinkOption = "auto",
+    think_after: options.ThinkAfterOption = "turn",
     seed: options.SeedOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -112,11 +114,11 @@ def lives(
     Examples:
       thinkback-lab eval lives --data data/
       thinkback-lab eval lives --split train --lang zh --limit 5 --json | jq .by_kind
-      thinkback-lab eval lives --split mine.jsonl --llm openai:gpt-4o-mini --think llm
+      thinkback-lab eval lives --split mine.jsonl --llm openai:gpt-4o-mini --think-after session
       thinkback-lab eval lives --json | jq '.facts[] | select(.state == "missing") | .text'
     """
     with options.exit_on_error():
-        setup = options.make_setup(llm, embedder, preset, think)
+        setup = options.make_setup(llm, embedder, preset, think, think_after)
         selected = take_sample(load_lives(data, split, lang), limit, seed)
         with progress("lives") as report:
             played = run_lives(selected, setup, report)

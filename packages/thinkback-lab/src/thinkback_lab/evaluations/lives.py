@@ -40,7 +40,7 @@ from thinkback_lab.evaluations.lives_scoring import (
     score_questions,
 )
 from thinkback_lab.evaluations.lives_thinkers import StandIn, TurnThinker, create_thinker
-from thinkback_lab.harness import Harness, ManualClock, Setup
+from thinkback_lab.harness import Harness, ManualClock, Setup, ThinkAfter
 from thinkback_lab.progress import ProgressCallback, no_progress
 
 if TYPE_CHECKING:
@@ -80,7 +80,9 @@ def play_life(
     with harness.open(clock) as memory:
         replay = _Replay(memory.for_user(life.id), memory.for_user(f"{life.id} without thoughts"))
         replay.thinker = None if stand_in is None else create_thinker(stand_in, replay.memory)
+        replay.think_after = harness.think_after
         for event in _in_time_order(life):
+            replay.prepare(event)
             clock.now = event.at
             if event.turn is not None:
                 replay.tell(event.turn)
@@ -88,7 +90,7 @@ def play_life(
                 asked[event.number] = replay.ask(life.questions[event.number])
             on_step()
         if replay.thinker is None:
-            replay.think()  # retry turns whose post-think failed
+            replay.think()  # the last session, and turns whose post-think failed
         stats = replay.memory.stats()
         return PlayedLife(
             life=life,
@@ -127,15 +129,25 @@ class _Replay:
     raw_numbers: dict[int, int] = field(default_factory=dict)  # the same for `without_thoughts`
     llm_calls: int = 0
     llm_tokens: int = 0
+    think_after: ThinkAfter = "turn"
+    session: str = ""  # of the last turn
+
+    def prepare(self, event: _Event) -> None:
+        """Think about the last session before a turn of another one or a question."""
+        ends_session = event.turn is None or event.turn.session != self.session
+        if self.think_after == "session" and self.session and ends_session:
+            self.think()
+            self.session = ""
 
     def tell(self, turn: LifeTurn) -> None:
         for memory, numbers in ((self.memory, self.numbers), (self.without_thoughts, self.raw_numbers)):
             stored = memory.remember(turn.user, turn.assistant, at=turn.at, session=turn.session)
             numbers[stored.id] = turn.n
-        if self.thinker is None:
-            self.think()
-        else:
+        self.session = turn.session
+        if self.thinker is not None:
             self.thinker.think(turn)
+        elif self.think_after == "turn":
+            self.think()
 
     def think(self) -> None:
         usage = self.memory.post_think().usage
