@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from thinkback.language.relations import RELATIONS, canonical_relation, get_relation, parse_relation
+from thinkback.language.relations import canonical_relation, get_relation, list_relations, parse_relation
 from thinkback.language.sentence_builder import (
     add_article,
     compose_sentence,
