@@ -44,6 +44,8 @@ class Slot:
     check: str = ""
     is_list: bool = False
     is_closed: bool = False
+    spans: bool = False
+    """The value may run over a comma: "Camden, London"."""
 
 
 class Language(Protocol):
@@ -90,6 +92,7 @@ class Lexicon:
                 check=slot.get("check", ""),
                 is_list=slot.get("list", False),
                 is_closed=slot.get("closed", False),
+                spans=slot.get("spans", False),
             )
             for name, slot in table["slots"].items()
         }

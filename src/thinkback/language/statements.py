@@ -72,6 +72,8 @@ class _Clause(NamedTuple):
     start: int
     rest: str
     """The clause and the rest of its sentence; lists run over commas."""
+    sentence: int
+    """Where its sentence starts."""
 
 
 def find_statements(text: str, names: Sequence[Sequence[str]] = ()) -> list[Statement]:
@@ -83,11 +85,12 @@ def find_statements(text: str, names: Sequence[Sequence[str]] = ()) -> list[Stat
     """
     known = {name.casefold(): group[0] for group in names for name in group}
     found: dict[tuple[str, str, str, StatementForm], Statement] = {}
-    previous = ""
+    previous = _Clause("", 0, "", -1)
     for clause in _find_clauses(text):
         language = language_of(clause.text)
-        words = language.continue_subject(clause.text, previous)
-        previous = words
+        same_sentence = clause.sentence == previous.sentence
+        words = language.continue_subject(clause.text, previous.text if same_sentence else "")
+        previous = clause._replace(text=words)
         for statement in _read_clause(words, clause, language, known):
             key = (statement.about, statement.relation, statement.value.casefold(), statement.form)
             found.setdefault(key, statement)
@@ -114,7 +117,8 @@ def _find_clauses(text: str) -> Iterator[_Clause]:
             pieces = pieces[:-1]
         for piece, start in pieces:
             if len(piece) <= MAX_CLAUSE_CHARACTERS and not (asks and is_question(piece)):
-                yield _Clause(piece, sentence.start + start, sentence.text[start:] if not asks else piece)
+                rest = piece if asks else sentence.text[start:]
+                yield _Clause(piece, sentence.start + start, rest, sentence.start)
 
 
 def _split(text: str, boundary: re.Pattern[str]) -> Iterator[tuple[str, int]]:
@@ -140,10 +144,14 @@ def _read_clause(
             listed = longer_ends.match(pattern)
             if listed is not None and _LIST_END.search(listed["value"]) and _is_list(listed, pattern, language):
                 matched, length = listed, listed.end()
+        if pattern.slot is not None and pattern.slot.spans and longer_ends is not None:
+            spanning = longer_ends.match(pattern)
+            if spanning is not None and "," in spanning["value"] and _is_valid(spanning, pattern, language):
+                matched, length = spanning, spanning.end()
         if matched is not None:
             statements = list(_read_match(matched, pattern, clause, language, known, length))
-            if statements:
-                yield from statements
+            yield from statements
+            if statements and pattern.form != "denial":
                 return
 
 
@@ -172,6 +180,10 @@ class _Ends:
                 if found := pattern.regex.fullmatch(self._words, start, end):
                     return found
         return None
+
+
+def _is_valid(match: re.Match[str], pattern: _Pattern, language: Language) -> bool:
+    return pattern.slot is not None and bool(language.check_value(pattern.slot.check, match["value"]))
 
 
 def _inside_word(words: str, at: int) -> bool:
@@ -246,7 +258,7 @@ def _templates(relation: Relation, language: Language) -> Iterator[tuple[Stateme
     yield from (("statement", template) for template in wording.statements)
     if relation.value_slot and relation.value_slot in language.lexicon.slots:
         nouns = (wording.noun, *(alias for alias in relation.aliases if _fits(alias, language.code)))
-        noun = "|".join(sorted({re.escape(each) for each in nouns if each}, key=len, reverse=True))
+        noun = "|".join(sorted({re.escape(each).replace("\\ ", " ") for each in nouns if each}, key=len, reverse=True))
         for template in language.lexicon.attribute_statements:
             yield (
                 "statement",

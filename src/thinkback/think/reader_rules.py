@@ -30,7 +30,7 @@ RULES_VERSION = 1
 MAX_TURNS = 16
 MAX_AGE_OF_CHANGE = timedelta(days=200)
 """A change longer ago than this may have been followed by others: "I moved to Paris in 2010"."""
-_STATE_SINCE = ("since", "for ", "自", "从")
+_STATE_SINCE = ("since", "自", "从")
 _UNDATED_RELATIONS = frozenset(("birthday", "is aged", "is named"))
 
 

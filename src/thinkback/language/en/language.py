@@ -19,6 +19,9 @@ _PERSON_ROLE = re.compile(
 _CAPITALISED = re.compile(r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?[A-ZÀ-ÞŁŚŠŽ][\w'’-]*(?: [A-ZÀ-ÞŁŚŠŽ][\w'’.-]*){0,2}")
 _PROPER = re.compile(r"[A-Z0-9][\w'’.&+-]*(?: (?:of|and|&|the|[A-Z0-9][\w'’.&+-]*))*")
 _DOSE = re.compile(r"\b\d[\d.,]* ?(?:mg|mcg|ml|iu|units?)\b", re.IGNORECASE)
+_DOSE_CHANGE = re.compile(
+    r"\b(?:of|dose|is|was|has|been|to|changed|raised|increased|bumped|up|down|lowered|reduced|halved|cut|now)\b"
+)
 _MEDICINE_SUFFIX = re.compile(
     r"(?:statin|pril|sartan|olol|prazole|cillin|mycin|oxetine|dipine|zepam|formin|gliptin|glutide|thyroxine"
     r"|xaban|floxacin|cycline|traline|pentin|gabalin|triptyline|flozin|lukast|trexate|setron)\Z"
@@ -63,6 +66,8 @@ class English:
     def parse_person(self, words: str, known_names: Mapping[str, str]) -> Person | None:
         if (known := known_names.get(words.casefold())) and words[:1].isupper():
             return Person(known)
+        if words.istitle() and self._in("first_names", words):
+            return Person(words)
         parts = _PERSON_ROLE.fullmatch(words)
         if parts is None or parts[2].lower() not in self.roles():
             return None
@@ -174,6 +179,9 @@ class English:
     def _check_age(self, words: str) -> str:
         return words if not words.isdigit() or 1 <= int(words) <= 110 else ""
 
+    def _check_amount(self, words: str) -> str:
+        return _FILLER_WORD.sub("", words)
+
     def _check_number(self, words: str) -> str:
         return words if re.search(r"\d", words) and not re.search(r"[a-z]{3,}", words) else ""
 
@@ -201,8 +209,7 @@ class English:
         return bare if (known or _CONDITION_SUFFIX.search(bare)) and len(bare.split()) <= 4 else ""
 
     def _check_medicine(self, words: str) -> str:
-        name = _DOSE.sub("", words.lower()).replace(" of ", " ").strip(" ,")
-        name = re.sub(r"\Aof ", "", name)
+        name = _DOSE_CHANGE.sub("", _DOSE.sub("", words.lower())).strip(" ,")
         if not name or self._has_any("not_values", name):
             return ""
         if not (self._in("medicines", name) or _MEDICINE_SUFFIX.search(name)):

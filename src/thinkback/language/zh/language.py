@@ -14,10 +14,10 @@ _LIST_SEPARATOR = re.compile("、|和|跟|与|以及|还有|\\s+and\\s+")
 _ROLES = KIN_ZH | PETS_ZH
 _PERSON_ROLE = re.compile(f"((?:我|俺|咱)(?:家的|家|的)?)({alternation_pattern(_ROLES)})(.*)")
 _NAME_CHARACTER = "[^\\W\\da-zA-Z_我你他她它的了是在有不没也都就这那们和跟与会要去来说吧吗呢啊很还把被让对给又才]"
-_FULL_NAME = re.compile(f"(?:[{SURNAMES}方石任龙白文武康史毛雷段]{_NAME_CHARACTER}{{1,2}}|[小老阿]{_NAME_CHARACTER})")
+_FULL_NAME = re.compile(f"(?:[{SURNAMES}方石任龙白文武康史毛雷段]{_NAME_CHARACTER}{{1,2}}|[小老阿]{_NAME_CHARACTER}|(?P<twice>{_NAME_CHARACTER})(?P=twice))")
 _LATIN_NAME = re.compile("[A-Z][a-z]+(?: [A-Z][a-z]+)?")
 _NOT_A_NAME = re.compile(
-    "什么|啥|医生|老师|学生|外卖|车|人\\Z|[我你他她它的了吗呢吧着过不没]|起来|停|醒|救命|好\\Z|大家|老板|[师员工长]\\Z|今年|现在"
+    "什么|啥|医生|老师|学生|外卖|车|人\\Z|[我你他她它的了吗呢吧着过不没]|起来|停|醒|救命|好\\Z|大家|老板|[师员工长叔姨爷奶伯婶嫂舅姑]\\Z|今年|现在"
 )
 _NOT_A_PLACE = re.compile(
     "没|^[\\d一二三四五六七八九十两]|^(?:这|那|哪|我|你|他|她|什么|不|家|老家|学校|公司|宿舍|医院|外面|一起|单位|里面|楼|新|旧)"
@@ -34,6 +34,7 @@ _DRUG = re.compile(
     "|胰岛素|二甲双胍|优甲乐|布洛芬|阿司匹林|叶酸|钙片|鱼油|益生菌|维生素[A-EK]?\\d*)"
 )
 _DOSE = re.compile("(?:\\d[\\d.]*|[一二两三半四]) ?(?:毫克|微克|mg|片|粒|颗|单位)")
+_DOSE_CHANGE = re.compile("(?:剂量)?(?:是|改成|改为|减到|加到|增加到|换成|降到)(?:了)?(?:每天)?")
 _LANGUAGE = re.compile(
     "(?:英|法|德|日|韩|俄|泰|粤|国|藏|汉|手|西班牙|葡萄牙|意大利|阿拉伯|越南|印尼|马来|希腊|土耳其|荷兰|瑞典|波兰|拉丁|蒙古)(?:语|文)"
     "|中文|普通话|(?:闽南|客家|四川|上海|东北|广东|潮汕|潮州|温州|湖南|长沙|武汉|南京|天津|河南|陕西|山东|重庆)话"
@@ -74,9 +75,12 @@ class Chinese:
 
     def continue_subject(self, clause: str, previous: str) -> str:
         """我换工作了，现在在小米上班: the second clause is about the user too."""
-        if _CLAUSE_WITHOUT_SUBJECT.match(clause) and _SUBJECT_IS_USER.match(previous):
+        if not _CLAUSE_WITHOUT_SUBJECT.match(clause):
+            return clause
+        if _SUBJECT_IS_USER.match(previous):
             return f"我{clause}"
-        return clause
+        relative = _PERSON_ROLE.match(previous)
+        return f"{relative[1]}{relative[2]}{clause}" if relative else clause
 
     def check_value(self, check: str, words: str) -> str:
         value = words.strip(_EDGES)
@@ -92,7 +96,8 @@ class Chinese:
     def _check_person_name(self, words: str) -> str:
         if _LATIN_NAME.fullmatch(words):
             return words
-        return words if _FULL_NAME.fullmatch(words) and not _NOT_A_NAME.search(words) else ""
+        is_name = _FULL_NAME.fullmatch(words) and not _NOT_A_NAME.search(words) and words not in _ROLES
+        return words if is_name else ""
 
     def _check_place(self, words: str) -> str:
         if re.search("[A-Za-z]", words) and not _LATIN_NAME.fullmatch(words):
@@ -135,7 +140,7 @@ class Chinese:
         return words if words in known or (_CONDITION_SUFFIX.search(words) and len(words) >= 3) else ""
 
     def _check_medicine(self, words: str) -> str:
-        name = _DOSE.sub("", words).strip(" 的")
+        name = _DOSE_CHANGE.sub("", _DOSE.sub("", words)).strip(" 的")
         dose = _DOSE.search(words)
         return f"{name}{dose[0] if dose else ''}" if _DRUG.fullmatch(name) else ""
 
@@ -150,7 +155,9 @@ class Chinese:
         return "" if bad or len(words) > _MAX_THING_CHARACTERS or len(words) < 2 else words
 
     def _check_title(self, words: str) -> str:
-        return "" if any(word in words for word in self.lexicon.words("not_values")) else words.strip("《》")
+        if words.startswith("《") and words.endswith("》"):
+            return words.strip("《》")
+        return "" if any(word in words for word in self.lexicon.words("not_values")) else words
 
     def _check_counted(self, words: str) -> str:
         noun = re.sub("\\A(?:[一两二三四五六七八九十]|\\d+)(?:个|只|条|匹|头|辆)", "", words)
