@@ -146,7 +146,9 @@ class Lexicon:
 
     @cached_property
     def _trailing_closed(self) -> re.Pattern[str]:
-        return re.compile((self._clauses["trailing"] + self._clauses["closing"]).replace("\n", ""), re.IGNORECASE)
+        return re.compile(
+            (self._clauses["trailing"] + self._clauses["closing"]).replace("\n", ""), re.IGNORECASE
+        )
 
     def words(self, name: str) -> frozenset[str]:
         """A word list; a hyphen in the file stands for a blank or a hyphen."""

@@ -142,7 +142,11 @@ def _read_clause(
         length = len(clause.text)
         if is_list and longer_ends is not None:
             listed = longer_ends.match(pattern)
-            if listed is not None and _LIST_END.search(listed["value"]) and _is_list(listed, pattern, language):
+            if (
+                listed is not None
+                and _LIST_END.search(listed["value"])
+                and _is_list(listed, pattern, language)
+            ):
                 matched, length = listed, listed.end()
         if pattern.slot is not None and pattern.slot.spans and longer_ends is not None:
             spanning = longer_ends.match(pattern)
@@ -166,7 +170,8 @@ class _Ends:
             closed: [
                 at
                 for at in range(2, len(words) + 1)
-                if not _inside_word(words, at) and language.lexicon.trailing(closed=closed).fullmatch(words, at)
+                if not _inside_word(words, at)
+                and language.lexicon.trailing(closed=closed).fullmatch(words, at)
             ]
             for closed in (False, True)
         }
@@ -258,7 +263,9 @@ def _templates(relation: Relation, language: Language) -> Iterator[tuple[Stateme
     yield from (("statement", template) for template in wording.statements)
     if relation.value_slot and relation.value_slot in language.lexicon.slots:
         nouns = (wording.noun, *(alias for alias in relation.aliases if _fits(alias, language.code)))
-        noun = "|".join(sorted({re.escape(each).replace("\\ ", " ") for each in nouns if each}, key=len, reverse=True))
+        noun = "|".join(
+            sorted({re.escape(each).replace("\\ ", " ") for each in nouns if each}, key=len, reverse=True)
+        )
         for template in language.lexicon.attribute_statements:
             yield (
                 "statement",

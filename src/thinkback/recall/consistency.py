@@ -251,7 +251,8 @@ def _may_share_token(one: str, other: str) -> bool:
 
 
 _BARE_ANSWER = re.compile(
-    r"(?:(?:in|at|on|it is|it's|that is|that's|是|在)\s*)?(?P<v>[^,;:.!?，。；！？]{1,40})[.!。！]?", re.IGNORECASE
+    r"(?:(?:in|at|on|it is|it's|that is|that's|是|在)\s*)?(?P<v>[^,;:.!?，。；！？]{1,40})[.!。！]?",
+    re.IGNORECASE,
 )
 _NOT_A_VALUE = re.compile(
     r"\b(?:I|you|your|is|are|do|does|not|don't|know|sorry|the user)\b|[你我您不没]|知道"

@@ -16,7 +16,9 @@ _PERSON_ROLE = re.compile(
     r"([a-z-]+)(?:,? (.+))?",
     re.IGNORECASE,
 )
-_CAPITALISED = re.compile(r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?[A-ZÀ-ÞŁŚŠŽ][\w'’-]*(?: [A-ZÀ-ÞŁŚŠŽ][\w'’.-]*){0,2}")
+_CAPITALISED = re.compile(
+    r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?[A-ZÀ-ÞŁŚŠŽ][\w'’-]*(?: [A-ZÀ-ÞŁŚŠŽ][\w'’.-]*){0,2}"
+)
 _PROPER = re.compile(r"[A-Z0-9][\w'’.&+-]*(?: (?:of|and|&|the|[A-Z0-9][\w'’.&+-]*))*")
 _DOSE = re.compile(r"\b\d[\d.,]* ?(?:mg|mcg|ml|iu|units?)\b", re.IGNORECASE)
 _DOSE_CHANGE = re.compile(
@@ -137,7 +139,8 @@ class English:
         if self._has_any("not_values", bare.replace(",", "")):
             return ""
         if bare[:1].isupper() and all(
-            part[:1].isupper() or part in ("of", "on", "upon", "de", "la") for part in re.split(r"[\s,]+", bare)
+            part[:1].isupper() or part in ("of", "on", "upon", "de", "la")
+            for part in re.split(r"[\s,]+", bare)
         ):
             return words
         return words.title() if re.fullmatch(r"[a-z'-]{3,}(?: [a-z'-]{3,})?", words) else ""
@@ -190,7 +193,16 @@ class English:
         parts = words.lower().split()
         if len(parts) > 3 or self._has_any("not_values", words):
             return ""
-        if parts[-1] in ("mondays", "work", "people", "exercise", "effort", "bullshit", "stupidity", "working"):
+        if parts[-1] in (
+            "mondays",
+            "work",
+            "people",
+            "exercise",
+            "effort",
+            "bullshit",
+            "stupidity",
+            "working",
+        ):
             return ""
         return words if re.fullmatch(r"[A-Za-z][\w'’ -]+", words) else ""
 
