@@ -1,7 +1,7 @@
 """What a language package provides to the statement patterns, and the part that all languages share.
 
-One language is one package with a `lexicon.toml` (clause cues, macros and slots of patterns, word lists) and a
-module `language.py` with the class that checks values. To add a language, write such a package, name it in
+One language is one package with a `lexicon.toml` (clause cues, macros and slots of patterns, word lists) and
+a module `language.py` with the class that checks values. To add a language, write such a package, name it in
 `LANGUAGE_MODULES`, and add its patterns and sentences to `relations.toml`.
 """
 

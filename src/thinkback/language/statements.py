@@ -136,7 +136,10 @@ def _read_clause(
     ends = _Ends(words, language)
     longer = clause.rest[:MAX_CLAUSE_CHARACTERS] if words == clause.text else ""
     longer_ends = _Ends(longer, language) if len(longer) > len(words) else None
+    denied: set[str] = set()
     for pattern in _patterns(language.code):
+        if pattern.relation in denied and pattern.form != "denial":
+            continue
         is_list = pattern.slot is not None and pattern.slot.is_list
         matched = ends.match(pattern)
         length = len(clause.text)
@@ -157,6 +160,7 @@ def _read_clause(
             yield from statements
             if statements and pattern.form != "denial":
                 return
+            denied.update(pattern.relation for _ in statements)
 
 
 class _Ends:

@@ -220,5 +220,9 @@ def _is_wider(one: str, other: str) -> bool:
 
 
 def _has_value(objects: Iterable[str], value: str) -> bool:
+    """Whether a denied value means a known one: "coffee" means "black coffee" too."""
     key = object_key(strip_dose(value))
-    return any(key in (object_key(old), object_key(strip_dose(old))) for old in objects)
+    return any(
+        key in (object_key(old), object_key(strip_dose(old))) or object_key(old).endswith(f" {key}")
+        for old in objects
+    )

@@ -49,7 +49,7 @@ _NOT_AN_ALLERGEN = re.compile(
     "皮肤|鼻子|眼睛|嗓子|脸|严重|有点|季节|什么|我|你|他|她|这|那|上班|工作|人|生活|学习|的|了|开会|东西"
 )
 _CLAUSE_WITHOUT_SUBJECT = re.compile(
-    "\\A(?:现在|如今|目前|已经|新(?:手机|电话|号|地址|邮箱)|最(?:喜欢|爱)|改(?:吃|喝)|是?从|对)"
+    "\\A(?:现在|如今|目前|已经|新(?:手机|电话|号|地址|邮箱)|最(?:喜欢|爱)|改(?:吃|喝)|是?从|是?对)"
 )
 _SUBJECT_IS_USER = re.compile(f"\\A(?:我|俺)(?!们|家|的|{alternation_pattern(_ROLES)})")
 _MAX_THING_CHARACTERS = 8
