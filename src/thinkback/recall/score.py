@@ -241,6 +241,8 @@ class Scorer:
         return tuple(WeightedColumn(name, column, getattr(weights, name)) for name, column in values.items())
 
     def _weights(self, by_query_type: QueryTypeWeights) -> ScoreWeights:
+        if self.for_thoughts:
+            return by_query_type.thoughts
         return {
             "asks": by_query_type.asks,
             "tells": by_query_type.tells,
