@@ -144,12 +144,15 @@ class ThoughtsMixin(SqliteBase):
         actor: str,
         now: datetime,
         cause: int | None = None,
+        keep_thoughts: bool = False,
     ) -> Action:
         with self._db.write():
             journal = JournalWriter(self._db, self._require_space(space), self.normalise_name)
             journal.require_visible(turns)
-            after = self._undone_thinking(journal, turns, now)
-            after |= self._drawn_only_from(journal, turns, after, now)
+            after: dict[int, Thought] = {}
+            if turns and not keep_thoughts:
+                after = self._undone_thinking(journal, turns, now)
+                after |= self._drawn_only_from(journal, turns, after, now)
             for thought in self._current_thoughts(journal, thoughts):
                 after[thought.id] = _retired_without_validity(thought, now)
             before = {id_: journal.thought(id_) for id_ in after}

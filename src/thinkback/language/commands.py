@@ -1,0 +1,234 @@
+"""Commands to the memory in what a user says: forget that, off the record, no it's X, always answer in German.
+
+A command is found only where a whole sentence or clause is one. Questions ("can you forget?"), reports ("he
+said forget that") and statements ("I always forget my keys") are not commands. The patterns are data, see
+`commands.toml`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from thinkback.language.sentences import Sentence, split_sentences
+from thinkback.language.text_cache import cache_by_digest
+from thinkback.language.writing_systems import has_han
+
+CommandKind = Literal["forget_last", "forget_topic", "off_record", "correct", "instruct"]
+COMMAND_KINDS: tuple[CommandKind, ...] = (
+    "forget_last",
+    "forget_topic",
+    "off_record",
+    "correct",
+    "instruct",
+)
+
+MAX_COMMAND_CHARS = 300  # of one sentence; a longer one is not read as a command
+MAX_CLAUSES = 3  # of one sentence, that together are one command
+MAX_TEXT_CHARS = 20_000  # of a turn; a longer one is pasted text
+_HINT = re.compile(
+    r"forget|unremember|unlearn|delete|erase|wipe|remove|discard|scrub|scra|strike|disregard|ignore|remember"
+    r"|record|sav|stor|keep|memor|write|note|\blog\b|\bnot\b|meant|it'?s|that'?s|always|never|from|future"
+    r"|forward|henceforth|clear|drop|stop|quit|ever|any ?more|call me|when|each|every|[忘删抹别记存当不是叫后起今远直每总]",
+    re.IGNORECASE,
+)
+_CLAUSE_END = re.compile(
+    r"[,;:，；：、—–]+\s*|\s+-+\s+|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])|\s+(?=(?:but|and) (?:please |pls )?(?:don|do not)\b)",
+    re.I,
+)
+_REPORT = re.compile(
+    r"\b(?:said|says|told|tells|asked|asks|goes|yelled|shouted|wrote|replied)\b[^.!?]*\Z|[说问喊道][：:，,]?[“\"「]?\Z",
+    re.I,
+)
+_OWN_REPORT = re.compile(r"\b(?:i|i've) (?:just )?(?:said|told|wrote)\b", re.I)
+_QUESTION = re.compile(r"[?？]\s*\Z|吗[。！!]?\Z")
+_REQUEST = re.compile(
+    r"\W*(?:(?:hey|hi|ok|so|and|please|hmm+|um+)[\s,]+)*(?:can|could|would|will) (?:you|u)\b", re.I
+)
+_ZH_REQUEST = re.compile("能不能|可不可以|好吗|行吗|可以吗")
+_NAME_OR_NUMBER = re.compile(
+    r"[A-Z0-9€$£]|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|(?:jan|febr)uary|march|april|june|july|august"
+    r"|(?:septem|octo|novem|decem)ber",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command in the text of a turn: characters `start` to `end`.
+
+    `topic` is what to forget. `old` and `new` are the values of a correction; `old` may be empty. `text` is the
+    sentence or clause as it was said.
+    """
+
+    kind: CommandKind
+    start: int
+    end: int
+    text: str
+    topic: str = ""
+    old: str = ""
+    new: str = ""
+
+
+@dataclass(frozen=True)
+class _Patterns:
+    """The compiled patterns of one language."""
+
+    by_kind: dict[CommandKind, tuple[re.Pattern[str], ...]]
+    never: tuple[re.Pattern[str], ...]
+    not_values: tuple[re.Pattern[str], ...]
+
+
+@cache_by_digest(8192)
+def find_commands(text: str) -> tuple[Command, ...]:
+    """The commands of a text, in order."""
+    if len(text) > MAX_TEXT_CHARS or not _HINT.search(text):
+        return ()
+    return tuple(command for sentence in split_sentences(text) for command in _commands_of_sentence(sentence))
+
+
+def is_only_commands(text: str) -> bool:
+    """Whether a text says nothing besides commands, so that there is nothing to think about."""
+    rest = list(text)
+    commands = find_commands(text)
+    for command in commands:
+        rest[command.start : command.end] = " " * (command.end - command.start)
+    return bool(commands) and not has_content("".join(rest))
+
+
+def has_content(text: str) -> bool:
+    """Whether a text has at least three words or four Chinese characters."""
+    han = sum("\u4e00" <= char <= "\u9fff" for char in text)
+    return han >= 4 or len(re.findall(r"[^\W\d_]+|\d+", text)) - han >= 3
+
+
+def is_safe_instruction(text: str) -> bool:
+    """Whether a standing wish is about style or content, and not about rules, secrets or sending data."""
+    return not any(pattern.search(text) for pattern in _unsafe())
+
+
+def instruction_topic(text: str) -> str | None:
+    """What an instruction is about ("language", "name", "emoji", ...), if it is a known topic."""
+    return next((topic for topic, pattern in _topics().items() if pattern.search(text)), None)
+
+
+def _commands_of_sentence(sentence: Sentence) -> Iterator[Command]:
+    if len(sentence.text) > MAX_COMMAND_CHARS:
+        return
+    patterns = _patterns("zh" if has_han(sentence.text) else "en")
+    if any(pattern.search(sentence.text) for pattern in patterns.never) or _asks(sentence.text):
+        return
+    whole = _match(sentence.text, sentence.start, patterns)
+    if whole is not None:
+        yield whole
+        return
+    end = 0
+    for clause in _clauses(sentence):
+        if clause.start < end:
+            continue
+        before = sentence.text[: clause.start - sentence.start]
+        if _REPORT.search(before) and not _OWN_REPORT.search(before):
+            continue
+        command = _match(clause.text, clause.start, patterns)
+        if command is not None and _may_be_a_clause(command, sentence):
+            end = command.end
+            yield command
+
+
+def _may_be_a_clause(command: Command, sentence: Sentence) -> bool:
+    """Whether a command of this kind may be one clause of a longer sentence.
+
+    "Forget that, I'll do it myself" tells nobody to forget; "..., this is off the record" does.
+    """
+    if command.kind == "off_record":
+        return True
+    if command.kind == "correct":
+        return False
+    first = command.start == sentence.start
+    return command.kind in ("instruct", "forget_topic") or not first
+
+
+def _asks(text: str) -> bool:
+    """Whether a sentence is a question, and not a request in the form of one."""
+    return bool(_QUESTION.search(text)) and not (_REQUEST.match(text) or _ZH_REQUEST.search(text))
+
+
+def _clauses(sentence: Sentence) -> Iterator[Sentence]:
+    """The clauses of a sentence, each preceded by the runs of clauses that begin with it, longest first."""
+    text, marks = sentence.text, list(_CLAUSE_END.finditer(sentence.text))
+    starts = [0, *(mark.end() for mark in marks)]
+    ends = [*(mark.start() for mark in marks), len(text)]
+    for first, start in enumerate(starts):
+        for end in reversed(ends[first : first + MAX_CLAUSES]):
+            clause = text[start:end].strip()
+            if clause and len(clause) < len(text):
+                yield Sentence(clause, sentence.start + start, sentence.start + start + len(clause))
+
+
+def _match(text: str, start: int, patterns: _Patterns) -> Command | None:
+    said = text.replace("’", "'")
+    for kind, candidates in patterns.by_kind.items():
+        for pattern in candidates:
+            found = pattern.fullmatch(said)
+            if found is None:
+                continue
+            groups = {name: value.strip() for name, value in found.groupdict().items() if value}
+            if kind == "correct" and not _is_correction(said, groups, patterns):
+                continue
+            topic = groups.get("topic", "")
+            old, new = groups.get("old", ""), groups.get("new", "")
+            return Command(kind, start, start + len(text), text, topic, old, new)
+    return None
+
+
+def _is_correction(said: str, groups: dict[str, str], patterns: _Patterns) -> bool:
+    """Whether the values look like values: "it's Lyon", but not "it's fine" or "not my favourite day"."""
+    values = [groups[name] for name in ("old", "new") if name in groups]
+    if any(pattern.match(value.lower()) for pattern in patterns.not_values for value in values):
+        return False
+    explicit = re.search(
+        r"\b(?:i (?:meant|mean|said)|correction|my bad|oops|sorry|wait)\b|说错|我是说|应该是", said, re.I
+    )
+    if "old" in groups and (explicit or not said.lower().lstrip().startswith("not")):
+        return True
+    return has_han(said) or all(_NAME_OR_NUMBER.match(value) for value in values)
+
+
+@cache
+def _data() -> dict[str, dict[str, dict[str, str | list[str]]]]:
+    return tomllib.loads(files("thinkback.language").joinpath("commands.toml").read_text("utf-8"))
+
+
+@cache
+def _unsafe() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(str(pattern), re.IGNORECASE) for pattern in _data()["unsafe"].values())
+
+
+@cache
+def _topics() -> dict[str, re.Pattern[str]]:
+    return {name: re.compile(str(pattern), re.IGNORECASE) for name, pattern in _data()["topics"].items()}
+
+
+@cache
+def _patterns(language: str) -> _Patterns:
+    data = _data()[language]
+    blocks = {name: str(block) for name, block in data["blocks"].items()}
+
+    def compiled(name: str) -> tuple[re.Pattern[str], ...]:
+        return tuple(
+            re.compile(_expand(pattern, blocks), re.IGNORECASE) for pattern in data["patterns"][name]
+        )
+
+    by_kind = {kind: compiled(kind) for kind in COMMAND_KINDS}
+    return _Patterns(by_kind, compiled("never"), compiled("not_values"))
+
+
+def _expand(pattern: str, blocks: dict[str, str]) -> str:
+    """Replace `<name>` by the block of that name; groups such as `(?P<topic>` stay."""
+    while (expanded := re.sub(r"(?<!\?P)<(\w+)>", lambda match: blocks[match[1]], pattern)) != pattern:
+        pattern = expanded
+    return pattern
