@@ -1,4 +1,4 @@
-"""Commands to the memory in what a user says: forget that, off the record, no it's X, always answer in German.
+"""Commands to the memory in what a user says: "forget that", "off the record", "always answer in German".
 
 A command is found only where a whole sentence or clause is one. Questions ("can you forget?"), reports ("he
 said forget that") and statements ("I always forget my keys") are not commands. The patterns are data, see
@@ -17,6 +17,7 @@ from typing import Literal
 
 from thinkback.language.sentences import Sentence, split_sentences
 from thinkback.language.text_cache import cache_by_digest
+from thinkback.language.tokens import extract_terms
 from thinkback.language.writing_systems import has_han
 
 CommandKind = Literal["forget_last", "forget_topic", "off_record", "correct", "instruct"]
@@ -31,38 +32,14 @@ COMMAND_KINDS: tuple[CommandKind, ...] = (
 MAX_COMMAND_CHARS = 300  # of one sentence; a longer one is not read as a command
 MAX_CLAUSES = 3  # of one sentence, that together are one command
 MAX_TEXT_CHARS = 20_000  # of a turn; a longer one is pasted text
-_HINT = re.compile(
-    r"forget|unremember|unlearn|delete|erase|wipe|remove|discard|scrub|scra|strike|disregard|ignore|remember"
-    r"|record|sav|stor|keep|memor|write|note|\blog\b|\bnot\b|meant|it'?s|that'?s|always|never|from|future"
-    r"|forward|henceforth|clear|drop|stop|quit|ever|any ?more|call me|when|each|every|[忘删抹别记存当不是叫后起今远直每总]",
-    re.IGNORECASE,
-)
-_CLAUSE_END = re.compile(
-    r"[,;:，；：、—–]+\s*|\s+-+\s+|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])|\s+(?=(?:but|and) (?:please |pls )?(?:don|do not)\b)",
-    re.I,
-)
-_REPORT = re.compile(
-    r"\b(?:said|says|told|tells|asked|asks|goes|yelled|shouted|wrote|replied)\b[^.!?]*\Z|[说问喊道][：:，,]?[“\"「]?\Z",
-    re.I,
-)
-_OWN_REPORT = re.compile(r"\b(?:i|i've) (?:just )?(?:said|told|wrote)\b", re.I)
-_QUESTION = re.compile(r"[?？]\s*\Z|吗[。！!]?\Z")
-_REQUEST = re.compile(
-    r"\W*(?:(?:hey|hi|ok|so|and|please|hmm+|um+)[\s,]+)*(?:can|could|would|will) (?:you|u)\b", re.I
-)
-_ZH_REQUEST = re.compile("能不能|可不可以|好吗|行吗|可以吗")
-_NAME_OR_NUMBER = re.compile(
-    r"[A-Z0-9€$£]|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|(?:jan|febr)uary|march|april|june|july|august"
-    r"|(?:septem|octo|novem|decem)ber",
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """A command in the text of a turn: characters `start` to `end`.
 
-    `topic` is what to forget. `old` and `new` are the values of a correction; `old` may be empty. `text` is the
-    sentence or clause as it was said.
+    `topic` is what to forget. `old` and `new` are the values of a correction; `old` may be empty. `text` is
+    the sentence or clause as it was said.
     """
 
     kind: CommandKind
@@ -86,7 +63,7 @@ class _Patterns:
 @cache_by_digest(8192)
 def find_commands(text: str) -> tuple[Command, ...]:
     """The commands of a text, in order."""
-    if len(text) > MAX_TEXT_CHARS or not _HINT.search(text):
+    if len(text) > MAX_TEXT_CHARS or not _pattern("hint").search(text):
         return ()
     return tuple(command for sentence in split_sentences(text) for command in _commands_of_sentence(sentence))
 
@@ -104,6 +81,14 @@ def has_content(text: str) -> bool:
     """Whether a text has at least three words or four Chinese characters."""
     han = sum("\u4e00" <= char <= "\u9fff" for char in text)
     return han >= 4 or len(re.findall(r"[^\W\d_]+|\d+", text)) - han >= 3
+
+
+def topic_terms(topic: str) -> frozenset[str]:
+    """The search terms of a topic without general words: "my salary figure" -> {"salary"}."""
+    text = _pattern("topic_end").split(topic)[0]
+    text = _pattern("topic_end_zh").sub("", _pattern("topic_start_zh").sub("", text))
+    text = text if _pattern("statement").match(text) else _pattern("topic_start").sub("", f"{text} ", count=1)
+    return frozenset(extract_terms(text)) - frozenset(_data()["detection"]["generic_terms"])
 
 
 def is_safe_instruction(text: str) -> bool:
@@ -131,7 +116,7 @@ def _commands_of_sentence(sentence: Sentence) -> Iterator[Command]:
         if clause.start < end:
             continue
         before = sentence.text[: clause.start - sentence.start]
-        if _REPORT.search(before) and not _OWN_REPORT.search(before):
+        if _pattern("report").search(before) and not _pattern("own_report").search(before):
             continue
         command = _match(clause.text, clause.start, patterns)
         if command is not None and _may_be_a_clause(command, sentence):
@@ -154,12 +139,14 @@ def _may_be_a_clause(command: Command, sentence: Sentence) -> bool:
 
 def _asks(text: str) -> bool:
     """Whether a sentence is a question, and not a request in the form of one."""
-    return bool(_QUESTION.search(text)) and not (_REQUEST.match(text) or _ZH_REQUEST.search(text))
+    return bool(_pattern("question").search(text)) and not (
+        _pattern("request").match(text) or _pattern("zh_request").search(text)
+    )
 
 
 def _clauses(sentence: Sentence) -> Iterator[Sentence]:
     """The clauses of a sentence, each preceded by the runs of clauses that begin with it, longest first."""
-    text, marks = sentence.text, list(_CLAUSE_END.finditer(sentence.text))
+    text, marks = sentence.text, list(_pattern("clause_end").finditer(sentence.text))
     starts = [0, *(mark.end() for mark in marks)]
     ends = [*(mark.start() for mark in marks), len(text)]
     for first, start in enumerate(starts):
@@ -190,17 +177,21 @@ def _is_correction(said: str, groups: dict[str, str], patterns: _Patterns) -> bo
     values = [groups[name] for name in ("old", "new") if name in groups]
     if any(pattern.match(value.lower()) for pattern in patterns.not_values for value in values):
         return False
-    explicit = re.search(
-        r"\b(?:i (?:meant|mean|said)|correction|my bad|oops|sorry|wait)\b|说错|我是说|应该是", said, re.I
-    )
+    explicit = _pattern("explicit_correction").search(said)
     if "old" in groups and (explicit or not said.lower().lstrip().startswith("not")):
         return True
-    return has_han(said) or all(_NAME_OR_NUMBER.match(value) for value in values)
+    return has_han(said) or all(_pattern("name_or_number").match(value) for value in values)
 
 
 @cache
 def _data() -> dict[str, dict[str, dict[str, str | list[str]]]]:
     return tomllib.loads(files("thinkback.language").joinpath("commands.toml").read_text("utf-8"))
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """A pattern of the table `detection`. It is case-sensitive unless it says otherwise."""
+    return re.compile(str(_data()["detection"][name]))
 
 
 @cache

@@ -12,7 +12,6 @@ certain does nothing: the reader of turns may still understand it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -27,6 +26,7 @@ from thinkback.language.commands import (
     instruction_topic,
     is_only_commands,
     is_safe_instruction,
+    topic_terms,
 )
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.safety.quarantine import find_secrets, redact
@@ -51,45 +51,6 @@ _CORRECTED_TURNS = 3  # previous turns whose thoughts a correction may mean
 _MAX_GAP = timedelta(days=1)  # "that" does not mean what was said longer ago
 _PAGE_ROWS = 500
 _MAX_FORGOTTEN_TURNS = 200  # on one topic; more is no topic
-_GENERIC_TERMS = frozenset(
-    [
-        "figure",
-        "number",
-        "info",
-        "information",
-        "detail",
-        "thing",
-        "stuff",
-        "part",
-        "bit",
-        "data",
-        "entry",
-        "fact",
-        "story",
-        "business",
-        "situation",
-        "matter",
-        "numbers",
-        "figures",
-        "details",
-        "things",
-        "parts",
-        "bits",
-        "facts",
-        "all",
-        "everything",
-        "anything",
-    ]
-)
-_TOPIC_END = re.compile(r"[,;.!?，。；！？]|\b(?:because|since|it was|it's|please)\b", re.I)
-_TOPIC_START = re.compile(
-    r"(?:(?:my|our|the|that|those|her|his|their|about|old|all|everything about) )+", re.I
-)
-_TOPIC_START_ZH = re.compile(
-    "^(?:所有|全部|有关|关于|我|跟你|和你|对你|告诉过?你|说过?的|提过?的|讲的|的|那些)+"
-)
-_TOPIC_END_ZH = re.compile("(?:的)?(?:事情?|这件事|一切|信息|记录|内容|那些话?|名字|话)+$")
-_STATEMENT = re.compile(r"(?:i|i'm|i've|we|we're|we've|am|have|had|was)\b", re.I)
 
 
 class CommandRunner:
@@ -299,21 +260,13 @@ class CommandRunner:
         return [thought for thought in found if thought.current and thought.relation != INSTRUCTION]
 
 
-def topic_terms(topic: str) -> frozenset[str]:
-    """The search terms of a topic without general words: "my salary figure" -> {"salary"}."""
-    text = _TOPIC_END.split(topic)[0]
-    text = _TOPIC_END_ZH.sub("", _TOPIC_START_ZH.sub("", text))
-    text = text if _STATEMENT.match(text) else _TOPIC_START.sub("", f"{text} ", count=1)
-    return frozenset(extract_terms(text)) - _GENERIC_TERMS
-
-
 def thought_terms(thought: Thought) -> set[str]:
     """The search terms of a thought: its sentence, subject, relation and values."""
     return set(extract_terms(f"{thought.sentence}\n{thought.subject} {thought.relation} {thought.object}"))
 
 
 def _shape(value: str) -> str:
-    """Whether a value looks like a number, a name or other words; only values of one shape replace each other."""
+    """What a value looks like. "No, it's X" replaces only a value of the same shape."""
     if any(char.isdigit() for char in value):
         return "number"
     return "name" if value[:1].isupper() else "han" if value[:1] >= "\u4e00" else "words"
