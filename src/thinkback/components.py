@@ -13,8 +13,10 @@ from thinkback.memory_config import MemoryConfig
 from thinkback.presets import Preset, get_preset
 from thinkback.protocols import LLM, Clock, Embedder, Store
 from thinkback.session.summarizer import LLMSummaryReader, Summarizer
-from thinkback.think.consolidate import Consolidator, LLMConsolidator
-from thinkback.think.generators import ThoughtGenerator, create_generator, create_llm_consolidator
+from thinkback.think.consolidate import Consolidator
+from thinkback.think.contract import TurnReader
+from thinkback.think.organise import LLMConsolidator
+from thinkback.think.readers import create_llm_consolidator, create_reader
 from thinkback.think.thinker import Thinker
 
 
@@ -29,7 +31,7 @@ class SharedComponents:
     embedder: Embedder
     preset: Preset
     clock: Clock
-    generator: ThoughtGenerator
+    reader: TurnReader
     llm_consolidator: LLMConsolidator | None
     summary_reader: LLMSummaryReader | None
     cache: SpaceCache
@@ -56,8 +58,10 @@ class SharedComponents:
             embedder=embedder,
             preset=preset,
             clock=config.clock,
-            generator=create_generator(config.think, metered_llm),
-            llm_consolidator=create_llm_consolidator(config.think, metered_llm),
+            reader=create_reader(config.think, metered_llm, embedder),
+            llm_consolidator=create_llm_consolidator(
+                config.think, metered_llm, organise_groups=preset.organise_groups
+            ),
             summary_reader=summary_reader,
             cache=SpaceCache(config.cache_bytes),
             owned=tuple(model for model, option in models if isinstance(option, str)),
@@ -72,7 +76,7 @@ class Components:
         self._shared = shared
         self.indexer = Indexer(store, shared.embedder, shared.preset, shared.cache)
         self.consolidator = Consolidator(store, self.indexer, shared.llm_consolidator, shared.clock)
-        self.thinker = Thinker(store, self.indexer, shared.generator, self.consolidator, shared.clock)
+        self.thinker = Thinker(store, self.indexer, shared.reader, self.consolidator, shared.clock)
         self.summarizer = Summarizer(store, shared.clock, shared.summary_reader)
 
     @property

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from thinkback.indexing import ProgressCallback
     from thinkback.memory import Memory
     from thinkback.protocols import LLM, Embedder, Store
-    from thinkback.think.generators import ThoughtGenerator
+    from thinkback.think.contract import TurnReader
 
 ENVIRONMENT_VARIABLES = {
     "db": "THINKBACK_DB",
@@ -169,12 +169,12 @@ def create_llm(settings: Settings) -> LLM | None:
 
 
 def create_summary_llm(settings: Settings, chat: LLM | None) -> LLM | None:
-    """The model that summarises sessions; `auto` is the chat model unless it is too small or rules think."""
+    """The model that summarises sessions; `auto` is the chat model unless it is too small or does not think."""
     if settings.summary_llm == NONE:
         return None
     if settings.summary_llm != AUTO:
         return _create_llm_from_spec(settings.summary_llm, settings)
-    return chat if chat is not None and chat.extracts and settings.think != "rules" else None
+    return chat if chat is not None and chat.extracts and settings.think != "extractive" else None
 
 
 def _create_llm_from_spec(spec: str, settings: Settings) -> LLM:
@@ -185,13 +185,14 @@ def _create_llm_from_spec(spec: str, settings: Settings) -> LLM:
     )
 
 
-def create_generator(settings: Settings) -> ThoughtGenerator:
-    """The configured thought generator."""
-    from thinkback.think import generators
+def create_reader(settings: Settings) -> TurnReader:
+    """The configured reader of turns."""
+    from thinkback.think import readers
 
-    return generators.create_generator(
-        settings.think,  # type: ignore[arg-type]  # create_generator validates it
+    return readers.create_reader(
+        settings.think,  # type: ignore[arg-type]  # create_reader validates it
         create_llm(settings),
+        create_embedder(settings),
     )
 
 

@@ -31,6 +31,7 @@ from thinkback.queries import MemoryQueries, checked_time
 from thinkback.recall.cache import RecallCache
 from thinkback.recall.chat import ChatStream
 from thinkback.recall.consistency import CheckerFactory
+from thinkback.recall.expansion import ThoughtLinks
 from thinkback.recall.kind_classifier import classify_query
 from thinkback.recall.pack import fit_to_budget
 from thinkback.recall.query import (
@@ -51,7 +52,6 @@ from thinkback.session.context import (
     compose_context,
     narrow_recollection,
 )
-from thinkback.think.answer_reader import AnswerReader
 from thinkback.think.thinker import Worker
 from thinkback.times import to_utc
 from thinkback.types import (
@@ -111,7 +111,7 @@ class Memory(MemoryQueries):
         self._clock = shared.clock
         self._integrate = config.integrate
         self._instructions = config.instructions
-        self._checks = CheckerFactory(AnswerReader(), self.embedder.embed)
+        self._checks = CheckerFactory(self.llm)
         self._streams: WeakSet[ChatStream] = WeakSet()
         self._worker: Worker[SpaceKey] | None = None
         self._owns_components = True
@@ -405,6 +405,8 @@ class Memory(MemoryQueries):
         summary = self._summarizer.current_summary(self.user, new_turn.session)
         if self.llm is not None and self.llm.follows:
             recalled = narrow_recollection(recalled, summary, new_turn.query)
+        links = self._links()
+        recalled = links.expand(recalled, new_turn.query)
 
         def compose(integrated: str) -> Sequence[Message]:
             context = self._build_context(new_turn.query, summary, recalled, recent, new_turn.at, integrated)
@@ -419,6 +421,7 @@ class Memory(MemoryQueries):
             checker_factory=self._checks,
             compose=compose,
             use_integrator=self._integrate,
+            constraints=links.constraints,
         )
         self._streams.add(stream)
         return stream
@@ -442,6 +445,7 @@ class Memory(MemoryQueries):
         recent = self.turns(session=new_turn.session, limit=RECENT_TURNS, newest=True)
         summary = self._summarizer.current_summary(self.user, new_turn.session)
         recalled = narrow_recollection(self.recall(new_turn.query, k=k), summary, new_turn.query)
+        recalled = self._links().expand(recalled, new_turn.query)
         return self._build_context(new_turn.query, summary, recalled, recent, new_turn.at)
 
     def context_before(self, *, session: str = "default", k: int = 5) -> Context | None:
@@ -669,6 +673,12 @@ class Memory(MemoryQueries):
         with view.lock:
             graph = RecallCache.of(view).entity_graph(lambda: self.store.thoughts(self.user))
         return resolve_query(text, graph)
+
+    def _links(self) -> ThoughtLinks:
+        """The links between the current thoughts, from the cache of the space."""
+        view = self._indexer.view(self.user)
+        with view.lock:
+            return RecallCache.of(view).thought_links(lambda: self.store.thoughts(self.user))
 
     def _retention(self, preset: Preset) -> RetentionScorer | None:
         policy = preset.retention

@@ -8,7 +8,8 @@ from typing import TypedDict
 from thinkback.index.cache import DEFAULT_CACHE_BYTES
 from thinkback.presets import Preset
 from thinkback.protocols import LLM, Clock, Embedder
-from thinkback.think.generators import ThinkMode, ThoughtGenerator
+from thinkback.think.contract import TurnReader
+from thinkback.think.readers import ThinkMode
 from thinkback.times import utc_now
 
 
@@ -23,9 +24,10 @@ class MemoryConfig:
         user: whose memories to read and write.
         tenant: the customer a user belongs to, in a database shared by several; empty for local use.
         llm: the model that answers and thinks: an adapter or its name, such as `openai:gpt-4o-mini` or
-            `local:smollm2`. Without one, rules do both.
+            `local:smollm2`. Without one, thoughts are sentences kept as said, and rules answer.
         embedder: an adapter or its name: `minilm`, `wordllama`, `openai:text-embedding-3-small`.
-        think: which generator draws thoughts from turns: `auto`, `rules`, `llm`, or one of your own.
+        think: what reads the turns: `auto` (the model if it is able to, else extractive), `extractive`,
+            `llm`, or a reader of your own.
         preset: how to search: a `Preset` or its name.
         integrate: let the `llm` combine the recalled memories into one thought before it answers a chat
             (one more call per chat).
@@ -41,7 +43,7 @@ class MemoryConfig:
     tenant: str = ""
     llm: LLM | str | None = None
     embedder: Embedder | str = "minilm"
-    think: ThinkMode | ThoughtGenerator = "auto"
+    think: ThinkMode | TurnReader = "auto"
     preset: Preset | str = "hybrid"
     integrate: bool = False
     background: bool = True
@@ -59,7 +61,7 @@ class MemoryOptions(TypedDict, total=False):
     tenant: str
     llm: LLM | str | None
     embedder: Embedder | str
-    think: ThinkMode | ThoughtGenerator
+    think: ThinkMode | TurnReader
     preset: Preset | str
     integrate: bool
     background: bool

@@ -67,6 +67,8 @@ class ScoreWeights:
     told_before: float = 0.0  # follows a turn that says what the query states
     length: float = 0.0  # logarithm of the text length: a longer text contains more
     thought: float = 0.0  # is a thought rather than a raw turn
+    source: float = 0.0  # of a thought: the weighted sum of the turn it was drawn from
+    retired: float = 0.0  # is retired, and the query asks for the present state
     time: float = 0.0  # began in the time span that the query names
     about: float = 0.0  # is about an entity that the query mentions
     kind: float = 0.0  # is of the memory kind that the query asks for
@@ -103,6 +105,7 @@ class Preset:
             the curve flatter.
         group_by: whose embedding decides the group of a thought: its source turn's or its own.
         retention: forgetting over time.
+        organise_groups: let the model merge and forget thoughts of a group, as in the TiM papers.
     """
 
     name: str
@@ -122,6 +125,7 @@ class Preset:
     logistic_scale: float = 1.0
     group_by: Literal["turn", "thought"] = "turn"
     retention: Retention | None = None
+    organise_groups: bool = False
 
     @property
     def uses_kinds(self) -> bool:
@@ -146,7 +150,9 @@ _QUESTION_WEIGHTS = ScoreWeights(  # rounded results of `benchmarks/weights.py`
     told=-8.0,
     told_before=9.0,
     length=0.3,
-    thought=-1.0,
+    thought=1.0,
+    source=0.6,
+    retired=-2.0,
     time=3.0,
     about=1.0,  # set by hand: the data has too few such questions
     kind=3.0,
@@ -201,10 +207,17 @@ TIM = Preset(
     scan_below=0,
     learned_hashing=False,
     target_recall=0.0,
+    organise_groups=True,
 )
 FADING = replace(HYBRID, name="fading", retention=Retention(archive_below=0.05))
 DENSE = replace(
-    TIM, name="dense", rank_together=True, scan_below=maxsize, learned_hashing=True, target_recall=0.95
+    TIM,
+    name="dense",
+    rank_together=True,
+    scan_below=maxsize,
+    learned_hashing=True,
+    target_recall=0.95,
+    organise_groups=False,
 )
 BM25 = Preset(
     name="bm25",

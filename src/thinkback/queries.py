@@ -115,9 +115,8 @@ class MemoryQueries:
     def entities(self) -> list[Entity]:
         """The people and things that thoughts are about, with their aliases."""
         relationships = self.store.thoughts(self.user, kind="relationship")
-        decisions = [thought for thought in relationships if thought.relation == SAME_AS]
         aliases = Aliases.from_thoughts(relationships)
-        return aliases.merge_entities(self.store.entities(self.user), decisions)
+        return aliases.merge_entities(self.store.entities(self.user), relationships)
 
     def failures(self) -> list[ThinkFailure]:
         """Turns whose post-thinking was abandoned; `retry_failures` queues them again."""

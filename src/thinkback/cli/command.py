@@ -106,7 +106,7 @@ class CommandCall:
 
         if with_llm:
             return open_memory(self.settings, background=background)
-        return open_memory(self.settings, background=False, llm=None, think="rules")
+        return open_memory(self.settings, background=False, llm=None, think="extractive")
 
     def with_flags(self, **flags: str | None) -> CommandCall:
         return replace(self, flags={**self.flags, **flags})

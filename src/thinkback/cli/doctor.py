@@ -163,7 +163,7 @@ def _check_llm(settings: Settings) -> Iterator[CheckResult]:
 
 
 def _check_post_think(settings: Settings) -> Iterator[CheckResult]:
-    name = configured.create_generator(settings).name
+    name = configured.create_reader(settings).name
     when = "in the background of chat and library, or with: thinkback think"
     yield CheckResult("ok", "post-thinking", f"by {name}, {when}")
 

@@ -1,4 +1,4 @@
-"""The relations of thoughts: canonical names, surface forms, cardinality and sentence templates.
+"""The relations of thoughts: canonical names, aliases, cardinality and sentences, read from `relations.toml`.
 
 Algorithm 1 of TiM retires every older thought with the same subject and relation. That is right only
 for relations with one value at a time: a person lives in one place but likes many things. A relation that is
@@ -7,10 +7,13 @@ not in the table counts as many-valued, so an unknown word never retires a thoug
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import lru_cache
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
 
-from thinkback.language.attributes import ATTRIBUTE_ALIASES
 from thinkback.language.kinship import (
     GENERIC_ROLE_WORDS_ZH,
     KIN_EN,
@@ -20,41 +23,142 @@ from thinkback.language.kinship import (
     UNIQUE_ROLES,
 )
 from thinkback.language.names import normalise_name
-from thinkback.language.relation_templates import (
-    FAVOURITE_NOUNS_ZH,
-    RELATION_TABLE,
-    Relation,
-    attribute_relation,
-    phrase_relation,
-)
+from thinkback.types import Kind
 
 ALL_VALUES = "*"
-"""Wildcard for every value of a relation, in amendments."""
+"""Wildcard for every value of a relation."""
+LANGUAGES = ("en", "zh")
+ROLE_FAMILY = "has {role}"
+"""Family of relations to relatives and pets: "has sister", "has dog"."""
+FAVOURITE_FAMILY = "favourite {noun}"
+FAVOURITE_PREFIX = FAVOURITE_FAMILY.removesuffix("{noun}")
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How one language speaks of a relation; `{s}` is the subject and `{o}` the value of a sentence.
+
+    `statements`, `negations` and `denials` are patterns of sentences that state the fact, state that it does
+    not hold, and end a fact known before. `cues` are words of questions about it.
+    """
+
+    sentence: str
+    negated: str
+    noun: str = ""
+    cues: tuple[str, ...] = ()
+    statements: tuple[str, ...] = ()
+    negations: tuple[str, ...] = ()
+    denials: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """A relation of thoughts and its wording in each language."""
+
+    name: str
+    kind: Kind
+    single_valued: bool
+    """A newer value replaces the older one."""
+    wordings: Mapping[str, Wording] = field(hash=False)
+    aliases: tuple[str, ...] = ()
+    past: str = ""
+    """Relation of the same fact when it has ended: "lived in"."""
+    takes_article: bool = False
+    """English values get "a" or "an": "works as a nurse"."""
+    value_slot: str = ""
+    """Slot of the value in the attribute patterns of a language."""
+    is_known: bool = True
+    """False for a relation that is not in the table."""
+
+    def wording(self, lang: str) -> Wording:
+        """The wording in a language; English where the language has none."""
+        return self.wordings.get(lang) or self.wordings["en"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Registry:
+    relations: Mapping[str, Relation]
+    families: Mapping[str, Relation]
+    name_by_form: Mapping[str, str]
+    favourite_nouns: Mapping[str, Mapping[str, str]]
+
+
+@cache
+def _registry() -> _Registry:
+    """Parse the table on first use, so that `import thinkback` does not wait for it."""
+    source = files("thinkback.language").joinpath("relations.toml").read_text("utf-8")
+    table = tomllib.loads(source)
+    parsed = [_parse_relation_record(record) for record in table["relation"]]
+    relations = {relation.name: relation for relation in parsed if "{" not in relation.name}
+    name_by_form: dict[str, str] = {}
+    for relation in relations.values():
+        for form in (*relation.aliases, *_surface_forms_zh(relation), relation.name):
+            if form:
+                name_by_form[normalise_name(form)] = relation.name
+    return _Registry(
+        relations,
+        {relation.name: relation for relation in parsed if "{" in relation.name},
+        name_by_form,
+        table["favourite_nouns"],
+    )
+
+
+def _parse_relation_record(record: Mapping[str, Any]) -> Relation:
+    name = str(record["name"])
+    return Relation(
+        name=name,
+        kind=record["kind"],
+        single_valued=record["cardinality"] == "one",
+        wordings={lang: _parse_wording(name, record.get(lang, {}), lang) for lang in LANGUAGES},
+        aliases=tuple(record.get("aliases", ())),
+        past=record.get("past", ""),
+        takes_article=record.get("article", False),
+        value_slot=record.get("value", ""),
+    )
+
+
+def _parse_wording(name: str, record: Mapping[str, Any], lang: str) -> Wording:
+    noun = record.get("noun", "")
+    sentence, negated = _attribute_sentences(noun or name, lang)
+    return Wording(
+        sentence=record.get("sentence", sentence),
+        negated=record.get("negated", negated),
+        noun=noun,
+        cues=tuple(record.get("cues", ())),
+        statements=tuple(record.get("statements", ())),
+        negations=tuple(record.get("negations", ())),
+        denials=tuple(record.get("denials", ())),
+    )
+
+
+def _attribute_sentences(noun: str, lang: str) -> tuple[str, str]:
+    """Sentence and negated sentence of an attribute: "{s}'s rent is {o}", {s}的房租是{o}."""
+    if lang == "zh":
+        return f"{{s}}的{noun}是{{o}}", f"{{s}}的{noun}不是{{o}}"
+    return f"{{s}}'s {noun} is {{o}}", f"{{s}}'s {noun} is not {{o}}"
 
 
 def _surface_forms_zh(relation: Relation) -> tuple[str, str]:
     """The Chinese words between subject and value, and the noun of an attribute: 的地址是, 地址."""
-    words = relation.zh.replace("{s}", "").replace("{o}", "")
+    words = relation.wording("zh").sentence.replace("{s}", "").replace("{o}", "")
     noun = words.removeprefix("的").removesuffix("是")
     return words, noun if words == f"的{noun}是" else ""
 
 
-RELATIONS: dict[str, Relation] = {relation.name: relation for relation, _ in RELATION_TABLE}
-_NAME_BY_FORM: dict[str, str] = {
-    normalise_name(noun): each.relation
-    for each in ATTRIBUTE_ALIASES
-    for noun in (*each.english_nouns, *each.chinese_nouns)
-} | {
-    normalise_name(form): relation.name
-    for relation, forms in RELATION_TABLE
-    for form in (relation.name, *forms.split(","), *_surface_forms_zh(relation))
-    if form.strip()
-}
 _KIN_NAMES = KIN_EN | KIN_ZH | PETS_EN | PETS_ZH
 _PET_NAMES = frozenset((*PETS_EN.values(), *PETS_ZH.values()))
 _KIN_WORDS_ZH = {name: word for words in (KIN_ZH, PETS_ZH) for word, name in reversed(words.items())}
-FAVOURITE_PREFIX = "favourite "
 _FAVOURITE_SYNONYMS = {"color": "colour", "film": "movie", "meal": "food", "beverage": "drink"}
+
+
+def list_relations() -> tuple[Relation, ...]:
+    """All relations of the table, without the families."""
+    return tuple(_registry().relations.values())
+
+
+def list_families() -> tuple[Relation, ...]:
+    """The families of relations, "has {role}" and "favourite {noun}"."""
+    return tuple(_registry().families.values())
 
 
 def canonical_relation(relation: str) -> str:
@@ -63,8 +167,9 @@ def canonical_relation(relation: str) -> str:
     An unknown relation is returned in normalised spelling.
     """
     folded = normalise_name(relation.replace("_", " ").replace("favorite", "favourite"))
-    if folded in _NAME_BY_FORM:
-        return _NAME_BY_FORM[folded]
+    known = _registry().name_by_form
+    if folded in known:
+        return known[folded]
     head, _, rest = folded.partition(" ")
     if folded.startswith(FAVOURITE_PREFIX):
         return FAVOURITE_PREFIX + _FAVOURITE_SYNONYMS.get(rest, rest)
@@ -103,7 +208,8 @@ def parse_relation(relation: str) -> tuple[str, bool]:
             rest = folded.removeprefix(negation)
             return canonical_relation(f"is {rest}" if negation.startswith("is") else rest), True
     for negation in _NEGATIONS_ZH:
-        if (rest := folded.removeprefix(negation)) != folded and canonical_relation(rest) in RELATIONS:
+        rest = folded.removeprefix(negation)
+        if rest != folded and canonical_relation(rest) in _registry().relations:
             return canonical_relation(rest), True
     return canonical_relation(relation), False
 
@@ -115,30 +221,61 @@ def get_relation(name: str) -> Relation:
     "has sister", "favourite food" and unknown relations are derived, not looked up.
     """
     key = canonical_relation(name)
-    if key in RELATIONS:
-        return RELATIONS[key]
+    known = _registry().relations.get(key)
+    if known is not None:
+        return known
     if key.startswith(FAVOURITE_PREFIX):
-        noun = key.removeprefix(FAVOURITE_PREFIX)
-        start_zh = f"{{s}}最喜欢的{FAVOURITE_NOUNS_ZH.get(noun, noun)}"
-        return replace(
-            attribute_relation(key, "profile", True, ""), zh=start_zh + "是{o}", zh_not=start_zh + "不是{o}"
-        )
+        return _favourite_relation(key)
     kin = key.removeprefix("has ")
     if key.startswith("has ") and kin in _KIN_NAMES.values():
         return _kin_relation(key, kin)
-    en_not, zh_not = f"{{s}} {key} not {{o}}", f"{{s}}不{key}{{o}}"
-    unknown = phrase_relation(
-        key, "knowledge", False, f"{{s}} {key} {{o}}", en_not, f"{{s}}{key}{{o}}", zh_not
+    return Relation(
+        name=key,
+        kind="knowledge",
+        single_valued=False,
+        wordings={
+            "en": Wording(f"{{s}} {key} {{o}}", f"{{s}} {key} not {{o}}"),
+            "zh": Wording(f"{{s}}{key}{{o}}", f"{{s}}不{key}{{o}}"),
+        },
+        is_known=False,
     )
-    return replace(unknown, is_known=False)
+
+
+def favourite_noun(word: str) -> str:
+    """The English noun of a favourite: 颜色 -> "colour"; other words stay as they are."""
+    for nouns in _registry().favourite_nouns.values():
+        for english, other in nouns.items():
+            if other == word:
+                return english
+    return word
+
+
+def _favourite_relation(name: str) -> Relation:
+    noun = name.removeprefix(FAVOURITE_PREFIX)
+    noun_zh = _registry().favourite_nouns["zh"].get(noun, noun)
+    return Relation(
+        name=name,
+        kind="profile",
+        single_valued=True,
+        wordings={
+            "en": Wording(*_attribute_sentences(name, "en")),
+            "zh": Wording(f"{{s}}最喜欢的{noun_zh}是{{o}}", f"{{s}}最喜欢的{noun_zh}不是{{o}}"),
+        },
+    )
 
 
 def _kin_relation(name: str, kin: str) -> Relation:
     """The relation to a relative or pet, for example "has sister"."""
     word = GENERIC_ROLE_WORDS_ZH.get(kin) or _KIN_WORDS_ZH.get(kin, kin)
-    if kin not in _PET_NAMES:
-        return attribute_relation(name, "relationship", kin in UNIQUE_ROLES, word, kin)
-    en, en_not = f"{{s}} has a {kin} named {{o}}", f"{{s}} does not have a {kin} named {{o}}"
-    return phrase_relation(
-        name, "relationship", False, en, en_not, f"{{s}}有{word}叫{{o}}", f"{{s}}没有{word}叫{{o}}"
+    if kin in _PET_NAMES:
+        en = Wording(f"{{s}} has a {kin} named {{o}}", f"{{s}} does not have a {kin} named {{o}}")
+        zh = Wording(f"{{s}}有{word}叫{{o}}", f"{{s}}没有{word}叫{{o}}")
+    else:
+        en = Wording(*_attribute_sentences(kin, "en"))
+        zh = Wording(*_attribute_sentences(word, "zh"))
+    return Relation(
+        name=name,
+        kind="relationship",
+        single_valued=kin in UNIQUE_ROLES,
+        wordings={"en": en, "zh": zh},
     )

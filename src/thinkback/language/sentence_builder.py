@@ -131,19 +131,19 @@ def compose_sentence(
 
 
 def _sentence_template(relation: str, *, negated: bool, ended: bool, lang: str) -> str:
-    definition = get_relation(relation)
+    wording = get_relation(relation).wording(lang)
     if not negated:
-        return definition.zh if lang == "zh" else definition.en
+        return wording.sentence
     if not ended:
-        return definition.zh_not if lang == "zh" else definition.en_not
+        return wording.negated
     if lang == "zh":
-        if "是{o}" in definition.zh:
-            return definition.zh.replace("是{o}", "不再是{o}")
-        return definition.zh.replace("{s}", "{s}不再", 1)
+        if "是{o}" in wording.sentence:
+            return wording.sentence.replace("是{o}", "不再是{o}")
+        return wording.sentence.replace("{s}", "{s}不再", 1)
     return (
-        definition.en.replace("{s}'s", "{s}'s former", 1)
-        if "{s}'s" in definition.en
-        else definition.en.replace("{s} ", "{s} no longer ", 1)
+        wording.sentence.replace("{s}'s", "{s}'s former", 1)
+        if "{s}'s" in wording.sentence
+        else wording.sentence.replace("{s} ", "{s} no longer ", 1)
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from thinkback.index.cache import CachedSpace
 from thinkback.recall.entities import EntityGraph
+from thinkback.recall.expansion import ThoughtLinks
 from thinkback.recall.thought_lifecycle import LifecycleState, ReplacedBy
 from thinkback.types import IndexDelta, Thought, Turn
 
@@ -32,6 +33,7 @@ class RecallCache:
         self._thoughts: dict[int, Thought] = {}
         self._turns: dict[int, Turn] = {}
         self._entity_graph: EntityGraph | None = None
+        self._thought_links: ThoughtLinks | None = None
         self._memo: dict[tuple[Callable[[str], Any], str], Any] = {}
 
     @classmethod
@@ -55,6 +57,7 @@ class RecallCache:
             self.lifecycles.pop(id_, None)
         if changed:
             self._entity_graph = None
+            self._thought_links = None
         for period in delta.periods:
             if period.kind == "turn":
                 self._turns.pop(period.id, None)
@@ -76,6 +79,12 @@ class RecallCache:
         if self._entity_graph is None:
             self._entity_graph = EntityGraph.from_thoughts(read())
         return self._entity_graph
+
+    def thought_links(self, read: Callable[[], Iterable[Thought]]) -> ThoughtLinks:
+        """The links between the thoughts of the space; `read` loads them if they have changed."""
+        if self._thought_links is None:
+            self._thought_links = ThoughtLinks.from_thoughts(read())
+        return self._thought_links
 
     def memoise(self, function: Callable[[str], Value], text: str) -> Value:
         """`function(text)`, from the cache if it was called before. The function must be pure."""

@@ -21,6 +21,7 @@ from thinkback.language.writing_systems import clean_text, detect_language
 from thinkback.protocols import LLM
 from thinkback.recall.answer import answer_from_memory
 from thinkback.recall.consistency import CheckerFactory, Conflict, ConsistencyChecker
+from thinkback.recall.constraints import Constraint
 from thinkback.recall.prompt_messages import (
     compose_for_small_model,
     compose_retry,
@@ -110,23 +111,41 @@ def stream_unchecked(request: GenerationRequest, log: GenerationLog) -> Generato
 def stream_checked(
     request: GenerationRequest, checker: ConsistencyChecker, query: str, log: GenerationLog
 ) -> Generator[str, None, None]:
-    """The answer sentence by sentence; each is checked before it is sent."""
+    """The answer sentence by sentence; each is checked before it is sent.
+
+    With a capable model, the first sentence that needs its check and all after it are held back until the
+    draft is complete, and checked together by one call.
+    """
     sent = ""
     messages: Sequence[Message] = request.messages
     forbid: tuple[str, ...] = ()
     for draft in range(1, MAX_RETRIES + 2):
         conflicts: list[Conflict] = []
         rejected = ""
+        held: list[str] = []  # sentences that wait for the check by the model
         with closing(request.stream_draft(messages, forbid, log)) as pieces:
             for sentence in _skip_repeated(_split_stream(pieces), sent):
-                conflicts = checker.conflicts(sent, sentence) if sentence.strip() else []
+                conflicts = checker.conflicts(sent + "".join(held), sentence) if sentence.strip() else []
                 if conflicts and draft <= MAX_RETRIES:
-                    rejected = sentence
+                    rejected = "".join((*held, sentence))
                     break
                 log.checks += [_to_check(conflict, draft, "warned") for conflict in conflicts]
+                if held or (not conflicts and checker.needs_model(sentence)):
+                    held.append(sentence)
+                    continue
                 piece = _with_space(sent, sentence)
                 sent += piece
                 yield piece
+        if held and not rejected:
+            conflicts = checker.model_conflicts(sent, "".join(held), log.record_call)
+            if conflicts and draft <= MAX_RETRIES:
+                rejected = "".join(held)
+            else:
+                log.checks += [_to_check(conflict, draft, "warned") for conflict in conflicts]
+                for sentence in held:
+                    piece = _with_space(sent, sentence)
+                    sent += piece
+                    yield piece
         if not rejected:
             break
         new_forbidden = (
@@ -212,6 +231,7 @@ class ChatStream:
         checker_factory: CheckerFactory,
         compose: Callable[[str], Sequence[Message]],
         use_integrator: bool = False,
+        constraints: Sequence[Constraint] = (),
     ) -> None:
         self.recollection = recollection
         self._new_turn = new_turn
@@ -223,7 +243,7 @@ class ChatStream:
         if llm is None:
             self._pieces = _stream_from_memory(new_turn.query, recollection)
         else:
-            given = _AnswerInput(new_turn, recollection, recent, compose, use_integrator)
+            given = _AnswerInput(new_turn, recollection, recent, compose, use_integrator, tuple(constraints))
             self._pieces = _stream_from_model(llm, given, checker_factory, self._log)
         self._sent: list[str] = []
         self._started = time.perf_counter()
@@ -314,13 +334,18 @@ def _stream_from_memory(query: str, recollection: Recollection) -> Generator[str
 
 @dataclass(frozen=True, slots=True)
 class _AnswerInput:
-    """Inputs of an answer. `compose` builds the messages, given the integrated thought or ""."""
+    """Inputs of an answer.
+
+    `compose` builds the messages, given the integrated thought or "". `constraints` are the safety facts of
+    the space, which the answer is checked against even if they were not recalled.
+    """
 
     new_turn: NewTurn
     recollection: Recollection
     recent: Sequence[Turn]
     compose: Callable[[str], Sequence[Message]]
     use_integrator: bool
+    constraints: tuple[Constraint, ...] = ()
 
 
 def _build_request(llm: LLM, given: _AnswerInput, log: GenerationLog) -> GenerationRequest:
@@ -344,7 +369,7 @@ def _stream_from_model(
 ) -> Generator[str, None, None]:
     """Stream the answer of the model, checked if there are thoughts that it could contradict."""
     request = _build_request(llm, given, log)
-    checker = checker_factory.create(given.new_turn, given.recollection, given.recent)
+    checker = checker_factory.create(given.new_turn, given.recollection, given.recent, given.constraints)
     if checker is None:
         yield from stream_unchecked(request, log)
     else:

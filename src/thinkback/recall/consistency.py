@@ -1,137 +1,31 @@
-"""Detects sentences of an answer that contradict recalled thoughts: contradict(w, t) of TiM (ACL), Eq. 10.
+"""Detects what an answer says against recalled thoughts: contradict(w, t) of TiM (ACL), Eq. 10.
 
-Two methods. By triples: the sentence states another object of a relation that has only one, denies the
-thought, or uses the opposite of its value. By embeddings: the sentence is nearer to a negated variant of the
-thought than to the thought, and nearer than a threshold that adapts to the thought. If triples can be read
-from a sentence, they decide: small embedders are bad at negation (docs/decisions/0008).
+Three methods. `words` compares a sentence with each thought (`language.claims`). `safety` looks for
+recommendations that an allergy, a diet or a contraindication forbids (`recall.constraints`). `model` asks a
+capable model once per draft for the contradictions, and judges each of them: its quote must be in the draft
+and its thought must exist and still hold. The first two need no model and decide sentence by sentence.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
 
-from thinkback.language.names import normalise_name
-from thinkback.language.negation import (
-    ScaleWord,
-    find_scale_words,
-    invert_relation,
-    is_hedged,
-    negate,
-    replace_with_opposite,
-)
-from thinkback.language.sentences import is_question
-from thinkback.language.tokens import extract_terms
-from thinkback.language.writing_systems import detect_language
-from thinkback.types import CheckMethod, NewTurn, Recollection, Thought, ThoughtDraft, Turn
+from thinkback.errors import ModelError
+from thinkback.language.claims import find_contradiction
+from thinkback.language.restrictions import find_substances
+from thinkback.language.sentences import is_question, split_sentences
+from thinkback.language.tokens import extract_terms, fold_text
+from thinkback.language.writing_systems import clean_text
+from thinkback.prompts import format_numbered, load_prompt
+from thinkback.protocols import LLM
+from thinkback.recall.constraints import Constraint, find_constraints, find_violation
+from thinkback.types import CheckMethod, Message, NewTurn, Recollection, Reply, Thought, Turn
 
-if TYPE_CHECKING:
-    from thinkback.types import Vector
-
-
-def negated_variants(thought: Thought, others: Iterable[Thought] = ()) -> tuple[str, ...]:
-    """Sentences that cannot be true together with a thought (perturb, TiM (ACL), Eq. 11).
-
-    Not (s, r, o); (s, r, not o); (s, not r, o). The paper negates the subject in the third variant, but that
-    somebody else lives in Lyon contradicts nothing; we invert the relation instead (likes, hates). Other
-    objects of the same relation are taken from `others`.
-    """
-    sentence = thought.sentence
-    if thought.negated:
-        return (negate(sentence),)
-    variants = (negate(sentence), _with_other_object(thought, others), invert_relation(sentence))
-    return tuple(dict.fromkeys(variant for variant in variants if variant != sentence))
-
-
-def _with_other_object(thought: Thought, others: Iterable[Thought]) -> str:
-    """The sentence with the opposite object, or an object of another thought; unchanged if there is neither.
-
-    A placeholder ("lives somewhere else") would be near to every sentence of the kind, including true ones.
-    """
-    inverted = replace_with_opposite(thought.sentence)
-    if inverted != thought.sentence:
-        return inverted
-    own_objects = {name.casefold() for name in thought.objects}
-    other_objects = (
-        name
-        for other in others
-        if other.relation == thought.relation and other.id != thought.id and not other.negated
-        for name in other.objects
-        if name.casefold() not in own_objects
-    )
-    replacement = next(other_objects, "")
-    return thought.sentence.replace(thought.objects[0], replacement, 1) if replacement else thought.sentence
-
-
-_CLAUSE_BREAK = re.compile(r"[,;:，；：、。]|\s(?:and|but|while|whereas|although|though)\s|[但而]是?", re.I)
-_FILLER_TERMS = frozenset(
-    extract_terms("value level result reading relatively very quite rather slightly user test number")
-)
-
-
-def find_opposite_word(sentence: str, thought: Thought, recalled: Sequence[Thought]) -> str:
-    """The word of the sentence with the opposite meaning of the thought's object ("high", "low"); else "".
-
-    The clause may name the subject through its value: (white blood cell count, is, 3623.20/ul) and
-    (3623.20/ul, is, a relatively high value) together say that the count is high (TiM (ACL), table 5).
-    """
-    own_words = [] if thought.negated else find_scale_words(thought.object)
-    if not own_words:
-        return ""
-    for clause in _CLAUSE_BREAK.split(sentence):
-        if is_hedged(clause):
-            continue
-        clause_words = find_scale_words(clause)
-        for own in own_words:
-            same_scale = [other for other in clause_words if other.scale == own.scale]
-            if not same_scale or any(other.level == own.level for other in same_scale):
-                continue
-            if _mentions_subject(clause, thought, own, recalled):
-                return same_scale[0].word
-    return ""
-
-
-def _mentions_subject(
-    clause: str, thought: Thought, scale_word: ScaleWord, recalled: Sequence[Thought]
-) -> bool:
-    clause_terms = set(extract_terms(clause))
-    return any(terms <= clause_terms for terms in _subject_terms(thought, scale_word, recalled))
-
-
-def _subject_terms(
-    thought: Thought, scale_word: ScaleWord, recalled: Sequence[Thought]
-) -> Iterator[set[str]]:
-    """Sets of terms by which a clause may name the subject of a thought."""
-    owners = [
-        other.subject
-        for other in recalled
-        if other.id != thought.id
-        and any(normalise_name(name) == normalise_name(thought.subject) for name in other.objects)
-    ]
-    for words in (thought.subject, thought.object.replace(scale_word.word, " "), thought.relation, *owners):
-        if terms := set(extract_terms(words)) - _FILLER_TERMS:
-            yield terms
-
-
-VARIANT_MARGIN = 0.1
-"""How much nearer a variant must be than the thought itself (measured by benchmarks/consistency.py)."""
-VARIANT_THRESHOLD_SHARE = 0.7
-"""The adaptive threshold of Eq. 10: a share of the similarity between a thought and its nearest variant."""
-
-EmbedFunction = Callable[[Sequence[str]], "Vector"]
-
-
-class AnswerTripleReader(Protocol):
-    """Reads triples from answers and compares them. Implemented in `think`, which recall must not import."""
-
-    def read_answer(self, text: str, query: str, at: datetime) -> list[ThoughtDraft]: ...
-
-    def find_conflict(self, stated: ThoughtDraft, held: ThoughtDraft) -> str: ...
-
-    def find_outdated(self, text: str, at: datetime, held: Sequence[Thought]) -> set[int]: ...
+MAX_CHECK_TOKENS = 400
+MAX_CONSTRAINTS = 32  # safety facts checked besides the recalled thoughts
+RecordCall = Callable[[Sequence[Message], str, Reply | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,135 +43,205 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class CheckerFactory:
-    """Creates the checker for an answer."""
+    """Creates the checker for an answer. `llm` is asked for contradictions if it is a capable model."""
 
-    reader: AnswerTripleReader
-    embed: EmbedFunction
+    llm: LLM | None = None
 
     def create(
-        self, new_turn: NewTurn, recollection: Recollection, recent: Sequence[Turn]
+        self,
+        new_turn: NewTurn,
+        recollection: Recollection,
+        recent: Sequence[Turn],
+        constraints: Sequence[Constraint] = (),
     ) -> ConsistencyChecker | None:
-        """The checker for answers to `new_turn`; None if no recalled thought could be contradicted.
+        """The checker for answers to `new_turn`; None if no thought could be contradicted.
 
         What the user said after a thought was formed takes precedence: "I moved to Lyon!" may be answered
         with Lyon while the space still says Paris.
         """
-        recalled = [item.thought for item in recollection if item.thought is not None]
-        if not recalled:
-            return None
-        outdated = self.reader.find_outdated(new_turn.query, new_turn.at, recalled)
+        recalled = [item for item in recollection if item.thought is not None]
+        current = [item.thought for item in recalled if item.thought and item.outdated is None]
+        past = [item.thought for item in recalled if item.thought and item.outdated is not None]
+        known = {thought.id for thought in (*current, *past)}
+        current += [
+            constraint.thought
+            for constraint in constraints[:MAX_CONSTRAINTS]
+            if constraint.thought.id not in known
+        ]
+        outdated = {thought.id for thought in current if is_taken_back(thought, new_turn.query)}
         for turn in recent:
-            older = [thought for thought in recalled if thought.last_turn < turn.id]
-            outdated |= self.reader.find_outdated(turn.query, turn.at, older)
-        current = [thought for thought in recalled if thought.id not in outdated]
-        return ConsistencyChecker(current, self, new_turn) if current else None
+            outdated |= {
+                thought.id
+                for thought in current
+                if thought.last_turn < turn.id and is_taken_back(thought, turn.query)
+            }
+        past += [thought for thought in current if thought.id in outdated]
+        current = [thought for thought in current if thought.id not in outdated]
+        capable = self.llm is not None and self.llm.follows and self.llm.extracts
+        return ConsistencyChecker(current, new_turn, past, self.llm if capable else None) if current else None
+
+
+_TAKES_BACK = re.compile(
+    r"\b(?:forget|not|no longer|any ?more|never|sorry|actually|wrong|mistake|changed|moved|quit|stopped)\b|n't\b"
+    "|忘|不是|其实|不再|搞错|说错|改成|换成|没有|不",
+    re.IGNORECASE,
+)
+
+
+def is_taken_back(thought: Thought, message: str) -> bool:
+    """Whether a message of the user replaces a thought or takes it back."""
+    for sentence in split_sentences(message):
+        if is_question(sentence.text):
+            continue
+        if find_contradiction([thought.sentence], 0, _as_answer(sentence.text)):
+            return True
+        if _TAKES_BACK.search(sentence.text):
+            values = set(extract_terms(thought.object)) or set(extract_terms(thought.sentence))
+            if values & set(extract_terms(sentence.text)):
+                return True
+    return False
+
+
+def _as_answer(text: str) -> str:
+    """A sentence of the user, addressed to the user, as an answer would say it."""
+    text = re.sub(r"\b(?:I'm|I am|i'm|im)\b", "you are", text)
+    text = re.sub(r"\b[Mm]y\b", "your", re.sub(r"\b[Ii]\b", "you", text))
+    return text.replace("我", "你")
 
 
 class ConsistencyChecker:
-    """Checks the sentences of one answer."""
+    """Checks one answer. `past` thoughts are shown to the model as past, and never contradicted."""
 
-    def __init__(self, thoughts: Sequence[Thought], factory: CheckerFactory, new_turn: NewTurn) -> None:
-        self._thoughts = thoughts
-        self._reader, self._embed = factory.reader, factory.embed
+    def __init__(
+        self,
+        thoughts: Sequence[Thought],
+        new_turn: NewTurn,
+        past: Sequence[Thought] = (),
+        llm: LLM | None = None,
+    ) -> None:
+        self._thoughts = tuple(thoughts)
+        self._past = tuple(past)
+        self._llm = llm
         self._new_turn = new_turn
-        self._vectors: dict[int, Vector] = {}
+        self._constraints = find_constraints(self._thoughts)
+        self._sentences = [thought.sentence for thought in self._thoughts]
+        self._terms = {term for sentence in self._sentences for term in extract_terms(sentence)}
+        self._people = {name for text in self._sentences for name in re.findall(r"\b[A-Z][a-z]+\b", text)}
 
     def conflicts(self, before: str, sentence: str) -> list[Conflict]:
-        """The contradictions in `sentence`, which follows the text `before`; at most one for each thought."""
-        if is_question(sentence):
+        """The contradictions in `sentence`, which follows the text `before`; at most one for each thought.
+
+        A first sentence that is only a value ("Paris.") is read as the answer to the question.
+        """
+        text = sentence.strip()
+        found: dict[int, Conflict] = {}
+        for constraint in self._constraints:
+            if word := find_violation(constraint, text, self._new_turn.query, self._thoughts):
+                reason = f"{word!r} is against a {constraint.restriction.kind}"
+                found[constraint.thought.id] = Conflict(
+                    constraint.thought, text, "safety", reason, forbid=self._forbidden((word,))
+                )
+        if is_question(text):
+            return list(found.values())
+        stated = text if before.strip() else complete_answer(text, self._new_turn.query)
+        for index, thought in enumerate(self._thoughts):
+            if thought.id in found:
+                continue
+            if contradiction := find_contradiction(self._sentences, index, stated):
+                found[thought.id] = Conflict(
+                    thought, text, "words", contradiction.reason, forbid=self._forbidden(contradiction.words)
+                )
+        return list(found.values())
+
+    def needs_model(self, sentence: str) -> bool:
+        """Whether a capable model should look at a sentence: it says something new about the thoughts' topics."""
+        if self._llm is None or not extract_terms(sentence):
+            return False
+        folded = fold_text(sentence)
+        terms = set(extract_terms(sentence))
+        known = self._terms | set(extract_terms(self._new_turn.query))
+        if terms <= known and not _NEGATED.search(folded):
+            return False
+        return bool(
+            _ADDRESSED.search(folded)
+            or terms & self._terms
+            or any(name in sentence for name in self._people)
+            or find_substances(sentence)
+        )
+
+    def model_conflicts(self, before: str, draft: str, record_call: RecordCall) -> list[Conflict]:
+        """The contradictions that the model finds in `draft`, which follows the text `before`, judged one by one.
+
+        Empty if the model fails or its reply cannot be used: the draft has passed the other checks.
+        """
+        from thinkback.recall.prompts import ContradictionsReply  # imports pydantic
+
+        if self._llm is None:
             return []
-        stated = self._stated(before, sentence)
-        conflicts: list[Conflict] = []
-        undecided: list[Thought] = []
-        for thought in self._thoughts:
-            if conflict := self._by_triples(thought, sentence, stated):
-                conflicts.append(conflict)
-            elif not any(_same_slot(draft, thought) for draft in stated):
-                undecided.append(thought)
-        return [*conflicts, *self._by_embedding(undecided, sentence)]
+        facts = [*self._sentences, *(f"{thought.sentence} (past)" for thought in self._past)]
+        prompt = load_prompt("thinkback.recall", "contradictions").render(
+            facts=format_numbered(enumerate(facts, start=1)),
+            message=" ".join(self._new_turn.query.split()),
+            draft=" ".join(f"{before} {draft}".split()),
+        )
+        messages = [Message("user", prompt)]
+        reply: Reply | None = None
+        try:
+            reply = self._llm.complete(
+                messages, schema=ContradictionsReply.model_json_schema(), max_tokens=MAX_CHECK_TOKENS
+            )
+            listed = ContradictionsReply.model_validate_json(clean_text(reply.text)).contradictions
+        except (ModelError, ValueError):  # ValueError includes pydantic's ValidationError
+            return []
+        finally:
+            record_call(messages, reply.text if reply else "", reply)
+        found: dict[int, Conflict] = {}
+        for item in listed:
+            sentence = _find_quote(item.quote, draft)
+            if sentence and 1 <= item.fact <= len(self._thoughts):
+                thought = self._thoughts[item.fact - 1]
+                reason = " ".join(clean_text(item.reason).split()) or "the model says so"
+                found.setdefault(thought.id, Conflict(thought, sentence, "model", reason))
+        return list(found.values())
 
     def sentence_of(self, thought: int) -> str:
         """The sentence of one of the checked thoughts."""
         return next(candidate.sentence for candidate in self._thoughts if candidate.id == thought)
 
-    def _stated(self, before: str, sentence: str) -> list[ThoughtDraft]:
-        """The triples that this sentence states.
-
-        The first sentence may be a bare reply to the question; a sentence with a pronoun is read with the
-        text before it.
-        """
-        at = self._new_turn.at
-        if not before.strip():
-            return self._reader.read_answer(sentence, self._new_turn.query, at)
-        if not _PRONOUN.search(sentence):
-            return self._reader.read_answer(sentence, "", at)
-        known = {_triple(draft) for draft in self._reader.read_answer(before, "", at)}
-        whole = self._reader.read_answer(before + sentence, "", at)
-        return [draft for draft in whole if _triple(draft) not in known]
-
-    def _by_triples(self, thought: Thought, sentence: str, stated: Sequence[ThoughtDraft]) -> Conflict | None:
-        for draft in stated:
-            reason = self._reader.find_conflict(draft, thought)
-            if reason and not _also_states(sentence, thought, draft):
-                forbid = () if draft.negated != thought.negated else self._forbidden(draft.objects)
-                return Conflict(thought, sentence.strip(), "triple", reason, forbid=forbid)
-        if word := find_opposite_word(sentence, thought, self._thoughts):
-            reason = f"{word!r} is the opposite of {thought.object!r}"
-            return Conflict(thought, sentence.strip(), "triple", reason, forbid=self._forbidden((word,)))
-        return None
-
-    def _by_embedding(self, thoughts: Sequence[Thought], sentence: str) -> Iterator[Conflict]:
-        """Eq. 10, for thoughts that share a word with the sentence.
-
-        There is no conflict if the sentence is nearer to what another thought says: "you live in Lyon" does
-        not contradict a sister in Rome, although a variant of that thought has her live in Lyon.
-        """
-        terms = set() if is_hedged(sentence) else set(extract_terms(sentence))
-        related = [thought for thought in self._thoughts if terms & set(extract_terms(thought.sentence))]
-        candidates = [thought for thought in related if thought in thoughts]
-        if not candidates:
-            return
-        (vector,) = self._embed([_to_third_person(sentence)])
-        best_agreement = max(float(self._variants(thought)[0] @ vector) for thought in related)
-        for thought in candidates:
-            vectors = self._variants(thought)
-            to_itself, to_variant = float(vectors[0] @ vector), float((vectors[1:] @ vector).max())
-            threshold = max(
-                to_itself + VARIANT_MARGIN, VARIANT_THRESHOLD_SHARE * float((vectors[1:] @ vectors[0]).max())
-            )
-            if to_variant > max(threshold, best_agreement):
-                reason = "nearer to its negation than to itself"
-                yield Conflict(
-                    thought, sentence.strip(), "embedding", reason, round(to_variant, 4), round(threshold, 4)
-                )
-
-    def _variants(self, thought: Thought) -> Vector:
-        """The vectors of a thought and its negated variants, computed once per answer."""
-        if thought.id not in self._vectors:
-            self._vectors[thought.id] = self._embed(
-                [thought.sentence, *negated_variants(thought, self._thoughts)]
-            )
-        return self._vectors[thought.id]
-
-    def _forbidden(self, objects: Sequence[str]) -> tuple[str, ...]:
+    def _forbidden(self, values: Sequence[str]) -> tuple[str, ...]:
         """The words to mask.
 
         Not words that the right answer may need, and not digits, which share their tokens with other numbers.
         """
-        needed = {word for thought in self._thoughts for word in _split_words(thought.sentence)}
-        needed |= set(_split_words(self._new_turn.query))
+        needed = {word for sentence in self._sentences for word in _WORD.findall(sentence)}
+        needed |= set(_WORD.findall(self._new_turn.query))
         return tuple(
             dict.fromkeys(
                 word
-                for name in objects
-                for word in _split_words(name)
+                for value in values
+                for word in _WORD.findall(value)
                 if len(word) > 1 and not any(_may_share_token(word, other) for other in needed)
             )
         )
 
 
-def _split_words(text: str) -> list[str]:
-    return _WORD.findall(text)
+_WORD = re.compile(r"[^\W\d_]+")
+_NEGATED = re.compile(r"\b(?:not|no|never|cannot)\b|n't\b|[不没]")
+_ADDRESSED = re.compile(r"\byou(?:r|rs|rself|'re|'ve)?\b|[你您]")
+_MIN_QUOTE_CHARS = 2
+
+
+def _find_quote(quote: str, draft: str) -> str:
+    """The sentence of the draft that contains the quote; "" if the draft does not contain it."""
+    wanted = _normalise(quote)
+    if len(wanted) < _MIN_QUOTE_CHARS or wanted not in _normalise(draft):
+        return ""
+    sentences = [sentence.text for sentence in split_sentences(draft)]
+    return next((text for text in sentences if wanted in _normalise(text)), draft.strip())
+
+
+def _normalise(text: str) -> str:
+    return re.sub(r"[\W_]+", "", fold_text(text))
 
 
 def _may_share_token(one: str, other: str) -> bool:
@@ -286,38 +250,44 @@ def _may_share_token(one: str, other: str) -> bool:
     return a[:3] == b[:3] or (not a.isascii() and (a in b or b in a))
 
 
-_WORD = re.compile(r"[^\W\d_]+")
-_PRONOUN = re.compile(r"\b(?:he|she|his|her|they|their)\b|[他她它]", re.I)
-_NEGATED_BEFORE = re.compile(r"(?:\bnot(?: in| at)?\s+|不[是在]?)\Z", re.I)
-_SECOND_PERSON: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\byou(?:'re| are)\b", re.I), "the user is"),
-    (re.compile(r"\byour\b", re.I), "the user's"),
-    (re.compile(r"\byou\b", re.I), "the user"),
+_BARE_ANSWER = re.compile(
+    r"(?:(?:in|at|on|it is|it's|that is|that's|是|在)\s*)?(?P<v>[^,;:.!?，。；！？]{1,40})[.!。！]?", re.IGNORECASE
+)
+_NOT_A_VALUE = re.compile(
+    r"\b(?:I|you|your|is|are|do|does|not|don't|know|sorry|the user)\b|[你我您不没]|知道"
+    r"|\A(?:sure|yes|no|ok|okay|of course|certainly|absolutely|right|great|good|fine|thanks|thank|hello"
+    r"|hi|hey|welcome|maybe|perhaps|unknown|none|nothing|nowhere|noted|understood|done|let)\b"
+    r"|\A(?:好|是的?[。！]?\Z|对[。！]?\Z|嗯|当然|可以|未知|谢谢|明白|知道)",
+    re.IGNORECASE,
+)
+"""Words that show that a short reply is not a bare value: it has its own verb or only reacts."""
+_QUESTION_STATEMENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), template)
+    for pattern, template in (
+        (r"\bwhere (?:do|did) I (?:currently |now )?live\b|\bwhich city do I live\b", "You live in {}."),
+        (r"\bwhere do I work\b|\bwho do I work for\b", "You work at {}."),
+        (r"\bwhat(?:'s| is) my name\b", "Your name is {}."),
+        (r"\bhow old am I\b", "You are {} years old."),
+        (r"\bwhere was I born\b", "You were born in {}."),
+        (r"\bwhat(?:'s| is) my (?P<what>[\w' -]{2,40}?)\s*\?", "Your {what} is {}."),
+        (r"\bwho is my (?P<what>[\w -]{2,20}?)\s*\?", "Your {what} is {}."),
+        ("我(?:现在)?(?:住|家)在?哪", "你住在{}。"),
+        ("我(?:现在)?在哪(?:里|儿|家公司)?(?:工作|上班)", "你在{}工作。"),
+        ("我叫什么|我的名字", "你叫{}。"),
+        ("我的?(?P<what>[^的叫，。？]{1,4})叫什么", "你的{what}叫{}。"),
+        ("我(?:今年)?(?:多大|几岁)", "你{}。"),
+        ("我的(?P<what>[^是，。？]{1,8})是(?:什么|多少|谁|哪)", "你的{what}是{}。"),
+    )
 )
 
 
-def _to_third_person(sentence: str) -> str:
-    """The sentence about "the user", as thoughts are phrased."""
-    if detect_language(sentence) == "zh":
-        return re.sub("[你您]", "用户", sentence)
-    for pattern, replacement in _SECOND_PERSON:
-        sentence = pattern.sub(replacement, sentence)
-    return sentence
-
-
-def _triple(draft: ThoughtDraft) -> tuple[str, str, tuple[str, ...], bool]:
-    return draft.subject, draft.relation, draft.objects, draft.negated
-
-
-def _same_slot(draft: ThoughtDraft, thought: Thought) -> bool:
-    return (draft.subject, draft.relation) == (thought.subject, thought.relation)
-
-
-def _also_states(sentence: str, thought: Thought, draft: ThoughtDraft) -> bool:
-    """Whether a sentence with another object also says the right one: "first Paris, now Lyon"."""
-    if draft.negated or thought.negated:
-        return False
-    return any(
-        name in sentence and not _NEGATED_BEFORE.search(sentence[: sentence.index(name)])
-        for name in thought.objects
-    )
+def complete_answer(reply: str, query: str) -> str:
+    """A bare reply completed from its question: "Paris." becomes "You live in Paris."; others are unchanged."""
+    bare = _BARE_ANSWER.fullmatch(reply.strip())
+    if bare is None or _NOT_A_VALUE.search(reply):
+        return reply
+    for pattern, template in _QUESTION_STATEMENTS:
+        if match := pattern.search(query):
+            value = bare["v"].strip().removesuffix(" years old")
+            return template.replace("{what}", match.groupdict().get("what") or "").replace("{}", value)
+    return reply

@@ -118,6 +118,18 @@ class OutdatedResolver:
             for fact, status in states
         )
 
+    def may_show_thought(self, thought: Thought) -> bool:
+        """Whether a thought may be shown: a retired one not if it is to be forgotten.
+
+        What was denied later or was never true is shown only to a query about the past.
+        """
+        if thought.current:
+            return True
+        status = self._lifecycles(thought).status
+        if self(thought) is None:
+            return status != "forgotten" and not self._search.shows_retired
+        return self._search.reaches_back or (status != "denied" and _was_valid(thought))
+
     def _resolve(self, memory: Thought | Turn) -> OutdatedInfo | None:
         if isinstance(memory, Thought):
             if memory.current:

@@ -8,12 +8,14 @@ by the cost: measured, that prefers short sentences to informative ones (`benchm
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from thinkback.language.date_notes import resolve_dates
 from thinkback.language.query_rewrite import non_relation_terms
 from thinkback.language.sentences import ELLIPSIS, split_chunks
 from thinkback.language.tokens import count_tokens, extract_terms, fold_text
+from thinkback.recall.outdated import mark_outdated
 from thinkback.types import Candidate, Recollection, Turn
 
 MAX_SIDE_CHARS = 20_000  # of one side of a turn
@@ -123,15 +125,17 @@ def to_pack_item(item: Candidate, *, attributed: bool = False) -> PackItem:
     """
     turn = item.turn
     if turn is None:
-        sources = item.thought.sources if item.thought else ()
+        sources = [source for thought in item.thoughts for source in thought.sources]
         turns = frozenset(source.turn for source in sources)
         position = (min(turns, default=0), item.ref.id)
         return PackItem((TextPart(item.text),), item.score.total, position, turns, is_thought=True)
-    note = item.text.removeprefix(turn.text).strip() if item.text.startswith(turn.text) else ""
+    note = mark_outdated("", item.outdated).strip()
     date = f"on {turn.at:%Y-%m-%d}" if attributed else ""
     label, separator = " ".join(filter(None, (date, note))), " / " if attributed else "\n"
     parts = tuple(
-        TextPart(words, f"{speaker}:" if attributed else "") for speaker, words in _sides(turn) if words
+        TextPart(words, f"{speaker}:" if attributed else "")
+        for speaker, words in _sides(turn, item.with_response)
+        if words
     )
     position = (turn.id, _AFTER_THOUGHTS)
     return PackItem(
@@ -139,8 +143,12 @@ def to_pack_item(item: Candidate, *, attributed: bool = False) -> PackItem:
     )
 
 
-def _sides(turn: Turn) -> tuple[tuple[str, str], tuple[str, str]]:
-    return (turn.asker, turn.query), (turn.answerer, turn.response)
+def _sides(turn: Turn, with_response: bool) -> Iterator[tuple[str, str]]:
+    """Speaker and words of the sides that are shown; relative dates are resolved in the user's words."""
+    if turn.query:
+        yield turn.asker, resolve_dates(turn.query[:MAX_SIDE_CHARS], turn.at)
+    if with_response or not turn.query:
+        yield turn.answerer, turn.response
 
 
 @dataclass(slots=True, eq=False)

@@ -41,6 +41,7 @@ _WHOLE_PERIOD_REASON = "all of that time is asked for"
 _FADED_REASON = "faded"
 _ROUNDING_TOLERANCE = 1e-6
 _SECONDS_PER_DAY = 86_400.0
+_NO_COLUMNS: Mapping[str, Scores] = {}
 
 
 def retention_factor(policy: Retention, since: datetime, times: int, now: datetime) -> float:
@@ -96,9 +97,10 @@ class WeightedColumn(NamedTuple):
 
 
 class ScoredColumns(NamedTuple):
-    """The score of every candidate, and the columns it was computed from."""
+    """The score of every candidate, its weighted sum, and the columns it was computed from."""
 
     total: Scores
+    linear: Scores
     columns: tuple[WeightedColumn, ...]
 
 
@@ -115,11 +117,13 @@ class Scorer:
     about_ids: tuple[int, ...] = ()  # thoughts about the people that the query mentions
     space_rows: int = 0  # number of thoughts and turns in the space
 
-    def score(self, candidates: CandidateColumns) -> ScoredColumns:
-        """Score all candidates."""
+    def score(
+        self, candidates: CandidateColumns, further: Mapping[str, Scores] = _NO_COLUMNS
+    ) -> ScoredColumns:
+        """Score all candidates. `further` are columns of a relative preset that the index cannot provide."""
         if self.preset.weights is None:
             return self._score_plain(candidates)
-        values = self.column_values(candidates)
+        values = {**self.column_values(candidates), **further}
         columns = self._weighted(values, self.preset.weights)
         linear = np.zeros(len(candidates.ids))
         for column in columns:
@@ -129,7 +133,7 @@ class Scorer:
         # A question that is asked every day has many similar rows; none stands out, but all are relevant.
         near = 0.5 * candidates.cosine + 0.5 * candidates.lexical >= _MIN_PLAIN_SCORE
         total = np.where(near, np.maximum(total, self.preset.threshold), total)
-        return ScoredColumns(self._include_whole_period(total, candidates), columns)
+        return ScoredColumns(self._include_whole_period(total, candidates), linear, columns)
 
     def _score_plain(self, candidates: CandidateColumns) -> ScoredColumns:
         preset = self.preset
@@ -142,7 +146,7 @@ class Scorer:
             in_period = self._in_period(candidates)
             columns.append(WeightedColumn("time", in_period, _PERIOD_BONUS))
             total = self._include_whole_period(total + _PERIOD_BONUS * in_period, candidates)
-        return ScoredColumns(total, tuple(columns))
+        return ScoredColumns(total, total, tuple(columns))
 
     def _include_whole_period(self, total: Scores, candidates: CandidateColumns) -> Scores:
         """If everything in the period is wanted: such rows are relevant, others only if they share a word.
@@ -168,8 +172,9 @@ class Scorer:
         deviations = math.sqrt(2 * math.log(max(self.space_rows, _MIN_NOISE_ROWS)))
         return self.preset.midpoint + _NOISE_WEIGHT * (deviations - _MIN_NOISE_DEVIATIONS)
 
-    @staticmethod
-    def _is_noise(candidates: CandidateColumns, values: Mapping[str, Scores]) -> npt.NDArray[np.bool_]:
+    def _is_noise(
+        self, candidates: CandidateColumns, values: Mapping[str, Scores]
+    ) -> npt.NDArray[np.bool_]:
         """Candidates without a common word, a near meaning, or any other connection to the query."""
         meaning = values["meaning"] if "meaning" in values else values["meaning_han"]
         noise = (
@@ -181,6 +186,8 @@ class Scorer:
         for name in ("time", "about"):  # "What happened on Monday?" wants anything that was said then
             if name in values:
                 noise &= values[name] <= 0
+        if "source" in values:
+            noise &= values["source"] < self.midpoint
         return noise
 
     def column_values(self, candidates: CandidateColumns) -> dict[str, Scores]:

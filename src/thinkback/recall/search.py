@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from thinkback.index.lexical import QueryTerms, hash_terms
 from thinkback.index.rows import RowFilter
-from thinkback.index.space_index import ColumnOptions, Hits, IndexQuery, SpaceIndex
+from thinkback.index.space_index import Candidates, ColumnOptions, Hits, IndexQuery, SpaceIndex
+from thinkback.language.assistant_questions import asks_for_reply
 from thinkback.language.query_rewrite import non_relation_terms
 from thinkback.language.query_time import QueryTime, TimelessQuery, parse_query_time, remove_times
 from thinkback.language.questions import QueryParts, split_query
@@ -24,16 +27,25 @@ from thinkback.recall.query import (
     build_variants,
     literal_variants,
 )
-from thinkback.recall.score import Scorer, explain_scores
+from thinkback.recall.score import ScoredColumns, Scorer, explain_scores
 from thinkback.types import Hashing, ItemKind
 
 if TYPE_CHECKING:
+    from thinkback.recall.score import Scores
     from thinkback.types import TermHashes
 
 MAX_PLAIN_ROWS = 8  # in a smaller space scores are not normalised: there are too few rows for statistics
 _MAX_FEW_TURNS = 32  # for Chinese queries in a smaller memory bank, the nearest turns are worth showing
 
 _NO_TERMS = (QueryTerms(hash_terms(())),)
+
+
+class _Scored(NamedTuple):
+    """The candidates of one kind with their scores; `scored` is None if the index ranked them itself."""
+
+    limit: int
+    candidates: Candidates
+    scored: ScoredColumns | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,6 +63,7 @@ class Search:
     query_parts: QueryParts
     query_time: QueryTime
     open_terms: frozenset[str]  # words of the query that do not express a relation
+    asks_for_reply: bool = False  # the query asks for the assistant's own words
     reaches_back: bool = False  # the query asks about the past, so retired thoughts may answer it
     accepts_nearest: bool = False
     """Whether the nearest turns are shown even below the threshold.
@@ -58,19 +71,53 @@ class Search:
     So for a Chinese query in a small memory bank: questions use other characters than statements, so that
     neither words nor a small embedder can tell which turn answers.
     """
+    _found: dict[tuple[ItemKind, bool], _Scored] = field(default_factory=dict)
+
+    @property
+    def shows_retired(self) -> bool:
+        """Whether retired thoughts are candidates, to be shown as past. A plain score cannot rank them."""
+        return self.reaches_back or (
+            self.preset.weights is not None and self.query.as_of is None and self.query.snapshot is None
+        )
 
     def hits(self, kind: ItemKind, limit: int, *, include_retired: bool = False) -> Hits:
         """The best rows that are valid at the time of the query, optionally with retired ones."""
-        row_filter = self._row_filter(
-            kind, include_retired=include_retired or (kind == "thought" and self.reaches_back)
-        )
-        candidates = self.index.candidates(kind, self._index_query(kind, limit), row_filter)
-        scorer = self.scorer_for(kind)
-        scored = None if candidates.columns is None else scorer.score(candidates.columns)
+        include_retired = include_retired or (kind == "thought" and self.shows_retired)
+        _, candidates, scored = self._scored(kind, limit, include_retired)
         hits = candidates.top(limit, None if scored is None else scored.total)
         if not self.query.explain:
             return hits
-        return replace(hits, explained=explain_scores(scorer, hits, scored))
+        return replace(hits, explained=explain_scores(self.scorer_for(kind), hits, scored))
+
+    def _scored(self, kind: ItemKind, limit: int, include_retired: bool) -> _Scored:
+        """The scored candidates of one kind; searched once, unless a later call has a larger limit."""
+        key = kind, include_retired
+        found = self._found.get(key)
+        if found is None or found.limit < limit:
+            row_filter = self._row_filter(kind, include_retired=include_retired)
+            candidates = self.index.candidates(kind, self._index_query(kind, limit), row_filter)
+            scored = None
+            if candidates.columns is not None:
+                further = self._thought_columns(candidates, limit) if kind == "thought" else {}
+                scored = self.scorer_for(kind).score(candidates.columns, further)
+            found = self._found[key] = _Scored(limit, candidates, scored)
+        return found
+
+    def _thought_columns(self, candidates: Candidates, limit: int) -> dict[str, Scores]:
+        """`source`: the weighted sum of each thought's turn; `retired`: 1 if the query is about now."""
+        if self.preset.weights is None:
+            return {}
+        columns: dict[str, Scores] = {}
+        if self.query_time.tense == "now" and self.index.has_retired("thought"):
+            columns["retired"] = np.isin(candidates.ids, self.index.retired_ids("thought")).astype(np.float64)
+        _, turns, scored = self._scored("turn", limit, include_retired=False)
+        if scored is not None and len(turns.ids):
+            order = np.argsort(turns.ids)
+            ids, linear = turns.ids[order], scored.linear[order]
+            position = np.minimum(np.searchsorted(ids, candidates.turns), len(ids) - 1)
+            known = ids[position] == candidates.turns
+            columns["source"] = np.where(known, linear[position], min(0.0, float(linear.min())))
+        return columns
 
     def _index_query(self, kind: ItemKind, limit: int) -> IndexQuery:
         preset, parts = self.preset, self.query_parts
@@ -176,6 +223,7 @@ def prepare_search(
         query_parts=parts,
         query_time=time,
         open_terms=frozenset(non_relation_terms(query.text)),
+        asks_for_reply=asks_for_reply(query.text),
         reaches_back=time.tense == "before" and query.as_of is None and query.snapshot is None,
         accepts_nearest=(
             not _is_strict(preset) and index.size("turn") <= _MAX_FEW_TURNS and has_han(query.text)

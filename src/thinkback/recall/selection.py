@@ -6,21 +6,26 @@ leftover slot, marked as outdated. A turn with something that the user asked to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from thinkback.language.forget_requests import ForgetRequest, find_forget_requests
-from thinkback.language.names import normalise_name
+from thinkback.language.names import USER, normalise_name
 from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.sentences import is_question, split_sentences
 from thinkback.language.text_cache import cache_by_digest
+from thinkback.language.tokens import count_tokens
+from thinkback.recall.display import format_thought, format_turn
 from thinkback.recall.features import MemoryHit, adds_information
 from thinkback.recall.outdated import OutdatedFacts, OutdatedResolver, mark_outdated
 from thinkback.recall.search import Search
-from thinkback.types import Candidate, Ref, Thought, Turn
+from thinkback.types import Candidate, OutdatedInfo, Ref, Thought, Turn
 
 CANDIDATES_PER_RESULT = 4  # candidates considered for each memory to recall
 _MAX_QUESTION_CHARS = 2000  # of a turn, to decide whether it only asks questions
+_MAX_JOINED_THOUGHTS = 1  # further thoughts that one item may state
+_MAX_JOINED_TOKENS = 50  # of an item that states several thoughts
 _MAX_BELOW_THRESHOLD = 3  # turns below the threshold that may be kept
 
 Selection = tuple[list[Candidate], list[Candidate]]  # kept, dropped
@@ -59,12 +64,17 @@ class Selector:
         dropped: list[Candidate] = []
         kept_below_threshold = 0
         explain = self._search.query.explain
+        joins = self._search.preset.weights is not None
         for hit in hits:
-            if len(kept) == limit and not explain:
+            if len(kept) == limit and not (explain or joins):
                 break
             below_threshold = not self._search.is_relevant(hit.score.total)
             may_fill = below_threshold and kept_below_threshold < _MAX_BELOW_THRESHOLD
             rejection = self._rejection(hit, may_fill)
+            if rejection is None and joins and (position := self._joinable(hit, kept)) is not None:
+                kept[position] = self._join(kept[position], hit)
+                self._register_thought(kept[position])
+                continue
             if rejection is None and len(kept) == limit:
                 rejection = self._search.limit_reason
             if rejection is None or explain or isinstance(hit.memory, Turn):
@@ -113,7 +123,7 @@ class Selector:
         """A dropped turn as a kept candidate: redacted, and marked if it is outdated."""
         shown, outdated = redact_memory(turn), self._resolve_outdated(turn)
         reason = verdict + item.reason.removeprefix(item.verdict)
-        text = mark_outdated(shown.text, outdated)
+        text = self._text(shown, outdated)
         return replace(item, turn=shown, text=text, reason=reason, verdict=verdict, outdated=outdated)
 
     def _exclusion_reason(self, turn: Turn) -> str | None:
@@ -137,16 +147,56 @@ class Selector:
             return quarantined
         if isinstance(memory, Turn):
             return self.rejection_reason(memory)
-        retired_answer = self._search.reaches_back and not memory.current
-        return "to be forgotten" if retired_answer and not self._resolve_outdated(memory) else None
+        return None if self._resolve_outdated.may_show_thought(memory) else "to be forgotten"
+
+    def _joinable(self, hit: MemoryHit, kept: Sequence[Candidate]) -> int | None:
+        """The position of the kept item that can also state this thought; None if it stands alone."""
+        thought = hit.memory
+        if not isinstance(thought, Thought) or not thought.current:
+            return None
+        keys = set(_join_keys(thought))
+        for position, item in enumerate(kept):
+            if (
+                item.thought is not None
+                and item.outdated is None
+                and len(item.joined) < _MAX_JOINED_THOUGHTS
+                and not keys.isdisjoint(_join_keys(item.thought))
+                and count_tokens(f"{item.text} {thought.sentence}") <= _MAX_JOINED_TOKENS
+            ):
+                return position
+        return None
+
+    def _join(self, item: Candidate, hit: MemoryHit) -> Candidate:
+        """The kept item with one more thought in its text."""
+        thought = redact_memory(hit.memory)
+        assert isinstance(thought, Thought)
+        return replace(
+            item,
+            text=f"{item.text} {format_thought(thought, self._said_at(thought))}",
+            joined=(*item.joined, thought),
+            reason=f"{item.reason}; joined with {thought.ref} ({hit.score.total:.2f})",
+        )
+
+    def _said_at(self, thought: Thought) -> datetime | None:
+        """When the latest source of a thought was said; None without a source."""
+        turns = self._search.loader.turns([thought.last_turn]) if thought.sources else ()
+        return turns[0].at if turns else None
+
+    def _text(self, memory: Thought | Turn, outdated: OutdatedInfo | None) -> str:
+        """What a model is given: with dates and, for a turn, speakers."""
+        if isinstance(memory, Turn):
+            text = format_turn(memory, with_response=self._search.asks_for_reply)
+        else:
+            text = memory.sentence if outdated else format_thought(memory, self._said_at(memory))
+        return mark_outdated(text, outdated)
 
     def _candidate(self, hit: MemoryHit, verdict: str, *, kept: bool) -> Candidate:
         memory = redact_memory(hit.memory) if kept or self._search.query.explain else hit.memory
         outdated = self._resolve_outdated(hit.memory) if kept else None
-        text = memory.text if isinstance(memory, Turn) else memory.sentence
+        text = self._text(memory, outdated) if kept else _plain_text(memory)
         return Candidate(
             ref=memory.ref,
-            text=mark_outdated(text, outdated),
+            text=text,
             score=hit.score,
             group=hit.group,
             reason=f"{verdict}: {format_reason(self._search, hit, memory)}",
@@ -154,12 +204,31 @@ class Selector:
             thought=memory if isinstance(memory, Thought) else None,
             turn=memory if isinstance(memory, Turn) else None,
             outdated=outdated,
+            with_response=isinstance(memory, Turn) and self._search.asks_for_reply,
         )
 
     def _register_thought(self, item: Candidate) -> None:
-        if item.thought is not None:
-            for source in item.thought.sources:
-                self.thoughts_by_turn.setdefault(source.turn, []).append(item.thought)
+        for thought in item.thoughts[-1:]:
+            for source in thought.sources:
+                self.thoughts_by_turn.setdefault(source.turn, []).append(thought)
+
+
+def _plain_text(memory: Thought | Turn) -> str:
+    return memory.text if isinstance(memory, Turn) else memory.sentence
+
+
+def _join_keys(thought: Thought) -> Iterator[tuple[str, ...]]:
+    """Thoughts with a common key may be shown in one item.
+
+    So those of one turn, those with the same subject and relation, and those about the same other person or
+    thing. A sentence that is kept as said is its own object; its relation says nothing.
+    """
+    for source in thought.sources:
+        yield "turn", str(source.turn)
+    if thought.objects != (thought.sentence,):
+        yield "slot", thought.subject, thought.relation
+        if thought.subject != USER:
+            yield "subject", thought.subject
 
 
 def _forget_request(turn: Turn, requests: Sequence[tuple[int, ForgetRequest]]) -> Ref | None:

@@ -77,7 +77,7 @@ def _own_state(actions: Sequence[Action], id_: int) -> LifecycleState | Replaced
     if thought.current:
         return LifecycleState("held", thought)
     action = _retiring_action(actions, id_)
-    if action is None or action.action not in ("supersede", "merge", "forget", "end"):
+    if action is None or action.action in ("insert", "undo"):
         return LifecycleState("forgotten")  # the action that created it was undone
     known = {version.id for version in action.before}
     new = [version for version in action.changed if version.current and version.id not in known]

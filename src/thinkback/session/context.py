@@ -17,6 +17,7 @@ from typing import NamedTuple
 from thinkback.language.safety.quarantine import redact
 from thinkback.language.tokens import count_tokens
 from thinkback.prompts import format_facts, load_prompt
+from thinkback.recall.expansion import CONSTRAINT, MAX_LINKED
 from thinkback.recall.pack import pack, stable_order, to_pack_item
 from thinkback.recall.prompt_messages import FACT_OVERHEAD_TOKENS
 from thinkback.session.conversation_type import max_memories, min_score
@@ -179,8 +180,11 @@ def _split_recalled(
 ) -> tuple[list[str], list[str]]:
     """Split recalled memories into facts (from thoughts) and history (from turns)."""
     items = [item for item in recalled if item.turn is None or item.turn.id not in verbatim_turns]
-    texts = render_recalled(message, items[:MAX_RECALLED], max_tokens)
-    facts = [recalled_text.text for recalled_text in texts if recalled_text.item.turn is None]
+    constraints = [item for item in items if item.verdict == CONSTRAINT]
+    others = [item for item in items if item.verdict != CONSTRAINT][: MAX_RECALLED + MAX_LINKED]
+    texts = render_recalled(message, others, max_tokens)
+    facts = [f"{' '.join(item.text.split())} (must be respected)" for item in constraints]
+    facts += [recalled_text.text for recalled_text in texts if recalled_text.item.turn is None]
     history = [recalled_text.text for recalled_text in texts if recalled_text.item.turn is not None]
     return facts, history
 

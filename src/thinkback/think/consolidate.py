@@ -1,102 +1,29 @@
-"""Consolidation of whole groups: merge duplicates and forget contradicted thoughts (TiM (ACL), Eq. 5).
+"""Consolidation: merges thoughts that say the same, for example under two names of one person.
 
-A turn's own thoughts are planned when they are drafted (`plan`). Consolidation finds what that cannot see:
-names that turned out to mean one person, and relations that only a model understands. It runs when a group
-has grown. Only one group is read and shown to the model, so the cost does not grow with the space.
+A turn's own thoughts are compared with what is known when they are planned (`plan`). Consolidation finds what
+that cannot see: names that later turned out to mean one person. Presets that follow the TiM papers also let
+the model merge and forget thoughts of a group (`organise`). Only one group is read and shown to the model, so
+the cost does not grow with the space.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import replace
 
-from thinkback.errors import BadReply, Conflict, NotFound
+from thinkback.errors import Conflict, NotFound
 from thinkback.indexing import Indexer
 from thinkback.language.names import normalise_name
-from thinkback.language.relations import canonical_relation, get_relation
-from thinkback.language.writing_systems import clean_text
-from thinkback.prompts import format_numbered, load_prompt
-from thinkback.protocols import LLM, Clock, Store
-from thinkback.think.aliases import Aliases, with_aliases
-from thinkback.think.guard import ProposedForget, ProposedMerge, accept_proposals
-from thinkback.think.plan import plan_consolidation
-from thinkback.types import SAME_AS, Action, Message, Operation, Plan, Thought
+from thinkback.language.relations import canonical_relation
+from thinkback.protocols import Clock, Store
+from thinkback.think.aliases import Aliases
+from thinkback.think.comparison_keys import object_key
+from thinkback.think.organise import LLMConsolidator, accept_proposals
+from thinkback.think.plan import MAX_SOURCES, to_draft
+from thinkback.types import EPISODIC_KINDS, SAME_AS, Action, Operation, Plan, Thought
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-    ReplyT = TypeVar("ReplyT", bound=BaseModel)
-
-_PACKAGE = "thinkback.think"
-MAX_REPLY_TOKENS = 512
-MAX_REPLY_CHARACTERS = 100_000
 MAX_SHOWN_THOUGHTS = 50  # of one group, the newest
-RULES_ACTOR = "rules"
-
-
-@dataclass(frozen=True, slots=True)
-class LLMConsolidator:
-    """Asks a model which thoughts of a group to merge or forget (TiM (ACL), Figures 8 and 9).
-
-    It only proposes; `guard` decides. The model sees the thoughts numbered 1, 2, 3, because small models make
-    mistakes when they copy long ids. An empty list is a normal result; an unreadable reply raises BadReply.
-    """
-
-    llm: LLM
-
-    @property
-    def name(self) -> str:
-        merge, forget = load_prompt(_PACKAGE, "merge"), load_prompt(_PACKAGE, "forget")
-        return f"{self.llm.name} merge@{merge.version}+forget@{forget.version}"
-
-    def propose_merges(self, thoughts: Sequence[Thought]) -> list[ProposedMerge]:
-        """Return proposals to merge thoughts that state the same relation of the same subject."""
-        # Imported here: it needs pydantic, which would slow down `import thinkback`.
-        from thinkback.think.prompts import MergeReply
-
-        reply = self._ask("merge", thoughts, MergeReply)
-        ids = _ids_by_number(thoughts)
-        return [
-            ProposedMerge(tuple(ids[number] for number in proposal.ids), clean_text(proposal.sentence))
-            for proposal in reply.merges
-            if set(proposal.ids) <= set(ids)
-        ]
-
-    def propose_forgets(self, thoughts: Sequence[Thought]) -> list[ProposedForget]:
-        """Return proposals to forget thoughts that another thought contradicts."""
-        from thinkback.think.prompts import ForgetReply
-
-        reply = self._ask("forget", thoughts, ForgetReply)
-        ids = _ids_by_number(thoughts)
-        return [
-            ProposedForget(ids[proposal.id], ids.get(proposal.against or 0), clean_text(proposal.reason))
-            for proposal in reply.forget
-            if proposal.id in ids
-        ]
-
-    def _ask(self, prompt: str, thoughts: Sequence[Thought], reply_type: type[ReplyT]) -> ReplyT:
-        from pydantic import ValidationError
-
-        listed = format_numbered(
-            (number, thought.sentence) for number, thought in enumerate(thoughts, start=1)
-        )
-        messages = [Message("user", load_prompt(_PACKAGE, prompt).render(thoughts=listed))]
-        reply = self.llm.complete(
-            messages, schema=reply_type.model_json_schema(), max_tokens=MAX_REPLY_TOKENS
-        )
-        if len(reply.text) > MAX_REPLY_CHARACTERS:
-            raise BadReply(f"{prompt}: the reply has {len(reply.text)} characters")
-        try:
-            return reply_type.model_validate_json(clean_text(reply.text))
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False)[0]
-            raise BadReply(f"{prompt}: cannot use the reply: {first['msg']}") from error
-
-
-def _ids_by_number(thoughts: Sequence[Thought]) -> dict[int, int]:
-    """Map the numbers shown to the model to thought ids."""
-    return {number: thought.id for number, thought in enumerate(thoughts, start=1)}
+DUPLICATES_ACTOR = "duplicates"
 
 
 def is_consolidation_due(size: int) -> bool:
@@ -104,39 +31,55 @@ def is_consolidation_due(size: int) -> bool:
     return size >= 8 and size & (size - 1) == 0
 
 
-def consolidate_by_rules(
-    thoughts: Iterable[Thought], aliases: Aliases, alias_thoughts: Sequence[Thought]
-) -> list[Operation]:
-    """Merge duplicates and many-valued thoughts, and keep the newest value of single-valued relations.
-
-    `alias_thoughts` are the thoughts that `aliases` was built from; an operation that concerns several names
-    records them as its premises.
-    """
-    by_key: dict[tuple[str, str], list[Thought]] = {}
+def merge_duplicates(thoughts: Iterable[Thought], aliases: Aliases) -> list[Operation]:
+    """Merge thoughts with the same subject, relation, value and time into one with all their sources."""
+    by_fact: dict[tuple[object, ...], list[Thought]] = {}
     for thought in thoughts:
-        if thought.relation != SAME_AS:
-            by_key.setdefault(
-                (aliases.primary_name(thought.subject), canonical_relation(thought.relation)), []
-            ).append(thought)
-    operations: list[Operation] = []
-    for (_, relation), same_key in by_key.items():
-        operation = plan_consolidation(get_relation(relation), same_key) if same_key[1:] else None
-        if operation is not None:
-            add = tuple(with_aliases(draft, aliases) for draft in operation.add)
-            operations.append(_with_evidence(replace(operation, add=add), same_key, aliases, alias_thoughts))
-    return operations
+        if thought.relation != SAME_AS and thought.current:
+            by_fact.setdefault(_fact_key(thought, aliases), []).append(thought)
+    return [_with_premises(_merge(same), same, aliases) for same in by_fact.values() if len(same) > 1]
 
 
-def _with_evidence(
-    operation: Operation, thoughts: Iterable[Thought], aliases: Aliases, alias_thoughts: Sequence[Thought]
-) -> Operation:
+def _fact_key(thought: Thought, aliases: Aliases) -> tuple[object, ...]:
+    episodic = thought.kind in EPISODIC_KINDS
+    return (
+        normalise_name(aliases.primary_name(thought.subject)),
+        canonical_relation(thought.relation),
+        frozenset(map(object_key, thought.objects)),
+        thought.negated,
+        thought.valid_to,
+        thought.valid_from if episodic else None,
+    )
+
+
+def _merge(thoughts: Sequence[Thought]) -> Operation:
+    """One thought in place of several equal ones, in the newest wording, valid since the earliest start."""
+    ordered = sorted(thoughts, key=lambda thought: (thought.last_turn, thought.id))
+    sources = tuple(dict.fromkeys(source for thought in ordered for source in thought.sources))
+    starts = [thought.valid_from for thought in ordered]
+    return Operation(
+        action="merge",
+        reason="said twice",
+        add=(
+            replace(
+                to_draft(ordered[-1]),
+                sources=sources if len(sources) <= MAX_SOURCES else (sources[0], *sources[1 - MAX_SOURCES :]),
+                valid_from=min((start for start in starts if start is not None), default=None),
+            ),
+        ),
+        retire=tuple(thought.id for thought in ordered),
+    )
+
+
+def _with_premises(operation: Operation, thoughts: Iterable[Thought], aliases: Aliases) -> Operation:
     """Add the thoughts that joined the names as premises, if the operation concerns several names."""
     concerned = {*operation.retire, *operation.premises}
     names = {
         normalise_name(thought.subject): thought.subject for thought in thoughts if thought.id in concerned
     }
-    evidence = aliases.evidence_ids(names.values(), alias_thoughts) if len(names) > 1 else ()
-    return replace(operation, premises=(*operation.premises, *evidence))
+    linking = aliases.linking_ids(names.values()) if len(names) > 1 else ()
+    premises = {*operation.premises, *linking} - {*operation.retire}
+    return replace(operation, premises=tuple(sorted(premises)))
 
 
 class Consolidator:
@@ -149,87 +92,43 @@ class Consolidator:
         self._clock = clock
 
     def consolidate_group(self, space: str, group: int) -> list[Action]:
-        """Consolidate one group, first by rules, then by the model if there is one.
+        """Merge the duplicates of one group, then organise it with the model if there is one.
 
         Raises:
-            ModelError: the model failed; what the rules did stays applied.
+            ModelError: the model failed; merged duplicates stay merged.
         """
-        alias_thoughts = self._store.thoughts(space, kind="relationship")
-        aliases = Aliases.from_thoughts(alias_thoughts)
+        aliases = Aliases.from_thoughts(self._store.thoughts(space, kind="relationship"))
         thoughts = self._store.thoughts(space, group=group)
-        actions = self._apply(space, RULES_ACTOR, consolidate_by_rules(thoughts, aliases, alias_thoughts))
+        actions = self._apply(space, DUPLICATES_ACTOR, merge_duplicates(thoughts, aliases))
         if self._model is not None:
-            actions += self._consolidate_by_model(
-                space, lambda: self._store.thoughts(space, group=group), alias_thoughts
-            )
+            actions += self._organise(space, group, self._model, aliases)
         return actions
 
     def consolidate_all(self, space: str, progress: Callable[[int, int], None] | None = None) -> list[Action]:
-        """Consolidate all groups of a space that have more than one thought."""
+        """Merge the duplicates of the whole space, then organise every group if there is a model."""
         self._indexer.index_pending(space)
+        aliases = Aliases.from_thoughts(self._store.thoughts(space, kind="relationship"))
+        duplicates = merge_duplicates(self._store.thoughts(space), aliases)
+        actions = self._apply(space, DUPLICATES_ACTOR, duplicates)
+        if self._model is None:
+            return actions
         groups = [group for group, size in self._indexer.group_sizes(space).items() if size > 1]
-        actions: list[Action] = []
         for count, group in enumerate(groups, start=1):
-            actions += self.consolidate_group(space, group)
+            actions += self._organise(space, group, self._model, aliases)
             if progress:
                 progress(count, len(groups))
         return actions
 
-    def consolidate_names(self, space: str, names: Iterable[str]) -> list[Action]:
-        """Consolidate all thoughts about each of these people, under all their names."""
-        alias_thoughts = self._store.thoughts(space, kind="relationship")
-        aliases = Aliases.from_thoughts(alias_thoughts)
-        operations: list[Operation] = []
-        for name in dict.fromkeys(aliases.primary_name(alias) for alias in names):
-            thoughts = [
-                thought
-                for alias in aliases.names_of(name)
-                for thought in self._store.thoughts(space, subject=alias)
-            ]
-            operations += consolidate_by_rules(thoughts, aliases, alias_thoughts)
-        return self._apply(space, RULES_ACTOR, operations)
-
-    def consolidate_unknown_relations(
-        self, space: str, thoughts: Sequence[Thought], group: int
-    ) -> list[Action]:
-        """After a turn, ask the model about new thoughts whose relation the rules do not know."""
-        new = [
-            thought
-            for thought in thoughts
-            if thought.relation != SAME_AS and not get_relation(thought.relation).is_known
-        ]
-        if self._model is None or not new:
-            return []
-        alias_thoughts = self._store.thoughts(space, kind="relationship")
-        aliases = Aliases.from_thoughts(alias_thoughts)
-        subjects = {aliases.primary_name(thought.subject) for thought in new}
-
-        def same_subject() -> list[Thought]:
-            return [
-                thought
-                for thought in self._store.thoughts(space, group=group)
-                if aliases.primary_name(thought.subject) in subjects
-            ]
-
-        return self._consolidate_by_model(space, same_subject, alias_thoughts)
-
-    def _consolidate_by_model(
-        self, space: str, read: Callable[[], list[Thought]], alias_thoughts: Sequence[Thought]
-    ) -> list[Action]:
-        """Merge, then forget; `read` returns the current thoughts and is called before each step."""
-        model = self._model
-        if model is None:
-            return []
-        aliases = Aliases.from_thoughts(alias_thoughts)
+    def _organise(self, space: str, group: int, model: LLMConsolidator, aliases: Aliases) -> list[Action]:
+        """Let the model merge, then forget; each step reads the group again."""
         actions: list[Action] = []
         for propose in (model.propose_merges, model.propose_forgets):
-            shown = [thought for thought in read() if thought.search_text][-MAX_SHOWN_THOUGHTS:]
+            thoughts = self._store.thoughts(space, group=group)
+            shown = [thought for thought in thoughts if thought.search_text][-MAX_SHOWN_THOUGHTS:]
             if len(shown) > 1:
                 operations = accept_proposals(propose(shown), shown, aliases)
                 actions += self._apply(
-                    space,
-                    model.name,
-                    [_with_evidence(operation, shown, aliases, alias_thoughts) for operation in operations],
+                    space, model.name, [_with_premises(operation, shown, aliases) for operation in operations]
                 )
         return actions
 

@@ -13,8 +13,8 @@ ones into journalled operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -72,6 +72,7 @@ class ReadRequest:
         recent: The turns just before them in the same session, oldest first. Nothing is proposed from them.
         names: The known people and things, each as a group of names that mean the same one.
         related: Current thoughts that the turns may touch, found by search; the oldest first.
+        said_at: When each related thought was said last, by thought id.
         find: Looks up further current thoughts by subject and relation.
     """
 
@@ -79,6 +80,7 @@ class ReadRequest:
     recent: tuple[Turn, ...] = ()
     names: tuple[tuple[str, ...], ...] = ()
     related: tuple[Thought, ...] = ()
+    said_at: Mapping[int, datetime] = field(default_factory=dict)
     find: FindThoughts = lambda subject, relation: ()
 
 

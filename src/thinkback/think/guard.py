@@ -1,143 +1,249 @@
-"""Checks a model's proposals to merge or forget thoughts; only justified ones become operations.
+"""Judges the changes that a reader proposes, one by one: what is not supported is dropped, the rest is kept.
 
-A thought may only be retired by one with the same subject and relation, or by an explicit denial. A merge
-must keep every object. Proposals may only name thoughts that were shown, and the assistant's statements never
-retire the user's. Rejected proposals change nothing.
+The guard checks grounding and identity, not vocabulary:
+
+- the quote must stand in the turn, in the words of the user (the assistant's words are no evidence);
+- the fact must be supported by the turn and what the reader was shown;
+- a thought may only be replaced or ended by a statement about the same one and the same matter;
+- a thought is forgotten only if the user asks for it;
+- secrets and orders never become thoughts.
+
+A replacement that fails only the last test but one is kept as an addition: nothing is lost, nothing retired.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from thinkback.language.relations import canonical_relation, get_relation
-from thinkback.language.safety.quarantine import find_quarantined
-from thinkback.language.tokens import extract_terms
+from thinkback.language.names import USER, normalise_name
+from thinkback.language.relations import canonical_relation
+from thinkback.language.safety.quarantine import filter_drafts
 from thinkback.think.aliases import Aliases
-from thinkback.think.comparison_keys import object_key
-from thinkback.think.state import EPISODIC_KINDS, merge_drafts, to_draft
-from thinkback.types import Operation, Thought, ThoughtDraft
+from thinkback.think.contract import ChangeKind, ProposedChange, ProposedFact, ReadRequest
+from thinkback.think.grounding import SupportingText, content_units, locate_quote
+from thinkback.think.word_lists import word_lists
+from thinkback.types import Side, Source, Thought, ThoughtDraft, Turn
+
+ASSISTANT = "assistant"
+MIN_SENTENCE_SUPPORT = 0.3
+MIN_VALUE_SUPPORT = 0.34
+WELL_SUPPORTED_SENTENCE = 0.6  # then the value may be in other words: "my boy" -> "the user's son"
 
 
-@dataclass(frozen=True, slots=True)
-class ProposedMerge:
-    """A proposal to merge these thoughts into one with this sentence."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedChange:
+    """A change that may be applied.
 
-    ids: tuple[int, ...]
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedForget:
-    """A proposal to forget a thought because the thought `against` contradicts it."""
-
-    id: int
-    against: int | None
-    reason: str
-
-
-_MAX_REASON_CHARACTERS = 600
-_MAX_EXTRA_TERMS = 4  # terms that a model's sentence may have beyond the composed sentence
-_NEGATION = re.compile(r"\b(?:not|no|never|neither|nor|without)\b|n't\b|[不没無无非]")
-
-
-def accept_proposals(
-    proposals: Sequence[ProposedMerge | ProposedForget], thoughts: Sequence[Thought], aliases: Aliases
-) -> list[Operation]:
-    """Return the operations for the justified proposals; no thought is retired twice.
-
-    Args:
-        proposals: What the model proposes, in order.
-        thoughts: The thoughts the model was shown.
-        aliases: The known aliases of the space.
+    `position` is that of the proposal in its reading. `premises` are known thoughts that support the draft.
     """
-    thoughts_by_id = {thought.id: thought for thought in thoughts if thought.current}
-    operations: list[Operation] = []
-    for proposal in proposals:
-        if isinstance(proposal, ProposedMerge):
-            operation = _accept_merge(proposal, thoughts_by_id, aliases)
-        else:
-            operation = _accept_forget(proposal, thoughts_by_id, aliases)
-        if operation is not None:
-            operations.append(operation)
-            for retired in operation.retire:
-                del thoughts_by_id[retired]
-    return operations
+
+    position: int
+    action: ChangeKind
+    turn: Turn
+    source: Source
+    draft: ThoughtDraft | None = None
+    targets: tuple[int, ...] = ()
+    new_targets: tuple[int, ...] = ()
+    ended_at: datetime | None = None
+    premises: tuple[int, ...] = ()
 
 
-def _accept_merge(
-    proposal: ProposedMerge, thoughts_by_id: dict[int, Thought], aliases: Aliases
-) -> Operation | None:
-    ids = tuple(dict.fromkeys(proposal.ids))
-    if len(ids) < 2 or not set(ids) <= set(thoughts_by_id):
-        return None
-    members = sorted((thoughts_by_id[id_] for id_ in ids), key=lambda thought: thought.id)
-    first = members[0]
-    mergeable = all(
-        _same_key(first, other, aliases)
-        and (first.negated, first.valid_to) == (other.negated, other.valid_to)
-        and other.kind not in EPISODIC_KINDS
-        for other in members
-    )
-    has_several_objects = len({object_key(item) for member in members for item in member.objects}) > 1
-    if not mergeable or (
-        get_relation(first.relation).single_valued and has_several_objects and not first.negated
-    ):
-        return None
-    merged = merge_drafts([to_draft(member) for member in members])
-    if _is_faithful(proposal.sentence, merged):
-        merged = replace(merged, sentence=" ".join(proposal.sentence.split()))
-    since = max((member.valid_from for member in members if member.valid_from is not None), default=None)
-    return Operation(
-        action="merge",
-        reason=f"the same relation of the same one: {merged.object}",
-        add=(replace(merged, valid_from=since),),
-        retire=ids,
-        ended_at=since,
-    )
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """The accepted changes of a reading, and why others were dropped or reduced."""
+
+    accepted: tuple[AcceptedChange, ...]
+    problems: tuple[str, ...]
 
 
-def _accept_forget(
-    proposal: ProposedForget, thoughts_by_id: dict[int, Thought], aliases: Aliases
-) -> Operation | None:
-    old, new = thoughts_by_id.get(proposal.id), thoughts_by_id.get(proposal.against or 0)
-    if old is None or new is None or old is new or not _same_key(old, new, aliases):
-        return None
-    if old.kind in EPISODIC_KINDS or new.last_turn <= old.last_turn or _authority(old) > _authority(new):
-        return None
-    shared = {object_key(item) for item in old.objects} & {object_key(item) for item in new.objects}
-    if old.negated == new.negated:
-        relation = get_relation(old.relation)
-        justified = not shared and not old.negated and (relation.single_valued or not relation.is_known)
-    else:
-        justified = len(shared) == len(old.objects)
-    if not justified:
-        return None
-    explanation = " ".join(proposal.reason.split())[:_MAX_REASON_CHARACTERS]
-    reason = f"{new.ref} speaks against it" + (
-        f": {explanation}" if explanation and not find_quarantined(explanation) else ""
-    )
-    return Operation(
-        action="forget", reason=reason, retire=(old.id,), ended_at=new.valid_from, premises=(new.id,)
-    )
+class _Rejected(Exception):
+    """The reason why a change is dropped."""
 
 
-def _same_key(one: ThoughtDraft, other: ThoughtDraft, aliases: Aliases) -> bool:
-    return aliases.are_same(one.subject, other.subject) and canonical_relation(
-        one.relation
-    ) == canonical_relation(other.relation)
+class Guard:
+    """Judges the changes proposed for one request."""
+
+    def __init__(self, request: ReadRequest, aliases: Aliases) -> None:
+        self._request = request
+        self._aliases = aliases
+        self._turns = {turn.id: turn for turn in request.turns}
+        self._thoughts = {thought.id: thought for thought in request.related}
+        self._context = SupportingText(
+            [
+                *(turn.text for turn in (*request.recent, *request.turns)),
+                *(f"{thought.subject} {thought.sentence}" for thought in request.related),
+                *(name for group in request.names for name in group),
+            ]
+        )
+
+    def judge(self, changes: Sequence[ProposedChange]) -> Verdicts:
+        """Judge every change alone; a thought is retired by at most one change."""
+        accepted: list[AcceptedChange] = []
+        problems: list[str] = []
+        retired: set[int] = set()
+        for position, change in enumerate(changes):
+            label = f"turn {change.turn}: {change.action} {change.quote[:60]!r}"
+            try:
+                verdict = self._judge(position, change, retired, problems)
+            except _Rejected as reason:
+                problems.append(f"{label} dropped: {reason}")
+                continue
+            accepted.append(verdict)
+            retired.update(verdict.targets)
+        return Verdicts(tuple(accepted), tuple(problems))
+
+    def _judge(
+        self, position: int, change: ProposedChange, retired: set[int], problems: list[str]
+    ) -> AcceptedChange:
+        turn = self._turns.get(change.turn)
+        if turn is None:
+            raise _Rejected("the turn is not one of those read")
+        source = _find_source(change, turn)
+        targets = [self._find_target(id_, change) for id_ in change.targets if id_ not in retired]
+        accepted = AcceptedChange(
+            position=position,
+            action=change.action,
+            turn=turn,
+            source=source,
+            ended_at=change.ended_at,
+            new_targets=change.new_targets,
+        )
+        if change.fact is not None:
+            draft, premises = self._check_fact(change.fact, turn, source)
+            accepted = replace(accepted, draft=draft, premises=premises)
+        if change.action == "forget" and not word_lists().forget_requests.search(turn.query):
+            raise _Rejected("the user does not ask to forget anything")
+        if change.action == "same":
+            if not targets:
+                raise _Rejected("it names no known fact")
+            return replace(accepted, targets=(targets[0].id,), new_targets=())
+        said = " ".join(
+            (change.quote, *((change.fact.sentence, change.fact.relation) if change.fact else ()))
+        )
+        kept = [old for old in targets if change.action == "forget" or self._same_matter(old, change, said)]
+        problems += (
+            f"turn {turn.id}: {old.ref} stays: {change.quote[:60]!r} is about another matter"
+            for old in targets
+            if old not in kept
+        )
+        if change.action in ("end", "forget") and not (kept or change.new_targets):
+            raise _Rejected("it names no known fact that it concerns")
+        action = change.action if kept or change.new_targets or change.action != "replace" else "add"
+        return replace(accepted, action=action, targets=tuple(old.id for old in kept))
+
+    def _find_target(self, id_: int, change: ProposedChange) -> Thought:
+        known = self._thoughts.get(id_)
+        if known is None and change.fact is not None:
+            known = next(
+                (old for old in self._request.find(change.fact.about, change.fact.relation) if old.id == id_),
+                None,
+            )
+        if known is None:
+            raise _Rejected("it names a fact that was not shown")
+        return known
+
+    def _check_fact(
+        self, fact: ProposedFact, turn: Turn, source: Source
+    ) -> tuple[ThoughtDraft, tuple[int, ...]]:
+        """The draft of a fact and the known thoughts that support it."""
+        about, sentence = fact.about.strip(), fact.sentence or fact.value
+        if not (about and fact.relation and fact.value):
+            raise _Rejected("subject, relation or value is missing")
+        if normalise_name(about) in word_lists().pronouns:
+            raise _Rejected(f"its subject is the pronoun {about!r}")
+        support, value_support = self._context.share(sentence), self._context.share(fact.value)
+        if support < MIN_SENTENCE_SUPPORT or (
+            value_support < MIN_VALUE_SUPPORT and support < WELL_SUPPORTED_SENTENCE
+        ):
+            raise _Rejected(f"{fact.value!r} was not said")
+        sources, premises = self._find_support(f"{fact.value} {sentence}", turn, source)
+        draft = ThoughtDraft(
+            subject=self._aliases.primary_name(about),
+            relation=canonical_relation(fact.relation),
+            objects=(fact.value,),
+            sentence=sentence,
+            kind=fact.kind,
+            sources=sources,
+            negated=fact.negated,
+            valid_from=fact.valid_from,
+            valid_to=fact.valid_to,
+        )
+        if not filter_drafts([draft], turn):
+            raise _Rejected("it holds a secret or an order to the assistant")
+        return draft, premises
+
+    def _find_support(
+        self, statement: str, turn: Turn, source: Source
+    ) -> tuple[tuple[Source, ...], tuple[int, ...]]:
+        """All sources of a statement, the quote first, and the known thoughts that give words of it.
+
+        They are recorded so that nothing of an erased turn survives in a thought of another one.
+        """
+        sources, premises = [source], []
+        missing = _missing_units(statement, [turn.text_of(source.side)])
+        for thought in reversed(self._request.related):
+            left = _missing_units(" ".join(missing), [thought.subject, thought.sentence])
+            if len(left) < len(missing):
+                premises.append(thought.id)
+                missing = left
+        earlier = (*self._request.recent, *(other for other in self._request.turns if other.id < turn.id))
+        for other in reversed(earlier):
+            for side, speaker in _sides(other):
+                left = _missing_units(" ".join(missing), [other.text_of(side)])
+                if len(left) < len(missing):
+                    sources.append(Source(other.id, speaker, side, 0, len(other.text_of(side))))
+                    missing = left
+        return tuple(sources), tuple(sorted(premises))
+
+    def _same_matter(self, old: Thought, change: ProposedChange, said: str) -> bool:
+        """Whether the change is about the same one, and about the same relation or things, as a thought."""
+        if change.fact is not None:
+            about = change.fact.about
+            if normalise_name(about) != normalise_name(old.subject) and not self._aliases.are_same(
+                about, old.subject
+            ):
+                mentions = (about, old.subject, *self._aliases.names_of(old.subject))
+                if not any(_mentions(text, name) for text in (old.sentence, said) for name in mentions):
+                    return False
+            if canonical_relation(change.fact.relation) == canonical_relation(old.relation):
+                return True
+            said += f" {change.fact.value}"
+        turn = self._turns[change.turn]
+        names = SupportingText([*self._aliases.names_of(old.subject), USER])
+        units = {unit for unit in content_units(f"{old.relation} {old.sentence}") if not names.has_unit(unit)}
+        new = SupportingText([said, turn.query if change.fact is None else ""])
+        return any(map(new.has_unit, units)) or _mentions(said, old.subject)
 
 
-def _is_faithful(sentence: str, draft: ThoughtDraft) -> bool:
-    """Return whether a model's sentence names all objects, adds little and keeps the polarity."""
-    folded = sentence.casefold()
-    names_all = all(item.casefold() in folded for item in (draft.subject, *draft.objects))
-    is_short = len(extract_terms(sentence)) <= len(extract_terms(draft.sentence)) + _MAX_EXTRA_TERMS
-    same_polarity = bool(_NEGATION.search(folded)) == draft.negated
-    return names_all and is_short and same_polarity and not find_quarantined(sentence)
+def _find_source(change: ProposedChange, turn: Turn) -> Source:
+    """The passage of the quote. What an assistant says is accepted only as its own words."""
+    for side, speaker in _sides(turn):
+        found = locate_quote(change.quote, turn.text_of(side))
+        if found is None:
+            continue
+        by_assistant = side == "response" and speaker == ASSISTANT
+        if by_assistant and not (change.fact and normalise_name(change.fact.about) == ASSISTANT):
+            raise _Rejected("the assistant said it, not the user")
+        return Source(turn.id, speaker, side, *found)
+    raise _Rejected("the quote does not stand in the turn")
 
 
-def _authority(thought: Thought) -> int:
-    """Return 1 if the user said it, 0 if only the assistant did."""
-    return int(any(source.side == "query" for source in thought.sources))
+def _sides(turn: Turn) -> tuple[tuple[Side, str], ...]:
+    return (("query", turn.asker), ("response", turn.answerer))
+
+
+def _missing_units(statement: str, texts: Sequence[str]) -> list[str]:
+    """The content of a statement that the texts do not have."""
+    supporting = SupportingText(texts)
+    return [unit for unit in content_units(statement) if not supporting.has_unit(unit)]
+
+
+def _mentions(text: str, name: str) -> bool:
+    """Whether a text has all words of a name that is not the user's."""
+    if normalise_name(name) in (USER, ""):
+        return False
+    units = content_units(name)
+    supporting = SupportingText([text])
+    return bool(units) and all(map(supporting.has_unit, units))

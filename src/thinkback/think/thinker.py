@@ -1,4 +1,4 @@
-"""Post-thinking of pending turns: claim, generate, plan, apply; and the background worker thread."""
+"""Post-thinking of pending turns: claim, read, judge, plan, apply; and the background worker thread."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from typing import Generic, Protocol, TypeVar
 
 from thinkback.errors import Conflict, LeaseLost, ModelError, ModelPaused, NotFound, RateLimited, StoreError
 from thinkback.indexing import Indexer, ProgressCallback
-from thinkback.language.safety.quarantine import filter_drafts
 from thinkback.protocols import Clock, Store
+from thinkback.think.aliases import Aliases
 from thinkback.think.consolidate import Consolidator, is_consolidation_due
-from thinkback.think.generators import ThoughtGenerator
-from thinkback.think.plan import PlannedTurn, TurnPlanner
-from thinkback.types import Action, ClaimedTurn, Plan, ThinkResult, Turn, Usage
+from thinkback.think.context import ContextBuilder
+from thinkback.think.contract import ReadRequest, TurnReader
+from thinkback.think.guard import AcceptedChange, Guard
+from thinkback.think.plan import SpaceState, plan_turn
+from thinkback.types import Action, ClaimedTurn, Plan, ThinkResult, Usage
 from thinkback.usage import Stopwatch, count_usage
 
 LEASE_SECONDS = 300.0  # how long a claimed turn is reserved for this process
 MAX_ATTEMPTS = 5
 FIRST_RETRY_SECONDS = 5.0
-_MAX_RECENT_TURNS = 2  # previous turns given to the generator
-_LOOK_BACK_TURNS = 8  # turns of the space among which they are searched
-_MAX_CONVERSATION_GAP = timedelta(days=1)  # after a longer pause a new conversation begins
 MAX_RETRY_SECONDS = 3600.0  # also if the model asks for a longer delay
 
 
@@ -47,17 +46,17 @@ class Thinker:
         self,
         store: Store,
         indexer: Indexer,
-        generator: ThoughtGenerator,
+        reader: TurnReader,
         consolidator: Consolidator,
         clock: Clock,
     ) -> None:
         self._store = store
         self._indexer = indexer
-        self._generator = generator
-        self._planner = TurnPlanner(store)
+        self._reader = reader
+        self._context = ContextBuilder(store, indexer)
         self._consolidator = consolidator
         self._clock = clock
-        self._claims: dict[str, ClaimedTurn] = {}  # by lease
+        self._claims: dict[int, ClaimedTurn] = {}  # by turn
 
     def think_pending(
         self,
@@ -87,11 +86,14 @@ class Thinker:
             if pending:
                 self._indexer.view(space)  # raises EmbedderMismatch before a turn is claimed
             while (limit is None or run.turns + run.failed < limit) and not stopping():
-                claimed = self._store.claim(space, 1, LEASE_SECONDS, self._clock())
+                left = self._reader.max_turns if limit is None else limit - run.turns - run.failed
+                claimed = self._store.claim(
+                    space, min(self._reader.max_turns, left), LEASE_SECONDS, self._clock()
+                )
                 if not claimed:
                     break
-                with self._track_claim(claimed[0]):
-                    self._think_turn(claimed[0], run)
+                with self._track_claims(claimed):
+                    self._think_turns(claimed, run)
                 if progress:
                     progress(run.turns + run.failed, max(total, run.turns + run.failed))
             if run.turns:
@@ -121,85 +123,133 @@ class Thinker:
             self._release(claim, "handed back", self._clock(), count_attempt=False)
 
     @contextmanager
-    def _track_claim(self, claim: ClaimedTurn) -> Iterator[None]:
-        self._claims[claim.lease] = claim
+    def _track_claims(self, claims: Sequence[ClaimedTurn]) -> Iterator[None]:
+        self._claims |= {claim.turn.id: claim for claim in claims}
         try:
             yield
         finally:
-            del self._claims[claim.lease]
+            for claim in claims:
+                del self._claims[claim.turn.id]
 
-    def _think_turn(self, claim: ClaimedTurn, run: _ThinkRun) -> None:
-        """Process one turn: add its actions to the run, or release it and count it as failed."""
-        stopwatch = run.stopwatch
-        run.failed += 1
-        if claim.attempts > MAX_ATTEMPTS:  # never released: every worker that claimed it crashed
+    def _think_turns(self, claims: Sequence[ClaimedTurn], run: _ThinkRun) -> None:
+        """Read several turns at once; after a failure, those not yet done are released and counted."""
+        abandoned = [claim for claim in claims if claim.attempts > MAX_ATTEMPTS]
+        for claim in abandoned:  # never released: every worker that claimed it crashed
             self._release(claim, f"thinking it over was broken off {MAX_ATTEMPTS} times", None)
-            return
+        run.failed += len(abandoned)
+        waiting = [claim for claim in claims if claim not in abandoned]
+        if waiting and max(claim.attempts for claim in waiting) > 1:
+            # Something failed before: read turn by turn, so that one bad turn does not hold up the others.
+            for claim in waiting[1:]:
+                self._release(claim, "waits for the turn before", self._clock(), count_attempt=False)
+            del waiting[1:]
         try:
-            with stopwatch("embed"):
-                self._indexer.index_pending(claim.space)
-            with stopwatch("generate"):
-                drafts = filter_drafts(
-                    self._generator.generate(claim.turn, self._recent_turns(claim)), claim.turn
-                )
-            with stopwatch("organise"):
-                planned = self._planner.plan_turn(claim.space, claim.turn, drafts)
-            plan = Plan(
-                turn=claim.turn.id,
-                lease=claim.lease,
-                actor=self._generator.name,
-                operations=planned.operations,
-            )
-            with stopwatch("embed"):
-                entries, epoch = self._indexer.entries_for_plan(claim.space, plan)
-            with stopwatch("store"):
-                actions = self._store.apply(claim.space, plan, entries, self._clock(), epoch)
+            if waiting:
+                self._read_and_apply(waiting, run)
         except LeaseLost:
-            return
+            run.failed += len(waiting)
         except StoreError as error:  # retried at once when the caller has repaired the database
+            run.failed += len(waiting)
             with suppress(StoreError):
-                self._release(claim, str(error), self._clock())
+                for claim in waiting:
+                    self._release(claim, str(error), self._clock())
             raise
         except ModelPaused as error:
             wait = timedelta(seconds=max(FIRST_RETRY_SECONDS, error.retry_after or 0.0))
-            self._release(claim, str(error), self._clock() + wait, count_attempt=False)
-            return
+            self._release_failed(waiting, run, str(error), self._clock() + wait, count_attempt=False)
         except Exception as error:
-            self._release(claim, f"{type(error).__name__}: {error}", self._retry_at(claim, error))
-            return
-        run.failed -= 1
+            if len(waiting) > 1 and not isinstance(error, ModelError):  # find out which turn causes it
+                for claim in waiting:
+                    self._think_turns([claim], run)
+                return
+            reason = f"{type(error).__name__}: {error}"
+            self._release_failed(waiting, run, reason, self._retry_at(waiting[0], error))
+
+    def _read_and_apply(self, waiting: list[ClaimedTurn], run: _ThinkRun) -> None:
+        """Read the turns with one request and apply their changes turn by turn.
+
+        Turns that are done are removed from `waiting`.
+        """
+        space = waiting[0].space
+        with run.stopwatch("embed"):
+            self._indexer.index_pending(space)
+            request = self._context.build(space, [claim.turn for claim in waiting])
+        with run.stopwatch("read"):
+            changes = self._reader.read(request)
+        with run.stopwatch("organise"):
+            guard = Guard(request, self._state(space, request).aliases)
+            verdicts = guard.judge(changes)
+        run.problems += verdicts.problems
+        created: dict[int, int] = {}  # position of a change -> the thought it created
+        while waiting:
+            accepted = [change for change in verdicts.accepted if change.turn.id == waiting[0].turn.id]
+            self._apply_changes(waiting[0], accepted, request, created, run)
+            del waiting[0]
+
+    def _apply_changes(
+        self,
+        claim: ClaimedTurn,
+        accepted: Sequence[AcceptedChange],
+        request: ReadRequest,
+        created: dict[int, int],
+        run: _ThinkRun,
+    ) -> None:
+        space, stopwatch = claim.space, run.stopwatch
+        with stopwatch("organise"):
+            planned = plan_turn(claim.turn, accepted, self._state(space, request), created)
+        plan = Plan(
+            turn=claim.turn.id, lease=claim.lease, actor=self._reader.name, operations=planned.operations
+        )
+        with stopwatch("embed"):
+            entries, epoch = self._indexer.entries_for_plan(space, plan)
+        with stopwatch("store"):
+            actions = self._store.apply(space, plan, entries, self._clock(), epoch)
+        for position, action in zip(planned.positions, actions, strict=True):
+            new = [thought for thought in action.changed if thought.current]
+            if new:
+                created[position] = new[-1].id
         run.turns += 1
         run.actions += actions
         with stopwatch("organise"):
-            self._consolidate(claim.space, planned, actions, {entry.group for entry in entries}, run)
+            self._consolidate(space, {entry.group for entry in entries}, run)
 
-    def _consolidate(
-        self, space: str, planned: PlannedTurn, actions: Sequence[Action], groups: set[int], run: _ThinkRun
+    def _state(self, space: str, request: ReadRequest) -> SpaceState:
+        return SpaceState(
+            aliases=Aliases.from_thoughts(self._store.thoughts(space, kind="relationship")),
+            find=request.find,
+            get=lambda ids: self._store.thoughts(space, ids=sorted(ids), current=False),
+        )
+
+    def _release_failed(
+        self,
+        claims: Sequence[ClaimedTurn],
+        run: _ThinkRun,
+        reason: str,
+        retry_at: datetime | None,
+        *,
+        count_attempt: bool = True,
     ) -> None:
-        """Consolidate the names and groups the turn touched; a failure here does not undo the turn."""
-        if planned.joined_subjects:
-            run.actions += self._consolidator.consolidate_names(space, planned.joined_subjects)
-        new = [thought for action in actions for thought in action.after if thought.current]
+        """Release turns after a failure; only the first one is made responsible for it."""
+        run.failed += len(claims)
+        for claim in claims:
+            first = claim is claims[0]
+            self._release(
+                claim,
+                reason,
+                retry_at if first or retry_at is not None else self._clock(),
+                count_attempt=count_attempt and first,
+            )
+
+    def _consolidate(self, space: str, groups: set[int], run: _ThinkRun) -> None:
+        """Consolidate the groups that the turn touched; a failure here does not undo the turn."""
         sizes = self._indexer.group_sizes(space) if groups else {}
         for group in sorted(groups):
             try:
                 if is_consolidation_due(sizes.get(group, 0)):  # 0 if another process regrouped meanwhile
                     run.actions += self._consolidator.consolidate_group(space, group)
-                else:
-                    run.actions += self._consolidator.consolidate_unknown_relations(space, new, group)
             except ModelError as error:
                 problem = f"group {group} was not reorganised: {type(error).__name__}: {error}"
                 run.problems.append(problem)
-
-    def _recent_turns(self, claim: ClaimedTurn) -> list[Turn]:
-        """Return the previous turns of the same conversation, oldest first."""
-        turn = claim.turn
-        first = max(0, turn.id - 1 - _LOOK_BACK_TURNS)
-        earlier = self._store.turns(claim.space, session=turn.session, after=first, limit=_LOOK_BACK_TURNS)
-        recent = [
-            other for other in earlier if other.id < turn.id and turn.at - other.at <= _MAX_CONVERSATION_GAP
-        ]
-        return recent[-_MAX_RECENT_TURNS:]
 
     def _retry_at(self, claim: ClaimedTurn, error: Exception) -> datetime | None:
         """Return when to retry: now after a conflict, later after a model error, else never (None)."""

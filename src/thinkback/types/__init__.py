@@ -62,7 +62,17 @@ from thinkback.types.summary import (
     SummaryField,
     SummaryUpdate,
 )
-from thinkback.types.thought import INSTRUCTION, KINDS, SAME_AS, Entity, Kind, Source, Thought, ThoughtDraft
+from thinkback.types.thought import (
+    EPISODIC_KINDS,
+    INSTRUCTION,
+    KINDS,
+    SAME_AS,
+    Entity,
+    Kind,
+    Source,
+    Thought,
+    ThoughtDraft,
+)
 from thinkback.types.turn import (
     CheckMethod,
     CheckOutcome,
@@ -83,6 +93,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CONVERSATION_TYPES",
     "CORRECTED_IN_PREFIX",
+    "EPISODIC_KINDS",
     "INSTRUCTION",
     "KEY_SCOPES",
     "KINDS",

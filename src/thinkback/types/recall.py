@@ -104,7 +104,10 @@ class OutdatedInfo:
 class Candidate:
     """A thought or raw turn that was considered, and why it was kept or dropped.
 
-    If it is `outdated`, its `text` says so.
+    `text` is what a model is given: the sentence of a thought with its date, or the user's words in a turn
+    with speaker and date. If it is `outdated`, its `text` says so. `joined` are further thoughts that `text`
+    states, from the same turn or about the same thing. The reply of a raw turn is part of `text` only if
+    `with_response` is set, because the assistant's words are no evidence about the user.
     """
 
     JSON_FIELDS: ClassVar = (
@@ -130,6 +133,13 @@ class Candidate:
     thought: Thought | None = None
     turn: Turn | None = None
     outdated: OutdatedInfo | None = None
+    joined: tuple[Thought, ...] = ()
+    with_response: bool = False
+
+    @property
+    def thoughts(self) -> tuple[Thought, ...]:
+        """All thoughts that the text states; none for a raw turn."""
+        return () if self.thought is None else (self.thought, *self.joined)
 
     @property
     def kind(self) -> Kind | Literal["turn"]:

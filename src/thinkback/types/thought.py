@@ -13,6 +13,8 @@ Kind = Literal["profile", "relationship", "knowledge", "event", "dialogue"]
 
 KINDS: tuple[Kind, ...] = ("profile", "relationship", "knowledge", "event", "dialogue")
 
+EPISODIC_KINDS: tuple[Kind, ...] = ("event", "dialogue")
+
 SAME_AS = "same as"
 """Relation stating that two names mean the same entity (or, negated, that they do not)."""
 

@@ -99,7 +99,9 @@ class RecalledItem:
     group: int
 
 
-CheckMethod = Literal["triple", "embedding"]
+CheckMethod = Literal["words", "safety", "model", "triple", "embedding"]
+"""How a contradiction was found; "triple" and "embedding" occur in turns of earlier versions only."""
+
 CheckOutcome = Literal["regenerated", "masked", "warned"]
 
 

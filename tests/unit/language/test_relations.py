@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from thinkback.language.relations import RELATIONS, canonical_relation, get_relation, parse_relation
+from thinkback.language.relations import canonical_relation, get_relation, list_relations, parse_relation
 from thinkback.language.sentence_builder import (
     add_article,
     compose_sentence,
@@ -59,7 +59,7 @@ def test_relation_cardinality(name: str, single: bool) -> None:
     assert get_relation(name).single_valued is single
 
 
-@pytest.mark.parametrize("relation", RELATIONS.values(), ids=lambda relation: relation.name)
+@pytest.mark.parametrize("relation", list_relations(), ids=lambda relation: relation.name)
 def test_relation_has_templates_in_both_languages(relation: object) -> None:
     name = getattr(relation, "name", "")
     for lang in ("en", "zh"):

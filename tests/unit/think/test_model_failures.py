@@ -15,17 +15,17 @@ from tests.fake_openai import FakeOpenAI
 
 from thinkback.llms.openai import OpenAILLM
 from thinkback.think.thinker import FIRST_RETRY_SECONDS, MAX_ATTEMPTS
-from thinkback.types import Kind
 
 SAID = "Our gnome Gustav guards the pond."
 
 
-def thought(subject: str, relation: str, item: str, kind: Kind = "profile") -> str:
-    told = {"line": 1, "subject": subject, "relation": relation, "objects": [item], "kind": kind}
-    return json.dumps({"thoughts": [told]})
+def change(about: str, relation: str, value: str, quote: str = "Gustav guards the pond") -> str:
+    stated = {"about": about, "relation": relation, "value": value, "kind": "profile"}
+    sentence = f"{about} {relation} {value}."
+    return json.dumps({"changes": [{"op": "add", "turn": 1, "quote": quote, "sentence": sentence, **stated}]})
 
 
-GOOD = thought("Gustav", "guards", "the pond")
+GOOD = change("Gustav", "guards", "the pond")
 
 
 @dataclass(frozen=True)
@@ -56,20 +56,8 @@ CASES = [
     ),
     FaultCase("empty", "BadReply: .* empty answer", fault="empty"),
     FaultCase("10 MB", "BadReply: .* more than 8 MB", fault="10mb"),
-    FaultCase("1 MB of words", "BadReply: .* more than 100000", says=thought("x" * (1 << 20), "is", "y")),
-    FaultCase("cut JSON", "BadReply: .* does not fit the schema", says=GOOD[:-9]),
-    FaultCase("wrong schema", "BadReply: .* has no member 'thoughts'", fault="wrong-schema"),
-    FaultCase("no such line", "BadReply: .* is not one of 1", says=GOOD.replace('"line": 1', '"line": 7')),
-    FaultCase(
-        "wrong language",
-        "BadReply: .* supports none of 1 thoughts",
-        says=thought("侏儒古斯塔夫", "看守", "池塘"),
-    ),
-    FaultCase(
-        "made up",
-        "BadReply: .* line 1 does not say 'the castle'",
-        says=thought("Gustav", "guards", "the castle"),
-    ),
+    FaultCase("cut JSON", "BadReply: .* asked for JSON and said", says=GOOD[:-9]),
+    FaultCase("wrong schema", "BadReply: .* has no member 'changes'", fault="wrong-schema"),
 ]
 
 

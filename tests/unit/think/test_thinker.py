@@ -5,38 +5,58 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.conftest import FakeClock, OpenMemory
+from tests.scripted_reader import ScriptedReader, add, fact
 
 from thinkback.embedders.hashing import HashingEmbedder
 from thinkback.errors import DiskFull, ModelPaused, ModelUnavailable, RateLimited
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
-from thinkback.think.rule_generator import RuleGenerator
+from thinkback.think.contract import ProposedChange, ReadRequest
 from thinkback.think.thinker import FIRST_RETRY_SECONDS, LEASE_SECONDS, MAX_ATTEMPTS, Worker
-from thinkback.types import ThoughtDraft, Turn
+from thinkback.types import Turn
 
 if TYPE_CHECKING:
     from thinkback.types import Vector
 
 
+def read_place(turn: Turn) -> list[ProposedChange]:
+    """Propose the last word of "I live in Lyon." as the user's home, or as something the user likes."""
+    value = turn.query.rstrip(".").rpartition(" ")[2]
+    home = turn.query.startswith("I live in ")
+    stated = fact(
+        value,
+        f"The user {'lives in' if home else 'likes'} {value}.",
+        relation="lives in" if home else "likes",
+    )
+    return [replace(add(turn.query, stated), turn=turn.id)] if turn.query.startswith("I ") else []
+
+
 @dataclass
-class HookedGenerator:
-    """The rule generator with a hook that runs before each turn: a failure, or a concurrent change."""
+class HookedReader:
+    """Reads "I ..." with a hook that runs before each turn: a failure, or a concurrent change."""
 
-    before: Callable[[Turn], object]
+    before: Callable[[Turn], object] = lambda turn: None
     seen: list[int] = field(default_factory=list)
-    name: str = "meddling"
+    max_turns: int = 1
+    name: str = "hooked"
 
-    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
-        self.seen.append(turn.id)
-        self.before(turn)
-        return RuleGenerator().generate(turn)
+    def read(self, request: ReadRequest) -> list[ProposedChange]:
+        changes: list[ProposedChange] = []
+        for turn in request.turns:
+            self.seen.append(turn.id)
+            self.before(turn)
+            for change in read_place(turn):
+                old = request.find("user", "lives in") if "lives in" in change.fact.sentence else ()  # type: ignore[union-attr]
+                known = tuple(thought.id for thought in old)
+                changes.append(replace(change, action="replace" if known else "add", targets=known))
+        return changes
 
 
 def fail(error: BaseException) -> Callable[[Turn], object]:
@@ -46,22 +66,24 @@ def fail(error: BaseException) -> Callable[[Turn], object]:
     return raising
 
 
-def test_post_think_stores_thoughts_with_sources(memory: Memory) -> None:
-    for text in ("I live in Lyon.", "Hello!", "I have a dog named Rex."):
+def test_post_think_stores_thoughts_with_sources(open_memory: OpenMemory) -> None:
+    memory = open_memory(think=HookedReader())
+    for text in ("I live in Lyon.", "Hello!", "I like tea."):
         memory.remember(text)
     done: list[tuple[int, int]] = []
     result = memory.post_think(progress=lambda *step: done.append(step))
     assert (result.turns, result.failed) == (3, 0)
     assert done == [(1, 3), (2, 3), (3, 3)]
     assert {action.turn for action in result.actions} == {1, 3}
-    assert {action.actor for action in result.actions} == {"rules"}
-    assert set(result.usage.ms) == {"embed", "generate", "organise", "store"}
+    assert {action.actor for action in result.actions} == {"hooked"}
+    assert set(result.usage.ms) == {"embed", "read", "organise", "store"}
     assert (result.usage.llm_calls, result.usage.prompt_tokens) == (0, 0)
     assert all(turn.thought_at for turn in memory.turns())
     assert memory.post_think().turns == 0
 
 
-def test_limit_leaves_the_rest_pending(memory: Memory) -> None:
+def test_limit_leaves_the_rest_pending(open_memory: OpenMemory) -> None:
+    memory = open_memory(think=HookedReader())
     for number in range(3):
         memory.remember(f"I own boat {number}.")
     done: list[tuple[int, int]] = []
@@ -71,17 +93,6 @@ def test_limit_leaves_the_rest_pending(memory: Memory) -> None:
     assert memory.post_think(limit=0).turns == 0
     memory.post_think(limit=5, progress=lambda *step: done.append(step))
     assert done[-1] == (1, 1)
-
-
-def test_capable_model_thinks_and_is_recorded(open_memory: OpenMemory) -> None:
-    reply = (
-        '{"thoughts":[{"line":1,"subject":"user","relation":"lives in","objects":["Lyon"],"kind":"profile"}]}'
-    )
-    memory = open_memory(llm=ScriptedLLM([reply], name="able"), think="llm")
-    memory.remember("My home is Lyon these days.")
-    (action,) = memory.post_think().actions
-    assert action.actor.startswith("able ")
-    assert [thought.sentence for thought in memory.thoughts()] == ["The user lives in Lyon."]
 
 
 def test_failing_model_is_retried_with_growing_delays(open_memory: OpenMemory, clock: FakeClock) -> None:
@@ -102,11 +113,11 @@ def test_failing_model_is_retried_with_growing_delays(open_memory: OpenMemory, c
 
 
 def test_dead_letters_can_be_retried(open_memory: OpenMemory) -> None:
-    first = open_memory(think=HookedGenerator(fail(ValueError("a bug"))))
+    first = open_memory(think=HookedReader(fail(ValueError("a bug"))))
     first.remember("I live in Lyon.")
     assert first.post_think().failed == 1
     assert [failure.reason for failure in first.failures()] == ["ValueError: a bug"]
-    second = open_memory()
+    second = open_memory(think=HookedReader())
     assert second.post_think().turns == 0
     assert second.retry_failures() == 1
     assert second.post_think().turns == 1
@@ -114,53 +125,62 @@ def test_dead_letters_can_be_retried(open_memory: OpenMemory) -> None:
 
 
 def test_retry_after_of_the_model_is_respected(open_memory: OpenMemory, clock: FakeClock) -> None:
-    generator = HookedGenerator(fail(RateLimited("slow down", retry_after=60)))
-    memory = open_memory(think=generator)
+    reader = HookedReader(fail(RateLimited("slow down", retry_after=60)))
+    memory = open_memory(think=reader)
     memory.remember("I live in Lyon.")
     memory.post_think()
     clock.advance(59)
     memory.post_think()
-    assert generator.seen == [1]
+    assert reader.seen == [1]
     clock.advance(1)
     memory.post_think()
-    assert generator.seen == [1, 1]
+    assert reader.seen == [1, 1]
 
 
-def test_failing_turn_does_not_block_others(open_memory: OpenMemory) -> None:
+@pytest.mark.parametrize("max_turns", [1, 8])
+def test_one_failing_turn_of_a_backlog_does_not_cost_the_others(
+    open_memory: OpenMemory, max_turns: int
+) -> None:
     def poison(turn: Turn) -> None:
         if "poison" in turn.query:
             raise RecursionError("too deep")
 
-    memory = open_memory(think=HookedGenerator(poison))
+    memory = open_memory(think=HookedReader(poison, max_turns=max_turns))
     for text in ("I live in Lyon.", "poison", "I like tea."):
         memory.remember(text)
     result = memory.post_think()
     assert (result.turns, result.failed) == (2, 1)
-    assert len(memory.thoughts()) == 2
     assert [failure.turn for failure in memory.failures()] == [2]
 
 
-def test_turn_that_crashes_its_worker_is_given_up(open_memory: OpenMemory, clock: FakeClock) -> None:
-    generator = HookedGenerator(fail(SystemExit("killed")))
-    memory = open_memory(think=generator)
+@pytest.mark.parametrize("max_turns", [1, 8])
+def test_turn_that_crashes_its_worker_is_given_up(
+    open_memory: OpenMemory, clock: FakeClock, max_turns: int
+) -> None:
+    def deadly(turn: Turn) -> None:
+        if turn.query == "deadly":
+            raise SystemExit("killed")
+
+    reader = HookedReader(deadly, max_turns=max_turns)
+    memory = open_memory(think=reader)
     memory.remember("deadly")
     memory.remember("I like tea.")
     for _ in range(MAX_ATTEMPTS):
         with pytest.raises(SystemExit):
             memory.post_think()
         clock.advance(LEASE_SECONDS)
-    generator.before = lambda turn: None
+    reader.before = lambda turn: None
     assert memory.post_think().turns == 1
     assert [(failure.turn, "broken off" in failure.reason) for failure in memory.failures()] == [(1, True)]
 
 
 def test_database_error_is_raised_and_loses_nothing(open_memory: OpenMemory) -> None:
-    generator = HookedGenerator(fail(DiskFull("no space left")))
-    memory = open_memory(think=generator)
+    reader = HookedReader(fail(DiskFull("no space left")))
+    memory = open_memory(think=reader)
     memory.remember("I live in Lyon.")
     with pytest.raises(DiskFull):
         memory.post_think()
-    generator.before = lambda turn: None
+    reader.before = lambda turn: None
     assert memory.post_think().turns == 1
     assert len(memory.thoughts()) == 1
 
@@ -174,7 +194,7 @@ def test_conflict_with_a_concurrent_change_is_retried(open_memory: OpenMemory) -
                 memory.forget(1, "just now")
             return super().embed(texts)
 
-    memory = open_memory(embedder=Interrupted())
+    memory = open_memory(embedder=Interrupted(), think=HookedReader())
     memory.remember("I live in Lyon.")
     memory.post_think()
     memory.remember("I live in Oslo.")
@@ -185,7 +205,7 @@ def test_conflict_with_a_concurrent_change_is_retried(open_memory: OpenMemory) -
 
 
 def test_user_erased_during_thinking_stays_erased(open_memory: OpenMemory) -> None:
-    memory = open_memory(think=HookedGenerator(lambda turn: memory.erase(user="default")))
+    memory = open_memory(think=HookedReader(lambda turn: memory.erase(user="default")))
     memory.remember("I live in Lyon.")
     result = memory.post_think()
     assert (result.turns, result.failed) == (0, 1)
@@ -193,13 +213,13 @@ def test_user_erased_during_thinking_stays_erased(open_memory: OpenMemory) -> No
 
 
 def test_turn_claimed_by_another_worker_is_left_alone(open_memory: OpenMemory, clock: FakeClock) -> None:
-    other = open_memory()
+    other = open_memory(think=HookedReader())
 
     def slow(turn: Turn) -> None:
         clock.advance(LEASE_SECONDS)
         other.post_think()
 
-    memory = open_memory(think=HookedGenerator(slow))
+    memory = open_memory(think=HookedReader(slow))
     memory.remember("I live in Lyon.")
     assert memory.post_think().turns == 0
     assert len(memory.journal()) == 1
@@ -210,7 +230,7 @@ def test_turn_claimed_by_another_worker_is_left_alone(open_memory: OpenMemory, c
 
 
 def test_background_worker_processes_turns(open_memory: OpenMemory) -> None:
-    memory = open_memory(background=True)
+    memory = open_memory(background=True, think=HookedReader())
     memory.remember("I live in Lyon.")
     assert memory.wait(20)
     assert len(memory.thoughts()) == 1
@@ -225,10 +245,10 @@ def test_background_worker_processes_turns(open_memory: OpenMemory) -> None:
 
 
 def test_turns_left_by_an_earlier_process_are_processed(open_memory: OpenMemory) -> None:
-    with open_memory() as memory:
+    with open_memory(think=HookedReader()) as memory:
         memory.remember("I live in Lyon.")
         memory.for_user("bob").remember("I live in Oslo.")
-    memory = open_memory(background=True)
+    memory = open_memory(background=True, think=HookedReader())
     assert memory.wait(20)
     assert memory.stats().pending == 0
     bob = memory.for_user("bob")
@@ -249,8 +269,8 @@ def test_close_finishes_the_current_turn_and_loses_nothing(open_memory: OpenMemo
         entered.set()
         leave.wait(20)
 
-    generator = HookedGenerator(slowly)
-    memory = open_memory(think=generator, background=True)
+    reader = HookedReader(slowly)
+    memory = open_memory(think=reader, background=True)
     for text in ("I live in Lyon.", "I like tea.", "I own a boat."):
         memory.remember(text)
     assert entered.wait(20)
@@ -260,19 +280,19 @@ def test_close_finishes_the_current_turn_and_loses_nothing(open_memory: OpenMemo
     time.sleep(0.05)  # let it ask the worker to stop
     leave.set()
     closing.join(20)
-    assert generator.seen == [1]
-    again = open_memory()
+    assert reader.seen == [1]
+    again = open_memory(think=HookedReader())
     assert (again.stats().turns, again.stats().pending, len(again.thoughts())) == (3, 2, 1)
     assert again.post_think().turns == 2
 
 
 def test_background_error_is_raised_by_wait(open_memory: OpenMemory) -> None:
-    generator = HookedGenerator(fail(DiskFull("no space left")))
-    memory = open_memory(think=generator, background=True)
+    reader = HookedReader(fail(DiskFull("no space left")))
+    memory = open_memory(think=reader, background=True)
     memory.remember("I live in Lyon.")
     with pytest.raises(DiskFull, match="no space"):
         memory.wait(20)
-    generator.before = lambda turn: None
+    reader.before = lambda turn: None
     memory.remember("I like tea.")
     assert memory.wait(20)
     assert memory.stats().pending == 0
@@ -351,57 +371,58 @@ def test_stopped_worker_ignores_wakes_and_does_not_block() -> None:
     worker.stop()
 
 
-def test_previous_turns_of_the_session_give_context(memory: Memory) -> None:
+def test_previous_turns_of_the_session_give_context(open_memory: OpenMemory) -> None:
     at = datetime(2024, 5, 15, 12, tzinfo=UTC)
+    reader = ScriptedReader({}, max_turns=1)
+    memory = open_memory(think=reader)
     memory.remember("Had a call with my uncle Desmond.", at=at, session="a")
     memory.remember("He's retired now.", at=at + timedelta(minutes=5), session="a")
     memory.remember("He's married.", at=at + timedelta(minutes=6), session="b")
     memory.remember("He's a Buddhist.", at=at + timedelta(days=3), session="a")
     memory.post_think()
-    assert [t.sentence for t in memory.thoughts()] == [
-        "The user's uncle is Desmond.",
-        "Desmond (the user's uncle) is retired.",
-    ]
+    recent = [[turn.id for turn in request.recent] for request in reader.requests]
+    assert recent == [[], [1], [], []]
 
 
 def test_paused_model_does_not_count_as_attempt(open_memory: OpenMemory, clock: FakeClock) -> None:
-    generator = HookedGenerator(fail(ModelPaused("it is down")))
-    memory = open_memory(think=generator)
+    reader = HookedReader(fail(ModelPaused("it is down")))
+    memory = open_memory(think=reader)
     memory.remember("I live in Lyon.")
     for _ in range(10 * MAX_ATTEMPTS):
         assert memory.post_think().failed == 1
         clock.advance(FIRST_RETRY_SECONDS)
     assert (memory.stats().pending, memory.failures()) == (1, [])
-    generator.before = lambda turn: None
+    reader.before = lambda turn: None
     assert memory.post_think().turns == 1
 
 
 def test_paused_model_is_retried_after_its_pause(open_memory: OpenMemory, clock: FakeClock) -> None:
-    generator = HookedGenerator(fail(ModelPaused("slow down", retry_after=60)))
-    memory = open_memory(think=generator)
+    reader = HookedReader(fail(ModelPaused("slow down", retry_after=60)))
+    memory = open_memory(think=reader)
     memory.remember("I live in Lyon.")
     memory.post_think()
     clock.advance(59)
     memory.post_think()
-    assert generator.seen == [1]
+    assert reader.seen == [1]
 
 
 def test_released_turn_is_processed_once_by_another(open_memory: OpenMemory) -> None:
     def give_up(turn: Turn) -> None:
-        if generator.seen == [1]:
+        if reader.seen == [1]:
             memory.release_claims()
             assert other.post_think().turns == 1
 
-    generator = HookedGenerator(give_up)
-    memory, other = open_memory(think=generator), open_memory()
+    reader = HookedReader(give_up)
+    memory, other = open_memory(think=reader), open_memory(think=HookedReader(name="other"))
     memory.remember("I live in Lyon.")
     assert memory.post_think().turns == 0
-    assert [action.actor for action in memory.journal()] == ["rules"]
+    assert [action.actor for action in memory.journal()] == ["other"]
     memory.release_claims()  # nothing is claimed any more
     assert memory.stats().pending == 0
 
 
-def test_stopping_ends_after_the_current_turn(memory: Memory) -> None:
+def test_stopping_ends_after_the_current_turn(open_memory: OpenMemory) -> None:
+    memory = open_memory(think=HookedReader())
     for number in range(3):
         memory.remember(f"I own boat {number}.")
     assert memory.post_think(stopping=lambda: memory.stats().pending < 3).turns == 1

@@ -12,7 +12,15 @@ import typer
 from thinkback_lab.commands.consult import consult
 from thinkback_lab.commands.evaluate import command_for, schemes, suite
 from thinkback_lab.commands.generate import generate
-from thinkback_lab.commands.memory_tests import determinism, lives, pairs, replay, scenarios, sharded
+from thinkback_lab.commands.memory_tests import (
+    contradictions,
+    determinism,
+    lives,
+    pairs,
+    replay,
+    scenarios,
+    sharded,
+)
 from thinkback_lab.commands.paper_experiments import classification, consistency, timing, triples
 from thinkback_lab.commands.record import record
 from thinkback_lab.commands.runs import compare, judge, tables
@@ -34,6 +42,7 @@ for _entry in DATASETS.values():
     evaluations.command(_entry.name, short_help=_entry.description.split(":")[0] + ".")(command_for(_entry))
 evaluations.command(short_help="The unit tests of memory.")(scenarios)
 evaluations.command(short_help="Long natural conversations: thoughts, recall, ablation.")(lives)
+evaluations.command(short_help="Contradictions in free prose are caught.")(contradictions)
 evaluations.command(short_help="Compatible facts are kept, updated ones superseded.")(pairs)
 evaluations.command(short_help="Triples extracted from KdConv's dialogues.")(triples)
 evaluations.command(short_help="Retrieval time against pairwise similarity.")(timing)

@@ -10,7 +10,9 @@ from typing import Literal
 from thinkback import LLM, Embedder, Memory
 from thinkback_lab.llms import resolve_llm
 
-ThinkMode = Literal["auto", "rules", "llm"]
+ThinkMode = Literal["auto", "extractive", "llm"]
+ThinkAfter = Literal["turn", "session"]
+"""When an evaluation thinks: after every turn, or once after a session, as for a backlog or an import."""
 IN_MEMORY = ":memory:"
 
 
@@ -22,6 +24,7 @@ class Setup:
     embedder: str = "minilm"
     preset: str = "hybrid"
     think: ThinkMode = "auto"
+    think_after: ThinkAfter = "turn"
 
     @property
     def as_settings(self) -> dict[str, str]:
@@ -31,6 +34,7 @@ class Setup:
             "embedder": self.embedder,
             "preset": self.preset,
             "think": self.think,
+            "think_after": self.think_after,
         }
 
 
@@ -58,6 +62,10 @@ class Harness:
             memory.post_think()
             memory.recall("Who warms up?")
         memory.store.close()  # close the store only: `memory.close()` would also close the shared models
+
+    @property
+    def think_after(self) -> ThinkAfter:
+        return self._setup.think_after
 
     def open(self, clock: ManualClock, url: str | Path = IN_MEMORY) -> Memory:
         """Open a new empty memory, or the one at `url`."""

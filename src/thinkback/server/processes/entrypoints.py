@@ -39,7 +39,7 @@ def warm_up(embedder: Embedder) -> None:
 
     Thinking is not included, it has its own processes.
     """
-    with Memory.open(":memory:", embedder=embedder, think="rules", background=False) as memory:
+    with Memory.open(":memory:", embedder=embedder, think="extractive", background=False) as memory:
         for text in WARMUP_STATEMENTS:
             memory.remember(text)
         for question in WARMUP_QUESTIONS:
@@ -73,7 +73,7 @@ def run_recall_process(stop_pipe: StopPipe, settings: Settings, options: Options
         background=False,
         tenant=OPEN_TENANT,
         llm=None,
-        think="rules",  # unused: this process does not think
+        think="extractive",  # unused: this process does not think
     )
     with closing(opened) as memory:
         worker = RecallWorker(MemoryRegistry(memory), options)

@@ -4,45 +4,72 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from thinkback.types import Kind
+from thinkback.think.contract import ChangeKind
+from thinkback.types import KINDS, Kind
 
-MAX_THOUGHTS = 32
-
-ShortText = Annotated[str, Field(min_length=1, max_length=120)]
-_CLOSED_MODEL = ConfigDict(extra="ignore", frozen=True, json_schema_extra={"additionalProperties": False})
-
-
-class ThoughtReply(BaseModel):
-    """One thought as a model says it; a denial is part of the relation."""
-
-    model_config = _CLOSED_MODEL
-
-    line: int
-    subject: ShortText
-    relation: ShortText
-    objects: Annotated[list[ShortText], Field(min_length=1, max_length=8)]
-    kind: Kind
+MAX_CHANGES = 64
+_MAX_TEXT = 600
+_TEXT_FIELDS = ("quote", "about", "relation", "value", "sentence", "kind", "from", "to", "when")
 
 
-class GenerateReply(BaseModel):
-    """All thoughts of one turn."""
-
-    model_config = _CLOSED_MODEL
-
-    thoughts: Annotated[list[ThoughtReply], Field(max_length=MAX_THOUGHTS)]
+def _to_list(value: object) -> object:
+    return [value] if isinstance(value, int) else [] if value is None else value
 
 
-def generate_schema(line_count: int, max_thoughts: int) -> dict[str, Any]:
-    """Return the JSON schema of the reply for this number of lines.
+def _to_text(value: object) -> object:
+    return "" if value is None else str(value) if isinstance(value, int | float) else value
 
-    `max_thoughts` limits the list, because small models fill it up to its maximum.
-    """
-    schema = GenerateReply.model_json_schema()
-    schema["properties"]["thoughts"]["maxItems"] = min(MAX_THOUGHTS, max_thoughts)
-    schema["$defs"]["ThoughtReply"]["properties"]["line"]["enum"] = list(range(1, line_count + 1))
-    return schema
+
+def _to_kind(value: object) -> object:
+    return value if value in KINDS else "profile"
+
+
+Text = Annotated[str, BeforeValidator(_to_text), Field(max_length=_MAX_TEXT)]
+Numbers = Annotated[list[int], BeforeValidator(_to_list), Field(max_length=32)]
+
+
+class ChangeReply(BaseModel):
+    """One change as a model writes it (see prompts/read.txt); missing fields are empty."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    op: ChangeKind
+    turn: int = 1
+    n: int = 0
+    target: Numbers = Field(default_factory=list)
+    quote: Text = ""
+    about: Text = ""
+    relation: Text = ""
+    value: Text = ""
+    sentence: Text = ""
+    kind: Annotated[Kind, BeforeValidator(_to_kind)] = "profile"
+    from_: Text = Field(default="", alias="from")
+    to: Text = ""
+    when: Text = ""
+
+
+def read_schema(turn_count: int) -> dict[str, Any]:
+    """The JSON schema of a reply. It is loose: every change is checked alone after parsing."""
+    text = {"type": ["string", "number", "null"]}
+    change = {
+        "type": "object",
+        "properties": {
+            "op": {"type": "string"},
+            "turn": {"type": "integer", "minimum": 1, "maximum": turn_count},
+            "n": {"type": ["integer", "null"]},
+            "target": {"type": ["array", "integer", "null"], "items": {"type": "integer"}},
+            **dict.fromkeys(_TEXT_FIELDS, text),
+        },
+        "required": ["op"],
+    }
+    return {
+        "title": "ReadReply",
+        "type": "object",
+        "properties": {"changes": {"type": "array", "items": change, "maxItems": MAX_CHANGES}},
+        "required": ["changes"],
+    }
 
 
 class MergeProposal(BaseModel):

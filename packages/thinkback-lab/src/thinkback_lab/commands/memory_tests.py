@@ -1,4 +1,4 @@
-"""`thinkback-lab eval scenarios`, `lives`, `pairs`, `sharded`, `determinism`, and `thinkback-lab replay`."""
+"""`thinkback-lab eval scenarios`, `lives`, `pairs`, `contradictions`, `sharded`, `determinism`, and `thinkback-lab replay`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ import typer
 from thinkback_lab.cases import take_sample
 from thinkback_lab.commands import options
 from thinkback_lab.datasets.lives import LifeLanguage, load_lives
+from thinkback_lab.evaluations.contradictions import (
+    contradictions_table,
+    read_answer_sets,
+    run_contradictions,
+    summarise_contradictions,
+)
 from thinkback_lab.evaluations.determinism import (
     HASH_SEEDS,
     compare_dumps,
@@ -28,6 +34,7 @@ from thinkback_lab.evaluations.scenarios import (
     summarise_scenarios,
 )
 from thinkback_lab.evaluations.sharded import read_tasks, run_sharded, sharded_table, summarise_sharded
+from thinkback_lab.llms import open_llm
 from thinkback_lab.progress import progress
 from thinkback_lab.systems.registry import find_system
 
@@ -48,6 +55,7 @@ def scenarios(
     embedder: options.EmbedderOption = "minilm",
     preset: options.PresetOption = "hybrid",
     think: options.ThinkOption = "auto",
+    think_after: options.ThinkAfterOption = "turn",
     seed: options.SeedOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -66,7 +74,7 @@ def scenarios(
       thinkback-lab eval scenarios scenarios/ --llm local:qwen-coder-1.5b --think llm --limit 30 --seed 1
     """
     with options.exit_on_error():
-        setup = options.make_setup(llm, embedder, preset, think)
+        setup = options.make_setup(llm, embedder, preset, think, think_after)
         selected = choose_scenarios(
             read_scenarios(files), categories=category or (), langs=lang or (), limit=limit, seed=seed
         )
@@ -98,6 +106,7 @@ def lives(
     embedder: options.EmbedderOption = "minilm",
     preset: options.PresetOption = "hybrid",
     think: options.ThinkOption = "auto",
+    think_after: options.ThinkAfterOption = "turn",
     seed: options.SeedOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -112,11 +121,11 @@ def lives(
     Examples:
       thinkback-lab eval lives --data data/
       thinkback-lab eval lives --split train --lang zh --limit 5 --json | jq .by_kind
-      thinkback-lab eval lives --split mine.jsonl --llm openai:gpt-4o-mini --think llm
+      thinkback-lab eval lives --split mine.jsonl --llm openai:gpt-4o-mini --think-after session
       thinkback-lab eval lives --json | jq '.facts[] | select(.state == "missing") | .text'
     """
     with options.exit_on_error():
-        setup = options.make_setup(llm, embedder, preset, think)
+        setup = options.make_setup(llm, embedder, preset, think, think_after)
         selected = take_sample(load_lives(data, split, lang), limit, seed)
         with progress("lives") as report:
             played = run_lives(selected, setup, report)
@@ -132,6 +141,46 @@ def lives(
     typer.echo(
         f"{calls:.2f} model calls and {tokens:.1f} tokens a turn; "
         f"{summary['unthought']} turns without post-think; --json lists every question, fact and thought"
+    )
+
+
+def contradictions(
+    files: options.FilesArgument,
+    limit: options.LimitOption = None,
+    llm: options.LlmOption = "none",
+    model_only: Annotated[
+        bool, typer.Option("--model-only", help="Only the check by the model, to see what it finds alone.")
+    ] = False,
+    seed: options.SeedOption = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Check answers in free prose against thoughts: contradictions must be caught, others must pass.
+
+    Each answer is checked as a chat checks its drafts: by words and safety facts, and with --llm also by one
+    call to the model where an answer says something about the topics of the thoughts.
+
+    \b
+    Examples:
+      thinkback-lab eval contradictions scenarios/consistency/held.jsonl
+      thinkback-lab eval contradictions scenarios/consistency/ --json | jq '.failures[] | {why, answer}'
+      thinkback-lab eval contradictions scenarios/consistency/ --llm recorded:packages/thinkback-lab/recordings/consistency
+    """
+    with options.exit_on_error():
+        selected = take_sample(read_answer_sets(files), limit, seed)
+        with progress("contradictions") as report:
+            if llm == "none":
+                outcomes = run_contradictions(selected, None, report)
+            else:
+                with open_llm(llm) as model:
+                    outcomes = run_contradictions(selected, model, report, model_only=model_only)
+    summary = summarise_contradictions(outcomes, {"llm": llm, "model_only": model_only, "limit": limit, "seed": seed})
+    if as_json:
+        options.print_json(summary)
+        return
+    options.print_table(
+        contradictions_table(summary),
+        f"{summary['calls']} calls, {summary['tokens']} tokens; "
+        f"{len(summary['failures'])} failures (listed by --json)",
     )
 
 
@@ -246,7 +295,7 @@ def determinism(
       thinkback-lab eval determinism scenarios/ --json
     """
     with options.exit_on_error(), tempfile.TemporaryDirectory() as folder, progress("processes") as report:
-        setup = options.make_setup("none", embedder, preset, "rules")
+        setup = options.make_setup("none", embedder, preset, "extractive")
         users = [scenario.id for scenario in read_scenarios(files)]
         databases = {seed: Path(folder, f"{seed}.db") for seed in HASH_SEEDS}
         for number, (seed, database) in enumerate(databases.items(), start=1):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thinkback import ThinkbackError
-from thinkback_lab.harness import Setup, ThinkMode
+from thinkback_lab.harness import Setup, ThinkAfter, ThinkMode
 from thinkback_lab.recorded.llm import check_all_replies, require_all_replies
 from thinkback_lab.runs.folder import RunFolder
 
@@ -65,7 +65,12 @@ PresetOption = Annotated[
     typer.Option("--preset", help="Recall preset: hybrid, fading, tim, fuzzy, perltqa, bm25 or dense."),
 ]
 ThinkOption = Annotated[
-    ThinkMode, typer.Option("--think", help="Post-think by rules, by the model, or auto.")
+    ThinkMode,
+    typer.Option("--think", help="Post-think without a model (extractive), by the model (llm), or auto."),
+]
+ThinkAfterOption = Annotated[
+    ThinkAfter,
+    typer.Option("--think-after", help="Think after every turn, or once after each session (fewer calls)."),
 ]
 JsonOption = Annotated[
     bool,
@@ -75,8 +80,16 @@ JsonOption = Annotated[
 ]
 
 
-def make_setup(llm: str, embedder: str, preset: str, think: ThinkMode) -> Setup:
-    return Setup(llm=None if llm == "none" else llm, embedder=embedder, preset=preset, think=think)
+def make_setup(
+    llm: str, embedder: str, preset: str, think: ThinkMode, think_after: ThinkAfter = "turn"
+) -> Setup:
+    return Setup(
+        llm=None if llm == "none" else llm,
+        embedder=embedder,
+        preset=preset,
+        think=think,
+        think_after=think_after,
+    )
 
 
 @contextmanager

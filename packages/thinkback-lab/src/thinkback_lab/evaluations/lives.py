@@ -39,7 +39,8 @@ from thinkback_lab.evaluations.lives_scoring import (
     score_facts,
     score_questions,
 )
-from thinkback_lab.harness import Harness, ManualClock, Setup
+from thinkback_lab.evaluations.lives_thinkers import StandIn, TurnThinker, create_thinker
+from thinkback_lab.harness import Harness, ManualClock, Setup, ThinkAfter
 from thinkback_lab.progress import ProgressCallback, no_progress
 
 if TYPE_CHECKING:
@@ -47,9 +48,15 @@ if TYPE_CHECKING:
 
 
 def run_lives(
-    lives: Sequence[Life], setup: Setup, on_progress: ProgressCallback = no_progress
+    lives: Sequence[Life],
+    setup: Setup,
+    on_progress: ProgressCallback = no_progress,
+    stand_in: StandIn | None = None,
 ) -> list[PlayedLife]:
-    """Replay every life in its own memory; progress counts turns and questions."""
+    """Replay every life in its own memory; progress counts turns and questions.
+
+    With `stand_in`, thoughts of known quality replace post-think (see `lives_thinkers`).
+    """
     harness = Harness(setup)
     total = sum(len(life.turns) + len(life.questions) for life in lives)
     done = 0
@@ -59,22 +66,31 @@ def run_lives(
         done += 1
         on_progress(done, total)
 
-    return [play_life(harness, life, report_step) for life in lives]
+    return [play_life(harness, life, report_step, stand_in) for life in lives]
 
 
-def play_life(harness: Harness, life: Life, on_step: Callable[[], None] = lambda: None) -> PlayedLife:
+def play_life(
+    harness: Harness,
+    life: Life,
+    on_step: Callable[[], None] = lambda: None,
+    stand_in: StandIn | None = None,
+) -> PlayedLife:
     clock = ManualClock()
     asked: dict[int, AskedQuestion] = {}
     with harness.open(clock) as memory:
         replay = _Replay(memory.for_user(life.id), memory.for_user(f"{life.id} without thoughts"))
+        replay.thinker = None if stand_in is None else create_thinker(stand_in, replay.memory)
+        replay.think_after = harness.think_after
         for event in _in_time_order(life):
+            replay.prepare(event)
             clock.now = event.at
             if event.turn is not None:
                 replay.tell(event.turn)
             else:
                 asked[event.number] = replay.ask(life.questions[event.number])
             on_step()
-        replay.think()  # retry turns whose post-think failed
+        if replay.thinker is None:
+            replay.think()  # the last session, and turns whose post-think failed
         stats = replay.memory.stats()
         return PlayedLife(
             life=life,
@@ -108,16 +124,30 @@ class _Replay:
 
     memory: Memory
     without_thoughts: Memory
+    thinker: TurnThinker | None = None  # in place of post-think
     numbers: dict[int, int] = field(default_factory=dict)  # turn id in `memory` -> number in the life
     raw_numbers: dict[int, int] = field(default_factory=dict)  # the same for `without_thoughts`
     llm_calls: int = 0
     llm_tokens: int = 0
+    think_after: ThinkAfter = "turn"
+    session: str = ""  # of the last turn
+
+    def prepare(self, event: _Event) -> None:
+        """Think about the last session before a turn of another one or a question."""
+        ends_session = event.turn is None or event.turn.session != self.session
+        if self.think_after == "session" and self.session and ends_session:
+            self.think()
+            self.session = ""
 
     def tell(self, turn: LifeTurn) -> None:
         for memory, numbers in ((self.memory, self.numbers), (self.without_thoughts, self.raw_numbers)):
             stored = memory.remember(turn.user, turn.assistant, at=turn.at, session=turn.session)
             numbers[stored.id] = turn.n
-        self.think()
+        self.session = turn.session
+        if self.thinker is not None:
+            self.thinker.think(turn)
+        elif self.think_after == "turn":
+            self.think()
 
     def think(self) -> None:
         usage = self.memory.post_think().usage
@@ -162,7 +192,9 @@ def _recalled_memories(recollection: Recollection, numbers: Mapping[int, int]) -
             ref=str(item.ref),
             text=item.text,
             turns=_turn_numbers(
-                [item.ref.id] if item.thought is None else [source.turn for source in item.thought.sources],
+                [item.ref.id]
+                if item.thought is None
+                else [source.turn for thought in item.thoughts for source in thought.sources],
                 numbers,
             ),
             is_thought=item.thought is not None,

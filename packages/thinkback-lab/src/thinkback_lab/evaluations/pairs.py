@@ -99,7 +99,7 @@ class PairOutcome:
             for old in self.before
             for item in old.objects
             if not any(
-                thought_has_value(new, item) and (new.relation, new.negated) == (old.relation, old.negated)
+                new.id == old.id or (new.negated == old.negated and thought_has_value(new, item))
                 for new in self.after
             )
         )
@@ -107,13 +107,11 @@ class PairOutcome:
     @property
     def failure(self) -> str:
         """Why an update did not supersede the old value; empty if it did."""
-        relations = {each.relation for each in self._with_value(self.before, self.pair.old)}
-        if not relations:
+        held = {each.id for each in self._with_value(self.before, self.pair.old)}
+        if not held:
             return "the first statement was not read"
-        old, new = (
-            any(each.relation in relations for each in self._with_value(self.after, value))
-            for value in (self.pair.old, self.pair.new)
-        )
+        old = any(each.id in held for each in self.after)
+        new = bool(self._with_value(self.after, self.pair.new))
         if old:
             return "both values are held" if new else "the update was not read"
         return "" if new else "the old value is gone, the new one was not read"

@@ -32,7 +32,8 @@ class ProbeVerdict:
 
     recalled: tuple[ProbeMemory, ...]
     missing: tuple[tuple[str, ...], ...]  # `expect` lists without a recalled alternative
-    rejected: tuple[tuple[str, str], ...]  # (reject string, current thought that contains it)
+    rejected: tuple[tuple[str, str], ...]
+    """(reject string, thought that contains it); not if it is marked as (possibly) outdated."""
     leaked: tuple[
         tuple[str, str], ...
     ]  # the same for raw turns that are not marked as outdated; does not affect the verdict
@@ -67,7 +68,9 @@ def judge_probe(probe: Probe, recalled: tuple[ProbeMemory, ...]) -> ProbeVerdict
             for alternatives in probe.expect
             if not any(word.casefold() in text for word in alternatives for _, text in texts)
         ),
-        rejected=tuple((word, item.ref) for word, item in present if item.is_thought),
+        rejected=tuple(
+            (word, item.ref) for word, item in present if item.is_thought and not item.is_outdated
+        ),
         leaked=tuple(
             (word, item.ref) for word, item in present if not item.is_thought and not item.is_outdated
         ),

@@ -59,11 +59,12 @@ def play_scenario(stage: Harness, scenario: Scenario) -> PlayedScenario:
             clock.now = turn.at
             started = perf_counter()
             memory.remember(turn.user, turn.assistant, at=turn.at)
-            memory.post_think()
+            if stage.think_after == "turn":
+                memory.post_think()
             turn_ms.append(_elapsed_ms(started))
         for probe in scenario.probes:
             clock.now = probe.now or scenario.turns[-1].at
-            memory.post_think()  # retry turns whose post-think failed
+            memory.post_think()  # the whole scenario, or turns whose post-think failed
             started = perf_counter()
             recollection = memory.recall(probe.question, k=probe.k)
             probe_ms.append(_elapsed_ms(started))

@@ -1,0 +1,44 @@
+"""The text of a recalled memory: what a model is given, with dates and speakers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from thinkback.language.date_notes import resolve_dates
+from thinkback.types import Thought, Turn
+
+_MAX_RESOLVED_CHARS = 4000  # relative dates are resolved in shorter texts only
+
+
+def format_thought(thought: Thought, said_at: datetime | None) -> str:
+    """The sentence with the time for which it holds, or else the day when it was said.
+
+    A date that the sentence contains is not repeated.
+    """
+    start, end = _format_day(thought.valid_from), _format_day(thought.valid_to)
+    said = _format_day(said_at)
+    if start == end:
+        note = start or (f"said {said}" if said else "")
+    elif start and end:
+        note = f"{start} to {end}"
+    else:
+        note = f"since {start}" if start else f"until {end}"
+    dates = [date for date in (start, end) if date] or [said]
+    return thought.sentence if all(date in thought.sentence for date in dates) else f"{thought.sentence} ({note})"
+
+
+def format_turn(turn: Turn, *, with_response: bool) -> str:
+    """The user's words with speaker and date, relative dates resolved; the reply only if it is wanted."""
+    lines = []
+    if turn.query:
+        words = turn.query
+        if len(words) <= _MAX_RESOLVED_CHARS:
+            words = resolve_dates(words, turn.at)
+        lines.append(f"{turn.asker}, {_format_day(turn.at)}: {words}")
+    if turn.response and (with_response or not turn.query):
+        lines.append(f"{turn.answerer}, {_format_day(turn.at)}: {turn.response}")
+    return "\n".join(lines)
+
+
+def _format_day(at: datetime | None) -> str:
+    return "" if at is None else f"{at:%Y-%m-%d}"
