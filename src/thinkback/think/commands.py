@@ -227,7 +227,14 @@ class CommandRunner:
         )
 
     def _apply(self, space: str, turn: Turn, operation: Operation) -> Action:
-        plan = Plan(turn=None, lease="", actor=USER_ACTOR, operations=(operation,), cause=turn.id)
+        plan = Plan(
+            turn=None,
+            lease="",
+            actor=USER_ACTOR,
+            operations=(operation,),
+            cause=turn.id,
+            completes_cause=is_only_commands(turn.query),
+        )
         entries, epoch = self._indexer.entries_for_plan(space, plan)
         (action,) = self._store.apply(space, plan, entries, self._clock(), epoch)
         return action

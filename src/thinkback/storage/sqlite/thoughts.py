@@ -127,8 +127,9 @@ class ThoughtsMixin(SqliteBase):
                 drafts = [(draft, next(remaining)) for draft in operation.add]
                 self._apply_operation(journal, operation, drafts, plan, said_at, now)
             journal.close()
-            if plan.turn is not None:
-                self._db.run("queue.done", (space_id, plan.turn, to_micros(now)))
+            done = plan.cause if plan.completes_cause else plan.turn
+            if done is not None:
+                self._db.run("queue.done", (space_id, done, to_micros(now)))
         return journal.written
 
     def retire(self, space: str, thought: int, reason: str, actor: str, now: datetime) -> Action:
