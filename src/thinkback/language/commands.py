@@ -88,7 +88,9 @@ def topic_terms(topic: str) -> frozenset[str]:
     text = _pattern("topic_end").split(topic)[0]
     text = _pattern("topic_end_zh").sub("", _pattern("topic_start_zh").sub("", text))
     text = text if _pattern("statement").match(text) else _pattern("topic_start").sub("", f"{text} ", count=1)
-    return frozenset(extract_terms(text)) - frozenset(_data()["detection"]["generic_terms"])
+    return frozenset(extract_terms(text)) - frozenset(
+        extract_terms(str(_data()["detection"]["generic_terms"]))
+    )
 
 
 def is_safe_instruction(text: str) -> bool:
@@ -163,7 +165,7 @@ def _match(text: str, start: int, patterns: _Patterns) -> Command | None:
             found = pattern.fullmatch(said)
             if found is None:
                 continue
-            groups = {name: value.strip() for name, value in found.groupdict().items() if value}
+            groups = {name: value.strip(" .:") for name, value in found.groupdict().items() if value}
             if kind == "correct" and not _is_correction(said, groups, patterns):
                 continue
             topic = groups.get("topic", "")
