@@ -31,9 +31,9 @@ def memory(open_memory: OpenMemory) -> Memory:
     return open_memory(":memory:", think=ScriptedReader(SCRIPT))
 
 
-def say(memory: Memory, text: str, response: str = "", **options: str) -> list[Action]:
+def say(memory: Memory, text: str, response: str = "", session: str = "default") -> list[Action]:
     """Remember a turn; the actions that it caused at once."""
-    turn = memory.remember(text, response, **options)
+    turn = memory.remember(text, response, session=session)
     return memory.journal(turn=turn.id)
 
 
