@@ -94,6 +94,7 @@ class AsyncMemory:
     undo_summary = _run_in_thread(Memory.undo_summary)
     thoughts = _run_in_thread(Memory.thoughts)
     turns = _run_in_thread(Memory.turns)
+    instructions = _run_in_thread(Memory.instructions)
     journal = _run_in_thread(Memory.journal)
     entities = _run_in_thread(Memory.entities)
     history = _run_in_thread(Memory.history)

@@ -13,6 +13,7 @@ from thinkback.memory_config import MemoryConfig
 from thinkback.presets import Preset, get_preset
 from thinkback.protocols import LLM, Clock, Embedder, Store
 from thinkback.session.summarizer import LLMSummaryReader, Summarizer
+from thinkback.think.commands import CommandRunner
 from thinkback.think.consolidate import Consolidator
 from thinkback.think.contract import TurnReader
 from thinkback.think.organise import LLMConsolidator
@@ -77,6 +78,7 @@ class Components:
         self.indexer = Indexer(store, shared.embedder, shared.preset, shared.cache)
         self.consolidator = Consolidator(store, self.indexer, shared.llm_consolidator, shared.clock)
         self.thinker = Thinker(store, self.indexer, shared.reader, self.consolidator, shared.clock)
+        self.commands = CommandRunner(store, self.indexer, shared.clock)
         self.summarizer = Summarizer(store, shared.clock, shared.summary_reader)
 
     @property

@@ -56,6 +56,7 @@ from thinkback.think.thinker import Worker
 from thinkback.times import to_utc
 from thinkback.types import (
     CORRECTED_IN_PREFIX,
+    USER_ACTOR,
     Action,
     Answer,
     Candidate,
@@ -203,6 +204,9 @@ class Memory(MemoryQueries):
     ) -> Turn:
         """Store one turn. It is durable when this returns; thinking follows in the background.
 
+        A command to the memory ("forget that", "always answer in German") takes effect at once;
+        `journal(turn=...)` says what it did.
+
         Args:
             query: what the user said.
             response: the answer, if there is one.
@@ -239,6 +243,8 @@ class Memory(MemoryQueries):
         if not new_turns:
             raise InvalidInput("no user or assistant message to remember")
         turns = self.store.append(self.user, new_turns, self._clock())
+        for turn in turns:
+            self._commands.run(self.user, turn)
         self._wake()
         return turns
 
@@ -478,34 +484,34 @@ class Memory(MemoryQueries):
         """Undo the last update of a session's summary. Undoing an undo restores it."""
         return self._summarizer.undo(self.user, checked_name(session, "session"))
 
-    def forget(self, thought: Thought | Ref | str | int, reason: str) -> Action:
-        """Retire a thought. It is no longer recalled, its history stays, and `undo` brings it back."""
-        ref, why = _thought_ref(thought), _checked_reason(reason, "forgetting")
-        return self.store.retire(self.user, ref.id, why, "user", self._clock())
+    def forget(self, memory: Thought | Turn | Ref | str | int, reason: str) -> Action:
+        """Retire a thought ("thought:7", or 7) or hide a turn ("turn:3"); `undo` brings it back.
+
+        Neither is recalled any more. Hiding a turn also takes back what thinking about it changed.
+
+        Raises:
+            NotFound: there is no such thought or turn.
+            Conflict: the thought is already retired, or the turn is already hidden.
+        """
+        return self._forget(_memory_ref(memory), _checked_reason(reason, "forgetting"))
 
     def correct(
-        self, thought: Thought | Ref | str | int, text: str, reason: str, *, session: str = "default"
+        self, memory: Thought | Turn | Ref | str | int, text: str, reason: str, *, session: str = "default"
     ) -> Turn:
-        """Correct a thought: retire it and remember `text` as a new turn.
+        """Correct a thought or a turn: forget it and remember `text` as a new turn.
 
         Thoughts are drawn from the new turn as usual; the journal names it as the reason.
 
         Raises:
-            NotFound: there is no such thought.
-            Conflict: the thought is already retired.
+            NotFound: there is no such thought or turn.
+            Conflict: the thought is already retired, or the turn is already hidden.
         """
-        ref, why = _thought_ref(thought), _checked_reason(reason, "correcting")
+        ref, why = _memory_ref(memory), _checked_reason(reason, "correcting")
         new_turn = self._new_turn(text, "", None, session, None)
-        stored = self.store.thoughts(self.user, ids=[ref.id], current=False)
-        if not stored:
-            raise NotFound(f"user {self.user!r} has no {ref}")
-        if stored[0].retired_at is not None:
-            raise Conflict(f"{ref} is already retired: correct the current thought instead")
+        self._require_current(ref)
         (turn,) = self.store.append(self.user, [new_turn], self._clock())
         with suppress(Conflict):  # another worker already thought about the turn and retired the thought
-            self.store.retire(
-                self.user, ref.id, f"{CORRECTED_IN_PREFIX}{turn.ref}: {why}", "user", self._clock()
-            )
+            self._forget(ref, f"{CORRECTED_IN_PREFIX}{turn.ref}: {why}")
         self._wake()
         return turn
 
@@ -514,7 +520,9 @@ class Memory(MemoryQueries):
         ref = (
             action.ref if isinstance(action, Action) else _require_kind(parse_ref(action, "action"), "action")
         )
-        return self.store.undo(self.user, ref.id, "user", self._clock())
+        undone = self.store.undo(self.user, ref.id, USER_ACTOR, self._clock())
+        self._wake()  # a turn that is no longer hidden may be pending
+        return undone
 
     def erase(
         self,
@@ -557,7 +565,8 @@ class Memory(MemoryQueries):
             count = len(exported.turns)
         else:
             new_turns = [self._imported_turn(turn) for turn in imported]
-            self.store.append(self.user, new_turns, self._clock())
+            for turn in self.store.append(self.user, new_turns, self._clock()):
+                self._commands.run(self.user, turn)
             count = len(new_turns)
         self._indexer.index_pending(self.user, progress, total=count)
         self._indexer.regroup_if_needed(self.user)
@@ -593,6 +602,29 @@ class Memory(MemoryQueries):
         finally:
             store.close()
 
+    def _forget(self, ref: Ref, reason: str) -> Action:
+        return self.store.forget(
+            self.user,
+            turns=[ref.id] if ref.kind == "turn" else [],
+            thoughts=[ref.id] if ref.kind == "thought" else [],
+            reason=reason,
+            actor=USER_ACTOR,
+            now=self._clock(),
+        )
+
+    def _require_current(self, ref: Ref) -> None:
+        if ref.kind == "turn":
+            turns = self.store.turns(self.user, ids=[ref.id])
+            found, gone = bool(turns), any(turn.hidden for turn in turns)
+        else:
+            thoughts = self.store.thoughts(self.user, ids=[ref.id], current=False)
+            found, gone = bool(thoughts), any(not thought.current for thought in thoughts)
+        if not found:
+            raise NotFound(f"user {self.user!r} has no {ref}")
+        if gone:
+            state = "hidden" if ref.kind == "turn" else "retired"
+            raise Conflict(f"{ref} is already {state}: correct the current {ref.kind} instead")
+
     def _new_turn(
         self, query: str, response: str, at: datetime | None, session: str, key: str | None
     ) -> NewTurn:
@@ -615,6 +647,7 @@ class Memory(MemoryQueries):
 
     def _append_turn(self, new_turn: NewTurn) -> Turn:
         (turn,) = self.store.append(self.user, [new_turn], self._clock())
+        self._commands.run(self.user, turn)
         self._wake()
         return turn
 
@@ -634,6 +667,7 @@ class Memory(MemoryQueries):
             recent,
             now,
             instructions=self._instructions,
+            wishes=[thought.sentence for thought in self.instructions()],
             integrated=integrated,
         )
 
@@ -644,6 +678,7 @@ class Memory(MemoryQueries):
         self._thinker = components.thinker
         self._consolidator = components.consolidator
         self._summarizer = components.summarizer
+        self._commands = components.commands
 
     def _process_space(self, space_key: SpaceKey, *, stopping: Callable[[], bool]) -> bool:
         """Called by the worker, which serves the spaces of all tenants."""
@@ -713,12 +748,9 @@ def _is_known_before(item: Candidate, turn: int) -> bool:
     return (item.thought.last_turn if item.thought else item.ref.id) < turn
 
 
-def _thought_ref(thought: Thought | Ref | str | int) -> Ref:
-    return (
-        thought.ref
-        if isinstance(thought, Thought)
-        else _require_kind(parse_ref(thought, "thought"), "thought")
-    )
+def _memory_ref(memory: Thought | Turn | Ref | str | int) -> Ref:
+    ref = memory.ref if isinstance(memory, (Thought, Turn)) else parse_ref(memory, "thought")
+    return ref if ref.kind == "turn" else _require_kind(ref, "thought")
 
 
 def _checked_reason(text: str, doing: str) -> str:

@@ -279,12 +279,13 @@ class ThoughtStore(Protocol):
         actor: str,
         now: datetime,
         cause: int | None = None,
+        keep_thoughts: bool = False,
     ) -> Action:
         """Retire thoughts and hide turns, in one action.
 
         Hiding a turn also takes back what thinking about it changed, and retires thoughts drawn from hidden
         turns only. A hidden turn is neither searched nor thought about. `cause` is the turn that asked for
-        it.
+        it. With `keep_thoughts` only the given thoughts are retired.
 
         Raises:
             NotFound: there is no such thought or turn.

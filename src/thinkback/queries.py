@@ -9,12 +9,14 @@ from functools import partial
 from thinkback.audit import AuditReport, audit_space
 from thinkback.errors import InvalidInput
 from thinkback.history import filter_by_time, replay
+from thinkback.language.commands import is_safe_instruction
 from thinkback.language.safety.quarantine import redact_explanation
 from thinkback.protocols import Clock, Store
 from thinkback.recall.explain import explain_answer, explain_recall, explain_thought
 from thinkback.think.aliases import Aliases
 from thinkback.times import to_utc
 from thinkback.types import (
+    INSTRUCTION,
     SAME_AS,
     Action,
     Answer,
@@ -97,11 +99,30 @@ class MemoryQueries:
         return [ThoughtVersion(thought, tuple(self._actions_changing(thought))) for thought in page]
 
     def turns(
-        self, *, session: str | None = None, after: int = 0, limit: int | None = None, newest: bool = False
+        self,
+        *,
+        session: str | None = None,
+        after: int = 0,
+        limit: int | None = None,
+        newest: bool = False,
+        hidden: bool = False,
     ) -> list[Turn]:
-        """Turns in order of their id, starting after id `after`; with `newest`, the last `limit` turns."""
+        """Turns in order of their id, starting after id `after`; with `newest`, the last `limit` turns.
+
+        Turns that were hidden by `forget` are included only with `hidden`.
+        """
         limit = checked_limit(limit)
-        return self.store.turns(self.user, session=session, after=after, limit=limit, newest=newest)
+        return self.store.turns(
+            self.user, session=session, after=after, limit=limit, newest=newest, hidden=hidden
+        )
+
+    def instructions(self) -> list[Thought]:
+        """The standing wishes of the user ("always answer in German"), newest last.
+
+        Every context carries them. `forget` and `undo` work on them as on any thought.
+        """
+        found = self.store.thoughts(self.user, relation=INSTRUCTION)
+        return [thought for thought in found if is_safe_instruction(thought.sentence)]
 
     def journal(
         self, *, thought: int | None = None, turn: int | None = None, after: int = 0, limit: int | None = None

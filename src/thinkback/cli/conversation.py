@@ -12,7 +12,7 @@ from thinkback.cli import output
 from thinkback.cli.command import print_error
 from thinkback.errors import InvalidInput, MissingExtra, ModelError, ThinkbackError
 from thinkback.schemas import Json, to_json
-from thinkback.types import Action, Ref
+from thinkback.types import USER_ACTOR, Action, Ref
 
 if TYPE_CHECKING:
     from thinkback.memory import Memory
@@ -74,6 +74,9 @@ def print_answer(conversation: Conversation, message: str) -> int | None:
         output.print_line(f"  {line}", "dim")
     for line in (*integration_lines(stream.answer), *contradiction_lines(stream.answer.checks)):
         output.print_line(f"  {line}", "dim")
+    for action in conversation.memory.journal(turn=stream.answer.turn.id):
+        if action.actor == USER_ACTOR:
+            output.print_line(f"  {action.ref} {action.action}: {output.one_line(action.reason)}", "dim")
     sys.stdout.flush()  # a program that reads our output through a pipe waits for the whole answer
     return stream.answer.turn.id
 
@@ -147,7 +150,9 @@ def _print_answer_prefix() -> bool:
 CHAT_HELP = """\
 /why [thought:7]     explain the last answer, or a thought
 /thoughts            list the current thoughts
-/forget 7 REASON     retire thought:7
+/forget 7 [REASON]   forget thought:7 (or turn:3)
+/correct 7 TEXT      forget thought:7 (or turn:3) and remember TEXT instead
+/instructions        list your standing wishes
 /undo 4              undo action:4
 /help                show this help
 /quit                leave (or press Ctrl-D)"""
@@ -201,7 +206,14 @@ def _run_slash_command(conversation: Conversation, line: str, last_turn: int | N
                 output.print_line(f"  {thought.ref}  {output.one_line(thought.sentence)}  ({thought.kind})")
         elif name == "/forget":
             thought_ref, _, reason = argument.partition(" ")
-            _print_action(memory.forget(thought_ref, reason))
+            _print_action(memory.forget(thought_ref, reason or "the user asked for it"))
+        elif name == "/correct":
+            memory_ref, _, text = argument.partition(" ")
+            turn = memory.correct(memory_ref, text, "the user corrected it", session=conversation.session)
+            output.print_line(f"  {turn.ref} is remembered instead of {memory_ref}")
+        elif name == "/instructions":
+            for thought in memory.instructions():
+                output.print_line(f"  {thought.ref}  {output.one_line(thought.sentence)}")
         elif name == "/undo":
             _print_action(memory.undo(argument))
         else:

@@ -1,7 +1,9 @@
-"""Commands `forget` (retire a thought), `undo` (revert an action) and `erase` (delete permanently)."""
+"""Commands `forget`, `correct`, `undo` (revert an action) and `erase` (delete permanently)."""
 
 from __future__ import annotations
 
+import re
+import sys
 from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -9,33 +11,99 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from thinkback.cli import output
-from thinkback.cli.command import CommandCall, YesOption, confirm, register_command
+from thinkback.cli.command import CommandCall, YesOption, confirm, exit_with_error, register_command
 
 if TYPE_CHECKING:
+    from thinkback.memory import Memory
     from thinkback.types import Action, EraseResult
 
 
 def register(app: typer.Typer) -> None:
-    for function in (forget, undo, erase):
+    for function in (forget, correct, undo, erase):
         register_command(app, "embedder")(function)
 
 
-def forget(
-    call: CommandCall,
-    thought: Annotated[str, typer.Argument(metavar="THOUGHT", help="thought:7, or just 7.")],
-    reason: Annotated[str, typer.Argument(metavar="REASON", help="The reason, stored in the journal.")],
-) -> None:
-    """Retire a thought: it is no longer recalled. `thinkback undo` brings it back.
+MemoryArgument = Annotated[
+    str, typer.Argument(metavar="MEMORY", help="thought:7 (or just 7), turn:3, or words to search for.")
+]
+ReasonArgument = Annotated[
+    str, typer.Argument(metavar="REASON", help="The reason, stored in the journal.", show_default=False)
+]
+SureOption = Annotated[
+    bool, typer.Option("--yes", "-y", help="Do not ask if only one memory matches the words.")
+]
+MAX_MATCHES = 9
+_REF = re.compile(r"(?:(?:thought|turn):)?[0-9]+")
 
-    The turn it came from stays; `thinkback erase` deletes that too.
+
+def forget(
+    call: CommandCall, memory: MemoryArgument, reason: ReasonArgument = "", yes: SureOption = False
+) -> None:
+    """Forget a memory: a thought is retired, a turn is hidden, and neither is recalled any more.
+
+    `thinkback undo` brings it back; `thinkback erase` deletes it for good. Words show the memories that match
+    and ask which one is meant.
 
     \b
     Examples:
       thinkback forget thought:7 "I never said that"
+      thinkback forget turn:3
+      thinkback forget "my old address"
     """
-    with call.open_memory() as memory:
-        action = memory.forget(thought, reason)
+    with call.open_memory() as opened:
+        ref = _choose_memory(call, opened, memory, yes=yes)
+        action = opened.forget(ref, reason or "the user asked for it")
     _print_action(call, action)
+
+
+def correct(
+    call: CommandCall,
+    memory: MemoryArgument,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is true instead, as you would say it.")],
+    reason: ReasonArgument = "",
+    yes: SureOption = False,
+) -> None:
+    """Correct a memory: forget it and remember a new text instead.
+
+    \b
+    Examples:
+      thinkback correct thought:7 "I live in Lyon."
+      thinkback correct turn:3 "My sister is called Ana." "misspelt"
+    """
+    from thinkback.schemas import to_json
+
+    with call.open_memory() as opened:
+        ref = _choose_memory(call, opened, memory, yes=yes)
+        turn = opened.correct(ref, text, reason or "the user corrected it")
+    if call.json:
+        output.print_json(to_json(turn))
+    else:
+        output.print_line(f"{ref} is forgotten; {turn.ref} is remembered instead")
+
+
+def _choose_memory(call: CommandCall, memory: Memory, what: str, *, yes: bool) -> str:
+    """The ref that was given, or that of the memory that the user chooses among those found for the words."""
+    if _REF.fullmatch(what.strip()):
+        return what.strip()
+    matches = memory.recall(what, k=MAX_MATCHES).items
+    if not matches:
+        exit_with_error("no memory matches these words")
+    if yes and len(matches) == 1:
+        return str(matches[0].ref)
+    if call.json:
+        output.print_json({"matches": [{"ref": str(item.ref), "text": item.text} for item in matches]})
+    else:
+        for number, item in enumerate(matches, start=1):
+            output.print_line(f"  {number}  {item.ref}  {output.one_line(item.text)}")
+    if call.json or yes or not sys.stdin.isatty():
+        exit_with_error(f"{len(matches)} memories match: give the ref of the one that is meant")
+    sys.stderr.write(f"Which one? [1-{len(matches)}, Enter cancels] ")
+    sys.stderr.flush()
+    chosen = sys.stdin.readline().strip()
+    if not (chosen.isdecimal() and 1 <= int(chosen) <= len(matches)):
+        sys.stderr.write("Cancelled, nothing was changed.\n")
+        raise typer.Exit(1)
+    return str(matches[int(chosen) - 1].ref)
 
 
 def undo(
@@ -128,3 +196,5 @@ def _print_action(call: CommandCall, action: Action) -> None:
     for thought in action.after:
         state = "current" if thought.current else "retired"
         output.print_line(f"  {thought.ref}  {output.one_line(thought.sentence)}  ({state})")
+    for turn in action.hides:
+        output.print_line(f"  turn:{turn}  (hidden)")

@@ -12,7 +12,7 @@ from thinkback.cli.command import AsOfOption, CommandCall, KnownAtOption, LimitO
 
 
 def register(app: typer.Typer) -> None:
-    for function in (thoughts, turns, journal, users, stats):
+    for function in (thoughts, turns, instructions, journal, users, stats):
         register_command(app, "embedder")(function)
 
 
@@ -72,9 +72,10 @@ def turns(
     session: Annotated[
         str | None, typer.Option("--session", metavar="NAME", help="Only turns of this session.")
     ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Include hidden turns.")] = False,
     limit: LimitOption = 20,
 ) -> None:
-    """List the turns, oldest first. Turns marked * have not been processed yet.
+    """List the turns, oldest first. Turns marked * have not been processed yet, those marked - are hidden.
 
     \b
     Examples:
@@ -84,13 +85,13 @@ def turns(
     from thinkback.schemas import to_json
 
     with call.open_memory() as memory:
-        newest = memory.turns(session=session, limit=limit, newest=True)
+        newest = memory.turns(session=session, limit=limit, newest=True, hidden=everything)
     if call.json:
         output.print_json([to_json(turn) for turn in newest])
         return
     rows = [
         (
-            f"{turn.ref}{'' if turn.thought_at else '*'}",
+            f"{turn.ref}{'-' if turn.hidden else '' if turn.thought_at else '*'}",
             f"{turn.at.astimezone():%Y-%m-%d %H:%M}",
             turn.session,
             turn.query,
@@ -99,6 +100,29 @@ def turns(
         for turn in newest
     ]
     output.print_table(("ref", "at", "session", "query", "response"), rows, fold=("query", "response"))
+
+
+def instructions(call: CommandCall) -> None:
+    """List the standing wishes of the user, which every context carries. The last one holds.
+
+    Say them in a conversation ("always answer in German"); `thinkback forget` takes one back.
+
+    \b
+    Examples:
+      thinkback instructions
+    """
+    from thinkback.schemas import to_json
+
+    with call.open_memory() as memory:
+        wishes = memory.instructions()
+    if call.json:
+        output.print_json([to_json(thought) for thought in wishes])
+        return
+    rows = [
+        (thought.ref, thought.sentence, f"{thought.recorded_at.astimezone():%Y-%m-%d %H:%M}")
+        for thought in wishes
+    ]
+    output.print_table(("ref", "instruction", "since"), rows, fold=("instruction",))
 
 
 def journal(
@@ -127,7 +151,9 @@ def journal(
             action.ref,
             f"{action.at.astimezone():%Y-%m-%d %H:%M}",
             f"{action.action}{' (undone)' if action.undone_by else ''}",
-            ", ".join(str(thought.ref) for thought in action.changed),
+            ", ".join(
+                (*(str(thought.ref) for thought in action.changed), *(f"turn:{id_}" for id_ in action.hides))
+            ),
             action.actor,
             action.reason,
         )

@@ -1,6 +1,6 @@
 """Builds the context of a turn: the messages given to the model, of limited size however long the talk is.
 
-    instructions | summary, facts, relevant history, time | the last turns as said | the new message
+    instructions, wishes | summary, facts, relevant history, time | the last turns as said | the new message
 
 The part that stays the same comes first. The layout answers the four ways in which models get lost in long
 conversations (llm-dialogue-simulation): open questions come before solutions, only what matters for the
@@ -28,6 +28,7 @@ from thinkback.types import Candidate, ConversationType, Message, Recollection, 
 MAX_RECALLED = 5  # memories
 VERBATIM_TURNS = 2  # last turns that are repeated as they were said
 RECENT_TURNS = 32  # turns used to measure how long the turns of this conversation are
+WISHES_HEADING = "The user wants this in every answer; where two wishes disagree, the last one holds:"
 _MEMORY_BUDGET_TURNS = 14  # memory may cost as much as this many average turns
 
 
@@ -80,6 +81,7 @@ def compose_context(
     now: datetime,
     *,
     instructions: str = "",
+    wishes: Sequence[str] = (),
     integrated: str = "",
     budget: ContextBudget | None = None,
 ) -> Context:
@@ -92,6 +94,7 @@ def compose_context(
         recent: The last turns of the session, oldest first.
         now: The current time, shown to the model.
         instructions: Further system instructions of the application.
+        wishes: The standing instructions of the user, newest last.
         integrated: One thought that replaces all recalled memories (`recall.integrate`).
         budget: Token limits of the parts.
     """
@@ -110,9 +113,11 @@ def compose_context(
     instruction_text = load_prompt("thinkback.session", "converse").text.strip()
     if instructions.strip():
         instruction_text = f"{instruction_text}\n\n{instructions.strip()}"
+    wishes_text = format_wishes(wishes)
     facts, history_text = format_facts(fact_texts), "\n".join(f"- {line}" for line in history)
     system = load_prompt("thinkback.session", "converse_state").render(
         instructions=instruction_text,
+        wishes=f"\n{wishes_text}\n" if wishes_text else "",
         summary=summary_text,
         facts=facts,
         history=f"Said earlier:\n{history_text}\n" if history_text else "",
@@ -121,6 +126,7 @@ def compose_context(
     messages = (Message("system", system.strip()), *previous, Message("user", message))
     parts = (
         _make_part("instructions", instruction_text),
+        _make_part("user instructions", wishes_text),
         _make_part("summary", summary_text),
         _make_part("history", history_text),
         _make_part("facts", facts),
@@ -128,6 +134,12 @@ def compose_context(
         _make_part("question", message),
     )
     return Context(parts, messages, sum(count_tokens(item.content) for item in messages), summary.talk)
+
+
+def format_wishes(wishes: Sequence[str]) -> str:
+    """The section with the standing instructions of the user; empty without any."""
+    lines = [f"- {redact(' '.join(wish.split()), only_secrets=True)}" for wish in wishes]
+    return "\n".join((WISHES_HEADING, *lines)) if lines else ""
 
 
 def diff_contexts(before: Context, after: Context) -> list[str]:

@@ -185,7 +185,10 @@ class Thinker:
         created: dict[int, int] = {}  # position of a change -> the thought it created
         while waiting:
             accepted = [change for change in verdicts.accepted if change.turn.id == waiting[0].turn.id]
-            self._apply_changes(waiting[0], accepted, request, created, run)
+            try:
+                self._apply_changes(waiting[0], accepted, request, created, run)
+            except LeaseLost:  # erased, hidden or taken over meanwhile; the others may still be ours
+                run.failed += 1
             del waiting[0]
 
     def _apply_changes(

@@ -42,8 +42,8 @@ class Operation:
 class Plan:
     """The operations from thinking about one turn, or from consolidation if `turn` is None.
 
-    A store applies a plan in one transaction. `cause` is the turn that the journal names if the plan does not
-    complete the thinking about it (a command such as "always answer in German").
+    A store applies a plan in one transaction. `cause` is the turn that the journal names for a command of the
+    user, which is carried out before thinking; with `completes_cause` there is nothing left to think about.
     """
 
     turn: int | None
@@ -51,6 +51,7 @@ class Plan:
     actor: str
     operations: tuple[Operation, ...] = ()
     cause: int | None = None
+    completes_cause: bool = False
 
     @property
     def drafts(self) -> tuple[ThoughtDraft, ...]:

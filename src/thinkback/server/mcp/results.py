@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from thinkback.language.safety.quarantine import redact_memory
 from thinkback.memory import Memory
 from thinkback.server import identity
-from thinkback.types import Action, ActionKind, Candidate, Thought, Turn
+from thinkback.types import Action, ActionKind, Candidate, Ref, Thought, Turn
 
 MemoryKind = Literal["profile", "relationship", "knowledge", "event", "dialogue", "turn"]
 
@@ -74,6 +74,7 @@ class Change(Result):
     reason: str
     added: list[MemoryItem]
     retired: list[MemoryItem]
+    hidden: Annotated[list[str], Field(description="Turns that are not found any more.")] = []
 
 
 class Added(Result):
@@ -105,6 +106,12 @@ class Deleted(Result):
     message: str
 
 
+class Instructions(Result):
+    """What the user wants in every answer; the last one holds where two disagree."""
+
+    instructions: list[MemoryItem]
+
+
 class Explained(Result):
     memory_id: str
     text: str
@@ -127,6 +134,12 @@ def thought_item(memory: Memory, thought: Thought, said_at: datetime | None = No
         valid_from=thought.valid_from,
         valid_to=thought.valid_to,
     )
+
+
+def instruction_items(memory: Memory) -> list[MemoryItem]:
+    """The standing wishes of the user, as they were said."""
+    wishes = memory.instructions()
+    return [thought_item(memory, wish).model_copy(update={"text": wish.sentence}) for wish in wishes]
 
 
 def thought_items(memory: Memory, thoughts: list[Thought]) -> list[MemoryItem]:
@@ -178,6 +191,7 @@ def change_item(memory: Memory, action: Action) -> Change:
         reason=action.reason,
         added=[thought_item(memory, item) for item in action.changed if item.current],
         retired=[thought_item(memory, item) for item in action.changed if not item.current],
+        hidden=[identity.encode_id(memory.user, Ref("turn", id_)) for id_ in action.hides],
     )
 
 

@@ -161,6 +161,7 @@ TOOL_SPECS = (
     ToolSpec(tools.get_memory, "Look at a memory", "read"),
     ToolSpec(tools.update_memory, "Correct a memory", "write", destructive=True),
     ToolSpec(tools.delete_memory, "Forget a memory", "write", destructive=True),
+    ToolSpec(tools.get_instructions, "List standing wishes", "read"),
     ToolSpec(tools.why_memory, "Explain a memory", "read"),
     ToolSpec(tools.undo_action, "Undo a change", "write"),
     ToolSpec(tools.get_event_status, "What came of it", "read"),

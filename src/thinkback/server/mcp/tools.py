@@ -23,6 +23,7 @@ from thinkback.server.mcp.results import (
     EventStatus,
     Explained,
     Found,
+    Instructions,
     Listed,
     MemoryDetail,
     Quote,
@@ -30,7 +31,7 @@ from thinkback.server.mcp.results import (
     Updated,
 )
 from thinkback.server.turn_status import ThinkOutcome, find_successors, get_outcome, think_now
-from thinkback.types import Entity, Kind, Thought, Turn
+from thinkback.types import Action, Entity, Kind, Ref, Thought, Turn
 
 MAX_RESULTS = 100
 
@@ -150,14 +151,10 @@ def update_memory(
     The new memory has a new id.
     """
     ref = identity.decode_ref(memory.user, memory_id, "thought", "turn")
-    if ref.kind == "turn":
-        raise InvalidInput(
-            "this memory is what was said, word for word, and is never changed: use add_memory to remember "
-            "what is so instead, or delete_memory to erase it"
-        )
     turn = memory.correct(ref, text, reason, session=session or "default")
     (status,) = think_now(memory, [turn])
-    changes = {action.id: action for action in (*memory.journal(thought=ref.id)[-1:], *status.actions)}
+    forgotten = _last_action(memory, ref)
+    changes = {action.id: action for action in (*forgotten, *status.actions)}
     return Updated(
         event_id=identity.encode_id(memory.user, turn.ref),
         status=status.state,
@@ -178,29 +175,29 @@ def delete_memory(
     """Forget a memory when the user asks for it, or says that it was never so: it is not found any more.
 
     undo_action with the `action_id` of the answer brings it back. A memory of kind `turn` (what was said,
-    word for word) cannot be forgotten, only erased with everything drawn from it alone: for that the user
-    must want it, and `for_good` must be true.
+    word for word) is hidden together with what was drawn from it alone. Only if the user wants it erased
+    beyond recovery, `for_good` must be true.
     """
     ref = identity.decode_ref(memory.user, memory_id, "thought", "turn")
-    if ref.kind == "thought":
-        if for_good:
-            raise InvalidInput(
-                "a thought is forgotten, not erased: erase the turns it comes from (get_memory)"
-            )
+    if ref.kind == "thought" and for_good:
+        raise InvalidInput("a thought is forgotten, not erased: erase the turns it comes from (get_memory)")
+    if not for_good:
         action = memory.forget(ref, reason)
         undo_id = identity.encode_id(memory.user, action.ref)
         return Deleted(
             memory_id=memory_id, action_id=undo_id, message="Forgotten; undo_action brings it back."
         )
     _get_turn(memory, ref.id)
-    if not for_good:
-        raise InvalidInput(
-            "this memory is what was said, word for word: it can only be erased for good. If the user wants "
-            "that, call delete_memory again with for_good = true"
-        )
     erased = memory.erase(turn=ref)
     message = f"Erased for good, and {erased.thoughts} thoughts drawn from it."
     return Deleted(memory_id=memory_id, action_id="", message=message)
+
+
+def get_instructions(memory: Memory) -> Instructions:
+    """List the standing wishes of the user, such as "always answer in German", newest last. Follow them in
+    every answer. delete_memory takes one back.
+    """
+    return Instructions(instructions=results.instruction_items(memory))
 
 
 def why_memory(memory: Memory, *, memory_id: MemoryIdArg) -> Explained:
@@ -268,6 +265,14 @@ def _describe_status(memory: Memory, status: ThinkOutcome, changes: list[Change]
     if not changes:
         return "It is kept and can be searched for; there was nothing new to conclude from it."
     return f"Now held true: {' '.join(added)}" if added else "What it speaks against is held true no more."
+
+
+def _last_action(memory: Memory, ref: Ref) -> list[Action]:
+    """The action that retired a thought or hid a turn."""
+    if ref.kind == "thought":
+        return memory.journal(thought=ref.id)[-1:]
+    hidden_by = _get_turn(memory, ref.id).hidden_by
+    return [] if hidden_by is None else memory.store.journal(memory.user, ids=[hidden_by])
 
 
 def _get_thought(memory: Memory, thought_id: int) -> Thought:

@@ -20,7 +20,7 @@ from thinkback.recall.chat import to_recalled_item
 from thinkback.server.proxy.exchange import ChatQuery, exclude_sent
 from thinkback.server.services import Options
 from thinkback.server.thread_pool import ThreadPool
-from thinkback.session.context import RecalledText, render_recalled
+from thinkback.session.context import RecalledText, format_wishes, render_recalled
 from thinkback.types import Candidate, RecalledItem, Recollection, Turn
 
 _log = logging.getLogger("thinkback.server.proxy")
@@ -117,7 +117,9 @@ def recall_memories(memory: Memory, query: ChatQuery, options: Options) -> Recal
     items = exclude_sent(query, found.items, _source_turns(memory, found.items) if query.has_history else {})
     rendered = render_recalled(text, items[:limit], options.recall_token_budget)
     used = tuple(to_recalled_item(recalled.item) for recalled in rendered)
-    block = _render_block(rendered) if rendered else ""
+    wishes = format_wishes([thought.sentence for thought in memory.instructions()])
+    memories = _render_block(rendered) if rendered else ""
+    block = "\n\n".join(part for part in (wishes, memories) if part)
     return RecalledMemories(used, block, recollection=found, seconds=time.perf_counter() - started)
 
 

@@ -145,6 +145,14 @@ class EraseAllRequest(RequestModel):
     all: Annotated[Literal[True], BeforeValidator(_require_true)]
 
 
+class CorrectRequest(RequestModel):
+    """What is true instead, as the user would say it."""
+
+    text: Question
+    reason: Reason = "the user corrected it"
+    session: Name = "default"
+
+
 class ThinkRequest(RequestModel):
     limit: Integer = Field(default=10, ge=1, le=MAX_TURNS_PER_THINK, description="Maximum number of turns.")
     retry_failed: bool = Field(default=False, description="Also retry turns that were given up before.")

@@ -1,4 +1,4 @@
-"""`/thoughts`, `/history`: list, explain the history of, and forget thoughts."""
+"""`/thoughts`, `/instructions`, `/history`: list, explain the history of, correct and forget thoughts."""
 
 from __future__ import annotations
 
@@ -11,19 +11,23 @@ from thinkback.errors import NotFound
 from thinkback.memory import Memory
 from thinkback.schemas import to_json
 from thinkback.server.routes.dependencies import (
+    CREATE_MEMORY,
+    JSON_MEDIA_TYPE,
     ReadAccess,
     WriteAccess,
+    encode_json,
     json_reply,
     make_page,
     tagged_router,
 )
 from thinkback.server.routes.errors import WRITE_ERRORS
-from thinkback.server.routes.requests import MAX_INTEGER, After, AsOf, KnownAt, Limit, PathId
+from thinkback.server.routes.requests import MAX_INTEGER, After, AsOf, CorrectRequest, KnownAt, Limit, PathId
 from thinkback.server.routes.responses import (
     ActionResponse,
     Page,
     ThoughtResponse,
     ThoughtVersionResponse,
+    TurnResponse,
 )
 from thinkback.types import Kind, Ref, Thought
 
@@ -77,6 +81,29 @@ async def forget(ctx: WriteAccess, id: PathId, reason: Reason) -> Response:
     """Retire a thought. Undoing the returned action restores it."""
     ref = Ref("thought", id)
     return await json_reply(ctx, lambda memory: to_json(memory.forget(ref, reason)), "delete_memory")
+
+
+@router.post("/thoughts/{id}/correct", status_code=201, response_model=TurnResponse, responses=WRITE_ERRORS)
+async def correct_thought(ctx: WriteAccess, id: PathId, body: CorrectRequest) -> Response:
+    """Retire a thought and remember a new text instead. Returns the new turn."""
+    return await correct_memory(ctx, Ref("thought", id), body)
+
+
+async def correct_memory(ctx: WriteAccess, ref: Ref, body: CorrectRequest) -> Response:
+    def make(memory: Memory) -> bytes:
+        return encode_json(to_json(memory.correct(ref, body.text, body.reason, session=body.session)))
+
+    return Response(await ctx.run(make, CREATE_MEMORY), 201, media_type=JSON_MEDIA_TYPE)
+
+
+@router.get("/instructions", response_model=Page[ThoughtResponse])
+async def list_instructions(ctx: ReadAccess) -> Response:
+    """List the standing wishes of the user, newest last. Every context carries all of them."""
+
+    def make(memory: Memory) -> dict[str, Any]:
+        return {"items": [to_json(thought) for thought in memory.instructions()], "next": None}
+
+    return await json_reply(ctx, make)
 
 
 @router.get("/thoughts/{id}/history", response_model=Page[ThoughtVersionResponse])

@@ -1,4 +1,4 @@
-"""Routes `/turns` and `/erase`: store turns, list them, and delete them physically."""
+"""Routes `/turns` and `/erase`: store turns, list, hide and correct them, and delete them physically."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from thinkback.server.routes.dependencies import (
 from thinkback.server.routes.errors import WRITE_ERRORS
 from thinkback.server.routes.requests import (
     After,
+    CorrectRequest,
     EraseAllRequest,
     EraseSessionRequest,
     EraseTurnRequest,
@@ -34,7 +35,15 @@ from thinkback.server.routes.requests import (
     SessionName,
     TurnRequest,
 )
-from thinkback.server.routes.responses import EraseResponse, Page, RememberResponse, TurnResponse
+from thinkback.server.routes.responses import (
+    ActionResponse,
+    EraseResponse,
+    Page,
+    RememberResponse,
+    TurnResponse,
+)
+from thinkback.server.routes.thoughts import Reason as ForgetReason
+from thinkback.server.routes.thoughts import correct_memory
 from thinkback.types import Ref, Turn
 
 router = tagged_router("turns")
@@ -62,12 +71,13 @@ async def list_turns(
     after: After = 0,
     limit: Limit = 100,
     newest: Annotated[bool, Query(description="Return the last turns instead of the first.")] = False,
+    hidden: Annotated[bool, Query(description="Include turns that were forgotten.")] = False,
 ) -> Response:
     """List turns in order."""
 
     def make(memory: Memory) -> dict[str, Any]:
         count = limit if newest else limit + 1
-        turns = memory.turns(session=session, after=after, limit=count, newest=newest)
+        turns = memory.turns(session=session, after=after, limit=count, newest=newest, hidden=hidden)
         return make_page(turns, limit, lambda turn: turn.id, to_json)
 
     return await json_reply(ctx, make)
@@ -77,6 +87,19 @@ async def list_turns(
 async def get_turn(ctx: ReadAccess, id: PathId) -> Response:
     """Get one turn."""
     return await json_reply(ctx, lambda memory: to_json(get_turn_or_404(memory, id)))
+
+
+@router.delete("/turns/{id}", response_model=ActionResponse, responses=WRITE_ERRORS)
+async def hide_turn(ctx: WriteAccess, id: PathId, reason: ForgetReason) -> Response:
+    """Hide a turn: it is not recalled any more, nor what was drawn from it alone. It can be undone."""
+    ref = Ref("turn", id)
+    return await json_reply(ctx, lambda memory: to_json(memory.forget(ref, reason)), "delete_memory")
+
+
+@router.post("/turns/{id}/correct", status_code=201, response_model=TurnResponse, responses=WRITE_ERRORS)
+async def correct_turn(ctx: WriteAccess, id: PathId, body: CorrectRequest) -> Response:
+    """Hide a turn and remember a new text instead. Returns the new turn."""
+    return await correct_memory(ctx, Ref("turn", id), body)
 
 
 def get_turn_or_404(memory: Memory, id_: int) -> Turn:

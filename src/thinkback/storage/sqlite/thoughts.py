@@ -127,8 +127,9 @@ class ThoughtsMixin(SqliteBase):
                 drafts = [(draft, next(remaining)) for draft in operation.add]
                 self._apply_operation(journal, operation, drafts, plan, said_at, now)
             journal.close()
-            if plan.turn is not None:
-                self._db.run("queue.done", (space_id, plan.turn, to_micros(now)))
+            done = plan.cause if plan.completes_cause else plan.turn
+            if done is not None:
+                self._db.run("queue.done", (space_id, done, to_micros(now)))
         return journal.written
 
     def retire(self, space: str, thought: int, reason: str, actor: str, now: datetime) -> Action:
@@ -144,12 +145,15 @@ class ThoughtsMixin(SqliteBase):
         actor: str,
         now: datetime,
         cause: int | None = None,
+        keep_thoughts: bool = False,
     ) -> Action:
         with self._db.write():
             journal = JournalWriter(self._db, self._require_space(space), self.normalise_name)
             journal.require_visible(turns)
-            after = self._undone_thinking(journal, turns, now)
-            after |= self._drawn_only_from(journal, turns, after, now)
+            after: dict[int, Thought] = {}
+            if turns and not keep_thoughts:
+                after = self._undone_thinking(journal, turns, now)
+                after |= self._drawn_only_from(journal, turns, after, now)
             for thought in self._current_thoughts(journal, thoughts):
                 after[thought.id] = _retired_without_validity(thought, now)
             before = {id_: journal.thought(id_) for id_ in after}

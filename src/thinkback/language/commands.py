@@ -1,0 +1,227 @@
+"""Commands to the memory in what a user says: "forget that", "off the record", "always answer in German".
+
+A command is found only where a whole sentence or clause is one. Questions ("can you forget?"), reports ("he
+said forget that") and statements ("I always forget my keys") are not commands. The patterns are data, see
+`commands.toml`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from thinkback.language.sentences import Sentence, split_sentences
+from thinkback.language.text_cache import cache_by_digest
+from thinkback.language.tokens import extract_terms
+from thinkback.language.writing_systems import has_han
+
+CommandKind = Literal["forget_last", "forget_topic", "off_record", "correct", "instruct"]
+COMMAND_KINDS: tuple[CommandKind, ...] = (
+    "forget_last",
+    "forget_topic",
+    "off_record",
+    "correct",
+    "instruct",
+)
+
+MAX_COMMAND_CHARS = 300  # of one sentence; a longer one is not read as a command
+MAX_CLAUSES = 3  # of one sentence, that together are one command
+MAX_TEXT_CHARS = 20_000  # of a turn; a longer one is pasted text
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command in the text of a turn: characters `start` to `end`.
+
+    `topic` is what to forget. `old` and `new` are the values of a correction; `old` may be empty. `text` is
+    the sentence or clause as it was said.
+    """
+
+    kind: CommandKind
+    start: int
+    end: int
+    text: str
+    topic: str = ""
+    old: str = ""
+    new: str = ""
+
+
+@dataclass(frozen=True)
+class _Patterns:
+    """The compiled patterns of one language."""
+
+    by_kind: dict[CommandKind, tuple[re.Pattern[str], ...]]
+    never: tuple[re.Pattern[str], ...]
+    not_values: tuple[re.Pattern[str], ...]
+
+
+@cache_by_digest(8192)
+def find_commands(text: str) -> tuple[Command, ...]:
+    """The commands of a text, in order."""
+    if len(text) > MAX_TEXT_CHARS or not _pattern("hint").search(text):
+        return ()
+    return tuple(command for sentence in split_sentences(text) for command in _commands_of_sentence(sentence))
+
+
+def is_only_commands(text: str) -> bool:
+    """Whether a text says nothing besides commands, so that there is nothing to think about."""
+    rest = list(text)
+    commands = find_commands(text)
+    for command in commands:
+        rest[command.start : command.end] = " " * (command.end - command.start)
+    return bool(commands) and not has_content("".join(rest))
+
+
+def has_content(text: str) -> bool:
+    """Whether a text has at least three words or four Chinese characters."""
+    han = sum("\u4e00" <= char <= "\u9fff" for char in text)
+    return han >= 4 or len(re.findall(r"[^\W\d_]+|\d+", text)) - han >= 3
+
+
+def topic_terms(topic: str) -> frozenset[str]:
+    """The search terms of a topic without general words: "my salary figure" -> {"salary"}."""
+    text = _pattern("topic_end").split(topic)[0]
+    text = _pattern("topic_end_zh").sub("", _pattern("topic_start_zh").sub("", text))
+    text = text if _pattern("statement").match(text) else _pattern("topic_start").sub("", f"{text} ", count=1)
+    return frozenset(extract_terms(text)) - frozenset(
+        extract_terms(str(_data()["detection"]["generic_terms"]))
+    )
+
+
+def is_safe_instruction(text: str) -> bool:
+    """Whether a standing wish is about style or content, and not about rules, secrets or sending data."""
+    return not any(pattern.search(text) for pattern in _unsafe())
+
+
+def instruction_topic(text: str) -> str | None:
+    """What an instruction is about ("language", "name", "emoji", ...), if it is a known topic."""
+    return next((topic for topic, pattern in _topics().items() if pattern.search(text)), None)
+
+
+def _commands_of_sentence(sentence: Sentence) -> Iterator[Command]:
+    if len(sentence.text) > MAX_COMMAND_CHARS:
+        return
+    patterns = _patterns("zh" if has_han(sentence.text) else "en")
+    if any(pattern.search(sentence.text) for pattern in patterns.never) or _asks(sentence.text):
+        return
+    whole = _match(sentence.text, sentence.start, patterns)
+    if whole is not None:
+        yield whole
+        return
+    end = 0
+    for clause in _clauses(sentence):
+        if clause.start < end:
+            continue
+        before = sentence.text[: clause.start - sentence.start]
+        if _pattern("report").search(before) and not _pattern("own_report").search(before):
+            continue
+        command = _match(clause.text, clause.start, patterns)
+        if command is not None and _may_be_a_clause(command, sentence):
+            end = command.end
+            yield command
+
+
+def _may_be_a_clause(command: Command, sentence: Sentence) -> bool:
+    """Whether a command of this kind may be one clause of a longer sentence.
+
+    "Forget that, I'll do it myself" tells nobody to forget; "..., this is off the record" does.
+    """
+    if command.kind == "off_record":
+        return True
+    if command.kind == "correct":
+        return False
+    first = command.start == sentence.start
+    return command.kind in ("instruct", "forget_topic") or not first
+
+
+def _asks(text: str) -> bool:
+    """Whether a sentence is a question, and not a request in the form of one."""
+    return bool(_pattern("question").search(text)) and not (
+        _pattern("request").match(text) or _pattern("zh_request").search(text)
+    )
+
+
+def _clauses(sentence: Sentence) -> Iterator[Sentence]:
+    """The clauses of a sentence, each preceded by the runs of clauses that begin with it, longest first."""
+    text, marks = sentence.text, list(_pattern("clause_end").finditer(sentence.text))
+    starts = [0, *(mark.end() for mark in marks)]
+    ends = [*(mark.start() for mark in marks), len(text)]
+    for first, start in enumerate(starts):
+        for end in reversed(ends[first : first + MAX_CLAUSES]):
+            clause = text[start:end].strip()
+            if clause and len(clause) < len(text):
+                yield Sentence(clause, sentence.start + start, sentence.start + start + len(clause))
+
+
+def _match(text: str, start: int, patterns: _Patterns) -> Command | None:
+    said = text.replace("’", "'")
+    for kind, candidates in patterns.by_kind.items():
+        for pattern in candidates:
+            found = pattern.fullmatch(said)
+            if found is None:
+                continue
+            groups = {name: value.strip(" .:") for name, value in found.groupdict().items() if value}
+            if kind == "correct" and not _is_correction(said, groups, patterns):
+                continue
+            topic = groups.get("topic", "")
+            old, new = groups.get("old", ""), groups.get("new", "")
+            return Command(kind, start, start + len(text), text, topic, old, new)
+    return None
+
+
+def _is_correction(said: str, groups: dict[str, str], patterns: _Patterns) -> bool:
+    """Whether the values look like values: "it's Lyon", but not "it's fine" or "not my favourite day"."""
+    values = [groups[name] for name in ("old", "new") if name in groups]
+    if any(pattern.match(value.lower()) for pattern in patterns.not_values for value in values):
+        return False
+    explicit = _pattern("explicit_correction").search(said)
+    if "old" in groups and (explicit or not said.lower().lstrip().startswith("not")):
+        return True
+    return has_han(said) or all(_pattern("name_or_number").match(value) for value in values)
+
+
+@cache
+def _data() -> dict[str, dict[str, dict[str, str | list[str]]]]:
+    return tomllib.loads(files("thinkback.language").joinpath("commands.toml").read_text("utf-8"))
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """A pattern of the table `detection`. It is case-sensitive unless it says otherwise."""
+    return re.compile(str(_data()["detection"][name]))
+
+
+@cache
+def _unsafe() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(str(pattern), re.IGNORECASE) for pattern in _data()["unsafe"].values())
+
+
+@cache
+def _topics() -> dict[str, re.Pattern[str]]:
+    return {name: re.compile(str(pattern), re.IGNORECASE) for name, pattern in _data()["topics"].items()}
+
+
+@cache
+def _patterns(language: str) -> _Patterns:
+    data = _data()[language]
+    blocks = {name: str(block) for name, block in data["blocks"].items()}
+
+    def compiled(name: str) -> tuple[re.Pattern[str], ...]:
+        return tuple(
+            re.compile(_expand(pattern, blocks), re.IGNORECASE) for pattern in data["patterns"][name]
+        )
+
+    by_kind = {kind: compiled(kind) for kind in COMMAND_KINDS}
+    return _Patterns(by_kind, compiled("never"), compiled("not_values"))
+
+
+def _expand(pattern: str, blocks: dict[str, str]) -> str:
+    """Replace `<name>` by the block of that name; groups such as `(?P<topic>` stay."""
+    while (expanded := re.sub(r"(?<!\?P)<(\w+)>", lambda match: blocks[match[1]], pattern)) != pattern:
+        pattern = expanded
+    return pattern

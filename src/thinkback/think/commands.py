@@ -1,0 +1,284 @@
+"""Carries out commands to the memory as soon as a turn with one is stored, without a model.
+
+    forget that                  hides the previous turn and takes back what was drawn from it
+    forget what I said about X   hides the turns about X and retires the thoughts about X
+    off the record, ...          hides the turn itself
+    I meant Lyon, not Paris      replaces the value of the thought just drawn, if there is exactly one
+    always answer in German      keeps an instruction, which every context carries
+
+Each is a journal action by the user that names the turn and can be undone. A command whose target is not
+certain does nothing: the reader of turns may still understand it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Literal
+
+from thinkback.errors import Conflict, ModelError, NotFound
+from thinkback.indexing import Indexer
+from thinkback.language.commands import (
+    Command,
+    find_commands,
+    has_content,
+    instruction_topic,
+    is_only_commands,
+    is_safe_instruction,
+    topic_terms,
+)
+from thinkback.language.names import USER, normalise_name
+from thinkback.language.safety.quarantine import find_secrets, redact
+from thinkback.language.tokens import extract_terms
+from thinkback.protocols import Clock, Store
+from thinkback.types import (
+    INSTRUCTION,
+    USER_ACTOR,
+    Action,
+    Operation,
+    Plan,
+    Ref,
+    Source,
+    Thought,
+    ThoughtDraft,
+    Turn,
+)
+
+MAX_INSTRUCTION_TURN_CHARS = 600  # a longer turn is pasted text: its sentences are not wishes of the user
+_LOOK_BACK_TURNS = 8  # turns of the session among which the previous one is searched
+_CORRECTED_TURNS = 3  # previous turns whose thoughts a correction may mean
+_MAX_GAP = timedelta(days=1)  # "that" does not mean what was said longer ago
+_PAGE_ROWS = 500
+_MAX_FORGOTTEN_TURNS = 200  # on one topic; more is no topic
+
+
+class CommandRunner:
+    """Carries out the commands of turns for the spaces of one tenant."""
+
+    def __init__(self, store: Store, indexer: Indexer, clock: Clock) -> None:
+        self._store = store
+        self._indexer = indexer
+        self._clock = clock
+
+    def run(self, space: str, turn: Turn) -> list[Action]:
+        """Carry out the commands of a stored turn, once. Returns the actions."""
+        commands = find_commands(turn.query)
+        if not commands or turn.hidden or self._was_run(space, turn):
+            return []
+        actions: list[Action] = []
+        for command in commands:
+            # The space may change at the same time, or the embedder may be down: the reader comes later.
+            with suppress(Conflict, NotFound, ModelError):
+                action = self._run_command(space, turn, command)
+                if action is not None:
+                    actions.append(action)
+            if any(turn.id in action.hides for action in actions):
+                break
+        return actions
+
+    def _was_run(self, space: str, turn: Turn) -> bool:
+        return any(action.actor == USER_ACTOR for action in self._store.journal(space, turn=turn.id))
+
+    def _run_command(self, space: str, turn: Turn, command: Command) -> Action | None:
+        if command.kind == "forget_topic":
+            return self._forget_topic(space, turn, command)
+        if command.kind == "correct":
+            return self._correct(space, turn, command)
+        if command.kind == "instruct":
+            return self._instruct(space, turn, command)
+        return self._forget_turns(space, turn, command)
+
+    def _forget_turns(self, space: str, turn: Turn, command: Command) -> Action | None:
+        """Hide the turn that "forget that" or "off the record" means."""
+        if command.kind == "off_record":
+            hidden = [turn.id]
+            means_previous = is_only_commands(turn.query) and "off the record" not in command.text.lower()
+        else:
+            means_previous = not has_content(turn.query[: command.start])
+            hidden = [turn.id] if not means_previous or is_only_commands(turn.query) else []
+        previous = self._previous_turns(space, turn)[-1:] if means_previous else []
+        hidden += [other.id for other in previous]
+        if command.kind == "forget_last" and means_previous and not previous:
+            return None
+        reason = f"{turn.ref} asks to forget {_list_refs('turn', hidden)}"
+        return self._forget(space, turn, reason, turns=hidden)
+
+    def _forget_topic(self, space: str, turn: Turn, command: Command) -> Action | None:
+        """Hide the turns and retire the thoughts that have all words of the topic."""
+        words = topic_terms(command.topic)
+        if not words:
+            return None
+        thoughts = [
+            thought.id
+            for thought in self._store.thoughts(space)
+            if thought.last_turn != turn.id and words <= thought_terms(thought)
+        ]
+        turns = [
+            other.id
+            for other in self._turns_before(space, turn)
+            if words <= set(extract_terms(other.query)) or words <= set(extract_terms(other.response))
+        ]
+        if not (thoughts or turns) or len(turns) > _MAX_FORGOTTEN_TURNS:
+            return None
+        told = _list_refs("thought", thoughts) if thoughts else _list_refs("turn", turns)
+        reason = f"{turn.ref} asks to forget {redact(command.topic)!r}: {told}"
+        if is_only_commands(turn.query):
+            turns.append(turn.id)
+        return self._forget(space, turn, reason, turns=turns, thoughts=thoughts, keep_thoughts=True)
+
+    def _forget(
+        self,
+        space: str,
+        turn: Turn,
+        reason: str,
+        *,
+        turns: Sequence[int],
+        thoughts: Sequence[int] = (),
+        keep_thoughts: bool = False,
+    ) -> Action:
+        return self._store.forget(
+            space,
+            turns=sorted(set(turns)),
+            thoughts=thoughts,
+            reason=reason,
+            actor=USER_ACTOR,
+            now=self._clock(),
+            cause=turn.id,
+            keep_thoughts=keep_thoughts,
+        )
+
+    def _correct(self, space: str, turn: Turn, command: Command) -> Action | None:
+        """Replace the value of the thought that a correction means, if only one can be meant."""
+        previous = self._previous_turns(space, turn)[-_CORRECTED_TURNS:]
+        if command.old:
+            found = [
+                (thought, value)
+                for thought in self._thoughts_of(space, previous)
+                for value in thought.objects
+                if normalise_name(value) == normalise_name(command.old)
+            ]
+        else:
+            found = list(self._only_value(space, previous[-1:], command.new))
+        if len(found) != 1:
+            return None
+        thought, value = found[0]
+        if normalise_name(value) == normalise_name(command.new) or thought.sentence.count(value) != 1:
+            return None
+        start = turn.query.find(command.new, command.start)
+        source = Source(turn.id, turn.asker, "query", start, start + len(command.new))
+        draft = ThoughtDraft(
+            subject=thought.subject,
+            relation=thought.relation,
+            objects=tuple(command.new if item == value else item for item in thought.objects),
+            sentence=thought.sentence.replace(value, command.new),
+            kind=thought.kind,
+            sources=(*thought.sources, source),
+            negated=thought.negated,
+            valid_from=thought.valid_from,
+            valid_to=thought.valid_to,
+        )
+        reason = f"{turn.ref} corrects {value!r} to {command.new!r}"
+        return self._apply(
+            space, turn, Operation(action="supersede", reason=reason, add=(draft,), retire=(thought.id,))
+        )
+
+    def _only_value(self, space: str, previous: Sequence[Turn], new: str) -> Iterator[tuple[Thought, str]]:
+        """The only value of the only thought of the previous turn, if "no, it's X" can mean no other."""
+        thoughts = self._thoughts_of(space, previous)
+        if len(thoughts) != 1 or len(thoughts[0].objects) != 1:
+            return
+        (thought,), response = thoughts, previous[-1].response
+        (value,) = thought.objects
+        echoed = not response or (value in response and "?" not in response and "？" not in response)
+        if echoed and _shape(value) == _shape(new):
+            yield thought, value
+
+    def _instruct(self, space: str, turn: Turn, command: Command) -> Action | None:
+        """Keep a standing wish; it replaces an older one on the same topic."""
+        wish = command.text.strip()
+        if (
+            len(turn.query) > MAX_INSTRUCTION_TURN_CHARS
+            or find_secrets(wish)
+            or not is_safe_instruction(wish)
+        ):
+            return None
+        draft = ThoughtDraft(
+            subject=USER,
+            relation=INSTRUCTION,
+            objects=(wish.rstrip(".!。！ "),),
+            sentence=wish,
+            kind="profile",
+            sources=(Source(turn.id, turn.asker, "query", command.start, command.end),),
+            valid_from=turn.at,
+        )
+        topic = instruction_topic(wish)
+        held = self._store.thoughts(space, relation=INSTRUCTION)
+        if any(normalise_name(old.object) == normalise_name(draft.object) for old in held):
+            return None
+        replaced = [old for old in held if topic is not None and instruction_topic(old.sentence) == topic]
+        if not replaced:
+            reason = f"{turn.ref} asks for it from now on"
+            return self._apply(space, turn, Operation(action="insert", reason=reason, add=(draft,)))
+        reason = f"{turn.ref} asks for another {topic} from now on"
+        retire = tuple(old.id for old in replaced)
+        return self._apply(
+            space, turn, Operation(action="supersede", reason=reason, add=(draft,), retire=retire)
+        )
+
+    def _apply(self, space: str, turn: Turn, operation: Operation) -> Action:
+        plan = Plan(
+            turn=None,
+            lease="",
+            actor=USER_ACTOR,
+            operations=(operation,),
+            cause=turn.id,
+            completes_cause=is_only_commands(turn.query),
+        )
+        entries, epoch = self._indexer.entries_for_plan(space, plan)
+        (action,) = self._store.apply(space, plan, entries, self._clock(), epoch)
+        return action
+
+    def _previous_turns(self, space: str, turn: Turn) -> list[Turn]:
+        """The turns just before this one in the same conversation, without those that are only commands."""
+        turns = self._store.turns(space, session=turn.session, newest=True, limit=_LOOK_BACK_TURNS + 1)
+        return [
+            other
+            for other in turns
+            if other.id < turn.id and turn.at - other.at <= _MAX_GAP and not is_only_commands(other.query)
+        ]
+
+    def _turns_before(self, space: str, turn: Turn) -> Iterator[Turn]:
+        after = 0
+        while page := self._store.turns(space, after=after, limit=_PAGE_ROWS):
+            yield from (other for other in page if other.id < turn.id)
+            after = page[-1].id
+
+    def _thoughts_of(self, space: str, turns: Sequence[Turn]) -> list[Thought]:
+        """The current thoughts that were drawn from these turns, without instructions."""
+        ids = {
+            thought.id
+            for turn in turns
+            for action in self._store.journal(space, turn=turn.id)
+            for thought in action.after
+            if any(source.turn == turn.id for source in thought.sources)
+        }
+        found = self._store.thoughts(space, ids=sorted(ids)) if ids else []
+        return [thought for thought in found if thought.current and thought.relation != INSTRUCTION]
+
+
+def thought_terms(thought: Thought) -> set[str]:
+    """The search terms of a thought: its sentence, subject, relation and values."""
+    return set(extract_terms(f"{thought.sentence}\n{thought.subject} {thought.relation} {thought.object}"))
+
+
+def _shape(value: str) -> str:
+    """What a value looks like. "No, it's X" replaces only a value of the same shape."""
+    if any(char.isdigit() for char in value):
+        return "number"
+    return "name" if value[:1].isupper() else "han" if value[:1] >= "\u4e00" else "words"
+
+
+def _list_refs(kind: Literal["turn", "thought"], ids: Sequence[int]) -> str:
+    shown = ", ".join(str(Ref(kind, id_)) for id_ in sorted(ids)[:8])
+    return f"{shown} and {len(ids) - 8} more" if len(ids) > 8 else shown
