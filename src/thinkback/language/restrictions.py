@@ -158,7 +158,9 @@ _SCOPE_END = re.compile(
     r"\b(?:but|however|although|though|because|since|so|except|while|which|that|when|if|unless|until|anymore|any more|at all|after|"
     r"and (?:loves?|likes?|is|has|lives?|works?|eats?|drinks?|can|i|he|she|the user))\b|[,，]\s*(?:but|and|so|because)\b|但|可是|不过|所以|因为"
 )
-_SUBJECT_USER = re.compile(r"\b(?:the user|user|i|i'm|im|i've|me|we)\b(?!'s)|用户(?!的)|我(?!的?[爸妈父母哥姐弟妹爷奶老丈妻儿女男朋同室家孩])|\Auser\b")
+_SUBJECT_USER = re.compile(
+    r"\b(?:the user|user|i|i'm|im|i've|me|we)\b(?!'s)|用户(?!的)|我(?!的?[爸妈父母哥姐弟妹爷奶老丈妻儿女男朋同室家孩])|\Auser\b"
+)
 _KIN_EN = (
     "husband|wife|partner|boyfriend|girlfriend|fianc[eé]e?|spouse|mother|mom|mum|father|dad|parents?|sister|brother|son|daughter|kid|child"
     "|children|kids|baby|toddler|grandmother|grandma|grandfather|grandpa|aunt|uncle|cousin|niece|nephew|friend|roommate|flatmate|colleague"
@@ -171,7 +173,7 @@ _KIN_ZH = (
 KIN_WORD = re.compile(rf"\b(?:{_KIN_EN})\b|{_KIN_ZH}")
 _NAME_EN = re.compile(r"\b[A-Z][a-zà-ž]+(?:-[A-Z][a-z]+)?\b")
 _NOT_NAMES = frozenset(
-    "The User I A An My His Her Our Their Your This That It He She They We You Since Because And But Also For In On At No Not If When".split()
+    ["The", "User", "I", "A", "An", "My", "His", "Her", "Our", "Their", "Your", "This", "That", "It", "He", "She", "They", "We", "You", "Since", "Because", "And", "But", "Also", "For", "In", "On", "At", "No", "Not", "If", "When"]
 )
 _LITERAL_SPLIT = re.compile(r",|\band\b|\bor\b|/|、|和|与|及|或|以及|跟")
 _LITERAL_NOISE = re.compile(
@@ -179,7 +181,7 @@ _LITERAL_NOISE = re.compile(
     r"mildly|badly|strongly|really|very|especially|raw|fresh|dust|both)\b|所有|任何|一切|各种|的东西|这类|之类|等"
 )
 _VAGUE = frozenset(
-    "it that this them something anything stuff things food foods people work cold heat animals what lots someone dairy-free 东西 食物 药物 药 季节性 季节 皮肤 食品 药品".split()
+    ["it", "that", "this", "them", "something", "anything", "stuff", "things", "food", "foods", "people", "work", "cold", "heat", "animals", "what", "lots", "someone", "dairy-free", "东西", "食物", "药物", "药", "季节性", "季节", "皮肤", "食品", "药品"]
 )
 
 
@@ -204,7 +206,9 @@ def _read_named_restriction(text: str, folded: str) -> Restriction | None:
             for match in pattern.finditer(folded):
                 groups = match.groupdict()
                 before = groups.get("before")
-                items = before or next((value for key, value in groups.items() if value and key != "before"), "")
+                items = before or next(
+                    (value for key, value in groups.items() if value and key != "before"), ""
+                )
                 if before is None:
                     items = _SCOPE_END.split(items)[0]
                 items = re.sub(r"\A(?:the user|user|用户|i|我)\s*", "", items)
@@ -229,7 +233,9 @@ def _read_diet(text: str, folded: str) -> Restriction | None:
     return None
 
 
-_DENIED_BEFORE = re.compile(r"(?:\b(?:not|no longer|isn'?t|never|aren'?t|stopped being|non|used to be|was)\b[\w ]{0,12}|不是?|没有?|不再)\Z")
+_DENIED_BEFORE = re.compile(
+    r"(?:\b(?:not|no longer|isn'?t|never|aren'?t|stopped being|non|used to be|was)\b[\w ]{0,12}|不是?|没有?|不再)\Z"
+)
 _STATES_DIET = re.compile(
     r"\b(?:am|is|are|'s|'m|i'm|im|he's|she's|became|become|becoming|turned|went|going|go|eats?|keeps?|strictly|been|both|all)\b|是|吃素|素食者|全素|纯素|清真|只吃"
 )
@@ -243,7 +249,11 @@ def _find_holders(before: str) -> tuple[str, ...]:
         own = re.sub("用户的|我的?|用户", "", before).strip(" ，。的")
         if not kin and own and len(own) <= 4 and not re.search(r"[是有从来绝都也很一直现在因为]", own):
             names.append(own)
-        if kin and (rest := re.sub("|".join(map(re.escape, kin)), "", own).strip(" ，。的")) and len(rest) <= 4:
+        if (
+            kin
+            and (rest := re.sub("|".join(map(re.escape, kin)), "", own).strip(" ，。的"))
+            and len(rest) <= 4
+        ):
             names.append(rest)
         if not kin and re.search("用户|我", before):
             return (USER,)
@@ -347,7 +357,9 @@ def _word_pattern(word: str) -> str:
 
 def _compile_words(words: Sequence[str]) -> re.Pattern[str]:
     ordered = sorted(words, key=len, reverse=True)
-    return re.compile("|".join(word if has_han(word) else rf"\b{fold_text(word)}(?:e?s)?\b" for word in ordered))
+    return re.compile(
+        "|".join(word if has_han(word) else rf"\b{fold_text(word)}(?:e?s)?\b" for word in ordered)
+    )
 
 
 def _mask_compounds(folded: str) -> str:

@@ -19,21 +19,11 @@ _MONTH_NAME = re.compile(
 )
 _HAN_RUN = re.compile("[\u4e00-\u9fff]+")
 _UNIT_STEMS = frozenset(
-    (
-        "kg kilo kilogram lb pound stone cm m metr meter feet foot ft inch year old mg g ml th st nd rd usd "
-        "dollar euro month week day"
-    ).split()
+    ["kg", "kilo", "kilogram", "lb", "pound", "stone", "cm", "m", "metr", "meter", "feet", "foot", "ft", "inch", "year", "old", "mg", "g", "ml", "th", "st", "nd", "rd", "usd", "dollar", "euro", "month", "week", "day"]
 )
 _DISTRICT_ZH = re.compile("(?:区|县|镇|街道?|路|首都|郊区|市中心|[东西南北]边|附近)\\Z")
 _COUNTRIES = frozenset(
-    (
-        "africa america argentina asia australia austria belgium brazil britain california canada chile china "
-        "colombia denmark egypt england europe finland florida france germany greece india indonesia iran "
-        "ireland israel italy japan kenya korea malaysia mexico netherlands nigeria norway ontario pakistan "
-        "peru philippines poland portugal romania russia scotland spain sweden switzerland taiwan texas "
-        "thailand turkey ukraine vietnam wales uk us usa "
-        "中国 法国 德国 英国 美国 日本 韩国 意大利 西班牙 加拿大 澳大利亚 俄罗斯 印度 巴西 荷兰 瑞士 瑞典 欧洲 亚洲"
-    ).split()
+    ["africa", "america", "argentina", "asia", "australia", "austria", "belgium", "brazil", "britain", "california", "canada", "chile", "china", "colombia", "denmark", "egypt", "england", "europe", "finland", "florida", "france", "germany", "greece", "india", "indonesia", "iran", "ireland", "israel", "italy", "japan", "kenya", "korea", "malaysia", "mexico", "netherlands", "nigeria", "norway", "ontario", "pakistan", "peru", "philippines", "poland", "portugal", "romania", "russia", "scotland", "spain", "sweden", "switzerland", "taiwan", "texas", "thailand", "turkey", "ukraine", "vietnam", "wales", "uk", "us", "usa", "中国", "法国", "德国", "英国", "美国", "日本", "韩国", "意大利", "西班牙", "加拿大", "澳大利亚", "俄罗斯", "印度", "巴西", "荷兰", "瑞士", "瑞典", "欧洲", "亚洲"]
 ) | {"united states", "united kingdom", "new zealand", "south korea", "south africa"}
 """A country and a city do not contradict each other: Lyon is in France."""
 

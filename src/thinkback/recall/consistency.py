@@ -125,7 +125,7 @@ class ConsistencyChecker:
         self._new_turn = new_turn
         self._constraints = find_constraints(self._thoughts)
         self._sentences = [thought.sentence for thought in self._thoughts]
-        self._terms = {term for sentence in self._sentences for term in extract_terms(sentence)}
+        self._terms = {term for sentence in self._sentences for term in _words_of(sentence)}
         self._people = {name for text in self._sentences for name in re.findall(r"\b[A-Z][a-z]+\b", text)}
 
     def conflicts(self, before: str, sentence: str) -> list[Conflict]:
@@ -158,8 +158,8 @@ class ConsistencyChecker:
         if self._llm is None or not extract_terms(sentence):
             return False
         folded = fold_text(sentence)
-        terms = set(extract_terms(sentence))
-        known = self._terms | set(extract_terms(self._new_turn.query))
+        terms = _words_of(sentence)
+        known = self._terms | _words_of(self._new_turn.query)
         if terms <= known and not _NEGATED.search(folded):
             return False
         return bool(
@@ -231,6 +231,11 @@ _ADDRESSED = re.compile(r"\byou(?:r|rs|rself|'re|'ve)?\b|[你您]")
 _MIN_QUOTE_CHARS = 2
 
 
+def _words_of(text: str) -> set[str]:
+    """The terms of a text; of Chinese single characters only, as 你住在 and 用户住在 share no bigram."""
+    return {term for term in extract_terms(text) if term.isascii() or len(term) == 1}
+
+
 def _find_quote(quote: str, draft: str) -> str:
     """The sentence of the draft that contains the quote; "" if the draft does not contain it."""
     wanted = _normalise(quote)
@@ -251,7 +256,8 @@ def _may_share_token(one: str, other: str) -> bool:
 
 
 _BARE_ANSWER = re.compile(
-    r"(?:(?:in|at|on|it is|it's|that is|that's|是|在)\s*)?(?P<v>[^,;:.!?，。；！？]{1,40})[.!。！]?", re.IGNORECASE
+    r"(?:(?:in|at|on|it is|it's|that is|that's|是|在)\s*)?(?P<v>[^,;:.!?，。；！？]{1,40})[.!。！]?",
+    re.IGNORECASE,
 )
 _NOT_A_VALUE = re.compile(
     r"\b(?:I|you|your|is|are|do|does|not|don't|know|sorry|the user)\b|[你我您不没]|知道"

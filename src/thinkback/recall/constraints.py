@@ -1,7 +1,7 @@
 """Checks an answer against safety facts: it must not recommend what somebody cannot eat, drink or take.
 
-    The user is allergic to peanuts.    "Go for the chicken satay."      violates it
-                                        "Skip the satay."                does not
+The user is allergic to peanuts.    "Go for the chicken satay."      violates it
+                                    "Skip the satay."                does not
 """
 
 from __future__ import annotations
@@ -10,12 +10,20 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from thinkback.language.restrictions import KIN_WORD, Restriction, find_domains, find_restriction, find_substances
+from thinkback.language.restrictions import (
+    KIN_WORD,
+    Restriction,
+    find_domains,
+    find_restriction,
+    find_substances,
+)
 from thinkback.language.tokens import fold_text
 from thinkback.types import Thought
 
 _I = re.IGNORECASE
-_CLAUSE = re.compile(r"[,;:，；：。！？!?]\s*|\s(?:but|while|whereas|although|though|so)\s|(?<=\w)\.\s+|但是?|不过|所以")
+_CLAUSE = re.compile(
+    r"[,;:，；：。！？!?]\s*|\s(?:but|while|whereas|although|though|so)\s|(?<=\w)\.\s+|但是?|不过|所以"
+)
 _NO_WORRY = re.compile(
     r"\b(?:no (?:problem|worries|issue|need to worry)|without (?:any )?(?:worry|problems?|hesitation)|don'?t worry|not a problem|nothing to worry"
     r"|can'?t go wrong|hard to beat|why not|never fails|won'?t regret|not? (?:only|just))\b|没问题|没有问题|没关系|不用担心|不错|不妨|别担心|要不要|错不了|没毛病",
@@ -37,14 +45,18 @@ _RECOMMENDED = re.compile(
     r"|来(?:一|份|个|点|杯|片|瓶)|点一?[份个杯]|吃|喝|试试?|可以|推荐|适合|不错|放心|没问题|带(?:一|点|些|上)|做(?:一|个|份|点)|吧|怎么样|喜欢|安全|最香|开(?=\S*[林素芬])|抽|爱喝|爱吃|烤",
     _I,
 )
-_QUESTION_SUGGESTION = re.compile(r"\b(?:how about|what about|why not|fancy|would you like|maybe try)\b|怎么样|要不要|好吗|如何", _I)
+_QUESTION_SUGGESTION = re.compile(
+    r"\b(?:how about|what about|why not|fancy|would you like|maybe try)\b|怎么样|要不要|好吗|如何", _I
+)
 _DENIES_ANY = re.compile(
     r"\byou (?:have|'ve got|have got) no (?P<what>\w+ )?(?:allerg|intoleran|restriction|problems? with|issues? with)|\byou (?:are|'re) not allergic"
     r"|\byou(?:'re| are)? (?:can )?tolerate|\byou (?:do not|don't) have any (?P<what2>\w+ )?(?:allerg|intoleran|restriction)"
     r"|\byou can (?:eat|drink|have|take) anything|你(?:并)?没有?(?:任何)?(?P<what3>\S{0,2})过敏|你(?:并)?不过敏|你对\S{1,8}不过敏|你(?:什么都能[吃喝])",
     _I,
 )
-_TAKES = re.compile(r"\b(?:takes?|taking|is on|am on|prescribed|uses?|using)\b|服用|在吃|吃着|用药|每天吃|开了", _I)
+_TAKES = re.compile(
+    r"\b(?:takes?|taking|is on|am on|prescribed|uses?|using)\b|服用|在吃|吃着|用药|每天吃|开了", _I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +80,8 @@ def find_constraints(thoughts: Iterable[Thought]) -> list[Constraint]:
     return [
         Constraint(thought, restriction)
         for thought in thoughts
-        if not thought.relation == "same as" and (restriction := find_restriction(thought.sentence)) is not None
+        if not thought.relation == "same as"
+        and (restriction := find_restriction(thought.sentence)) is not None
     ]
 
 
@@ -155,10 +168,16 @@ def _other_people(held: Sequence[Thought], restriction: Restriction) -> frozense
 def _is_for_others(clause: str, people: frozenset[str]) -> bool:
     """Whether a clause offers something to somebody else: "Ben could have a steak", 给丈夫煎牛排."""
     folded = fold_text(clause)
-    if re.search(r"\byou(?:rself)?\b|你自己|给自己|\bfor you\b", folded) and not re.search(r"\bfor your\b", folded):
+    if re.search(r"\byou(?:rself)?\b|你自己|给自己|\bfor you\b", folded) and not re.search(
+        r"\bfor your\b", folded
+    ):
         return False
     if any(re.search(rf"(?:^\s*|\bfor |\bto ){re.escape(name)}\b", clause) for name in people):
         return True
-    return bool(re.search(r"(?:^|\bfor |\bto )your (?:\w+ )?(?:%s)" % KIN_WORD.pattern.split(r")\b|")[0].removeprefix(r"\b(?:"), folded)) or bool(
-        re.search("给你?的?(?:%s)" % KIN_WORD.pattern.split(r")\b|")[1], folded)
-    )
+    return bool(
+        re.search(
+            r"(?:^|\bfor |\bto )your (?:\w+ )?(?:%s)"
+            % KIN_WORD.pattern.split(r")\b|")[0].removeprefix(r"\b(?:"),
+            folded,
+        )
+    ) or bool(re.search("给你?的?(?:%s)" % KIN_WORD.pattern.split(r")\b|")[1], folded))

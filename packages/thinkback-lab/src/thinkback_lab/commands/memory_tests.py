@@ -171,7 +171,9 @@ def contradictions(
             else:
                 with open_llm(llm) as model:
                     outcomes = run_contradictions(selected, model, report, model_only=model_only)
-    summary = summarise_contradictions(outcomes, {"llm": llm, "model_only": model_only, "limit": limit, "seed": seed})
+    summary = summarise_contradictions(
+        outcomes, {"llm": llm, "model_only": model_only, "limit": limit, "seed": seed}
+    )
     if as_json:
         options.print_json(summary)
         return

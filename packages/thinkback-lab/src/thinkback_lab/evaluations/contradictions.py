@@ -176,7 +176,11 @@ def summarise_contradictions(
                 "why": "missed" if each.expected else "false alarm",
                 "answer": each.answer,
                 "conflicts": [
-                    {"thought": conflict.thought.sentence, "method": conflict.method, "reason": conflict.reason}
+                    {
+                        "thought": conflict.thought.sentence,
+                        "method": conflict.method,
+                        "reason": conflict.reason,
+                    }
                     for conflict in each.conflicts
                 ],
             }
