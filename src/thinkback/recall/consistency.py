@@ -82,7 +82,8 @@ class CheckerFactory:
 
 
 _TAKES_BACK = re.compile(
-    r"\b(?:forget|not|no longer|any ?more|never|sorry|actually|wrong|mistake|changed|moved|quit|stopped)\b|n't\b"
+    r"\b(?:forget|not|no longer|any ?more|never|sorry|actually|wrong|mistake|changed|moved|quit|stopped)\b"
+    r"|n't\b"
     "|忘|不是|其实|不再|搞错|说错|改成|换成|没有|不",
     re.IGNORECASE,
 )
@@ -154,7 +155,7 @@ class ConsistencyChecker:
         return list(found.values())
 
     def needs_model(self, sentence: str) -> bool:
-        """Whether a capable model should look at a sentence: it says something new about the thoughts' topics."""
+        """Whether a model should look at a sentence: it says something new about the thoughts' topics."""
         if self._llm is None or not extract_terms(sentence):
             return False
         folded = fold_text(sentence)
@@ -170,7 +171,7 @@ class ConsistencyChecker:
         )
 
     def model_conflicts(self, before: str, draft: str, record_call: RecordCall) -> list[Conflict]:
-        """The contradictions that the model finds in `draft`, which follows the text `before`, judged one by one.
+        """The contradictions that the model finds in `draft` after the text `before`, judged one by one.
 
         Empty if the model fails or its reply cannot be used: the draft has passed the other checks.
         """
@@ -288,7 +289,7 @@ _QUESTION_STATEMENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 def complete_answer(reply: str, query: str) -> str:
-    """A bare reply completed from its question: "Paris." becomes "You live in Paris."; others are unchanged."""
+    """A bare reply completed from its question: "Paris." becomes "You live in Paris."; else unchanged."""
     bare = _BARE_ANSWER.fullmatch(reply.strip())
     if bare is None or _NOT_A_VALUE.search(reply):
         return reply

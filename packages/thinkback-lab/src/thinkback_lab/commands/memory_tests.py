@@ -1,4 +1,4 @@
-"""`thinkback-lab eval scenarios`, `lives`, `pairs`, `contradictions`, `sharded`, `determinism`, and `thinkback-lab replay`."""
+"""`thinkback-lab eval` with scenarios, lives, pairs, contradictions, sharded, determinism; and `replay`."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def contradictions(
     Examples:
       thinkback-lab eval contradictions scenarios/consistency/held.jsonl
       thinkback-lab eval contradictions scenarios/consistency/ --json | jq '.failures[] | {why, answer}'
-      thinkback-lab eval contradictions scenarios/consistency/ --llm recorded:packages/thinkback-lab/recordings/consistency
+      thinkback-lab eval contradictions scenarios/consistency/ --llm recorded:FOLDER
     """
     with options.exit_on_error():
         selected = take_sample(read_answer_sets(files), limit, seed)
