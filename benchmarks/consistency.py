@@ -5,7 +5,8 @@
 Each sentence of `consistency.jsonl` answers a question about something the user said, and is checked against
 the user's words. The sets "tuned" and "hard" (sentences that look like contradictions but are none) were used
 to write the rules; of "held out" and "free" (in the style of a chat model) only the false alarms were looked
-at and removed, so the zeros are no estimate. Contradictions in longer prose are measured by `thinkback-lab eval contradictions scenarios/consistency/`.
+at and removed, so the zeros are no estimate. Contradictions in longer prose are measured
+by `thinkback-lab eval contradictions scenarios/consistency/`.
 """
 
 from __future__ import annotations
