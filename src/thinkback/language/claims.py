@@ -1,6 +1,6 @@
 """Finds contradictions between a remembered statement and a sentence of an answer, without a model.
 
-    find_contradiction(["The user lives in Lyon."], 0, "You live in Paris, so ...")    another value of a frame
+    find_contradiction(["The user lives in Lyon."], 0, "You live in Paris, so ...")   another value of a frame
     find_contradiction(["用户每月房租3200元。"], 0, "你每月房租只有2300元。")             another number
     find_contradiction(["The user hates horror films."], 0, "As you enjoy horror ...")  the opposite
 
@@ -18,7 +18,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
-from thinkback.language.restrictions import KIN_WORD
+from thinkback.language.restrictions import KIN_WORD, KIN_WORDS_EN, KIN_WORDS_ZH
 from thinkback.language.tokens import FUNCTION_CHARACTERS, extract_terms, fold_text, stem
 from thinkback.language.values import are_comparable, may_be_same_value
 from thinkback.language.writing_systems import has_han
@@ -94,13 +94,15 @@ _FIRST_PERSON_EN = tuple(
 )
 _QUOTED = re.compile(r"(?:(?<=\s)|^)['\"“‘]([^'\"”’]{4,200}(?:'[a-z][^'\"”’]*)*)['\"”’]")
 _NEGATOR_EN = re.compile(
-    r"\b(?:not|never|no|no longer|nor|without|cannot|can'?t|don'?t|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t|won'?t"
+    r"\b(?:not|never|no|no longer|nor|without|cannot|can'?t|don'?t|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t"
+    r"|won'?t"
     r"|haven'?t|hasn'?t|quit|stopped|gave up|given up|can't stand|non)\b",
     re.I,
 )
 _NEGATOR_ZH = re.compile("不(?!错|少|同|仅|但|过[，,]|如|妨|用|必)|没(?:有)?|从未|未|别|戒")
 _CLAUSE_BREAK = re.compile(
-    r"(?<!\d)[,:]\s*|[,:](?!\d)\s*|[;，；：。！？!?]\s*|\s(?:but|while|whereas|although|though|so|because|since)\s|(?<=\w)\.\s+|但是?|而且?|所以|既然"
+    r"(?<!\d)[,:]\s*|[,:](?!\d)\s*|[;，；：。！？!?]\s*|\s(?:but|while|whereas|although|though|so|because"
+    r"|since)\s|(?<=\w)\.\s+|但是?|而且?|所以|既然"
 )
 _PERSON = r"(?:your (?:(?:older|younger|big|little|elder) )?(?:%KIN%)(?: [A-Z]\w+)?|[A-Z][a-z]+)"
 _LIGHT = frozenset(
@@ -242,19 +244,20 @@ def _other_noun(
 def _other_level(
     thought: _Statement, answer: _Statement, others: Sequence[_Statement]
 ) -> Contradiction | None:
-    """Another level of a scale for the same thing: "your white blood cell count is reasonable", but it is high.
+    """Another level of a scale for the same thing: "your blood cell count is reasonable", but it is high.
 
     The answer may name the thing through its value: "the count is 3623/ul" and "3623/ul is high".
     """
     for levels in _table().scales:
         own = {
-            n
+            n: m.group()
             for n, level in enumerate(levels)
             for m in level.finditer(thought.text)
             if not _negated_before(thought.text, m.start())
         }
         if len(own) != 1:
             continue
+        (own_word,) = own.values()
         subject = _scale_subject(thought, levels)
         owners = [_scale_subject(other, levels) for other in others if subject and subject <= _tokens(other)]
         for clause in answer.clauses:
@@ -269,7 +272,7 @@ def _other_level(
             for names in (subject, *owners):
                 core = names - {"value", "level", "result", "read", "relat", "have", "blood test"}
                 if core and len(core & clause.tokens) >= max(1, round(0.6 * len(core))):
-                    return Contradiction(f"{found[0][1]!r} instead of another level", (found[0][1],))
+                    return Contradiction(f"{found[0][1]!r} instead of {own_word!r}", (found[0][1],))
     return None
 
 
@@ -303,26 +306,28 @@ def _other_amount(
                         continue
                     tokens = stated.tokens | (_tokens(answer) if kind == "age" else frozenset())
                     shared = (anchor & tokens) - {"have", "you", "月", "日", "年", "每", "点", "分"}
-                    if names and not names & answer.people and not stated.about_user:
+                    named = bool(names & answer.people)
+                    other_person = bool(_kin(thought) - _kin(answer)) and not named
+                    if other_person or (names and not named and not stated.about_user):
                         continue
-                    if _kin(thought) - _kin(answer) and not names & answer.people:
-                        continue
-                    needed = 2 if has_han(thought.text) and not any(len(token) > 1 for token in shared) else 1
-                    if kind == "age":
-                        needed = 1 if names or _kin(thought) else 0
-                        if not needed and not stated.about_user:
-                            continue
-                    if kind.startswith("count:"):
-                        needed = 0
-                        if not (stated.about_user or names & answer.people):
-                            continue
-                    elif kind != "age" and not (
-                        stated.about_user or names & answer.people or len(shared) >= 1
-                    ):
-                        continue
-                    if len(shared) >= needed:
+                    if _is_same_amount_slot(kind, thought, shared, stated.about_user or named):
                         return Contradiction(f"{value!r} instead of {held!r}", ())
     return None
+
+
+def _is_same_amount_slot(kind: str, thought: _Statement, shared: frozenset[str], same_person: bool) -> bool:
+    """Whether an amount of an answer is about the same thing as that of a thought.
+
+    Ages and counts ("two cats") need the same person; other amounts need a shared word, in Chinese two
+    characters.
+    """
+    if kind.startswith("count:"):
+        return same_person
+    if kind == "age":
+        return bool(shared) if thought.people else same_person
+    if has_han(thought.text) and not any(len(token) > 1 for token in shared):
+        return len(shared) >= 2
+    return bool(shared)
 
 
 def _other_state(
@@ -428,7 +433,8 @@ def _states_role(text: str, noun: str) -> bool:
         )
     return bool(
         re.search(
-            rf"\b(?:as an?|you(?: are|'re) an?|you work as an?|works? as an?|your (?:job|profession) is)(?: [\w-]+){{0,3}}? {noun}\b",
+            rf"\b(?:as an?|you(?: are|'re) an?|you work as an?|works? as an?|your (?:job"
+            rf"|profession) is)(?: [\w-]+){{0,3}}? {noun}\b",
             text,
             re.I,
         )
@@ -458,7 +464,8 @@ _AMOUNTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     for kind, pattern in (
         (
             "date",
-            rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\b|\b{_MONTH.replace('<m>', '<m2>')} (?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b",
+            rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\b"
+            rf"|\b{_MONTH.replace('<m>', '<m2>')} (?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b",
         ),
         (
             "date",
@@ -473,11 +480,13 @@ _AMOUNTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
         (
             "age",
-            r"(?P<v>\d{1,3}) years? old|(?P<za>\d{1,3})岁(?!以)|\b(?:who is|aged|already|is only|is now|are only|are now|you are|is) (?P<v2>\d{1,3})(?= now|[,.]|$)",
+            r"(?P<v>\d{1,3}) years? old|(?P<za>\d{1,3})岁(?!以)|\b(?:who is|aged|already|is only|is now"
+            r"|are only|are now|you are|is) (?P<v2>\d{1,3})(?= now|[,.]|$)",
         ),
         (
             "money",
-            r"[$€£](?P<v>\d[\d,]*)|(?P<v2>\d[\d,]*) ?(?:euros?|dollars?|pounds|usd|eur)\b|(?P<zy>\d+)(?:元|块)",
+            r"[$€£](?P<v>\d[\d,]*)|(?P<v2>\d[\d,]*) ?(?:euros?|dollars?|pounds|usd|eur)\b|(?P<zy>\d+)(?:元"
+            r"|块)",
         ),
         ("year", r"\b(?P<v>(?:19|20)\d\d)\b(?!年代)|(?P<zyear>(?:19|20)\d\d)年"),
         ("weight", r"(?P<v>\d+(?:\.\d+)?) ?(?:kg|kilograms?|kilos?)\b|(?P<zk>\d+)公斤"),
@@ -646,16 +655,16 @@ def _compile_all(patterns: Sequence[str]) -> tuple[re.Pattern[str], ...]:
 
 
 def _compile_frame(frame: dict[str, Any]) -> tuple[re.Pattern[str], ...]:
-    kin_en, kin_zh = KIN_WORD.pattern.split(r")\b|")
-    person = _PERSON.replace("%KIN%", kin_en.removeprefix(r"\b(?:"))
+    person = _PERSON.replace("%KIN%", KIN_WORDS_EN)
     parts = {
         "{name}": r"(?P<v>(?:the )?[A-Z][\w-]+(?: (?:of )?[A-Z][\w-]+)*)",
         "{person}": person,
-        "{zperson}": f"(?:你的?)?(?:{kin_zh})(?:[\u4e00-\u9fff]{{2}})??|小[\u4e00-\u9fff]",
+        "{zperson}": f"(?:你的?)?(?:{KIN_WORDS_ZH})(?:[\u4e00-\u9fff]{{2}})??|小[\u4e00-\u9fff]",
         "{place}": "(?P<v>[\u4e00-\u9fff]{2,4}?)(?=[，。！？；、,了的]|$)",
     }
     compiled = []
-    for pattern in frame["en"] + frame["zh"]:
+    for template in frame["en"] + frame["zh"]:
+        pattern = template
         for key, value in parts.items():
             pattern = pattern.replace(key, value)
         compiled.append(re.compile(pattern))
@@ -669,7 +678,8 @@ def _compile_roles(roles: dict[str, list[str]]) -> tuple[re.Pattern[str], ...]:
         re.compile(rf"\byour (?P<r>{names_en})(?:,| is| is called| is named|,? called)? {name}"),
         re.compile(rf"{name}, your (?P<r>{names_en})\b"),
         re.compile(
-            rf"你的?(?P<r>{names_zh})(?:是|叫|名叫)?(?P<v>(?!是)[\u4e00-\u9fff](?:医生|老师|经理|教练|律师)|(?<=叫)[\u4e00-\u9fff]{{2,3}}(?=[，。！、；]|$)|(?<=经理)[\u4e00-\u9fff]{{2,3}}(?=[，。！、；]|$))"
+            rf"你的?(?P<r>{names_zh})(?:是|叫|名叫)?(?P<v>(?!是)[\u4e00-\u9fff](?:医生|老师|经理|教练|律师)"
+            rf"|(?<=叫)[\u4e00-\u9fff]{{2,3}}(?=[，。！、；]|$)|(?<=经理)[\u4e00-\u9fff]{{2,3}}(?=[，。！、；]|$))"
         ),
     )
 
