@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from thinkback.language.date_notes import resolve_dates
+from thinkback.language.spoken_dates import add_dates
 from thinkback.types import Thought, Turn
 
 _MAX_RESOLVED_CHARS = 4000  # relative dates are resolved in shorter texts only
@@ -37,7 +37,7 @@ def format_turn(turn: Turn, *, with_response: bool) -> str:
     if turn.query:
         words = turn.query
         if len(words) <= _MAX_RESOLVED_CHARS:
-            words = resolve_dates(words, turn.at)
+            words = add_dates(words, turn.at)
         lines.append(f"{turn.asker}, {_format_day(turn.at)}: {words}")
     if turn.response and (with_response or not turn.query):
         lines.append(f"{turn.answerer}, {_format_day(turn.at)}: {turn.response}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from thinkback.language.date_notes import resolve_dates
+from thinkback.language.spoken_dates import add_dates
 from thinkback.language.query_rewrite import non_relation_terms
 from thinkback.language.sentences import ELLIPSIS, split_chunks
 from thinkback.language.tokens import count_tokens, extract_terms, fold_text
@@ -146,7 +146,7 @@ def to_pack_item(item: Candidate, *, attributed: bool = False) -> PackItem:
 def _sides(turn: Turn, with_response: bool) -> Iterator[tuple[str, str]]:
     """Speaker and words of the sides that are shown; relative dates are resolved in the user's words."""
     if turn.query:
-        yield turn.asker, resolve_dates(turn.query[:MAX_SIDE_CHARS], turn.at)
+        yield turn.asker, add_dates(turn.query[:MAX_SIDE_CHARS], turn.at)
     if with_response or not turn.query:
         yield turn.answerer, turn.response
 

@@ -18,7 +18,7 @@ from typing import Literal, Protocol
 
 from thinkback import Memory
 from thinkback.indexing import Indexer
-from thinkback.language.date_notes import resolve_dates
+from thinkback.language.spoken_dates import add_dates
 from thinkback.language.kind_features import guess_kind
 from thinkback.language.sentences import Sentence, split_chunks
 from thinkback.language.tokens import count_tokens
@@ -133,8 +133,8 @@ def _said(sentence: Sentence, turn: Turn) -> ThoughtDraft:
     return ThoughtDraft(
         subject="user",
         relation=SAID,
-        objects=(resolve_dates(sentence.text, turn.at),),
-        sentence=resolve_dates(sentence.text, turn.at),
+        objects=(add_dates(sentence.text, turn.at),),
+        sentence=add_dates(sentence.text, turn.at),
         kind=guess_kind(sentence.text) or "dialogue",
         sources=(Source(turn.id, turn.asker, "query", sentence.start, sentence.end),),
     )

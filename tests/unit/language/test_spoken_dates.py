@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from thinkback.think.spoken_dates import add_dates, is_past
+from thinkback.language.spoken_dates import add_dates, is_past
 
 WEDNESDAY = datetime(2025, 3, 12, 9, 30, tzinfo=UTC)
 
