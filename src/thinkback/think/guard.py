@@ -202,8 +202,8 @@ class Guard:
             if normalise_name(about) != normalise_name(old.subject) and not self._aliases.are_same(
                 about, old.subject
             ):
-                mentions = (about, old.subject, *self._aliases.names_of(old.subject))
-                if not any(_mentions(text, name) for text in (old.sentence, said) for name in mentions):
+                old_names = (old.subject, *self._aliases.names_of(old.subject))
+                if not (_mentions(old.sentence, about) or any(_mentions(said, name) for name in old_names)):
                     return False
             if canonical_relation(change.fact.relation) == canonical_relation(old.relation):
                 return True

@@ -83,7 +83,7 @@ def test_update_without_thought_is_found_as_turn(memory: Memory) -> None:
     tools.update_memory(memory, memory_id=lyon, text="Nowhere in particular, these days")
     assert tools.get_memories(memory).memories == []
     found = tools.search_memories(memory, query="nowhere in particular").memories
-    assert [each.text for each in found] == ["Nowhere in particular, these days"]
+    assert [each.text for each in found] == ["user, 2024-05-01: Nowhere in particular, these days"]
 
 
 def test_update_is_undone_in_reported_order(memory: Memory) -> None:
@@ -106,8 +106,12 @@ def test_retired_memory_cannot_be_updated(memory: Memory) -> None:
 def test_turn_is_only_erased_with_for_good(memory: Memory) -> None:
     told(memory, "I live in Lyon.")
     turn = identity.encode_id(memory.user, Ref("turn", 1))
-    with pytest.raises(InvalidInput, match="for_good"):
-        tools.delete_memory(memory, memory_id=turn)
+    hidden = tools.delete_memory(memory, memory_id=turn)
+    assert tools.search_memories(memory, query="Where do I live?").memories == []
+    assert memory.thoughts() == []
+    tools.undo_action(memory, action_id=hidden.action_id)
+    assert [thought.sentence for thought in memory.thoughts()] == ["The user lives in Lyon."]
+    assert len(memory.turns()) == 1
     assert tools.delete_memory(memory, memory_id=turn, for_good=True).action_id == ""
     assert memory.turns() == []
     assert memory.thoughts() == []
