@@ -41,7 +41,9 @@ def read_gvd(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("THINKBACK_DATA", "../shared/data")))
     parser.add_argument("--split", default="dev", choices=("dev", "train"))
     parser.add_argument("--gvd", action="store_true")

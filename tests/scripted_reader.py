@@ -34,6 +34,7 @@ class ScriptedReader:
 
     script: Mapping[str, Propose | list[ProposedChange]]
     max_turns: int = 8
+    needs_related: bool = True
     name: str = "scripted"
     requests: list[ReadRequest] = field(default_factory=list)
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from thinkback.presets import Preset
     from thinkback.protocols import LLM, Embedder, Store
     from thinkback.recall.kind_classifier import KindModel
+    from thinkback.think.pair_scorer import UpdateModel
+    from thinkback.think.sentence_classifier import SentenceModel
     from thinkback.types import Action, Answer, Message, Recollection, Reply, Synthesis, Thought, Turn
 
 __version__ = "0.1.0"
@@ -36,6 +38,8 @@ _MODULES = {
     "Store": "protocols",
     "Preset": "presets",
     "KindModel": "recall.kind_classifier",
+    "SentenceModel": "think.sentence_classifier",
+    "UpdateModel": "think.pair_scorer",
     "Action": "types",
     "Answer": "types",
     "Message": "types",
@@ -60,11 +64,13 @@ __all__ = [
     "Preset",
     "Recollection",
     "Reply",
+    "SentenceModel",
     "Store",
     "Synthesis",
     "ThinkbackError",
     "Thought",
     "Turn",
+    "UpdateModel",
 ]
 
 

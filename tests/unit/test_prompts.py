@@ -14,6 +14,7 @@ VARIABLES: dict[str, dict[str, set[str]]] = {
     "thinkback.think": {"generate": {"exchange"}, "merge": {"thoughts"}, "forget": {"thoughts"}},
     "thinkback.recall": {
         "answer_small": {"facts"},
+        "contradictions": {"facts", "message", "draft"},
         "answer_again": {"draft", "facts", "shown"},
         "answer_go_on": {"said"},
         "integrate": {"memories", "question"},

@@ -27,11 +27,13 @@ def test_the_public_names() -> None:
         "Preset",
         "Recollection",
         "Reply",
+        "SentenceModel",
         "Store",
         "Synthesis",
         "ThinkbackError",
         "Thought",
         "Turn",
+        "UpdateModel",
     ]
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from thinkback.protocols import Embedder
 
 
-EMBEDDER_SPECS = ("minilm", "wordllama", "hashing", "openai:MODEL")
+EMBEDDER_SPECS = ("minilm", "use", "wordllama", "hashing", "openai:MODEL")
 
 
 def create_embedder(
@@ -33,6 +33,10 @@ def create_embedder(
         from thinkback.embedders.onnx import MiniLMEmbedder
 
         return BilingualEmbedder(MiniLMEmbedder())
+    if spec == "use":
+        from thinkback.embedders.use import UniversalSentenceEncoder
+
+        return UniversalSentenceEncoder()
     if spec == "wordllama":
         from thinkback.embedders.hashing import BilingualEmbedder
         from thinkback.embedders.static import WordLlamaEmbedder

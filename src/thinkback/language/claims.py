@@ -1,6 +1,6 @@
 """Finds contradictions between a remembered statement and a sentence of an answer, without a model.
 
-    find_contradiction(["The user lives in Lyon."], 0, "You live in Paris, so ...")    another value of a frame
+    find_contradiction(["The user lives in Lyon."], 0, "You live in Paris, so ...")   another value of a frame
     find_contradiction(["用户每月房租3200元。"], 0, "你每月房租只有2300元。")             another number
     find_contradiction(["The user hates horror films."], 0, "As you enjoy horror ...")  the opposite
 
@@ -18,7 +18,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
-from thinkback.language.restrictions import KIN_WORD
+from thinkback.language.restrictions import KIN_WORD, KIN_WORDS_EN, KIN_WORDS_ZH
 from thinkback.language.tokens import FUNCTION_CHARACTERS, extract_terms, fold_text, stem
 from thinkback.language.values import are_comparable, may_be_same_value
 from thinkback.language.writing_systems import has_han
@@ -40,7 +40,15 @@ def find_contradiction(held: Sequence[str], index: int, sentence: str) -> Contra
     thought = _parse(held[index], "user")
     answer = _parse(sentence, "assistant")
     others = [_parse(text, "user") for number, text in enumerate(held) if number != index]
-    for compare in (_other_value, _other_name, _other_noun, _other_level, _other_amount, _other_state, _opposite):
+    for compare in (
+        _other_value,
+        _other_name,
+        _other_noun,
+        _other_level,
+        _other_amount,
+        _other_state,
+        _opposite,
+    ):
         if found := compare(thought, answer, others):
             return found
     return None
@@ -86,16 +94,20 @@ _FIRST_PERSON_EN = tuple(
 )
 _QUOTED = re.compile(r"(?:(?<=\s)|^)['\"“‘]([^'\"”’]{4,200}(?:'[a-z][^'\"”’]*)*)['\"”’]")
 _NEGATOR_EN = re.compile(
-    r"\b(?:not|never|no|no longer|nor|without|cannot|can'?t|don'?t|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t|won'?t"
+    r"\b(?:not|never|no|no longer|nor|without|cannot|can'?t|don'?t|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t"
+    r"|won'?t"
     r"|haven'?t|hasn'?t|quit|stopped|gave up|given up|can't stand|non)\b",
     re.I,
 )
 _NEGATOR_ZH = re.compile("不(?!错|少|同|仅|但|过[，,]|如|妨|用|必)|没(?:有)?|从未|未|别|戒")
 _CLAUSE_BREAK = re.compile(
-    r"(?<!\d)[,:]\s*|[,:](?!\d)\s*|[;，；：。！？!?]\s*|\s(?:but|while|whereas|although|though|so|because|since)\s|(?<=\w)\.\s+|但是?|而且?|所以|既然"
+    r"(?<!\d)[,:]\s*|[,:](?!\d)\s*|[;，；：。！？!?]\s*|\s(?:but|while|whereas|although|though|so|because"
+    r"|since)\s|(?<=\w)\.\s+|但是?|而且?|所以|既然"
 )
 _PERSON = r"(?:your (?:(?:older|younger|big|little|elder) )?(?:%KIN%)(?: [A-Z]\w+)?|[A-Z][a-z]+)"
-_LIGHT = frozenset(["be", "get", "go", "make", "thing", "way", "time", "lot", "year", "day", "month"]) | frozenset("一个些点")
+_LIGHT = frozenset(
+    ["be", "get", "go", "make", "thing", "way", "time", "lot", "year", "day", "month"]
+) | frozenset("一个些点")
 
 
 @lru_cache(maxsize=4096)
@@ -164,7 +176,9 @@ def _read_clause(text: str) -> _Clause:
     )
 
 
-def _other_value(thought: _Statement, answer: _Statement, others: Sequence[_Statement]) -> Contradiction | None:
+def _other_value(
+    thought: _Statement, answer: _Statement, others: Sequence[_Statement]
+) -> Contradiction | None:
     """Another value of a frame: "you live in Paris" against "you live in Lyon"."""
     for frame in _table().frames:
         for subject, held, _ in frame.read(thought.text):
@@ -183,7 +197,9 @@ def _other_value(thought: _Statement, answer: _Statement, others: Sequence[_Stat
     return None
 
 
-def _other_name(thought: _Statement, answer: _Statement, others: Sequence[_Statement]) -> Contradiction | None:
+def _other_name(
+    thought: _Statement, answer: _Statement, others: Sequence[_Statement]
+) -> Contradiction | None:
     """Another name for somebody with a role: "your dentist Dr Krause" against "your dentist is Dr Lang"."""
     for pattern in _table().roles:
         held = [(m["r"].lower(), m["v"]) for m in pattern.finditer(thought.text)]
@@ -191,19 +207,27 @@ def _other_name(thought: _Statement, answer: _Statement, others: Sequence[_State
             continue
         for match in pattern.finditer(answer.text):
             for role, name in held:
-                if match["r"].lower() == role and not may_be_same_value(name, match["v"]) and name not in answer.text:
+                if (
+                    match["r"].lower() == role
+                    and not may_be_same_value(name, match["v"])
+                    and name not in answer.text
+                ):
                     return Contradiction(f"{match['v']!r} instead of {name!r} as {role}", (match["v"],))
     return None
 
 
-def _other_noun(thought: _Statement, answer: _Statement, others: Sequence[_Statement]) -> Contradiction | None:
+def _other_noun(
+    thought: _Statement, answer: _Statement, others: Sequence[_Statement]
+) -> Contradiction | None:
     """Another noun of which one thing can only be one: occupation, species, colour, make of a car."""
     for group in _table().exclusives:
         held = group.find(thought.text)
         stated = group.find(answer.text)
         if not held or not stated or set(held) & set(stated):
             continue
-        words = [word for word in stated if not _said_by(others, word)] if group.name != "occupation" else stated
+        words = (
+            [word for word in stated if not _said_by(others, word)] if group.name != "occupation" else stated
+        )
         for word in words:
             clause = next(clause for clause in answer.clauses if word in fold_text(clause.text))
             if clause.hedged or not clause.positive or not all(item.positive for item in thought.clauses):
@@ -217,15 +241,23 @@ def _other_noun(thought: _Statement, answer: _Statement, others: Sequence[_State
     return None
 
 
-def _other_level(thought: _Statement, answer: _Statement, others: Sequence[_Statement]) -> Contradiction | None:
-    """Another level of a scale for the same thing: "your white blood cell count is reasonable", but it is high.
+def _other_level(
+    thought: _Statement, answer: _Statement, others: Sequence[_Statement]
+) -> Contradiction | None:
+    """Another level of a scale for the same thing: "your blood cell count is reasonable", but it is high.
 
     The answer may name the thing through its value: "the count is 3623/ul" and "3623/ul is high".
     """
     for levels in _table().scales:
-        own = {n for n, level in enumerate(levels) for m in level.finditer(thought.text) if not _negated_before(thought.text, m.start())}
+        own = {
+            n: m.group()
+            for n, level in enumerate(levels)
+            for m in level.finditer(thought.text)
+            if not _negated_before(thought.text, m.start())
+        }
         if len(own) != 1:
             continue
+        (own_word,) = own.values()
         subject = _scale_subject(thought, levels)
         owners = [_scale_subject(other, levels) for other in others if subject and subject <= _tokens(other)]
         for clause in answer.clauses:
@@ -240,7 +272,7 @@ def _other_level(thought: _Statement, answer: _Statement, others: Sequence[_Stat
             for names in (subject, *owners):
                 core = names - {"value", "level", "result", "read", "relat", "have", "blood test"}
                 if core and len(core & clause.tokens) >= max(1, round(0.6 * len(core))):
-                    return Contradiction(f"{found[0][1]!r} instead of another level", (found[0][1],))
+                    return Contradiction(f"{found[0][1]!r} instead of {own_word!r}", (found[0][1],))
     return None
 
 
@@ -249,10 +281,17 @@ def _scale_subject(statement: _Statement, levels: Sequence[re.Pattern[str]]) -> 
     for level in levels:
         text = level.sub(" ", text)
     text = re.split(r"\bis\b|\bare\b|\bwas\b", text)[0] if not has_han(text) else text
-    return frozenset(token for clause in _CLAUSE_BREAK.split(text) if clause.strip() for token in _read_clause(clause).tokens) - {"have", "偏", "很", "较"}
+    return frozenset(
+        token
+        for clause in _CLAUSE_BREAK.split(text)
+        if clause.strip()
+        for token in _read_clause(clause).tokens
+    ) - {"have", "偏", "很", "较"}
 
 
-def _other_amount(thought: _Statement, answer: _Statement, others: Sequence[_Statement]) -> Contradiction | None:
+def _other_amount(
+    thought: _Statement, answer: _Statement, others: Sequence[_Statement]
+) -> Contradiction | None:
     """Another number, date, time or weekday for the same thing."""
     known = {amount for statement in (thought, *others) for amount in _amounts(statement.text)}
     for clause in thought.clauses:
@@ -267,27 +306,33 @@ def _other_amount(thought: _Statement, answer: _Statement, others: Sequence[_Sta
                         continue
                     tokens = stated.tokens | (_tokens(answer) if kind == "age" else frozenset())
                     shared = (anchor & tokens) - {"have", "you", "月", "日", "年", "每", "点", "分"}
-                    if names and not names & answer.people and not stated.about_user:
+                    named = bool(names & answer.people)
+                    other_person = bool(_kin(thought) - _kin(answer)) and not named
+                    if other_person or (names and not named and not stated.about_user):
                         continue
-                    if _kin(thought) - _kin(answer) and not names & answer.people:
-                        continue
-                    needed = 2 if has_han(thought.text) and not any(len(token) > 1 for token in shared) else 1
-                    if kind == "age":
-                        needed = 1 if names or _kin(thought) else 0
-                        if not needed and not stated.about_user:
-                            continue
-                    if kind.startswith("count:"):
-                        needed = 0
-                        if not (stated.about_user or names & answer.people):
-                            continue
-                    elif kind != "age" and not (stated.about_user or names & answer.people or len(shared) >= 1):
-                        continue
-                    if len(shared) >= needed:
+                    if _is_same_amount_slot(kind, thought, shared, stated.about_user or named):
                         return Contradiction(f"{value!r} instead of {held!r}", ())
     return None
 
 
-def _other_state(thought: _Statement, answer: _Statement, others: Sequence[_Statement]) -> Contradiction | None:
+def _is_same_amount_slot(kind: str, thought: _Statement, shared: frozenset[str], same_person: bool) -> bool:
+    """Whether an amount of an answer is about the same thing as that of a thought.
+
+    Ages and counts ("two cats") need the same person; other amounts need a shared word, in Chinese two
+    characters.
+    """
+    if kind.startswith("count:"):
+        return same_person
+    if kind == "age":
+        return bool(shared) if thought.people else same_person
+    if has_han(thought.text) and not any(len(token) > 1 for token in shared):
+        return len(shared) >= 2
+    return bool(shared)
+
+
+def _other_state(
+    thought: _Statement, answer: _Statement, others: Sequence[_Statement]
+) -> Contradiction | None:
     """A state that excludes what the answer says: "your husband" to somebody who is divorced."""
     for state in _table().states:
         held = next((m for pattern in state.holds for m in [pattern.search(thought.text)] if m), None)
@@ -322,8 +367,17 @@ def _opposite(thought: _Statement, answer: _Statement, others: Sequence[_Stateme
                 continue
             shared = informative & stated.tokens
             families = informative & _table().tokens
-            size = min(len(informative), max(1, len(stated.tokens - {"have"}))) if not stated.positive else len(informative)
-            if shared and families <= stated.tokens and len(shared) >= max(1, 0.6 * size) and shared != {"have"}:
+            size = (
+                min(len(informative), max(1, len(stated.tokens - {"have"})))
+                if not stated.positive
+                else len(informative)
+            )
+            if (
+                shared
+                and families <= stated.tokens
+                and len(shared) >= max(1, 0.6 * size)
+                and shared != {"have"}
+            ):
                 if not held.positive and len(shared) < 2 and not (len(informative) == 1 and families):
                     continue
                 if held.positive and shared <= {"like", "have", "live", "work"}:
@@ -350,7 +404,11 @@ def _is_hedged(text: str) -> bool:
 
 
 def _negated_before(text: str, start: int) -> bool:
-    return bool(re.search(r"(?:\b(?:not|no|never|hardly|isn't|aren't)(?:\s+\w+)?\s+|[不没非未])\Z", text[:start], re.I))
+    return bool(
+        re.search(
+            r"(?:\b(?:not|no|never|hardly|isn't|aren't)(?:\s+\w+)?\s+|[不没非未])\Z", text[:start], re.I
+        )
+    )
 
 
 def _shares_topic(thought: _Statement, answer: _Statement, value: str) -> bool:
@@ -368,17 +426,26 @@ def _same_person(one: str, other: str, thought: _Statement, answer: _Statement) 
 def _states_role(text: str, noun: str) -> bool:
     """Whether a text says that the user is a `noun`: "as a pilot", "you are a nurse", 你是护士."""
     if has_han(noun):
-        return bool(re.search(f"你(?:现在|目前)?(?:是|做|当|在[^，。]{{0,12}}[做当])[^，。的]{{0,10}}{noun}(?!的)", text))
+        return bool(
+            re.search(
+                f"你(?:现在|目前)?(?:是|做|当|在[^，。]{{0,12}}[做当])[^，。的]{{0,10}}{noun}(?!的)", text
+            )
+        )
     return bool(
         re.search(
-            rf"\b(?:as an?|you(?: are|'re) an?|you work as an?|works? as an?|your (?:job|profession) is)(?: [\w-]+){{0,3}}? {noun}\b", text, re.I
+            rf"\b(?:as an?|you(?: are|'re) an?|you work as an?|works? as an?|your (?:job"
+            rf"|profession) is)(?: [\w-]+){{0,3}}? {noun}\b",
+            text,
+            re.I,
         )
     )
 
 
 def _shares_owner(thought: _Statement, clause: _Clause, held: str, word: str) -> bool:
     """Whether both speak about the same thing: a shared name, or "your ..." with a shared noun."""
-    if {name for name in thought.people if name[0].isupper()} & set(re.findall(r"\b[A-Z][a-z]+\b", clause.text)):
+    if {name for name in thought.people if name[0].isupper()} & set(
+        re.findall(r"\b[A-Z][a-z]+\b", clause.text)
+    ):
         return True
     if has_han(word):
         names = re.findall("(?:叫|名叫)([\u4e00-\u9fff]{2,3})", thought.text)
@@ -395,24 +462,69 @@ _MONTH = r"(?P<m>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _AMOUNTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(pattern, re.I))
     for kind, pattern in (
-        ("date", rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\b|\b{_MONTH.replace('<m>', '<m2>')} (?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b"),
-        ("date", r"(?P<zm>\d{1,2}|[一二三四五六七八九十]{1,2})月(?P<zd>\d{1,2}|[一二三四五六七八九十]{1,3})[日号]"),
+        (
+            "date",
+            rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\b"
+            rf"|\b{_MONTH.replace('<m>', '<m2>')} (?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b",
+        ),
+        (
+            "date",
+            r"(?P<zm>\d{1,2}|[一二三四五六七八九十]{1,2})月(?P<zd>\d{1,2}|[一二三四五六七八九十]{1,3})[日号]",
+        ),
         ("duration", r"(?P<v>\d+小时\d+分)"),
         ("clock", r"\b(?P<v>\d{1,2}:\d{2})\b|(?P<zh>\d{1,2})点(?P<zmin>\d{1,2})分"),
         ("clock", r"\b(?P<v>\d{1,2} ?[ap]m)\b"),
-        ("weekday", r"\b(?P<v>(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b|(?P<zw>(?:周|星期)[一二三四五六日天])"),
-        ("age", r"(?P<v>\d{1,3}) years? old|(?P<za>\d{1,3})岁(?!以)|\b(?:who is|aged|already|is only|is now|are only|are now|you are|is) (?P<v2>\d{1,3})(?= now|[,.]|$)"),
-        ("money", r"[$€£](?P<v>\d[\d,]*)|(?P<v2>\d[\d,]*) ?(?:euros?|dollars?|pounds|usd|eur)\b|(?P<zy>\d+)(?:元|块)"),
+        (
+            "weekday",
+            r"\b(?P<v>(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b|(?P<zw>(?:周|星期)[一二三四五六日天])",
+        ),
+        (
+            "age",
+            r"(?P<v>\d{1,3}) years? old|(?P<za>\d{1,3})岁(?!以)|\b(?:who is|aged|already|is only|is now"
+            r"|are only|are now|you are|is) (?P<v2>\d{1,3})(?= now|[,.]|$)",
+        ),
+        (
+            "money",
+            r"[$€£](?P<v>\d[\d,]*)|(?P<v2>\d[\d,]*) ?(?:euros?|dollars?|pounds|usd|eur)\b|(?P<zy>\d+)(?:元"
+            r"|块)",
+        ),
         ("year", r"\b(?P<v>(?:19|20)\d\d)\b(?!年代)|(?P<zyear>(?:19|20)\d\d)年"),
         ("weight", r"(?P<v>\d+(?:\.\d+)?) ?(?:kg|kilograms?|kilos?)\b|(?P<zk>\d+)公斤"),
         ("height", r"(?P<v>\d{2,3}) ?(?:cm|centimetres?)\b|(?P<zc>\d{2,3})厘米"),
         ("dose", r"(?P<v>\d+) ?(?:mg|milligrams?)\b|(?P<zmg>\d+)毫克"),
     )
 )
-_COUNT = re.compile(r"\b(?P<n>two|three|four|five|six|seven|eight|nine|ten|\d{1,2}) (?P<w>[a-z]{3,}s|children)\b", re.I)
-_COUNT_WORDS = {word: str(n) for n, word in enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], start=2)}
+_COUNT = re.compile(
+    r"\b(?P<n>two|three|four|five|six|seven|eight|nine|ten|\d{1,2}) (?P<w>[a-z]{3,}s|children)\b", re.I
+)
+_COUNT_WORDS = {
+    word: str(n)
+    for n, word in enumerate(
+        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], start=2
+    )
+}
 _DIGITS_ZH = {digit: n for n, digit in enumerate("一二三四五六七八九", start=1)}
-_NOT_COUNTED = frozenset(["years", "months", "weeks", "days", "hours", "minutes", "euros", "dollars", "pounds", "times", "percent", "miles", "pm", "am", "kilograms", "centimetres", "others"])
+_NOT_COUNTED = frozenset(
+    [
+        "years",
+        "months",
+        "weeks",
+        "days",
+        "hours",
+        "minutes",
+        "euros",
+        "dollars",
+        "pounds",
+        "times",
+        "percent",
+        "miles",
+        "pm",
+        "am",
+        "kilograms",
+        "centimetres",
+        "others",
+    ]
+)
 
 
 def _amounts(text: str) -> Iterator[tuple[str, str]]:
@@ -427,7 +539,14 @@ def _amounts(text: str) -> Iterator[tuple[str, str]]:
             elif kind == "clock" and "zh" in groups:
                 yield kind, f"{groups['zh']}:{groups['zmin']}"
             else:
-                yield kind, next(iter(groups.values())).replace(",", "").lower().replace("星期", "周").replace(" ", "")
+                yield (
+                    kind,
+                    next(iter(groups.values()))
+                    .replace(",", "")
+                    .lower()
+                    .replace("星期", "周")
+                    .replace(" ", ""),
+                )
     for match in _COUNT.finditer(text):
         if match["w"].lower() not in _NOT_COUNTED:
             yield f"count:{stem(match['w'].lower())}", _COUNT_WORDS.get(match["n"].lower(), match["n"])
@@ -493,17 +612,28 @@ class _Table:
 
 @cache
 def _table() -> _Table:
-    data: dict[str, Any] = tomllib.loads(files("thinkback.language").joinpath("claims.toml").read_text("utf-8"))
+    data: dict[str, Any] = tomllib.loads(
+        files("thinkback.language").joinpath("claims.toml").read_text("utf-8")
+    )
     families = data["family"]
     return _Table(
         frames=tuple(_Frame(frame["name"], _compile_frame(frame)) for frame in data["frame"]),
         roles=_compile_roles(data["roles"]),
-        exclusives=tuple(_Exclusive(group["name"], _compile_words(group["en"] + group["zh"])) for group in data["exclusive"]),
+        exclusives=tuple(
+            _Exclusive(group["name"], _compile_words(group["en"] + group["zh"]))
+            for group in data["exclusive"]
+        ),
         scales=tuple(tuple(map(_compile_words, scale["levels"])) for scale in data["scale"]),
         families_en={stem(word): family["token"] for family in families for word in family["en"]},
-        negative_en={stem(word): family["token"] for family in families for word in family.get("negative_en", ())},
+        negative_en={
+            stem(word): family["token"] for family in families for word in family.get("negative_en", ())
+        },
         families_zh=tuple(
-            (family["token"], re.compile("|".join(family["zh"])), re.compile("|".join(family["negative_zh"])) if "negative_zh" in family else None)
+            (
+                family["token"],
+                re.compile("|".join(family["zh"])),
+                re.compile("|".join(family["negative_zh"])) if "negative_zh" in family else None,
+            )
             for family in families
         ),
         tokens=frozenset(family["token"] for family in families),
@@ -525,16 +655,16 @@ def _compile_all(patterns: Sequence[str]) -> tuple[re.Pattern[str], ...]:
 
 
 def _compile_frame(frame: dict[str, Any]) -> tuple[re.Pattern[str], ...]:
-    kin_en, kin_zh = KIN_WORD.pattern.split(r")\b|")
-    person = _PERSON.replace("%KIN%", kin_en.removeprefix(r"\b(?:"))
+    person = _PERSON.replace("%KIN%", KIN_WORDS_EN)
     parts = {
         "{name}": r"(?P<v>(?:the )?[A-Z][\w-]+(?: (?:of )?[A-Z][\w-]+)*)",
         "{person}": person,
-        "{zperson}": f"(?:你的?)?(?:{kin_zh})(?:[\u4e00-\u9fff]{{2}})??|小[\u4e00-\u9fff]",
+        "{zperson}": f"(?:你的?)?(?:{KIN_WORDS_ZH})(?:[\u4e00-\u9fff]{{2}})??|小[\u4e00-\u9fff]",
         "{place}": "(?P<v>[\u4e00-\u9fff]{2,4}?)(?=[，。！？；、,了的]|$)",
     }
     compiled = []
-    for pattern in frame["en"] + frame["zh"]:
+    for template in frame["en"] + frame["zh"]:
+        pattern = template
         for key, value in parts.items():
             pattern = pattern.replace(key, value)
         compiled.append(re.compile(pattern))
@@ -547,7 +677,10 @@ def _compile_roles(roles: dict[str, list[str]]) -> tuple[re.Pattern[str], ...]:
     return (
         re.compile(rf"\byour (?P<r>{names_en})(?:,| is| is called| is named|,? called)? {name}"),
         re.compile(rf"{name}, your (?P<r>{names_en})\b"),
-        re.compile(rf"你的?(?P<r>{names_zh})(?:是|叫|名叫)?(?P<v>(?!是)[\u4e00-\u9fff](?:医生|老师|经理|教练|律师)|(?<=叫)[\u4e00-\u9fff]{{2,3}}(?=[，。！、；]|$)|(?<=经理)[\u4e00-\u9fff]{{2,3}}(?=[，。！、；]|$))"),
+        re.compile(
+            rf"你的?(?P<r>{names_zh})(?:是|叫|名叫)?(?P<v>(?!是)[\u4e00-\u9fff](?:医生|老师|经理|教练|律师)"
+            rf"|(?<=叫)[\u4e00-\u9fff]{{2,3}}(?=[，。！、；]|$)|(?<=经理)[\u4e00-\u9fff]{{2,3}}(?=[，。！、；]|$))"
+        ),
     )
 
 

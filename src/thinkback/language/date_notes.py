@@ -1,4 +1,7 @@
-"""Notes that resolve the relative dates of a text: "see him next Friday" -> "see him next Friday (2024-12-27)"."""
+"""Notes that resolve the relative dates of a text.
+
+"see him next Friday" said on 2024-12-22 becomes "see him next Friday [next Friday: 2024-12-27]".
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 def resolve_dates(text: str, at: datetime) -> str:
-    """The text with a date behind each time expression that names no year. `at` is when it was said."""
-    result, end = "", 0
-    for expression in find_time_expressions(text, at, past=is_past(text)):
-        first, last = expression.span
-        if not _YEAR.search(text, first, last):
-            result += f"{text[end:last]} ({format_interval(expression)})"
-            end = last
-    return result + text[end:]
+    """The text, followed by the dates of its time expressions that name no year. `at` is when it was said."""
+    dates = {
+        text[slice(*expression.span)]: format_interval(expression)
+        for expression in find_time_expressions(text, at, past=is_past(text))
+        if not _YEAR.search(text, *expression.span)
+    }
+    notes = "; ".join(f"{words}: {date}" for words, date in dates.items())
+    return f"{text} [{notes}]" if notes else text

@@ -1,7 +1,7 @@
 """What a language package provides to the statement patterns, and the part that all languages share.
 
-One language is one package with a `lexicon.toml` (clause cues, macros and slots of patterns, word lists) and a
-module `language.py` with the class that checks values. To add a language, write such a package, name it in
+One language is one package with a `lexicon.toml` (clause cues, macros and slots of patterns, word lists) and
+a module `language.py` with the class that checks values. To add a language, write such a package, name it in
 `LANGUAGE_MODULES`, and add its patterns and sentences to `relations.toml`.
 """
 
@@ -146,7 +146,9 @@ class Lexicon:
 
     @cached_property
     def _trailing_closed(self) -> re.Pattern[str]:
-        return re.compile((self._clauses["trailing"] + self._clauses["closing"]).replace("\n", ""), re.IGNORECASE)
+        return re.compile(
+            (self._clauses["trailing"] + self._clauses["closing"]).replace("\n", ""), re.IGNORECASE
+        )
 
     def words(self, name: str) -> frozenset[str]:
         """A word list; a hyphen in the file stands for a blank or a hyphen."""

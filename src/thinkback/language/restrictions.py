@@ -123,63 +123,143 @@ def find_restriction(text: str) -> Restriction | None:
 
 _MAX_SENTENCE_CHARS = 400
 _ALLERGY_EN = re.compile(
-    r"\ballergi(?:c|es)(?: reactions?)? to (?P<after>[^.;!?]+)|\bintoleran(?:t|ce)(?: to| of) (?P<after2>[^.;!?]+)"
+    r"\ballergi(?:c|es)(?: reactions?)? to (?P<after>[^.;!?]+)|\bintoleran(?:t|ce)(?: to"
+    r"| of) (?P<after2>[^.;!?]+)"
     r"|(?P<before>(?:[\w-]+ ){1,3})(?:allergy|allergies|intoleran(?:t|ce))\b"
     r"|\b(?:allergy|allergies)\s*[:(]\s*(?P<after3>[^.;!?]+)"
     r"|\breacts? (?:badly|very badly|strongly) to (?P<after4>[^.;!?]+)"
 )
 _REFUSAL_EN = re.compile(
-    r"\b(?:(?:can ?not|can'?t|couldn'?t|mustn'?t|must not|may not|should(?:n'?t| not)|won'?t|will not|(?:do|does)(?:n'?t| not)|never"
+    r"\b(?:(?:can ?not|can'?t|couldn'?t|mustn'?t|must not|may not|should(?:n'?t| not)|won'?t|will not"
+    r"|(?:do|does)(?:n'?t| not)|never"
     r"|(?:is|am|are) not (?:allowed|supposed) to|not allowed to)"
-    r" (?:ever |really |even )?(?:have|eat|eats|drink|drinks|take|takes|tolerate|tolerates|touch|touches|be given|digest|consume|do)"
-    r"|avoids?|stays? away from|staying off|off limits:?|gave up|has given up|have given up|quit|stopped (?:eating|drinking|taking))"
+    r" (?:ever |really |even )?(?:have|eat|eats|drink|drinks|take|takes|tolerate|tolerates|touch|touches"
+    r"|be given|digest|consume|do)"
+    r"|avoids?|stays? away from|staying off|off limits:?|gave up|has given up|have given up|quit"
+    r"|stopped (?:eating|drinking|taking))"
     r"\b(?: any)? (?P<after>[^.;!?]+)"
 )
 _CONTRAINDICATION_EN = re.compile(
-    r"(?P<holder>[\w -]{3,40}?) (?:must not|mustn'?t|should not|shouldn'?t|can ?not|can'?t|may not|is not to) be "
+    r"(?P<holder>[\w -]{3,40}?) (?:must not|mustn'?t|should not|shouldn'?t|can ?not|can'?t|may not"
+    r"|is not to) be "
     r"(?:taken|combined|mixed|used|given)(?: together)?(?: with)? (?P<after>[^.;!?]+)"
-    r"|(?P<holder2>[\w -]{3,40}?) (?:interacts|clashes|is dangerous|does not mix|doesn'?t mix) with (?P<after2>[^.;!?]+)"
+    r"|(?P<holder2>[\w -]{3,40}?) (?:interacts|clashes|is dangerous|does not mix"
+    r"|doesn'?t mix) with (?P<after2>[^.;!?]+)"
 )
 _ALLERGY_ZH = re.compile(
     r"对(?P<after>[^，。；！？,对]{1,24}?)(?:严重|特别|有点|有些|都|会)?(?:过敏|不耐受)|(?P<before>[^，。；！？,对]{1,16}?)(?:过敏|不耐受)"
 )
 _REFUSAL_ZH = re.compile(
-    r"(?:不能|不可以|不得|不准|禁止|忌|从来?不|绝不|不|戒了?)(?:再)?(?:吃|喝|碰|沾|用|服用|食用|摄入)(?!惯|饱|完|到|起)(?P<after>[^，。；！？,但]{1,24})"
+    r"(?:不能|不可以|不得|不准|禁止|忌|从来?不|绝不|不|戒了?)(?:再)?(?:吃|喝|碰|沾|用|服用|食用|摄入)(?!惯|饱|完|到"
+    r"|起)(?P<after>[^，。；！？,但]{1,24})"
     r"|忌口?(?P<after2>[^，。；！？,但]{1,24})"
 )
 _CONTRAINDICATION_ZH = re.compile(
-    r"(?P<holder>[^，。；！？,]{2,10}?)(?:不能|不可以|不可|忌|禁止)(?:和|跟|与|同)(?P<after>[^，。；！？,]{2,30}?)(?:一起|同时|同服|合用|混用|同用)"
+    r"(?P<holder>[^，。；！？,]{2,10}?)(?:不能|不可以|不可|忌|禁止)(?:和|跟|与|同)(?P<after>[^，。；！？,]{2,30}?)(?:一起|同时|同服|合用"
+    r"|混用|同用)"
 )
 _NO_RESTRICTION = re.compile(
-    r"\b(?:not|no longer|isn'?t|aren'?t|never been|wasn'?t) (?:\w+ )?allergic|\bno (?:known )?(?:\w+ )?allerg"
-    r"|\bno (?:food |drug )?(?:restriction|intoleranc)|\b(?:outgrew|outgrown|outgrow)\b|不过敏|没有?(?:对\S{1,8})?(?:药物|食物)?过敏|不再过敏"
+    r"\b(?:not|no longer|isn'?t|aren'?t|never been|wasn'?t) (?:\w+ )?allergic"
+    r"|\bno (?:known )?(?:\w+ )?allerg"
+    r"|\bno (?:food |drug )?(?:restriction|intoleranc)|\b(?:outgrew|outgrown|outgrow)\b|不过敏"
+    r"|没有?(?:对\S{1,8})?(?:药物|食物)?过敏|不再过敏"
 )
 _SCOPE_END = re.compile(
-    r"\b(?:but|however|although|though|because|since|so|except|while|which|that|when|if|unless|until|anymore|any more|at all|after|"
-    r"and (?:loves?|likes?|is|has|lives?|works?|eats?|drinks?|can|i|he|she|the user))\b|[,，]\s*(?:but|and|so|because)\b|但|可是|不过|所以|因为"
+    r"\b(?:but|however|although|though|because|since|so|except|while|which|that|when|if|unless|until"
+    r"|anymore|any more|at all|after|"
+    r"and (?:loves?|likes?|is|has|lives?|works?|eats?|drinks?|can|i|he|she|the user))\b|[,，]\s*(?:but|and"
+    r"|so|because)\b|但|可是|不过|所以|因为"
 )
-_SUBJECT_USER = re.compile(r"\b(?:the user|user|i|i'm|im|i've|me|we)\b(?!'s)|用户(?!的)|我(?!的?[爸妈父母哥姐弟妹爷奶老丈妻儿女男朋同室家孩])|\Auser\b")
-_KIN_EN = (
-    "husband|wife|partner|boyfriend|girlfriend|fianc[eé]e?|spouse|mother|mom|mum|father|dad|parents?|sister|brother|son|daughter|kid|child"
-    "|children|kids|baby|toddler|grandmother|grandma|grandfather|grandpa|aunt|uncle|cousin|niece|nephew|friend|roommate|flatmate|colleague"
+_SUBJECT_USER = re.compile(
+    r"\b(?:the user|user|i|i'm|im|i've|me|we)\b(?!'s)|用户(?!的)"
+    r"|我(?!的?[爸妈父母哥姐弟妹爷奶老丈妻儿女男朋同室家孩])|\Auser\b"
+)
+KIN_WORDS_EN = (
+    "husband|wife|partner|boyfriend|girlfriend|fianc[eé]e?|spouse|mother|mom|mum|father|dad|parents?"
+    "|sister|brother|son|daughter|kid|child"
+    "|children|kids|baby|toddler|grandmother|grandma|grandfather|grandpa|aunt|uncle|cousin|niece|nephew"
+    "|friend|roommate|flatmate|colleague"
     "|boss|neighbou?r|mother-in-law|father-in-law|dog|cat|guest|teammate|coworker"
 )
-_KIN_ZH = (
+KIN_WORDS_ZH = (
     "丈夫|老公|妻子|老婆|爱人|男朋友|女朋友|男友|女友|妈妈|母亲|老妈|爸爸|父亲|老爸|爸妈|父母|姐姐|妹妹|哥哥|弟弟|儿子|女儿|闺女|孩子|宝宝|奶奶|爷爷"
     "|外婆|外公|姥姥|姥爷|阿姨|叔叔|舅舅|表[哥姐弟妹]|堂[哥姐弟妹]|朋友|室友|同事|老板|邻居|同学|婆婆|公公|岳母|岳父|侄子|侄女|外甥|猫|狗"
 )
-KIN_WORD = re.compile(rf"\b(?:{_KIN_EN})\b|{_KIN_ZH}")
+KIN_WORD = re.compile(rf"\b(?:{KIN_WORDS_EN})\b|{KIN_WORDS_ZH}")
 _NAME_EN = re.compile(r"\b[A-Z][a-zà-ž]+(?:-[A-Z][a-z]+)?\b")
 _NOT_NAMES = frozenset(
-    ["The", "User", "I", "A", "An", "My", "His", "Her", "Our", "Their", "Your", "This", "That", "It", "He", "She", "They", "We", "You", "Since", "Because", "And", "But", "Also", "For", "In", "On", "At", "No", "Not", "If", "When"]
+    [
+        "The",
+        "User",
+        "I",
+        "A",
+        "An",
+        "My",
+        "His",
+        "Her",
+        "Our",
+        "Their",
+        "Your",
+        "This",
+        "That",
+        "It",
+        "He",
+        "She",
+        "They",
+        "We",
+        "You",
+        "Since",
+        "Because",
+        "And",
+        "But",
+        "Also",
+        "For",
+        "In",
+        "On",
+        "At",
+        "No",
+        "Not",
+        "If",
+        "When",
+    ]
 )
 _LITERAL_SPLIT = re.compile(r",|\band\b|\bor\b|/|、|和|与|及|或|以及|跟")
 _LITERAL_NOISE = re.compile(
-    r"\b(?:most|all|any|some|certain|the|a|an|my|his|her|things? (?:like|with)|anything with|foods? with|kinds? of|types? of|severely|slightly|"
+    r"\b(?:most|all|any|some|certain|the|a|an|my|his|her|things? (?:like|with)|anything with|foods? with"
+    r"|kinds? of|types? of|severely|slightly|"
     r"mildly|badly|strongly|really|very|especially|raw|fresh|dust|both)\b|所有|任何|一切|各种|的东西|这类|之类|等"
 )
 _VAGUE = frozenset(
-    ["it", "that", "this", "them", "something", "anything", "stuff", "things", "food", "foods", "people", "work", "cold", "heat", "animals", "what", "lots", "someone", "dairy-free", "东西", "食物", "药物", "药", "季节性", "季节", "皮肤", "食品", "药品"]
+    [
+        "it",
+        "that",
+        "this",
+        "them",
+        "something",
+        "anything",
+        "stuff",
+        "things",
+        "food",
+        "foods",
+        "people",
+        "work",
+        "cold",
+        "heat",
+        "animals",
+        "what",
+        "lots",
+        "someone",
+        "dairy-free",
+        "东西",
+        "食物",
+        "药物",
+        "药",
+        "季节性",
+        "季节",
+        "皮肤",
+        "食品",
+        "药品",
+    ]
 )
 
 
@@ -204,7 +284,9 @@ def _read_named_restriction(text: str, folded: str) -> Restriction | None:
             for match in pattern.finditer(folded):
                 groups = match.groupdict()
                 before = groups.get("before")
-                items = before or next((value for key, value in groups.items() if value and key != "before"), "")
+                items = before or next(
+                    (value for key, value in groups.items() if value and key != "before"), ""
+                )
                 if before is None:
                     items = _SCOPE_END.split(items)[0]
                 items = re.sub(r"\A(?:the user|user|用户|i|我)\s*", "", items)
@@ -229,9 +311,13 @@ def _read_diet(text: str, folded: str) -> Restriction | None:
     return None
 
 
-_DENIED_BEFORE = re.compile(r"(?:\b(?:not|no longer|isn'?t|never|aren'?t|stopped being|non|used to be|was)\b[\w ]{0,12}|不是?|没有?|不再)\Z")
+_DENIED_BEFORE = re.compile(
+    r"(?:\b(?:not|no longer|isn'?t|never|aren'?t|stopped being|non|used to be|was)\b[\w ]{0,12}|不是?|没有?"
+    r"|不再)\Z"
+)
 _STATES_DIET = re.compile(
-    r"\b(?:am|is|are|'s|'m|i'm|im|he's|she's|became|become|becoming|turned|went|going|go|eats?|keeps?|strictly|been|both|all)\b|是|吃素|素食者|全素|纯素|清真|只吃"
+    r"\b(?:am|is|are|'s|'m|i'm|im|he's|she's|became|become|becoming|turned|went|going|go|eats?|keeps?"
+    r"|strictly|been|both|all)\b|是|吃素|素食者|全素|纯素|清真|只吃"
 )
 
 
@@ -243,7 +329,11 @@ def _find_holders(before: str) -> tuple[str, ...]:
         own = re.sub("用户的|我的?|用户", "", before).strip(" ，。的")
         if not kin and own and len(own) <= 4 and not re.search(r"[是有从来绝都也很一直现在因为]", own):
             names.append(own)
-        if kin and (rest := re.sub("|".join(map(re.escape, kin)), "", own).strip(" ，。的")) and len(rest) <= 4:
+        if (
+            kin
+            and (rest := re.sub("|".join(map(re.escape, kin)), "", own).strip(" ，。的"))
+            and len(rest) <= 4
+        ):
             names.append(rest)
         if not kin and re.search("用户|我", before):
             return (USER,)
@@ -347,7 +437,9 @@ def _word_pattern(word: str) -> str:
 
 def _compile_words(words: Sequence[str]) -> re.Pattern[str]:
     ordered = sorted(words, key=len, reverse=True)
-    return re.compile("|".join(word if has_han(word) else rf"\b{fold_text(word)}(?:e?s)?\b" for word in ordered))
+    return re.compile(
+        "|".join(word if has_han(word) else rf"\b{fold_text(word)}(?:e?s)?\b" for word in ordered)
+    )
 
 
 def _mask_compounds(folded: str) -> str:

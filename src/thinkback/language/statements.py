@@ -136,13 +136,20 @@ def _read_clause(
     ends = _Ends(words, language)
     longer = clause.rest[:MAX_CLAUSE_CHARACTERS] if words == clause.text else ""
     longer_ends = _Ends(longer, language) if len(longer) > len(words) else None
+    denied: set[str] = set()
     for pattern in _patterns(language.code):
+        if pattern.relation in denied and pattern.form != "denial":
+            continue
         is_list = pattern.slot is not None and pattern.slot.is_list
         matched = ends.match(pattern)
         length = len(clause.text)
         if is_list and longer_ends is not None:
             listed = longer_ends.match(pattern)
-            if listed is not None and _LIST_END.search(listed["value"]) and _is_list(listed, pattern, language):
+            if (
+                listed is not None
+                and _LIST_END.search(listed["value"])
+                and _is_list(listed, pattern, language)
+            ):
                 matched, length = listed, listed.end()
         if pattern.slot is not None and pattern.slot.spans and longer_ends is not None:
             spanning = longer_ends.match(pattern)
@@ -153,6 +160,7 @@ def _read_clause(
             yield from statements
             if statements and pattern.form != "denial":
                 return
+            denied.update(pattern.relation for _ in statements)
 
 
 class _Ends:
@@ -166,7 +174,8 @@ class _Ends:
             closed: [
                 at
                 for at in range(2, len(words) + 1)
-                if not _inside_word(words, at) and language.lexicon.trailing(closed=closed).fullmatch(words, at)
+                if not _inside_word(words, at)
+                and language.lexicon.trailing(closed=closed).fullmatch(words, at)
             ]
             for closed in (False, True)
         }
@@ -258,7 +267,9 @@ def _templates(relation: Relation, language: Language) -> Iterator[tuple[Stateme
     yield from (("statement", template) for template in wording.statements)
     if relation.value_slot and relation.value_slot in language.lexicon.slots:
         nouns = (wording.noun, *(alias for alias in relation.aliases if _fits(alias, language.code)))
-        noun = "|".join(sorted({re.escape(each).replace("\\ ", " ") for each in nouns if each}, key=len, reverse=True))
+        noun = "|".join(
+            sorted({re.escape(each).replace("\\ ", " ") for each in nouns if each}, key=len, reverse=True)
+        )
         for template in language.lexicon.attribute_statements:
             yield (
                 "statement",

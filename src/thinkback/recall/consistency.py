@@ -82,7 +82,8 @@ class CheckerFactory:
 
 
 _TAKES_BACK = re.compile(
-    r"\b(?:forget|not|no longer|any ?more|never|sorry|actually|wrong|mistake|changed|moved|quit|stopped)\b|n't\b"
+    r"\b(?:forget|not|no longer|any ?more|never|sorry|actually|wrong|mistake|changed|moved|quit|stopped)\b"
+    r"|n't\b"
     "|忘|不是|其实|不再|搞错|说错|改成|换成|没有|不",
     re.IGNORECASE,
 )
@@ -125,7 +126,7 @@ class ConsistencyChecker:
         self._new_turn = new_turn
         self._constraints = find_constraints(self._thoughts)
         self._sentences = [thought.sentence for thought in self._thoughts]
-        self._terms = {term for sentence in self._sentences for term in extract_terms(sentence)}
+        self._terms = {term for sentence in self._sentences for term in _words_of(sentence)}
         self._people = {name for text in self._sentences for name in re.findall(r"\b[A-Z][a-z]+\b", text)}
 
     def conflicts(self, before: str, sentence: str) -> list[Conflict]:
@@ -154,12 +155,12 @@ class ConsistencyChecker:
         return list(found.values())
 
     def needs_model(self, sentence: str) -> bool:
-        """Whether a capable model should look at a sentence: it says something new about the thoughts' topics."""
+        """Whether a model should look at a sentence: it says something new about the thoughts' topics."""
         if self._llm is None or not extract_terms(sentence):
             return False
         folded = fold_text(sentence)
-        terms = set(extract_terms(sentence))
-        known = self._terms | set(extract_terms(self._new_turn.query))
+        terms = _words_of(sentence)
+        known = self._terms | _words_of(self._new_turn.query)
         if terms <= known and not _NEGATED.search(folded):
             return False
         return bool(
@@ -170,7 +171,7 @@ class ConsistencyChecker:
         )
 
     def model_conflicts(self, before: str, draft: str, record_call: RecordCall) -> list[Conflict]:
-        """The contradictions that the model finds in `draft`, which follows the text `before`, judged one by one.
+        """The contradictions that the model finds in `draft` after the text `before`, judged one by one.
 
         Empty if the model fails or its reply cannot be used: the draft has passed the other checks.
         """
@@ -231,6 +232,11 @@ _ADDRESSED = re.compile(r"\byou(?:r|rs|rself|'re|'ve)?\b|[你您]")
 _MIN_QUOTE_CHARS = 2
 
 
+def _words_of(text: str) -> set[str]:
+    """The terms of a text; of Chinese single characters only, as 你住在 and 用户住在 share no bigram."""
+    return {term for term in extract_terms(text) if term.isascii() or len(term) == 1}
+
+
 def _find_quote(quote: str, draft: str) -> str:
     """The sentence of the draft that contains the quote; "" if the draft does not contain it."""
     wanted = _normalise(quote)
@@ -251,7 +257,8 @@ def _may_share_token(one: str, other: str) -> bool:
 
 
 _BARE_ANSWER = re.compile(
-    r"(?:(?:in|at|on|it is|it's|that is|that's|是|在)\s*)?(?P<v>[^,;:.!?，。；！？]{1,40})[.!。！]?", re.IGNORECASE
+    r"(?:(?:in|at|on|it is|it's|that is|that's|是|在)\s*)?(?P<v>[^,;:.!?，。；！？]{1,40})[.!。！]?",
+    re.IGNORECASE,
 )
 _NOT_A_VALUE = re.compile(
     r"\b(?:I|you|your|is|are|do|does|not|don't|know|sorry|the user)\b|[你我您不没]|知道"
@@ -282,7 +289,7 @@ _QUESTION_STATEMENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 def complete_answer(reply: str, query: str) -> str:
-    """A bare reply completed from its question: "Paris." becomes "You live in Paris."; others are unchanged."""
+    """A bare reply completed from its question: "Paris." becomes "You live in Paris."; else unchanged."""
     bare = _BARE_ANSWER.fullmatch(reply.strip())
     if bare is None or _NOT_A_VALUE.search(reply):
         return reply

@@ -63,7 +63,9 @@ class ThoughtLinks:
         ]
         new = [candidate for id_, candidate in added.items() if id_ not in recalled]
         known = {*recalled, *added}
-        sources = [item.thought for item in recollection if item.thought is not None and item.outdated is None]
+        sources = [
+            item.thought for item in recollection if item.thought is not None and item.outdated is None
+        ]
         for thought, source, name in self._one_hop(sources, known):
             reason = f"one hop: {source.ref} names {name!r}"
             new.append(_to_candidate(thought, LINKED, reason))

@@ -14,7 +14,7 @@ from thinkback.language.tokens import extract_terms
 from thinkback.recall.query import Memoiser, PreparedQuery
 from thinkback.recall.score import with_total
 from thinkback.recall.search import Search
-from thinkback.types import KINDS, Kind, Score, Thought, Turn
+from thinkback.types import KINDS, ItemKind, Kind, Score, Thought, Turn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,16 +95,17 @@ def build_hits(hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn])
 
 
 def build_hits_with_features(
-    search: Search, hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]
+    search: Search, kind: ItemKind, hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]
 ) -> list[MemoryHit]:
     """Join hits with their memories and add the text features to the scores."""
     extract = feature_extractor(search.query, search.loader.memoise)
+    scorer = search.scorer_for(kind)
     adjusters: dict[Features, Callable[[float], float]] = {}
 
     def adjust(memory: Thought | Turn, total: float) -> tuple[float, str]:
         features = extract(memory)
         if features not in adjusters:
-            adjusters[features] = search.scorer.feature_adjuster(features.values)
+            adjusters[features] = scorer.feature_adjuster(features.values)
         return adjusters[features](total), features.description
 
     if hits.explained:

@@ -129,8 +129,8 @@ def _retrieve_combined(search: Search) -> RetrievalResult:
         selector = _selector(search, turns)
         ranked = rank_hits(
             search,
-            build_hits_with_features(search, thought_hits, thoughts),
-            build_hits_with_features(search, turn_hits, turns),
+            build_hits_with_features(search, "thought", thought_hits, thoughts),
+            build_hits_with_features(search, "turn", turn_hits, turns),
         )
         kept, dropped = selector.select(ranked, k)
         # Rows beyond the limit may be better than the kept ones if many candidates were rejected.

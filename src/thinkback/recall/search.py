@@ -14,6 +14,7 @@ from thinkback.index.rows import RowFilter
 from thinkback.index.space_index import Candidates, ColumnOptions, Hits, IndexQuery, SpaceIndex
 from thinkback.language.assistant_questions import asks_for_reply
 from thinkback.language.query_rewrite import non_relation_terms
+from thinkback.language.query_tense import Tense
 from thinkback.language.query_time import QueryTime, TimelessQuery, parse_query_time, remove_times
 from thinkback.language.questions import QueryParts, split_query
 from thinkback.language.tokens import extract_terms
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 
 MAX_PLAIN_ROWS = 8  # in a smaller space scores are not normalised: there are too few rows for statistics
 _MAX_FEW_TURNS = 32  # for Chinese queries in a smaller memory bank, the nearest turns are worth showing
+
+# The column `retired` of a retired thought. It is shown with what replaced it, so that it answers a question
+# whose tense is open better than its successor alone.
+_RETIRED_VALUES: dict[Tense, float] = {"now": 1.0, "any": -0.5, "before": -0.5}
 
 _NO_TERMS = (QueryTerms(hash_terms(())),)
 
@@ -104,12 +109,18 @@ class Search:
         return found
 
     def _thought_columns(self, candidates: Candidates, limit: int) -> dict[str, Scores]:
-        """`source`: the weighted sum of each thought's turn; `retired`: 1 if the query is about now."""
+        """Columns that need more than the candidates themselves.
+
+        `thinking`: thoughts per turn, at most 1: only where most turns were thought about do thoughts stand
+        for them. `source`: the weighted sum of each thought's turn; `retired`: see `_RETIRED_VALUES`.
+        """
         if self.preset.weights is None:
             return {}
-        columns: dict[str, Scores] = {}
-        if self.query_time.tense == "now" and self.index.has_retired("thought"):
-            columns["retired"] = np.isin(candidates.ids, self.index.retired_ids("thought")).astype(np.float64)
+        thinking = min(1.0, self.index.size("thought") / max(1, self.index.size("turn")))
+        columns: dict[str, Scores] = {"thinking": np.full(len(candidates.ids), thinking)}
+        if self.index.has_retired("thought"):
+            retired = np.isin(candidates.ids, self.index.retired_ids("thought"))
+            columns["retired"] = retired * _RETIRED_VALUES[self.query_time.tense]
         _, turns, scored = self._scored("turn", limit, include_retired=False)
         if scored is not None and len(turns.ids):
             order = np.argsort(turns.ids)

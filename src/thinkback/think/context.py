@@ -37,11 +37,11 @@ class ContextBuilder:
         self._store = store
         self._indexer = indexer
 
-    def build(self, space: str, turns: Sequence[Turn]) -> ReadRequest:
+    def build(self, space: str, turns: Sequence[Turn], *, with_related: bool = True) -> ReadRequest:
         """The request to read these turns, which follow each other in one space."""
         aliases = Aliases.from_thoughts(self._store.thoughts(space, kind="relationship"))
         recent = self._recent_turns(space, turns[0])
-        related = self._related_thoughts(space, turns, recent)
+        related = self._related_thoughts(space, turns, recent) if with_related else []
 
         def find(subject: str, relation: str) -> list[Thought]:
             find_named = partial(self._store.thoughts, space, relation=relation)

@@ -97,6 +97,11 @@ class TurnReader(Protocol):
         """How many turns one request may hold."""
         ...
 
+    @property
+    def needs_related(self) -> bool:
+        """Whether it uses `ReadRequest.related` and `names`; otherwise they are not searched for."""
+        ...
+
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         """Propose the changes of the turns, in order; an empty list is a normal result.
 

@@ -13,7 +13,7 @@ A replacement that fails only the last test but one is kept as an addition: noth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -65,9 +65,12 @@ class _Rejected(Exception):
 class Guard:
     """Judges the changes proposed for one request."""
 
-    def __init__(self, request: ReadRequest, aliases: Aliases) -> None:
+    def __init__(
+        self, request: ReadRequest, aliases: Aliases, get: Callable[[Sequence[int]], Sequence[Thought]]
+    ) -> None:
         self._request = request
         self._aliases = aliases
+        self._get = get
         self._turns = {turn.id: turn for turn in request.turns}
         self._thoughts = {thought.id: thought for thought in request.related}
         self._context = SupportingText(
@@ -101,7 +104,7 @@ class Guard:
         if turn is None:
             raise _Rejected("the turn is not one of those read")
         source = _find_source(change, turn)
-        targets = [self._find_target(id_, change) for id_ in change.targets if id_ not in retired]
+        targets = [self._find_target(id_) for id_ in change.targets if id_ not in retired]
         accepted = AcceptedChange(
             position=position,
             action=change.action,
@@ -133,15 +136,10 @@ class Guard:
         action = change.action if kept or change.new_targets or change.action != "replace" else "add"
         return replace(accepted, action=action, targets=tuple(old.id for old in kept))
 
-    def _find_target(self, id_: int, change: ProposedChange) -> Thought:
-        known = self._thoughts.get(id_)
-        if known is None and change.fact is not None:
-            known = next(
-                (old for old in self._request.find(change.fact.about, change.fact.relation) if old.id == id_),
-                None,
-            )
-        if known is None:
-            raise _Rejected("it names a fact that was not shown")
+    def _find_target(self, id_: int) -> Thought:
+        known = self._thoughts.get(id_) or next(iter(self._get([id_])), None)
+        if known is None or not known.current:
+            raise _Rejected("it names a fact that is not current")
         return known
 
     def _check_fact(

@@ -16,6 +16,7 @@ from thinkback.think.contract import FindThoughts
 from thinkback.think.guard import AcceptedChange
 from thinkback.types import (
     EPISODIC_KINDS,
+    SAID,
     Operation,
     Source,
     Thought,
@@ -86,8 +87,10 @@ def _plan_change(
     turn, draft = change.turn, change.draft
     ended_at = draft.valid_from or change.ended_at or turn.at
     retire = tuple(thought.id for thought in targets)
-    known = [thought for thought in state.find(draft.subject, draft.relation) if thought.id not in retired]
-    duplicate = next((thought for thought in known if _same_fact(thought, draft)), None)
+    # Sentences kept as said are not compared: a repetition of a whole sentence is rare.
+    known = () if draft.relation == SAID else state.find(draft.subject, draft.relation)
+    held = (thought for thought in known if thought.id not in retired)
+    duplicate = next((thought for thought in held if _same_fact(thought, draft)), None)
     if duplicate is None or duplicate in targets:
         if not targets:
             return Operation(

@@ -41,6 +41,7 @@ class LLMReader:
 
     llm: LLM
     max_turns: int = MAX_TURNS
+    needs_related: bool = True
 
     @property
     def name(self) -> str:

@@ -76,9 +76,7 @@ class _Reading:
         proposed = self._proposed(fact.about, fact.relation)
         if any(_is_same(fact, old.objects, old.negated) for old in known):
             same = next(old for old in known if _is_same(fact, old.objects, old.negated))
-            self.changes.append(
-                ProposedChange(action="same", turn=turn.id, quote=quote, targets=(same.id,))
-            )
+            self.changes.append(ProposedChange(action="same", turn=turn.id, quote=quote, targets=(same.id,)))
             return
         if any(_is_same(fact, (other.value,), other.negated) for _, other in proposed):
             return
@@ -172,9 +170,7 @@ def _to_fact(turn: Turn, statement: Statement, quote: str) -> ProposedFact | Non
         about=statement.about,
         relation=relation.name,
         value=statement.value,
-        sentence=append_date(
-            sentence, relation.kind, when, valid_from, negated=negated, lang=statement.lang
-        ),
+        sentence=append_date(sentence, relation.kind, when, valid_from, negated=negated, lang=statement.lang),
         kind=relation.kind,
         negated=negated,
         valid_from=valid_from,
@@ -212,7 +208,9 @@ def _is_replaced(fact: ProposedFact, objects: Iterable[str], negated: bool, *, a
 
 def _refines(new: str, old: str) -> bool:
     """Whether one value names the other and more: "montmartre, paris" and "paris"."""
-    return new != old and (f" {old} " in f" {new.replace(',', ' ')} " or (not old.isascii() and new.startswith(old)))
+    return new != old and (
+        f" {old} " in f" {new.replace(',', ' ')} " or (not old.isascii() and new.startswith(old))
+    )
 
 
 def _is_wider(one: str, other: str) -> bool:
@@ -222,6 +220,9 @@ def _is_wider(one: str, other: str) -> bool:
 
 
 def _has_value(objects: Iterable[str], value: str) -> bool:
+    """Whether a denied value means a known one: "coffee" means "black coffee" too."""
     key = object_key(strip_dose(value))
-    return any(key in (object_key(old), object_key(strip_dose(old))) for old in objects)
-
+    return any(
+        key in (object_key(old), object_key(strip_dose(old))) or object_key(old).endswith(f" {key}")
+        for old in objects
+    )

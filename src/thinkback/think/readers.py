@@ -1,4 +1,4 @@
-"""Chooses the reader of turns: the model where there is one that can, otherwise the extractive reader."""
+"""Chooses the reader of turns: the model if there is one that can, else sentences and certain rules."""
 
 from __future__ import annotations
 
@@ -6,12 +6,54 @@ from typing import Literal
 
 from thinkback.errors import InvalidInput
 from thinkback.protocols import LLM, Embedder
-from thinkback.think.contract import TurnReader
+from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
+from thinkback.think.grounding import locate_quote
 from thinkback.think.organise import LLMConsolidator
 from thinkback.think.reader_extractive import ExtractiveReader
 from thinkback.think.reader_llm import LLMReader
+from thinkback.think.reader_rules import RuleReader
 
 ThinkMode = Literal["auto", "extractive", "llm"]
+
+MIN_COVERED_SHARE = 0.6
+"""A sentence is not kept as said if triples quote this share of it."""
+
+
+class WithoutModelReader:
+    """Certain triples by rules, and the other sentences that carry facts, kept as said."""
+
+    needs_related = False
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._rules = RuleReader()
+        self._sentences = ExtractiveReader(embedder)
+
+    @property
+    def name(self) -> str:
+        return f"{self._sentences.name} + {self._rules.name}"
+
+    @property
+    def max_turns(self) -> int:
+        return min(self._rules.max_turns, self._sentences.max_turns)
+
+    def read(self, request: ReadRequest) -> list[ProposedChange]:
+        """Propose the triples first (they may refer to each other by position), then the sentences."""
+        triples = self._rules.read(request)
+        turns = {turn.id: turn for turn in request.turns}
+        quoted: dict[int, set[int]] = {}  # turn -> positions of the characters that triples quote
+        for change in triples:
+            if (span := locate_quote(change.quote, turns[change.turn].query)) is not None:
+                quoted.setdefault(change.turn, set()).update(range(*span))
+
+        def is_covered(change: ProposedChange) -> bool:
+            span = locate_quote(change.quote, turns[change.turn].query)
+            if span is None or change.turn not in quoted:
+                return False
+            return len(quoted[change.turn].intersection(range(*span))) >= MIN_COVERED_SHARE * (
+                span[1] - span[0]
+            )
+
+        return [*triples, *(change for change in self._sentences.read(request) if not is_covered(change))]
 
 
 def create_reader(think: ThinkMode | TurnReader, llm: LLM | None, embedder: Embedder) -> TurnReader:
@@ -34,7 +76,7 @@ def create_reader(think: ThinkMode | TurnReader, llm: LLM | None, embedder: Embe
         raise InvalidInput(f"think={think!r}: choose auto, extractive or llm")
     if think == "auto" and llm is not None and llm.extracts:
         return LLMReader(llm)
-    return ExtractiveReader(embedder)
+    return WithoutModelReader(embedder)
 
 
 def create_llm_consolidator(

@@ -173,12 +173,14 @@ class Thinker:
         space = waiting[0].space
         with run.stopwatch("embed"):
             self._indexer.index_pending(space)
-            request = self._context.build(space, [claim.turn for claim in waiting])
+            request = self._context.build(
+                space, [claim.turn for claim in waiting], with_related=self._reader.needs_related
+            )
         with run.stopwatch("read"):
             changes = self._reader.read(request)
         with run.stopwatch("organise"):
-            guard = Guard(request, self._state(space, request).aliases)
-            verdicts = guard.judge(changes)
+            state = self._state(space, request)
+            verdicts = Guard(request, state.aliases, state.get).judge(changes)
         run.problems += verdicts.problems
         created: dict[int, int] = {}  # position of a change -> the thought it created
         while waiting:

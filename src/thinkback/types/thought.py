@@ -23,6 +23,10 @@ INSTRUCTION = "instruction"
 """Relation of a standing wish of the user ("always answer in German"). Every context carries all of them."""
 
 
+SAID = "said"
+"""Relation of thoughts that keep a sentence of the user as it was said; its value is the sentence."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """The passage a thought was drawn from: characters `start` to `end` of one side of a turn."""

@@ -47,12 +47,12 @@ def test_caught_contradiction_is_stored_and_explained(open_memory: OpenMemory) -
     memory = holding(open_memory, ScriptedLLM(["You live in Paris.", "Lyon."]), "I live in Lyon.")
     answer = memory.chat(ASK)
     (check,) = answer.checks
-    assert (check.thought, check.way, check.draft, check.outcome) == (1, "triple", 1, "regenerated")
+    assert (check.thought, check.way, check.draft, check.outcome) == (1, "words", 1, "regenerated")
     assert check.words == "You live in Paris."
     (line,) = [line for line in memory.why(answer).lines if line.startswith("draft")]
     assert line == (
         "draft 1 said 'You live in Paris.': contradicts thought:1 'The user lives in Lyon.' "
-        "(same subject and relation, another object); asked again"
+        "(another value: 'Paris' instead of 'Lyon'); asked again"
     )
     assert memory.why(answer).checks == memory.turns()[-1].checks == (check,)
 
@@ -188,47 +188,71 @@ def test_small_model_is_checked_too(open_memory: OpenMemory) -> None:
     assert holding(open_memory, llm, "I live in Lyon.").chat(ASK).text == "Lyon"
 
 
-class Analysis:
-    """A generator that thinks as a model does in table 5 of TiM 001."""
+def holding_thoughts(open_memory: OpenMemory, llm: ScriptedLLM, *sentences: str) -> Memory:
+    """A memory whose thoughts are the given sentences, as said."""
 
-    name = "table 5"
+    class AsSaid:
+        name = "as said"
 
-    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
-        sources = (Source(turn.id, "user", "query", 0, len(turn.query)),)
-        triples = [
-            ("white blood cell count", "is", "3623.20/ul"),
-            ("3623.20/ul", "is", "a relatively high value"),
-        ]
-        return [
-            ThoughtDraft(
-                subject=subject,
-                relation=relation,
-                objects=(name,),
-                sentence=f"{subject} {relation} {name}.",
-                kind="knowledge",
-                sources=sources,
-            )
-            for subject, relation, name in triples
-            if turn.query.startswith("The white")
-        ]
+        def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
+            sources = (Source(turn.id, "user", "query", 0, len(turn.query)),)
+            return [
+                ThoughtDraft(
+                    subject="user",
+                    relation=f"note {turn.id}",
+                    objects=(turn.query,),
+                    sentence=turn.query,
+                    kind="profile",
+                    sources=sources,
+                )
+            ]
 
-
-def test_example_of_table_5_of_the_paper(open_memory: OpenMemory) -> None:
-    wrong = (
-        "Okay, combined with reasonable white blood cell count and frequent urination, everything is fine."
-    )
-    right = "Okay, combined with relatively high white blood cell count, you may have an infection."
-    llm = ScriptedLLM([wrong, right], masks=True)
-    memory = open_memory(think=Analysis(), llm=llm)
-    memory.remember(
-        "The white blood cell count in the urinary sediment is 3623.20/ul, a relatively high value."
-    )
+    memory = open_memory(think=AsSaid(), llm=llm)
+    for sentence in sentences:
+        memory.remember(sentence, session="before")
     memory.post_think()
-    answer = memory.chat("What do you make of my white blood cell count value of 3623.20/ul?")
-    assert answer.text == right
+    return memory
+
+
+def test_forbidden_food_is_not_recommended_although_the_fact_was_not_recalled(
+    open_memory: OpenMemory,
+) -> None:
+    llm = ScriptedLLM(["Try the satay skewers.", "Try the vegetable skewers."], extracts=False)
+    memory = holding_thoughts(open_memory, llm, "i cant have peanuts", "my bike is blue")
+    answer = memory.chat("What would go well with my blue bike tour?", k=1)
+    assert answer.text == "Try the vegetable skewers."
     (check,) = answer.checks
-    assert check.reason == "'reasonable' is the opposite of 'a relatively high value'"
-    assert llm.forbidden[1] == ("reasonable",)
+    assert (check.way, check.outcome) == ("safety", "regenerated")
+    assert check.reason == "'satay' is against a refusal"
+
+
+def test_safety_fact_is_in_the_context_whatever_its_rank(open_memory: OpenMemory) -> None:
+    memory = holding_thoughts(
+        open_memory, ScriptedLLM([]), "我对芒果过敏", *(f"我第{n}次去了甜品店" for n in range(8))
+    )
+    facts = memory.context("去甜品店吃什么？", k=2).part("facts")
+    assert "我对芒果过敏 (must be respected)" in facts
+
+
+def test_model_is_asked_once_and_its_findings_are_judged(open_memory: OpenMemory) -> None:
+    found = """{"contradictions": [
+        {"fact": 1, "quote": "flaunt your Harley", "reason": "she sold it"},
+        {"fact": 1, "quote": "words that the draft lacks", "reason": "invented"},
+        {"fact": 9, "quote": "flaunt your Harley", "reason": "no such fact"}]}"""
+    llm = ScriptedLLM(["Go and flaunt your Harley.", found, "Go by train.", '{"contradictions": []}'])
+    memory = holding_thoughts(open_memory, llm, "I let my old motorcycle go last year.")
+    answer = memory.chat("How do I arrive in style without my old motorcycle?")
+    assert answer.text == "Go by train."
+    (check,) = answer.checks
+    assert (check.way, check.words, check.reason) == ("model", "Go and flaunt your Harley.", "she sold it")
+    assert "Draft: Go and flaunt your Harley." in llm.calls[1][0].content
+
+
+def test_failing_check_by_the_model_does_not_stop_the_answer(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(["You might enjoy the coast road.", ModelUnavailable("down")])
+    memory = holding_thoughts(open_memory, llm, "I sold my motorcycle last year.")
+    answer = memory.chat("Where should I go, now that my motorcycle is gone?")
+    assert (answer.text, answer.checks) == ("You might enjoy the coast road.", ())
 
 
 def test_checks_are_exported_imported_and_erased(open_memory: OpenMemory) -> None:

@@ -1,140 +1,128 @@
-"""Negated variants, opposite words, and the check by embeddings."""
+"""The check of answer sentences against thoughts, without a model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-import numpy as np
 import pytest
 from tests.factories import NOW
 
-from thinkback.embedders.hashing import HashingEmbedder
-from thinkback.recall.consistency import (
-    CheckerFactory,
-    ConsistencyChecker,
-    find_opposite_word,
-    negated_variants,
-)
-from thinkback.think.answer_reader import AnswerReader
+from thinkback.recall.consistency import ConsistencyChecker, complete_answer, is_taken_back
 from thinkback.types import NewTurn, Thought
 
-if TYPE_CHECKING:
-    from thinkback.types import Vector
 
-
-def thought(
-    sentence: str, subject: str, relation: str, *objects: str, id_: int = 1, negated: bool = False
-) -> Thought:
+def thought(sentence: str, id_: int = 1) -> Thought:
     return Thought(
         id=id_,
-        subject=subject,
-        relation=relation,
-        objects=objects,
+        subject="user",
+        relation="said",
+        objects=(sentence,),
         sentence=sentence,
         kind="profile",
         sources=(),
         recorded_at=NOW,
-        negated=negated,
     )
 
 
-LYON = thought("The user lives in Lyon.", "user", "lives in", "Lyon")
-BERN = thought("Anna lives in Bern.", "Anna", "lives in", "Bern", id_=2)
-COUNT = thought(
-    "The white blood cell count is 3623.20/ul.", "white blood cell count", "is", "3623.20/ul", id_=3
-)
-HIGH = thought("3623.20/ul is a relatively high value.", "3623.20/ul", "is", "a relatively high value", id_=4)
-
-
-def test_negated_variants_deny_sentence_object_and_relation() -> None:
-    assert negated_variants(LYON, [LYON, BERN]) == (
-        "The user does not live in Lyon.",
-        "The user lives in Bern.",
-        "The user moved away from Lyon.",
-    )
-    assert negated_variants(HIGH)[1] == "3623.20/ul is a relatively normal value."
-    assert len(negated_variants(LYON)) == 2  # nobody lends another object
-    denial = thought("The user does not like tea.", "user", "likes", "tea", negated=True)
-    assert negated_variants(denial) == ("The user likes tea.",)
+def methods(held: str | list[str], answer: str, query: str = "Tell me.") -> list[str]:
+    sentences = [held] if isinstance(held, str) else held
+    thoughts = [thought(sentence, number) for number, sentence in enumerate(sentences, start=1)]
+    checker = ConsistencyChecker(thoughts, NewTurn(query=query, at=NOW))
+    return [conflict.method for conflict in checker.conflicts("", answer)]
 
 
 @pytest.mark.parametrize(
-    ("sentence", "word"),
+    ("held", "answer"),
     [
-        ("combined with reasonable white blood cell count, everything is fine", "reasonable"),
-        ("Your white blood cell count is normal.", "normal"),
-        ("A value of 3623.20/ul is low.", "low"),
-        ("Your white blood cell count is high.", ""),
-        ("Your white blood cell count is not normal.", ""),
-        ("Your blood pressure is normal.", ""),
-        ("It should get back to a normal white blood cell count.", ""),
-        ("Your white blood cell count is high, and your pulse is normal.", ""),
+        ("The user lives in Lyon.", "Since you live in Paris, the Louvre is close."),
+        ("i live in Leeds", "You live in York."),
+        ("The user lives in Lyon.", "You do not live in Lyon."),
+        ("用户住在北京。", "你住在上海，去外滩很方便。"),
+        ("The user's birthday is on 6 May.", "Your birthday is on June 6."),
+        ("The user has two cats.", "Your three cats will be glad."),
+        ("The user's rent is 900 euros.", "Your rent is 700 euros."),
+        ("The user's landlord is called Sven.", "Ask your landlord Peter about it."),
+        ("The user does not speak Italian.", "You speak Italian, so just ask."),
+        ("The user hates opera.", "You love opera, so book a box."),
+        ("用户讨厌下棋。", "你喜欢下棋，去棋社吧。"),
+        ("The user is divorced.", "Your wife will be delighted."),
+        ("The user's iron level is low.", "Your iron level is high."),
     ],
 )
-def test_opposite_word_on_a_scale_is_found(sentence: str, word: str) -> None:
-    assert find_opposite_word(sentence, HIGH, [COUNT, HIGH]) == word
-
-
-def embedder(near: dict[str, tuple[float, float]]) -> CheckerFactory:
-    """Sentences as points of a plane; any other text stands alone."""
-
-    def embed(texts: Sequence[str]) -> Vector:
-        rows = [near.get(text.strip(), (0.0, -1.0)) for text in texts]
-        unit = np.array(rows, dtype=np.float32)
-        return np.asarray(unit / np.linalg.norm(unit, axis=1, keepdims=True), dtype=np.float32)
-
-    return CheckerFactory(AnswerReader(), embed)
+def test_contradictions_are_found_by_words(held: str, answer: str) -> None:
+    assert methods(held, answer) == ["words"]
 
 
 @pytest.mark.parametrize(
-    ("place", "caught"),
-    [((0.3, 1.0), True), ((1.0, 0.3), False), ((0.83, 0.55), False)],  # the last is nearer, but not by enough
+    ("held", "answer"),
+    [
+        ("The user lives in Lyon.", "You live in France."),
+        ("The user lives in Lyon.", "You do not live in Paris."),
+        ("The user lives in Lyon.", "Do you live in Paris?"),
+        ("The user lives in Lyon.", "If you lived in Paris, you would pay more."),
+        ("The user lives in Lyon.", "You moved to Paris in 2015, and to Lyon last year."),
+        ("The user likes coffee.", "You like tea."),
+        ("The user has a cat named Luna.", "You don't have a dog."),
+        ("The user's rent is 900 euros.", "Most people pay up to 1,000 euros."),
+        ("用户住在北京。", "你姐姐住在上海。"),
+        ("The user's iron level is low.", "It should get back to a normal iron level."),
+        (["The user lives in Lyon.", "Anna lives in Rome."], "Anna lives in Rome, and you in Lyon."),
+    ],
 )
-def test_sentence_nearer_to_a_variant_is_a_conflict(place: tuple[float, float], caught: bool) -> None:
-    plane = {
-        "The user lives in Lyon.": (1.0, 0.0),
-        "The user does not live in Lyon.": (0.5, 1.0),
-        "Lyon is no home for the user.": place,
-    }
-    checker = ConsistencyChecker([LYON], embedder(plane), NewTurn(query="Hm?", at=NOW))
-    found = checker.conflicts("", "Lyon is no home for you.")
-    assert [conflict.method for conflict in found] == (["embedding"] if caught else [])
-    if caught:
-        assert found[0].score > found[0].threshold
+def test_compatible_sentences_pass(held: str | list[str], answer: str) -> None:
+    assert methods(held, answer) == []
 
 
-def test_triples_take_precedence_over_embeddings() -> None:
-    plane = {"The user lives in Lyon.": (1.0, 0.0), "The user does not live in Lyon.": (0.0, 1.0)}
-    plane["the user live in Lyon."] = (0.0, 1.0)
-    checker = ConsistencyChecker([LYON], embedder(plane), NewTurn(query="Hm?", at=NOW))
-    assert checker.conflicts("", "You live in Lyon.") == []
+@pytest.mark.parametrize(
+    ("held", "answer"),
+    [
+        ("The user is allergic to peanuts.", "Peanuts are safe for you."),
+        ("i cant have peanuts", "Try the satay."),
+        ("The user doesn't eat shellfish.", "How about prawns tonight?"),
+        ("The user is allergic to penicillin.", "You can take amoxicillin."),
+        ("The user is allergic to kiwi.", "A kiwi smoothie would be lovely."),
+        ("我对芒果过敏", "来一份芒果布丁吧。"),
+        ("用户怀孕了。", "来一份刺身怎么样？"),
+        ("The user is vegetarian.", "A steak would be a treat for you."),
+    ],
+)
+def test_forbidden_recommendations_are_found(held: str, answer: str) -> None:
+    assert "safety" in methods(held, answer)
 
 
-def test_pronoun_refers_to_the_preceding_sentence() -> None:
-    checker = ConsistencyChecker([BERN], embedder({}), NewTurn(query="Hm?", at=NOW))
-    assert checker.conflicts("", "Anna works at Bosch. ") == []
-    (conflict,) = checker.conflicts("Anna works at Bosch. ", "She lives in Rome.")
-    assert (conflict.thought, conflict.sentence) == (BERN, "She lives in Rome.")
+@pytest.mark.parametrize(
+    ("held", "answer"),
+    [
+        ("The user is allergic to peanuts.", "Avoid the satay."),
+        ("The user is allergic to peanuts.", "Peanuts grow underground."),
+        ("The user is lactose intolerant.", "Try it with oat milk."),
+        ("The user does not drink.", "A ginger beer would be nice."),
+        (["The user is vegan.", "The user's partner Ben eats meat."], "Ben could have a steak."),
+        ("我对芒果过敏", "点西米露，别加芒果。"),
+    ],
+)
+def test_allowed_sentences_pass(held: str | list[str], answer: str) -> None:
+    assert methods(held, answer) == []
 
 
-def test_only_the_first_sentence_may_be_a_bare_reply() -> None:
-    checker = ConsistencyChecker([LYON], embedder({}), NewTurn(query="Where do I live?", at=NOW))
-    assert [conflict.sentence for conflict in checker.conflicts("", "Paris. ")] == ["Paris."]
-    assert checker.conflicts("You live in Lyon. ", "Lovely Weather.") == []
+def test_contraindication_concerns_only_those_who_take_the_medicine() -> None:
+    rule = "Warfarin must not be taken with aspirin."
+    assert methods([rule, "The user takes warfarin."], "Take an aspirin.") == ["safety"]
+    assert methods([rule, "The user likes tea."], "Take an aspirin.") == []
 
 
-@pytest.mark.parametrize("sentence", ["Do you live in Paris?", "First you lived in Paris, now in Lyon."])
-def test_questions_and_sentences_with_the_right_value_are_no_conflict(sentence: str) -> None:
-    assert (
-        ConsistencyChecker([LYON], embedder({}), NewTurn(query="Hm?", at=NOW)).conflicts("", sentence) == []
-    )
+def test_bare_reply_is_read_with_its_question() -> None:
+    assert methods("The user lives in Lyon.", "Paris.", "Where do I live?") == ["words"]
+    assert methods("The user lives in Lyon.", "Lyon.", "Where do I live?") == []
+    assert complete_answer("上海。", "我住在哪里？") == "你住在上海。"
 
 
-def test_agreement_with_one_thought_is_no_conflict_with_another() -> None:
-    """ "Anna lives in Lyon" is a variant of where Anna lives; that the user lives there says it in part."""
-    anna = thought("Anna (the user's sister) lives in Rome.", "Anna", "lives in", "Rome", id_=2)
-    said = NewTurn(query="Where do I live?", at=NOW)
-    checker = ConsistencyChecker([LYON, anna], CheckerFactory(AnswerReader(), HashingEmbedder().embed), said)
-    assert checker.conflicts("", "You live in Lyon, a lovely city in France.") == []
-    assert checker.conflicts("", "You live in Bern, a lovely city.")
+@pytest.mark.parametrize(
+    ("message", "taken_back"),
+    [
+        ("I moved to Oslo!", True),
+        ("Sorry, it's Oslo, not Lyon.", True),
+        ("Where do I live?", False),
+        ("I like tea.", False),
+    ],
+)
+def test_what_the_user_says_now_takes_precedence(message: str, taken_back: bool) -> None:
+    assert is_taken_back(thought("The user lives in Lyon."), message) == taken_back

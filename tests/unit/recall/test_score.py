@@ -41,7 +41,7 @@ ASKS = ScoreWeights(
 )
 TELLS = replace(ASKS, told=-4.0)
 PRESET = replace(
-    HYBRID, weights=QueryTypeWeights(asks=ASKS, tells=TELLS, at_length=ASKS), midpoint=2.0, logistic_scale=1.5
+    HYBRID, weights=QueryTypeWeights(asks=ASKS, tells=TELLS, at_length=ASKS, thoughts=ASKS), midpoint=2.0, logistic_scale=1.5
 )
 ENGLISH = Scorer(preset=PRESET, text="Where does she live?")
 CHINESE = Scorer(preset=PRESET, text="她住在哪里？")
@@ -333,7 +333,7 @@ def test_column_contributes_weight_times_value(part: str) -> None:
     off: dict[str, Any] = {part: 0.0}
     less = replace(TELLS, **off)
     without = replace(
-        whole, preset=replace(PRESET, weights=QueryTypeWeights(asks=ASKS, tells=less, at_length=ASKS))
+        whole, preset=replace(PRESET, weights=QueryTypeWeights(asks=ASKS, tells=less, at_length=ASKS, thoughts=ASKS))
     )
     (weighed,) = (each for each in whole.score(rows).columns if each.name == part)
     missing = linear(whole, rows) - linear(without, rows)

@@ -23,6 +23,7 @@ class TripleReader:
 
     name = "notes"
     max_turns = 1
+    needs_related = False
 
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         (turn,) = request.turns

@@ -45,6 +45,7 @@ class HookedReader:
     before: Callable[[Turn], object] = lambda turn: None
     seen: list[int] = field(default_factory=list)
     max_turns: int = 1
+    needs_related: bool = False
     name: str = "hooked"
 
     def read(self, request: ReadRequest) -> list[ProposedChange]:

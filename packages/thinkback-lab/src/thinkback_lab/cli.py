@@ -24,7 +24,8 @@ from thinkback_lab.commands.memory_tests import (
 from thinkback_lab.commands.paper_experiments import classification, consistency, timing, triples
 from thinkback_lab.commands.record import record
 from thinkback_lab.commands.runs import compare, judge, tables
-from thinkback_lab.commands.train import kinds
+from thinkback_lab.commands.train import kinds, sentences
+from thinkback_lab.commands.train import pairs as train_pairs
 from thinkback_lab.datasets.registry import DATASETS
 
 EXIT_INTERRUPTED = 130
@@ -62,6 +63,8 @@ app.command(short_help="Serve the OpenAI API from recorded replies.")(record)
 training = typer.Typer(help="Train and evaluate a model that thinkback ships.", **_TYPER_SETTINGS)
 app.add_typer(training, name="train")
 training.command(short_help="The kind classifier of questions.")(kinds)
+training.command(short_help="Which sentences of the user state lasting facts.")(sentences)
+training.command(name="pairs", short_help="Is a newer sentence an update of an older one?")(train_pairs)
 
 
 @app.callback()

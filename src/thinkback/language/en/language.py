@@ -12,11 +12,14 @@ from thinkback.language.protocol import Lexicon, Person, load_lexicon
 _EDGES = " \t.,!;:~…'\"-"
 _LIST_SEPARATOR = re.compile(r"\s*(?:,\s*(?:and|or)?|\band\b|\bor\b|&|/|\bas well as\b)\s*", re.IGNORECASE)
 _PERSON_ROLE = re.compile(
-    r"(?:(?:my|our) )?((?:(?:older|elder|big|younger|little) )?)(?:best |good |late |new |eldest |oldest |youngest )?"
+    r"(?:(?:my|our) )?((?:(?:older|elder|big|younger|little) )?)"
+    r"(?:best |good |late |new |eldest |oldest |youngest )?"
     r"([a-z-]+)(?:,? (.+))?",
     re.IGNORECASE,
 )
-_CAPITALISED = re.compile(r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?[A-ZÀ-ÞŁŚŠŽ][\w'’-]*(?: [A-ZÀ-ÞŁŚŠŽ][\w'’.-]*){0,2}")
+_CAPITALISED = re.compile(
+    r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?[A-ZÀ-ÞŁŚŠŽ][\w'’-]*(?: [A-ZÀ-ÞŁŚŠŽ][\w'’.-]*){0,2}"
+)
 _PROPER = re.compile(r"[A-Z0-9][\w'’.&+-]*(?: (?:of|and|&|the|[A-Z0-9][\w'’.&+-]*))*")
 _DOSE = re.compile(r"\b\d[\d.,]* ?(?:mg|mcg|ml|iu|units?)\b", re.IGNORECASE)
 _DOSE_CHANGE = re.compile(
@@ -40,11 +43,12 @@ _SCHOOL = re.compile(
 )
 _FILLER_WORD = re.compile(r"\A(?:a|an|the|about|around|only|roughly|just)\s+", re.IGNORECASE)
 _CLAUSE_WITHOUT_SUBJECT = re.compile(
-    r"(?:(?:now|then|just|finally|also|currently) )?(?:started|moved|relocated|work|live|take|speak|joined|turned"
-    r"|got a (?:new )?job)\b",
+    r"(?:(?:now|then|just|finally|also|currently) )?(?:started|moved|relocated|work|live|take|speak"
+    r"|joined|turned|got a (?:new )?job)\b",
     re.IGNORECASE,
 )
 _SUBJECT_IS_USER = re.compile(r"(?:(?:so|and|well|ok|yeah|oh|btw),? )*(?:i|we)(?:['’]?ve)?\b", re.IGNORECASE)
+_MAY_SHARE_NOUN = re.compile(r"[a-z-]+(?<!s)(?<!ing)")
 _MAX_THING_WORDS = 3
 
 
@@ -82,8 +86,8 @@ class English:
 
     def split_values(self, words: str) -> list[str]:
         parts = [part for part in _LIST_SEPARATOR.split(words) if part.strip()]
-        if len(parts) == 2 and len(parts[0].split()) == 1 and len(parts[1].split()) > 1:
-            return [words]  # "action and comedy movies" share a noun
+        if len(parts) == 2 and _MAY_SHARE_NOUN.fullmatch(parts[0].strip()) and " " in parts[1].strip():
+            return [words]  # "action and comedy movies"
         return parts
 
     def continue_subject(self, clause: str, previous: str) -> str:
@@ -137,7 +141,8 @@ class English:
         if self._has_any("not_values", bare.replace(",", "")):
             return ""
         if bare[:1].isupper() and all(
-            part[:1].isupper() or part in ("of", "on", "upon", "de", "la") for part in re.split(r"[\s,]+", bare)
+            part[:1].isupper() or part in ("of", "on", "upon", "de", "la")
+            for part in re.split(r"[\s,]+", bare)
         ):
             return words
         return words.title() if re.fullmatch(r"[a-z'-]{3,}(?: [a-z'-]{3,})?", words) else ""
@@ -190,7 +195,16 @@ class English:
         parts = words.lower().split()
         if len(parts) > 3 or self._has_any("not_values", words):
             return ""
-        if parts[-1] in ("mondays", "work", "people", "exercise", "effort", "bullshit", "stupidity", "working"):
+        if parts[-1] in (
+            "mondays",
+            "work",
+            "people",
+            "exercise",
+            "effort",
+            "bullshit",
+            "stupidity",
+            "working",
+        ):
             return ""
         return words if re.fullmatch(r"[A-Za-z][\w'’ -]+", words) else ""
 
@@ -218,7 +232,7 @@ class English:
         return f"{name} {dose[0]}" if dose else name
 
     def _check_diet(self, words: str) -> str:
-        return words.lower() if self._in("diets", words) or self._in("traits", words) else ""
+        return words.lower() if self._in("diets", words) else ""
 
     def _check_status(self, words: str) -> str:
         return words.lower() if self._in("statuses", words) else ""

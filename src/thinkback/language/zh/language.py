@@ -13,8 +13,12 @@ _EDGES = " \t。，,！!；;：:.…~～、"
 _LIST_SEPARATOR = re.compile("、|和|跟|与|以及|还有|\\s+and\\s+")
 _ROLES = KIN_ZH | PETS_ZH
 _PERSON_ROLE = re.compile(f"((?:我|俺|咱)(?:家的|家|的)?)({alternation_pattern(_ROLES)})(.*)")
-_NAME_CHARACTER = "[^\\W\\da-zA-Z_我你他她它的了是在有不没也都就这那们和跟与会要去来说吧吗呢啊很还把被让对给又才]"
-_FULL_NAME = re.compile(f"(?:[{SURNAMES}方石任龙白文武康史毛雷段]{_NAME_CHARACTER}{{1,2}}|[小老阿]{_NAME_CHARACTER}|(?P<twice>{_NAME_CHARACTER})(?P=twice))")
+_NAME_CHARACTER = (
+    "[^\\W\\da-zA-Z_我你他她它的了是在有不没也都就这那们和跟与会要去来说吧吗呢啊很还把被让对给又才]"
+)
+_FULL_NAME = re.compile(
+    f"(?:[{SURNAMES}方石任龙白文武康史毛雷段]{_NAME_CHARACTER}{{1,2}}|[小老阿]{_NAME_CHARACTER}|(?P<twice>{_NAME_CHARACTER})(?P=twice))"
+)
 _LATIN_NAME = re.compile("[A-Z][a-z]+(?: [A-Z][a-z]+)?")
 _NOT_A_NAME = re.compile(
     "什么|啥|医生|老师|学生|外卖|车|人\\Z|[我你他她它的了吗呢吧着过不没]|起来|停|醒|救命|好\\Z|大家|老板|[师员工长叔姨爷奶伯婶嫂舅姑]\\Z|今年|现在"
@@ -26,7 +30,9 @@ _NOT_A_PLACE = re.compile(
 _NOT_AN_ORGANISATION = re.compile(
     "[找忙换]|考虑|准备|努力|^(?:家|这|那|哪|一起|外面|外地|认真|什么|我们?|咱们?|他们?|她们?|你们?)|[一这那]位|[很最有的了]|^(?:线上|网上|里面|公司|厨房|办公室|单位)\\Z|地铁|边|时候|手机|电脑"
 )
-_SCHOOL = re.compile("(?:小学|中学|大学|学院|学校|高中|初中|幼儿园|附中|附小|(?<=.)[一二三四五六七八九十][中小])\\Z")
+_SCHOOL = re.compile(
+    "(?:小学|中学|大学|学院|学校|高中|初中|幼儿园|附中|附小|(?<=.)[一二三四五六七八九十][中小])\\Z"
+)
 _CONDITION_SUFFIX = re.compile("(?:病|炎|癌|综合征|不耐受)\\Z")
 _NOT_A_CONDITION = re.compile("^[有得患们都没还就是生]|[的我你他她了啥么]|毛病|[有生看治犯发]病\\Z|什么|点")
 _DRUG = re.compile(
@@ -39,8 +45,12 @@ _LANGUAGE = re.compile(
     "(?:英|法|德|日|韩|俄|泰|粤|国|藏|汉|手|西班牙|葡萄牙|意大利|阿拉伯|越南|印尼|马来|希腊|土耳其|荷兰|瑞典|波兰|拉丁|蒙古)(?:语|文)"
     "|中文|普通话|(?:闽南|客家|四川|上海|东北|广东|潮汕|潮州|温州|湖南|长沙|武汉|南京|天津|河南|陕西|山东|重庆)话"
 )
-_NOT_AN_ALLERGEN = re.compile("皮肤|鼻子|眼睛|嗓子|脸|严重|有点|季节|什么|我|你|他|她|这|那|上班|工作|人|生活|学习|的|了|开会|东西")
-_CLAUSE_WITHOUT_SUBJECT = re.compile("\\A(?:现在|如今|目前|已经|新(?:手机|电话|号|地址|邮箱)|最(?:喜欢|爱)|改(?:吃|喝)|是?从|对)")
+_NOT_AN_ALLERGEN = re.compile(
+    "皮肤|鼻子|眼睛|嗓子|脸|严重|有点|季节|什么|我|你|他|她|这|那|上班|工作|人|生活|学习|的|了|开会|东西"
+)
+_CLAUSE_WITHOUT_SUBJECT = re.compile(
+    "\\A(?:现在|如今|目前|已经|新(?:手机|电话|号|地址|邮箱)|最(?:喜欢|爱)|改(?:吃|喝)|是?从|是?对)"
+)
 _SUBJECT_IS_USER = re.compile(f"\\A(?:我|俺)(?!们|家|的|{alternation_pattern(_ROLES)})")
 _MAX_THING_CHARACTERS = 8
 
@@ -111,12 +121,21 @@ class Chinese:
         return "" if _NOT_AN_ORGANISATION.search(words) or words in self.lexicon.words("places") else words
 
     def _check_school(self, words: str) -> str:
-        return words if _SCHOOL.search(words) and not re.search("[我你他她这那的了]|^(?:小学|中学|大学|高中|初中|学校|幼儿园)\\Z", words) else ""
+        return (
+            words
+            if _SCHOOL.search(words)
+            and not re.search("[我你他她这那的了]|^(?:小学|中学|大学|高中|初中|学校|幼儿园)\\Z", words)
+            else ""
+        )
 
     def _check_job(self, words: str) -> str:
         bare = re.sub("\\A一?[个名位]", "", words)
         jobs = self.lexicon.words("jobs")
-        return bare if bare in jobs or (len(bare) <= 6 and any(bare.endswith(job) for job in jobs if len(job) > 2)) else ""
+        return (
+            bare
+            if bare in jobs or (len(bare) <= 6 and any(bare.endswith(job) for job in jobs if len(job) > 2))
+            else ""
+        )
 
     def _check_age(self, words: str) -> str:
         return words if not words.isdigit() or 1 <= int(words) <= 110 else ""

@@ -1,4 +1,4 @@
-"""`thinkback-lab eval scenarios`, `lives`, `pairs`, `contradictions`, `sharded`, `determinism`, and `thinkback-lab replay`."""
+"""`thinkback-lab eval` with scenarios, lives, pairs, contradictions, sharded, determinism; and `replay`."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def contradictions(
     Examples:
       thinkback-lab eval contradictions scenarios/consistency/held.jsonl
       thinkback-lab eval contradictions scenarios/consistency/ --json | jq '.failures[] | {why, answer}'
-      thinkback-lab eval contradictions scenarios/consistency/ --llm recorded:packages/thinkback-lab/recordings/consistency
+      thinkback-lab eval contradictions scenarios/consistency/ --llm recorded:FOLDER
     """
     with options.exit_on_error():
         selected = take_sample(read_answer_sets(files), limit, seed)
@@ -173,7 +173,9 @@ def contradictions(
             else:
                 with open_llm(llm) as model:
                     outcomes = run_contradictions(selected, model, report, model_only=model_only)
-    summary = summarise_contradictions(outcomes, {"llm": llm, "model_only": model_only, "limit": limit, "seed": seed})
+    summary = summarise_contradictions(
+        outcomes, {"llm": llm, "model_only": model_only, "limit": limit, "seed": seed}
+    )
     if as_json:
         options.print_json(summary)
         return

@@ -1,19 +1,22 @@
-"""`thinkback-lab train kinds`."""
+"""`thinkback-lab train`: kinds, sentences, pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thinkback import Memory
+from thinkback import KindModel, Memory, SentenceModel, UpdateModel
 from thinkback_lab.commands import options
 from thinkback_lab.errors import LabError
 from thinkback_lab.harness import IN_MEMORY
 from thinkback_lab.progress import progress
 from thinkback_lab.training.kind_classifier import train_kind_model
+from thinkback_lab.training.pair_scorer import train_update_model
+from thinkback_lab.training.sentence_classifier import read_lives, train_sentence_model
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -43,24 +46,161 @@ def kinds(
       thinkback-lab train kinds --out src/thinkback/recall/kinds.npz
     """
     with options.exit_on_error():
-        if out is not None and out.suffix != ".npz":
-            raise LabError(f"{out}: the file name must end in .npz")
+        _check_model_path(out)
         with (
             Memory.open(IN_MEMORY, embedder=embedder, background=False) as memory,
             progress("vectors") as report,
         ):
             trained = train_kind_model(memory.embedder, characters, seed, report)
-        if out is not None:
-            try:
-                trained.model.save(out)
-            except OSError as error:
-                raise LabError(f"{out}: {error.strerror or error}") from error
+        _save_model(trained.model, out)
     settings = {"characters": characters, "seed": seed, "embedder": trained.model.embedder}
     summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}
     if as_json:
         options.print_json(summary)
     else:
         options.print_table(_training_table(trained.figures), f"{summary['learned']} training questions")
+
+
+LivesArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="LIVES...",
+        help="Lives to train on: train, .jsonl files, .json files of one life, or folders.",
+    ),
+]
+DevelopmentOption = Annotated[
+    str, typer.Option("--dev", metavar="LIVES", help="Lives on which the thresholds are chosen and scored.")
+]
+ModelOption = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write the model there (.npz).")
+]
+
+
+def sentences(
+    lives: LivesArgument,
+    dev: DevelopmentOption = "dev",
+    data: options.DataOption = None,
+    embedder: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--embedder", metavar="SPEC", help="Embedder to train with; may be given several times."
+        ),
+    ] = None,
+    out: ModelOption = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Train the sentence classifier that thinkback ships: which sentences of the user state lasting facts?
+
+    Prints, for each embedder and for the text alone: coverage of the gold facts, silence on turns without
+    facts, and the share of kept sentences that contain a gold quote.
+
+    \b
+    Examples:
+      thinkback-lab train sentences train --json
+      thinkback-lab train sentences train more/ --out src/thinkback/think/models/sentences.npz
+    """
+    with options.exit_on_error(), ExitStack() as stack:
+        _check_model_path(out)
+        embedders = [
+            stack.enter_context(Memory.open(IN_MEMORY, embedder=spec, background=False)).embedder
+            for spec in (["minilm"] if embedder is None else embedder)
+        ]
+        with progress("vectors") as report:
+            trained = train_sentence_model(
+                read_lives(lives, data), read_lives([dev], data), embedders, report
+            )
+        _save_model(trained.model, out)
+    settings = {"lives": lives, "dev": dev, "embedders": [each.name for each in embedders]}
+    summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}
+    if as_json:
+        options.print_json(summary)
+    else:
+        options.print_table(
+            _sentence_table(trained.figures), f"{trained.figures['pieces']} training sentences"
+        )
+
+
+def pairs(
+    lives: LivesArgument,
+    dev: DevelopmentOption = "dev",
+    data: options.DataOption = None,
+    embedder: options.EmbedderOption = "minilm",
+    out: ModelOption = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Train the pair scorer that thinkback ships: is a newer sentence an update of an older one?
+
+    Prints the area under the curve, and precision and recall of the label above several thresholds.
+
+    \b
+    Examples:
+      thinkback-lab train pairs train --json
+      thinkback-lab train pairs train more/ --out src/thinkback/think/models/updates.npz
+    """
+    with options.exit_on_error():
+        _check_model_path(out)
+        with (
+            Memory.open(IN_MEMORY, embedder=embedder, background=False) as memory,
+            progress("vectors") as report,
+        ):
+            trained = train_update_model(
+                read_lives(lives, data), read_lives([dev], data), memory.embedder, report
+            )
+        _save_model(trained.model, out)
+    settings = {"lives": lives, "dev": dev, "embedder": memory.embedder.name}
+    summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}
+    if as_json:
+        options.print_json(summary)
+    else:
+        options.print_table(_pair_table(trained.figures), f"{trained.figures['pairs']} training pairs")
+
+
+def _pair_table(figures: Mapping[str, Any]) -> Table:
+    from rich.table import Table
+
+    grid = Table(box=None, pad_edge=False)
+    for title in ("weights", "threshold", "labelled", "precision", "recall"):
+        grid.add_column(title, justify="left" if title == "weights" else "right")
+    for name, row in figures.items():
+        if isinstance(row, Mapping):
+            grid.add_row(f"{name} (AUC {row['auc']:.3f})")
+            for threshold, values in row.items():
+                if isinstance(values, Mapping):
+                    cells = ("-" if each is None else f"{each:.3f}" for each in list(values.values())[1:])
+                    grid.add_row("", threshold, str(values["labelled"]), *cells)
+    return grid
+
+
+def _check_model_path(out: Path | None) -> None:
+    if out is not None and out.suffix != ".npz":
+        raise LabError(f"{out}: the file name must end in .npz")
+
+
+def _save_model(model: KindModel | SentenceModel | UpdateModel, out: Path | None) -> None:
+    if out is not None:
+        try:
+            model.save(out)
+        except OSError as error:
+            raise LabError(f"{out}: {error.strerror or error}") from error
+
+
+def _sentence_table(figures: Mapping[str, Any]) -> Table:
+    from rich.table import Table
+
+    grid = Table(box=None, pad_edge=False)
+    for title in ("weights", "language", "coverage", "silence", "gold precision", "kept"):
+        grid.add_column(title, justify="left" if title in ("weights", "language") else "right")
+    for name, row in figures.items():
+        if isinstance(row, Mapping):
+            for lang in (key for key, value in row.items() if isinstance(value, Mapping)):
+                values = row[lang]
+                grid.add_row(
+                    f"{name} (AUC {row['auc']:.3f})" if lang == "all" else "",
+                    lang,
+                    *(f"{values[key]:.3f}" for key in ("coverage", "silence", "gold_precision")),
+                    str(values["kept"]),
+                )
+    return grid
 
 
 def _training_table(figures: Mapping[str, Any]) -> Table:

@@ -78,7 +78,7 @@ def read_answer_sets(paths: Iterable[Path]) -> list[AnswerSet]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerOutcome:
-    """The conflicts found in one answer. `expected` are the contradicted thoughts; empty if there are none."""
+    """The conflicts found in one answer. `expected` are the contradicted thoughts, if any."""
 
     answer_set: AnswerSet
     answer: str
@@ -176,7 +176,11 @@ def summarise_contradictions(
                 "why": "missed" if each.expected else "false alarm",
                 "answer": each.answer,
                 "conflicts": [
-                    {"thought": conflict.thought.sentence, "method": conflict.method, "reason": conflict.reason}
+                    {
+                        "thought": conflict.thought.sentence,
+                        "method": conflict.method,
+                        "reason": conflict.reason,
+                    }
                     for conflict in each.conflicts
                 ],
             }

@@ -1,0 +1,145 @@
+"""Cuts a message into pieces that can each be kept as one thought.
+
+A sentence of reasonable length is one piece. Casual messages and dictation run many statements together, with
+commas or with nothing between them; such a sentence is cut where the sum of these costs is lowest:
+
+    a cut in the middle of nothing   never
+    a cut at a weak place            a fixed cost: before "I'm", "she's", 我, at a space between Chinese words
+    a piece that is long or short    grows with the distance from the size that reads well
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from thinkback.language.sentences import Sentence, split_sentences
+from thinkback.language.writing_systems import has_han
+
+MAX_WHOLE_EN = 90
+"""English sentences up to this many characters are never cut."""
+MAX_WHOLE_ZH = 30
+"""Chinese sentences up to this many characters are never cut."""
+TARGET_EN = 60
+TARGET_ZH = 20
+MIN_PIECE_EN = 14
+MIN_PIECE_ZH = 5
+MAX_SENTENCE_CHARS = 4_000
+"""Cutting takes quadratic time in the number of places; longer sentences are first cut at this length."""
+
+_STRONG_COST = 0.1
+_COMMA_COST = 0.35
+_CONJUNCTION_COST = 0.6
+_WEAK_COST = 1.0
+_CUT_PLACES_EN = (
+    (_STRONG_COST, re.compile(r"(?:[;；]|\s[-–—]+\s|—|\.{2,}|…|→|\)\s)\s*|:\s+|\s\+\s")),
+    (_COMMA_COST, re.compile(r"(?:,|，|、)\s*(?!\d)")),
+    (
+        _CONJUNCTION_COST,
+        re.compile(
+            r"\s+(?=(?:and|but|so|because|cos|cuz|bc|then|which|though|although|while|whereas|except|plus|also"
+            r"|anyway|btw|since|until|now)\s)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        _WEAK_COST,
+        re.compile(
+            r"(?<!\bthat)(?<!\bif)(?<!\bwhat)(?<!\bwhen)(?<!\bwhere)(?<!\bhow)(?<!\bwhy)(?<!\band)(?<!\bbut)"
+            r"(?<!\bso)(?<!\bbecause)(?<!\bcos)(?<!\bsaid)(?<!\bsays)(?<!\bthink)(?<!\bthought)(?<!\bknow)"
+            r"(?<!\bthan)(?<!\bas)(?<!\bwhich)(?<!\bwho)(?<!\blike)(?<!\breckons)(?<!\breckon)(?<!\bsince)"
+            r"(?<!\bhope)(?<!\bwish)(?<!\bthen)(?<!\bthing)(?<!\bwhile)(?<!\buntil)(?<!\bis)(?<!\bare)(?<!\bwas)"
+            r"(?<!\bdo)(?<!\bdid)(?<!\bdoes)(?<!\bcan)(?<!\bshould)(?<!\bcould)(?<!\bwould)(?<!\bwill)(?<!\bhave)"
+            r"(?<!\bday)(?<!\btime)(?<!\bmeans)(?<!\bfor)(?<!\bto)(?<!\bof)(?<!\bwith)(?<!\bguess)(?<!\bam)"
+            r"\s+(?=(?:i|i'm|im|i've|ive|i'll|i'd|he's|she's|it's|we're|they're|that's|there's|he|she|we|they"
+            r"|my|me|mum|dad)\s+\w)",
+            re.IGNORECASE,
+        ),
+    ),
+)
+_CUT_PLACES_ZH = (
+    (_STRONG_COST, re.compile(r"(?:[;；→]|[—–-]{2,}|…+|[：:](?!\d)|\s[-–—+]\s)\s*")),
+    (_COMMA_COST, re.compile(r"[，,]\s*(?!\d{3})|(?<=[)）」』”])(?=[^，。！？、,.;；：:的了吗呢])")),
+    (
+        _CONJUNCTION_COST,
+        re.compile(r"\s+|(?=(?:但是|不过|可是|所以|因为|然后|后来|而且|另外|还有|只是|结果|现在))"),
+    ),
+    (_WEAK_COST, re.compile(r"(?<=[了的吧呢啊呀嘛哈])(?=[我他她它你咱俺这那])|、")),
+)
+
+
+def split_clauses(text: str) -> list[Sentence]:
+    """Cut a message into sentences, and long sentences into clauses; no non-blank character is lost."""
+    return [piece for sentence in split_sentences(text) for piece in _cut(sentence)]
+
+
+def _cut(sentence: Sentence) -> Iterator[Sentence]:
+    for start in range(0, len(sentence.text), MAX_SENTENCE_CHARS):
+        part = sentence.text[start : start + MAX_SENTENCE_CHARS]
+        chinese = _is_mostly_chinese(part)
+        if len(part) <= (MAX_WHOLE_ZH if chinese else MAX_WHOLE_EN):
+            ends = [len(part)]
+        else:
+            ends = _best_cuts(part, chinese)
+        begin = 0
+        for end in ends:
+            body = part[begin:end].strip()
+            if body:
+                first = sentence.start + start + part.index(body, begin)
+                yield Sentence(body, first, first + len(body))
+            begin = end
+
+
+def _is_mostly_chinese(text: str) -> bool:
+    return has_han(text) and sum("\u3400" <= c <= "\u9fff" for c in text) * 3 >= len(text) - text.count(" ")
+
+
+def _best_cuts(text: str, chinese: bool) -> list[int]:
+    """The ends of the pieces with the lowest total cost, by dynamic programming over the possible places."""
+    places = _cut_places(text, chinese)
+    ends = [0, *sorted(places), len(text)]
+    target = TARGET_ZH if chinese else TARGET_EN
+    shortest = MIN_PIECE_ZH if chinese else MIN_PIECE_EN
+    costs = [0.0] + [float("inf")] * (len(ends) - 1)
+    previous = [0] * len(ends)
+    for last in range(1, len(ends)):
+        for first in range(last - 1, -1, -1):
+            size = ends[last] - ends[first]
+            cost = costs[first] + _size_cost(size, target, shortest) + places.get(ends[last], 0.0)
+            if cost < costs[last]:
+                costs[last], previous[last] = cost, first
+            if size > 6 * target:
+                break
+    cuts: list[int] = []
+    at = len(ends) - 1
+    while at > 0:
+        cuts.append(ends[at])
+        at = previous[at]
+    return cuts[::-1]
+
+
+def _size_cost(size: int, target: int, shortest: int) -> float:
+    """0 at the target; a piece below the shortest size, or of three times the target, costs several cuts."""
+    if size < shortest:
+        return 2.0
+    if size <= target:
+        return 0.5 * (1 - size / target)
+    return (size / target - 1) ** 2
+
+
+def _cut_places(text: str, chinese: bool) -> dict[int, float]:
+    """Positions where a piece may end, with the cost of a cut there; the cheapest reason counts."""
+    places: dict[int, float] = {}
+    for cost, pattern in _CUT_PLACES_ZH if chinese else _CUT_PLACES_EN:
+        for match in pattern.finditer(text):
+            if 0 < match.end() < len(text) and not _inside_quotation(text, match.end()):
+                places.setdefault(match.end(), cost)
+    return places
+
+
+def _inside_quotation(text: str, at: int) -> bool:
+    """Whether a position lies between an opening and a closing quotation mark."""
+    before = text[max(0, at - 60) : at]
+    return any(
+        before.rfind(opening) > before.rfind(closing) for opening, closing in ("“”", "「」", "（）", "()")
+    )

@@ -1,0 +1,103 @@
+"""Thinking without a model: keeps the sentences of the user that state lasting facts, as they were said.
+
+    I start at the bakery on Monday, wish me luck
+    -> I start at the bakery on Monday (2025-03-10)
+
+A trained classifier (`think.sentence_classifier`) chooses the sentences. The words stay as said. What is
+added stands in parentheses or in front: the date that a relative time means, and the question that a short
+answer answers. The reader proposes nothing but `add`; it never retires a thought.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from thinkback.language.writing_systems import has_han
+from thinkback.think.contract import ProposedChange, ProposedFact, ReadRequest
+from thinkback.think.sentence_classifier import ScoredPiece, SentenceModel
+from thinkback.think.sentence_features import Piece, split_pieces
+from thinkback.think.spoken_dates import add_dates
+from thinkback.types import Turn
+
+if TYPE_CHECKING:
+    from thinkback.protocols import Embedder
+
+SAID = "said"
+"""The relation of thoughts that keep the user's words: their value is what the user said."""
+
+MAX_TURNS = 16
+MAX_ANSWER_WORDS = 8
+MAX_ANSWER_CHARS_ZH = 14
+
+_WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
+
+
+class ExtractiveReader:
+    """Reads turns with the trained sentence classifier; deterministic.
+
+    The vectors of the sentences are used if the model was trained with the embedder; otherwise the text
+    alone decides.
+    """
+
+    max_turns = MAX_TURNS
+
+    def __init__(self, embedder: Embedder | None = None, model: SentenceModel | None = None) -> None:
+        self._embedder = embedder
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        return "extractive-1"
+
+    def read(self, request: ReadRequest) -> list[ProposedChange]:
+        """Propose one `add` for each kept sentence of the user's messages, in order."""
+        changes: list[ProposedChange] = []
+        earlier = list(request.recent)
+        for turn in request.turns:
+            changes.extend(self._read_turn(turn, earlier))
+            earlier.append(turn)
+        return changes
+
+    def _read_turn(self, turn: Turn, earlier: Sequence[Turn]) -> Iterator[ProposedChange]:
+        model = self._model or SentenceModel.shipped()
+        pieces = split_pieces(turn.query, _previous_reply(turn, earlier))
+        for scored in model.score(pieces, self._embedder):
+            if scored.kept:
+                yield self._add(turn, scored)
+
+    def _add(self, turn: Turn, scored: ScoredPiece) -> ProposedChange:
+        words = scored.piece.text
+        fact = ProposedFact(
+            about="user",
+            relation=SAID,
+            value=words,
+            sentence=compose_sentence(scored.piece, turn.at),
+            kind=scored.kind,
+        )
+        return ProposedChange(action="add", turn=turn.id, quote=words, fact=fact)
+
+
+def compose_sentence(piece: Piece, at: datetime) -> str:
+    """The words of a piece with the dates they mean, after the question that they answer."""
+    words = add_dates(piece.text, at.replace(tzinfo=UTC))
+    if not _is_short_answer(piece):
+        return words
+    if has_han(piece.question):
+        return f"问：{piece.question} 答：{words}"
+    return f"Asked: {piece.question} Answered: {words}"
+
+
+def _is_short_answer(piece: Piece) -> bool:
+    """Whether a piece answers the assistant's question and is too short to be understood without it."""
+    if not piece.question or piece.position > 0:
+        return False
+    words = len(_WORD.findall(piece.text))
+    return words <= (MAX_ANSWER_CHARS_ZH if has_han(piece.text) else MAX_ANSWER_WORDS)
+
+
+def _previous_reply(turn: Turn, earlier: Sequence[Turn]) -> str:
+    """What the assistant said just before this turn in the same session."""
+    return earlier[-1].response if earlier and earlier[-1].session == turn.session else ""

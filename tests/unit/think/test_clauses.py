@@ -1,0 +1,48 @@
+"""Messages are cut into pieces of reasonable size, without losing a character."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thinkback.think.clauses import MAX_WHOLE_EN, split_clauses
+
+
+def texts(message: str) -> list[str]:
+    return [piece.text for piece in split_clauses(message)]
+
+
+def test_short_sentences_stay_whole() -> None:
+    assert texts("I moved, at last. She didn't.") == ["I moved, at last.", "She didn't."]
+    assert texts("我搬家了，终于。她没有。") == ["我搬家了，终于。", "她没有。"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "so my sister Nora rang she's moved to Leeds with the twins and I told her I'd come up in March because the"
+        " trains are cheap then and I've still got her old bike in my shed",
+        "上个月开始在镇上的中学教书了 离家很近走路十分钟 我妈很高兴天天给我做饭 就是工资不高一个月四千二 但是不用租房了",
+        "我现在在一家物流公司上班，做仓库主管，手下有十二个人，工资比以前多了两千，就是夜班多，老婆有点意见，孩子也见得少了",
+    ],
+)
+def test_run_on_sentences_are_cut(message: str) -> None:
+    pieces = split_clauses(message)
+    assert len(pieces) >= 2
+    longest = MAX_WHOLE_EN if message.isascii() else 45
+    assert max(len(piece.text) for piece in pieces) <= longest
+
+
+def test_a_quotation_is_not_cut_open() -> None:
+    message = "他临走的时候跟我说的最后一句话就是“你要好好念书，听你妈的话，别惦记我，钱够用”，我到现在还记得"
+    assert any("“你要好好念书，听你妈的话，别惦记我，钱够用”" in text for text in texts(message))
+
+
+@given(st.text(max_size=400))
+def test_no_character_is_lost_and_positions_are_exact(message: str) -> None:
+    pieces = split_clauses(message)
+    assert "".join("".join(piece.text.split()) for piece in pieces) == "".join(message.split())
+    for piece in pieces:
+        assert message[piece.start : piece.end] == piece.text
+    assert all(first.end <= second.start for first, second in zip(pieces, pieces[1:], strict=False))

@@ -1,0 +1,50 @@
+"""The probability that a newer sentence is an update of an older one."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from thinkback.errors import InvalidInput
+from thinkback.think.pair_scorer import SentencePair, UpdateModel, score_update
+
+
+def test_an_update_scores_higher_than_another_topic() -> None:
+    for old, update, other in (
+        ("my rent is 900 a month", "they raised my rent to 1050 a month", "my cousin plays the cello"),
+        ("the surgery is booked for 4 May", "the surgery got moved to 18 May", "the cat had kittens"),
+        ("我每天吃二甲双胍0.5克", "医生把二甲双胍改成1克了", "外孙女上三年级"),
+    ):
+        assert score_update(old, update, days=60) > 2 * score_update(old, other, days=60)
+
+
+def test_it_is_a_probability_for_any_text() -> None:
+    for old, new in (("", ""), ("a" * 10_000, "b"), ("\ud800", "😀"), ("same words", "same words")):
+        assert 0 <= score_update(old, new, days=-1) <= 1
+
+
+def test_the_cosine_counts_only_for_a_known_embedder() -> None:
+    model = UpdateModel.shipped()
+    known = next(name for name in model.by_embedder if name != UpdateModel.TEXT_ALONE)
+    alone = model.score(SentencePair("I run on Sundays", "I swim on Sundays"))
+    assert model.score(SentencePair("I run on Sundays", "I swim on Sundays", 30, 0.9, "another")) == alone
+    low, high = (model.score(SentencePair("my flat", "a new place", 30, c, known)) for c in (0.1, 0.9))
+    assert low < high
+
+
+def test_save_and_load_give_the_same_bytes() -> None:
+    first, second = io.BytesIO(), io.BytesIO()
+    UpdateModel.shipped().save(first)
+    UpdateModel.load(io.BytesIO(first.getvalue())).save(second)
+    assert first.getvalue() == second.getvalue()
+
+
+def test_a_file_that_is_no_model_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="update model"):
+        UpdateModel.load(io.BytesIO(b"nothing"))
+    other = io.BytesIO()
+    np.savez(other, version=np.array(99))
+    with pytest.raises(InvalidInput):
+        UpdateModel.load(io.BytesIO(other.getvalue()))
