@@ -218,7 +218,7 @@ def _load_turns(search: Search, hits: Hits) -> dict[int, Turn]:
 def _selector(search: Search, turns: Mapping[int, Turn], kept: Sequence[Candidate] = ()) -> Selector:
     """A selector for these turns, with the outdated facts among them."""
     outdated = find_outdated(search, turns.values(), search.query.k * CANDIDATES_PER_RESULT)
-    return Selector(search, turns, outdated, kept)
+    return Selector(search, outdated, kept)
 
 
 def _fill_remaining(

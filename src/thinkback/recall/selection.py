@@ -1,16 +1,15 @@
 """Decides which ranked candidates are recalled, and gives a reason for each of the others.
 
 A turn whose fact was retired is rejected, because it would bring back what is no longer true; it may fill a
-leftover slot, marked as outdated. A turn with something that the user asked to forget is never shown.
+leftover slot, marked as outdated. A turn that the user asked to forget is hidden in the index.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from thinkback.language.forget_requests import ForgetRequest, find_forget_requests
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.sentences import is_question, split_sentences
@@ -37,19 +36,12 @@ class Selector:
     def __init__(
         self,
         search: Search,
-        turns: Mapping[int, Turn],
         outdated: OutdatedFacts,
         kept: Sequence[Candidate] = (),
     ) -> None:
         self._search = search
         self._outdated = outdated
         self._normalised_query = normalise_name(search.query.text)
-        memoise = search.loader.memoise
-        self._forget_requests = [
-            (turn.id, request)
-            for turn in turns.values()
-            for request in memoise(find_forget_requests, turn.query)
-        ]
         self._resolve_outdated = OutdatedResolver(search, outdated)
         self.thoughts_by_turn: dict[int, list[Thought]] = {}
         for item in kept:
@@ -127,8 +119,6 @@ class Selector:
         return replace(item, turn=shown, text=text, reason=reason, verdict=verdict, outdated=outdated)
 
     def _exclusion_reason(self, turn: Turn) -> str | None:
-        if request := _forget_request(turn, self._forget_requests):
-            return f"to be forgotten, see {request}"
         if normalise_name(turn.query) == self._normalised_query:
             return "repeats the query"
         only_asks = not turn.response and self._search.loader.memoise(_is_only_questions, turn.query)
@@ -229,17 +219,6 @@ def _join_keys(thought: Thought) -> Iterator[tuple[str, ...]]:
         yield "slot", thought.subject, thought.relation
         if thought.subject != USER:
             yield "subject", thought.subject
-
-
-def _forget_request(turn: Turn, requests: Sequence[tuple[int, ForgetRequest]]) -> Ref | None:
-    """The request that asks to forget this turn, or is this turn; later turns are not affected."""
-    for turn_id, request in requests:
-        covered = (
-            turn.id == turn_id - 1 if request.last_turn else turn.id < turn_id and request.covers(turn.query)
-        )
-        if covered or turn.id == turn_id:
-            return Ref("turn", turn_id)
-    return None
 
 
 @cache_by_digest(4096)
