@@ -24,7 +24,11 @@ def format_thought(thought: Thought, said_at: datetime | None) -> str:
     else:
         note = f"since {start}" if start else f"until {end}"
     dates = [date for date in (start, end) if date] or [said]
-    return thought.sentence if all(date in thought.sentence for date in dates) else f"{thought.sentence} ({note})"
+    return (
+        thought.sentence
+        if all(date in thought.sentence for date in dates)
+        else f"{thought.sentence} ({note})"
+    )
 
 
 def format_turn(turn: Turn, *, with_response: bool) -> str:

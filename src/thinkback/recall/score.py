@@ -172,9 +172,7 @@ class Scorer:
         deviations = math.sqrt(2 * math.log(max(self.space_rows, _MIN_NOISE_ROWS)))
         return self.preset.midpoint + _NOISE_WEIGHT * (deviations - _MIN_NOISE_DEVIATIONS)
 
-    def _is_noise(
-        self, candidates: CandidateColumns, values: Mapping[str, Scores]
-    ) -> npt.NDArray[np.bool_]:
+    def _is_noise(self, candidates: CandidateColumns, values: Mapping[str, Scores]) -> npt.NDArray[np.bool_]:
         """Candidates without a common word, a near meaning, or any other connection to the query."""
         meaning = values["meaning"] if "meaning" in values else values["meaning_han"]
         noise = (
