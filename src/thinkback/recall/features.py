@@ -16,6 +16,8 @@ from thinkback.recall.score import with_total
 from thinkback.recall.search import Search
 from thinkback.types import KINDS, ItemKind, Kind, Score, Thought, Turn
 
+_MIN_NEW_TERMS = 2  # words that a turn must add to the recalled thoughts to be worth a slot
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Features:
@@ -147,13 +149,15 @@ def _promote_thoughts(
 
 
 def adds_information(search: Search, turn: Turn, texts: Sequence[str]) -> bool:
-    """Whether the user said something in a turn that matters to the query and that these texts do not say.
+    """Whether the user said more in a turn than these texts say.
 
-    So if the query contains one of the further words (`Search.open_terms`).
+    One more word is enough if the query contains it (`Search.open_terms`); otherwise it takes two, which do
+    not count where most turns were thought about: there, thoughts leave out only what does not matter.
     """
     memoise = search.loader.memoise
     new = memoise(_said_terms, turn.query).difference(*(memoise(_stated_terms, text) for text in texts))
-    return not new.isdisjoint(search.open_terms)
+    says_more = len(new) >= _MIN_NEW_TERMS and not search.thoughts_stand_for_turns
+    return says_more or not new.isdisjoint(search.open_terms)
 
 
 def _stated_terms(text: str) -> frozenset[str]:

@@ -63,9 +63,7 @@ class Selector:
             below_threshold = not self._search.is_relevant(hit.score.total)
             may_fill = below_threshold and kept_below_threshold < _MAX_BELOW_THRESHOLD
             rejection = self._rejection(hit, may_fill)
-            if rejection is None and joins and (position := self._joinable(hit, kept)) is not None:
-                kept[position] = self._join(kept[position], hit)
-                self._register_thought(kept[position])
+            if rejection is None and joins and self._join(hit, kept):
                 continue
             if rejection is None and len(kept) == limit:
                 rejection = self._search.limit_reason
@@ -139,33 +137,25 @@ class Selector:
             return self.rejection_reason(memory)
         return None if self._resolve_outdated.may_show_thought(memory) else "to be forgotten"
 
-    def _joinable(self, hit: MemoryHit, kept: Sequence[Candidate]) -> int | None:
-        """The position of the kept item that can also state this thought; None if it stands alone."""
+    def _join(self, hit: MemoryHit, kept: list[Candidate]) -> bool:
+        """Add a thought to a kept item that may state it too; False if it must stand alone."""
         thought = hit.memory
         if not isinstance(thought, Thought) or not thought.current:
-            return None
+            return False
         keys = set(_join_keys(thought))
         for position, item in enumerate(kept):
-            if (
-                item.thought is not None
-                and item.outdated is None
-                and len(item.joined) < _MAX_JOINED_THOUGHTS
-                and not keys.isdisjoint(_join_keys(item.thought))
-                and count_tokens(f"{item.text} {thought.sentence}") <= _MAX_JOINED_TOKENS
-            ):
-                return position
-        return None
-
-    def _join(self, item: Candidate, hit: MemoryHit) -> Candidate:
-        """The kept item with one more thought in its text."""
-        thought = redact_memory(hit.memory)
-        assert isinstance(thought, Thought)
-        return replace(
-            item,
-            text=f"{item.text} {format_thought(thought, self._said_at(thought))}",
-            joined=(*item.joined, thought),
-            reason=f"{item.reason}; joined with {thought.ref} ({hit.score.total:.2f})",
-        )
+            if item.thought is None or item.outdated or len(item.joined) == _MAX_JOINED_THOUGHTS:
+                continue
+            if keys.isdisjoint(_join_keys(item.thought)):
+                continue
+            shown = redact_memory(thought)
+            text = f"{item.text} {format_thought(shown, self._said_at(thought))}"
+            if count_tokens(text) <= _MAX_JOINED_TOKENS:
+                reason = f"{item.reason}; joined with {thought.ref} ({hit.score.total:.2f})"
+                kept[position] = replace(item, text=text, joined=(*item.joined, shown), reason=reason)
+                self._register_thought(kept[position])
+                return True
+        return False
 
     def _said_at(self, thought: Thought) -> datetime | None:
         """When the latest source of a thought was said; None without a source."""
