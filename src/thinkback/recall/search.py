@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +29,7 @@ from thinkback.recall.query import (
     literal_variants,
 )
 from thinkback.recall.score import ScoredColumns, Scorer, explain_scores
-from thinkback.types import Hashing, ItemKind
+from thinkback.types import Candidate, Hashing, ItemKind
 
 if TYPE_CHECKING:
     from thinkback.recall.score import Scores
@@ -91,6 +92,15 @@ class Search:
     def thoughts_stand_for_turns(self) -> bool:
         """Whether most turns were thought about, so that thoughts leave out little that matters."""
         return self.preset.weights is not None and self.thoughts_per_turn >= _MIN_THOUGHTS_PER_TURN
+
+    def said_at(self, item: Candidate) -> datetime | None:
+        """When the words of a recalled item were said last; None without a source."""
+        if item.turn is not None:
+            return item.turn.at
+        if item.thought is None or not item.thought.sources:
+            return None
+        turns = self.loader.turns([item.thought.last_turn])
+        return turns[0].at if turns else None
 
     def hits(self, kind: ItemKind, limit: int, *, include_retired: bool = False) -> Hits:
         """The best rows that are valid at the time of the query, optionally with retired ones."""

@@ -19,12 +19,13 @@ from thinkback.recall.display import format_thought, format_turn
 from thinkback.recall.features import MemoryHit, adds_information
 from thinkback.recall.outdated import OutdatedFacts, OutdatedResolver, mark_outdated
 from thinkback.recall.search import Search
-from thinkback.types import Candidate, OutdatedInfo, Ref, Thought, Turn
+from thinkback.types import SAID, Candidate, OutdatedInfo, Ref, Thought, Turn
 
 CANDIDATES_PER_RESULT = 4  # candidates considered for each memory to recall
 _MAX_QUESTION_CHARS = 2000  # of a turn, to decide whether it only asks questions
 _MAX_JOINED_THOUGHTS = 1  # further thoughts that one item may state
 _MAX_JOINED_TOKENS = 50  # of an item that states several thoughts
+_MAX_CONTEXT_CHARS = 600  # of a message that is shown whole around a sentence kept from it
 _MAX_BELOW_THRESHOLD = 3  # turns below the threshold that may be kept
 
 Selection = tuple[list[Candidate], list[Candidate]]  # kept, dropped
@@ -79,6 +80,8 @@ class Selector:
     def rejection_reason(self, turn: Turn) -> str | None:
         """Why a raw turn must not be recalled; None if it may."""
         thoughts = self.thoughts_by_turn.get(turn.id, [])
+        if any(thought.relation == SAID for thought in thoughts):
+            return f"told by {thoughts[0].ref}"
         sentences = [thought.sentence for thought in thoughts]
         if sentences and not adds_information(self._search, turn, sentences):
             return f"told by {thoughts[0].ref}"
@@ -135,16 +138,21 @@ class Selector:
             return quarantined
         if isinstance(memory, Turn):
             return self.rejection_reason(memory)
+        shown = self.thoughts_by_turn.get(memory.last_turn, ())
+        if told := next((other for other in shown if other.relation == SAID), None):
+            return f"told by {told.ref}"
         return None if self._resolve_outdated.may_show_thought(memory) else "to be forgotten"
 
     def _join(self, hit: MemoryHit, kept: list[Candidate]) -> bool:
         """Add a thought to a kept item that may state it too; False if it must stand alone."""
         thought = hit.memory
-        if not isinstance(thought, Thought) or not thought.current:
+        if not isinstance(thought, Thought) or not thought.current or thought.relation == SAID:
             return False
         keys = set(_join_keys(thought))
         for position, item in enumerate(kept):
             if item.thought is None or item.outdated or len(item.joined) == _MAX_JOINED_THOUGHTS:
+                continue
+            if item.thought.relation == SAID:
                 continue
             if keys.isdisjoint(_join_keys(item.thought)):
                 continue
@@ -157,15 +165,31 @@ class Selector:
                 return True
         return False
 
-    def _said_at(self, thought: Thought) -> datetime | None:
-        """When the latest source of a thought was said; None without a source."""
+    def _source_turn(self, thought: Thought) -> Turn | None:
+        """The latest turn that a thought was drawn from; None without a source."""
         turns = self._search.loader.turns([thought.last_turn]) if thought.sources else ()
-        return turns[0].at if turns else None
+        return turns[0] if turns else None
+
+    def _whole_turn(self, thought: Thought) -> Turn | None:
+        """The turn of a sentence kept as said, if it may be shown with its context.
+
+        Not if it is long, or if one of its facts was retired.
+        """
+        turn = self._source_turn(thought)
+        if turn is None or len(turn.query) > _MAX_CONTEXT_CHARS:
+            return None
+        return None if self._search.index.retired_from_turn("thought", turn.id) else turn
+
+    def _said_at(self, thought: Thought) -> datetime | None:
+        turn = self._source_turn(thought)
+        return None if turn is None else turn.at
 
     def _text(self, memory: Thought | Turn, outdated: OutdatedInfo | None) -> str:
         """What a model is given: with dates and, for a turn, speakers."""
         if isinstance(memory, Turn):
             text = format_turn(memory, with_response=self._search.asks_for_reply)
+        elif memory.relation == SAID and not outdated and (turn := self._whole_turn(memory)) is not None:
+            text = format_turn(redact_memory(turn), with_response=False)
         else:
             text = memory.sentence if outdated else format_thought(memory, self._said_at(memory))
         return mark_outdated(text, outdated)

@@ -44,6 +44,7 @@ def mark_possible_updates(
         if updates:
             newest[old.position] = max(updates, key=lambda new: new.said_at)
             result[old.position] = _mark(items[old.position], newest[old.position].said_at)
+
     def place(position: int) -> float:
         """Where an item belongs: an outdated one not before the one that updates it."""
         return max(position, newest[position].position + 0.5) if position in newest else position
