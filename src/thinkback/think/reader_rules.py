@@ -13,7 +13,7 @@ What is not certain is left to the other readers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from thinkback.language.dates import TimeExpression, find_time_expressions
@@ -78,7 +78,9 @@ class _Reading:
             same = next(old for old in known if _is_same(fact, old.objects, old.negated))
             self.changes.append(ProposedChange(action="same", turn=turn.id, quote=quote, targets=(same.id,)))
             return
-        if any(_is_same(fact, (other.value,), other.negated) for _, other in proposed):
+        repeated = [position for position, other in proposed if _is_same(fact, (other.value,), other.negated)]
+        if repeated:
+            self._repeat(turn, fact, quote, repeated)
             return
         targets = tuple(
             old.id for old in known if _is_replaced(fact, old.objects, old.negated, adds=statement.adds)
@@ -101,6 +103,13 @@ class _Reading:
                 ended_at=fact.valid_from if targets or new_targets else None,
             )
         )
+
+    def _repeat(self, turn: Turn, fact: ProposedFact, quote: str, positions: Sequence[int]) -> None:
+        """Propose a fact of an earlier turn again, so that it gets this turn as a further source."""
+        earlier = [self.changes[position] for position in positions]
+        values = {object_key(change.fact.value) for change in earlier if change.fact is not None}
+        if values == {object_key(fact.value)} and all(change.turn != turn.id for change in earlier):
+            self.changes.append(ProposedChange(action="add", turn=turn.id, quote=quote, fact=fact))
 
     def _end(self, turn: Turn, statement: Statement, quote: str) -> None:
         """End the current thoughts with the value that the statement denies."""

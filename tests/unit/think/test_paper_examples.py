@@ -92,7 +92,7 @@ def test_recommendation_is_kept_as_words_of_the_assistant(
     tell(memory, (asked, answered))
     (held,) = memory.thoughts()
     assert (_triple(held), held.sentence) == (("assistant", "recommended", value), sentence)
-    assert [(source.speaker, source.side) for source in held.sources][0] == ("assistant", "response")
+    assert (held.sources[0].speaker, held.sources[0].side) == ("assistant", "response")
     assert asked in llm.calls[0][-1].content
 
 
@@ -137,7 +137,10 @@ def test_model_that_knows_better_keeps_the_true_capitals(open_memory: OpenMemory
     memory, llm = open_with_model(open_memory, reply(BEIJING), reply(WASHINGTON), reply(), reply())
     tell(memory, "The capital of China is Beijing.", "The capital of the United States is Washington.")
     tell(memory, "The capital of China is Shanghai.", "The capital of the United States is New York.")
-    assert triples(memory) == [("China", "capital", "Beijing"), ("the United States", "capital", "Washington")]
+    assert triples(memory) == [
+        ("China", "capital", "Beijing"),
+        ("the United States", "capital", "Washington"),
+    ]
     assert "1. [2024-05-01] The capital of China is Beijing." in llm.calls[2][-1].content
 
 
