@@ -73,6 +73,7 @@ class Guard:
         self._get = get
         self._turns = {turn.id: turn for turn in request.turns}
         self._thoughts = {thought.id: thought for thought in request.related}
+        self._supporting_texts: dict[str, SupportingText] = {}
         self._context = SupportingText(
             [
                 *(turn.text for turn in (*request.recent, *request.turns)),
@@ -180,20 +181,29 @@ class Guard:
         They are recorded so that nothing of an erased turn survives in a thought of another one.
         """
         sources, premises = [source], []
-        missing = _missing_units(statement, [turn.text_of(source.side)])
+        missing = self._missing_units(content_units(statement), turn.text_of(source.side))
         for thought in reversed(self._request.related):
-            left = _missing_units(" ".join(missing), [thought.subject, thought.sentence])
+            left = self._missing_units(missing, f"{thought.subject}\n{thought.sentence}")
             if len(left) < len(missing):
                 premises.append(thought.id)
                 missing = left
         earlier = (*self._request.recent, *(other for other in self._request.turns if other.id < turn.id))
         for other in reversed(earlier):
             for side, speaker in _sides(other):
-                left = _missing_units(" ".join(missing), [other.text_of(side)])
+                left = self._missing_units(missing, other.text_of(side))
                 if len(left) < len(missing):
                     sources.append(Source(other.id, speaker, side, 0, len(other.text_of(side))))
                     missing = left
         return tuple(sources), tuple(sorted(premises))
+
+    def _missing_units(self, units: list[str], text: str) -> list[str]:
+        """Those of the units that a text does not have. Texts are read once: a turn may be a whole book."""
+        if not units:
+            return []
+        if text not in self._supporting_texts:
+            self._supporting_texts[text] = SupportingText([text])
+        supporting = self._supporting_texts[text]
+        return [unit for unit in units if not supporting.has_unit(unit)]
 
     def _same_matter(self, old: Thought, change: ProposedChange, said: str) -> bool:
         """Whether the change is about the same one, and about the same relation or things, as a thought."""
@@ -230,12 +240,6 @@ def _find_source(change: ProposedChange, turn: Turn) -> Source:
 
 def _sides(turn: Turn) -> tuple[tuple[Side, str], ...]:
     return (("query", turn.asker), ("response", turn.answerer))
-
-
-def _missing_units(statement: str, texts: Sequence[str]) -> list[str]:
-    """The content of a statement that the texts do not have."""
-    supporting = SupportingText(texts)
-    return [unit for unit in content_units(statement) if not supporting.has_unit(unit)]
 
 
 def _mentions(text: str, name: str) -> bool:
