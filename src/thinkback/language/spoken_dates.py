@@ -70,4 +70,3 @@ def is_past(text: str) -> bool | None:
     if bool(future) == bool(past):
         return None
     return past is not None
-
