@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from thinkback.language.commands import is_only_commands
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.sentences import is_question, split_sentences
@@ -122,6 +123,8 @@ class Selector:
     def _exclusion_reason(self, turn: Turn) -> str | None:
         if normalise_name(turn.query) == self._normalised_query:
             return "repeats the query"
+        if self._search.loader.memoise(is_only_commands, turn.query):
+            return "only tells the memory what to do"
         only_asks = not turn.response and self._search.loader.memoise(_is_only_questions, turn.query)
         return "only asks" if only_asks else None
 
