@@ -60,8 +60,11 @@ class Selector:
         explain = self._search.query.explain
         joins = self._search.preset.weights is not None
         for hit in hits:
-            if len(kept) == limit and not (explain or joins):
-                break
+            if len(kept) == limit and not explain:
+                if not joins:
+                    break
+                if isinstance(hit.memory, Turn):  # only a thought can still join a kept item
+                    continue
             below_threshold = not self._search.is_relevant(hit.score.total)
             may_fill = below_threshold and kept_below_threshold < _MAX_BELOW_THRESHOLD
             rejection = self._rejection(hit, may_fill)
@@ -190,9 +193,11 @@ class Selector:
     def _text(self, memory: Thought | Turn, outdated: OutdatedInfo | None) -> str:
         """What a model is given: with dates and, for a turn, speakers."""
         if isinstance(memory, Turn):
-            text = format_turn(memory, with_response=self._search.asks_for_reply)
+            text = format_turn(
+                memory, with_response=self._search.asks_for_reply, memoise=self._search.loader.memoise
+            )
         elif memory.relation == SAID and not outdated and (turn := self._whole_turn(memory)) is not None:
-            text = format_turn(redact_memory(turn), with_response=False)
+            text = format_turn(redact_memory(turn), with_response=False, memoise=self._search.loader.memoise)
         else:
             text = memory.sentence if outdated else format_thought(memory, self._said_at(memory))
         return mark_outdated(text, outdated)
