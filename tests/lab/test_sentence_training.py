@@ -30,7 +30,7 @@ def fact(id_: str, value: str, quote: str, replaces: tuple[str, ...] = ()) -> di
 def life(number: int) -> dict[str, Any]:
     """A life with one fact, small talk, and an update of the fact."""
     animal = ANIMALS[number % len(ANIMALS)]
-    said = (
+    said: tuple[tuple[str, list[dict[str, Any]]], ...] = (
         (
             f"I keep a {animal} in my flat in house {number}. What's for lunch?",
             [fact("f1", animal, f"I keep a {animal}")],
