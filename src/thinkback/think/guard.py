@@ -13,6 +13,7 @@ A replacement that fails only the last test but one is kept as an addition: noth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -27,6 +28,7 @@ from thinkback.think.word_lists import word_lists
 from thinkback.types import Side, Source, Thought, ThoughtDraft, Turn
 
 ASSISTANT = "assistant"
+_USER_MENTION = re.compile(rf"\b{USER}\b|用户|用戶", re.IGNORECASE)
 MIN_SENTENCE_SUPPORT = 0.3
 MIN_VALUE_SUPPORT = 0.34
 WELL_SUPPORTED_SENTENCE = 0.6  # then the value may be in other words: "my boy" -> "the user's son"
@@ -152,7 +154,10 @@ class Guard:
             raise _Rejected("subject, relation or value is missing")
         if normalise_name(about) in word_lists().pronouns:
             raise _Rejected(f"its subject is the pronoun {about!r}")
-        support, value_support = self._context.share(sentence), self._context.share(fact.value)
+        support = self._context.share(sentence)
+        # Who somebody is often follows from the whole exchange: then the name must have been said.
+        stated = about if fact.kind == "relationship" and normalise_name(about) != USER else fact.value
+        value_support = self._context.share(stated)
         if support < MIN_SENTENCE_SUPPORT or (
             value_support < MIN_VALUE_SUPPORT and support < WELL_SUPPORTED_SENTENCE
         ):
@@ -207,22 +212,32 @@ class Guard:
 
     def _same_matter(self, old: Thought, change: ProposedChange, said: str) -> bool:
         """Whether the change is about the same one, and about the same relation or things, as a thought."""
+        turn = self._turns[change.turn]
         if change.fact is not None:
-            about = change.fact.about
-            if normalise_name(about) != normalise_name(old.subject) and not self._aliases.are_same(
-                about, old.subject
-            ):
-                old_names = (old.subject, *self._aliases.names_of(old.subject))
-                if not (_mentions(old.sentence, about) or any(_mentions(said, name) for name in old_names)):
-                    return False
+            if not self._same_subject(old, change.fact, said):
+                return False
             if canonical_relation(change.fact.relation) == canonical_relation(old.relation):
                 return True
-            said += f" {change.fact.value}"
-        turn = self._turns[change.turn]
-        names = SupportingText([*self._aliases.names_of(old.subject), USER])
-        units = {unit for unit in content_units(f"{old.relation} {old.sentence}") if not names.has_unit(unit)}
-        new = SupportingText([said, turn.query if change.fact is None else ""])
-        return any(map(new.has_unit, units)) or _mentions(said, old.subject)
+            said = f"{said} {change.fact.value}"
+        else:
+            said = f"{said} {turn.query}"
+        own_name = SupportingText([old.subject, USER])
+        matter = (
+            unit for unit in content_units(f"{old.relation} {old.sentence}") if not own_name.has_unit(unit)
+        )
+        return any(map(SupportingText([said]).has_unit, matter)) or _mentions(said, old.subject)
+
+    def _same_subject(self, old: Thought, fact: ProposedFact, said: str) -> bool:
+        """Whether a fact is about the subject of a thought, names it, or tells about the user as it does.
+
+        The last one is for successors: "my boss is Ingrid" and "my boss is Paula" have two subjects.
+        """
+        return (
+            self._aliases.are_same(fact.about, old.subject)
+            or _mentions(said, old.subject)
+            or _mentions(old.sentence, fact.about)
+            or all(_tells_about_user(text) for text in (old.sentence, fact.sentence))
+        )
 
 
 def _find_source(change: ProposedChange, turn: Turn) -> Source:
@@ -240,6 +255,10 @@ def _find_source(change: ProposedChange, turn: Turn) -> Source:
 
 def _sides(turn: Turn) -> tuple[tuple[Side, str], ...]:
     return (("query", turn.asker), ("response", turn.answerer))
+
+
+def _tells_about_user(sentence: str) -> bool:
+    return bool(_USER_MENTION.search(sentence))
 
 
 def _mentions(text: str, name: str) -> bool:

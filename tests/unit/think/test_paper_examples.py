@@ -285,7 +285,7 @@ def consulted(open_memory: OpenMemory) -> Memory:
     )
     high = change(
         "assistant",
-        "said",
+        "judged",
         "a relatively high value",
         f"The assistant said that a white blood cell count of {COUNT} is a relatively high value.",
         "That's a relatively high value",
@@ -307,7 +307,7 @@ def test_thoughts_of_the_table(consulted: Memory) -> None:
     assert triples(consulted) == [
         ("user", "had", "urine analysis"),
         ("white blood cell count", "is", COUNT),
-        ("assistant", "said", "a relatively high value"),
+        ("assistant", "judged", "a relatively high value"),
         ("user", "experiences", "frequent urination"),
     ]
 
