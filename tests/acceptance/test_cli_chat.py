@@ -32,7 +32,7 @@ def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
         monkeypatch.setenv("THINKBACK_LLM", "openai:fake")
-        monkeypatch.setenv("THINKBACK_THINK", "rules")
+        monkeypatch.setenv("THINKBACK_THINK", "extractive")
         yield server
 
 

@@ -44,7 +44,7 @@ def opened(tmp_path: Path) -> Iterator[Open]:
     def open_one(**options: Any) -> Memory:
         for memory in kept:
             memory.close()
-        kept[:] = [Memory.open(tmp_path / "memory.db", embedder="hashing", think="rules", **options)]
+        kept[:] = [Memory.open(tmp_path / "memory.db", embedder="hashing", think="extractive", **options)]
         return kept[0]
 
     yield open_one
@@ -390,7 +390,7 @@ def test_chat_and_exit_during_post_thinking(opened: Open, tmp_path: Path) -> Non
         drive(memory, talk)
         assert not go.is_set(), "it left while memory was thinking"
         go.set()
-    with Memory.open(path, embedder="hashing", think="rules") as memory:
+    with Memory.open(path, embedder="hashing", think="extractive") as memory:
         assert [turn.query for turn in memory.turns()] == ["I live in Paris.", "I like tea."]
         memory.wait(PATIENCE_S)
 

@@ -45,10 +45,12 @@ class SparseRows:
         return cls(rows, columns, values, buckets, len(features))
 
     def times(self, weights: Floats) -> Floats:
-        return np.bincount(self.rows, weights=self.values * weights[self.columns], minlength=self.count)
+        sums = np.bincount(self.rows, weights=self.values * weights[self.columns], minlength=self.count)
+        return np.asarray(sums, np.float64)
 
     def transposed_times(self, column: Floats) -> Floats:
-        return np.bincount(self.columns, weights=self.values * column[self.rows], minlength=len(self.buckets))
+        sums = np.bincount(self.columns, weights=self.values * column[self.rows], minlength=len(self.buckets))
+        return np.asarray(sums, np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
