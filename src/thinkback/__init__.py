@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from thinkback.presets import Preset
     from thinkback.protocols import LLM, Embedder, Store
     from thinkback.recall.kind_classifier import KindModel
-    from thinkback.think.pair_scorer import UpdateModel
+    from thinkback.language.update_scorer import UpdateModel
     from thinkback.think.sentence_classifier import SentenceModel
     from thinkback.types import Action, Answer, Message, Recollection, Reply, Synthesis, Thought, Turn
 
@@ -39,7 +39,7 @@ _MODULES = {
     "Preset": "presets",
     "KindModel": "recall.kind_classifier",
     "SentenceModel": "think.sentence_classifier",
-    "UpdateModel": "think.pair_scorer",
+    "UpdateModel": "language.update_scorer",
     "Action": "types",
     "Answer": "types",
     "Message": "types",

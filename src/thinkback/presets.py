@@ -69,7 +69,7 @@ class ScoreWeights:
     thought: float = 0.0  # is a thought rather than a raw turn
     thinking: float = 0.0  # is a thought, times the number of thoughts per turn of the space (at most 1)
     source: float = 0.0  # of a thought: the weighted sum of the turn it was drawn from
-    retired: float = 0.0  # is retired: 1 if the query asks for the present, negative if it may ask for the past
+    retired: float = 0.0  # is retired, and the query does not ask for the present
     time: float = 0.0  # began in the time span that the query names
     about: float = 0.0  # is about an entity that the query mentions
     kind: float = 0.0  # is of the memory kind that the query asks for
@@ -185,8 +185,8 @@ _PASSAGE_WEIGHTS = replace(
     told=0.0,
     told_before=0.0,
 )
-# Found by coordinate search for clean@5 on the lives of the split `train`, with their gold facts and with their
-# sentences as thoughts; the scale is that of a logistic regression on the same data.
+# Found by coordinate search for clean@5 on the lives of the split `train`, with their gold facts and
+# with their sentences as thoughts; the scale is that of a logistic regression on the same data.
 _THOUGHT_WEIGHTS = replace(
     _QUESTION_WEIGHTS,
     words=1.25,
@@ -201,7 +201,7 @@ _THOUGHT_WEIGHTS = replace(
     thought=-1.0,
     thinking=3.0,
     source=0.4,
-    retired=-1.0,
+    retired=0.5,  # shown with what replaced it, so that it says more than its successor
     time=2.0,
     about=0.7,
     kind=0.0,

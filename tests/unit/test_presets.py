@@ -76,7 +76,10 @@ def test_the_default_finds_what_tim_misses(open_memory: OpenMemory) -> None:
 
     def found(memory: Memory) -> int:
         answers = [memory.recall(f"Tell me of {text}", k=1) for text in texts]
-        return sum(text in [item.text for item in found] for found, text in zip(answers, texts, strict=True))
+        return sum(
+            text in [item.turn.text for item in found if item.turn]
+            for found, text in zip(answers, texts, strict=True)
+        )
 
     assert found(default) == len(texts)
     assert 0 < found(faithful) < len(texts)
@@ -119,9 +122,9 @@ def test_dense_by_hand(open_memory: OpenMemory) -> None:
     asked, *others = memory.embedder.embed(["Is the parrot loud?", *told])
     cosines = {text: float(asked @ other) for text, other in zip(told, others, strict=True)}
     found = memory.recall("Is the parrot loud?", explain=True)
-    seen = {item.text: item.score.total for item in (*found, *found.dropped)}
+    seen = {item.turn.text: item.score.total for item in (*found, *found.dropped) if item.turn}
     assert seen == pytest.approx(cosines, abs=1e-6)
-    assert [item.text for item in found] == sorted(
+    assert [item.turn.text for item in found if item.turn] == sorted(
         (text for text in told if cosines[text] >= 0.2), key=lambda text: -cosines[text]
     )
     assert all(item.score.lexical == 0 for item in found)

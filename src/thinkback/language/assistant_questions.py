@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 _ASKS_FOR_REPLY = re.compile(
-    r"\b(?:did|do|have|had|were|was|would|are) you (?:\w+ ){0,2}?(?:say|said|tell|told|mention|mentioned|suggest|suggested"
-    r"|recommend|recommended|advise|advised|give|given|gave|explain|explained|propose|proposed|call|called"
+    r"\b(?:did|do|have|had|were|was|would|are) you (?:\w+ ){0,2}?(?:say|said|tell|told|mention"
+    r"|mentioned|suggest|suggested|recommend|recommended|advise|advised|give|given|gave|explain|explained|propose|proposed|call|called"
     r"|answer|answered|share|shared|write|wrote|written|teach|taught|promise|promised|point|pointed|introduce"
     r"|introduced|think|describe|described)\b"
-    r"|\byou(?:['’]d| had| have|['’]ve)? (?:\w+ ){0,2}?(?:said|told|mentioned|suggested|recommended|advised|gave"
-    r"|explained|proposed|answered|shared|wrote|taught|promised|pointed out|introduced|described)\b"
+    r"|\byou(?:['’]d| had| have|['’]ve)? (?:\w+ ){0,2}?(?:said|told|mentioned|suggested|recommended|advised"
+    r"|gave|explained|proposed|answered|shared|wrote|taught|promised|pointed out|introduced|described)\b"
     r"|\byour (?:\w+ )?(?:advice|answer|reply|recommendations?|suggestions?|tips?|idea|proposal|recipe|words"
     r"|explanation|opinion)\b|\b(?:advice|tips?|suggestions?|recommendations?) (?:from|by|of) you\b"
     "|[你您](?:之前|以前|上次|当时|曾经?|刚才|那次|还|都|是|怎么|有没有|给我?|跟我|和我|对我|向我|帮我|为我){0,3}"

@@ -167,7 +167,9 @@ def _statements(item: Candidate) -> Iterator[tuple[str, bool]]:
     """The statements of a memory and whether each is outdated; questions are skipped."""
     turn = item.turn
     if turn is None:
-        yield " ".join(item.text.split()), item.outdated is not None
+        texts = [item.text] if item.outdated else [thought.sentence for thought in item.thoughts]
+        for statement in texts or [item.text]:
+            yield " ".join(statement.split()), item.outdated is not None
         return
     outdated_sources = [
         source for fact in (item.outdated.facts if item.outdated else ()) for source in fact.sources

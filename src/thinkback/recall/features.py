@@ -14,7 +14,9 @@ from thinkback.language.tokens import extract_terms
 from thinkback.recall.query import Memoiser, PreparedQuery
 from thinkback.recall.score import with_total
 from thinkback.recall.search import Search
-from thinkback.types import KINDS, ItemKind, Kind, Score, Thought, Turn
+from thinkback.types import KINDS, SAID, ItemKind, Kind, Score, Thought, Turn
+
+_MIN_NEW_TERMS = 2  # words that a turn must add to the recalled thoughts to be worth a slot
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +130,35 @@ def _scores(hits: Hits) -> Iterator[Score]:
 
 def rank_hits(search: Search, thoughts: Sequence[MemoryHit], turns: Sequence[MemoryHit]) -> list[MemoryHit]:
     """All hits, best first. A thought that says everything its turn says gets the score of the turn."""
-    return sorted((*_promote_thoughts(search, thoughts, turns), *turns), key=MemoryHit.sort_key)
+    spoken = _spoken_by_turn(thoughts)
+    stated = [hit for hit in thoughts if not _is_spoken(hit.memory)]
+    ranked = (
+        *_promote_thoughts(search, stated, turns),
+        *_merge_with_turns(spoken, turns),
+        *(hit for hit in turns if hit.memory.id not in spoken),
+    )
+    return sorted(ranked, key=MemoryHit.sort_key)
+
+
+def _is_spoken(memory: Thought | Turn) -> bool:
+    return isinstance(memory, Thought) and memory.relation == SAID
+
+
+def _spoken_by_turn(thoughts: Sequence[MemoryHit]) -> dict[int, MemoryHit]:
+    """The best hit among the sentences that were kept from each turn."""
+    best: dict[int, MemoryHit] = {}
+    for hit in sorted(thoughts, key=MemoryHit.sort_key):
+        if isinstance(hit.memory, Thought) and _is_spoken(hit.memory) and hit.memory.current:
+            best.setdefault(hit.memory.last_turn, hit)
+    return best
+
+
+def _merge_with_turns(spoken: Mapping[int, MemoryHit], turns: Sequence[MemoryHit]) -> Iterator[MemoryHit]:
+    """Sentences kept as said stand for their turn: one item for both, with the better score."""
+    totals = {hit.memory.id: hit.score.total for hit in turns}
+    for turn, hit in spoken.items():
+        total = totals.get(turn, 0.0)
+        yield hit.with_total(total, f"as turn:{turn}") if total > hit.score.total else hit
 
 
 def _promote_thoughts(
@@ -147,13 +177,15 @@ def _promote_thoughts(
 
 
 def adds_information(search: Search, turn: Turn, texts: Sequence[str]) -> bool:
-    """Whether the user said something in a turn that matters to the query and that these texts do not say.
+    """Whether the user said more in a turn than these texts say.
 
-    So if the query contains one of the further words (`Search.open_terms`).
+    One more word is enough if the query contains it (`Search.open_terms`); otherwise it takes two, which do
+    not count where most turns were thought about: there, thoughts leave out only what does not matter.
     """
     memoise = search.loader.memoise
     new = memoise(_said_terms, turn.query).difference(*(memoise(_stated_terms, text) for text in texts))
-    return not new.isdisjoint(search.open_terms)
+    says_more = len(new) >= _MIN_NEW_TERMS and not search.thoughts_stand_for_turns
+    return says_more or not new.isdisjoint(search.open_terms)
 
 
 def _stated_terms(text: str) -> frozenset[str]:

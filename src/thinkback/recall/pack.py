@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from thinkback.language.spoken_dates import add_dates
 from thinkback.language.query_rewrite import non_relation_terms
 from thinkback.language.sentences import ELLIPSIS, split_chunks
+from thinkback.language.spoken_dates import add_dates
 from thinkback.language.tokens import count_tokens, extract_terms, fold_text
 from thinkback.recall.outdated import mark_outdated
 from thinkback.types import Candidate, Recollection, Turn

@@ -18,6 +18,7 @@ from thinkback.recall.rerankers import Reranker, get_reranker, to_rerank_candida
 from thinkback.recall.score import RetentionScorer
 from thinkback.recall.search import Search, prepare_search
 from thinkback.recall.selection import CANDIDATES_PER_RESULT, Selection, Selector
+from thinkback.recall.updates import mark_possible_updates
 from thinkback.types import Candidate, Hashing, Recollection, Ref, Thought, Turn
 
 _MAX_REFERENCE_CHARS = 2000  # of a turn, to decide whether it refers to someone
@@ -105,9 +106,12 @@ def retrieve(
     thought_hits, turn_hits = result.thought_hits, result.turn_hits
     hits = thought_hits if len(thought_hits) or turn_hits is None else turn_hits
     dropped = sorted(result.dropped, key=lambda item: -item.score.total) if query.explain else ()
+    kept = result.kept
+    if query.as_of is None and query.snapshot is None and not search.reaches_back:
+        kept = mark_possible_updates(kept, search.said_at)
     return Recollection(
         query=query.text,
-        items=tuple(result.kept),
+        items=tuple(kept),
         dropped=tuple(dropped),
         threshold=search.preset.threshold,
         group=hits.group,
@@ -218,7 +222,7 @@ def _load_turns(search: Search, hits: Hits) -> dict[int, Turn]:
 def _selector(search: Search, turns: Mapping[int, Turn], kept: Sequence[Candidate] = ()) -> Selector:
     """A selector for these turns, with the outdated facts among them."""
     outdated = find_outdated(search, turns.values(), search.query.k * CANDIDATES_PER_RESULT)
-    return Selector(search, turns, outdated, kept)
+    return Selector(search, outdated, kept)
 
 
 def _fill_remaining(

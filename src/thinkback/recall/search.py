@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +15,6 @@ from thinkback.index.rows import RowFilter
 from thinkback.index.space_index import Candidates, ColumnOptions, Hits, IndexQuery, SpaceIndex
 from thinkback.language.assistant_questions import asks_for_reply
 from thinkback.language.query_rewrite import non_relation_terms
-from thinkback.language.query_tense import Tense
 from thinkback.language.query_time import QueryTime, TimelessQuery, parse_query_time, remove_times
 from thinkback.language.questions import QueryParts, split_query
 from thinkback.language.tokens import extract_terms
@@ -29,7 +29,7 @@ from thinkback.recall.query import (
     literal_variants,
 )
 from thinkback.recall.score import ScoredColumns, Scorer, explain_scores
-from thinkback.types import Hashing, ItemKind
+from thinkback.types import Candidate, Hashing, ItemKind
 
 if TYPE_CHECKING:
     from thinkback.recall.score import Scores
@@ -38,9 +38,7 @@ if TYPE_CHECKING:
 MAX_PLAIN_ROWS = 8  # in a smaller space scores are not normalised: there are too few rows for statistics
 _MAX_FEW_TURNS = 32  # for Chinese queries in a smaller memory bank, the nearest turns are worth showing
 
-# The column `retired` of a retired thought. It is shown with what replaced it, so that it answers a question
-# whose tense is open better than its successor alone.
-_RETIRED_VALUES: dict[Tense, float] = {"now": 1.0, "any": -0.5, "before": -0.5}
+_MIN_THOUGHTS_PER_TURN = 0.5  # from here on thoughts stand for the turns they were drawn from
 
 _NO_TERMS = (QueryTerms(hash_terms(())),)
 
@@ -80,10 +78,29 @@ class Search:
 
     @property
     def shows_retired(self) -> bool:
-        """Whether retired thoughts are candidates, to be shown as past. A plain score cannot rank them."""
-        return self.reaches_back or (
-            self.preset.weights is not None and self.query.as_of is None and self.query.snapshot is None
-        )
+        """Whether retired thoughts are candidates, to be shown as past: not if the query is about now."""
+        if self.query.as_of is not None or self.query.snapshot is not None:
+            return False
+        return self.reaches_back or (self.preset.weights is not None and self.query_time.tense == "any")
+
+    @property
+    def thoughts_per_turn(self) -> float:
+        """How much of the memory bank was turned into thoughts, at most 1."""
+        return min(1.0, self.index.size("thought") / max(1, self.index.size("turn")))
+
+    @property
+    def thoughts_stand_for_turns(self) -> bool:
+        """Whether most turns were thought about, so that thoughts leave out little that matters."""
+        return self.preset.weights is not None and self.thoughts_per_turn >= _MIN_THOUGHTS_PER_TURN
+
+    def said_at(self, item: Candidate) -> datetime | None:
+        """When the words of a recalled item were said last; None without a source."""
+        if item.turn is not None:
+            return item.turn.at
+        if item.thought is None or not item.thought.sources:
+            return None
+        turns = self.loader.turns([item.thought.last_turn])
+        return turns[0].at if turns else None
 
     def hits(self, kind: ItemKind, limit: int, *, include_retired: bool = False) -> Hits:
         """The best rows that are valid at the time of the query, optionally with retired ones."""
@@ -112,15 +129,15 @@ class Search:
         """Columns that need more than the candidates themselves.
 
         `thinking`: thoughts per turn, at most 1: only where most turns were thought about do thoughts stand
-        for them. `source`: the weighted sum of each thought's turn; `retired`: see `_RETIRED_VALUES`.
+        for them. `source`: the weighted sum of each thought's turn; `retired`: 1 for a retired
+        thought.
         """
         if self.preset.weights is None:
             return {}
-        thinking = min(1.0, self.index.size("thought") / max(1, self.index.size("turn")))
-        columns: dict[str, Scores] = {"thinking": np.full(len(candidates.ids), thinking)}
+        columns: dict[str, Scores] = {"thinking": np.full(len(candidates.ids), self.thoughts_per_turn)}
         if self.index.has_retired("thought"):
             retired = np.isin(candidates.ids, self.index.retired_ids("thought"))
-            columns["retired"] = retired * _RETIRED_VALUES[self.query_time.tense]
+            columns["retired"] = retired.astype(np.float64)
         _, turns, scored = self._scored("turn", limit, include_retired=False)
         if scored is not None and len(turns.ids):
             order = np.argsort(turns.ids)

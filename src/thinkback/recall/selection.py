@@ -1,16 +1,15 @@
 """Decides which ranked candidates are recalled, and gives a reason for each of the others.
 
 A turn whose fact was retired is rejected, because it would bring back what is no longer true; it may fill a
-leftover slot, marked as outdated. A turn with something that the user asked to forget is never shown.
+leftover slot, marked as outdated. A turn that the user asked to forget is hidden in the index.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from thinkback.language.forget_requests import ForgetRequest, find_forget_requests
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.sentences import is_question, split_sentences
@@ -20,12 +19,13 @@ from thinkback.recall.display import format_thought, format_turn
 from thinkback.recall.features import MemoryHit, adds_information
 from thinkback.recall.outdated import OutdatedFacts, OutdatedResolver, mark_outdated
 from thinkback.recall.search import Search
-from thinkback.types import Candidate, OutdatedInfo, Ref, Thought, Turn
+from thinkback.types import SAID, Candidate, OutdatedInfo, Ref, Thought, Turn
 
 CANDIDATES_PER_RESULT = 4  # candidates considered for each memory to recall
 _MAX_QUESTION_CHARS = 2000  # of a turn, to decide whether it only asks questions
 _MAX_JOINED_THOUGHTS = 1  # further thoughts that one item may state
 _MAX_JOINED_TOKENS = 50  # of an item that states several thoughts
+_MAX_CONTEXT_CHARS = 600  # of a message that is shown whole around a sentence kept from it
 _MAX_BELOW_THRESHOLD = 3  # turns below the threshold that may be kept
 
 Selection = tuple[list[Candidate], list[Candidate]]  # kept, dropped
@@ -37,19 +37,12 @@ class Selector:
     def __init__(
         self,
         search: Search,
-        turns: Mapping[int, Turn],
         outdated: OutdatedFacts,
         kept: Sequence[Candidate] = (),
     ) -> None:
         self._search = search
         self._outdated = outdated
         self._normalised_query = normalise_name(search.query.text)
-        memoise = search.loader.memoise
-        self._forget_requests = [
-            (turn.id, request)
-            for turn in turns.values()
-            for request in memoise(find_forget_requests, turn.query)
-        ]
         self._resolve_outdated = OutdatedResolver(search, outdated)
         self.thoughts_by_turn: dict[int, list[Thought]] = {}
         for item in kept:
@@ -71,9 +64,7 @@ class Selector:
             below_threshold = not self._search.is_relevant(hit.score.total)
             may_fill = below_threshold and kept_below_threshold < _MAX_BELOW_THRESHOLD
             rejection = self._rejection(hit, may_fill)
-            if rejection is None and joins and (position := self._joinable(hit, kept)) is not None:
-                kept[position] = self._join(kept[position], hit)
-                self._register_thought(kept[position])
+            if rejection is None and joins and self._join(hit, kept):
                 continue
             if rejection is None and len(kept) == limit:
                 rejection = self._search.limit_reason
@@ -89,6 +80,8 @@ class Selector:
     def rejection_reason(self, turn: Turn) -> str | None:
         """Why a raw turn must not be recalled; None if it may."""
         thoughts = self.thoughts_by_turn.get(turn.id, [])
+        if any(thought.relation == SAID for thought in thoughts):
+            return f"told by {thoughts[0].ref}"
         sentences = [thought.sentence for thought in thoughts]
         if sentences and not adds_information(self._search, turn, sentences):
             return f"told by {thoughts[0].ref}"
@@ -127,8 +120,6 @@ class Selector:
         return replace(item, turn=shown, text=text, reason=reason, verdict=verdict, outdated=outdated)
 
     def _exclusion_reason(self, turn: Turn) -> str | None:
-        if request := _forget_request(turn, self._forget_requests):
-            return f"to be forgotten, see {request}"
         if normalise_name(turn.query) == self._normalised_query:
             return "repeats the query"
         only_asks = not turn.response and self._search.loader.memoise(_is_only_questions, turn.query)
@@ -147,45 +138,58 @@ class Selector:
             return quarantined
         if isinstance(memory, Turn):
             return self.rejection_reason(memory)
+        shown = self.thoughts_by_turn.get(memory.last_turn, ())
+        if told := next((other for other in shown if other.relation == SAID), None):
+            return f"told by {told.ref}"
         return None if self._resolve_outdated.may_show_thought(memory) else "to be forgotten"
 
-    def _joinable(self, hit: MemoryHit, kept: Sequence[Candidate]) -> int | None:
-        """The position of the kept item that can also state this thought; None if it stands alone."""
+    def _join(self, hit: MemoryHit, kept: list[Candidate]) -> bool:
+        """Add a thought to a kept item that may state it too; False if it must stand alone."""
         thought = hit.memory
-        if not isinstance(thought, Thought) or not thought.current:
-            return None
+        if not isinstance(thought, Thought) or not thought.current or thought.relation == SAID:
+            return False
         keys = set(_join_keys(thought))
         for position, item in enumerate(kept):
-            if (
-                item.thought is not None
-                and item.outdated is None
-                and len(item.joined) < _MAX_JOINED_THOUGHTS
-                and not keys.isdisjoint(_join_keys(item.thought))
-                and count_tokens(f"{item.text} {thought.sentence}") <= _MAX_JOINED_TOKENS
-            ):
-                return position
-        return None
+            if item.thought is None or item.outdated or len(item.joined) == _MAX_JOINED_THOUGHTS:
+                continue
+            if item.thought.relation == SAID:
+                continue
+            if keys.isdisjoint(_join_keys(item.thought)):
+                continue
+            shown = redact_memory(thought)
+            text = f"{item.text} {format_thought(shown, self._said_at(thought))}"
+            if count_tokens(text) <= _MAX_JOINED_TOKENS:
+                reason = f"{item.reason}; joined with {thought.ref} ({hit.score.total:.2f})"
+                kept[position] = replace(item, text=text, joined=(*item.joined, shown), reason=reason)
+                self._register_thought(kept[position])
+                return True
+        return False
 
-    def _join(self, item: Candidate, hit: MemoryHit) -> Candidate:
-        """The kept item with one more thought in its text."""
-        thought = redact_memory(hit.memory)
-        assert isinstance(thought, Thought)
-        return replace(
-            item,
-            text=f"{item.text} {format_thought(thought, self._said_at(thought))}",
-            joined=(*item.joined, thought),
-            reason=f"{item.reason}; joined with {thought.ref} ({hit.score.total:.2f})",
-        )
+    def _source_turn(self, thought: Thought) -> Turn | None:
+        """The latest turn that a thought was drawn from; None without a source."""
+        turns = self._search.loader.turns([thought.last_turn]) if thought.sources else ()
+        return turns[0] if turns else None
+
+    def _whole_turn(self, thought: Thought) -> Turn | None:
+        """The turn of a sentence kept as said, if it may be shown with its context.
+
+        Not if it is long, or if one of its facts was retired.
+        """
+        turn = self._source_turn(thought)
+        if turn is None or len(turn.query) > _MAX_CONTEXT_CHARS:
+            return None
+        return None if self._search.index.retired_from_turn("thought", turn.id) else turn
 
     def _said_at(self, thought: Thought) -> datetime | None:
-        """When the latest source of a thought was said; None without a source."""
-        turns = self._search.loader.turns([thought.last_turn]) if thought.sources else ()
-        return turns[0].at if turns else None
+        turn = self._source_turn(thought)
+        return None if turn is None else turn.at
 
     def _text(self, memory: Thought | Turn, outdated: OutdatedInfo | None) -> str:
         """What a model is given: with dates and, for a turn, speakers."""
         if isinstance(memory, Turn):
             text = format_turn(memory, with_response=self._search.asks_for_reply)
+        elif memory.relation == SAID and not outdated and (turn := self._whole_turn(memory)) is not None:
+            text = format_turn(redact_memory(turn), with_response=False)
         else:
             text = memory.sentence if outdated else format_thought(memory, self._said_at(memory))
         return mark_outdated(text, outdated)
@@ -229,17 +233,6 @@ def _join_keys(thought: Thought) -> Iterator[tuple[str, ...]]:
         yield "slot", thought.subject, thought.relation
         if thought.subject != USER:
             yield "subject", thought.subject
-
-
-def _forget_request(turn: Turn, requests: Sequence[tuple[int, ForgetRequest]]) -> Ref | None:
-    """The request that asks to forget this turn, or is this turn; later turns are not affected."""
-    for turn_id, request in requests:
-        covered = (
-            turn.id == turn_id - 1 if request.last_turn else turn.id < turn_id and request.covers(turn.query)
-        )
-        if covered or turn.id == turn_id:
-            return Ref("turn", turn_id)
-    return None
 
 
 @cache_by_digest(4096)

@@ -1,4 +1,4 @@
-"""Modal screens: help, the list of sessions, and the details of one item."""
+"""Modal screens: help, the list of sessions, the details of one item, and the text of a correction."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ KEY_HELP = (
     ("F3", "light or dark theme"),
     ("F4", "next tab: summary, recalled, thoughts, journal"),
     ("u", "in the journal: undo (an undo can be undone)"),
+    ("f, c", "in a list of memories: forget or correct the item"),
     ("Ctrl+C, Ctrl+Q", "leave (or q in a list); everything is saved"),
     ("F1, ?", "this help"),
     ("Shift+drag", "select text with the mouse, in most terminals"),
@@ -86,6 +87,24 @@ class DetailScreen(ClosableScreen):
     def on_button_pressed(self, event: Button.Pressed) -> None:
         event.stop()
         self.dismiss("undo" if event.button.id == "undo" else "")
+
+
+class CorrectionScreen(ClosableScreen):
+    """Asks what is true instead of a memory. Its result is the text, empty if the user cancelled."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self._title = title
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="sheet") as sheet:
+            sheet.border_title = self._title
+            sheet.border_subtitle = "Enter corrects, Esc cancels"
+            yield Input(placeholder="What is true instead, in your words")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.dismiss(event.value.strip())
 
 
 class SessionsScreen(ModalScreen[SessionMatch | None]):

@@ -20,7 +20,7 @@ from thinkback.cli.output import one_line
 from thinkback.errors import ThinkbackError
 from thinkback.tui import backend, render
 from thinkback.tui.backend import MAX_THOUGHTS, ChatSession, SidebarData
-from thinkback.tui.screens import DetailScreen
+from thinkback.tui.screens import CorrectionScreen, DetailScreen
 from thinkback.types import Action, Explanation, Recollection, Ref, SpaceStats, Summary, Thought
 
 
@@ -85,7 +85,38 @@ class RefList(OptionList):
         return None if index is None or index >= len(self._refs) else self._refs[index]
 
 
-class RecalledPane(RefList):
+class MemoryList(RefList):
+    """A list of thoughts and turns; `f` forgets the highlighted one, `c` corrects it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f", "forget", "Forget"),
+        Binding("c", "correct", "Correct"),
+    ]
+
+    class Forget(Message):
+        """The user asked to forget a memory."""
+
+        def __init__(self, ref: Ref) -> None:
+            super().__init__()
+            self.ref = ref
+
+    class Correct(Message):
+        """The user asked to correct a memory."""
+
+        def __init__(self, ref: Ref) -> None:
+            super().__init__()
+            self.ref = ref
+
+    def action_forget(self) -> None:
+        if ref := self._highlighted_ref():
+            self.post_message(self.Forget(ref))
+
+    def action_correct(self) -> None:
+        if ref := self._highlighted_ref():
+            self.post_message(self.Correct(ref))
+
+
+class RecalledPane(MemoryList):
     """The memories recalled for the last answer."""
 
     empty_text = "Nothing was recalled for the last answer."
@@ -96,7 +127,7 @@ class RecalledPane(RefList):
         self.set_items(options, [item.ref for item in items])
 
 
-class ThoughtsPane(RefList):
+class ThoughtsPane(MemoryList):
     """The current thoughts by group."""
 
     empty_text = "No thoughts yet. They are extracted after each answer."
@@ -236,6 +267,32 @@ class Sidebar(Vertical):
             undo_action = self._chat_session.memory.undo(ref)
             self.call_later(self._show_undone, f"{undo_action.ref} undoes {ref}")
 
+    @on(MemoryList.Forget)
+    @work(thread=True, group="undo")
+    def _forget(self, event: MemoryList.Forget) -> None:
+        with notify_errors(self.app):
+            action = self._chat_session.memory.forget(event.ref, "the user asked for it")
+            self.call_later(
+                self._show_done, f"{action.ref} forgets {event.ref}; undo it in the journal", "Forgotten"
+            )
+
+    @on(MemoryList.Correct)
+    def _ask_for_correction(self, event: MemoryList.Correct) -> None:
+        def on_closed(text: str | None) -> None:
+            if text:
+                self._correct(event.ref, text)
+
+        self.app.push_screen(CorrectionScreen(f"Correct {event.ref}"), on_closed)
+
+    @work(thread=True, group="undo")
+    def _correct(self, ref: Ref, text: str) -> None:
+        chat_session = self._chat_session
+        with notify_errors(self.app):
+            turn = chat_session.memory.correct(
+                ref, text, "the user corrected it", session=chat_session.session
+            )
+            self.call_later(self._show_done, f"{turn.ref} is remembered instead of {ref}", "Corrected")
+
     @on(SummaryPane.Undo)
     @work(thread=True, group="undo")
     def _undo_summary(self) -> None:
@@ -245,7 +302,10 @@ class Sidebar(Vertical):
             self.call_later(self._show_undone, f"the summary is now version {summary.version}")
 
     def _show_undone(self, message: str) -> None:
-        self.notify(message, title="Undone")
+        self._show_done(message, "Undone")
+
+    def _show_done(self, message: str, title: str) -> None:
+        self.notify(message, title=title)
         self._reload_in_thread(self._chat_session)
 
 

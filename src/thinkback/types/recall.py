@@ -82,14 +82,21 @@ class SentenceRef(NamedTuple):
 class OutdatedInfo:
     """Why a memory is out of date: until when it was true and which thoughts replaced it.
 
-    For a raw turn, `facts` are the outdated thoughts that were drawn from it.
+    For a raw turn, `facts` are the outdated thoughts that were drawn from it. If it is not `certain`, a newer
+    memory from `until` may have replaced it.
     """
 
-    JSON_FIELDS: ClassVar = ("until", "facts=fact_sentences", "replaced_by=replacement_sentences")
+    JSON_FIELDS: ClassVar = (
+        "until",
+        "certain",
+        "facts=fact_sentences",
+        "replaced_by=replacement_sentences",
+    )
 
     until: datetime
     replaced_by: tuple[Thought, ...] = ()
     facts: tuple[Thought, ...] = ()
+    certain: bool = True
 
     @property
     def fact_sentences(self) -> tuple[SentenceRef, ...]:

@@ -106,7 +106,9 @@ def test_recall_explanation_has_each_candidate_and_its_score(talked: Memory) -> 
     lines = talked.why(found).lines
     assert lines[0] == 'recall of "Where do I live?"'
     first = next(n for n, line in enumerate(lines) if line.startswith("  1. "))
-    assert lines[first].startswith("  1. thought:5 'The user lives in Oslo.': matters; profile, group ")
+    assert lines[first].startswith(
+        "  1. thought:5 'The user lives in Oslo. (since 2024-06-13)': matters; profile, group "
+    )
     assert "said by user in turn:44" in lines[first]
     assert f"{found[0].score.total:.3f} reaches {found.threshold:.3f}" in lines[first]
     assert found[0].score.breakdown is not None

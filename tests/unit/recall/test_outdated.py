@@ -39,12 +39,14 @@ def verdicts(found: Recollection) -> dict[str, str]:
         (
             (BAKERY, "I live in Oslo."),
             "Where do I live?",
-            f"{BAKERY} (past: The user lives in Lyon, until 2024-05-08; now: The user lives in Oslo)",
+            f"user, 2024-05-01: {BAKERY} "
+            "(past: The user lives in Lyon, until 2024-05-08; now: The user lives in Oslo)",
         ),
         (
             ("我住在北京，楼下的面包店四点就开炉。", "我住在上海。"),
             "我住在哪里？",
-            "我住在北京，楼下的面包店四点就开炉。（已成过去：用户住在北京，至2024-05-08；现在：用户住在上海）",
+            "user, 2024-05-01: 我住在北京，楼下的面包店四点就开炉。"
+            "（已成过去：用户住在北京，至2024-05-08；现在：用户住在上海）",
         ),
     ],
 )
@@ -73,7 +75,7 @@ def test_partly_outdated_turn_names_its_outdated_fact(memory: Memory, clock: Fak
     told(memory, clock, f"I like jazz. {BAKERY}", "I live in Oslo.")
     (past,) = pasts(memory.recall("What oven wakes me at four?"))
     assert past.verdict == "matters"
-    assert past.text.startswith("I like jazz.")
+    assert past.text.startswith("user, 2024-05-01: I like jazz.")
     assert "(past: The user lives in Lyon, until" in past.text
 
 

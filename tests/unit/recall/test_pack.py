@@ -14,7 +14,7 @@ from thinkback.language.sentences import ELLIPSIS
 from thinkback.language.tokens import count_tokens
 from thinkback.memory import Memory
 from thinkback.recall.pack import PackedItem, PackItem, TextPart, pack, stable_order, to_pack_item
-from thinkback.types import Candidate, Ref, Score, Turn
+from thinkback.types import Candidate, OutdatedInfo, Ref, Score, Turn
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -93,7 +93,7 @@ def test_long_turn_is_trimmed_around_the_question() -> None:
     assert packed.text.startswith("on 2024-05-01 user: ")
     assert packed.trimmed
     (whole,) = pack("What is my dentist called?", [raw("My dentist is called Dr. Weber.", "I see.")], 40)
-    assert whole.text == "on 2024-05-01 user: My dentist is called Dr. Weber. / assistant: I see."
+    assert whole.text == "on 2024-05-01 user: My dentist is called Dr. Weber."
     assert not whole.trimmed
 
 
@@ -137,10 +137,17 @@ def test_one_memory_does_not_use_the_whole_budget() -> None:
 
 def test_outdated_note_is_never_trimmed() -> None:
     turn = Turn(id=1, query="I live in Lyon. " + "It rained. " * 50, at=NOW, recorded_at=NOW)
-    text = f"{turn.text} (past, see thought:3)"
-    item = Candidate(ref=turn.ref, text=text, score=Score(1, 1, 1), group=0, reason="", turn=turn)
+    item = Candidate(
+        ref=turn.ref,
+        text=turn.text,
+        score=Score(1, 1, 1),
+        group=0,
+        reason="",
+        turn=turn,
+        outdated=OutdatedInfo(NOW),
+    )
     (packed,) = pack("Where do I live?", [to_pack_item(item, attributed=True)], 25)
-    assert packed.text.startswith("on 2024-05-01 (past, see thought:3) user: I live in Lyon.")
+    assert packed.text.startswith("on 2024-05-01 (past, until 2024-05-01) user: I live in Lyon.")
 
 
 def test_stable_order_is_by_age_with_thoughts_before_turns() -> None:

@@ -38,7 +38,7 @@ def facts(recollection: Recollection) -> list[str]:
 def test_raw_turn_has_speakers_and_date() -> None:
     found = facts(recalled(turn("Hello\nthere.", "Hi."), turn("Alone.", id_=2)))
     assert found == [
-        "Fact #1: on 2024-05-01 user: Hello there. / assistant: Hi.",
+        "Fact #1: on 2024-05-01 user: Hello there.",
         "Fact #2: on 2024-05-01 user: Alone.",
     ]
 

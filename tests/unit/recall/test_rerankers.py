@@ -195,7 +195,7 @@ def test_fuzzy_recall_leaves_slots_empty(open_memory: OpenMemory) -> None:
     memory = open_memory(preset="fuzzy")
     for told in ("The weather was awful.", "My parrot is green.", "We had soup.", "今天下雨了。"):
         memory.remember(told)
-    assert [item.text for item in memory.recall("parrot", k=5)] == ["My parrot is green."]
+    assert [item.text for item in memory.recall("parrot", k=5)] == ["user, 2024-05-01: My parrot is green."]
     assert not memory.recall("violin", k=5)
     assert not memory.recall("小提琴", k=5)
 

@@ -54,7 +54,11 @@ def test_recalled_thought_fades_less(open_memory: OpenMemory, clock: FakeClock) 
         clock.advance(5 * DAY)
         assert "Ben" in memory.recall("What does Ben like?", k=1)[0].text
     clock.advance(20 * DAY)
-    found = {item.text: item.score.total for item in memory.recall("Who likes tea?", k=5)}
+    found = {
+        item.thought.sentence: item.score.total
+        for item in memory.recall("Who likes tea?", k=5)
+        if item.thought
+    }
     assert found["Ben likes tea."] > found["Anna likes tea."]
     assert all(thought.current for thought in memory.thoughts(current=False))
 

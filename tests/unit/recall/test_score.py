@@ -41,7 +41,10 @@ ASKS = ScoreWeights(
 )
 TELLS = replace(ASKS, told=-4.0)
 PRESET = replace(
-    HYBRID, weights=QueryTypeWeights(asks=ASKS, tells=TELLS, at_length=ASKS, thoughts=ASKS), midpoint=2.0, logistic_scale=1.5
+    HYBRID,
+    weights=QueryTypeWeights(asks=ASKS, tells=TELLS, at_length=ASKS, thoughts=ASKS),
+    midpoint=2.0,
+    logistic_scale=1.5,
 )
 ENGLISH = Scorer(preset=PRESET, text="Where does she live?")
 CHINESE = Scorer(preset=PRESET, text="她住在哪里？")
@@ -192,7 +195,9 @@ def test_cosine_has_a_separate_weight_for_chinese() -> None:
     assert english > 2 * chinese > 0
     alike = replace(ASKS, meaning_han=ASKS.meaning)
     as_english = Scorer(
-        preset=replace(PRESET, weights=QueryTypeWeights(asks=alike, tells=alike, at_length=alike)),
+        preset=replace(
+            PRESET, weights=QueryTypeWeights(asks=alike, tells=alike, at_length=alike, thoughts=alike)
+        ),
         text="她住哪？",
     )
     assert np.diff(linear(as_english, rows))[0] == pytest.approx(english, rel=0.05)
@@ -270,7 +275,9 @@ def test_columns_have_values_and_weights() -> None:
 def test_features_adjust_the_total() -> None:
     weights = replace(ASKS, kind=3.0, answers=0.5)
     scorer = Scorer(
-        preset=replace(PRESET, weights=QueryTypeWeights(asks=weights, tells=weights, at_length=weights)),
+        preset=replace(
+            PRESET, weights=QueryTypeWeights(asks=weights, tells=weights, at_length=weights, thoughts=weights)
+        ),
         text="q",
     )
     assert scorer.feature_adjuster({"kind": 0.7})(0.5) == pytest.approx(1 / (1 + np.exp(-3.0 * 0.7 / 1.5)))
@@ -294,7 +301,7 @@ def test_thought_and_turn_differ_only_by_their_weight() -> None:
     turn, thought = ENGLISH.score(rows).total[0], replace(ENGLISH, for_thoughts=True).score(rows).total[0]
     assert thought < turn
     alike = replace(ASKS, thought=0.0)
-    even = replace(PRESET, weights=QueryTypeWeights(asks=alike, tells=alike, at_length=alike))
+    even = replace(PRESET, weights=QueryTypeWeights(asks=alike, tells=alike, at_length=alike, thoughts=alike))
     assert (
         Scorer(preset=even, text=ENGLISH.text).score(rows).total
         == Scorer(preset=even, text=ENGLISH.text, for_thoughts=True).score(rows).total
@@ -331,9 +338,12 @@ def test_column_contributes_weight_times_value(part: str) -> None:
         about_ids=(2,),
     )
     off: dict[str, Any] = {part: 0.0}
-    less = replace(TELLS, **off)
+    less = replace(ASKS, **off)
     without = replace(
-        whole, preset=replace(PRESET, weights=QueryTypeWeights(asks=ASKS, tells=less, at_length=ASKS, thoughts=ASKS))
+        whole,
+        preset=replace(
+            PRESET, weights=QueryTypeWeights(asks=ASKS, tells=TELLS, at_length=ASKS, thoughts=less)
+        ),
     )
     (weighed,) = (each for each in whole.score(rows).columns if each.name == part)
     missing = linear(whole, rows) - linear(without, rows)
@@ -441,11 +451,13 @@ def test_breakdown_names_only_contributing_columns(talked: Memory) -> None:
         assert item.score.breakdown is not None
         return {part.name: part.contribution for part in item.score.breakdown.components if part.contribution}
 
-    assert counting("Where does my sister live?", "lives in Bergen.")["about"] == HYBRID.weights.asks.about
+    assert (
+        counting("Where does my sister live?", "lives in Bergen.")["about"] == HYBRID.weights.thoughts.about
+    )
     assert "about" not in counting("Where does my sister live?", "The user lives in Lyon.")
     assert (
         counting("Where does my sister live?", "The user lives in Lyon.")["thought"]
-        == HYBRID.weights.asks.thought
+        == HYBRID.weights.thoughts.thought
     )
     assert (
         counting("Who did I have lunch with on 2 May 2024?", "I had lunch")["time"]
@@ -456,11 +468,12 @@ def test_breakdown_names_only_contributing_columns(talked: Memory) -> None:
     assert "told" not in counting("Do I live in Lyon?", "The user lives in Lyon.")
 
 
-def test_breakdown_says_that_a_thought_replaces_its_turn(talked: Memory) -> None:
+def test_thought_scores_higher_with_a_relevant_turn(talked: Memory) -> None:
     found = talked.recall("So do I live in Lyon or do I not?", explain=True)
-    thought = next(item for item in found if item.text == "The user lives in Lyon.")
+    thought = next(item for item in found if item.text.startswith("The user lives in Lyon. ("))
     assert thought.score.breakdown is not None
-    assert thought.score.breakdown.adjustments[-1].why == "stands for turn:33"
+    source = next(part for part in thought.score.breakdown.components if part.name == "source")
+    assert source.contribution > 0
 
 
 def test_breakdown_is_absent_without_explain(talked: Memory) -> None:

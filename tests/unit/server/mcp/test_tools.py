@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from thinkback.errors import Conflict, InvalidInput, NotFound
+from thinkback.errors import Conflict, NotFound
 from thinkback.memory import Memory
 from thinkback.server import identity
 from thinkback.server.mcp import tools
@@ -103,14 +103,30 @@ def test_retired_memory_cannot_be_updated(memory: Memory) -> None:
     assert len(memory.turns()) == 1
 
 
-def test_turn_is_only_erased_with_for_good(memory: Memory) -> None:
+def test_turn_is_hidden_corrected_and_erased(memory: Memory) -> None:
     told(memory, "I live in Lyon.")
     turn = identity.encode_id(memory.user, Ref("turn", 1))
-    with pytest.raises(InvalidInput, match="for_good"):
-        tools.delete_memory(memory, memory_id=turn)
+    hidden = tools.delete_memory(memory, memory_id=turn)
+    assert (memory.turns(), memory.thoughts()) == ([], [])
+    undone = tools.undo_action(memory, action_id=hidden.action_id)
+    assert [item.text for item in undone.change.added] == ["The user lives in Lyon."]
+    updated = tools.update_memory(memory, memory_id=turn, text="I live in Paris.")
+    assert updated.changes[-1].hidden == [turn]
+    assert [item.query for item in memory.turns()] == ["I live in Paris."]
+    for change in updated.changes:
+        tools.undo_action(memory, action_id=change.action_id)
+    memory.erase(turn=2)
     assert tools.delete_memory(memory, memory_id=turn, for_good=True).action_id == ""
     assert memory.turns() == []
     assert memory.thoughts() == []
+
+
+def test_standing_wishes_are_listed(memory: Memory) -> None:
+    tools.add_memory(memory, text="always answer in German")
+    (wish,) = tools.get_instructions(memory).instructions
+    assert wish.text == "always answer in German"
+    tools.delete_memory(memory, memory_id=wish.id)
+    assert tools.get_instructions(memory).instructions == []
 
 
 def test_secrets_and_instructions_are_not_shown(memory: Memory) -> None:

@@ -25,6 +25,7 @@ from thinkback_lab.evaluations.determinism import (
 )
 from thinkback_lab.evaluations.determinism import replay_scenarios as replay_into
 from thinkback_lab.evaluations.lives import lives_tables, run_lives, summarise_lives
+from thinkback_lab.evaluations.lives_thinkers import LivesThinkMode, StandIn
 from thinkback_lab.evaluations.pairs import pairs_table, read_pairs, run_pairs, summarise_pairs
 from thinkback_lab.evaluations.scenario_format import read_scenarios
 from thinkback_lab.evaluations.scenarios import (
@@ -34,6 +35,7 @@ from thinkback_lab.evaluations.scenarios import (
     summarise_scenarios,
 )
 from thinkback_lab.evaluations.sharded import read_tasks, run_sharded, sharded_table, summarise_sharded
+from thinkback_lab.harness import ThinkMode
 from thinkback_lab.llms import open_llm
 from thinkback_lab.progress import progress
 from thinkback_lab.systems.registry import find_system
@@ -105,7 +107,14 @@ def lives(
     llm: options.LlmOption = "none",
     embedder: options.EmbedderOption = "minilm",
     preset: options.PresetOption = "hybrid",
-    think: options.ThinkOption = "auto",
+    think: Annotated[
+        LivesThinkMode,
+        typer.Option(
+            "--think",
+            help="Post-think without a model (extractive), by the model (llm), or auto; or thoughts of known "
+            "quality: gold (upper bound: the gold facts as thoughts) or sentences (those with facts).",
+        ),
+    ] = "auto",
     think_after: options.ThinkAfterOption = "turn",
     seed: options.SeedOption = None,
     as_json: options.JsonOption = False,
@@ -120,17 +129,25 @@ def lives(
     \b
     Examples:
       thinkback-lab eval lives --data data/
+      thinkback-lab eval lives --think gold
       thinkback-lab eval lives --split train --lang zh --limit 5 --json | jq .by_kind
       thinkback-lab eval lives --split mine.jsonl --llm openai:gpt-4o-mini --think-after session
       thinkback-lab eval lives --json | jq '.facts[] | select(.state == "missing") | .text'
     """
     with options.exit_on_error():
-        setup = options.make_setup(llm, embedder, preset, think, think_after)
+        stand_in: StandIn | None = None
+        mode: ThinkMode = "extractive"
+        match think:
+            case "gold" | "sentences":
+                stand_in = think
+            case _:
+                mode = think
+        setup = options.make_setup(llm, embedder, preset, mode, think_after)
         selected = take_sample(load_lives(data, split, lang), limit, seed)
         with progress("lives") as report:
-            played = run_lives(selected, setup, report)
+            played = run_lives(selected, setup, report, stand_in)
     choices = {"split": split, "lang": lang, "limit": limit, "seed": seed}
-    summary = summarise_lives(played, {**choices, **setup.as_settings})
+    summary = summarise_lives(played, {**choices, **setup.as_settings, "think": think})
     if as_json:
         options.print_json(summary)
         return

@@ -135,7 +135,7 @@ def pairs(
     \b
     Examples:
       thinkback-lab train pairs train --json
-      thinkback-lab train pairs train more/ --out src/thinkback/think/models/updates.npz
+      thinkback-lab train pairs train more/ --out src/thinkback/language/models/updates.npz
     """
     with options.exit_on_error():
         _check_model_path(out)

@@ -28,7 +28,9 @@ from thinkback.types import Action, Operation, Plan, Side, Source, ThoughtDraft,
 from thinkback_lab.datasets.lives import GoldFact, LifeTurn
 
 StandIn = Literal["gold", "sentences"]
-STAND_INS: tuple[StandIn, ...] = ("gold", "sentences")
+LivesThinkMode = Literal["auto", "extractive", "llm", "gold", "sentences"]
+"""`ThinkMode` or a stand-in."""
+
 SAID = "said"
 """The relation of a sentence that is kept as it was said."""
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from thinkback.errors import InvalidInput
-from thinkback.think.pair_scorer import SentencePair, UpdateModel, score_update
+from thinkback.language.update_scorer import SentencePair, UpdateModel, score_update
 
 
 def test_an_update_scores_higher_than_another_topic() -> None:

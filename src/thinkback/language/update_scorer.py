@@ -118,7 +118,7 @@ class UpdateModel:
     @cache
     def shipped() -> UpdateModel:
         """The model of this package, loaded at the first call."""
-        with files("thinkback.think").joinpath("models", MODEL_FILE).open("rb") as file:
+        with files("thinkback.language").joinpath("models", MODEL_FILE).open("rb") as file:
             return UpdateModel.load(file)
 
     @staticmethod
