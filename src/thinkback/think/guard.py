@@ -73,6 +73,7 @@ class Guard:
         self._get = get
         self._turns = {turn.id: turn for turn in request.turns}
         self._thoughts = {thought.id: thought for thought in request.related}
+        self._sides: dict[tuple[int, Side], SupportingText] = {}
         self._context = SupportingText(
             [
                 *(turn.text for turn in (*request.recent, *request.turns)),
@@ -180,20 +181,26 @@ class Guard:
         They are recorded so that nothing of an erased turn survives in a thought of another one.
         """
         sources, premises = [source], []
-        missing = _missing_units(statement, [turn.text_of(source.side)])
+        missing = self._missing_from_side(statement, turn, source.side)
         for thought in reversed(self._request.related):
-            left = _missing_units(" ".join(missing), [thought.subject, thought.sentence])
+            left = _missing_units(" ".join(missing), SupportingText([thought.subject, thought.sentence]))
             if len(left) < len(missing):
                 premises.append(thought.id)
                 missing = left
         earlier = (*self._request.recent, *(other for other in self._request.turns if other.id < turn.id))
         for other in reversed(earlier):
             for side, speaker in _sides(other):
-                left = _missing_units(" ".join(missing), [other.text_of(side)])
+                left = self._missing_from_side(" ".join(missing), other, side)
                 if len(left) < len(missing):
                     sources.append(Source(other.id, speaker, side, 0, len(other.text_of(side))))
                     missing = left
         return tuple(sources), tuple(sorted(premises))
+
+    def _missing_from_side(self, statement: str, turn: Turn, side: Side) -> list[str]:
+        """The content of a statement that one side of a turn does not have; long texts are read only once."""
+        if (turn.id, side) not in self._sides:
+            self._sides[turn.id, side] = SupportingText([turn.text_of(side)])
+        return _missing_units(statement, self._sides[turn.id, side])
 
     def _same_matter(self, old: Thought, change: ProposedChange, said: str) -> bool:
         """Whether the change is about the same one, and about the same relation or things, as a thought."""
@@ -232,9 +239,8 @@ def _sides(turn: Turn) -> tuple[tuple[Side, str], ...]:
     return (("query", turn.asker), ("response", turn.answerer))
 
 
-def _missing_units(statement: str, texts: Sequence[str]) -> list[str]:
-    """The content of a statement that the texts do not have."""
-    supporting = SupportingText(texts)
+def _missing_units(statement: str, supporting: SupportingText) -> list[str]:
+    """The content of a statement that the supporting text does not have."""
     return [unit for unit in content_units(statement) if not supporting.has_unit(unit)]
 
 
