@@ -78,7 +78,9 @@ def test_gzipped_file_gives_same_results(file: Path, tmp_path: Path) -> None:
 def test_options_filter_scenarios(file: Path) -> None:
     assert figures(file, "--category", "update", "--lang", "en")["scenarios"] == 1
     assert figures(file, "--limit", 2)["scenarios"] == 2
-    assert figures(file, "--limit", 1, "--seed", 3, "--preset", "tim", "--think", "extractive")["settings"] == {
+    assert figures(file, "--limit", 1, "--seed", 3, "--preset", "tim", "--think", "extractive")[
+        "settings"
+    ] == {
         "llm": "none",
         "embedder": "hashing",
         "preset": "tim",

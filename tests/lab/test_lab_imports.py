@@ -46,7 +46,9 @@ def internal_imports(path: Path) -> set[str]:
     return {name.removeprefix("thinkback.") for name in found}
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.rglob("*.py")), ids=lambda path: path.relative_to(ROOT).as_posix()
+)
 def test_module_imports_only_public_names(path: Path) -> None:
     assert internal_imports(path) == COMPONENTS.get(path.relative_to(ROOT).as_posix(), set())
 

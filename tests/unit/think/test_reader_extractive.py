@@ -64,12 +64,18 @@ def test_nothing_is_kept_without_a_statement(message: str) -> None:
     assert read(message) == []
 
 
+def test_endless_sentence_is_not_kept() -> None:
+    assert read("lorem ipsum dolor " * 60_000) == []
+
+
 def test_a_short_answer_is_kept_with_its_question() -> None:
     before = turn("We got a dog!", "How lovely! What breed is she, and what is her name?")
     sentences = [change.fact.sentence for change in read("a beagle called Pepper", before) if change.fact]
     assert sentences == ["Asked: What breed is she, and what is her name? Answered: a beagle called Pepper"]
     other = turn("We got a dog!", "What is her name?", session="another")
-    assert all("Asked" not in change.fact.sentence for change in read("a beagle called Pepper", other) if change.fact)
+    assert all(
+        "Asked" not in change.fact.sentence for change in read("a beagle called Pepper", other) if change.fact
+    )
 
 
 def test_relative_dates_are_written_beside_the_words() -> None:
@@ -80,7 +86,10 @@ def test_relative_dates_are_written_beside_the_words() -> None:
 
 
 def test_several_turns_are_read_in_order() -> None:
-    first, second = turn("My name is Olga and I live in Riga."), turn("I'm a dentist with two children.", id_=2)
+    first, second = (
+        turn("My name is Olga and I live in Riga."),
+        turn("I'm a dentist with two children.", id_=2),
+    )
     changes = READER.read(ReadRequest(turns=(first, second)))
     assert {change.turn for change in changes} == {1, 2}
     assert [change.turn for change in changes] == sorted(change.turn for change in changes)

@@ -18,9 +18,9 @@ from typing import Literal, Protocol
 
 from thinkback import Memory
 from thinkback.indexing import Indexer
-from thinkback.language.spoken_dates import add_dates
 from thinkback.language.kind_features import guess_kind
 from thinkback.language.sentences import Sentence, split_chunks
+from thinkback.language.spoken_dates import add_dates
 from thinkback.language.tokens import count_tokens
 from thinkback.presets import HYBRID
 from thinkback.think.thinker import LEASE_SECONDS

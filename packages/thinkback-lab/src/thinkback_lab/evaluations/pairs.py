@@ -130,7 +130,7 @@ class PairOutcome:
         return tuple(each.sentence for each in both)
 
     def _stale(self) -> list[Thought]:
-        """Recalled thoughts with the old value alone; one with both is the user's sentence about the change."""
+        """Recalled thoughts with the old value alone; one with both is what the user said of the change."""
         new = self._with_value(self.recalled, self.pair.new)
         return [each for each in self._with_value(self.recalled, self.pair.old) if each not in new]
 
