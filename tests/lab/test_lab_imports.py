@@ -1,4 +1,4 @@
-"""The laboratory uses only the public API of thinkback, but for modules that measure or replace a component."""
+"""The laboratory uses the public API of thinkback; modules that measure or replace a component are listed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COMPONENTS: dict[str, set[str]] = {
 
 
 def internal_imports(path: Path) -> set[str]:
-    """Internal modules of thinkback that a module imports; only public names may be imported from the root."""
+    """Internal modules of thinkback that a module imports; from the root, only public names."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):

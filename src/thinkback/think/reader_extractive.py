@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from thinkback.language.spoken_dates import add_dates
 from thinkback.language.writing_systems import has_han
 from thinkback.think.contract import ProposedChange, ProposedFact, ReadRequest
 from thinkback.think.sentence_classifier import ScoredPiece, SentenceModel
 from thinkback.think.sentence_features import MAX_PIECE_CHARS, Piece, split_pieces
-from thinkback.language.spoken_dates import add_dates
 from thinkback.types import Turn
 
 if TYPE_CHECKING:
