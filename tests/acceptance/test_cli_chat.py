@@ -106,7 +106,7 @@ def test_ask_uses_the_model_and_reports_fallback(upstream: FakeOpenAI) -> None:
     assert done.out.startswith("You live in Paris [1].\n  [1] thought:1 ")
     upstream.reply = lambda body: json.dumps({"known": True, "answer": "You live in Rome [7].", "used": [7]})
     done = run("ask", "Where do I live?").ok()
-    assert re.match(r"The user lives in Paris\..* \[1\]\n", done.out)
+    assert "lives in Paris [1]." in done.out
     assert "answered by rules: the answer of openai:fake cannot be used: it cites [7]" in done.err
 
 
