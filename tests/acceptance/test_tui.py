@@ -253,7 +253,7 @@ def test_undo_from_the_journal(opened: Open, way: str) -> None:
             await shows(pilot, "supersede")
             await pilot.click(JournalPane, offset=(5, 1))
             await until(pilot, lambda: isinstance(app.screen, DetailScreen), "the explanation")
-            await shows(pilot, 'why: turn 2 replaces')
+            await shows(pilot, "why: turn 2 replaces")
             await pilot.click("#undo")
         await shows(pilot, "supersede (undone)")
         assert "↶" in screen(app)
