@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
@@ -32,7 +32,7 @@ from thinkback import Memory
 from thinkback.embedders.registry import create_embedder
 from thinkback.index.lexical import QueryTerms
 from thinkback.index.space_index import IndexQuery
-from thinkback.types import Source, ThoughtDraft, Turn
+from thinkback.think.contract import ProposedChange, ProposedFact, ReadRequest
 
 NO_THOUGHTS_SUFFIX = "…"
 NAMES = ("Anna", "Ben", "Chen", "Dana", "Emil", "Fatima", "Goro", "Hana", "Ivan", "Julia", "Karim", "Lena")
@@ -57,28 +57,29 @@ def generate_texts(count: int, seed: int) -> list[str]:
     return said
 
 
-class VerbatimGenerator:
+class VerbatimReader:
     """Makes each line of a turn a thought, so that only the store and the index are measured.
 
     Turns that end in an ellipsis get no thoughts.
     """
 
     name = "benchmark"
+    max_turns = 8
+    needs_related = False
 
-    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
-        if turn.query.endswith(NO_THOUGHTS_SUFFIX):
-            return []
-        source = Source(turn.id, turn.asker, "query", 0, len(turn.query))
+    def read(self, request: ReadRequest) -> list[ProposedChange]:
         return [
-            ThoughtDraft(
-                subject=f"s{turn.id}-{i}",
-                relation="said",
-                objects=(line,),
-                sentence=line,
-                kind="event",
-                sources=(source,),
+            ProposedChange(
+                action="add",
+                turn=turn.id,
+                quote=line,
+                fact=ProposedFact(
+                    about=f"s{turn.id}-{number}", relation="said", value=line, sentence=line, kind="event"
+                ),
             )
-            for i, line in enumerate(turn.query.splitlines())
+            for turn in request.turns
+            if not turn.query.endswith(NO_THOUGHTS_SUFFIX)
+            for number, line in enumerate(turn.query.splitlines())
         ]
 
 
@@ -116,7 +117,7 @@ def remember(folder: Path, embedder: str, appends: int) -> dict[str, float]:
 
 def recall(folder: Path, embedder: str, thoughts: int) -> dict[str, float]:
     with Memory.open(
-        str(folder / "recall.db"), embedder=embedder, think=VerbatimGenerator(), background=False
+        str(folder / "recall.db"), embedder=embedder, think=VerbatimReader(), background=False
     ) as memory:
         for number, text in enumerate(generate_texts(thoughts, seed=2)):
             memory.remember(text + NO_THOUGHTS_SUFFIX if number % 2 else text)

@@ -1,12 +1,11 @@
-"""CPU time of post-thinking per turn: the rules alone, and the whole of it.
+"""CPU time of thinking without a model, per turn: the reader alone, and the whole of it.
 
     python benchmarks/thinking.py [--json] [--turns 2000] [FOLDER ...]
 
-rules:      `RuleGenerator.generate`, one turn at a time.
-post-think: generate, plan and apply in an in-memory store. The embedder does nothing (it is measured by
-            benchmarks/embedders.py), so this is the cost of thinking itself.
-reorganise: consolidation of one group of 50 thoughts by rules (25 pairs are merged), in a space of 50 and in
-            one of 2,000 thoughts.
+reader:     the reader of `think="extractive"` (rules and the sentence classifier), one turn at a time, of an
+            empty memory.
+post-think: read, judge, plan and apply in an in-memory store, one growing space.
+The embedder does nothing (it is measured by benchmarks/embedders.py), so this is the cost of thinking itself.
 The turns come from the scenarios and, if THINKBACK_DATA contains it, from MemoryBank's dialogues (gvd).
 """
 
@@ -19,17 +18,15 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from statistics import fmean, quantiles
 from typing import TYPE_CHECKING
-from unittest.mock import patch
 
 import numpy as np
 
 from thinkback import Memory, Turn
-from thinkback.think.rule_generator import RuleGenerator
-from thinkback.types import Source, ThoughtDraft
+from thinkback.think.contract import ReadRequest
+from thinkback.think.readers import create_reader
 from thinkback_lab.evaluations.scenario_format import read_scenarios
 
 if TYPE_CHECKING:
@@ -69,28 +66,32 @@ def _read_gvd(path: Path) -> Iterator[Exchange]:
                 yield turn["query"], turn["response"]
 
 
-def measure_rules(exchanges: Sequence[Exchange]) -> dict[str, float]:
-    generator = RuleGenerator()
-    turns = [
-        Turn(
-            id=number,
-            query=query,
-            response=response,
-            at=START + timedelta(minutes=number),
-            recorded_at=START,
-            session="default",
+def measure_reader(exchanges: Sequence[Exchange]) -> dict[str, float]:
+    reader = create_reader("extractive", None, ConstantEmbedder())
+    requests = [
+        ReadRequest(
+            turns=(
+                Turn(
+                    id=number,
+                    query=query,
+                    response=response,
+                    at=START + timedelta(minutes=number),
+                    recorded_at=START,
+                    session="default",
+                ),
+            )
         )
         for number, (query, response) in enumerate(exchanges, start=1)
     ]
-    for turn in turns[:WARM_UP]:
-        generator.generate(turn)
-    return spread([timed(generator.generate, turn) for turn in turns])
+    for request in requests[:WARM_UP]:
+        reader.read(request)
+    return spread([timed(reader.read, request) for request in requests])
 
 
 def measure_post_think(exchanges: Sequence[Exchange]) -> dict[str, float]:
     """Remember and post-think in one growing space; only post-thinking is timed."""
     times = []
-    with Memory.open(":memory:", embedder=ConstantEmbedder(), think="rules", background=False) as memory:
+    with Memory.open(":memory:", embedder=ConstantEmbedder(), think="extractive", background=False) as memory:
         for number, (query, response) in enumerate(exchanges):
             memory.remember(query, response, at=START + timedelta(minutes=number))
             times.append(timed(memory.post_think))
@@ -109,68 +110,9 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 
 MEASUREMENTS: dict[str, Callable[[Sequence[Exchange]], dict[str, float]]] = {
-    "rules": measure_rules,
+    "reader": measure_reader,
     "post-think": measure_post_think,
 }
-GROUP_SIZE = 50
-
-
-class TwoGroupEmbedder:
-    """Maps texts with the word "Person" to one vector and all others to its opposite."""
-
-    name = "groups"
-    dim = 8
-
-    def embed(self, texts: Sequence[str]) -> Vector:
-        vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
-        for row, text in enumerate(texts):
-            vectors[row, 0] = -1.0 if "Person" in text else 1.0
-        return vectors
-
-
-class DatedGenerator:
-    """Drafts facts with a start date, which are not merged before consolidation."""
-
-    name = "dated"
-
-    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
-        subject, _, liked = turn.query.rstrip(".").partition(" likes ")
-        source = Source(turn.id, turn.asker, "query", 0, len(turn.query))
-        draft = ThoughtDraft(
-            subject=subject,
-            relation="likes",
-            objects=(liked,),
-            sentence=turn.query,
-            kind="profile",
-            sources=(source,),
-            valid_from=turn.at,
-        )
-        return [draft]
-
-
-def consolidate(others: int, rounds: int) -> dict[str, float]:
-    """Milliseconds to consolidate a group of 50 thoughts, which become 25."""
-    times = []
-    for _ in range(rounds):
-        with Memory.open(
-            ":memory:", embedder=TwoGroupEmbedder(), think=DatedGenerator(), background=False
-        ) as memory:
-            texts = [f"Other{letters(number)} likes tea." for number in range(others)]
-            people = range(GROUP_SIZE // 2)
-            texts += [f"Person{letters(who)} likes {what}." for what in ("tea", "jazz") for who in people]
-            for number, text in enumerate(texts):
-                memory.remember(text, at=START + timedelta(minutes=number))
-            with patch("thinkback.think.thinker.is_consolidation_due", lambda size: False):
-                memory.post_think()
-            sizes = memory._indexer.group_sizes(memory.user)
-            group = next(number for number, size in sizes.items() if size == GROUP_SIZE)
-            times.append(timed(partial(memory.organise, group=group)))
-            assert len(memory.thoughts(group=group)) == GROUP_SIZE // 2
-    return spread(times)
-
-
-def letters(number: int) -> str:
-    return "".join(chr(97 + number // 26**place % 26) for place in range(3))
 
 
 def main() -> None:
@@ -185,10 +127,6 @@ def main() -> None:
         for name, turns in sets.items()
         if turns
         for label, measure in MEASUREMENTS.items()
-    }
-    figures |= {
-        f"reorganise, {others + GROUP_SIZE}": {"turns": GROUP_SIZE, **consolidate(others, rounds)}
-        for others, rounds in ((0, 20), (1950, 2))
     }
     if args.json:
         print(json.dumps(figures))

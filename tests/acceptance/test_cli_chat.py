@@ -32,7 +32,7 @@ def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
         monkeypatch.setenv("THINKBACK_LLM", "openai:fake")
-        monkeypatch.setenv("THINKBACK_THINK", "rules")
+        monkeypatch.setenv("THINKBACK_THINK", "extractive")
         yield server
 
 
@@ -226,6 +226,7 @@ def test_interactive_chat_on_a_terminal() -> None:
         ("/why thought:1", "user said"),
         ("/forget 1 wrong", "forget: wrong"),
         ("/undo 2", "undo of action:2"),
+        ("/forget 1 ", "forget: the user asked for it"),
         ("/forget 1", "error: "),
         ("/help", "/quit "),
     ]:

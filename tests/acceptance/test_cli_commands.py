@@ -53,7 +53,7 @@ def test_later_leaves_turn_pending_until_think() -> None:
     assert (shown["turns"], shown["failed"], shown["pending"]) == (1, 0, 0)
     assert shown["actions"][0]["action"] == "insert"
     assert shown["receipt"]["llm_calls"] == 0
-    assert set(shown["receipt"]["ms"]) == {"embed", "generate", "organise", "store"}
+    assert set(shown["receipt"]["ms"]) == {"embed", "read", "organise", "store"}
     assert "turns processed: 0" in run("think", "--retry-failed").ok().out
 
 
@@ -135,7 +135,7 @@ def test_ask_answers_briefly_and_cites() -> None:
     turns = len(run("turns", "--json").ok().json)
     answer, cited = run("ask", "Where do I live?", "--llm", "none").ok().out.splitlines()
     assert answer == "The user lives in Paris [1]."
-    assert re.fullmatch(r"  \[1\] thought:\d+ The user lives in Paris\.", cited)
+    assert re.fullmatch(r"  \[1\] thought:\d+ The user lives in Paris\. \(since [\d-]{10}\)", cited)
     shown = run("ask", "-", "--llm", "none", "--json", stdin="我的猫叫什么名字？").ok().json
     assert "小白" in shown["text"]
     assert shown["known"]
@@ -208,7 +208,7 @@ def test_turns_of_a_session() -> None:
 def test_why_shows_source_and_history() -> None:
     out = run("why", "thought:2").ok().out
     assert 'user said: "I live in Paris."' in out
-    assert "insert by rules" in out
+    assert "insert by extractive-1 + rules@1" in out
     shown = run("why", "2", "--json").ok().json
     assert refs(shown["sources"]) == ["turn:1"]
     assert run("why", "turn:1").ok().out.startswith("turn:1")

@@ -41,7 +41,7 @@ def test_context_shows_messages_and_tokens_per_part() -> None:
     assert "total" in out
     shown = run("context", "-", "--json", stdin="Shall we take a Macbook?").ok().json
     assert [part["name"] for part in shown["parts"]] == [
-        "instructions", "summary", "history", "facts", "previous", "question",
+        "instructions", "user instructions", "summary", "history", "facts", "previous", "question",
     ]  # fmt: skip
     assert shown["messages"][-1] == {"role": "user", "content": "Shall we take a Macbook?"}
     assert shown["tokens"] >= sum(part["tokens"] for part in shown["parts"][1:])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from tests.conftest import OpenMemory
+from tests.scripted_reader import ScriptedReader, add, fact
 
 from thinkback.llms.scripted import ScriptedLLM
-from thinkback.types import Source, ThoughtDraft, Turn
+from thinkback.think.contract import ProposedChange
 
 TRIPLES = {
     "I've had a urine analysis done recently.": [("patient", "have", "urine analysis")],
@@ -18,6 +17,11 @@ TRIPLES = {
     ],
     "Yes, it's been quite noticeable recently.": [("patient", "have", "frequent urination")],
 }
+REPLIES = (
+    "What was the result?",
+    "That is a relatively high value. Do you have frequent urination?",
+    "I see.",
+)
 WRONG = "Okay, combined with reasonable white blood cell count and frequent urination, everything is fine."
 RIGHT = (
     "Okay, combined with relatively higher white blood cell count and frequent urination, "
@@ -25,33 +29,24 @@ RIGHT = (
 )
 
 
-class TableReader:
-    """Draws the thoughts that the table shows from the turns of its dialogue."""
-
-    name = "table 5"
-
-    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
-        sources = (Source(turn.id, "user", "query", 0, len(turn.query)),)
-        return [
-            ThoughtDraft(
-                subject=subject,
-                relation=relation,
-                objects=(value,),
-                sentence=f"{subject} {relation} {value}.",
-                kind="knowledge",
-                sources=sources,
-            )
-            for subject, relation, value in TRIPLES.get(turn.query, [])
-        ]
+def propose(said: str) -> list[ProposedChange]:
+    """The thoughts that the table shows for a turn of its dialogue."""
+    return [
+        add(
+            said,
+            fact(value, f"{subject} {relation} {value}.", about=subject, relation=relation, kind="knowledge"),
+        )
+        for subject, relation, value in TRIPLES[said]
+    ]
 
 
 @pytest.mark.parametrize("masks", [True, False])
 def test_contradicting_draft_is_replaced_by_a_consistent_answer(open_memory: OpenMemory, masks: bool) -> None:
     llm = ScriptedLLM([WRONG, RIGHT, '{"contradictions": []}'], masks=masks)
-    memory = open_memory(think=TableReader(), llm=llm)
-    for said in TRIPLES:
-        memory.remember(said, session="visit")
-    memory.post_think()
+    memory = open_memory(think=ScriptedReader({said: propose(said) for said in TRIPLES}), llm=llm)
+    for said, reply in zip(TRIPLES, REPLIES, strict=True):
+        memory.remember(said, reply, session="visit")
+    assert memory.post_think().problems == ()
     answer = memory.chat("What does the white blood cell count of 3623.20/ul with frequent urination mean?")
     assert (answer.text, answer.warning) == (RIGHT, "")
     (check,) = answer.checks

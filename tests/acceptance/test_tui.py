@@ -137,7 +137,7 @@ def test_conversation_and_reopening(opened: Open) -> None:
             await shows(pilot, line)
         await say(app, pilot, "I live in Paris.", "I moved to Lyon.", "Where do I live?")
         await pilot.press("f4")
-        await shows(pilot, "1. The user lives in Lyon.")
+        await shows(pilot, ". The user lives in Lyon.")
         assert "matters: " in screen(app), "a recalled memory tells its reason"
         await pilot.press("f4")
         await shows(pilot, "· The user lives in Lyon.")
@@ -272,7 +272,7 @@ def test_undo_from_the_journal(opened: Open, way: str) -> None:
             await shows(pilot, "supersede")
             await pilot.click(JournalPane, offset=(5, 1))
             await until(pilot, lambda: isinstance(app.screen, DetailScreen), "the explanation")
-            await shows(pilot, "holds one value")
+            await shows(pilot, "why: turn 2 replaces")
             await pilot.click("#undo")
         await shows(pilot, "supersede (undone)")
         assert "↶" in screen(app)

@@ -115,7 +115,7 @@ def lab(*words: object) -> Result:
 
 
 WORDS = ("--only", "p02.en", "--embedder", "hashing", "--scheme", "raw", "--rounds", 2)
-MODELS = ("--llm", "openai:one", "--think", "rules", "--doctor", "llm", "--patient", "llm")
+MODELS = ("--llm", "openai:one", "--think", "extractive", "--doctor", "llm", "--patient", "llm")
 
 
 def test_run_resumes_after_server_failure(upstream: FakeOpenAI, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from thinkback_lab.evaluations.determinism import (
 from thinkback_lab.evaluations.scenario_format import format_scenario, read_scenarios
 from thinkback_lab.harness import Setup
 
-SETUP = Setup(embedder="hashing", think="rules")
+SETUP = Setup(embedder="hashing", think="extractive")
 SHIPPED = Path(__file__).parents[2] / "scenarios"
 EVERY = 12  # a part of the shipped scenarios, of every file
 

@@ -425,6 +425,7 @@ def test_command_prints_json_with_its_settings() -> None:
         "embedder": "hashing",
         "preset": "hybrid",
         "think": "auto",
+        "think_after": "turn",
     }
     assert list(summary["by_language"]) == ["zh"]
     assert lab(*words).stdout == done.stdout

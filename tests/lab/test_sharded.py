@@ -137,7 +137,7 @@ def test_model_gets_shards_and_everything_at_once(
             return "You earn 12.6 euros." if asked[-1] == task().single_message else "I do not know."
 
         server.reply = reply
-        (played,) = run_sharded([task()], Setup(llm="openai:fake", embedder="hashing", think="rules"))
+        (played,) = run_sharded([task()], Setup(llm="openai:fake", embedder="hashing", think="extractive"))
     assert (played.multi_turn, played.one_shot, played.lost) == (False, True, ())
     assert asked == [*task().messages, task().single_message]
 

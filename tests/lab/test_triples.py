@@ -213,7 +213,7 @@ def lab(*words: object) -> Result:
 
 
 def test_command_json_output(folder: Path) -> None:
-    done = lab("--data", folder, "--domain", "film", "--domain", "music", "--think", "rules", "--json")
+    done = lab("--data", folder, "--domain", "film", "--domain", "music", "--think", "extractive", "--json")
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     assert (told["dataset"], told["scheme"], told["n"]) == ("triples", "thinkback", 6)

@@ -19,7 +19,7 @@ from thinkback.language.spoken_dates import add_dates
 from thinkback.language.writing_systems import has_han
 from thinkback.think.contract import ProposedChange, ProposedFact, ReadRequest
 from thinkback.think.sentence_classifier import ScoredPiece, SentenceModel
-from thinkback.think.sentence_features import Piece, split_pieces
+from thinkback.think.sentence_features import MAX_PIECE_CHARS, Piece, split_pieces
 from thinkback.types import Turn
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ class ExtractiveReader:
         model = self._model or SentenceModel.shipped()
         pieces = split_pieces(turn.query, _previous_reply(turn, earlier))
         for scored in model.score(pieces, self._embedder):
-            if scored.kept:
+            # A longer piece is noise without a place to cut it, and the classifier saw only its beginning.
+            if scored.kept and len(scored.piece.text) <= MAX_PIECE_CHARS:
                 yield self._add(turn, scored)
 
     def _add(self, turn: Turn, scored: ScoredPiece) -> ProposedChange:

@@ -34,6 +34,7 @@ def find_instructions(text: str) -> tuple[QuarantinedSpan, ...]:
     return _find_spans(text, prefilter_text(text)._replace(secrets=False))
 
 
+@cache_by_digest(512)
 def find_secrets(text: str) -> tuple[QuarantinedSpan, ...]:
     """Find secrets and their kinds."""
     return _find_spans(text, prefilter_text(text)._replace(instructions=False))

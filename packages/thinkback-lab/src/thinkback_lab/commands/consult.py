@@ -122,7 +122,7 @@ def consult(
     \b
     Examples:
       thinkback-lab consult --out runs/consult
-      thinkback-lab consult --doctor llm --llm local:qwen-coder-1.5b --think rules --scheme none \\
+      thinkback-lab consult --doctor llm --llm local:qwen-coder-1.5b --think extractive --scheme none \\
         --scheme raw --limit 6 --rounds 8 --out runs/qwen --json
       thinkback-lab consult --as doctor --only p03.en --scheme thinkback --out runs/mine
     """

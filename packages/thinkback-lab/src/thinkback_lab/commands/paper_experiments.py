@@ -353,7 +353,7 @@ def triples(
 
     \b
     Examples:
-      thinkback-lab eval triples --data data/ --think rules --json
+      thinkback-lab eval triples --data data/ --think extractive --json
       thinkback-lab eval triples --domain film --llm local:qwen-coder-1.5b --think llm --limit 30 --seed 1
     """
     with options.exit_on_error():

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
-from thinkback import Message, Reply, Thought
+from thinkback import LLM, Message, Reply, Thought
 from thinkback.language.sentences import split_sentences
-from thinkback.protocols import LLM
 from thinkback.recall.consistency import Conflict, ConsistencyChecker
 from thinkback.types import NewTurn
 from thinkback_lab.errors import LabError

@@ -119,15 +119,20 @@ class PairOutcome:
     @property
     def stale_recalls(self) -> tuple[str, ...]:
         """Recalled current thoughts that contain the old value."""
-        return tuple(each.sentence for each in self._with_value(self.recalled, self.pair.old))
+        return tuple(each.sentence for each in self._stale())
 
     @property
     def contradicting_recalls(self) -> tuple[str, ...]:
         """Recalled current thoughts that give one relation both values."""
-        old, new = (self._with_value(self.recalled, value) for value in (self.pair.old, self.pair.new))
+        old, new = self._stale(), self._with_value(self.recalled, self.pair.new)
         shared = {(e.subject, e.relation) for e in old} & {(e.subject, e.relation) for e in new}
         both = dict.fromkeys(each for each in (*old, *new) if (each.subject, each.relation) in shared)
         return tuple(each.sentence for each in both)
+
+    def _stale(self) -> list[Thought]:
+        """Recalled thoughts with the old value alone; one with both is what the user said of the change."""
+        new = self._with_value(self.recalled, self.pair.new)
+        return [each for each in self._with_value(self.recalled, self.pair.old) if each not in new]
 
     @staticmethod
     def _with_value(thoughts: Iterable[Thought], value: str) -> list[Thought]:
