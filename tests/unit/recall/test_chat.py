@@ -26,7 +26,7 @@ def prompt(llm: ScriptedLLM, call: int = -1) -> str:
 
 def test_prompt_contains_facts_and_turn_records_them(open_memory: OpenMemory) -> None:
     llm = talker("You live in Lyon.")
-    memory = open_memory(think="rules", llm=llm)
+    memory = open_memory(think="extractive", llm=llm)
     memory.remember("I live in Lyon.")
     memory.remember("My brother lives in a red house.")
     memory.post_think()
@@ -48,13 +48,13 @@ def test_prompt_contains_facts_and_turn_records_them(open_memory: OpenMemory) ->
 
 def test_prompt_says_when_nothing_is_known(open_memory: OpenMemory) -> None:
     llm = talker("Hello!")
-    open_memory(think="rules", llm=llm).chat("Hi there")
+    open_memory(think="extractive", llm=llm).chat("Hi there")
     assert NO_FACTS in prompt(llm)
 
 
 def test_history_is_the_last_two_turns_shortened(open_memory: OpenMemory) -> None:
     llm = talker("one " * 500, "two", "three", "four")
-    memory = open_memory(think="rules", llm=llm)
+    memory = open_memory(think="extractive", llm=llm)
     for message in ("first", "second", "third"):
         memory.chat(message, session="s")
     memory.remember("elsewhere", "other", session="t")
@@ -71,7 +71,7 @@ def test_history_is_the_last_two_turns_shortened(open_memory: OpenMemory) -> Non
 
 
 def test_answer_is_streamed_in_pieces(open_memory: OpenMemory) -> None:
-    memory = open_memory(think="rules", llm=talker("one two three"))
+    memory = open_memory(think="extractive", llm=talker("one two three"))
     stream = memory.chat_stream("count")
     with pytest.raises(InvalidInput, match="not complete"):
         _ = stream.answer
@@ -83,7 +83,7 @@ def test_answer_is_streamed_in_pieces(open_memory: OpenMemory) -> None:
 
 
 def test_failing_model_raises_and_message_is_remembered(open_memory: OpenMemory) -> None:
-    memory = open_memory(think="rules", llm=talker(ModelUnavailable("down"), "Sure."))
+    memory = open_memory(think="extractive", llm=talker(ModelUnavailable("down"), "Sure."))
     with pytest.raises(ModelUnavailable, match="down"):
         memory.chat("I live in Lyon.")
     assert [(turn.query, turn.response) for turn in memory.turns()] == [("I live in Lyon.", "")]
@@ -107,7 +107,7 @@ def test_interrupted_answer_is_remembered(open_memory: OpenMemory) -> None:
             yield "half an "
             raise ModelUnavailable("cut")
 
-    memory = open_memory(think="rules", llm=Breaking([]))
+    memory = open_memory(think="extractive", llm=Breaking([]))
     stream = memory.chat_stream("Tell me.")
     assert next(stream) == "half an "
     with pytest.raises(ModelUnavailable):
@@ -117,7 +117,7 @@ def test_interrupted_answer_is_remembered(open_memory: OpenMemory) -> None:
 
 
 def test_abandoned_stream_is_remembered_at_once(open_memory: OpenMemory) -> None:
-    memory = open_memory(think="rules", llm=talker("one two three"))
+    memory = open_memory(think="extractive", llm=talker("one two three"))
     gc.disable()  # it must not take a collection of garbage
     try:
         for _ in memory.chat_stream("count"):
@@ -128,7 +128,7 @@ def test_abandoned_stream_is_remembered_at_once(open_memory: OpenMemory) -> None
 
 
 def test_closing_a_stream_twice_remembers_one_turn(open_memory: OpenMemory) -> None:
-    memory = open_memory(think="rules", llm=talker("one two three"))
+    memory = open_memory(think="extractive", llm=talker("one two three"))
     with memory.chat_stream("count") as stream:
         next(stream)
     stream.close()
@@ -137,7 +137,7 @@ def test_closing_a_stream_twice_remembers_one_turn(open_memory: OpenMemory) -> N
 
 
 def test_closing_the_memory_remembers_unread_streams(open_memory: OpenMemory) -> None:
-    memory = open_memory(think="rules", llm=talker("never said"))
+    memory = open_memory(think="extractive", llm=talker("never said"))
     stream = memory.chat_stream("I live in Lyon.")
     memory.close()
     assert stream.answer.text == ""
@@ -183,7 +183,7 @@ def test_invalid_message_is_rejected_before_the_model_is_called(
     open_memory: OpenMemory, bad: dict[str, Any]
 ) -> None:
     llm = talker("never")
-    memory = open_memory(think="rules", llm=llm)
+    memory = open_memory(think="extractive", llm=llm)
     with pytest.raises(InvalidInput):
         memory.chat(**bad)
     assert (llm.calls, memory.turns()) == ([], [])
@@ -221,7 +221,7 @@ def test_model_without_the_language_is_replaced_by_memory(
     open_memory: OpenMemory,
 ) -> None:
     llm = ScriptedLLM(["Hello!"], speaks=("en",))
-    memory = open_memory(think="rules", llm=llm)
+    memory = open_memory(think="extractive", llm=llm)
     memory.remember("我住在北京。")
     memory.post_think()
     assert "北京" in memory.chat("我住在哪里？").text

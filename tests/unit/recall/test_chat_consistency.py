@@ -17,7 +17,7 @@ ASK = "Where do I live?"
 
 
 def holding(open_memory: OpenMemory, llm: ScriptedLLM, *told: str, **options: Any) -> Memory:
-    memory = open_memory(think="rules", llm=llm, **options)
+    memory = open_memory(think="extractive", llm=llm, **options)
     for statement in told:
         memory.remember(statement, session="before")
     memory.post_think()
@@ -171,7 +171,7 @@ def test_retracted_fact_is_not_checked(open_memory: OpenMemory, message: str) ->
 
 def test_older_turn_does_not_take_precedence_over_newer_thought(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(["Noted.", "Noted.", "You live in Lyon.", "You live in Oslo."])
-    memory = open_memory(think="rules", llm=llm)
+    memory = open_memory(think="extractive", llm=llm)
     memory.chat("I live in Lyon.")
     memory.chat("I live in Oslo.")
     memory.post_think()
@@ -179,7 +179,7 @@ def test_older_turn_does_not_take_precedence_over_newer_thought(open_memory: Ope
 
 
 def test_answer_is_streamed_unchecked_if_nothing_was_recalled(open_memory: OpenMemory) -> None:
-    memory = open_memory(think="rules", llm=ScriptedLLM(["You live in Paris. So it is."]))
+    memory = open_memory(think="extractive", llm=ScriptedLLM(["You live in Paris. So it is."]))
     assert next(memory.chat_stream("Hello there")) == "You"
 
 

@@ -66,7 +66,7 @@ def asked(
     integrate: bool = True,
 ) -> tuple[ScriptedLLM, Answer]:
     llm = ScriptedLLM(replies)
-    memory = open_memory(think="rules", llm=llm, integrate=integrate)
+    memory = open_memory(think="extractive", llm=llm, integrate=integrate)
     for told in ("I live in Lyon.", "I live near my sister Anna.", "我妈妈住在北京，养了一只猫。"):
         memory.remember(told)
     memory.post_think()
@@ -125,7 +125,7 @@ def test_integration_works_in_chinese(open_memory: OpenMemory) -> None:
 
 def test_integration_is_skipped_without_memories(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(["Hello!"])
-    answer = open_memory(think="rules", llm=llm, integrate=True).chat("Hi there")
+    answer = open_memory(think="extractive", llm=llm, integrate=True).chat("Hi there")
     assert (answer.integrated, answer.not_integrated, len(llm.calls)) == ("", "", 1)
 
 

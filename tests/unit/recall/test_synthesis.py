@@ -26,7 +26,7 @@ def asked(
     open_memory: OpenMemory, replies: Sequence[ScriptedReply], question: str = QUESTION, **options: int
 ) -> tuple[ScriptedLLM, Synthesis]:
     llm = ScriptedLLM(replies)
-    memory = open_memory(think="rules", llm=llm)
+    memory = open_memory(think="extractive", llm=llm)
     for told in TOLD:
         memory.remember(told)
     memory.post_think()
@@ -159,7 +159,7 @@ def test_unsuitable_model_is_not_called(open_memory: OpenMemory) -> None:
     assert (made.by, small.calls) == ("rules", [])
     assert "too small" in made.note
     foreign = ScriptedLLM([], speaks=("en",))
-    memory = open_memory(think="rules", llm=foreign)
+    memory = open_memory(think="extractive", llm=foreign)
     memory.remember("我住在北京。")
     assert "does not speak" in memory.synthesise("我住在哪里？").note
 
