@@ -98,7 +98,7 @@ def test_failing_turn_is_retried_then_dead_letter_and_recoverable(
         result = memory.post_think()
         assert (result.turns, result.failed) == (0, 1)
         assert result.usage.llm_calls >= 1
-        assert memory.recall("Who guards the pond?")[0].text == SAID
+        assert SAID in memory.recall("Who guards the pond?")[0].text
         wait = max(FIRST_RETRY_SECONDS * 4**attempt, case.wait)
         clock.advance(wait - 1)
         assert memory.post_think().failed == 0  # not before its time
@@ -107,7 +107,7 @@ def test_failing_turn_is_retried_then_dead_letter_and_recoverable(
     assert (failure.turn, failure.attempts) == (1, MAX_ATTEMPTS)
     assert re.match(case.told, failure.reason), failure.reason
     assert (memory.stats().pending, memory.stats().failed, memory.thoughts()) == (0, 1, [])
-    assert memory.recall("Who guards the pond?")[0].text == SAID
+    assert SAID in memory.recall("Who guards the pond?")[0].text
 
     mended = upstream or serve(stack, case, port)
     mended.faults.clear()

@@ -128,3 +128,9 @@ def test_an_update_within_one_reading_names_the_earlier_change() -> None:
 def test_the_assistant_is_not_read() -> None:
     turn = Turn(id=1, query="ok", response="I live in Paris.", at=START, recorded_at=START)
     assert RuleReader().read(ReadRequest(turns=(turn,))) == []
+
+
+def test_fact_said_again_in_a_backlog_is_proposed_for_both_turns() -> None:
+    first, second = read("I like tea.", "As I said, I like tea. I like tea!")
+    assert [(change.action, change.turn) for change in (first, second)] == [("add", 1), ("add", 2)]
+    assert (second.targets, second.new_targets) == ((), ())
