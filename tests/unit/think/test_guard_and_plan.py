@@ -138,6 +138,21 @@ def test_replacement_of_another_matter_becomes_an_addition(open_memory: OpenMemo
     assert "is about another matter" in result.problems[0]
 
 
+def test_replacement_of_a_fact_about_another_one_becomes_an_addition(open_memory: OpenMemory) -> None:
+    rome = fact("Rome", "Mia lives in Rome.", about="Mia", relation="lives in")
+    reader = ScriptedReader(
+        {
+            "tom lives in leeds": [
+                add("tom lives in leeds", replace(LEEDS, about="Tom", sentence="Tom lives in Leeds."))
+            ],
+            "mia lives in rome": replace_known("Leeds", "mia lives in rome", add("", rome)),
+        }
+    )
+    memory = open_memory(think=reader)
+    tell(memory, "tom lives in leeds", "mia lives in rome")
+    assert sentences(memory) == ["Tom lives in Leeds.", "Mia lives in Rome."]
+
+
 def test_values_of_one_relation_stay_apart(open_memory: OpenMemory) -> None:
     def takes(drug: str) -> ProposedChange:
         return add(drug, fact(drug, f"The user takes {drug}.", relation="takes"))
