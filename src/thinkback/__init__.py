@@ -17,12 +17,12 @@ from thinkback.errors import ModelError, ThinkbackError
 
 if TYPE_CHECKING:
     from thinkback.aio import AsyncMemory
+    from thinkback.language.update_scorer import UpdateModel
     from thinkback.memory import Memory
     from thinkback.memory_config import MemoryConfig
     from thinkback.presets import Preset
     from thinkback.protocols import LLM, Embedder, Store
     from thinkback.recall.kind_classifier import KindModel
-    from thinkback.language.update_scorer import UpdateModel
     from thinkback.think.sentence_classifier import SentenceModel
     from thinkback.types import Action, Answer, Message, Recollection, Reply, Synthesis, Thought, Turn
 

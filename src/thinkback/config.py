@@ -169,7 +169,7 @@ def create_llm(settings: Settings) -> LLM | None:
 
 
 def create_summary_llm(settings: Settings, chat: LLM | None) -> LLM | None:
-    """The model that summarises sessions; `auto` is the chat model unless it is too small or does not think."""
+    """The model that summarises sessions; `auto`: the chat model unless it is too small or does not think."""
     if settings.summary_llm == NONE:
         return None
     if settings.summary_llm != AUTO:

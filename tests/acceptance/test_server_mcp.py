@@ -213,9 +213,8 @@ async def wrong_uses(client: Client) -> None:
         assert "is not a memory id" in await refused(client, tool, memory_id="dGhpcyBpcyBub25l")
         assert "is not a memory id" in await refused(client, tool, memory_id="../../etc/passwd\u202e")
     assert "this user has no action" in await refused(client, "undo_action", action_id=added["event_id"])
-    assert "is not a memory id" in await refused(
-        client, "update_memory", memory_id="dGhpcyBpcyBub25l", text="I like blues."
-    )
+    updated = await ask(client, "update_memory", memory_id=added["event_id"], text="I like blues.")
+    assert updated["changes"][-1]["hidden"] == [added["event_id"]]
     assert "empty" in await refused(client, "search_memories", query="  ")
     assert "limit" in await refused(client, "search_memories", query="jazz", limit=0)
     assert "empty" in await refused(client, "add_memory", text="")

@@ -141,6 +141,23 @@ def test_changed_fact_is_superseded_and_explained(client: Client) -> None:
     assert error(client.request("POST", f"{V1}/journal/{change['id']}/undo")) == (409, "conflict")
 
 
+def test_turns_are_hidden_and_corrected(client: Client) -> None:
+    tell(client, "I live in Lyon.")
+    hidden = client.request("DELETE", f"{V1}/turns/1", reason="private").json
+    assert (hidden["hides"], items(client, "turns")) == ([1], [])
+    assert [turn["hidden_by"] for turn in items(client, "turns", hidden="true")] == [hidden["id"]]
+    assert error(client.request("DELETE", f"{V1}/turns/1", reason="again")) == (409, "conflict")
+    assert client.request("POST", f"{V1}/journal/{hidden['id']}/undo").status == 200
+    corrected = client.request("POST", f"{V1}/turns/1/correct", {"text": "I live in Paris."})
+    assert (corrected.status, corrected.json["id"]) == (201, 2)
+    assert [turn["query"] for turn in items(client, "turns")] == ["I live in Paris."]
+
+
+def test_standing_wishes_are_listed(client: Client) -> None:
+    tell(client, "always answer in German")
+    assert [wish["sentence"] for wish in items(client, "instructions")] == ["always answer in German"]
+
+
 def test_forget_needs_reason_and_can_be_undone(client: Client) -> None:
     tell(client, "I live in Lyon.")
     (thought,) = items(client, "thoughts", kind="profile")

@@ -26,7 +26,7 @@ from thinkback.memory import Memory
 from thinkback.tui import conversation
 from thinkback.tui.app import TerminalApp
 from thinkback.tui.conversation import MessageInput, MessageWidget
-from thinkback.tui.screens import DetailScreen, HelpScreen, SessionsScreen
+from thinkback.tui.screens import CorrectionScreen, DetailScreen, HelpScreen, SessionsScreen
 from thinkback.tui.screenshots import SCREENSHOTS, write_screenshots
 from thinkback.tui.sidebar import TAB_IDS, JournalPane, RecalledPane, ThoughtsPane
 from thinkback.types import Message, Reply
@@ -233,6 +233,25 @@ def test_tab_order_help_and_theme_keys(opened: Open) -> None:
         await until(pilot, lambda: app._exit, "the end")
 
     drive(opened(), talk)
+
+
+def test_forget_and_correct_a_recalled_memory(opened: Open) -> None:
+    memory = opened()
+    memory.remember("My vet is Doctor Lang.", session="before")
+
+    async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
+        await say(app, pilot, "Who is my vet?")
+        app.sidebar.show_tab(TAB_IDS[1])
+        app.query_one(RecalledPane).focus()
+        await shows(pilot, "Lang")
+        await pilot.press("home", "c")
+        await until(pilot, lambda: isinstance(app.screen, CorrectionScreen), "the input")
+        await pilot.press(*"Doctor Meyer is my vet", "enter")
+        await until(pilot, lambda: memory.journal() and memory.turns()[-1].query.startswith("Doctor"), "it")
+        await pilot.press("ctrl+q")
+
+    drive(memory, talk)
+    assert any("corrected in turn:3" in action.reason for action in memory.journal())
 
 
 @pytest.mark.parametrize("way", ["key", "mouse"])

@@ -14,6 +14,7 @@ from thinkback.aio import AsyncMemory, _PendingMemory
 from thinkback.errors import InvalidInput, ThinkbackError
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
+from thinkback.types import Ref
 
 
 def public(kind: type) -> set[str]:
@@ -78,9 +79,8 @@ def test_all_methods_in_one_story(tmp_path: Path) -> None:
             await memory.remember_messages([{"role": "user", "content": "I like tea."}])
             assert (await memory.post_think()).turns == 2
             assert await memory.wait(1)
-            assert [item.text for item in await memory.recall("Where do I live?")] == [
-                "The user lives in Lyon."
-            ]
+            assert [item.ref for item in await memory.recall("Where do I live?")] == [Ref("thought", 1)]
+            assert (await memory.thoughts())[0].sentence == "The user lives in Lyon."
             answer = await memory.chat("Where do I live?")
             assert "Lyon" in answer.text
             assert (await memory.why(answer)).used == answer.turn.recalled
@@ -115,7 +115,8 @@ def test_concurrent_calls() -> None:
         async with await open_async() as memory:
             await asyncio.gather(*(memory.remember(f"I own boat {number}.") for number in range(20)))
             found = await asyncio.gather(*(memory.recall(f"boat {number}", k=1) for number in range(20)))
-            assert [answer[0].text for answer in found] == [f"I own boat {number}." for number in range(20)]
+            queries = [answer[0].turn.query for answer in found if answer[0].turn]
+            assert queries == [f"I own boat {number}." for number in range(20)]
 
     run(story())
 

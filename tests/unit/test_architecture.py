@@ -36,7 +36,7 @@ ALLOWED: dict[str, set[str]] = {
     "llms": VALUES | {"language", "protocols"},
     "embedders": VALUES | {"language", "llms", "protocols"},
     "indexing": VALUES | {"index", "language", "presets", "protocols"},
-    "think": VALUES | {"indexing", "language", "prompts", "protocols"},
+    "think": VALUES | {"index", "indexing", "language", "prompts", "protocols"},
     "recall": VALUES | {"history", "index", "language", "presets", "prompts", "protocols"},
     "session": VALUES | {"language", "prompts", "protocols", "recall"},
 }

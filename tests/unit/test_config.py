@@ -9,6 +9,7 @@ import pytest
 from thinkback import config as configured
 from thinkback.config import ENVIRONMENT_VARIABLES, Settings, load_settings, open_memory
 from thinkback.errors import InvalidInput, ModelUnavailable
+from thinkback.think.readers import WithoutModelReader
 
 
 @pytest.fixture(autouse=True)
@@ -182,9 +183,10 @@ def test_reembed_converts_the_database() -> None:
 
 
 def test_think_setting() -> None:
-    assert configured.create_generator(load_settings(llm="none")).name == "rules"
-    with pytest.raises(InvalidInput):
-        configured.create_generator(load_settings(think="nonsense"))
+    reader = configured.create_reader(load_settings(llm="none", embedder="hashing"))
+    assert isinstance(reader, WithoutModelReader)
+    with pytest.raises(InvalidInput, match="auto, extractive or llm"):
+        configured.create_reader(load_settings(think="nonsense"))
 
 
 def test_api_key_lookup_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,6 +252,6 @@ def test_summary_llm_setting() -> None:
     assert configured.create_summary_llm(load_settings(), small) is None
     assert configured.create_summary_llm(load_settings(), None) is None
     assert configured.create_summary_llm(load_settings(summary_llm="none"), able) is None
-    assert configured.create_summary_llm(load_settings(think="rules"), able) is None
+    assert configured.create_summary_llm(load_settings(think="extractive"), able) is None
     with pytest.raises(InvalidInput):
         configured.create_summary_llm(load_settings(summary_llm="nonsense"), able)

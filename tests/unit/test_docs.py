@@ -26,7 +26,7 @@ def test_readme_python_runs_twice_and_prints_what_it_says(
         printed = capsys.readouterr().out
         assert "The user lives in Paris" in printed
         assert "The user lives in Lyon (since 2" in printed
-        assert "lives in holds one value" in printed
+        assert 'replaces "The user lives in Paris."' in printed
 
 
 def test_readme_is_short() -> None:

@@ -2,39 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.conftest import FakeClock
+from tests.conftest import FakeClock, OpenMemory
+from tests.scripted_reader import Propose, ScriptedReader, add, fact, known
 
 from thinkback.history import replay
 from thinkback.memory import Memory
-
-
-def moved(memory: Memory, clock: FakeClock) -> None:
-    """Said in May: lives in Paris. Said in July: lives in Lyon since June."""
-    for month, words in ((5, "I live in Paris."), (7, "I moved to Lyon on June 3rd, 2024.")):
-        clock.now = datetime(2024, month, 10, tzinfo=UTC)
-        memory.remember(words)
-        memory.post_think()
-    clock.now = datetime(2024, 9, 1, tzinfo=UTC)
+from thinkback.think.contract import ProposedChange, ReadRequest
+from thinkback.types import Turn
 
 
 def day(month: int, day: int) -> datetime:
     return datetime(2024, month, day, tzinfo=UTC)
 
 
-def test_as_of_and_known_at_are_independent(memory: Memory, clock: FakeClock) -> None:
-    moved(memory, clock)
+def replace_home(turn: Turn, request: ReadRequest) -> list[ProposedChange]:
+    lyon = fact("Lyon", "The user lives in Lyon.", relation="lives in")
+    change = add("I moved to Lyon", replace(lyon, valid_from=day(6, 3)))
+    return [replace(change, action="replace", targets=(known(request, "Paris").id,))]
+
+
+@pytest.fixture
+def moved(open_memory: OpenMemory, clock: FakeClock) -> Memory:
+    """Said in May: lives in Paris. Said in July: lives in Lyon since June."""
+    paris = fact("Paris", "The user lives in Paris.", relation="lives in")
+    script: dict[str, Propose | list[ProposedChange]] = {
+        "I live in Paris.": [add("I live in Paris", paris)],
+        "I moved to Lyon on June 3rd.": replace_home,
+    }
+    memory = open_memory(":memory:", think=ScriptedReader(script))
+    for month, words in zip((5, 7), script, strict=True):
+        clock.now = day(month, 10)
+        memory.remember(words)
+        memory.post_think()
+    clock.now = day(9, 1)
+    return memory
+
+
+def test_as_of_and_known_at_are_independent(moved: Memory) -> None:
+    memory = moved
 
     def places(**when: Any) -> list[str]:
         return [thought.object for thought in memory.thoughts(relation="lives in", **when)]
 
     def recalled(**when: Any) -> str:
-        thoughts = [item for item in memory.recall("Where do I live?", **when) if item.thought]
-        return thoughts[0].text.split(" (")[0].rstrip(".")
+        thoughts = [item.thought for item in memory.recall("Where do I live?", **when) if item.thought]
+        return thoughts[0].sentence.rstrip(".")
 
     assert places() == ["Lyon"]
     assert places(as_of=day(5, 20)) == ["Paris"]
@@ -50,8 +69,8 @@ def test_as_of_and_known_at_are_independent(memory: Memory, clock: FakeClock) ->
     assert len(memory.recall("Where do I live?", known_at=day(5, 1))) == 0
 
 
-def test_known_at_includes_actions_undone_later(memory: Memory, clock: FakeClock) -> None:
-    moved(memory, clock)
+def test_known_at_includes_actions_undone_later(moved: Memory, clock: FakeClock) -> None:
+    memory = moved
     memory.undo(memory.journal()[-1])
     clock.now = day(10, 1)
     (held,) = memory.thoughts(relation="lives in")
@@ -59,13 +78,12 @@ def test_known_at_includes_actions_undone_later(memory: Memory, clock: FakeClock
     assert [t.object for t in memory.thoughts(relation="lives in", known_at=day(8, 1))] == ["Lyon"]
 
 
-def test_history_lists_all_values_with_reasons(memory: Memory, clock: FakeClock) -> None:
-    moved(memory, clock)
-    paris, lyon = memory.history("me", "lives in")
+def test_history_lists_all_values_with_reasons(moved: Memory) -> None:
+    paris, lyon = moved.history("me", "lives in")
     assert (paris.thought.object, lyon.thought.object) == ("Paris", "Lyon")
     assert [action.action for action in paris.actions] == ["insert", "supersede"]
     assert paris.thought.valid_to == lyon.thought.valid_from == day(6, 3)
-    assert memory.history("nobody") == []
+    assert moved.history("nobody") == []
 
 
 SAID = (

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
 from tests.conftest import FakeClock, OpenMemory
+from tests.scripted_reader import add, fact
 
 from thinkback.embedders.hashing import HashingEmbedder
 from thinkback.errors import EmbedderMismatch
@@ -22,7 +23,8 @@ from thinkback.memory import Memory
 from thinkback.presets import HYBRID, Preset
 from thinkback.protocols import Store
 from thinkback.storage import connect
-from thinkback.types import IndexEntry, Source, ThoughtDraft, Turn, VersionStamp
+from thinkback.think.contract import ProposedChange, ReadRequest
+from thinkback.types import IndexEntry, VersionStamp
 
 if TYPE_CHECKING:
     from thinkback.types import Vector
@@ -30,22 +32,27 @@ if TYPE_CHECKING:
 SIZE = 260  # more than twice 2 x 50, so that the first hashing is too small
 
 
-@dataclass
 class Verbatim:
     """Makes one reworded thought of each turn, so that turn and thought hash differently."""
 
-    name: str = "verbatim"
+    name = "verbatim"
+    max_turns = 16
+    needs_related = False
 
-    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
+    def read(self, request: ReadRequest) -> list[ProposedChange]:
         return [
-            ThoughtDraft(
-                subject=f"topic {turn.id}",
-                relation="was told",
-                objects=(turn.query,),
-                sentence=f"It was told of number {turn.id}: {turn.query}",
-                kind="event",
-                sources=(Source(turn.id, "user", "query", 0, len(turn.query)),),
+            add(
+                turn.query,
+                fact(
+                    turn.query,
+                    f"It was told of number {turn.id}: {turn.query}",
+                    about=f"topic {turn.id}",
+                    relation="was told",
+                    kind="event",
+                ),
+                turn=turn.id,
             )
+            for turn in request.turns
         ]
 
 
@@ -261,7 +268,8 @@ def test_interrupted_reembedding_is_resumed(open_memory: OpenMemory, tmp_path: P
     assert done == [(64, 86), (86, 86)]
     memory = open_memory(embedder=Fragile())
     assert memory.stats().embedder == "hashing-64"
-    assert [memory.recall(text + " again", k=1)[0].text for text in story(150)[::30]] == story(150)[::30]
+    found = [memory.recall(text + " again", k=1)[0] for text in story(150)[::30]]
+    assert [item.turn.query for item in found if item.turn] == story(150)[::30]
     hashing = memory.store.hashing("default")
     assert hashing is not None
     assert hashing.matrix.shape[0] == 64

@@ -135,7 +135,8 @@ def test_concurrent_recall_with_cache_eviction(open_memory: OpenMemory) -> None:
 
     def ask(place: tuple[str, str]) -> set[str]:
         mine = root.for_tenant(place[0]).for_user(place[1])
-        return {item.text for _ in range(25) for item in mine.recall("Where do I live?")}
+        found = [item for _ in range(25) for item in mine.recall("Where do I live?")]
+        return {item.turn.query for item in found if item.turn}
 
     with ThreadPoolExecutor(4) as pool:
         found = dict(zip(people, pool.map(ask, people), strict=True))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from pydantic import BaseModel
 
 from thinkback.errors import InvalidInput, NotFound
+from thinkback.llms.structured_output import find_schema_error
 from thinkback.prompts import NO_FACTS, Prompt, format_facts, format_numbered, load_prompt, prompt_names
 from thinkback.recall.prompts import IntegrateReply, SynthesiseReply
-from thinkback.think.prompts import ForgetReply, GenerateReply, MergeReply
+from thinkback.think.prompts import ChangeReply, ForgetReply, MergeReply, read_schema
 
 VARIABLES: dict[str, dict[str, set[str]]] = {
-    "thinkback.think": {"generate": {"exchange"}, "merge": {"thoughts"}, "forget": {"thoughts"}},
+    "thinkback.think": {"read": set(), "merge": {"thoughts"}, "forget": {"thoughts"}},
     "thinkback.recall": {
         "answer_small": {"facts"},
         "contradictions": {"facts", "message", "draft"},
@@ -23,7 +26,7 @@ VARIABLES: dict[str, dict[str, set[str]]] = {
     },
     "thinkback.session": {
         "converse": set(),
-        "converse_state": {"instructions", "summary", "facts", "history", "now"},
+        "converse_state": {"instructions", "wishes", "summary", "facts", "history", "now"},
         "summarise": {"instructions", "notes", "turns"},
     },
     "thinkback.server.proxy": {"proxy": {"facts", "history"}},
@@ -54,9 +57,9 @@ def test_render_does_not_expand_variables_inside_values() -> None:
     assert Prompt("p", "{{a}} {{b}}").render(a="{{b}}", b="secret") == "{{b}} secret"
 
 
-@pytest.mark.parametrize("name", ["nothing", "../generate", "generate.txt", ""])
+@pytest.mark.parametrize("name", ["nothing", "../read", "read.txt", ""])
 def test_load_prompt_lists_the_prompts_when_the_name_is_unknown(name: str) -> None:
-    with pytest.raises(NotFound, match="it has forget, generate, merge"):
+    with pytest.raises(NotFound, match="it has forget, merge, read"):
         load_prompt("thinkback.think", name)
 
 
@@ -67,7 +70,6 @@ def test_version_depends_on_the_text() -> None:
 
 def test_example_replies_in_prompts_match_their_reply_types() -> None:
     replies: dict[tuple[str, str], type[BaseModel]] = {
-        ("thinkback.think", "generate"): GenerateReply,
         ("thinkback.think", "merge"): MergeReply,
         ("thinkback.think", "forget"): ForgetReply,
         ("thinkback.recall", "integrate"): IntegrateReply,
@@ -78,6 +80,16 @@ def test_example_replies_in_prompts_match_their_reply_types() -> None:
         assert len(examples) >= 2
         for example in examples:
             reply.model_validate_json(example)
+
+
+def test_example_replies_of_the_read_prompt_have_only_usable_changes() -> None:
+    lines = load_prompt("thinkback.think", "read").text.splitlines()
+    examples = [json.loads(line) for line in lines if line.startswith('{"')]
+    assert len(examples) >= 2
+    for example in examples:
+        assert find_schema_error(example, read_schema(9)) is None
+        for change in example["changes"]:
+            ChangeReply.model_validate(change)
 
 
 def test_format_facts_puts_every_memory_on_one_numbered_line() -> None:

@@ -32,7 +32,9 @@ class UniversalSentenceEncoder:
         non_blank = [i for i, text in enumerate(texts) if text and not text.isspace()]
         if non_blank:
             with self._lock:
-                out[non_blank] = self._load().encode([texts[i][:MAX_TEXT_CHARS] for i in non_blank])
+                encode = self._load().encode
+                for i in non_blank:  # one by one: a text gives the same bytes in every batch
+                    out[i] = encode([texts[i][:MAX_TEXT_CHARS]])[0]
         return normalise_rows(out)
 
     def _load(self) -> Any:

@@ -15,6 +15,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
+from thinkback.language.protocol import load_language
+from thinkback.language.relations import LANGUAGES, canonical_relation, get_relation
 from thinkback.language.sentences import Sentence, split_sentences
 from thinkback.language.text_cache import cache_by_digest
 from thinkback.language.tokens import extract_terms
@@ -83,14 +85,49 @@ def has_content(text: str) -> bool:
     return han >= 4 or len(re.findall(r"[^\W\d_]+|\d+", text)) - han >= 3
 
 
+def corrects(text: str) -> bool:
+    """Whether the user says that their own words before were a mistake: "sorry, I meant", 写错了."""
+    return bool(_pattern("own_mistake").search(text))
+
+
 def topic_terms(topic: str) -> frozenset[str]:
     """The search terms of a topic without general words: "my salary figure" -> {"salary"}."""
-    text = _pattern("topic_end").split(topic)[0]
-    text = _pattern("topic_end_zh").sub("", _pattern("topic_start_zh").sub("", text))
-    text = text if _pattern("statement").match(text) else _pattern("topic_start").sub("", f"{text} ", count=1)
-    return frozenset(extract_terms(text)) - frozenset(
+    return frozenset(extract_terms(_bare_topic(topic))) - frozenset(
         extract_terms(str(_data()["detection"]["generic_terms"]))
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRelation:
+    """The relation that a topic names, and its names in all languages: 工资 is "salary"."""
+
+    name: str
+    words: tuple[frozenset[str], ...]
+    """The search terms of each name."""
+    is_person: bool = False
+    """It is a relative or friend of the user: "my ex"."""
+
+
+def topic_relation(topic: str) -> TopicRelation | None:
+    """The relation that a topic names: an attribute of the user or a person by role."""
+    bare = _bare_topic(topic).strip().lower()
+    roles = [load_language(code).roles() for code in LANGUAGES]
+    role = next((known[bare] for known in roles if bare in known), None)
+    if role is not None:
+        names = [word for known in roles for word, other in known.items() if other == role]
+        return TopicRelation(f"has {role}", tuple(frozenset(extract_terms(name)) for name in names), True)
+    relation = get_relation(canonical_relation(bare)) if bare else None
+    if relation is None or not relation.is_known:
+        return None
+    names = [relation.wording(code).noun for code in LANGUAGES if relation.wording(code).noun]
+    return TopicRelation(relation.name, tuple(frozenset(extract_terms(name)) for name in (bare, *names)))
+
+
+def _bare_topic(topic: str) -> str:
+    """A topic without the words around it: "my old salary, please" -> "salary"."""
+    text = _pattern("topic_end").split(topic)[0]
+    text = _pattern("topic_end_zh").sub("", _pattern("topic_start_zh").sub("", text))
+    return text if _pattern("statement").match(text) else _pattern("topic_start").sub("", f"{text} ", count=1)
 
 
 def is_safe_instruction(text: str) -> bool:
@@ -133,9 +170,9 @@ def _may_be_a_clause(command: Command, sentence: Sentence) -> bool:
     """
     if command.kind == "off_record":
         return True
-    if command.kind == "correct":
-        return False
     first = command.start == sentence.start
+    if command.kind == "correct":
+        return first and corrects(command.text)
     return command.kind in ("instruct", "forget_topic") or not first
 
 
@@ -177,6 +214,8 @@ def _match(text: str, start: int, patterns: _Patterns) -> Command | None:
 def _is_correction(said: str, groups: dict[str, str], patterns: _Patterns) -> bool:
     """Whether the values look like values: "it's Lyon", but not "it's fine" or "not my favourite day"."""
     values = [groups[name] for name in ("old", "new") if name in groups]
+    if "old" not in groups and _pattern("day_of_month").fullmatch(groups["new"]):
+        return True
     if any(pattern.match(value.lower()) for pattern in patterns.not_values for value in values):
         return False
     explicit = _pattern("explicit_correction").search(said)

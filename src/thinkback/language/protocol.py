@@ -16,8 +16,6 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any, NamedTuple, Protocol, cast
 
-from thinkback.language.writing_systems import has_han
-
 LANGUAGE_MODULES = {"en": "thinkback.language.en.language", "zh": "thinkback.language.zh.language"}
 
 
@@ -78,6 +76,10 @@ class Language(Protocol):
         """The clause with the subject of the clause before it, where it has none of its own."""
         ...
 
+    def resolve_pronoun(self, clause: str, person: str) -> str:
+        """The clause with a person in place of the first "he" or "she"."""
+        ...
+
 
 class Lexicon:
     """The contents of a `lexicon.toml`."""
@@ -132,6 +134,11 @@ class Lexicon:
         return self._compile("also")
 
     @cached_property
+    def now(self) -> re.Pattern[str]:
+        """Words that tell what holds now, unlike before."""
+        return self._compile("now")
+
+    @cached_property
     def opening(self) -> re.Pattern[str]:
         """Words before a statement that do not change it."""
         return self._compile("opening")
@@ -175,8 +182,3 @@ def load_language(code: str) -> Language:
         KeyError: there is no such language.
     """
     return cast(Language, import_module(LANGUAGE_MODULES[code]).create_language())
-
-
-def language_of(clause: str) -> Language:
-    """The language of a clause, by its writing system."""
-    return load_language("zh" if has_han(clause) else "en")

@@ -1,18 +1,17 @@
 """Writes the date that a relative time means beside the words: "yesterday" -> "yesterday (2025-03-09)".
 
-"on Friday" may mean the last or the next one; it is dated if the words say which (went, will, 了, 打算), and
-left alone otherwise.
+Only certain dates are written. "in May" may mean the last or the next one: the one that is clearly nearer, or
+the one that the tense says (went, will, 了, 打算). "on Friday" needs the tense. The rest is left alone.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from thinkback.language.dates import TimeExpression, find_time_expressions, format_interval
 
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_WEEKS_APART = timedelta(days=60)  # the last and the next one of a day of a year, not of a weekday
+_ABSOLUTE = re.compile(r"(?:19|20)\d\d")
 _PAST = re.compile(
     r"\b(?:was|were|had|did|didn't|went|came|got|took|made|said|told|saw|met|bought|lost|found|left|broke|died"
     r"|began|started|became|ran|won|fell|felt|gave|kept|paid|sold|sent|put|cut|since|ago|been|moved|\w{3,}ed)\b"
@@ -26,42 +25,47 @@ _FUTURE = re.compile(
     r"|[要将]|会(?!议|计)|准备|打算|预产期|定在|约了|截止|开始|报名|考试|下(?:个|周|月)|等到|预计|计划",
     re.IGNORECASE,
 )
+_WEEKDAY_EN = re.compile(r"day\b", re.IGNORECASE)
+_NUMBER_FOLLOWS = re.compile(r"\s*[\d〇零一二两三四五六七八九十]")
+_CLEARLY_NEARER = 0.6
 
 
 def add_dates(text: str, at: datetime) -> str:
-    """Write the dates of the times of a text that name no year in parentheses after them.
-
-    `at` is when the text was said.
-    """
+    """Write the dates of the relative times of a text in parentheses after them; `at` is when it was said."""
     result: list[str] = []
     done = 0
-    for time in find_spoken_times(text, at):
-        result += [text[done : time.span[1]], f" ({format_interval(time)})"]
-        done = time.span[1]
+    earlier = find_time_expressions(text, at, past=True)
+    later = {time.span: time for time in find_time_expressions(text, at, past=False)}
+    for past in earlier:
+        start, end = past.span
+        future = later.get(past.span)
+        words = text[start:end]
+        # 2月15 and 一月两千 go on after the words that were recognised
+        cut_off = words.endswith(("月", "年")) and _NUMBER_FOLLOWS.match(text, end)
+        if future is None or _ABSOLUTE.search(words) or cut_off:
+            continue
+        time = past if past == future else _choose(past, future, words, text, at)
+        if time is not None:
+            result += [text[done:end], f" ({format_interval(time)})"]
+            done = end
     return "".join([*result, text[done:]])
 
 
-def find_spoken_times(text: str, at: datetime) -> list[TimeExpression]:
-    """The times of a text that name no year, each with the date it means.
-
-    Where a time may be the last or the next one ("15 October", "on Friday"), a day of a month is the nearer
-    one, and a weekday the one that the tense of the sentence tells.
-    """
-    tense = is_past(text)
-    following = {time.span: time for time in find_time_expressions(text, at, past=False)}
-    found: list[TimeExpression] = []
-    for last in find_time_expressions(text, at, past=True):
-        words = text[slice(*last.span)]
-        coming = following.get(last.span)
-        if coming is None or _YEAR.search(words):
-            continue
-        if last.start == coming.start:
-            found.append(last)
-        elif abs(coming.start - last.start) > _WEEKS_APART:
-            found.append(min(last, coming, key=lambda time: abs(time.start - at)))
-        elif tense is not None:
-            found.append(last if tense else coming)
-    return found
+def _choose(
+    past: TimeExpression, future: TimeExpression, words: str, text: str, at: datetime
+) -> TimeExpression | None:
+    """The last or the next such time, if the distance or the tense of the sentence says which."""
+    speaks_of_past = is_past(text)
+    if (past.end - past.start).days <= 1 and (future.start - past.start).days <= 14:  # a weekday
+        if speaks_of_past is None or not _WEEKDAY_EN.search(words):
+            return None
+        return past if speaks_of_past else future
+    since, until = abs((at - past.start).days), abs((future.start - at).days)
+    if min(since, until) <= _CLEARLY_NEARER * max(since, until):
+        return past if since < until else future
+    if speaks_of_past is None:
+        return None
+    return past if speaks_of_past else future
 
 
 def is_past(text: str) -> bool | None:
@@ -70,4 +74,3 @@ def is_past(text: str) -> bool | None:
     if bool(future) == bool(past):
         return None
     return past is not None
-

@@ -17,11 +17,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Literal, NamedTuple
 
 from thinkback.language.names import USER
-from thinkback.language.protocol import Language, Slot, language_of, load_language
+from thinkback.language.protocol import Language, Slot, load_language
 from thinkback.language.relations import (
     FAVOURITE_FAMILY,
     FAVOURITE_PREFIX,
@@ -34,12 +34,18 @@ from thinkback.language.relations import (
     list_relations,
 )
 from thinkback.language.sentences import is_question, split_sentences
+from thinkback.language.writing_systems import has_han
 
 StatementForm = Literal["statement", "negation", "denial"]
 MAX_CLAUSE_CHARACTERS = 160
 ANY_ROLE = "has *"
 """Relation of a denial that names a relative or pet without the role: "Rex died"."""
 _SLOT = re.compile(r"\{value(?::(?P<slot>\w+))?\}|\{(?P<word>person|ROLE|NOUN)\}|(?<!\?P)<(?P<macro>\w+)>")
+_HAN_CLASS = re.compile(r"\[[^\]]*[\u3400-\u9fff]-[\u3400-\u9fff][^\]]*\]")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'’]*")
+_MIXED_BOUNDARY = re.compile(r"[，；：！？!?;]|,(?!\d)")
+_LITERAL = re.compile(r"[a-z]{2,}|[\u3400-\u9fff]+", re.IGNORECASE)
 _LIST_END = re.compile(r"\b(?:and|or)\b|和|与|跟", re.IGNORECASE)
 
 
@@ -47,7 +53,8 @@ _LIST_END = re.compile(r"\b(?:and|or)\b|和|与|跟", re.IGNORECASE)
 class Statement:
     """One fact that the user states: `text[start:end]` are the words that state it.
 
-    `adds` says that the words add a value ("also", 还) and replace none.
+    `adds` says that the words add a value ("also", 还) and replace none; `is_now` that they tell what holds
+    now, unlike before ("now", "these days", 现在).
     """
 
     about: str
@@ -58,13 +65,23 @@ class Statement:
     start: int
     end: int
     adds: bool = False
+    is_now: bool = False
 
 
-class _Pattern(NamedTuple):
+@dataclass(frozen=True)
+class _Pattern:
+    """A pattern of one relation, compiled when a clause has its keyword."""
+
     relation: str
     form: StatementForm
-    regex: re.Pattern[str]
+    body: str
     slot: Slot | None
+    keyword: str
+    """A word that every match has, in lower case; empty if none is known."""
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        return re.compile(self.body, re.IGNORECASE)
 
 
 class _Clause(NamedTuple):
@@ -76,20 +93,23 @@ class _Clause(NamedTuple):
     """Where its sentence starts."""
 
 
-def find_statements(text: str, names: Sequence[Sequence[str]] = ()) -> list[Statement]:
+def find_statements(text: str, names: Sequence[Sequence[str]] = (), pronoun_for: str = "") -> list[Statement]:
     """Find the statements of a message, in order.
 
     Args:
         text: The user's message.
         names: The known people, each as a group of names that mean the same one.
+        pronoun_for: Whom "she" or "his" means, if it is certain: a name or "user's daughter".
     """
     known = {name.casefold(): group[0] for group in names for name in group}
     found: dict[tuple[str, str, str, StatementForm], Statement] = {}
     previous = _Clause("", 0, "", -1)
     for clause in _find_clauses(text):
-        language = language_of(clause.text)
+        language = _language_of(clause.text)
         same_sentence = clause.sentence == previous.sentence
         words = language.continue_subject(clause.text, previous.text if same_sentence else "")
+        if pronoun_for:
+            words = language.resolve_pronoun(words, pronoun_for)
         previous = clause._replace(text=words)
         for statement in _read_clause(words, clause, language, known):
             key = (statement.about, statement.relation, statement.value.casefold(), statement.form)
@@ -105,10 +125,10 @@ def _find_clauses(text: str) -> Iterator[_Clause]:
     tasks = [match for language in languages if (match := language.lexicon.task.search(text))]
     end = min((task.start() for task in tasks), default=len(text))
     for sentence in split_sentences(text[:end]):
-        lexicon = language_of(sentence.text).lexicon
+        lexicon = _language_of(sentence.text).lexicon
         if any(language.lexicon.skip.search(sentence.text) for language in languages):
             continue
-        pieces = list(_split(sentence.text, lexicon.boundary))
+        pieces = list(_split_clauses(sentence.text))
         asks = is_question(sentence.text)
         if asks:
             last = pieces[-1][0] if pieces else ""
@@ -119,6 +139,21 @@ def _find_clauses(text: str) -> Iterator[_Clause]:
             if len(piece) <= MAX_CLAUSE_CHARACTERS and not (asks and is_question(piece)):
                 rest = piece if asks else sentence.text[start:]
                 yield _Clause(piece, sentence.start + start, rest, sentence.start)
+
+
+def _language_of(text: str) -> Language:
+    """The language of most of a text: "I live in 杭州" is English."""
+    return load_language("zh" if len(_HAN.findall(text)) > len(_LATIN_WORD.findall(text)) else "en")
+
+
+def _split_clauses(sentence: str) -> Iterator[tuple[str, int]]:
+    """The clauses of a sentence and where they start. Each part of a mixed sentence has its own language."""
+    parts = [(sentence, 0)]
+    if has_han(sentence) and _LATIN_WORD.search(sentence):
+        parts = list(_split(sentence, _MIXED_BOUNDARY))
+    for part, start in parts:
+        for clause, at in _split(part, _language_of(part).lexicon.boundary):
+            yield clause, start + at
 
 
 def _split(text: str, boundary: re.Pattern[str]) -> Iterator[tuple[str, int]]:
@@ -137,7 +172,10 @@ def _read_clause(
     longer = clause.rest[:MAX_CLAUSE_CHARACTERS] if words == clause.text else ""
     longer_ends = _Ends(longer, language) if len(longer) > len(words) else None
     denied: set[str] = set()
+    lowered = f"{words}\n{longer}".lower()
     for pattern in _patterns(language.code):
+        if pattern.keyword not in lowered:
+            continue
         if pattern.relation in denied and pattern.form != "denial":
             continue
         is_list = pattern.slot is not None and pattern.slot.is_list
@@ -225,6 +263,7 @@ def _read_match(
         return
     end = clause.start + length
     adds = bool(language.lexicon.also.search(clause.text))
+    is_now = bool(language.lexicon.now.search(clause.text))
     about = USER
     if "person" in groups:
         person = language.parse_person((groups["person"] or "").strip(), known)
@@ -236,7 +275,7 @@ def _read_match(
                 USER, f"has {person.role}", person.name, "statement", language.code, clause.start, end
             )
     for value in values:
-        yield Statement(about, relation, value, pattern.form, language.code, clause.start, end, adds)
+        yield Statement(about, relation, value, pattern.form, language.code, clause.start, end, adds, is_now)
 
 
 def _relation_name(name: str, groups: Mapping[str, str | None], language: Language) -> str:
@@ -312,5 +351,27 @@ def compile_pattern(template: str, relation: Relation, form: StatementForm, lang
             at = match.end()
         return "".join((*parts, language.to_regex(words[at:])))
 
-    body = expand(template)
-    return _Pattern(relation.name, form, re.compile(body, re.IGNORECASE), slot)
+    # Ranges of Chinese characters have no case; compiling them without it is many times faster.
+    body = _HAN_CLASS.sub(lambda match: f"(?-i:{match[0]})", expand(template))
+    return _Pattern(relation.name, form, body, slot, _find_keyword(template))
+
+
+def _find_keyword(template: str) -> str:
+    """The longest word of a template that stands in every text it matches; empty if there is none."""
+    depth = 0
+    plain: list[str] = []  # the characters outside of groups, slots and macros
+    for at, char in enumerate(template):
+        if template[at - 1 : at] == "\\":
+            continue  # the letter of a class such as \d
+        if char in "([{<":
+            depth += 1
+            plain.append("\n")
+        elif char in ")]}>":
+            depth -= 1
+        elif char == "|" and depth == 0:
+            return ""
+        elif depth == 0:
+            optional = template[at + 1 : at + 2] in ("?", "*", "{")
+            plain.append("\n" if optional or char in "\\'" else char)
+    words = _LITERAL.findall("".join(plain))
+    return max(words, key=len, default="").lower()

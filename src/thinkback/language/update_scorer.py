@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-LABEL_THRESHOLD = 0.5
+LABEL_THRESHOLD = 0.8
 """From this probability on, an older memory is labelled as possibly outdated."""
 
 BUCKETS = 1 << 14

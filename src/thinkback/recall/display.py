@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from thinkback.language.spoken_dates import add_dates
+from thinkback.recall.query import Memoiser, call_uncached
 from thinkback.types import Thought, Turn
 
 _MAX_RESOLVED_CHARS = 4000  # relative dates are resolved in shorter texts only
@@ -31,17 +32,23 @@ def format_thought(thought: Thought, said_at: datetime | None) -> str:
     )
 
 
-def format_turn(turn: Turn, *, with_response: bool) -> str:
+def format_turn(turn: Turn, *, with_response: bool, memoise: Memoiser = call_uncached) -> str:
     """The user's words with speaker and date, relative dates resolved; the reply only if it is wanted."""
     lines = []
     if turn.query:
         words = turn.query
         if len(words) <= _MAX_RESOLVED_CHARS:
-            words = add_dates(words, turn.at)
+            words = memoise(_resolve_dated, f"{turn.at.isoformat()} {words}")
         lines.append(f"{turn.asker}, {_format_day(turn.at)}: {words}")
     if turn.response and (with_response or not turn.query):
         lines.append(f"{turn.answerer}, {_format_day(turn.at)}: {turn.response}")
     return "\n".join(lines)
+
+
+def _resolve_dated(text: str) -> str:
+    """The words after a time, with their relative dates resolved from it."""
+    at, _, words = text.partition(" ")
+    return add_dates(words, datetime.fromisoformat(at))
 
 
 def _format_day(at: datetime | None) -> str:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from itertools import product
 
 from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.writing_systems import has_han
 from thinkback.recall.search import Search
 from thinkback.recall.thought_lifecycle import LifecycleResolver
-from thinkback.types import OutdatedInfo, Ref, Source, Thought, Turn
+from thinkback.types import SAID, OutdatedInfo, Ref, Source, Thought, Turn
 
 OutdatedFacts = Mapping[int, Sequence[Thought]]
 """By turn id: the retired thoughts that are the only reason to recall the turn."""
@@ -124,7 +125,7 @@ class OutdatedResolver:
         What was denied later or was never true is shown only to a query about the past.
         """
         if thought.current:
-            return True
+            return all(self._lifecycles(fact).status != "forgotten" for fact in self._facts_in(thought))
         status = self._lifecycles(thought).status
         if self(thought) is None:
             return status != "forgotten" and not self._search.shows_retired
@@ -133,18 +134,33 @@ class OutdatedResolver:
     def _resolve(self, memory: Thought | Turn) -> OutdatedInfo | None:
         if isinstance(memory, Thought):
             if memory.current:
-                return None
+                return self._resolve_facts(self._facts_in(memory))
             status, successor = self._lifecycles(memory)
             if status == "forgotten":
                 return None
             return OutdatedInfo(_end_time(memory), _visible_thoughts([successor]))
-        states = [(fact, self._lifecycles(fact)) for fact in self._facts(memory)]
+        return self._resolve_facts(self._facts(memory))
+
+    def _resolve_facts(self, retired: Sequence[Thought]) -> OutdatedInfo | None:
+        """Whether words are outdated because of retired facts that were drawn from them."""
+        states = [(fact, self._lifecycles(fact)) for fact in retired]
         ended = [(fact, state.successor) for fact, state in states if state.status in ("replaced", "denied")]
         if not ended:
             return None
         facts, successors = [fact for fact, _ in ended], [successor for _, successor in ended]
         until = max(map(_end_time, facts))
         return OutdatedInfo(until, _visible_thoughts(successors), _visible_thoughts(facts))
+
+    def _facts_in(self, thought: Thought) -> Sequence[Thought]:
+        """The retired facts that were drawn from the same words as a sentence kept as said."""
+        if thought.relation != SAID:
+            return ()
+        ids = self._search.index.retired_from_turn("thought", thought.last_turn)
+        return [
+            fact
+            for fact in (self._search.loader.thoughts(ids) if ids else ())
+            if not fact.current and any(_overlaps(*pair) for pair in product(fact.sources, thought.sources))
+        ]
 
     def _facts(self, turn: Turn) -> Sequence[Thought]:
         """The retired thoughts of a turn, beginning with those that made it outdated."""
@@ -179,6 +195,11 @@ def _visible_thoughts(thoughts: Sequence[Thought | None]) -> tuple[Thought, ...]
         thought.id: thought for thought in thoughts if thought is not None and not withheld_reason(thought)
     }
     return tuple(redact_memory(thought) for thought in visible.values())
+
+
+def _overlaps(one: Source, other: Source) -> bool:
+    same_text = (one.turn, one.side) == (other.turn, other.side)
+    return same_text and one.start < other.end and other.start < one.end
 
 
 def _end_time(thought: Thought) -> datetime:

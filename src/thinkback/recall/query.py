@@ -75,7 +75,8 @@ class Memoiser(Protocol):
     def __call__(self, function: Callable[[str], Value], text: str, /) -> Value: ...
 
 
-def _call_uncached(function: Callable[[str], Value], text: str) -> Value:
+def call_uncached(function: Callable[[str], Value], text: str) -> Value:
+    """The `Memoiser` that remembers nothing."""
     return function(text)
 
 
@@ -87,7 +88,7 @@ class MemoryLoader:
     turns: Callable[[Sequence[int]], Sequence[Turn]]
     journal: JournalReader
     lifecycles: LifecycleCache | None = None  # states known from earlier queries; new ones are added
-    memoise: Memoiser = _call_uncached
+    memoise: Memoiser = call_uncached
 
     def load_once(self) -> MemoryLoader:
         """A loader for a single query that reads each memory only once."""

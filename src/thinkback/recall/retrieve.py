@@ -16,7 +16,7 @@ from thinkback.recall.outdated import find_outdated
 from thinkback.recall.query import MemoryLoader, PreparedQuery
 from thinkback.recall.rerankers import Reranker, get_reranker, to_rerank_candidates
 from thinkback.recall.score import RetentionScorer
-from thinkback.recall.search import Search, prepare_search
+from thinkback.recall.search import MAX_FEW_TURNS, Search, prepare_search
 from thinkback.recall.selection import CANDIDATES_PER_RESULT, Selection, Selector
 from thinkback.recall.updates import mark_possible_updates
 from thinkback.types import Candidate, Hashing, Recollection, Ref, Thought, Turn
@@ -25,6 +25,7 @@ _MAX_REFERENCE_CHARS = 2000  # of a turn, to decide whether it refers to someone
 _MAX_NEAREST_TURNS = 3  # nearest turns that may be kept below the threshold
 _MIN_SCORE_RATIO = 1.25  # how much better than the next candidates the nearest turns must be
 _CONVERSATION_GAP = timedelta(hours=2)  # turns of a session within this time belong together
+_ABOUT_THE_USER = re.compile(r"\b(?:i|my|me|mine)\b|[我俺咱]", re.IGNORECASE)
 _REFERENCE_WORDS = re.compile(
     r"\b(?:he|she|they|it|him|her|them|his|hers|their|its|there)\b|[他她它牠]|[那这這][边邊里裡儿兒]",
     re.IGNORECASE,
@@ -68,6 +69,10 @@ def add_neighbours(
     )
     for item in dropped[:_MAX_NEAREST_TURNS] if search.accepts_nearest else ():
         if item.score.total >= max(search.preset.fill_threshold / 2, next_best):
+            keep(item, "near")
+    few_turns = search.index.size("turn") <= MAX_FEW_TURNS
+    if not kept and not added and few_turns and _ABOUT_THE_USER.search(search.query.text):
+        for item in dropped[:_MAX_NEAREST_TURNS]:  # better something than nothing about oneself
             keep(item, "near")
     return kept + list(added.values()), [item for item in dropped if item.ref not in added]
 

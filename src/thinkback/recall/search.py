@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from thinkback.types import TermHashes
 
 MAX_PLAIN_ROWS = 8  # in a smaller space scores are not normalised: there are too few rows for statistics
-_MAX_FEW_TURNS = 32  # for Chinese queries in a smaller memory bank, the nearest turns are worth showing
+MAX_FEW_TURNS = 32  # in a smaller memory bank the nearest turns may be worth showing
 
 _MIN_THOUGHTS_PER_TURN = 0.5  # from here on thoughts stand for the turns they were drawn from
 
@@ -254,7 +254,7 @@ def prepare_search(
         asks_for_reply=asks_for_reply(query.text),
         reaches_back=time.tense == "before" and query.as_of is None and query.snapshot is None,
         accepts_nearest=(
-            not _is_strict(preset) and index.size("turn") <= _MAX_FEW_TURNS and has_han(query.text)
+            not _is_strict(preset) and index.size("turn") <= MAX_FEW_TURNS and has_han(query.text)
         ),
     )
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from thinkback.language.commands import is_only_commands
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.sentences import is_question, split_sentences
@@ -59,8 +60,11 @@ class Selector:
         explain = self._search.query.explain
         joins = self._search.preset.weights is not None
         for hit in hits:
-            if len(kept) == limit and not (explain or joins):
-                break
+            if len(kept) == limit and not explain:
+                if not joins:
+                    break
+                if isinstance(hit.memory, Turn):  # only a thought can still join a kept item
+                    continue
             below_threshold = not self._search.is_relevant(hit.score.total)
             may_fill = below_threshold and kept_below_threshold < _MAX_BELOW_THRESHOLD
             rejection = self._rejection(hit, may_fill)
@@ -122,6 +126,8 @@ class Selector:
     def _exclusion_reason(self, turn: Turn) -> str | None:
         if normalise_name(turn.query) == self._normalised_query:
             return "repeats the query"
+        if self._search.loader.memoise(is_only_commands, turn.query):
+            return "only tells the memory what to do"
         only_asks = not turn.response and self._search.loader.memoise(_is_only_questions, turn.query)
         return "only asks" if only_asks else None
 
@@ -187,9 +193,11 @@ class Selector:
     def _text(self, memory: Thought | Turn, outdated: OutdatedInfo | None) -> str:
         """What a model is given: with dates and, for a turn, speakers."""
         if isinstance(memory, Turn):
-            text = format_turn(memory, with_response=self._search.asks_for_reply)
+            text = format_turn(
+                memory, with_response=self._search.asks_for_reply, memoise=self._search.loader.memoise
+            )
         elif memory.relation == SAID and not outdated and (turn := self._whole_turn(memory)) is not None:
-            text = format_turn(redact_memory(turn), with_response=False)
+            text = format_turn(redact_memory(turn), with_response=False, memoise=self._search.loader.memoise)
         else:
             text = memory.sentence if outdated else format_thought(memory, self._said_at(memory))
         return mark_outdated(text, outdated)

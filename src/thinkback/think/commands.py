@@ -12,28 +12,34 @@ certain does nothing: the reader of turns may still understand it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from difflib import SequenceMatcher
 from typing import Literal
 
 from thinkback.errors import Conflict, ModelError, NotFound
 from thinkback.indexing import Indexer
 from thinkback.language.commands import (
     Command,
+    corrects,
     find_commands,
     has_content,
     instruction_topic,
     is_only_commands,
     is_safe_instruction,
+    topic_relation,
     topic_terms,
 )
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.safety.quarantine import find_secrets, redact
+from thinkback.language.statements import find_statements
 from thinkback.language.tokens import extract_terms
 from thinkback.protocols import Clock, Store
 from thinkback.types import (
     INSTRUCTION,
+    SAID,
     USER_ACTOR,
     Action,
     Operation,
@@ -50,6 +56,11 @@ _LOOK_BACK_TURNS = 8  # turns of the session among which the previous one is sea
 _CORRECTED_TURNS = 3  # previous turns whose thoughts a correction may mean
 _MAX_GAP = timedelta(days=1)  # "that" does not mean what was said longer ago
 _PAGE_ROWS = 500
+_MIN_NAME_SIMILARITY = 0.6  # of a name and its corrected spelling
+_DAY_OF_MONTH = re.compile(r"\bthe \d{1,2}(?:st|nd|rd|th)\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\d[\d.,:/]*(?<![.,:/])")
+_NAME = re.compile(r"[^\W\d_a-z][\w'’-]*(?: [^\W\d_a-z][\w'’-]*)*")
+_WRITTEN_DATE = re.compile(r"\A ?\(\d{4}[^)]*\)")
 _MAX_FORGOTTEN_TURNS = 200  # on one topic; more is no topic
 
 
@@ -106,19 +117,15 @@ class CommandRunner:
 
     def _forget_topic(self, space: str, turn: Turn, command: Command) -> Action | None:
         """Hide the turns and retire the thoughts that have all words of the topic."""
-        words = topic_terms(command.topic)
-        if not words:
+        topic = _Topic(command.topic)
+        if not topic.words:
             return None
         thoughts = [
             thought.id
             for thought in self._store.thoughts(space)
-            if thought.last_turn != turn.id and words <= thought_terms(thought)
+            if thought.last_turn != turn.id and topic.is_of_thought(thought)
         ]
-        turns = [
-            other.id
-            for other in self._turns_before(space, turn)
-            if words <= set(extract_terms(other.query)) or words <= set(extract_terms(other.response))
-        ]
+        turns = [other.id for other in self._turns_before(space, turn) if topic.is_of_turn(other)]
         if not (thoughts or turns) or len(turns) > _MAX_FORGOTTEN_TURNS:
             return None
         told = _list_refs("thought", thoughts) if thoughts else _list_refs("turn", turns)
@@ -149,7 +156,10 @@ class CommandRunner:
         )
 
     def _correct(self, space: str, turn: Turn, command: Command) -> Action | None:
-        """Replace the value of the thought that a correction means, if only one can be meant."""
+        """Replace the value of the thought that a correction means, if only one can be meant.
+
+        Where no triple holds it, it is replaced in the sentence kept as said.
+        """
         previous = self._previous_turns(space, turn)[-_CORRECTED_TURNS:]
         if command.old:
             found = [
@@ -159,7 +169,9 @@ class CommandRunner:
                 if normalise_name(value) == normalise_name(command.old)
             ]
         else:
-            found = list(self._only_value(space, previous[-1:], command.new))
+            found = list(self._only_value(space, previous[-1:], command))
+        if not found:
+            found = list(self._value_in_sentence(space, previous, command))
         if len(found) != 1:
             return None
         thought, value = found[0]
@@ -167,11 +179,15 @@ class CommandRunner:
             return None
         start = turn.query.find(command.new, command.start)
         source = Source(turn.id, turn.asker, "query", start, start + len(command.new))
+        new = _without_repeated_unit(thought.sentence, value, command.new)
         draft = ThoughtDraft(
             subject=thought.subject,
             relation=thought.relation,
-            objects=tuple(command.new if item == value else item for item in thought.objects),
-            sentence=thought.sentence.replace(value, command.new),
+            objects=tuple(
+                item.replace(value, new) if thought.relation == SAID else new if item == value else item
+                for item in thought.objects
+            ),
+            sentence=_replace_value(thought.sentence, value, new),
             kind=thought.kind,
             sources=(*thought.sources, source),
             negated=thought.negated,
@@ -183,16 +199,32 @@ class CommandRunner:
             space, turn, Operation(action="supersede", reason=reason, add=(draft,), retire=(thought.id,))
         )
 
-    def _only_value(self, space: str, previous: Sequence[Turn], new: str) -> Iterator[tuple[Thought, str]]:
+    def _only_value(
+        self, space: str, previous: Sequence[Turn], command: Command
+    ) -> Iterator[tuple[Thought, str]]:
         """The only value of the only thought of the previous turn, if "no, it's X" can mean no other."""
-        thoughts = self._thoughts_of(space, previous)
+        thoughts = [thought for thought in self._thoughts_of(space, previous) if thought.relation != SAID]
         if len(thoughts) != 1 or len(thoughts[0].objects) != 1:
             return
         (thought,), response = thoughts, previous[-1].response
         (value,) = thought.objects
         echoed = not response or (value in response and "?" not in response and "？" not in response)
-        if echoed and _shape(value) == _shape(new):
+        if (echoed or corrects(command.text)) and _shape(value) == _shape(command.new):
             yield thought, value
+
+    def _value_in_sentence(
+        self, space: str, previous: Sequence[Turn], command: Command
+    ) -> Iterator[tuple[Thought, str]]:
+        """The passages of sentences kept as said that a correction may mean."""
+        if not command.old and not corrects(command.text):
+            return  # "no, it's X" may contradict the assistant
+        turns = previous if command.old else previous[-1:]
+        for thought in self._thoughts_of(space, turns):
+            if thought.relation == SAID:
+                yield from (
+                    (thought, value)
+                    for value in find_similar_values(thought.object, command.old, command.new)
+                )
 
     def _instruct(self, space: str, turn: Turn, command: Command) -> Action | None:
         """Keep a standing wish; it replaces an older one on the same topic."""
@@ -270,6 +302,71 @@ class CommandRunner:
 def thought_terms(thought: Thought) -> set[str]:
     """The search terms of a thought: its sentence, subject, relation and values."""
     return set(extract_terms(f"{thought.sentence}\n{thought.subject} {thought.relation} {thought.object}"))
+
+
+class _Topic:
+    """What to forget: by its words, or by the attribute or person that they name."""
+
+    def __init__(self, topic: str) -> None:
+        self.words = topic_terms(topic)
+        self._relation = topic_relation(topic)
+
+    def is_of_thought(self, thought: Thought) -> bool:
+        terms = thought_terms(thought)
+        if self.words <= terms:
+            return True
+        relation = self._relation
+        if relation is None or normalise_name(thought.subject) != USER:
+            return False
+        return thought.relation == relation.name or (
+            thought.relation == SAID and self._is_stated(thought.object, terms)
+        )
+
+    def is_of_turn(self, turn: Turn) -> bool:
+        terms = set(extract_terms(turn.query))
+        return (
+            self.words <= terms
+            or self.words <= set(extract_terms(turn.response))
+            or self._is_stated(turn.query, terms)
+        )
+
+    def _is_stated(self, text: str, terms: set[str]) -> bool:
+        """Whether the user tells about the attribute or person in other words."""
+        relation = self._relation
+        if relation is None or not any(words and words <= terms for words in relation.words):
+            return False
+        return relation.is_person or any(
+            statement.about == USER and statement.relation == relation.name
+            for statement in find_statements(text)
+        )
+
+
+def find_similar_values(sentence: str, old: str, new: str) -> list[str]:
+    """The passages of a sentence that a correction to `new` may mean: `old`, or what looks like `new`."""
+    if old:
+        whole_word = rf"(?<![^\W\u3400-\u9fff]){re.escape(old)}(?![^\W\u3400-\u9fff])"
+        return [old] if len(re.findall(whole_word, sentence)) == 1 else []
+    if _DAY_OF_MONTH.search(new):
+        return [match[0] for match in _DAY_OF_MONTH.finditer(sentence)]
+    if _shape(new) == "number":
+        return [match[0] for match in _NUMBER.finditer(sentence)]
+    if _shape(new) == "name":
+        names = [match[0] for match in _NAME.finditer(sentence)]
+        return [name for name in names if SequenceMatcher(None, name, new).ratio() >= _MIN_NAME_SIMILARITY]
+    return []
+
+
+def _without_repeated_unit(sentence: str, value: str, new: str) -> str:
+    """The new value without the words that already follow the old one: "8 people" and "13 people" -> "13"."""
+    rest = sentence.partition(value)[2].lower().lstrip()
+    first, _, unit = new.partition(" ")
+    return first if unit and rest.startswith(unit.lower()) else new
+
+
+def _replace_value(sentence: str, value: str, new: str) -> str:
+    """The sentence with the new value; the date that was written after the old one is removed."""
+    before, _, after = sentence.partition(value)
+    return before + new + (_WRITTEN_DATE.sub("", after, count=1) if any(map(str.isdigit, value)) else after)
 
 
 def _shape(value: str) -> str:

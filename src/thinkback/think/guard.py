@@ -13,6 +13,7 @@ A replacement that fails only the last test but one is kept as an addition: noth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -27,6 +28,7 @@ from thinkback.think.word_lists import word_lists
 from thinkback.types import Side, Source, Thought, ThoughtDraft, Turn
 
 ASSISTANT = "assistant"
+_USER_MENTION = re.compile(rf"\b{USER}\b|用户|用戶", re.IGNORECASE)
 MIN_SENTENCE_SUPPORT = 0.3
 MIN_VALUE_SUPPORT = 0.34
 WELL_SUPPORTED_SENTENCE = 0.6  # then the value may be in other words: "my boy" -> "the user's son"
@@ -73,7 +75,7 @@ class Guard:
         self._get = get
         self._turns = {turn.id: turn for turn in request.turns}
         self._thoughts = {thought.id: thought for thought in request.related}
-        self._sides: dict[tuple[int, Side], SupportingText] = {}
+        self._supporting_texts: dict[str, SupportingText] = {}
         self._context = SupportingText(
             [
                 *(turn.text for turn in (*request.recent, *request.turns)),
@@ -152,7 +154,10 @@ class Guard:
             raise _Rejected("subject, relation or value is missing")
         if normalise_name(about) in word_lists().pronouns:
             raise _Rejected(f"its subject is the pronoun {about!r}")
-        support, value_support = self._context.share(sentence), self._context.share(fact.value)
+        support = self._context.share(sentence)
+        # Who somebody is often follows from the whole exchange: then the name must have been said.
+        stated = about if fact.kind == "relationship" and normalise_name(about) != USER else fact.value
+        value_support = self._context.share(stated)
         if support < MIN_SENTENCE_SUPPORT or (
             value_support < MIN_VALUE_SUPPORT and support < WELL_SUPPORTED_SENTENCE
         ):
@@ -181,45 +186,58 @@ class Guard:
         They are recorded so that nothing of an erased turn survives in a thought of another one.
         """
         sources, premises = [source], []
-        missing = self._missing_from_side(statement, turn, source.side)
+        missing = self._missing_units(content_units(statement), turn.text_of(source.side))
         for thought in reversed(self._request.related):
-            left = _missing_units(" ".join(missing), SupportingText([thought.subject, thought.sentence]))
+            left = self._missing_units(missing, f"{thought.subject}\n{thought.sentence}")
             if len(left) < len(missing):
                 premises.append(thought.id)
                 missing = left
         earlier = (*self._request.recent, *(other for other in self._request.turns if other.id < turn.id))
         for other in reversed(earlier):
             for side, speaker in _sides(other):
-                left = self._missing_from_side(" ".join(missing), other, side)
+                left = self._missing_units(missing, other.text_of(side))
                 if len(left) < len(missing):
                     sources.append(Source(other.id, speaker, side, 0, len(other.text_of(side))))
                     missing = left
         return tuple(sources), tuple(sorted(premises))
 
-    def _missing_from_side(self, statement: str, turn: Turn, side: Side) -> list[str]:
-        """The content of a statement that one side of a turn does not have; long texts are read only once."""
-        if (turn.id, side) not in self._sides:
-            self._sides[turn.id, side] = SupportingText([turn.text_of(side)])
-        return _missing_units(statement, self._sides[turn.id, side])
+    def _missing_units(self, units: list[str], text: str) -> list[str]:
+        """Those of the units that a text does not have. Texts are read once: a turn may be a whole book."""
+        if not units:
+            return []
+        if text not in self._supporting_texts:
+            self._supporting_texts[text] = SupportingText([text])
+        supporting = self._supporting_texts[text]
+        return [unit for unit in units if not supporting.has_unit(unit)]
 
     def _same_matter(self, old: Thought, change: ProposedChange, said: str) -> bool:
         """Whether the change is about the same one, and about the same relation or things, as a thought."""
+        turn = self._turns[change.turn]
         if change.fact is not None:
-            about = change.fact.about
-            if normalise_name(about) != normalise_name(old.subject) and not self._aliases.are_same(
-                about, old.subject
-            ):
-                mentions = (about, old.subject, *self._aliases.names_of(old.subject))
-                if not any(_mentions(text, name) for text in (old.sentence, said) for name in mentions):
-                    return False
+            if not self._same_subject(old, change.fact, said):
+                return False
             if canonical_relation(change.fact.relation) == canonical_relation(old.relation):
                 return True
-            said += f" {change.fact.value}"
-        turn = self._turns[change.turn]
-        names = SupportingText([*self._aliases.names_of(old.subject), USER])
-        units = {unit for unit in content_units(f"{old.relation} {old.sentence}") if not names.has_unit(unit)}
-        new = SupportingText([said, turn.query if change.fact is None else ""])
-        return any(map(new.has_unit, units)) or _mentions(said, old.subject)
+            said = f"{said} {change.fact.value}"
+        else:
+            said = f"{said} {turn.query}"
+        own_name = SupportingText([old.subject, USER])
+        matter = (
+            unit for unit in content_units(f"{old.relation} {old.sentence}") if not own_name.has_unit(unit)
+        )
+        return any(map(SupportingText([said]).has_unit, matter)) or _mentions(said, old.subject)
+
+    def _same_subject(self, old: Thought, fact: ProposedFact, said: str) -> bool:
+        """Whether a fact is about the subject of a thought, names it, or tells about the user as it does.
+
+        The last one is for successors: "my boss is Ingrid" and "my boss is Paula" have two subjects.
+        """
+        return (
+            self._aliases.are_same(fact.about, old.subject)
+            or _mentions(said, old.subject)
+            or _mentions(old.sentence, fact.about)
+            or all(_tells_about_user(text) for text in (old.sentence, fact.sentence))
+        )
 
 
 def _find_source(change: ProposedChange, turn: Turn) -> Source:
@@ -239,9 +257,8 @@ def _sides(turn: Turn) -> tuple[tuple[Side, str], ...]:
     return (("query", turn.asker), ("response", turn.answerer))
 
 
-def _missing_units(statement: str, supporting: SupportingText) -> list[str]:
-    """The content of a statement that the supporting text does not have."""
-    return [unit for unit in content_units(statement) if not supporting.has_unit(unit)]
+def _tells_about_user(sentence: str) -> bool:
+    return bool(_USER_MENTION.search(sentence))
 
 
 def _mentions(text: str, name: str) -> bool:

@@ -43,6 +43,7 @@ class ExtractiveReader:
     """
 
     max_turns = MAX_TURNS
+    needs_related = False
 
     def __init__(self, embedder: Embedder | None = None, model: SentenceModel | None = None) -> None:
         self._embedder = embedder

@@ -13,11 +13,13 @@ What is not certain is left to the other readers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
+from thinkback.language.commands import corrects
 from thinkback.language.dates import TimeExpression, find_time_expressions
-from thinkback.language.names import normalise_name
+from thinkback.language.names import USER, normalise_name
 from thinkback.language.protocol import load_language
 from thinkback.language.relations import get_relation
 from thinkback.language.sentence_builder import append_date, compose_sentence, validity_period
@@ -31,6 +33,7 @@ MAX_TURNS = 16
 MAX_AGE_OF_CHANGE = timedelta(days=200)
 """A change longer ago than this may have been followed by others: "I moved to Paris in 2010"."""
 _STATE_SINCE = ("since", "自", "从")
+_COUNTED = re.compile(r"(\d+)\s*(.+)")
 _UNDATED_RELATIONS = frozenset(("birthday", "is aged", "is named"))
 
 
@@ -48,9 +51,12 @@ class RuleReader:
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         """Propose the changes of all turns, in order."""
         reading = _Reading(request)
+        previous = request.recent[-1] if request.recent else None
         for turn in request.turns:
-            for statement in find_statements(turn.query, request.names):
+            meant = _corrected_person(turn, previous, request.names)
+            for statement in find_statements(turn.query, request.names, meant):
                 reading.add(turn, statement)
+            previous = turn
         return reading.changes
 
 
@@ -78,15 +84,15 @@ class _Reading:
             same = next(old for old in known if _is_same(fact, old.objects, old.negated))
             self.changes.append(ProposedChange(action="same", turn=turn.id, quote=quote, targets=(same.id,)))
             return
-        if any(_is_same(fact, (other.value,), other.negated) for _, other in proposed):
+        repeated = [position for position, other in proposed if _is_same(fact, (other.value,), other.negated)]
+        if repeated:
+            self._repeat(turn, fact, quote, repeated)
             return
-        targets = tuple(
-            old.id for old in known if _is_replaced(fact, old.objects, old.negated, adds=statement.adds)
-        )
+        targets = tuple(old.id for old in known if _is_replaced(fact, old.objects, old.negated, statement))
         new_targets = tuple(
             position
             for position, other in proposed
-            if _is_replaced(fact, (other.value,), other.negated, adds=statement.adds)
+            if _is_replaced(fact, (other.value,), other.negated, statement)
         )
         self._retired.update(targets)
         self._ended.update(new_targets)
@@ -101,6 +107,13 @@ class _Reading:
                 ended_at=fact.valid_from if targets or new_targets else None,
             )
         )
+
+    def _repeat(self, turn: Turn, fact: ProposedFact, quote: str, positions: Sequence[int]) -> None:
+        """Propose a fact of an earlier turn again, so that it gets this turn as a further source."""
+        earlier = [self.changes[position] for position in positions]
+        values = {object_key(change.fact.value) for change in earlier if change.fact is not None}
+        if values == {object_key(fact.value)} and all(change.turn != turn.id for change in earlier):
+            self.changes.append(ProposedChange(action="add", turn=turn.id, quote=quote, fact=fact))
 
     def _end(self, turn: Turn, statement: Statement, quote: str) -> None:
         """End the current thoughts with the value that the statement denies."""
@@ -151,6 +164,14 @@ class _Reading:
         ]
 
 
+def _corrected_person(turn: Turn, previous: Turn | None, names: Sequence[Sequence[str]]) -> str:
+    """Whom a pronoun of a correction means: the only person that the turn before makes a statement about."""
+    if previous is None or previous.session != turn.session or not corrects(turn.query):
+        return ""
+    people = {statement.about for statement in find_statements(previous.query, names)} - {USER}
+    return people.pop() if len(people) == 1 else ""
+
+
 def _to_fact(turn: Turn, statement: Statement, quote: str) -> ProposedFact | None:
     """The fact of a statement; None if it speaks of a time long ago."""
     relation = get_relation(statement.relation)
@@ -191,7 +212,7 @@ def _is_same(fact: ProposedFact, objects: Iterable[str], negated: bool) -> bool:
     return any(new == object_key(old) or _refines(object_key(old), new) for old in objects)
 
 
-def _is_replaced(fact: ProposedFact, objects: Iterable[str], negated: bool, *, adds: bool) -> bool:
+def _is_replaced(fact: ProposedFact, objects: Iterable[str], negated: bool, statement: Statement) -> bool:
     """Whether the new fact makes a known one untrue."""
     relation = get_relation(fact.relation)
     if fact.negated != negated:
@@ -199,11 +220,31 @@ def _is_replaced(fact: ProposedFact, objects: Iterable[str], negated: bool, *, a
     if relation.name == "takes":
         drug = strip_dose(fact.value)
         return drug != fact.value.lower() and any(strip_dose(old) == drug for old in objects)
-    if not relation.single_valued or fact.negated or adds:
+    if fact.negated or statement.adds:
         return False
+    if not relation.single_valued:
+        is_rival = {"has": _is_recount, "prefers": _same_head}.get(relation.name)
+        certain = statement.is_now or relation.name == "has"
+        return is_rival is not None and certain and any(is_rival(fact.value, old) for old in objects)
     return not any(
         _refines(object_key(fact.value), object_key(old)) or _is_wider(old, fact.value) for old in objects
     )
+
+
+def _is_recount(new: str, old: str) -> bool:
+    """Whether two values are different numbers of the same things: "5 chickens" and "3 chickens"."""
+    one, other = _COUNTED.fullmatch(new), _COUNTED.fullmatch(old)
+    if one is None or other is None:
+        return False
+    return one[1] != other[1] and object_key(one[2]) == object_key(other[2])
+
+
+def _same_head(new: str, old: str) -> bool:
+    """Whether two values are of one sort: "aisle seats" and "window seats", 靠窗座位 and 过道座位."""
+    if new.isascii():
+        one, other = new.lower().split(), old.lower().split()
+        return len(one) > 1 and len(other) > 1 and one[-1] == other[-1]
+    return min(len(new), len(old)) > 2 and new[-2:] == old[-2:]
 
 
 def _refines(new: str, old: str) -> bool:

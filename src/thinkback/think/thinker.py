@@ -56,7 +56,7 @@ class Thinker:
         self._context = ContextBuilder(store, indexer)
         self._consolidator = consolidator
         self._clock = clock
-        self._claims: dict[int, ClaimedTurn] = {}  # by turn
+        self._claims: dict[tuple[str, int], ClaimedTurn] = {}  # by lease and turn
 
     def think_pending(
         self,
@@ -124,12 +124,12 @@ class Thinker:
 
     @contextmanager
     def _track_claims(self, claims: Sequence[ClaimedTurn]) -> Iterator[None]:
-        self._claims |= {claim.turn.id: claim for claim in claims}
+        self._claims |= {(claim.lease, claim.turn.id): claim for claim in claims}
         try:
             yield
         finally:
             for claim in claims:
-                del self._claims[claim.turn.id]
+                del self._claims[claim.lease, claim.turn.id]
 
     def _think_turns(self, claims: Sequence[ClaimedTurn], run: _ThinkRun) -> None:
         """Read several turns at once; after a failure, those not yet done are released and counted."""

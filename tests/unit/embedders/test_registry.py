@@ -23,7 +23,7 @@ from thinkback.llms.structured_output import to_valid_unicode
 
 @pytest.mark.parametrize("spec", ["", "bert", "openai", "openai:", "minilm:x"])
 def test_unknown_embedder_error_lists_the_specs(spec: str) -> None:
-    with pytest.raises(InvalidInput, match="minilm, wordllama, hashing, openai:MODEL"):
+    with pytest.raises(InvalidInput, match="minilm, use, wordllama, hashing, openai:MODEL"):
         create_embedder(spec)
 
 

@@ -18,6 +18,8 @@ WEDNESDAY = datetime(2025, 3, 12, 9, 30, tzinfo=UTC)
         ("we fly out next month", "we fly out next month (2025-04)"),
         ("I had the scan on Friday", "I had the scan on Friday (2025-03-07)"),
         ("my exam will be on Friday", "my exam will be on Friday (2025-03-14)"),
+        ("the wedding is on 3 April", "the wedding is on 3 April (2025-04-03)"),
+        ("she moved out on 3 February", "she moved out on 3 February (2025-02-03)"),
         ("昨天拆了石膏", "昨天 (2025-03-11)拆了石膏"),
         ("下个月要去体检", "下个月 (2025-04)要去体检"),
     ],
@@ -26,7 +28,9 @@ def test_certain_times_are_dated(said: str, dated: str) -> None:
     assert add_dates(said, WEDNESDAY) == dated
 
 
-@pytest.mark.parametrize("said", ["on Friday, the usual place", "born in May 1988", "I like it here"])
+@pytest.mark.parametrize(
+    "said", ["on Friday, the usual place", "born in May 1988", "I like it here", "周三休息", "定2月15"]
+)
 def test_other_words_stay_as_they_are(said: str) -> None:
     assert add_dates(said, WEDNESDAY) == said
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from thinkback.language.assistant_questions import asks_for_reply
-from thinkback.language.date_notes import resolve_dates
+from thinkback.language.spoken_dates import add_dates
 from thinkback.recall.display import format_thought, format_turn
 from thinkback.types import Thought, Turn
 
@@ -64,7 +64,7 @@ def test_reply_is_shown_only_if_it_is_wanted() -> None:
     ],
 )
 def test_relative_dates_are_resolved(text: str, resolved: str) -> None:
-    assert resolve_dates(text, SAID) == resolved
+    assert add_dates(text, SAID) == resolved
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,13 @@ import threading
 
 import pytest
 from tests.conftest import OpenMemory
+from tests.scripted_reader import ScriptedReader
 
 from thinkback.errors import NotFound
 from thinkback.memory import Memory
 from thinkback.server.turn_status import get_outcome, think_now
-from thinkback.types import ThoughtDraft, Turn
+from thinkback.think.contract import ProposedChange, ReadRequest
+from thinkback.types import Turn
 
 
 def test_turn_is_pending_until_thought_over(memory: Memory) -> None:
@@ -55,13 +57,10 @@ def test_waits_for_other_process_with_lease(open_memory: OpenMemory) -> None:
 
 
 def test_failed_turn_has_reason(open_memory: OpenMemory) -> None:
-    class Refusing:
-        name = "refusing"
+    def refuse(turn: Turn, request: ReadRequest) -> list[ProposedChange]:
+        raise ValueError("no way to read it")
 
-        def generate(self, turn: Turn, recent: object) -> list[ThoughtDraft]:
-            raise ValueError("no way to read it")
-
-    memory = open_memory(think=Refusing())
+    memory = open_memory(think=ScriptedReader({"I live in Lyon.": refuse}))
     (came,) = think_now(memory, [memory.remember("I live in Lyon.")])
     assert came.state == "failed"
     assert "no way to read it" in came.reason

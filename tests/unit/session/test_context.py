@@ -25,10 +25,17 @@ def test_parts_match_the_messages() -> None:
     summary = summary_of("I need a desk.", "Not oak because it scratches.")
     recent = [turn("Not oak because it scratches.", "I see.", 2)]
     made = compose_context(
-        "Which wood?", summary, [memory("Beech is hard.")], recent, NOW, instructions="Be brief."
+        "Which wood?",
+        summary,
+        [memory("Beech is hard.")],
+        recent,
+        NOW,
+        instructions="Be brief.",
+        wishes=["Always answer in German."],
     )
     assert [part.name for part in made.parts] == [
         "instructions",
+        "user instructions",
         "summary",
         "history",
         "facts",
@@ -40,8 +47,9 @@ def test_parts_match_the_messages() -> None:
     assert [message.role for message in made.messages] == ["system", "user", "assistant", "user"]
     assert made.messages[-1].content == "Which wood?"
     assert made.tokens == sum(count_tokens(message.content) for message in made.messages)
-    for name in ("summary", "history"):
+    for name in ("user instructions", "summary", "history"):
         assert made.part(name) in made.messages[0].content
+    assert "- Always answer in German." in made.part("user instructions")
     assert "- oak (it scratches)" in made.part("summary")
     assert "Beech is hard." in made.part("history")
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.conftest import OpenMemory
+from tests.scripted_reader import ScriptedReader
 from tests.unit.session.test_llm_summary import EMPTY
 
 from thinkback.errors import BadReply, Conflict, InvalidInput, ModelUnavailable, NotFound
 from thinkback.llms.scripted import ScriptedLLM, ScriptedReply
 from thinkback.memory import Memory
 from thinkback.session.summary_updates import replay_updates
-from thinkback.types import ExcludedOption, Summary, ThoughtDraft, Turn
+from thinkback.think.contract import ProposedChange, ReadRequest
+from thinkback.types import ExcludedOption, Summary, Turn
 
 
 def reply(**fields: Any) -> str:
@@ -183,19 +184,11 @@ def test_model_problem_is_recorded(open_memory: OpenMemory) -> None:
     assert problem == "the summary of session 'default': BadReply: gibberish"
 
 
-class FailingGenerator:
-    """A generator that fails on one turn."""
-
-    name = "choking"
-
-    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
-        if "gravel" in turn.query:
-            raise ValueError("gravel")
-        return []
-
-
 def test_dead_letter_does_not_block_the_summary(open_memory: OpenMemory) -> None:
-    memory = open_memory(think=FailingGenerator())
+    def fail(turn: Turn, request: ReadRequest) -> list[ProposedChange]:
+        raise ValueError("gravel")
+
+    memory = open_memory(think=ScriptedReader({"I need gravel.": fail}))
     tell(memory, "I need gravel.", "I need a desk.")
     memory.summary()
     memory.post_think()
@@ -260,7 +253,7 @@ def test_context_and_previous_context(memory: Memory) -> None:
 
 def test_chat_uses_the_context(open_memory: OpenMemory) -> None:
     llm = ScriptedLLM(["Fine."])
-    memory = open_memory(think="rules", llm=llm, instructions="Speak like a sailor.")
+    memory = open_memory(think="extractive", llm=llm, instructions="Speak like a sailor.")
     tell(memory, "Not oak because it scratches.", "I saw an owl.", "I saw a dog.")
     memory.post_think()
     expected = memory.context("What about oak?")

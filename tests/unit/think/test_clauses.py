@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thinkback.think.clauses import MAX_WHOLE_EN, split_clauses
+from thinkback.think.clauses import TARGET_EN, TARGET_ZH, split_clauses
 
 
 def texts(message: str) -> list[str]:
@@ -21,17 +23,18 @@ def test_short_sentences_stay_whole() -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        "so my sister Nora rang she's moved to Leeds with the twins and I told her I'd come up in March because the"
-        " trains are cheap then and I've still got her old bike in my shed",
-        "上个月开始在镇上的中学教书了 离家很近走路十分钟 我妈很高兴天天给我做饭 就是工资不高一个月四千二 但是不用租房了",
+        "so my sister Nora rang she's moved to Leeds with the twins and I told her I'd come up in March"
+        " because the trains are cheap then and I've still got her old bike in my shed",
+        "上个月开始在镇上的中学教书了 离家很近走路十分钟 我妈很高兴天天给我做饭 "
+        "就是工资不高一个月四千二 但是不用租房了",
         "我现在在一家物流公司上班，做仓库主管，手下有十二个人，工资比以前多了两千，就是夜班多，老婆有点意见，孩子也见得少了",
     ],
 )
 def test_run_on_sentences_are_cut(message: str) -> None:
     pieces = split_clauses(message)
     assert len(pieces) >= 2
-    longest = MAX_WHOLE_EN if message.isascii() else 45
-    assert max(len(piece.text) for piece in pieces) <= longest
+    target = TARGET_EN if message.isascii() else TARGET_ZH
+    assert max(len(piece.text) for piece in pieces) <= 2 * target
 
 
 def test_a_quotation_is_not_cut_open() -> None:
@@ -45,4 +48,4 @@ def test_no_character_is_lost_and_positions_are_exact(message: str) -> None:
     assert "".join("".join(piece.text.split()) for piece in pieces) == "".join(message.split())
     for piece in pieces:
         assert message[piece.start : piece.end] == piece.text
-    assert all(first.end <= second.start for first, second in zip(pieces, pieces[1:], strict=False))
+    assert all(first.end <= second.start for first, second in itertools.pairwise(pieces))

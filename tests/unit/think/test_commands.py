@@ -8,7 +8,7 @@ from tests.scripted_reader import ScriptedReader, add, fact
 
 from thinkback.errors import Conflict, NotFound
 from thinkback.memory import Memory
-from thinkback.types import INSTRUCTION, Action
+from thinkback.types import INSTRUCTION, SAID, Action
 
 PARIS = fact("Paris", "The user lives in Paris.", relation="lives in")
 SALARY = fact("5000 euros", "The user's salary is 5000 euros.", relation="salary")
@@ -227,3 +227,52 @@ def test_imported_and_repeated_turns(memory: Memory) -> None:
     memory.undo(1)
     memory.remember("forget that", key="k#1")  # stored before: not carried out again
     assert len(memory.turns()) == 2
+
+
+@pytest.mark.parametrize(
+    "request_to_forget",
+    [
+        "could u forget my income pls",
+        "I'd like you to delete my monthly salary from your memory",
+        "把我的月薪忘了吧",
+        "不要再提我的工资了，把它忘了吧",
+    ],
+)
+def test_a_topic_is_forgotten_under_its_other_names(memory: Memory, request_to_forget: str) -> None:
+    say(memory, "My salary is 5000 euros.")
+    say(memory, "My sister's salary is a mystery.")
+    memory.post_think()
+    (action,) = say(memory, request_to_forget)
+    assert action.hides == (1, 3)
+    assert sentences(memory) == []
+
+
+@pytest.mark.parametrize("request_to_forget", ["please forget my rent", "把我的房租忘了吧"])
+def test_a_topic_that_was_never_told_forgets_nothing(memory: Memory, request_to_forget: str) -> None:
+    say(memory, "My salary is 5000 euros.")
+    assert say(memory, request_to_forget) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "correction", "corrected"),
+    [
+        ("The dentist is on the 4th.", "sorry, I meant the 6th", "The dentist is on the 6th."),
+        (
+            "Our guide is Stephan Meyer.",
+            "spelling correction: it's Stefan Meyer",
+            "Our guide is Stefan Meyer.",
+        ),
+        ("We booked a table for 6 people.", "not 6 but 9 people", "We booked a table for 9 people."),
+        ("会议室在301。", "其实不在301，是508", "会议室在508。"),
+        ("The dentist is on the 4th, not on the 5th.", "sorry, I meant the 6th", ""),
+    ],
+)
+def test_correction_of_a_kept_sentence(
+    open_memory: OpenMemory, said: str, correction: str, corrected: str
+) -> None:
+    kept = fact(said, said, relation=SAID)
+    memory = open_memory(":memory:", think=ScriptedReader({said: [add(said, kept)]}))
+    say(memory, said)
+    memory.post_think()
+    say(memory, correction)
+    assert sentences(memory) == [corrected or said]

@@ -1,15 +1,13 @@
-"""The examples of the papers, given to a real memory.
+"""The examples of the papers, given to a real memory with a scripted model.
 
 TiM (EMNLP) figures 5-7, TiM (ACL) figures 8-10 and table 5, TiM (arXiv) figures 3-5. The figures show a whole
-group of thoughts to a model; here the same facts come as turns, one after another, and each is planned on its
-own. Where the result differs from the figure, the test says why.
+group of thoughts to a model; here the same facts come as turns, one after another, and each change is judged
+on its own. Where the result differs from the figure, the test says why.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -17,184 +15,241 @@ from tests.conftest import OpenMemory
 
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
-from thinkback.types import Message, Thought
+from thinkback.types import Action, Thought
 
 Told = str | tuple[str, str]
 
 
-def tell(memory: Memory, *turns: Told) -> None:
-    """Remember turns one by one, with post-thinking after each."""
+def tell(memory: Memory, *turns: Told) -> list[Action]:
+    """Remember turns one by one, with post-thinking after each; returns the actions of the last one."""
+    actions: list[Action] = []
     for turn in turns:
         query, response = (turn, "") if isinstance(turn, str) else turn
         memory.remember(query, response)
         done = memory.post_think()
         assert (done.turns, done.failed) == (1, 0)
+        actions = list(done.actions)
+    return actions
 
 
-def triples(memory: Memory, **wanted: Any) -> list[tuple[str, str, tuple[str, ...], bool]]:
-    return [_key(thought) for thought in memory.thoughts(**wanted)]
+def triples(memory: Memory, **wanted: Any) -> list[tuple[str, str, str]]:
+    return [_triple(thought) for thought in memory.thoughts(**wanted)]
 
 
-def _key(thought: Thought) -> tuple[str, str, tuple[str, ...], bool]:
-    return thought.subject, thought.relation, thought.objects, thought.negated
+def _triple(thought: Thought) -> tuple[str, str, str]:
+    return thought.subject, thought.relation, thought.object
 
 
-Reply = Callable[[Sequence[Message]], str]
+def change(about: str, relation: str, value: str, sentence: str, quote: str, **fields: Any) -> dict[str, Any]:
+    """One change as a model writes it; it adds a fact unless `op` and `target` say otherwise."""
+    return {
+        "op": "add",
+        "quote": quote,
+        "about": about,
+        "relation": relation,
+        "value": value,
+        "sentence": sentence,
+        "kind": "knowledge",
+        **fields,
+    }
 
 
-def reply(*thoughts: dict[str, Any]) -> Reply:
-    """Build a reply to the `generate` prompt; each thought gets the number of the line with its quote."""
-
-    def said(messages: Sequence[Message]) -> str:
-        lines = re.findall(r"^(\d+)\. (.*)$", messages[-1].content.rpartition("User:")[2], re.MULTILINE)
-        told = []
-        for each in thoughts:
-            number = next(int(number) for number, words in lines if each["quote"] in words)
-            told.append({**{key: value for key, value in each.items() if key != "quote"}, "line": number})
-        return json.dumps({"thoughts": told})
-
-    return said
+def reply(*changes: dict[str, Any]) -> str:
+    return json.dumps({"changes": changes}, ensure_ascii=False)
 
 
-def thought(subject: str, relation: str, item: str, quote: str, kind: str = "knowledge") -> dict[str, Any]:
-    return {"subject": subject, "relation": relation, "objects": [item], "quote": quote, "kind": kind}
+def open_with_model(open_memory: OpenMemory, *replies: str, **options: Any) -> tuple[Memory, ScriptedLLM]:
+    llm = ScriptedLLM(replies)
+    return open_memory(":memory:", llm=llm, think="llm", **options), llm
 
 
-# --- generating (002, figure 3) ---------------------------------------------------------------
+# --- generating (TiM (arXiv), figure 3) -------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("asked", "answered", "triple", "sentence"),
+    ("asked", "answered", "value", "sentence"),
     [
         (
             "Do you have any company recommendations for me?",
             "I recommend Google.",
-            ("company", "recommended", ("Google",), False),
-            "The recommended company is Google.",
-        ),
-        (
-            "Which City is the capital of China?",
-            "Beijing.",
-            ("China", "capital", ("Beijing",), False),
-            "The capital of China is Beijing.",
+            "Google",
+            "The assistant recommended the company Google.",
         ),
         (
             "Do you have any book recommendations for me?",
             "I recommend “The Little Prince”.",
-            ("book", "recommended", ("The Little Prince",), False),
-            "The recommended book is The Little Prince.",
+            "The Little Prince",
+            "The assistant recommended the book “The Little Prince”.",
         ),
     ],
 )
-def test_rules_extract_the_triples_of_the_figures(
-    memory: Memory, asked: str, answered: str, triple: object, sentence: str
+def test_recommendation_is_kept_as_words_of_the_assistant(
+    open_memory: OpenMemory, asked: str, answered: str, value: str, sentence: str
 ) -> None:
-    """The assistant is the source, and no fact about the user is stored."""
+    """The figure stores (book, recommended, The Little Prince). Here the thought also says who did."""
+    recommended = change("assistant", "recommended", value, sentence, answered, kind="dialogue")
+    memory, llm = open_with_model(open_memory, reply(recommended))
     tell(memory, (asked, answered))
     (held,) = memory.thoughts()
-    assert (_key(held), held.sentence) == (triple, sentence)
-    assert [(source.speaker, source.side) for source in held.sources] == [("assistant", "response")]
+    assert (_triple(held), held.sentence) == (("assistant", "recommended", value), sentence)
+    assert (held.sources[0].speaker, held.sources[0].side) == ("assistant", "response")
+    assert asked in llm.calls[0][-1].content
 
 
-def test_model_extracts_the_triples_of_the_figures(open_memory: OpenMemory) -> None:
-    quote = "I recommend “The Little Prince”"
-    llm = ScriptedLLM([reply(thought("book", "recommended", "The Little Prince", quote, "dialogue"))])
-    memory = open_memory(":memory:", llm=llm, think="llm")
-    tell(memory, ("Do you have any book recommendations for me?", "I recommend “The Little Prince”."))
-    (held,) = memory.thoughts()
-    assert _key(held) == ("book", "recommended", ("The Little Prince",), False)
-    assert held.sources[0].speaker == "assistant"
-    assert "any book recommendations" in llm.calls[0][-1].content
+def test_knowledge_of_the_assistant_is_not_a_thought(open_memory: OpenMemory) -> None:
+    """The figure stores (China, capital, Beijing) from the assistant's answer.
+
+    We do not: what a model says is no evidence, and it can be asked again.
+    """
+    beijing = change("China", "capital", "Beijing", "The capital of China is Beijing.", "Beijing.")
+    memory, _ = open_with_model(open_memory, reply(beijing))
+    memory.remember("Which City is the capital of China?", "Beijing.")
+    assert "the assistant said it, not the user" in memory.post_think().problems[0]
+    assert triples(memory) == []
 
 
-# --- forgetting (002, figure 4) ---------------------------------------------------------------
+# --- forgetting (TiM (arXiv), figure 4) -------------------------------------------------------
 
-CAPITALS = (
-    ("Which city is the capital of China?", "Beijing."),
-    ("Which city is the capital of the United States?", "Washington."),
-    ("Which city is the capital of China?", "Shanghai."),
-    ("Which city is the capital of the United States?", "New York."),
+BEIJING = change("China", "capital", "Beijing", "The capital of China is Beijing.", "China is Beijing")
+SHANGHAI = change(
+    "China", "capital", "Shanghai", "The capital of China is Shanghai.", "Shanghai", op="replace", target=[1]
+)
+NEW_YORK = change(
+    "the United States",
+    "capital",
+    "New York",
+    "The capital of the United States is New York.",
+    "New York",
+    op="replace",
+    target=[2],
+)
+WASHINGTON = change(
+    "the United States",
+    "capital",
+    "Washington",
+    "The capital of the United States is Washington.",
+    "Washington",
 )
 
 
-def test_conflicting_capital_is_superseded_and_can_be_restored(memory: Memory) -> None:
-    """The figure keeps Beijing and Washington; we keep Shanghai and New York.
-
-    The model in the figure knows geography. Rules do not: a single-valued relation keeps what a source of the
-    same trust said last (TiM (ACL), Algorithm 1: temporal precedence). That is right for a home or a weight
-    and wrong here; the journal shows the reason, and undo restores the true value.
-    """
-    tell(memory, *CAPITALS)
+def test_model_that_knows_better_keeps_the_true_capitals(open_memory: OpenMemory) -> None:
+    """As in the figure: Beijing and Washington stay."""
+    memory, llm = open_with_model(open_memory, reply(BEIJING), reply(WASHINGTON), reply(), reply())
+    tell(memory, "The capital of China is Beijing.", "The capital of the United States is Washington.")
+    tell(memory, "The capital of China is Shanghai.", "The capital of the United States is New York.")
     assert triples(memory) == [
-        ("China", "capital", ("Shanghai",), False),
-        ("the United States", "capital", ("New York",), False),
+        ("China", "capital", "Beijing"),
+        ("the United States", "capital", "Washington"),
     ]
-    wrong = next(action for action in memory.journal() if action.turn == 3)
+    assert "1. [2024-05-01] The capital of China is Beijing." in llm.calls[2][-1].content
+
+
+def test_model_that_believes_the_user_replaces_and_the_old_value_can_be_restored(
+    open_memory: OpenMemory,
+) -> None:
+    """A correction of the user is believed; the journal shows the reason, and undo restores the old value."""
+    memory, _ = open_with_model(open_memory, reply(BEIJING), reply(WASHINGTON), reply(SHANGHAI))
+    tell(memory, "The capital of China is Beijing.", "The capital of the United States is Washington.")
+    (wrong,) = tell(memory, "The capital of China is Shanghai.")
+    assert triples(memory, subject="China") == [("China", "capital", "Shanghai")]
+    assert triples(memory, subject="the United States") == [("the United States", "capital", "Washington")]
     assert wrong.action == "supersede"
-    assert "one value" in wrong.reason
+    assert "The capital of China is Beijing." in wrong.reason
     memory.undo(wrong)
-    assert triples(memory, subject="China") == [("China", "capital", ("Beijing",), False)]
+    assert triples(memory, subject="China") == [("China", "capital", "Beijing")]
 
 
 def test_assistant_does_not_overrule_the_user(open_memory: OpenMemory) -> None:
-    """The user's "Beijing" outranks the assistant's statement, as in the result of the figure."""
-    replies = [
-        reply(thought("China", "capital", "Beijing", "The capital of China is Beijing")),
-        reply(thought("China", "capital", "Shanghai", "Shanghai")),
-    ]
-    memory = open_memory(":memory:", llm=ScriptedLLM(replies), think="llm")
+    """The user's "Beijing" stays, whatever the assistant answers and the model proposes."""
+    memory, _ = open_with_model(open_memory, reply(BEIJING), reply(SHANGHAI))
     tell(memory, "The capital of China is Beijing.", ("Which city is the capital of China?", "Shanghai."))
-    assert triples(memory) == [("China", "capital", ("Beijing",), False)]
+    assert triples(memory) == [("China", "capital", "Beijing")]
 
 
-def test_capital_can_be_stated(memory: Memory) -> None:
-    tell(memory, "The capital of China is Beijing.", "The capital of the United States is Washington.")
-    assert triples(memory) == [
-        ("China", "capital", ("Beijing",), False),
-        ("the United States", "capital", ("Washington",), False),
-    ]
+def test_replacement_needs_the_same_subject(open_memory: OpenMemory) -> None:
+    """A model that confuses two countries does not retire the capital of the other one."""
+    confused = {**NEW_YORK, "target": [1]}
+    memory, _ = open_with_model(open_memory, reply(BEIJING), reply(confused))
+    tell(memory, "The capital of China is Beijing.", "The capital of the United States is New York.")
+    assert triples(memory) == [("China", "capital", "Beijing"), ("the United States", "capital", "New York")]
 
 
-def test_denial_retires_only_the_denied_preference(memory: Memory) -> None:
+def likes(name: str, what: str, **fields: Any) -> dict[str, Any]:
+    said = f"{name} likes {what}"
+    return change(name, "likes", what, f"{said}.", said, kind="profile", **fields)
+
+
+def test_denial_retires_only_the_denied_preference(open_memory: OpenMemory) -> None:
     """The figure drops both thoughts about Michael, because it cannot know which is true.
 
-    We know which came last: the preference is retired and the denial is kept, so that nobody recommends
-    football to him. The thoughts about James and Mary stay, as in the figure.
+    We know which came last: the preference is replaced by the denial, so that nobody recommends football to
+    him. The thoughts about James and Mary stay, as in the figure.
     """
-    tell(memory, "Michael likes to play football.", "James likes to swim.", "Mary likes to read books.")
-    others = [each for each in memory.thoughts() if each.subject != "Michael"]
-    tell(memory, "Michael does not like to play football.")
-    assert triples(memory, subject="Michael") == [("Michael", "likes", ("to play football",), True)]
-    assert [each for each in memory.thoughts() if each.subject != "Michael"] == others
-    assert [action.action for action in memory.journal() if action.turn == 4] == ["forget"]
+    denial = change(
+        "Michael",
+        "does not like",
+        "to play football",
+        "Michael does not like to play football.",
+        "does not like to play football",
+        kind="profile",
+        op="replace",
+        target=[1],
+    )
+    likings = (
+        likes("Michael", "to play football"),
+        likes("James", "to swim"),
+        likes("Mary", "to read books"),
+    )
+    memory, _ = open_with_model(open_memory, *map(reply, likings), reply(denial))
+    tell(memory, *(liking["sentence"] for liking in likings))
+    others = [thought for thought in memory.thoughts() if thought.subject != "Michael"]
+    assert len(others) == 2
+    (action,) = tell(memory, "Michael does not like to play football.")
+    assert action.action == "supersede"
+    assert [thought.sentence for thought in memory.thoughts(subject="Michael")] == [denial["sentence"]]
+    assert [thought for thought in memory.thoughts() if thought.subject != "Michael"] == others
 
 
-# --- merging (002, figure 5) ------------------------------------------------------------------
+# --- merging (TiM (arXiv), figure 5) ----------------------------------------------------------
 
 
-def test_three_occupations_become_one_thought(memory: Memory) -> None:
-    tell(memory, *(f"John works as {job}." for job in ("an actor", "a director", "a writer")))
-    tell(memory, "Mike works as a teacher.")
-    assert triples(memory) == [
-        ("John", "works as", ("actor", "director", "writer"), False),
-        ("Mike", "works as", ("teacher",), False),
+def works_as(name: str, job: str) -> dict[str, Any]:
+    said = f"{name} works as {job}"
+    return change(name, "works as", job, f"{said}.", said, kind="profile")
+
+
+JOBS = (works_as("John", "an actor"), works_as("John", "a director"), works_as("John", "a writer"))
+
+
+def test_three_occupations_stay_three_thoughts_and_each_can_be_forgotten(open_memory: OpenMemory) -> None:
+    """The figure unites them. We keep one value in one thought, so that each can end on its own."""
+    teacher = works_as("Mike", "a teacher")
+    memory, _ = open_with_model(open_memory, *map(reply, (*JOBS, teacher)))
+    tell(memory, *(job["sentence"] for job in (*JOBS, teacher)))
+    assert [thought.object for thought in memory.thoughts(subject="John")] == [
+        "an actor",
+        "a director",
+        "a writer",
     ]
-    john = memory.thoughts(subject="John")[0]
-    assert john.sentence == "John works as an actor, a director and a writer."
+    memory.forget(memory.thoughts(subject="John")[1], "he gave it up")
+    assert [thought.object for thought in memory.thoughts(subject="John")] == ["an actor", "a writer"]
+    assert [thought.object for thought in memory.thoughts(subject="Mike")] == ["a teacher"]
+
+
+def test_tim_preset_unites_the_occupations_as_in_the_figure(open_memory: OpenMemory) -> None:
+    united = "John works as an actor, a director and a writer."
+    merge = json.dumps({"merges": [{"ids": [1, 2, 3], "sentence": united}]})
+    memory, llm = open_with_model(open_memory, *map(reply, JOBS), merge, '{"forget": []}', preset="tim")
+    tell(memory, *(job["sentence"] for job in JOBS))
+    (action,) = memory.organise().actions
+    assert action.action == "merge"
+    assert "1. John works as an actor.\n2. John works as a director." in llm.calls[3][-1].content
+    (john,) = memory.thoughts()
+    assert (john.objects, john.sentence) == (("an actor", "a director", "a writer"), united)
     assert [source.turn for source in john.sources] == [1, 2, 3]
 
 
-def test_football_and_basketball_are_merged(memory: Memory) -> None:
-    tell(memory, "Michael likes to play football.", "Michael likes to play basketball.")
-    tell(memory, "James likes to swim.", "Mary likes to read books.")
-    assert triples(memory) == [
-        ("Michael", "likes", ("to play football", "to play basketball"), False),
-        ("James", "likes", ("to swim",), False),
-        ("Mary", "likes", ("to read books",), False),
-    ]
-
-
-# --- the consultation (001, table 5) ----------------------------------------------------------
+# --- the consultation (TiM (ACL), table 5) ----------------------------------------------------
 
 CONSULTATION = (
     ("I last came in due to a urinary tract infection.",
@@ -210,77 +265,73 @@ COUNT = "3623.20/μl"
 DIAGNOSIS = "Is the white blood cell count of 3623.20/μl high or reasonable?"
 
 
-def says(memory: Memory, subject: str, *words: str) -> bool:
-    """Return whether a current thought of the subject has an object with all these words."""
-    return any(
-        all(word in item for word in words)
-        for each in memory.thoughts()
-        if subject in each.subject and not each.negated
-        for item in each.objects
+@pytest.fixture
+def consulted(open_memory: OpenMemory) -> Memory:
+    """A memory with the thoughts of the table, as a model reads them from each turn."""
+    analysis = change(
+        "user",
+        "had",
+        "urine analysis",
+        "The user had a urine analysis done recently.",
+        "I've had a urine analysis done recently",
+        kind="event",
     )
-
-
-def test_rules_keep_that_an_analysis_was_made(memory: Memory) -> None:
-    tell(memory, *CONSULTATION)
-    assert says(memory, "user", "urine analysis")
-
-
-def test_rules_keep_the_count(memory: Memory) -> None:
-    tell(memory, *CONSULTATION)
-    assert says(memory, "white blood cell count", COUNT)
-
-
-def test_rules_keep_the_doctors_judgement(memory: Memory) -> None:
-    tell(memory, *CONSULTATION)
-    (judged,) = [each for each in memory.thoughts() if "relatively high" in each.object]
-    assert judged.sources[0].speaker == "assistant"
-
-
-def test_rules_keep_the_symptom_that_was_affirmed(memory: Memory) -> None:
-    tell(memory, *CONSULTATION)
-    assert says(memory, "user", "frequent urination")
-
-
-def consulted(open_memory: OpenMemory, *, affirmed: bool = False) -> Memory:
-    """A memory with the thoughts of the table, as a model would extract them from each turn."""
-    had = thought("user", "has", "urine analysis", "I've had a urine analysis done recently", "event")
-    high = thought(COUNT, "is", "a relatively high value", "That's a relatively high value")
-    symptom = thought("user", "has condition", "frequent urination", "it's been quite noticeable", "profile")
-    replies = [
-        reply(),
-        reply(had),
-        reply(
-            thought("white blood cell count", "is", COUNT, "white blood cell count in the urinary sediment"),
-            high,
-        ),
-        reply(symptom) if affirmed else reply(),
-    ]
-    memory = open_memory(":memory:", llm=ScriptedLLM(replies), think="llm")
+    count = change(
+        "white blood cell count",
+        "is",
+        COUNT,
+        f"The white blood cell count in the user's urinary sediment is {COUNT}.",
+        f"The white blood cell count in the urinary sediment is {COUNT}",
+    )
+    high = change(
+        "assistant",
+        "judged",
+        "a relatively high value",
+        f"The assistant said that a white blood cell count of {COUNT} is a relatively high value.",
+        "That's a relatively high value",
+    )
+    symptom = change(
+        "user",
+        "experiences",
+        "frequent urination",
+        "The user is experiencing frequent urination.",
+        "it's been quite noticeable recently",
+        kind="profile",
+    )
+    memory, _ = open_with_model(open_memory, reply(), reply(analysis), reply(count, high), reply(symptom))
     tell(memory, *CONSULTATION)
     return memory
 
 
-def test_a_model_keeps_the_tables_thoughts(open_memory: OpenMemory) -> None:
-    memory = consulted(open_memory)
-    assert says(memory, "user", "urine analysis")
-    assert says(memory, "white blood cell count", COUNT)
-    assert says(memory, COUNT, "relatively high value")
+def test_thoughts_of_the_table(consulted: Memory) -> None:
+    assert triples(consulted) == [
+        ("user", "had", "urine analysis"),
+        ("white blood cell count", "is", COUNT),
+        ("assistant", "judged", "a relatively high value"),
+        ("user", "experiences", "frequent urination"),
+    ]
 
 
-def test_a_model_keeps_the_symptom_that_was_affirmed(open_memory: OpenMemory) -> None:
-    assert says(consulted(open_memory, affirmed=True), "user", "frequent urination")
+def test_judgement_of_the_doctor_has_the_doctor_as_its_source(consulted: Memory) -> None:
+    (judged,) = consulted.thoughts(subject="assistant")
+    assert (judged.sources[0].speaker, judged.sources[0].side) == ("assistant", "response")
 
 
-def test_the_diagnosis_recalls_that_the_value_is_high(open_memory: OpenMemory) -> None:
+def test_affirmed_symptom_has_the_question_of_the_doctor_as_a_source(consulted: Memory) -> None:
+    """The answer "yes" has no word of the symptom: without the question, it could not be checked."""
+    (symptom,) = [thought for thought in consulted.thoughts() if thought.object == "frequent urination"]
+    assert [(source.turn, source.side) for source in symptom.sources] == [(4, "query"), (3, "response")]
+
+
+def test_diagnosis_recalls_that_the_value_is_high(consulted: Memory) -> None:
     """With raw text as memory, the table ends with "reasonable": the value was assessed differently."""
-    recalled = consulted(open_memory).recall(DIAGNOSIS)
+    recalled = consulted.recall(DIAGNOSIS)
     held = [item.text for item in recalled if item.thought is not None]
     assert any("relatively high" in text for text in held)
     assert not any("reasonable" in item.text for item in recalled)
 
 
-def test_without_a_model_the_diagnosis_still_finds_the_judgement(memory: Memory) -> None:
-    """What the rules cannot read is found in the memory bank."""
+def test_without_a_model_the_diagnosis_still_finds_the_count(memory: Memory) -> None:
+    """What is not read is found in the memory bank."""
     tell(memory, *CONSULTATION)
-    recalled = memory.recall(DIAGNOSIS)
-    assert any("relatively high value" in item.text for item in recalled)
+    assert any(COUNT in item.text for item in memory.recall(DIAGNOSIS))

@@ -128,3 +128,45 @@ def test_an_update_within_one_reading_names_the_earlier_change() -> None:
 def test_the_assistant_is_not_read() -> None:
     turn = Turn(id=1, query="ok", response="I live in Paris.", at=START, recorded_at=START)
     assert RuleReader().read(ReadRequest(turns=(turn,))) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "message"),
+    [
+        (thought("lives in", "Leeds"), "we relocated to Hull over the weekend"),
+        (thought("prefers", "aisle tables"), "For dinners I prefer corner tables these days."),
+        (thought("has", "4 goats"), "one was born so we have 6 goats now"),
+        (thought("favourite singer", "王菲"), "如今我最喜欢的歌手是李荣浩"),
+        (thought("weighs", "64公斤"), "目前我体重61公斤。"),
+        (thought("gpa", "3.1"), "我努力了，my GPA is 3.5 now"),
+        (thought("phone number", "020 7946 0100"), "I have a new phone number, it's 020 7946 0199 now."),
+    ],
+)
+def test_what_holds_now_replaces_what_held_before(old: Thought, message: str) -> None:
+    (change,) = [change for change in read(message, known=(old,)) if change.fact]
+    assert (change.action, change.targets) == ("replace", (7,))
+
+
+@pytest.mark.parametrize(
+    ("old", "message"),
+    [
+        (thought("prefers", "aisle seats"), "I prefer quiet rooms now."),
+        (thought("prefers", "aisle seats"), "I prefer back seats."),
+        (thought("has", "4 goats"), "we have 2 horses now"),
+        (thought("has", "4 goats"), "we also have 2 goats"),
+    ],
+)
+def test_other_sorts_of_things_stay(old: Thought, message: str) -> None:
+    assert all(change.targets == () for change in read(message, known=(old,)))
+
+
+@pytest.mark.parametrize(
+    ("correction", "about"),
+    [
+        ("oops, I mixed it up. His birthday is March 9.", ["user's nephew"]),
+        ("His birthday is March 9.", []),  # it may be anybody's
+    ],
+)
+def test_a_pronoun_of_a_correction_means_the_person_before(correction: str, about: list[str]) -> None:
+    _, *changes = read("My nephew's birthday is March 6.", correction)
+    assert [change.fact.about for change in changes if change.fact] == about

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 
 from thinkback.language.kinship import KIN_EN, PETS_EN
-from thinkback.language.names import normalise_name
-from thinkback.language.protocol import Lexicon, Person, load_lexicon
+from thinkback.language.names import USER, normalise_name
+from thinkback.language.protocol import Lexicon, Person, load_language, load_lexicon
+from thinkback.language.writing_systems import has_han
 
 _EDGES = " \t.,!;:~…'\"-"
 _LIST_SEPARATOR = re.compile(r"\s*(?:,\s*(?:and|or)?|\band\b|\bor\b|&|/|\bas well as\b)\s*", re.IGNORECASE)
@@ -48,6 +49,8 @@ _CLAUSE_WITHOUT_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _SUBJECT_IS_USER = re.compile(r"(?:(?:so|and|well|ok|yeah|oh|btw),? )*(?:i|we)(?:['’]?ve)?\b", re.IGNORECASE)
+_NEW_ATTRIBUTE = re.compile(r"\b(?:a|my|our) new ((?:[a-z]+ )?[a-z]+)\Z", re.IGNORECASE)
+_IT_IS = re.compile(r"(?:it['’]?s|it is|that['’]?s|that is) (.+)", re.IGNORECASE)
 _MAY_SHARE_NOUN = re.compile(r"[a-z-]+(?<!s)(?<!ing)")
 _MAX_THING_WORDS = 3
 
@@ -94,12 +97,23 @@ class English:
         """I quit and started at Bosch: the second clause is about the user too."""
         if _CLAUSE_WITHOUT_SUBJECT.match(clause) and _SUBJECT_IS_USER.match(previous):
             return f"i {clause}"
+        renewed, told = _NEW_ATTRIBUTE.search(previous), _IT_IS.match(clause)
+        if renewed and told:
+            return f"my {renewed[1]} is {told[1]}"
         return clause
+
+    def resolve_pronoun(self, clause: str, person: str) -> str:
+        """Her birthday is June 3: my daughter's birthday is June 3."""
+        name = person.replace(f"{USER}'s ", "my ")
+        clause = re.sub(r"\b(?:her|his)\b(?=\s+\w)", f"{name}'s", clause, count=1, flags=re.IGNORECASE)
+        return re.sub(r"\b(?:she|he)\b", name, clause, count=1, flags=re.IGNORECASE)
 
     def check_value(self, check: str, words: str) -> str:
         value = words.strip(_EDGES)
         if not check or not value:
             return value
+        if check == "place" and has_han(value):
+            return load_language("zh").check_value(check, value)
         return str(getattr(self, f"_check_{check}")(value))
 
     def _in(self, name: str, words: str) -> bool:

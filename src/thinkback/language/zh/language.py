@@ -92,6 +92,10 @@ class Chinese:
         relative = _PERSON_ROLE.match(previous)
         return f"{relative[1]}{relative[2]}{clause}" if relative else clause
 
+    def resolve_pronoun(self, clause: str, person: str) -> str:
+        """她生日是六月三号: 王芳生日是六月三号. A relative without a name is not resolved."""
+        return re.sub("[他她](?!们)", person, clause, count=1) if not person.isascii() else clause
+
     def check_value(self, check: str, words: str) -> str:
         value = words.strip(_EDGES)
         if not check or not value:

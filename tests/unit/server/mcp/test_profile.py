@@ -18,7 +18,7 @@ def test_empty_profile(memory: Memory) -> None:
 
 
 def test_profile_contains_user_and_relationships(memory: Memory) -> None:
-    text = told(memory, "I live in Lyon.", "My sister is called Zoe.")
+    text = told(memory, "I live in Lyon.", "My sister is called Zoe.", "Zoe lives in Oslo.")
     assert "## Who they are\n- The user lives in Lyon." in text
     assert "- The user's sister is Zoe." in text
     assert "- Zoe: user's sister" in text

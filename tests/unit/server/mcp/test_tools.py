@@ -83,7 +83,7 @@ def test_update_without_thought_is_found_as_turn(memory: Memory) -> None:
     tools.update_memory(memory, memory_id=lyon, text="Nowhere in particular, these days")
     assert tools.get_memories(memory).memories == []
     found = tools.search_memories(memory, query="nowhere in particular").memories
-    assert [each.text for each in found] == ["Nowhere in particular, these days"]
+    assert [each.text for each in found] == ["user, 2024-05-01: Nowhere in particular, these days"]
 
 
 def test_update_is_undone_in_reported_order(memory: Memory) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,25 +17,29 @@ from thinkback.server.circuit_breaker import CircuitBreaker, ModelBreaker, Prote
 from thinkback.server.processes.think_worker import ThinkWorker
 from thinkback.server.services import MemoryRegistry
 from thinkback.server.telemetry import Telemetry
-from thinkback.think.rule_generator import RuleGenerator
+from thinkback.think.contract import ProposedChange, ReadRequest
+from thinkback.think.reader_rules import RuleReader
 from thinkback.think.thinker import MAX_ATTEMPTS
-from thinkback.types import Message, ThoughtDraft, Turn
+from thinkback.types import Message, Turn
 
-REPLY = '{"thoughts": []}'
+REPLY = '{"changes": []}'
 
 
 @dataclass
 class Noting:
-    """Records what it thinks over, then uses the rules."""
+    """Records what it reads, one turn at a time, then uses the rules."""
 
     before: Callable[[Turn], object] = lambda turn: None
     seen: list[str] = field(default_factory=list)
     name: str = "noting"
+    max_turns: int = 1
+    needs_related: bool = False
 
-    def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
-        self.seen.append(turn.query)
-        self.before(turn)
-        return RuleGenerator().generate(turn)
+    def read(self, request: ReadRequest) -> list[ProposedChange]:
+        for turn in request.turns:
+            self.seen.append(turn.query)
+            self.before(turn)
+        return RuleReader().read(request)
 
 
 def make_worker(memory: Memory, clock: FakeClock, **options: Any) -> ThinkWorker:

@@ -173,9 +173,12 @@ def run_pair(stage: Harness, pair: Pair) -> PairOutcome:
 
 
 def thought_has_value(thought: Thought, value: str) -> bool:
-    """Whether an object of the thought is the value or contains it as whole words."""
+    """Whether an object of the thought, or its subject, is the value or contains it as whole words.
+
+    Models put a name into either place: (user, has boss, Ruth) or (Ruth, is, the user's boss).
+    """
     normalised = _normalise(value)
-    return any(_contains_words(_normalise(item), normalised) for item in thought.objects)
+    return any(_contains_words(_normalise(item), normalised) for item in (thought.subject, *thought.objects))
 
 
 def _contains_words(text: str, wanted: str) -> bool:

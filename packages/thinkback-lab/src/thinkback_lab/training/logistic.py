@@ -45,12 +45,12 @@ class SparseRows:
         return cls(rows, columns, values, buckets, len(features))
 
     def times(self, weights: Floats) -> Floats:
-        sums = np.bincount(self.rows, weights=self.values * weights[self.columns], minlength=self.count)
-        return np.asarray(sums, np.float64)
+        products = self.values * weights[self.columns]
+        return np.asarray(np.bincount(self.rows, products, minlength=self.count), dtype=np.float64)
 
     def transposed_times(self, column: Floats) -> Floats:
-        sums = np.bincount(self.columns, weights=self.values * column[self.rows], minlength=len(self.buckets))
-        return np.asarray(sums, np.float64)
+        products = self.values * column[self.rows]
+        return np.asarray(np.bincount(self.columns, products, minlength=len(self.buckets)), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

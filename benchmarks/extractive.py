@@ -1,0 +1,69 @@
+"""Coverage, silence and precision of the shipped sentence classifier on lives.
+
+    python benchmarks/extractive.py                   dev lives, the default embedder and the text alone
+    python benchmarks/extractive.py --embedder use    with another embedder
+    python benchmarks/extractive.py --sample 200      print kept sentences, to be judged by hand
+
+coverage: gold facts of which at least half of the quote is kept; silence: turns without gold facts of which
+nothing is kept; gold precision: kept sentences that contain a good part of a gold quote, a lower bound,
+because a sentence may state a fact that the gold does not list.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+from thinkback import Embedder, SentenceModel
+from thinkback.embedders.registry import create_embedder
+from thinkback_lab.training.sentence_classifier import LabelledMessage, evaluate, label_messages, read_lives
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--lives", default="dev", help="a split, a file or a folder of lives")
+    parser.add_argument("--data", type=Path, default=None, help="data folder; default: $THINKBACK_DATA")
+    parser.add_argument("--embedder", default="minilm", help="spec of an embedder, or none")
+    parser.add_argument("--sample", type=int, default=0, metavar="N", help="print N kept sentences")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the sample")
+    options = parser.parse_args()
+    messages = label_messages(read_lives([options.lives], options.data))
+    embedder = None if options.embedder == "none" else create_embedder(options.embedder)
+    if options.sample:
+        print_sample(messages, embedder, options.sample, options.seed)
+        return
+    for each in (None, embedder) if embedder is not None else (None,):
+        name = SentenceModel.TEXT_ALONE if each is None else each.name
+        keep = SentenceModel.shipped().keep.get(name)
+        if keep is None:
+            print(f"{name}: the model has no weights for this embedder and uses the text alone")
+            continue
+        scores = [
+            [scored.probability for scored in SentenceModel.shipped().score(message.pieces, each)]
+            for message in messages
+        ]
+        print(name, json.dumps(evaluate(messages, scores, keep.threshold), indent=2))
+
+
+def print_sample(
+    messages: Sequence[LabelledMessage], embedder: Embedder | None, count: int, seed: int
+) -> None:
+    kept = [
+        (message, scored)
+        for message in messages
+        for scored in SentenceModel.shipped().score(message.pieces, embedder)
+        if scored.kept
+    ]
+    chosen = random.Random(seed).sample(kept, min(count, len(kept)))
+    for number, (message, scored) in enumerate(chosen, start=1):
+        gold = "gold" if message.label(scored.piece) else "    "
+        print(f"{number:3} {gold} {scored.probability:.2f} {message.life} {scored.piece.text}")
+
+
+if __name__ == "__main__":
+    main()
