@@ -61,7 +61,7 @@ def test_chat_is_remembered_and_recalled_in_next_chat(
     assert second.headers["x-thinkback-recalled"] == "turn:1"
     system, question = upstream.seen[1].body["messages"]
     assert system["role"] == "system"
-    assert "I moved to Lyon last week." in system["content"]
+    assert "user: I moved to Lyon last week (20" in system["content"]
     assert question == {"role": "user", "content": "Where did I move to?"}
     assert kept(proxy) == [
         ("I moved to Lyon last week.", "How exciting!"),

@@ -35,7 +35,7 @@ def get_outcome(memory: Memory, turn_id: int) -> ThinkOutcome:
     if not turns:
         raise NotFound(f"no turn:{turn_id} of user {memory.user!r}")
     (turn,) = turns
-    if turn.thought_at is not None:
+    if turn.thought_at is not None or turn.hidden:  # a hidden turn is never thought over
         return ThinkOutcome(turn, "done", tuple(memory.store.journal(memory.user, turn=turn_id)))
     for failure in memory.failures():
         if failure.turn == turn_id:
