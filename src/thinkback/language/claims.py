@@ -14,7 +14,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -110,7 +110,6 @@ _LIGHT = frozenset(
 ) | frozenset("一个些点")
 
 
-@lru_cache(maxsize=4096)
 def _parse(text: str, speaker: str) -> _Statement:
     body = text.replace("’", "'")
     if has_han(body):

@@ -13,7 +13,7 @@ from thinkback.language.zh.chains import find_chinese_chains
 
 _HOME_RELATIONS = ("lives in",)
 _WORKPLACE_RELATIONS = ("works at",)
-_OCCUPATION_RELATIONS = ("works as", "is")
+_OCCUPATION_RELATIONS = ("works as", "is", "diet")
 _LIKING_RELATIONS = ("likes",)
 _ORIGIN_RELATIONS = ("comes from", "was born in", "grew up in")
 _SCHOOL_RELATIONS = ("studies at",)

@@ -15,7 +15,7 @@ import re
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from math import log1p
 from os import PathLike
@@ -233,17 +233,14 @@ class UpdateModel:
             raise InvalidInput(f"not an update model: {error}") from error
 
 
-@lru_cache(maxsize=4096)
 def _terms(text: str) -> frozenset[str]:
     return frozenset(extract_terms(text[:MAX_CHARS]))
 
 
-@lru_cache(maxsize=4096)
 def _numbers(text: str) -> frozenset[str]:
     return frozenset(_NUMBER.findall(text[:MAX_CHARS]))
 
 
-@lru_cache(maxsize=4096)
 def _units(text: str) -> frozenset[str]:
     return frozenset(_NUMBER_AND_UNIT.findall(fold_text(text[:MAX_CHARS])))
 

@@ -16,7 +16,7 @@ from thinkback.language.names import normalise_name
 from thinkback.language.restrictions import find_substances
 from thinkback.language.tokens import STOP_WORDS, fold_text
 from thinkback.recall.constraints import Constraint, find_constraints
-from thinkback.types import SAME_AS, Candidate, Recollection, Score, Thought
+from thinkback.types import SAID, SAME_AS, Candidate, Recollection, Score, Thought
 
 MAX_CONSTRAINTS = 8  # in one context
 MAX_LINKED = 3  # thoughts added by one hop
@@ -99,7 +99,7 @@ class ThoughtLinks:
 
 def _names_in(thought: Thought) -> Iterator[str]:
     """The people and things that a thought names: subject and objects, capitalised words, substances."""
-    for name in (thought.subject, *(thought.objects if thought.relation != "said" else ())):
+    for name in (thought.subject, *(thought.objects if thought.relation != SAID else ())):
         key = normalise_name(name)
         if key and key not in _USER_NAMES and len(name) <= 40:
             yield key

@@ -31,7 +31,6 @@ _STEM_LETTERS = 4  # words with these first letters in common count as forms of 
 _QUOTE_NOISE = re.compile(r"[\s\"'“”‘’「」『』…,，.。!！?？;；:：、~～\-—()（）\[\]*_`]+")
 
 
-@lru_cache(maxsize=4096)
 def _normalise(text: str) -> str:
     return to_simplified(unicodedata.normalize("NFKC", text)).casefold().replace("’", "'")
 
@@ -85,12 +84,17 @@ def locate_quote(quote: str, text: str) -> tuple[int, int] | None:
     return positions[at], positions[at + len(wanted) - 1] + 1
 
 
+@lru_cache(maxsize=8192)  # of single characters only: texts must not outlive their erasure
+def _normalise_character(character: str) -> str:
+    return _normalise(character)
+
+
 def _bare(text: str) -> tuple[str, list[int]]:
     """The text without punctuation and white space, normalised, and the position of each character."""
     characters: list[str] = []
     positions: list[int] = []
     for position, character in enumerate(text):
-        for normalised in _normalise(character):
+        for normalised in _normalise_character(character):
             if not _QUOTE_NOISE.fullmatch(normalised):
                 characters.append(normalised)
                 positions.append(position)

@@ -20,13 +20,10 @@ from thinkback.language.writing_systems import has_han
 from thinkback.think.contract import ProposedChange, ProposedFact, ReadRequest
 from thinkback.think.sentence_classifier import ScoredPiece, SentenceModel
 from thinkback.think.sentence_features import MAX_PIECE_CHARS, Piece, split_pieces
-from thinkback.types import Turn
+from thinkback.types import SAID, Turn
 
 if TYPE_CHECKING:
     from thinkback.protocols import Embedder
-
-SAID = "said"
-"""The relation of thoughts that keep the user's words: their value is what the user said."""
 
 MAX_TURNS = 16
 MAX_ANSWER_WORDS = 8

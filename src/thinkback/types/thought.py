@@ -23,8 +23,11 @@ INSTRUCTION = "instruction"
 """Relation of a standing wish of the user ("always answer in German"). Every context carries all of them."""
 
 
-SAID = "said"
-"""Relation of thoughts that keep a sentence of the user as it was said; its value is the sentence."""
+SAID = "in own words"
+"""Relation of thoughts that keep a sentence of the user as it was said; its value is the sentence.
+
+No model would choose this name for a relation, so that (doctor, said, ...) stays an ordinary fact.
+"""
 
 
 @dataclass(frozen=True, slots=True)

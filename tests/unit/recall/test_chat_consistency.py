@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from tests.conftest import OpenMemory
+from tests.scripted_reader import ScriptedReader, add, fact
 
 from thinkback.errors import ModelUnavailable
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
-from thinkback.types import Message, Reply, Source, ThoughtDraft, Turn
+from thinkback.types import Message, Reply
 
 ASK = "Where do I live?"
 
@@ -191,26 +192,15 @@ def test_small_model_is_checked_too(open_memory: OpenMemory) -> None:
 def holding_thoughts(open_memory: OpenMemory, llm: ScriptedLLM, *sentences: str) -> Memory:
     """A memory whose thoughts are the given sentences, as said."""
 
-    class AsSaid:
-        name = "as said"
-
-        def generate(self, turn: Turn, recent: Sequence[Turn] = ()) -> list[ThoughtDraft]:
-            sources = (Source(turn.id, "user", "query", 0, len(turn.query)),)
-            return [
-                ThoughtDraft(
-                    subject="user",
-                    relation=f"note {turn.id}",
-                    objects=(turn.query,),
-                    sentence=turn.query,
-                    kind="profile",
-                    sources=sources,
-                )
-            ]
-
-    memory = open_memory(think=AsSaid(), llm=llm)
+    script = {
+        sentence: [add(sentence, fact(sentence, sentence, relation=f"note {number}"))]
+        for number, sentence in enumerate(sentences, start=1)
+    }
+    memory = open_memory(think=ScriptedReader(script), llm=llm)
     for sentence in sentences:
         memory.remember(sentence, session="before")
     memory.post_think()
+    assert [thought.sentence for thought in memory.thoughts()] == list(sentences)
     return memory
 
 
@@ -227,11 +217,11 @@ def test_forbidden_food_is_not_recommended_although_the_fact_was_not_recalled(
 
 
 def test_safety_fact_is_in_the_context_whatever_its_rank(open_memory: OpenMemory) -> None:
-    memory = holding_thoughts(
-        open_memory, ScriptedLLM([]), "我对芒果过敏", *(f"我第{n}次去了甜品店" for n in range(8))
-    )
-    facts = memory.context("去甜品店吃什么？", k=2).part("facts")
-    assert "我对芒果过敏 (must be respected)" in facts
+    ordinary = ("甜品店在公园旁边", "甜品店周一休息", "我喜欢去甜品店吃蛋糕")
+    memory = holding_thoughts(open_memory, ScriptedLLM([]), "我对芒果过敏", *ordinary)
+    question = "去甜品店吃什么？"
+    assert not any("芒果" in item.text for item in memory.recall(question, k=2))
+    assert "我对芒果过敏 (must be respected)" in memory.context(question, k=2).part("facts")
 
 
 def test_model_is_asked_once_and_its_findings_are_judged(open_memory: OpenMemory) -> None:

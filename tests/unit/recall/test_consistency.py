@@ -6,14 +6,14 @@ import pytest
 from tests.factories import NOW
 
 from thinkback.recall.consistency import ConsistencyChecker, complete_answer, is_taken_back
-from thinkback.types import NewTurn, Thought
+from thinkback.types import SAID, NewTurn, Thought
 
 
 def thought(sentence: str, id_: int = 1) -> Thought:
     return Thought(
         id=id_,
         subject="user",
-        relation="said",
+        relation=SAID,
         objects=(sentence,),
         sentence=sentence,
         kind="profile",

@@ -57,8 +57,8 @@ def test_reply_is_shown_only_if_it_is_wanted() -> None:
 @pytest.mark.parametrize(
     ("text", "resolved"),
     [
-        ("The check-up is tomorrow.", "The check-up is tomorrow. [tomorrow: 2025-04-15]"),
-        ("我昨天搬家了。", "我昨天搬家了。 [昨天: 2025-04-13]"),
+        ("The check-up is tomorrow.", "The check-up is tomorrow (2025-04-15)."),
+        ("我昨天搬家了。", "我昨天 (2025-04-13)搬家了。"),
         ("It was founded in 2008.", "It was founded in 2008."),
         ("I like tea.", "I like tea."),
     ],

@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.timing import MAX_LINEAR_GROWTH, time_growth
-from tests.unit.recall.entity_graphs import graph_of, thoughts_of
+from tests.unit.recall.entity_graphs import AT, NICKNAMED, TWO_TOMS, graph_of, thought, thoughts_of
 from tests.unit.recall.two_hop_questions import CHINESE, ENGLISH
 
 from thinkback.language.names import normalise_name
 from thinkback.recall.entities import EntityGraph, entity_key
 from thinkback.types import SAME_AS, Thought
-
-AT = datetime(2024, 5, 1, tzinfo=UTC)
-
-
-def thought(id_: int, subject: str, relation: str, *objects: str, sentence: str = "") -> Thought:
-    return Thought(
-        id=id_,
-        subject=subject,
-        relation=relation,
-        objects=objects,
-        sentence=sentence or f"{subject} {relation} {', '.join(objects)}.",
-        kind="profile",
-        sources=(),
-        recorded_at=AT,
-    )
 
 
 @pytest.mark.parametrize(
@@ -80,7 +64,7 @@ def test_phrase_resolves_to_names(phrase: str, names: tuple[str, ...]) -> None:
         ("我朋友王伟的猫", ("咪咪",)),
         ("住在奥斯陆的那个朋友", ("王伟",)),
         ("在腾讯工作的人", ("赵磊",)),
-        ("我的男朋友", ("高明", "用户的男朋友")),
+        ("我的男朋友", ("高明", "user's boyfriend")),
         ("我们公司", ()),
         ("小明的妈妈", ("安娜",)),
     ],
@@ -97,23 +81,30 @@ def test_phrase_means_both_sisters_until_told_apart() -> None:
 
 
 def test_shared_name_is_ambiguous_until_told_apart() -> None:
-    graph = graph_of("My cousin Tom lives in Berlin.", "My friend Tom lives in Paris.")
+    graph = EntityGraph.from_thoughts(TWO_TOMS)
     assert graph.resolve_phrase("Tom") == ()
     assert graph.facts_about("Tom") == ()
     assert "Tom (user's friend)" in graph.resolve_phrase("my friend Tom")
-    assert [fact.objects for fact in graph.facts_about("Tom (user's friend)")] == [("Paris",)]
+    assert [fact.objects for fact in graph.facts_about("Tom (user's friend)")] == [("Paris",), ("vet",)]
     assert graph.resolve_phrase("my cousin Tom") == ("Tom",)
     assert "Tom (user's friend)" in graph.resolve_phrase("Tom who lives in Paris")
 
 
 def test_facts_before_a_name_was_known_belong_to_it() -> None:
-    graph = graph_of("My mom lives in Leeds.", "My mother's name is Ruth.", "Ruth grew up in York.")
+    graph = EntityGraph.from_thoughts(
+        [
+            thought(1, "user's mom", "lives in", "Leeds"),
+            thought(2, "Ruth", SAME_AS, "user's mother"),
+            thought(3, "user", "has mother", "Ruth"),
+            thought(4, "Ruth", "grew up in", "York"),
+        ]
+    )
     told = {fact.objects for fact in graph.facts_about("Ruth")}
     assert {("Leeds",), ("York",)} <= told
 
 
 def test_alias_resolves_like_a_name() -> None:
-    graph = graph_of("My friend Katherine goes by Kat.", "Kat studies biology.")
+    graph = EntityGraph.from_thoughts(NICKNAMED)
     assert set(graph.resolve_phrase("Kat")) == {"Katherine", "Kat"}
     assert "studies" in {fact.relation for fact in graph.facts_about("Kat")}
 

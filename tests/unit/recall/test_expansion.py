@@ -5,14 +5,14 @@ from __future__ import annotations
 from tests.factories import NOW
 
 from thinkback.recall.expansion import CONSTRAINT, LINKED, MAX_LINKED, ThoughtLinks
-from thinkback.types import Candidate, Recollection, Score, Thought
+from thinkback.types import SAID, Candidate, Recollection, Score, Thought
 
 
 def thought(id_: int, sentence: str) -> Thought:
     return Thought(
         id=id_,
         subject="user",
-        relation="said",
+        relation=SAID,
         objects=(sentence,),
         sentence=sentence,
         kind="profile",

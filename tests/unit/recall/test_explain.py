@@ -24,7 +24,7 @@ def test_thought_explanation_has_source_time_and_history(memory: Memory, clock: 
         'from turn:1, 2024-05-01 12:00, user said: "I live in Lyon."',
         "holds since 2024-05-01, learned 2024-05-01 13:00",
     )
-    assert why.lines[4].startswith("action:1 insert by rules: ")
+    assert why.lines[4].startswith("action:1 insert by extractive-1 + rules@1: ")
     assert [turn.id for turn in why.sources] == [1]
     clock.advance(86400)
     memory.forget(1, "a joke")
@@ -105,15 +105,16 @@ def test_recall_explanation_has_each_candidate_and_its_score(talked: Memory) -> 
     found = talked.recall("Where do I live?", k=2, explain=True)
     lines = talked.why(found).lines
     assert lines[0] == 'recall of "Where do I live?"'
-    first = next(n for n, line in enumerate(lines) if line.startswith("  1. "))
-    assert lines[first].startswith(
-        "  1. thought:5 'The user lives in Oslo. (since 2024-06-13)': matters; profile, group "
+    place, oslo = next((n, item) for n, item in enumerate(found, start=1) if "lives in Oslo. (" in item.text)
+    line = next(n for n, line in enumerate(lines) if line.startswith(f"  {place}. "))
+    assert lines[line].startswith(
+        f"  {place}. thought:5 'The user lives in Oslo. (since 2024-06-13)': matters; profile, group "
     )
-    assert "said by user in turn:44" in lines[first]
-    assert f"{found[0].score.total:.3f} reaches {found.threshold:.3f}" in lines[first]
-    assert found[0].score.breakdown is not None
-    assert lines[first + 1].strip().startswith(f"{found[0].score.breakdown.linear:.2f} = +")
-    assert "for being a thought (1.00 x -1)" in lines[first + 1]
+    assert "said by user in turn:44" in lines[line]
+    assert f"{oslo.score.total:.3f} reaches {found.threshold:.3f}" in lines[line]
+    assert oslo.score.breakdown is not None
+    assert lines[line + 1].strip().startswith(f"{oslo.score.breakdown.linear:.2f} = +")
+    assert "for being a thought (1.00 x -1)" in lines[line + 1]
     told = next(line for line in lines if "turn:44 " in line)
     assert ": told by thought:5; raw turn, group " in told
 
@@ -132,14 +133,14 @@ def test_recall_explanation_has_the_query_interpretation(talked: Memory) -> None
     assert (taken.question, taken.tense, taken.manner, taken.told) == ("where", "now", "asks", "")
     assert not taken.reaches_back
     assert taken.names == ("Anna",)
-    assert [str(ref) for ref in taken.bridge] == ["thought:2"]
+    assert [str(ref) for ref in taken.bridge] == ["thought:1"]
     assert any("my sister -> Anna" in way for way in taken.ways)
     assert ("sister", "work") in [wording.terms for wording in taken.wordings]
     assert ("anna", "work") in [wording.terms for wording in taken.wordings]
     assert [wording.kinds for wording in taken.wordings if "turn" not in wording.kinds]
     lines = talked.why(talked.recall("Where does my sister work?", explain=True)).lines
     assert "  taken for: asks where, as it is now" in lines
-    assert any(line.startswith("  who: my sister -> Anna (thought:2)") for line in lines)
+    assert any(line.startswith("  who: my sister -> Anna (thought:1)") for line in lines)
     assert "  searched with: anna work" in lines
 
 

@@ -14,6 +14,7 @@ from thinkback.recall.prompt_messages import (
 from thinkback.types import Candidate, Recollection
 
 BAKERY = "I live in Lyon, above the bakery whose oven wakes me at four."
+BAKER = "I live in Lyon. The baker there wakes people at four."  # the second sentence is in the turn only
 WEEK = 7 * 86_400
 
 
@@ -37,15 +38,15 @@ def verdicts(found: Recollection) -> dict[str, str]:
     ("sayings", "asked", "text"),
     [
         (
-            (BAKERY, "I live in Oslo."),
+            (BAKER, "I live in Oslo."),
             "Where do I live?",
-            f"user, 2024-05-01: {BAKERY} "
+            f"user, 2024-05-01: {BAKER} "
             "(past: The user lives in Lyon, until 2024-05-08; now: The user lives in Oslo)",
         ),
         (
-            ("我住在北京，楼下的面包店四点就开炉。", "我住在上海。"),
+            ("我住在北京。这里的面包店四点就开炉，天天吵醒人。", "我住在上海。"),
             "我住在哪里？",
-            "user, 2024-05-01: 我住在北京，楼下的面包店四点就开炉。"
+            "user, 2024-05-01: 我住在北京。这里的面包店四点就开炉，天天吵醒人。"
             "（已成过去：用户住在北京，至2024-05-08；现在：用户住在上海）",
         ),
     ],
@@ -63,6 +64,14 @@ def test_turn_with_replaced_fact_comes_last_and_is_marked(
     assert [str(thought.ref) for thought in last.outdated.replaced_by] == ["thought:2"]
 
 
+def test_sentence_kept_as_said_is_marked(memory: Memory, clock: FakeClock) -> None:
+    present, past = told(memory, clock, BAKERY, "I live in Oslo.").recall("Where do I live?")
+    assert "The user lives in Oslo." in present.text
+    assert present.outdated is None
+    assert BAKERY in past.text
+    assert "(past: The user lives in Lyon, until 2024-05-08; now: The user lives in Oslo)" in past.text
+
+
 def test_mark_names_the_current_fact(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, BAKERY, "I live in Oslo.", "I live in Rome.", "I live in Turku.")
     (past,) = pasts(memory.recall("What oven wakes me at four?"))
@@ -72,8 +81,8 @@ def test_mark_names_the_current_fact(memory: Memory, clock: FakeClock) -> None:
 
 
 def test_partly_outdated_turn_names_its_outdated_fact(memory: Memory, clock: FakeClock) -> None:
-    told(memory, clock, f"I like jazz. {BAKERY}", "I live in Oslo.")
-    (past,) = pasts(memory.recall("What oven wakes me at four?"))
+    told(memory, clock, f"I like jazz. {BAKER}", "I live in Oslo.")
+    (past,) = pasts(memory.recall("When does the baker wake people?"))
     assert past.verdict == "matters"
     assert past.text.startswith("user, 2024-05-01: I like jazz.")
     assert "(past: The user lives in Lyon, until" in past.text
@@ -111,19 +120,41 @@ def test_query_as_of_a_time_is_not_marked(memory: Memory, clock: FakeClock) -> N
 @pytest.mark.parametrize(
     "then",
     [
-        ("I no longer live in Lyon.",),
-        ("Please forget where I live.",),
-        ("I live in Oslo.", "Please forget where I live."),
-        ("Sorry, I meant to say Oslo, not Lyon.",),
+        ("Please forget that I live in Lyon.",),
+        ("I live in Oslo.", "Please forget that I live in Lyon."),
+        ("Please forget everything about Lyon.",),
     ],
 )
-def test_denied_retracted_or_corrected_fact_is_not_shown(
-    memory: Memory, clock: FakeClock, then: tuple[str, ...]
+@pytest.mark.parametrize("at_once", [True, False])
+def test_retracted_fact_is_not_shown(
+    memory: Memory, clock: FakeClock, then: tuple[str, ...], at_once: bool
 ) -> None:
-    told(memory, clock, BAKERY, *then)
-    assert "Lyon" not in [thought.object for thought in memory.thoughts() if not thought.negated]
-    found = memory.recall("Where do I live, what oven wakes me at four?", explain=True)
-    assert "turn:1" not in [str(item.ref) for item in found]
+    for sayings in ((BAKERY,), *((saying,) for saying in then)) if at_once else ((BAKERY, *then),):
+        told(memory, clock, *sayings)
+    assert not [thought for thought in memory.thoughts() if "Lyon" in thought.sentence]
+    found = memory.recall("Where do I live, what oven wakes me at four?")
+    assert not [item for item in found if "Lyon" in item.text]
+
+
+def test_corrected_fact_is_shown_only_with_its_correction(memory: Memory, clock: FakeClock) -> None:
+    memory.remember("I live in Lyon.")
+    memory.post_think()
+    clock.advance(60)
+    memory.remember("Sorry, I meant Oslo, not Lyon.")
+    memory.post_think()
+    assert [thought.object for thought in memory.thoughts()] == ["Oslo"]
+    found = memory.recall("Where do I live?")
+    assert any("The user lives in Oslo. (since" in item.text for item in found)
+    wrong = [item.text for item in found if "Lyon" in item.text]
+    assert all("now: The user lives in Oslo)" in text for text in wrong)
+
+
+def test_denied_fact_is_shown_as_past_only(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, BAKERY, "I no longer live in Lyon.")
+    assert "Lyon" not in [thought.object for thought in memory.thoughts()]
+    shown = [item for item in memory.recall("What oven wakes me at four?") if "bakery" in item.text]
+    assert shown
+    assert all("(past: The user lives in Lyon, until 2024-05-08)" in item.text for item in shown)
 
 
 def test_manually_retired_fact_is_not_shown(memory: Memory, clock: FakeClock) -> None:
@@ -131,7 +162,7 @@ def test_manually_retired_fact_is_not_shown(memory: Memory, clock: FakeClock) ->
     memory.forget(1, "not true")
     found = memory.recall("Where do I live?", explain=True)
     assert len(found) == 0
-    assert verdicts(found)["turn:1"] == "no longer held true, see thought:1"
+    assert verdicts(found)["thought:2"] == "to be forgotten"  # the sentence kept as said
 
 
 BEFORE = "What was my address before?"
@@ -153,12 +184,16 @@ def test_replaced_fact_is_shown_to_a_query_about_the_past(memory: Memory, clock:
 
 
 def test_denied_fact_is_shown_to_a_query_about_the_past(memory: Memory, clock: FakeClock) -> None:
-    told(memory, clock, "I work at Bosch, in the hall with the green crane.", "I no longer work at Bosch.")
+    told(memory, clock, "I work at Bosch.", "I no longer work at Bosch.")
     found = memory.recall("Where did I work before?")
-    assert any(item.text.startswith("The user works at Bosch. (past, until 2024-05-08") for item in found)
-    turns = [item for item in found if item.ref == ("turn", 1)]
-    assert all("(past: The user works at Bosch, until 2024-05-08)" in item.text for item in turns)
-    assert turns
+    assert any("The user works at Bosch. (past, until 2024-05-08" in item.text for item in found)
+
+
+def test_denied_sentence_is_shown_to_a_query_about_the_past(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, "I work at Bosch, in the hall with the green crane.", "I no longer work at Bosch.")
+    shown = [item for item in memory.recall("Where did I work before?") if "green crane" in item.text]
+    assert shown
+    assert all("(past: The user works at Bosch, until 2024-05-08)" in item.text for item in shown)
 
 
 def test_outdated_turn_is_redacted(memory: Memory, clock: FakeClock) -> None:
@@ -169,8 +204,8 @@ def test_outdated_turn_is_redacted(memory: Memory, clock: FakeClock) -> None:
 
 
 def test_mark_of_a_long_turn_reaches_the_model(memory: Memory, clock: FakeClock) -> None:
-    told(memory, clock, f"{BAKERY} {'It is a good oven and a good bakery. ' * 40}", "I live in Oslo.")
-    found = memory.recall("What oven wakes me at four?")
+    told(memory, clock, f"I live in Lyon. {'It is a good oven and a good bakery. ' * 40}", "I live in Oslo.")
+    found = memory.recall("Is it a good bakery with a good oven?")
     (past,) = pasts(found)
     assert len(past.text) > MAX_FRAGMENT_CHARS
     mark = "(past: The user lives in Lyon, until 2024-05-08; now: The user lives in Oslo)"

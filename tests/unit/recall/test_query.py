@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.recall.entity_graphs import graph_of, thoughts_of
+from tests.unit.recall.entity_graphs import NICKNAMED, TWO_TOMS, graph_of, thought, thoughts_of
 from tests.unit.recall.two_hop_questions import (
     CHINESE,
     ENGLISH,
@@ -91,7 +91,6 @@ def test_most_queries_need_no_graph(query: str) -> None:
         ("住在奥斯陆的那个朋友是做什么的？", ("王伟",)),
         ("请问喜欢钓鱼的人住哪儿", ("刘洋",)),
         ("我表哥的公司怎么样？", ("腾讯",)),
-        ("高明是做什么工作的？", ("用户的男朋友",)),
         ("我姐姐住在哪里", ("李娜",)),
         ("我妹妹最近好吗，她的儿子呢？", ("安娜", "小明")),
         ("What does my cousin like?", ("赵磊",)),
@@ -133,18 +132,31 @@ def test_query_without_known_entities_is_not_expanded(query: str) -> None:
 
 
 def test_lower_case_word_is_not_a_name() -> None:
-    graph = graph_of("My friend Will goes by Billy.")
+    graph = EntityGraph.from_thoughts(
+        [thought(1, "user", "has friend", "Will"), thought(2, "Will", SAME_AS, "Billy")]
+    )
     assert resolve_query("Will it rain, and will you go?", graph).expansions == ()
     assert resolve_query("Where does Will live?", graph).aliases == ("Billy",)
 
 
 def test_aliases_are_separate_from_expansions() -> None:
-    graph = graph_of("My friend Katherine goes by Kat.", "Kat studies biology.")
+    graph = EntityGraph.from_thoughts(NICKNAMED)
     asked, asked_by_alias = (
         resolve_query(f"What does {name} study?", graph) for name in ("Katherine", "Kat")
     )
     assert (asked.expansions, asked.aliases) == ((), ("Kat",))
     assert (asked_by_alias.expansions, asked_by_alias.aliases) == (("Katherine",), ())
+
+
+def test_name_is_expanded_with_the_role_facts_were_told_of() -> None:
+    told = (
+        thought(1, "用户的男朋友", "works as", "程序员"),
+        thought(2, "高明", SAME_AS, "user's boyfriend"),
+        thought(3, "user", "has boyfriend", "高明"),
+    )
+    query = "高明是做什么工作的？"
+    assert resolve_query(query, EntityGraph.from_thoughts(told)).expansions == ("用户的男朋友",)
+    assert resolve_query(query, EntityGraph.from_thoughts(told[:1])).expansions == ()
 
 
 def test_reasons_contain_path_and_thoughts() -> None:
@@ -163,7 +175,11 @@ def test_reasons_contain_path_and_thoughts() -> None:
 
 def test_identity_thought_is_not_a_linking_thought() -> None:
     """It answers no question, and the index does not hold it."""
-    thoughts = thoughts_of("My brother has a daughter named Lily.", "Lily likes ponies.")
+    thoughts = (
+        thought(1, "Lily", SAME_AS, "user's brother's daughter"),
+        thought(2, "user's brother", "has daughter", "Lily"),
+        thought(3, "Lily", "likes", "ponies"),
+    )
     named = [each for each in thoughts if each.relation != SAME_AS]
     for query in ("What does my brother's daughter like?", "What does my niece like?"):
         understood = resolve_query(query, EntityGraph.from_thoughts(thoughts))
@@ -179,9 +195,7 @@ def test_missing_step_keeps_the_starting_entity() -> None:
 
 
 def test_shared_name_is_expanded_only_if_told_apart() -> None:
-    graph = graph_of(
-        "My cousin Tom lives in Berlin.", "My friend Tom lives in Paris.", "My friend Tom is a vet."
-    )
+    graph = EntityGraph.from_thoughts(TWO_TOMS)
     assert resolve_query("What does Tom do?", graph).mentions == ()
     assert resolve_query("What does my friend Tom do?", graph).expansions == ("Tom (user's friend)",)
     assert resolve_query("What does Tom who lives in Paris do?", graph).expansions == ("Tom (user's friend)",)

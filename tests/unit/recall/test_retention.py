@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import FakeClock, OpenMemory
 from tests.factories import NOW
+from tests.scripted_reader import ScriptedReader, add, fact
 
 from thinkback.errors import InvalidInput
 from thinkback.memory import Memory
@@ -48,8 +49,14 @@ def tell(memory: Memory, *turns: str) -> None:
 
 
 def test_recalled_thought_fades_less(open_memory: OpenMemory, clock: FakeClock) -> None:
-    memory = fading(open_memory, POLICY)
-    tell(memory, "Anna likes tea.", "Ben likes tea.")
+    script = {
+        f"{name} likes tea.": [
+            add("likes tea", fact("tea", f"{name} likes tea.", about=name, relation="likes"))
+        ]
+        for name in ("Anna", "Ben")
+    }
+    memory = open_memory(":memory:", preset=replace(HYBRID, retention=POLICY), think=ScriptedReader(script))
+    tell(memory, *script)
     for _ in range(3):
         clock.advance(5 * DAY)
         assert "Ben" in memory.recall("What does Ben like?", k=1)[0].text

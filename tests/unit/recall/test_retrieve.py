@@ -61,8 +61,9 @@ def test_irrelevant_candidate_is_dropped_with_a_reason(memory: Memory) -> None:
     memory.post_think()
     memory.remember("The weather was awful.")
     found = memory.recall("What colour is the parrot?", explain=True)
-    assert [item.text for item in found] == ["The user's parrot is green."] or found[0].ref.kind == "turn"
-    assert all(reason.startswith("too far: ") for ref, reason in reasons(found).items() if ref == "thought:1")
+    (item,) = found
+    assert "My parrot is green." in item.text
+    assert reasons(found)["thought:1"].startswith("too far: ")
     assert reasons(found)["turn:3"].startswith("too far: ")
     assert memory.recall("What colour is the parrot?").dropped == ()
 
@@ -96,9 +97,9 @@ def test_turn_is_not_repeated_with_its_thought(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("told", "asked", "answer"),
     [
-        ("My brother Felix sells bread under a striped awning.", "What does Felix sell?", "bread"),
+        ("My brother is Felix. He sells bread under a striped awning.", "What does Felix sell?", "bread"),
         ("I have a cat named Tom. The vet says that Tom needs drops twice a day.", "drops for Tom?", "drops"),
-        ("今天我买了一台二手钢琴，花了八千块。", "我买的钢琴多少钱？", "八千"),
+        ("我有一只猫叫汤姆。医生说它每天要滴两次药水。", "汤姆的药水怎么滴？", "两次"),
     ],
 )
 def test_turn_with_more_information_is_recalled_too(
@@ -153,18 +154,23 @@ def test_forgotten_thought_hides_its_turn(memory: Memory) -> None:
     memory.remember("我住在北京。", "北京很好！")
     memory.remember("I live in Lyon. My boss is a walrus.", "Oh!")
     memory.post_think()
-    for thought in memory.thoughts():
-        memory.forget(thought, "not true")
-    assert len(memory.recall("我住在哪里？")) == 0
-    assert [item.ref.id for item in memory.recall("Who is a walrus?")] == [2]  # the rest of it stands
+    (home,) = (thought for thought in memory.thoughts() if thought.relation == "lives in")
+    memory.forget(home, "not true")
+    homes = [item.text for item in memory.recall("我住在哪里？")]
+    assert not [text for text in homes if "Lyon" in text or "北京" in text]
+    (rest,) = memory.recall("Who is a walrus?")
+    assert "My boss is a walrus." in rest.text
+    assert "Lyon" not in rest.text
 
 
 def test_merged_thought_keeps_its_turns(memory: Memory) -> None:
     memory.remember("I like tea.")
-    memory.remember("I like coffee.")
+    memory.post_think()
+    memory.remember("I like tea.")
     memory.post_think()
     assert [thought.current for thought in memory.thoughts(current=False)] == [False, True]
     found = memory.recall("Do I like tea?", explain=True)
+    assert {item.ref.kind for item in found} == {"thought", "turn"}
     assert all("tea" in item.text for item in found)
     assert not [reason for reason in reasons(found).values() if "no longer" in reason]
 
@@ -410,7 +416,7 @@ def test_question_about_a_day_recalls_everything_of_that_day(
     assert not any("parrot" in text for text in _texts(found))
     lines = "\n".join(memory.why(found).lines)
     assert "in the time asked for" in lines
-    assert memory.recall("What did I tell you last year?").items == ()
+    assert {item.verdict for item in memory.recall("What did I tell you last year?")} <= {"near"}
 
 
 def test_question_asked_sixty_times_does_not_hide_the_answer(talked: Memory, clock: FakeClock) -> None:
@@ -434,9 +440,7 @@ def test_whole_dialogue_finds_the_similar_event(talked: Memory, clock: FakeClock
         "is dark. Mum: Then paint a starfish instead, and tomorrow we buy new brushes and some paper."
     )
     found = talked.recall(dialogue)
-    assert found[0].turn is not None
-    assert found[0].turn.query == event
-    assert found[0].text == f"user, {found[0].turn.at:%Y-%m-%d}: {event} [On Saturday: 2024-05-04]"
+    assert found[0].text == f"user, 2024-05-11: {event.replace('Saturday', 'Saturday (2024-05-04)')}"
     assert found[0].score.total > found[1].score.total + 0.1
 
 

@@ -133,7 +133,7 @@ def test_fault_is_reported_once_then_rules_answer(open_memory: OpenMemory, bad: 
 
 @pytest.mark.parametrize("bad", ["no json", '{"known": true}', ModelUnavailable("down")])
 def test_failing_model_is_replaced_by_rules_with_a_note(open_memory: OpenMemory, bad: ScriptedReply) -> None:
-    _, made = asked(open_memory, [bad])
+    _, made = asked(open_memory, [bad], question="What does Anna work as?")
     assert made.by == "rules"
     assert "scripted failed: " in made.note
     assert "nurse" in made.text

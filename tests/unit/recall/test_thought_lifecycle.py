@@ -32,19 +32,31 @@ def test_replaced_thought_leads_to_the_current_one(memory: Memory, clock: FakeCl
 
 
 def test_merged_thought_has_the_state_of_its_result(memory: Memory, clock: FakeClock) -> None:
-    told(memory, clock, "I like tea.", "I like coffee.")
+    told(memory, clock, "I like tea.")
+    told(memory, clock, "I like tea.")
+    assert memory.journal()[-1].action == "merge"
     became, heir = fate(memory, 1)
-    assert (became, heir and heir.objects) == ("held", ("tea", "coffee"))
+    assert (became, heir and heir.id) == ("held", 2)
     memory.forget(2, "a joke")
     assert fate(memory, 1) == ("forgotten", None)
 
 
-def test_denied_and_retracted_thoughts_have_different_states(memory: Memory, clock: FakeClock) -> None:
+def test_ended_and_retracted_thoughts_have_different_states(memory: Memory, clock: FakeClock) -> None:
     told(memory, clock, "I work at Bosch.", "I no longer work at Bosch.")
-    assert fate(memory, 1) == ("denied", None)
-    told(memory, clock, "My address is 14 Elm Street.", "Please forget my address.")
+    assert fate(memory, 1) == ("replaced", None)
+    told(memory, clock, "My address is 14 Elm Street.")
+    told(memory, clock, "Please forget my address.")
     address = next(each for each in memory.thoughts(current=False) if each.object == "14 Elm Street")
     assert fate(memory, address.id) == ("forgotten", None)
+
+
+def test_thought_forgotten_because_of_a_negated_one_is_denied(memory: Memory, clock: FakeClock) -> None:
+    told(memory, clock, "I like tea.", "I don't like coffee.")
+    assert [thought.negated for thought in memory.thoughts()] == [False, True]
+    forget = Operation(action="forget", reason="thought:2 speaks against it", retire=(1,), premises=(2,))
+    plan = Plan(turn=None, lease="", actor="test", operations=(forget,))
+    memory.store.apply(memory.user, plan, [], clock())
+    assert fate(memory, 1) == ("denied", None)
 
 
 def test_ended_thought_is_replaced_without_a_successor(memory: Memory, clock: FakeClock) -> None:
