@@ -77,7 +77,7 @@ _COMMON_OPTIONS: Mapping[str, Any] = {
         typer.Option(
             "--think",
             metavar="HOW",
-            help="How thoughts are extracted: auto, rules or llm. [env: THINKBACK_THINK]",
+            help="How thoughts are extracted: auto, extractive or llm. [env: THINKBACK_THINK]",
         ),
     ],
     "json": Annotated[
