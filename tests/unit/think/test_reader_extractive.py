@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from thinkback.embedders.hashing import HashingEmbedder
 from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
-from thinkback.think.reader_extractive import SAID, ExtractiveReader
+from thinkback.think.reader_extractive import ExtractiveReader
 from thinkback.think.sentence_classifier import SentenceModel
 from thinkback.think.sentence_features import DENSE_FEATURES
-from thinkback.types import Turn
+from thinkback.types import SAID, Turn
 
 AT = datetime(2025, 3, 12, 9, 30, tzinfo=UTC)
 READER = ExtractiveReader()

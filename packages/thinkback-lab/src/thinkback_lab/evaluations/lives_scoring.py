@@ -203,7 +203,8 @@ def memory_figures(played: Sequence[PlayedLife]) -> Figures:
 
 
 def _thoughts_by_turn(played: PlayedLife) -> Iterator[tuple[LifeTurn, int]]:
-    sources = [{passage.turn for passage in thought.passages} for thought in played.thoughts]
+    # The first passage is the quote; further ones are earlier turns that explain it, or repetitions.
+    sources = [{passage.turn for passage in thought.passages[:1]} for thought in played.thoughts]
     for turn in played.life.turns:
         yield turn, sum(turn.n in turns for turns in sources)
 
