@@ -23,6 +23,7 @@ from thinkback.errors import Conflict, InvalidInput, ModelError, NotFound, Store
 from thinkback.history import filter_by_time, hidden_turns, replay
 from thinkback.index.cache import CachedSpace
 from thinkback.indexing import Indexer, ProgressCallback
+from thinkback.language.safety.quarantine import redact
 from thinkback.llms.metering import MeteredLLM
 from thinkback.memory_config import MemoryConfig, MemoryOptions
 from thinkback.presets import Preset, get_preset
@@ -428,6 +429,7 @@ class Memory(MemoryQueries):
             compose=compose,
             use_integrator=self._integrate,
             constraints=links.constraints,
+            wishes=[redact(thought.sentence, only_secrets=True) for thought in self.instructions()],
         )
         self._streams.add(stream)
         return stream

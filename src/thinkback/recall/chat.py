@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -232,6 +232,7 @@ class ChatStream:
         compose: Callable[[str], Sequence[Message]],
         use_integrator: bool = False,
         constraints: Sequence[Constraint] = (),
+        wishes: Sequence[str] = (),
     ) -> None:
         self.recollection = recollection
         self._new_turn = new_turn
@@ -243,7 +244,9 @@ class ChatStream:
         if llm is None:
             self._pieces = _stream_from_memory(new_turn.query, recollection)
         else:
-            given = _AnswerInput(new_turn, recollection, recent, compose, use_integrator, tuple(constraints))
+            given = _AnswerInput(
+                new_turn, recollection, recent, compose, use_integrator, tuple(constraints), tuple(wishes)
+            )
             self._pieces = _stream_from_model(llm, given, checker_factory, self._log)
         self._sent: list[str] = []
         self._started = time.perf_counter()
@@ -293,7 +296,7 @@ class ChatStream:
             return
         self._pieces.close()
         text = "".join(self._sent)
-        recalled = tuple(to_recalled_item(item) for item in self.recollection)
+        recalled = to_recalled_items(self.recollection)
         # Without a model the answer is a quotation from memory and must not be remembered as something new.
         log = self._log
         response = "" if self._llm is None else clean_text(text.removesuffix(log.warning).rstrip("\n"))
@@ -337,7 +340,8 @@ class _AnswerInput:
     """Inputs of an answer.
 
     `compose` builds the messages, given the integrated thought or "". `constraints` are the safety facts of
-    the space, which the answer is checked against even if they were not recalled.
+    the space, which the answer is checked against even if they were not recalled. `wishes` are the standing
+    instructions of the user, for models too small for `compose`.
     """
 
     new_turn: NewTurn
@@ -346,6 +350,7 @@ class _AnswerInput:
     compose: Callable[[str], Sequence[Message]]
     use_integrator: bool
     constraints: tuple[Constraint, ...] = ()
+    wishes: tuple[str, ...] = ()
 
 
 def _build_request(llm: LLM, given: _AnswerInput, log: GenerationLog) -> GenerationRequest:
@@ -360,7 +365,7 @@ def _build_request(llm: LLM, given: _AnswerInput, log: GenerationLog) -> Generat
     if llm.follows:
         return GenerationRequest(llm, list(given.compose(log.integrated)), MAX_ANSWER_TOKENS)
     return GenerationRequest(
-        llm, compose_for_small_model(new_turn.query, recollection), MAX_SMALL_MODEL_TOKENS
+        llm, compose_for_small_model(new_turn.query, recollection, given.wishes), MAX_SMALL_MODEL_TOKENS
     )
 
 
@@ -376,14 +381,20 @@ def _stream_from_model(
         yield from stream_checked(request, checker, given.new_turn.query, log)
 
 
-def to_recalled_item(item: Candidate) -> RecalledItem:
-    """The reference to a recalled memory that is stored with the turn."""
-    score = item.score
-    return RecalledItem(
-        "thought" if item.thought else "turn",
-        item.ref.id,
-        round(score.total, 4),
-        round(score.cosine, 4),
-        round(score.lexical, 4),
-        item.group,
+def to_recalled_items(items: Iterable[Candidate]) -> tuple[RecalledItem, ...]:
+    """The references to recalled memories that are stored with the turn.
+
+    Thoughts that share an item with another one are named too: erasing must find every answer they are in.
+    """
+    return tuple(
+        RecalledItem(
+            ref.kind if ref.kind == "thought" else "turn",
+            ref.id,
+            round(item.score.total, 4),
+            round(item.score.cosine, 4),
+            round(item.score.lexical, 4),
+            item.group,
+        )
+        for item in items
+        for ref in (item.ref, *(thought.ref for thought in item.joined))
     )

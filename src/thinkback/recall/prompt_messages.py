@@ -26,21 +26,29 @@ SMALL_MODEL_MIN_RELATIVE_SCORE = 0.6  # of the best score: a small model takes a
 MAX_INTEGRATION_TOKENS = 320
 
 
-def compose_for_small_model(message: str, recollection: Recollection) -> list[Message]:
-    """Messages for a very small model: few facts and no history, or it repeats what it is given."""
+def compose_for_small_model(
+    message: str, recollection: Recollection, wishes: Sequence[str] = ()
+) -> list[Message]:
+    """Messages for a very small model: few facts and no history, or it repeats what it is given.
+
+    `wishes` are the standing instructions of the user.
+    """
     items = [item for item in recollection if item.thought] or list(recollection)  # turns are too long
     min_score = max((item.score.total for item in items), default=0.0) * SMALL_MODEL_MIN_RELATIVE_SCORE
     best = [item for item in items if item.score.total >= min_score][:SMALL_MODEL_MAX_FACTS]
     lines = [_format_line(item) for item in best]
     system = load_prompt("thinkback.recall", "answer_small").render(facts="\n".join(lines) or NO_FACTS)
+    if wishes:
+        system = "\n".join((system.rstrip(), "The user wishes:", *wishes))
     return [Message("system", system), Message("user", message)]
 
 
 def _format_line(item: Candidate) -> str:
-    """A memory on one line. A long turn is cut before the note that it is outdated."""
+    """A memory on one line, in the user's words. A long turn is cut before the note that it is outdated."""
     if item.turn is None:
         return " ".join(item.text.split())[:MAX_FRAGMENT_CHARS]
-    return mark_outdated(" ".join(item.turn.text.split())[:MAX_FRAGMENT_CHARS], item.outdated)
+    words = item.turn.text if item.with_response or not item.turn.query else item.turn.query
+    return mark_outdated(" ".join(words.split())[:MAX_FRAGMENT_CHARS], item.outdated)
 
 
 def compose_retry(

@@ -39,7 +39,8 @@ class ContextBuilder:
 
     def build(self, space: str, turns: Sequence[Turn], *, with_related: bool = True) -> ReadRequest:
         """The request to read these turns, which follow each other in one space."""
-        aliases = Aliases.from_thoughts(self._store.thoughts(space, kind="relationship"))
+        relationships = self._store.thoughts(space, kind="relationship")
+        aliases = Aliases.from_thoughts(relationships)
         recent = self._recent_turns(space, turns[0])
         related = self._related_thoughts(space, turns, recent) if with_related else []
 
@@ -53,6 +54,7 @@ class ContextBuilder:
             recent=tuple(recent),
             names=self._known_names(space, aliases, [*recent, *turns], related),
             related=tuple(related),
+            relationships=tuple(relationships),
             said_at=self._said_at(space, related),
             find=find,
         )

@@ -72,6 +72,7 @@ class ReadRequest:
         recent: The turns just before them in the same session, oldest first. Nothing is proposed from them.
         names: The known people and things, each as a group of names that mean the same one.
         related: Current thoughts that the turns may touch, found by search; the oldest first.
+        relationships: All current thoughts about who is who.
         said_at: When each related thought was said last, by thought id.
         find: Looks up further current thoughts by subject and relation.
     """
@@ -80,6 +81,7 @@ class ReadRequest:
     recent: tuple[Turn, ...] = ()
     names: tuple[tuple[str, ...], ...] = ()
     related: tuple[Thought, ...] = ()
+    relationships: tuple[Thought, ...] = ()
     said_at: Mapping[int, datetime] = field(default_factory=dict)
     find: FindThoughts = lambda subject, relation: ()
 

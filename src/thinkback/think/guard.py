@@ -2,13 +2,13 @@
 
 The guard checks grounding and identity, not vocabulary:
 
-- the quote must stand in the turn, in the words of the user (the assistant's words are no evidence);
-- the fact must be supported by the turn and what the reader was shown;
-- a thought may only be replaced or ended by a statement about the same one and the same matter;
+- the quote must be part of the user's message (the assistant's words are no evidence);
+- the turn, or what the reader was shown besides it, must contain the words of the fact;
+- a thought is replaced or ended only by a statement about the same person or thing and the same matter;
 - a thought is forgotten only if the user asks for it;
-- secrets and orders never become thoughts.
+- secrets and instructions to the assistant never become thoughts.
 
-A replacement that fails only the last test but one is kept as an addition: nothing is lost, nothing retired.
+A replacement that is about another matter is kept as an addition: its fact is stored, nothing is retired.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ class Guard:
         return [unit for unit in units if not supporting.has_unit(unit)]
 
     def _same_matter(self, old: Thought, change: ProposedChange, said: str) -> bool:
-        """Whether the change is about the same one, and about the same relation or things, as a thought."""
+        """Whether a change is about the same subject, and the same relation or things, as a thought."""
         turn = self._turns[change.turn]
         if change.fact is not None:
             if not self._same_subject(old, change.fact, said):

@@ -119,11 +119,7 @@ class _Reading:
         """End the current thoughts with the value that the statement denies."""
         relations = [statement.relation]
         if statement.relation == ANY_ROLE:
-            relations = list(
-                dict.fromkeys(
-                    thought.relation for thought in self._request.related if thought.kind == "relationship"
-                )
-            )
+            relations = list(dict.fromkeys(thought.relation for thought in self._request.relationships))
         known = [old for relation in relations for old in self._current(statement.about, relation)]
         targets = tuple(
             old.id for old in known if not old.negated and _has_value(old.objects, statement.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.conftest import OpenMemory
 
 from thinkback.language.names import normalise_name
 from thinkback.language.relations import canonical_relation
@@ -29,7 +30,7 @@ def read(*messages: str, known: tuple[Thought, ...] = ()) -> list[ProposedChange
             and canonical_relation(thought.relation) == canonical_relation(relation)
         ]
 
-    return RuleReader().read(ReadRequest(turns=turns, related=known, find=find))
+    return RuleReader().read(ReadRequest(turns=turns, relationships=known, find=find))
 
 
 def thought(
@@ -134,3 +135,12 @@ def test_fact_said_again_in_a_backlog_is_proposed_for_both_turns() -> None:
     first, second = read("I like tea.", "As I said, I like tea. I like tea!")
     assert [(change.action, change.turn) for change in (first, second)] == [("add", 1), ("add", 2)]
     assert (second.targets, second.new_targets) == ((), ())
+
+
+def test_denied_relationship_is_ended_without_a_model(open_memory: OpenMemory) -> None:
+    memory = open_memory(think="extractive")
+    for text in ("My dog is called Rex.", "Rex died last week."):
+        memory.remember(text)
+        memory.post_think()
+    assert [thought for thought in memory.thoughts() if "Rex" in thought.objects] == []
+    assert "end" in {action.action for action in memory.journal()}

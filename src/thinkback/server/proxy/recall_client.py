@@ -16,7 +16,7 @@ from typing import Protocol
 from thinkback.errors import Conflict, InvalidInput, ThinkbackError
 from thinkback.memory import Memory
 from thinkback.prompts import format_facts, load_prompt
-from thinkback.recall.chat import to_recalled_item
+from thinkback.recall.chat import to_recalled_items
 from thinkback.server.proxy.exchange import ChatQuery, exclude_sent
 from thinkback.server.services import Options
 from thinkback.server.thread_pool import ThreadPool
@@ -116,7 +116,7 @@ def recall_memories(memory: Memory, query: ChatQuery, options: Options) -> Recal
         raise UnusableQuery from error
     items = exclude_sent(query, found.items, _source_turns(memory, found.items) if query.has_history else {})
     rendered = render_recalled(text, items[:limit], options.recall_token_budget)
-    used = tuple(to_recalled_item(recalled.item) for recalled in rendered)
+    used = to_recalled_items(recalled.item for recalled in rendered)
     wishes = format_wishes([thought.sentence for thought in memory.instructions()])
     memories = _render_block(rendered) if rendered else ""
     block = "\n\n".join(part for part in (wishes, memories) if part)
