@@ -77,8 +77,10 @@ class Components:
         self._shared = shared
         self.indexer = Indexer(store, shared.embedder, shared.preset, shared.cache)
         self.consolidator = Consolidator(store, self.indexer, shared.llm_consolidator, shared.clock)
-        self.thinker = Thinker(store, self.indexer, shared.reader, self.consolidator, shared.clock)
         self.commands = CommandRunner(store, self.indexer, shared.clock)
+        self.thinker = Thinker(
+            store, self.indexer, shared.reader, self.consolidator, self.commands, shared.clock
+        )
         self.summarizer = Summarizer(store, shared.clock, shared.summary_reader)
 
     @property

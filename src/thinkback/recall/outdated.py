@@ -126,10 +126,19 @@ class OutdatedResolver:
         """
         if thought.current:
             return all(self._lifecycles(fact).status != "forgotten" for fact in self._facts_in(thought))
+        if self._is_hidden(thought):
+            return False
         status = self._lifecycles(thought).status
         if self(thought) is None:
             return status != "forgotten" and not self._search.shows_retired
         return self._search.reaches_back or (status != "denied" and _was_valid(thought))
+
+    def _is_hidden(self, thought: Thought) -> bool:
+        """Whether the user asked to forget every turn that a thought was drawn from."""
+        if self._search.query.snapshot is not None:
+            return False  # what was known at an earlier time
+        ids = list({source.turn for source in thought.sources})
+        return bool(ids) and all(turn.hidden for turn in self._search.loader.turns(ids))
 
     def _resolve(self, memory: Thought | Turn) -> OutdatedInfo | None:
         if isinstance(memory, Thought):

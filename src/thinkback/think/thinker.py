@@ -14,6 +14,7 @@ from thinkback.errors import Conflict, LeaseLost, ModelError, ModelPaused, NotFo
 from thinkback.indexing import Indexer, ProgressCallback
 from thinkback.protocols import Clock, Store
 from thinkback.think.aliases import Aliases
+from thinkback.think.commands import CommandRunner
 from thinkback.think.consolidate import Consolidator, is_consolidation_due
 from thinkback.think.context import ContextBuilder
 from thinkback.think.contract import ReadRequest, TurnReader
@@ -48,6 +49,7 @@ class Thinker:
         indexer: Indexer,
         reader: TurnReader,
         consolidator: Consolidator,
+        commands: CommandRunner,
         clock: Clock,
     ) -> None:
         self._store = store
@@ -55,6 +57,7 @@ class Thinker:
         self._reader = reader
         self._context = ContextBuilder(store, indexer)
         self._consolidator = consolidator
+        self._commands = commands
         self._clock = clock
         self._claims: dict[tuple[str, int], ClaimedTurn] = {}  # by lease and turn
 
@@ -93,6 +96,8 @@ class Thinker:
                 if not claimed:
                     break
                 with self._track_claims(claimed):
+                    if self._run_missed_commands(claimed, run):
+                        continue
                     self._think_turns(claimed, run)
                 if progress:
                     progress(run.turns + run.failed, max(total, run.turns + run.failed))
@@ -130,6 +135,20 @@ class Thinker:
         finally:
             for claim in claims:
                 del self._claims[claim.lease, claim.turn.id]
+
+    def _run_missed_commands(self, claims: Sequence[ClaimedTurn], run: _ThinkRun) -> bool:
+        """Carry out commands that were not carried out when their turn was stored.
+
+        So if the process ended in between, or if what a correction means had not been thought about yet.
+        Returns whether there were any: then the turns are released, because they may be hidden or done now.
+        """
+        actions = [action for claim in claims for action in self._commands.run(claim.space, claim.turn)]
+        if not actions:
+            return False
+        run.actions += actions
+        for claim in claims:
+            self._release(claim, "its command was carried out", self._clock(), count_attempt=False)
+        return True
 
     def _think_turns(self, claims: Sequence[ClaimedTurn], run: _ThinkRun) -> None:
         """Read several turns at once; after a failure, those not yet done are released and counted."""

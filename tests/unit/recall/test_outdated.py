@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.conftest import FakeClock
+from tests.conftest import FakeClock, OpenMemory
 
 from thinkback.memory import Memory
 from thinkback.recall.prompt_messages import (
@@ -212,3 +212,16 @@ def test_mark_of_a_long_turn_reaches_the_model(memory: Memory, clock: FakeClock)
     assert mark in " ".join(facts_within_budget(found))
     only = Recollection(query="?", items=(past,))
     assert mark in compose_for_small_model("?", only)[0].content
+
+
+def test_replaced_fact_that_was_forgotten_is_not_shown_to_a_query_about_the_past(
+    open_memory: OpenMemory,
+) -> None:
+    memory = open_memory(think="extractive")
+    for text in ("I live in Lyon.", "I live in Oslo now.", "forget that I live in Lyon"):
+        memory.remember(text)
+        memory.post_think()
+    recalled = memory.recall("Where did I live before?")
+    assert all("Lyon" not in item.text for item in recalled)
+    memory.undo(memory.journal()[-1])
+    assert any("Lyon" in item.text for item in memory.recall("Where did I live before?"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.conftest import FakeClock, OpenMemory
+from tests.factories import NOW, new_turn
 from tests.scripted_reader import ScriptedReader, add, fact
 
 from thinkback.errors import Conflict, NotFound
@@ -284,3 +285,14 @@ def test_correction_of_a_kept_sentence(
     memory.post_think()
     say(memory, correction)
     assert sentences(memory) == [corrected or said]
+
+
+def test_command_of_a_process_that_ended_early_is_carried_out_when_thinking(open_memory: OpenMemory) -> None:
+    memory = open_memory(think="extractive")
+    memory.remember("Tom owes me 200 euros.")
+    memory.post_think()
+    memory.store.append(memory.user, [new_turn("forget that")], NOW)  # stored, but not carried out
+    assert memory.recall("Who owes me money?").items
+    memory.post_think()
+    assert not memory.recall("Who owes me money?").items
+    assert memory.post_think().turns == 0
