@@ -135,7 +135,7 @@ def test_ask_answers_briefly_and_cites() -> None:
     turns = len(run("turns", "--json").ok().json)
     answer, cited = run("ask", "Where do I live?", "--llm", "none").ok().out.splitlines()
     assert answer == "The user lives in Paris [1]."
-    assert re.fullmatch(r"  \[1\] thought:\d+ The user lives in Paris\. \(since [\d-]{10}\)", cited)
+    assert re.fullmatch(r"  \[1\] thought:\d+ The user lives in Paris\. \(said [\d-]{10}\)", cited)
     shown = run("ask", "-", "--llm", "none", "--json", stdin="我的猫叫什么名字？").ok().json
     assert "小白" in shown["text"]
     assert shown["known"]

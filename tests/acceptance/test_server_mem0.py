@@ -112,7 +112,7 @@ def test_add_thinks_before_it_returns(client: httpx2.Client) -> None:
     ]
     assert set(item) >= {"id", "memory", "hash", "metadata", "created_at", "updated_at", "user_id"}
     assert client.get(f"/memories/{item['id']}").json() == item
-    assert search(client, "Where do I live?")[0].startswith("The user lives in Lyon. (since 20")
+    assert search(client, "Where do I live?")[0].startswith("The user lives in Lyon. (said 20")
 
 
 def test_newer_value_is_update_and_forget_request_is_delete(client: httpx2.Client) -> None:

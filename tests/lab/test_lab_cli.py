@@ -59,7 +59,7 @@ def test_json_contains_rates_triples_and_failures(file: Path) -> None:
     assert told["triples"] == {"precision": 0.5, "recall": 0.5, "f1": 0.5, "scenarios": 2}
     (failure,) = told["failures"]
     assert (failure["id"], failure["probe"]) == ("b", "Where do I live?")
-    assert [each["text"] for each in failure["recalled"]] == ["The user lives in Lyon. (since 2024-02-01)"]
+    assert [each["text"] for each in failure["recalled"]] == ["The user lives in Lyon. (said 2024-02-01)"]
     assert [why.split()[0] for why in failure["why"]] == ["nothing", "rejected"]
     (triple,) = told["triple_failures"]
     assert (triple["id"], triple["missing"][0]["o"], triple["extra"][0]["o"]) == ("c", "巴黎", "里昂")

@@ -16,17 +16,10 @@ ROOT = Path(thinkback_lab.__file__).parent
 COMPONENTS: dict[str, set[str]] = {
     # the check of answers alone, without a chat
     "evaluations/contradictions.py": {"language.sentences", "recall.consistency", "types"},
-    # stand-ins for post-think, which write plans themselves
-    "evaluations/lives_thinkers.py": {
-        "indexing",
-        "language.kind_features",
-        "language.sentences",
-        "language.spoken_dates",
-        "language.tokens",
-        "presets",
-        "think.thinker",
-        "types",
-    },
+    # which passages of a turn a thought quotes
+    "evaluations/lives.py": {"types"},
+    # gold facts in place of post-think, written as plans
+    "evaluations/lives_gold.py": {"indexing", "presets", "think.thinker", "types"},
 }
 
 

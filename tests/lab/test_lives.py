@@ -58,7 +58,9 @@ def memory(text: str, *turns: int, outdated: bool = False) -> RecalledMemory:
 
 def asked(*recalled: RecalledMemory, known: bool | None = None) -> AskedQuestion:
     """A question that recalls the same in all modes, but no thoughts."""
-    return AskedQuestion(recalled={"both": recalled, "raw": recalled, "thoughts": ()}, known=known)
+    return AskedQuestion(
+        recalled={"both": recalled, "raw": recalled, "thoughts": (), "brief": ()}, known=known
+    )
 
 
 PLAYED_ENGLISH = PlayedLife(
@@ -343,7 +345,7 @@ def test_summary_groups_by_language_kind_and_mode() -> None:
     update = summary["by_kind"]["update"]
     assert (update["answer@5"], update["clean@5"]) == (1.0, 0.5)
     assert summary["by_kind"]["absent"]["abstention"] == summary["metrics"]["abstention"] == 0.5
-    assert list(summary["ablation"]) == ["both", "thoughts", "raw"]
+    assert list(summary["ablation"]) == ["both", "thoughts", "brief", "raw"]
     assert summary["ablation"]["raw"]["by_language"]["zh"]["answer@5"] == 1.0
     assert summary["ablation"]["thoughts"]["by_kind"]["update"]["answer@5"] == 0.0
     assert [len(summary[name]) for name in ("questions", "facts", "thoughts")] == [6, 8, 7]
@@ -406,7 +408,8 @@ def test_command_prints_three_tables() -> None:
     assert heads == [
         *("thoughts", "en", "zh", "all"),
         *("questions", "single", "multi", "update", "absent", "en", "zh", "all"),
-        *("recall", "both", "thoughts", "raw", "both", "thoughts", "raw", "both", "thoughts", "raw"),
+        "recall",
+        *(("both", "thoughts", "brief", "raw") * 3),
         "0.00",
     ]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
 
 from thinkback.cli import output
 from thinkback.cli.command import CommandCall, register_command
+from thinkback.errors import ModelUnavailable
 
 
 def register(app: typer.Typer) -> None:
@@ -27,10 +29,11 @@ def pull(
         str | None, typer.Option("--sha256", metavar="DIGEST", help="Expected SHA-256 of the file.")
     ] = None,
 ) -> None:
-    """Download a language model; without a name, list the known and the installed models.
+    """Download a model; without a name, list the known and the installed models.
 
-    An interrupted download resumes where it stopped. Use the model with `--llm local:NAME`;
-    smollm2 is used by default once it is installed.
+    An interrupted download resumes where it stopped. Use a language model with `--llm local:NAME`;
+    smollm2 is used by default once it is installed. bge-small-zh is an embedding model for
+    Chinese: use it with `--embedder bilingual`.
 
     \b
     Examples:
@@ -38,7 +41,7 @@ def pull(
       thinkback pull smollm2
       thinkback pull hf:owner/repo/model.gguf --sha256 0123...
     """
-    from thinkback.llms.catalogue import list_installed_models, model_name
+    from thinkback.llms.catalogue import EMBEDDERS, list_installed_models, model_name
     from thinkback.llms.pull import pull_model
 
     if name is None:
@@ -46,6 +49,13 @@ def pull(
         return
     with output.show_progress(f"pulling {name}", in_bytes=True) as report:
         path = pull_model(name, sha256=sha256, progress=lambda done, total, _: report(done, total))
+    embedder = next((model for model in EMBEDDERS if model.name == name), None)
+    if embedder is not None:
+        if call.json:
+            output.print_json({"name": embedder.name, "path": str(path), "size": embedder.size})
+        else:
+            output.print_line(f"{embedder.name} is installed: {path}. Use it: --embedder bilingual")
+        return
     if call.json:
         output.print_json({"name": model_name(path), "path": str(path), "size": path.stat().st_size})
         return
@@ -78,7 +88,7 @@ def reembed(call: CommandCall) -> None:
 
 
 def _print_models(call: CommandCall) -> None:
-    from thinkback.llms.catalogue import CATALOGUE, list_installed_models
+    from thinkback.llms.catalogue import CATALOGUE, EMBEDDERS, find_embedder_folder, list_installed_models
 
     installed = {model.name: model for model in list_installed_models()}
     known = {model.name: model for model in CATALOGUE}
@@ -94,6 +104,21 @@ def _print_models(call: CommandCall) -> None:
         }
         for name in {**known, **installed}
     ]
+    for embedder in EMBEDDERS:
+        folder: str | None = None
+        with suppress(ModelUnavailable):
+            folder = str(find_embedder_folder(embedder))
+        models.append(
+            {
+                "name": embedder.name,
+                "here": folder is not None,
+                "size": embedder.size,
+                "path": folder,
+                "licence": embedder.licence,
+                "languages": list(embedder.languages),
+                "about": embedder.description,
+            }
+        )
     if call.json:
         output.print_json(models)
         return

@@ -101,7 +101,14 @@ CJK_DIMENSIONS = 128
 LATIN_WORD_RE = re.compile(r"[^\W\d_]+")
 
 
-class BilingualEmbedder:
+def cjk_share(text: str) -> float:
+    """The share of CJK in a text: each character counts as half a word."""
+    chars = sum(map(len, CJK_RUN_RE.findall(text)))
+    words = len(LATIN_WORD_RE.findall(CJK_RUN_RE.sub(" ", text))) if chars else 0
+    return chars / (chars + 2 * words) if chars else 0.0
+
+
+class HashedChineseEmbedder:
     """Extends the vectors of an English embedder by dimensions of hashed CJK characters.
 
         s = weight * cjk_characters / (cjk_characters + 2 * latin_words)
@@ -132,8 +139,6 @@ class BilingualEmbedder:
             counts[0, dimension] += sign * weight
         if not counts.any():
             return
-        chars = sum(map(len, CJK_RUN_RE.findall(text)))
-        words = len(LATIN_WORD_RE.findall(CJK_RUN_RE.sub(" ", text)))
-        share = self._weight * chars / (chars + 2 * words)
+        share = self._weight * cjk_share(text)
         row[: -self._cjk_dim] *= np.sqrt(1 - share)
         row[-self._cjk_dim :] = normalise_rows(counts)[0] * np.sqrt(share)

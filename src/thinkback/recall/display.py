@@ -14,12 +14,15 @@ _MAX_RESOLVED_CHARS = 4000  # relative dates are resolved in shorter texts only
 def format_thought(thought: Thought, said_at: datetime | None) -> str:
     """The sentence with the time for which it holds, or else the day when it was said.
 
-    A date that the sentence contains is not repeated.
+    What was told on a day may have been true before: it holds "since" a day only if another one was told. A
+    date that the sentence contains is not repeated.
     """
     start, end = _format_day(thought.valid_from), _format_day(thought.valid_to)
     said = _format_day(said_at)
     if start == end:
         note = start or (f"said {said}" if said else "")
+    elif start == said and not end:
+        note = f"said {said}"
     elif start and end:
         note = f"{start} to {end}"
     else:

@@ -18,7 +18,7 @@ _Result = TypeVar("_Result")
 
 
 class DeadlineExceeded(Exception):
-    """The work did not finish in time. If it has started it continues, but nobody waits for it."""
+    """The work did not finish in time. If it has started, it continues and its result is dropped."""
 
 
 class ThreadPool:

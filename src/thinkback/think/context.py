@@ -26,6 +26,8 @@ _MAX_RELATED_TOTAL = 48
 _HITS_PER_PASSAGE = 8
 _MAX_PASSAGES = 12  # sentences of a turn that are searched one by one
 _MAX_JUST_SAID = 6  # thoughts of the turns before that are always shown: they are what is corrected
+_MAX_TOLD_WITH = 8  # thoughts told in the same turns as the best hits: what ends one often ends the others
+_BEST_HITS = 4
 _MAX_NAMES = 30
 _WEIGHTS = (0.6, 0.4)  # of meaning and words
 
@@ -93,8 +95,14 @@ class ContextBuilder:
         just_said = self._thoughts_of_turns(space, recent_ids)[-_MAX_JUST_SAID:]
         chosen = [thought.id for thought in just_said]
         chosen += [id_ for id_ in best if id_ not in chosen]
-        thoughts = self._store.thoughts(space, ids=sorted(chosen[:limit]))
-        return [thought for thought in thoughts if thought.relation != SAME_AS]
+        chosen = chosen[:limit]
+        told_in = {
+            thought.last_turn for thought in self._store.thoughts(space, ids=sorted(best[:_BEST_HITS]))
+        }
+        told_with = [thought.id for thought in self._thoughts_of_turns(space, sorted(told_in))]
+        chosen += [id_ for id_ in told_with if id_ not in chosen][:_MAX_TOLD_WITH]
+        thoughts = self._store.thoughts(space, ids=sorted(chosen))
+        return [thought for thought in thoughts if thought.current and thought.relation != SAME_AS]
 
     def _said_at(self, space: str, thoughts: Sequence[Thought]) -> dict[int, datetime]:
         ids = {thought.last_turn for thought in thoughts}
@@ -109,7 +117,8 @@ class ContextBuilder:
             for action in self._store.journal(space, turn=turn)
             for thought in action.after
         }
-        return self._store.thoughts(space, ids=sorted(ids)) if ids else []
+        found = self._store.thoughts(space, ids=sorted(ids)) if ids else []
+        return [thought for thought in found if thought.current]
 
     def _known_names(
         self, space: str, aliases: Aliases, turns: Sequence[Turn], related: Sequence[Thought]

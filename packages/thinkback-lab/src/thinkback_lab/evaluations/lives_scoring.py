@@ -4,10 +4,12 @@ Everything here is a pure function of a `PlayedLife`. Texts are compared after `
 apostrophes, white space); numbers stay as they are written. A value is found if it is contained in a text,
 but a number only as a whole run of digits: 42 is in "42,000" and not in "142".
 
-A thought covers a gold fact if one of its source passages lies in the fact's turn, and either these passages
-contain at least half of the characters of the gold quote, or its sentence or one of its objects contains the
-gold value. So one thought can cover several facts, and a thought with the whole turn as its source covers
-all facts of the turn. Coverage is therefore an upper bound, value coverage (the value alone) a lower one.
+A thought covers a gold fact if one of the passages it quotes lies in the fact's turn, and either these
+passages contain at least half of the characters of the gold quote, or its sentence or one of its objects
+contains the gold value. Earlier messages that only explain a thought are sources too, but no quotes: they cover nothing.
+One thought can cover several facts, and a thought that quotes the whole message covers all facts of the turn.
+Coverage is therefore an upper bound, value coverage (the value alone) a lower one. Where some of the covering
+thoughts state the value, they alone decide whether the fact is current.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ from thinkback_lab.datasets.lives import FactStatus, GoldFact, Life, LifeQuestio
 from thinkback_lab.metrics.answers import normalise_text
 from thinkback_lab.text import count_tokens
 
-RecallMode = Literal["both", "thoughts", "raw"]
-RECALL_MODES: tuple[RecallMode, ...] = ("both", "thoughts", "raw")
+RecallMode = Literal["both", "thoughts", "brief", "raw"]
+RECALL_MODES: tuple[RecallMode, ...] = ("both", "thoughts", "brief", "raw")
 FactState = Literal["current", "past", "missing"]
 Figures = dict[str, int | float | None]
 
@@ -43,7 +45,10 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifeThought:
-    """A thought drawn from a life; its passages count turns as the life does."""
+    """A thought drawn from a life. `passages` are what it quotes, first the passage it was drawn from.
+
+    Passages count turns as the life does. Messages that only explain the thought are left out.
+    """
 
     ref: str
     sentence: str
@@ -149,7 +154,8 @@ class FactScore:
         """Whether a current thought covers it, only retired ones do, or none does."""
         if not self.thoughts:
             return "missing"
-        return "current" if any(thought.current for thought in self.thoughts) else "past"
+        stating = [thought for thought in self.thoughts if states_value(thought, self.fact)]
+        return "current" if any(thought.current for thought in stating or self.thoughts) else "past"
 
     @property
     def value_stated(self) -> bool:
@@ -203,7 +209,7 @@ def memory_figures(played: Sequence[PlayedLife]) -> Figures:
 
 
 def _thoughts_by_turn(played: PlayedLife) -> Iterator[tuple[LifeTurn, int]]:
-    # The first passage is the quote; further ones are earlier turns that explain it, or repetitions.
+    # The first passage is the one that the thought was drawn from; further ones repeat it.
     sources = [{passage.turn for passage in thought.passages[:1]} for thought in played.thoughts]
     for turn in played.life.turns:
         yield turn, sum(turn.n in turns for turns in sources)
@@ -253,8 +259,21 @@ def _score_question(
         clean=answer and not rejected if answerable else None,
         abstained=None if answerable or mode != "both" else not recalled or asked.known is False,
         silent=not recalled,
-        tokens=count_tokens("\n".join(item.text for item in first)),
+        tokens=context_tokens(recalled),
     )
+
+
+def context_tokens(items: Sequence[RecalledMemory]) -> int:
+    """The tokens of the items that a model is given."""
+    return count_tokens("\n".join(item.text for item in items[:CONTEXT_ITEMS]))
+
+
+def within_tokens(items: Sequence[RecalledMemory], limit: int) -> tuple[RecalledMemory, ...]:
+    """The longest beginning of the items with at most so many tokens, but at least one item."""
+    count = min(len(items), CONTEXT_ITEMS)
+    while count > 1 and context_tokens(items[:count]) > limit:
+        count -= 1
+    return tuple(items[:count])
 
 
 def _evidence_recall(question: LifeQuestion, items: Iterable[RecalledMemory]) -> float:

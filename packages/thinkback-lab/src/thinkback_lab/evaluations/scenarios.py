@@ -1,6 +1,6 @@
 """Scenarios, the unit tests of memory: choose, replay, judge and summarise them.
 
-The turns are replayed into an empty memory at their own times, with post-think after each; then the probes
+The turns are replayed into an empty memory at the times given, with post-think after each; then the probes
 are recalled. Other memory systems than thinkback get the same turns; everything they recall counts as raw
 turns.
 """

@@ -46,7 +46,7 @@ class ThinkbackSystem:
         )
 
     def add_items(self, items: Sequence[HistoryItem]) -> None:
-        """Remember each item at its own time, with post-think."""
+        """Remember each item at the time given for it, with post-think."""
         self._embedder.embed([item.text for item in items])  # one batch is faster than many
         for item in items:
             self._clock.now = item.at
