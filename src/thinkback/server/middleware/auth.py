@@ -22,6 +22,7 @@ from thinkback.server.errors import RequestRefused
 from thinkback.server.identity import Principal
 from thinkback.server.thread_pool import ThreadPool
 from thinkback.types import ApiKey
+from thinkback.validation import checked_name
 
 RequiredAccess = Literal["nothing", "operator", "any", "read", "write", "admin"]
 """Access that a route requires.
@@ -205,8 +206,10 @@ class Authenticator:
                 type(error).__name__,
             )
             return previous
-        principal = None if key is None else Principal(key.tenant, key.scopes, key.id, key.user)
-        return _Verification(principal, now)
+        if key is None:
+            return _Verification(None, now)
+        user = None if key.user is None else checked_name(key.user, "the user of this key")
+        return _Verification(Principal(key.tenant, key.scopes, key.id, user), now)
 
     def _drop_failed(self, digest: bytes, verification: asyncio.Future[_Verification]) -> None:
         """Remove a verification that failed, so that the next request tries again."""

@@ -23,7 +23,7 @@ from starlette.types import Scope as AsgiScope
 
 from thinkback.errors import ThinkbackError
 from thinkback.server.errors import RequestRefused, error_response, json_error
-from thinkback.server.identity import Principal, require_scope
+from thinkback.server.identity import IDENTITY_HEADERS, Principal, decode_name, require_scope
 from thinkback.server.middleware import auth
 from thinkback.server.middleware.auth import AccessTable, Authenticator, KeyStore, RequiredAccess
 from thinkback.server.middleware.hosts import HostPolicy, is_loopback
@@ -212,6 +212,10 @@ class SecurityMiddleware:
         if principal is ANONYMOUS:
             await self._app(scope, receive, sender)
             return
+        if not scope["query_string"].isascii():  # it would be decoded as Latin-1
+            raise RequestRefused(400, "encode the query of the URL as percent-encoded UTF-8", "bad_query")
+        for header in IDENTITY_HEADERS:
+            decode_name(headers.get(header.lower().encode(), ()), header)
         client = principal.key or _client_address(scope)
         self._rates.acquire(client)
         with self._concurrency.slot(client):

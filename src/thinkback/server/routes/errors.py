@@ -45,7 +45,7 @@ def _error_responses(**statuses: str) -> dict[int | str, dict[str, Any]]:
 
 
 COMMON_ERRORS = _error_responses(
-    _400="The body cannot be parsed",
+    _400="The body cannot be parsed, or a name of a user or session is invalid",
     _401="No valid API key",
     _403="The key does not allow this",
     _404="Not found in this memory",

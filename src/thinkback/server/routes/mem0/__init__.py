@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from thinkback.errors import InvalidInput, NotFound, ThinkbackError
+from thinkback.errors import InvalidInput, InvalidName, NotFound, ThinkbackError
 from thinkback.memory import Memory
 from thinkback.server import identity
 from thinkback.server.identity import (
@@ -214,7 +214,9 @@ def _search_owner(body: Search, bound_user: str) -> MemoryOwner:
             raise InvalidInput(
                 "filters may only contain user_id, agent_id and run_id as text: metadata is not stored"
             )
-        identifiers[name] = identifiers[name] or value
+        if identifiers[name] is not None and identifiers[name] != value:
+            raise InvalidName(f"{name} and filters.{name} disagree: send one of them")
+        identifiers[name] = value
     return resolve_owner(identifiers["user_id"], identifiers["agent_id"], identifiers["run_id"], bound_user)
 
 

@@ -22,6 +22,7 @@ from thinkback.server.errors import RequestRefused, forbidden
 from thinkback.server.routes.mem0.schemas import Added, Event, FoundItem, HistoryEntry, Item
 from thinkback.server.turn_status import ThinkOutcome, find_successors
 from thinkback.types import Action, Thought, Turn
+from thinkback.validation import checked_name
 
 RAW_KEY_PREFIX = "raw:"
 NARROWED_RECALL_LIMIT = 100  # recalled before the results are filtered by session
@@ -50,7 +51,8 @@ def resolve_owner(
     user_id: str | None, agent_id: str | None, run_id: str | None, bound_user: str = ""
 ) -> MemoryOwner:
     """Resolve mem0's identifiers. `bound_user` is the user of the key or header, if there is one."""
-    user, agent, run = ((identifier or "").strip() for identifier in (user_id, agent_id, run_id))
+    given = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+    user, agent, run = ("" if value is None else checked_name(value, name) for name, value in given.items())
     if bound_user and user not in ("", bound_user):
         raise forbidden(f"this connection can only act for the user {bound_user!r}")
     if bound_user:
