@@ -93,6 +93,7 @@ class RecallStep:
         self._client = client
         self._telemetry = telemetry
         self._breaker = CircuitBreaker(max_pause_seconds=MAX_RECALL_PAUSE_SECONDS)
+        client.on_reconnect(self._breaker.record_success)
         self._running = 0
         self._average_seconds = 0.0
 

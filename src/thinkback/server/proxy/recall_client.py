@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -79,6 +79,10 @@ class RecallClient(Protocol):
         """Store a turn and return its ref. Once started it is finished, even after the deadline."""
         ...
 
+    def on_reconnect(self, callback: Callable[[], None]) -> None:
+        """Call `callback` whenever a worker that was lost can be reached again."""
+        ...
+
     async def close(self) -> None: ...
 
 
@@ -99,6 +103,9 @@ class LocalRecallClient:
         return await self._write_pool.run_within(
             self._options.remember_timeout_seconds, lambda: remember_turn(memory, turn), must_finish=True
         )
+
+    def on_reconnect(self, callback: Callable[[], None]) -> None:
+        """Never called: there is no connection."""
 
     async def close(self) -> None:
         """Finish the turns that are being stored."""
