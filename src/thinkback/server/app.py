@@ -104,5 +104,8 @@ class StoredKeys:
     def has_keys(self) -> bool:
         return self._store.requires_keys()
 
+    def is_active(self, key_id: str) -> bool:
+        return api_keys.is_stored_key_active(key_id, self._store.key, utc_now())
+
     def verify(self, credential: str) -> ApiKey | None:
         return api_keys.verify_key(credential, self._store.key, utc_now())

@@ -29,6 +29,7 @@ class Options:
     upstream: str = ""  # base URL of the model server; empty: the local model answers, or memory alone
     upstream_key: str = field(default="", repr=False)  # empty: the client's own key is forwarded
     upstream_timeout_seconds: float = 600.0  # longest silence of the upstream
+    max_tokens: int = 512  # of an answer of the local model to a request that names no limit
 
     recall_limit: int = 5  # most memories injected into a chat
     recall_token_budget: int = 600  # most tokens of all injected memories together

@@ -98,7 +98,7 @@ _AUTH_SCHEMES = (b"bearer", b"token")  # mem0's client sends `Token`
 
 
 class KeyStore(Protocol):
-    """The API keys of a server. Both methods read the database."""
+    """The API keys of a server. All methods read the database."""
 
     def verify(self, credential: str) -> ApiKey | None:
         """The key of a credential, or None if it is wrong, revoked or expired."""
@@ -106,6 +106,10 @@ class KeyStore(Protocol):
 
     def has_keys(self) -> bool:
         """Whether a key has ever been created."""
+        ...
+
+    def is_active(self, key_id: str) -> bool:
+        """Whether a key is neither revoked nor expired."""
         ...
 
 
@@ -191,6 +195,14 @@ class Authenticator:
             return verification.result().principal
         # Shielded: a cancelled request must not cancel the verification for the others.
         return (await asyncio.shield(verification)).principal
+
+    async def is_active(self, key_id: str) -> bool:
+        """Whether a key can still be used. While the database cannot be read, it can."""
+        try:
+            return await self._pool.run(lambda: self._keys.is_active(key_id))
+        except ThinkbackError as error:
+            _log.warning("cannot verify key %s again (%s)", key_id, type(error).__name__)
+            return True
 
     async def _verify(self, credential: bytes, previous: _Verification | None) -> _Verification:
         now = self._clock()

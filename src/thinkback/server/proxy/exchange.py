@@ -153,6 +153,7 @@ class Exchange:
     key: str | None
     may_recall: bool
     may_remember: bool
+    api_key: str = ""  # the id of the API key of the request
 
     @property
     def unanswered_key(self) -> str:
@@ -196,4 +197,5 @@ def create_exchange(
         key=f"client-{hash_json(key)}" if key else None,
         may_recall=recalls and "read" in principal.scopes,
         may_remember=remembers and "write" in principal.scopes,
+        api_key=principal.key,
     )
