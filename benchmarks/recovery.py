@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-
 from benchmarks.proxy.load import QUESTIONS, Measurement, ask
 from benchmarks.proxy.processes import HERE, child_pids, free_port, run_server, wait_until_ready
 
@@ -111,7 +110,10 @@ def main(
         given: tuple[str, ...] = ("--embedder", embedder, "--llm", "none", "--recall-ms", str(recall_ms))
         given += ("--db", str(Path(folder) / "m.db"), "--port", str(port), "--log-level", "error")
         upstream_url = f"http://127.0.0.1:{upstream}/v1"
-        with run_server("-m", "thinkback", "serve", *given, "--upstream", upstream_url, port=port) as (pid, _):
+        with run_server("-m", "thinkback", "serve", *given, "--upstream", upstream_url, port=port) as (
+            pid,
+            _,
+        ):
             wait_until_ready(port)
             for number in range(1, kills + 1):
                 killed_at, chats = asyncio.run(_measure_kill(port, pid, clients, pause_ms / 1000))

@@ -57,6 +57,14 @@ ACCESS_RULES: tuple[tuple[str, str, RequiredAccess], ...] = (
     ("*", "/v1/memory/**", "write"),
     ("GET", "/memories/**", "read"),
     ("*", "/memories/**", "write"),
+    # Paths of mem0's servers that are answered with 501.
+    *(
+        ("*", f"{path}/**", "any")
+        for path in (
+            *("/configure", "/reset", "/entities", "/v1/memories", "/v2/memories", "/v3/memories"),
+            *("/v1/entities", "/v1/events", "/v1/exports", "/v1/feedback", "/v1/batch", "/v1/ping"),
+        )
+    ),
 )
 
 
