@@ -4,8 +4,8 @@ python -m benchmarks.recovery [--clients 16] [--kills 3] [--pause-ms 50]
 
 The server, its upstream and the clients run on this machine. The recall process is killed with SIGKILL; the
 recovery of a client is the time until its first chat with memory after its first chat without. The shares of
-chats with memory before the kill and after the recovery show what the machine can do: on a busy machine recall
-is skipped at any time. The exit code is 1 if a client's recovery takes longer than the limit.
+chats with memory before the kill and after the recovery show what the machine can do: on a busy machine
+recall is skipped at any time. The exit code is 1 if a client's recovery takes longer than the limit.
 """
 
 from __future__ import annotations

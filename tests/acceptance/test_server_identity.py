@@ -98,9 +98,7 @@ def test_names_that_differ_in_latin_1_letters_are_different_users(server: Runnin
     assert sorted(users(server)) == sorted(LATIN_1)
 
 
-@pytest.mark.parametrize(
-    "name", ["ann\x00", "\ud800", "ann\ufffd", "\ufffd", "a\u200bnn", " ann", "ann\u3000", ""]
-)
+@pytest.mark.parametrize("name", ["ann\x00", "\ud800", "ann\ufffd", "a\u200bnn", " ann", "ann\u3000", ""])
 def test_body_names_that_cannot_be_kept_are_refused(server: RunningServer, name: str) -> None:
     assert_refused(server, chat(server, SECRET, user=name), "user")
     value = {"messages": SECRET, "user_id": name}

@@ -126,8 +126,7 @@ def test_stream_of_a_revoked_key_ends_and_nothing_is_stored(server: tuple[Server
         app.services.memories.root.store.revoke_key(parse_key_id(key), utc_now())
         revoked_at = time.monotonic()
         with pytest.raises((http.client.IncompleteRead, ConnectionError)):
-            while response.read(1000):
-                pass
+            response.read()
     assert time.monotonic() - revoked_at < STREAM_SECONDS / 2
     time.sleep(0.3)
     assert turns(app) == []

@@ -208,7 +208,7 @@ def test_default_token_limit_reaches_the_model(tmp_path: Path, pool: ThreadPool)
             yield {"choices": [{"index": 0, "message": {"content": "Yes."}, "finish_reason": "stop"}]}
 
     llm: Any = RecordingLLM()
-    with run_proxy(tmp_path / "m.db", LocalModelUpstream(llm, pool, HashingEmbedder(), 77)) as proxy:
-        with client_of(proxy) as client:
-            client.chat.completions.create(model="m", messages=QUESTION)
+    upstream = LocalModelUpstream(llm, pool, HashingEmbedder(), 77)
+    with run_proxy(tmp_path / "m.db", upstream) as proxy, client_of(proxy) as client:
+        client.chat.completions.create(model="m", messages=QUESTION)
     assert [request["max_tokens"] for request in llm.requests] == [77]

@@ -168,6 +168,14 @@ def _load_metadata(memory: Memory, values: Iterable[Thought | Turn]) -> dict[int
     return memory.store.metadata(memory.user, turns) if turns else {}
 
 
+def _merge_metadata(value: Thought | Turn, metadata: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+    """The metadata of all turns that a memory comes from, the latest last."""
+    merged: dict[str, Any] = {}
+    for turn_id in _source_turns(value):
+        merged |= metadata.get(turn_id, {})
+    return merged
+
+
 def _source_turns(value: Thought | Turn) -> list[int]:
     return sorted({source.turn for source in value.sources}) if isinstance(value, Thought) else [value.id]
 
@@ -235,14 +243,7 @@ def make_item(
         id=identity.encode_id(memory.user, value.ref),
         memory=text,
         hash=hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(),
-        metadata={
-            **{
-                name: item
-                for turn_id in _source_turns(value)
-                for name, item in metadata.get(turn_id, {}).items()
-            },
-            "kind": kind,
-        },
+        metadata={**_merge_metadata(value, metadata), "kind": kind},
         created_at=value.recorded_at,
         updated_at=None,
         **mem0_identifiers(memory.user, turn.session if turn else ""),
@@ -411,8 +412,7 @@ def correct(memory: Memory, id_: str, text: str, metadata: Mapping[str, Any] | N
     _check_metadata(metadata)
     first, *others = _own_versions(memory, id_)
     if metadata is None:
-        kept = _load_metadata(memory, [first])
-        metadata = {name: item for id_ in _source_turns(first) for name, item in kept.get(id_, {}).items()}
+        metadata = _merge_metadata(first, _load_metadata(memory, [first]))
     if isinstance(first, Thought):
         turn = memory.correct(first, text, "updated by a client")
         if metadata:
