@@ -90,7 +90,9 @@ def create_api(services: Services) -> FastAPI:
         redirect_slashes=False,
     )
     api.include_router(routes.create_router(services))
-    api.include_router(mem0.create_router(services), responses={**errors.ALL_ERRORS})
+    api.include_router(
+        mem0.create_router(services), responses={**errors.ALL_ERRORS, **errors.UNSUPPORTED_ERRORS}
+    )
     errors.register_error_handlers(api)
     return api
 

@@ -65,6 +65,8 @@ MEDIA_TYPE_ERRORS = _error_responses(_415="Unsupported content type")
 WRITE_ERRORS = _error_responses(_507="The disk is full; nothing was partially written")
 """Errors of operations that write."""
 
+UNSUPPORTED_ERRORS = _error_responses(_501="mem0 offers this, but this server does not")
+
 ALL_ERRORS = {**COMMON_ERRORS, **MODEL_ERRORS, **WRITE_ERRORS}
 
 
