@@ -176,7 +176,7 @@ def _recent_messages(recent: Sequence[Turn], limits: ContextBudget) -> list[Mess
                 "user", truncate_to_tokens(redact(turn.query, only_secrets=True), limits.side_tokens) or "..."
             )
         ]
-        if answer := own_answer(turn.response).strip():
+        if (answer := own_answer(turn.response)).strip():
             response = truncate_to_tokens(redact(answer, only_secrets=True), limits.side_tokens)
             sides.append(Message("assistant", response))
         cost = sum(count_tokens(side.content) for side in sides)
