@@ -84,6 +84,7 @@ _STRUCTURE = re.compile(
     r"|[-=_*~─—]{4,}",  # a line between two parts
     re.IGNORECASE,
 )
+_MAY_IMITATE = re.compile(r"[:：\[(（]|[-=_*~─—]{4}")  # in every match of `_STRUCTURE`; fast
 _TEMPLATE_TOKEN = re.compile(r"<\|[^|<>]{1,40}\|>|</?s>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>")
 _IMITATED_USER = re.compile(
     rf"(?:^|\s/)[ \t]*(?:[-*][ \t]+)?(?:on[ \t]+{_DATE}[ \t]+)?"
@@ -100,6 +101,8 @@ def escape_structure(text: str) -> str:
     it once, to the words alone, before labels are added.
     """
     text = _TEMPLATE_TOKEN.sub(lambda match: f"{match[0][0]} {match[0][1:-1]} {match[0][-1]}", text)
+    if _MAY_IMITATE.search(text) is None:
+        return text
     return _STRUCTURE.sub(lambda match: f'"{match[0]}"', text)
 
 
