@@ -63,18 +63,32 @@ async def _client(port: int, user: str, until: float, stream: bool, measured: Me
         while time.perf_counter() < until:
             question = f"{QUESTIONS[number % len(QUESTIONS)]} ({number})"
             number += 1
-            body = {"model": "m", "stream": stream, "messages": [{"role": "user", "content": question}]}
-            data = json.dumps(body).encode()
-            head = (
-                f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
-                f"Content-Type: application/json\r\nX-Thinkback-User: {user}\r\n"
-                f"X-Thinkback-Session: s\r\nContent-Length: {len(data)}\r\n\r\n"
-            )
-            asked = time.perf_counter()
-            writer.write(head.encode() + data)
-            await _answer(reader, asked, measured)
+            await ask(reader, writer, port, user, question, measured, stream=stream)
     finally:
         writer.close()
+
+
+async def ask(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    port: int,
+    user: str,
+    question: str,
+    measured: Measurement,
+    *,
+    stream: bool,
+) -> None:
+    """Send one chat and wait for its answer."""
+    body = {"model": "m", "stream": stream, "messages": [{"role": "user", "content": question}]}
+    data = json.dumps(body).encode()
+    head = (
+        f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+        f"Content-Type: application/json\r\nX-Thinkback-User: {user}\r\n"
+        f"X-Thinkback-Session: s\r\nContent-Length: {len(data)}\r\n\r\n"
+    )
+    asked = time.perf_counter()
+    writer.write(head.encode() + data)
+    await _answer(reader, asked, measured)
 
 
 async def _answer(reader: asyncio.StreamReader, asked: float, measured: Measurement) -> None:

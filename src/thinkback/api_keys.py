@@ -84,6 +84,12 @@ def is_active(key: ApiKey, now: datetime) -> bool:
     return key.revoked_at is None and (key.expires_at is None or now < key.expires_at)
 
 
+def is_stored_key_active(id_: str, find: Callable[[str], ApiKey | None], now: datetime) -> bool:
+    """Whether the key with this id exists and is active."""
+    key = find(id_)
+    return key is not None and is_active(key, now)
+
+
 def verify_key(text: object, find: Callable[[str], ApiKey | None], now: datetime) -> ApiKey | None:
     """The stored key for `text` if it is valid now, else None. Never raises.
 

@@ -2,6 +2,7 @@
 
     ThinkbackError
     ├── InvalidInput            an argument is invalid (empty text, k < 1, a datetime without time zone)
+    │   └── InvalidName         a user, session, key or tenant name that cannot be kept exactly as given
     ├── NotFound                no such user, turn, thought or action
     ├── Conflict                the space has changed (undo out of order, a key used for another turn)
     │   ├── LeaseLost           another worker has taken over this turn
@@ -34,6 +35,10 @@ class ThinkbackError(Exception):
 
 class InvalidInput(ThinkbackError, ValueError):
     """An argument is invalid."""
+
+
+class InvalidName(InvalidInput):
+    """A name is missing, given twice, contradicted, or cannot be kept exactly as given."""
 
 
 class NotFound(ThinkbackError, LookupError):

@@ -150,7 +150,7 @@ def _read_id(item: Mapping[str, Any], name: str) -> str:
     value = item.get(name)
     if value is not None and not isinstance(value, (str, int)):
         raise InvalidInput(f"{name} must be a name, not {value!r:.80}")
-    return "" if value is None else checked_text(str(value), name).strip()
+    return "" if value in (None, "") else checked_name(str(value), name)
 
 
 def _read_time(item: Mapping[str, Any], name: str) -> datetime | None:

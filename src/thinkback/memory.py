@@ -78,7 +78,14 @@ from thinkback.types import (
     Usage,
 )
 from thinkback.usage import Stopwatch, count_usage
-from thinkback.validation import checked_limit, checked_name, checked_tenant, checked_text, parse_ref
+from thinkback.validation import (
+    checked_limit,
+    checked_name,
+    checked_tenant,
+    checked_text,
+    normalise_name,
+    parse_ref,
+)
 
 
 class Memory(MemoryQueries):
@@ -150,8 +157,18 @@ class Memory(MemoryQueries):
 
     def for_user(self, user: str) -> Self:
         """The memory of another user in the same database. It is closed together with this one."""
+        return self.for_space(checked_name(user, "user"))
+
+    def for_space(self, user: str, *, tenant: str | None = None) -> Self:
+        """The memory of a user by the name in the database, which is neither checked nor normalised.
+
+        For names that were read from the database: versions before names were normalised may have stored
+        others than `for_user` accepts. `tenant` is a stored name too; by default the same tenant.
+        """
         other = copy(self)
-        other.user = checked_name(user, "user")
+        other.user = user
+        if tenant is not None and tenant != self.tenant:
+            other._set_components(self._components.for_tenant(tenant))
         other._owns_components = False
         other._wake()
         return other
@@ -163,11 +180,7 @@ class Memory(MemoryQueries):
 
     def for_tenant(self, tenant: str) -> Self:
         """The memory of another tenant in the same database. It is closed together with this one."""
-        other = copy(self)
-        other._set_components(self._components.for_tenant(checked_tenant(tenant)))
-        other._owns_components = False
-        other._wake()
-        return other
+        return self.for_space(self.user, tenant=checked_tenant(tenant))
 
     def close(self) -> None:
         """Finish the turn being thought about, stop the background thread and close the database.
@@ -470,21 +483,22 @@ class Memory(MemoryQueries):
 
     def summary(self, session: str = "default") -> Summary:
         """The summary of a session, up to its last turn."""
-        return self._summarizer.current_summary(self.user, checked_name(session, "session"))
+        return self._summarizer.current_summary(self.user, self._session_name(session))
 
     def summary_history(self, session: str = "default") -> list[SummaryUpdate]:
         """Every update of a session's summary, oldest first, including rejected ones."""
         self.summary(session)
-        return self.store.summary_updates(self.user, checked_name(session, "session"))
+        return self.store.summary_updates(self.user, self._session_name(session))
 
     def revise_summary(self, summary: Summary, reason: str) -> SummaryUpdate:
         """Replace the summary of `summary.session`. The reason is kept in its journal."""
         checked = _checked_reason(reason, "revising a summary")
-        return self._summarizer.revise(self.user, summary.session, summary, checked)
+        session = self._session_name(summary.session)
+        return self._summarizer.revise(self.user, session, replace(summary, session=session), checked)
 
     def undo_summary(self, session: str = "default") -> SummaryUpdate:
         """Undo the last update of a session's summary. Undoing an undo restores it."""
-        return self._summarizer.undo(self.user, checked_name(session, "session"))
+        return self._summarizer.undo(self.user, self._session_name(session))
 
     def forget(self, memory: Thought | Turn | Ref | str | int, reason: str) -> Action:
         """Retire a thought ("thought:7", or 7) or hide a turn ("turn:3"); `undo` brings it back.
@@ -537,16 +551,29 @@ class Memory(MemoryQueries):
         if sum(choice is not None for choice in (user, session, turn)) != 1:
             raise InvalidInput("erase needs exactly one of user=, session= or turn=")
         if user is not None:
-            erased = self.store.erase(checked_name(user, "user"), now=self._clock())
-            self._indexer.evict(user)
-            return erased
+            return self._erase_user(checked_name(user, "user"))
         if session is not None:
-            erased = self.store.erase(self.user, session=checked_name(session, "session"), now=self._clock())
+            erased = self.store.erase(self.user, session=self._session_name(session), now=self._clock())
         elif turn is not None:
             ref = turn.ref if isinstance(turn, Turn) else _require_kind(parse_ref(turn, "turn"), "turn")
             erased = self.store.erase(self.user, turn=ref.id, now=self._clock())
         self._indexer.regroup_if_needed(self.user)  # a matrix learned from erased vectors was deleted too
         self._wake()
+        return erased
+
+    def _erase_user(self, user: str) -> EraseResult:
+        """Erase a user, also under the forms of the name that were stored before names were normalised."""
+        stored = [name for name in self.store.users() if normalise_name(name) == user] or [user]
+        erased = EraseResult(turns=0, thoughts=0, actions=0)
+        for name in stored:
+            part = self.store.erase(name, now=self._clock())
+            self._indexer.evict(name)
+            erased = replace(
+                part,
+                turns=erased.turns + part.turns,
+                thoughts=erased.thoughts + part.thoughts,
+                actions=erased.actions + part.actions,
+            )
         return erased
 
     def export(self) -> Iterator[str]:

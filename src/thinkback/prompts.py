@@ -73,6 +73,49 @@ def load_prompt(package: str, name: str) -> Prompt:
     return Prompt(name, text)
 
 
+_DATE = r"\d{4}-\d{2}-\d{2}"
+_SPEAKERS = "user|assistant|system|developer|human|ai|用户|助手|系统"
+_HEADINGS = "said earlier|what you remember|known facts|earlier turns|read these turns|the user wishes"
+_STRUCTURE = re.compile(
+    rf"(?<!\w)(?:{_SPEAKERS})(?:\s{{0,3}},\s{{0,3}}{_DATE})?\s{{0,3}}[:：]"  # a speaker
+    rf"|(?<!\w)(?:fact\s{{0,3}}#\s{{0,3}}\d+|{_HEADINGS})\s{{0,3}}[:：]"
+    r"|(?<!\w)turn\s{1,3}\d+\s{0,3}\["
+    r"|\(must be respected\)|\(past[:,]|（已成过去"
+    r"|[-=_*~─—]{4,}",  # a line between two parts
+    re.IGNORECASE,
+)
+_MAY_IMITATE = re.compile(r"[:：\[(（]|[-=_*~─—]{4}")  # in every match of `_STRUCTURE`; fast
+_TEMPLATE_TOKEN = re.compile(r"<\|[^|<>]{1,40}\|>|</?s>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>")
+_IMITATED_USER = re.compile(
+    rf"(?:^|\s/)[ \t]*(?:[-*][ \t]+)?(?:on[ \t]+{_DATE}[ \t]+)?"
+    rf"(?:user|human|用户)(?:[ \t]*,[ \t]*{_DATE})?[ \t]*[:：]",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def escape_structure(text: str) -> str:
+    """A remembered text that cannot pass for a part of the prompt around it.
+
+    What imitates the structure of our prompts (`assistant:`, `Fact #2:`, a line of dashes) is put into
+    quotation marks, and the special tokens of chat templates are taken apart. Other text is unchanged. Apply
+    it once, to the words alone, before labels are added.
+    """
+    text = _TEMPLATE_TOKEN.sub(lambda match: f"{match[0][0]} {match[0][1:-1]} {match[0][-1]}", text)
+    if _MAY_IMITATE.search(text) is None:
+        return text
+    return _STRUCTURE.sub(lambda match: f'"{match[0]}"', text)
+
+
+def own_answer(response: str) -> str:
+    """The beginning of a model's answer, up to where it goes on in the name of the user.
+
+    A model that sees memories sometimes continues them ("user: You're my cat"). The user said no such thing,
+    so it is neither shown as part of the conversation nor accepted as evidence.
+    """
+    found = _IMITATED_USER.search(response)
+    return response if found is None else response[: found.start()]
+
+
 NO_FACTS = "(nothing yet)"
 
 

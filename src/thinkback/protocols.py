@@ -153,6 +153,18 @@ class TurnStore(Protocol):
         ...
 
 
+class MetadataStore(Protocol):
+    """Metadata that clients send with turns. It is erased with its turn."""
+
+    def set_metadata(self, space: str, turns: Sequence[int], metadata: Mapping[str, Any]) -> None:
+        """Replace the metadata of these turns; turns that do not exist are left out."""
+        ...
+
+    def metadata(self, space: str, turns: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """The metadata of these turns, for those that have any."""
+        ...
+
+
 class ThinkQueue(Protocol):
     """Post-think work. The turns are the queue: a turn without `thought_at` is pending."""
 
@@ -420,7 +432,9 @@ class ApiKeyStore(Protocol):
         ...
 
 
-class Store(TurnStore, ThinkQueue, ThoughtStore, SummaryStore, IndexStore, ApiKeyStore, Protocol):
+class Store(
+    TurnStore, MetadataStore, ThinkQueue, ThoughtStore, SummaryStore, IndexStore, ApiKeyStore, Protocol
+):
     """A database of many spaces, as one tenant sees it. Spaces of other tenants are invisible.
 
     Exceptions, which cover all tenants: API keys, `reembed_*`, `spaces`, `pending_spaces`, `backlog`, `check`

@@ -32,7 +32,7 @@ from thinkback.types import (
     ThoughtVersion,
     Turn,
 )
-from thinkback.validation import checked_limit, checked_text, parse_ref
+from thinkback.validation import checked_limit, checked_name, checked_text, parse_ref
 
 
 class MemoryQueries:
@@ -112,9 +112,15 @@ class MemoryQueries:
         Turns that were hidden by `forget` are included only with `hidden`.
         """
         limit = checked_limit(limit)
+        session = None if session is None else self._session_name(session)
         return self.store.turns(
             self.user, session=session, after=after, limit=limit, newest=newest, hidden=hidden
         )
+
+    def _session_name(self, session: str) -> str:
+        """The name of a stored session. A name stored before names were normalised is found as it is."""
+        name = checked_name(session, "session")
+        return session if name != session and session in self.store.sessions(self.user) else name
 
     def instructions(self) -> list[Thought]:
         """The standing wishes of the user ("always answer in German"), newest last.

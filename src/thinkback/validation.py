@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Literal, get_args
 
-from thinkback.errors import InvalidInput
+from thinkback.errors import InvalidInput, InvalidName
 from thinkback.language.writing_systems import clean_text
 from thinkback.types import Ref
 
@@ -27,6 +28,7 @@ def parse_ref(text: str | int | Ref, default: RefKind) -> Ref:
 
 MAX_TEXT_CHARS = 8 << 20  # of a query or a response
 MAX_NAME_CHARS = 256
+_MAX_DECOMPOSED_NAME_CHARS = 4 * MAX_NAME_CHARS  # one composed character is at most four decomposed ones
 
 
 def checked_text(value: object, name: str) -> str:
@@ -41,11 +43,27 @@ def checked_text(value: object, name: str) -> str:
 
 
 def checked_name(value: object, what: str) -> str:
-    """A user, session or key name: not blank, printable, at most `MAX_NAME_CHARS` characters."""
-    name = checked_text(value, what).strip()
+    """A user, session, key or tenant name in Unicode's composed form (NFC); raises `InvalidName`.
+
+    Nothing else about a name is changed: a repaired name could be the name of somebody else. So white space
+    at either end, characters that cannot be printed, and U+FFFD (which stands for any undecodable
+    character) are refused.
+    """
+    if not isinstance(value, str):
+        raise InvalidName(f"{what} must be text, not {type(value).__name__}")
+    name = normalise_name(value) if len(value) <= _MAX_DECOMPOSED_NAME_CHARS else value
     if not name or len(name) > MAX_NAME_CHARS or not name.isprintable():
-        raise InvalidInput(f"{what}={value!r:.60}: use 1 to {MAX_NAME_CHARS} printable characters")
+        raise InvalidName(f"{what}={value!r:.60}: use 1 to {MAX_NAME_CHARS} printable characters")
+    if name != name.strip():
+        raise InvalidName(f"{what}={value!r:.60}: a name must not begin or end with white space")
+    if "\ufffd" in name:
+        raise InvalidName(f"{what}={value!r:.60}: a name must not contain U+FFFD; send it as valid UTF-8")
     return name
+
+
+def normalise_name(name: str) -> str:
+    """The name in Unicode's composed form (NFC), which makes e + U+0308 and U+00EB the same name."""
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
 def checked_tenant(value: object) -> str:

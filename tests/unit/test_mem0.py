@@ -90,7 +90,7 @@ def test_default_user_and_all_to_user() -> None:
         ([{"id": 1, "memory": 5}], "memory must be text"),
         ([{**LYON, "created_at": "yesterday"}], "created_at 'yesterday' is not an ISO 8601 time"),
         ([{**LYON, "user_id": ["ann"]}], "user_id must be a name"),
-        ([{**LYON, "user_id": "a\nb"}], "user="),
+        ([{**LYON, "user_id": "a\nb"}], "user_id="),
         ([{**LYON, "user_id": "agent:x"}], "must not start with agent:"),
         ([LYON, {**LYON, "memory": "I live in Rome."}], "used twice"),
         ("[" * 100_000, "nested"),

@@ -80,6 +80,15 @@ def serve(
             "--recall-ms", metavar="MS", min=0.0, help="Recall timeout; a slower recall is skipped."
         ),
     ] = 250.0,
+    max_tokens: Annotated[
+        int,
+        typer.Option(
+            "--max-tokens",
+            metavar="N",
+            min=1,
+            help="Answer limit of the local model for requests that name none (no upstream).",
+        ),
+    ] = 512,
     allow_host: Annotated[
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="Additional allowed Host name; repeatable."),
@@ -136,6 +145,7 @@ def serve(
         upstream_key=read_config_text(API_KEY_NAME).text,
         recall_limit=recalled,
         recall_timeout_seconds=recall_ms / 1000,
+        max_tokens=max_tokens,
         backlog=backlog,
         allow_hosts=tuple(allow_host or ()),
         allow_origins=tuple(allow_origin or ()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from thinkback.language.spoken_dates import add_dates
+from thinkback.prompts import escape_structure, own_answer
 from thinkback.recall.query import Memoiser, call_uncached
 from thinkback.types import Thought, Turn
 
@@ -29,9 +30,9 @@ def format_thought(thought: Thought, said_at: datetime | None) -> str:
         note = f"since {start}" if start else f"until {end}"
     dates = [date for date in (start, end) if date] or [said]
     return (
-        thought.sentence
+        escape_structure(thought.sentence)
         if all(date in thought.sentence for date in dates)
-        else f"{thought.sentence} ({note})"
+        else f"{escape_structure(thought.sentence)} ({note})"
     )
 
 
@@ -42,9 +43,10 @@ def format_turn(turn: Turn, *, with_response: bool, memoise: Memoiser = call_unc
         words = turn.query
         if len(words) <= _MAX_RESOLVED_CHARS:
             words = memoise(_resolve_dated, f"{turn.at.isoformat()} {words}")
-        lines.append(f"{turn.asker}, {_format_day(turn.at)}: {words}")
-    if turn.response and (with_response or not turn.query):
-        lines.append(f"{turn.answerer}, {_format_day(turn.at)}: {turn.response}")
+        lines.append(f"{turn.asker}, {_format_day(turn.at)}: {escape_structure(words)}")
+    answer = own_answer(turn.response) if with_response or not turn.query else ""
+    if answer.strip():
+        lines.append(f"{turn.answerer}, {_format_day(turn.at)}: {escape_structure(answer)}")
     return "\n".join(lines)
 
 

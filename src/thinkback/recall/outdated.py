@@ -13,6 +13,7 @@ from itertools import product
 
 from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.writing_systems import has_han
+from thinkback.prompts import escape_structure
 from thinkback.recall.search import Search
 from thinkback.recall.thought_lifecycle import LifecycleResolver
 from thinkback.types import SAID, OutdatedInfo, Ref, Source, Thought, Turn
@@ -195,7 +196,9 @@ def mark_outdated(text: str, outdated: OutdatedInfo | None) -> str:
 
 
 def _join_sentences(thoughts: Sequence[Thought], han: bool) -> str:
-    return ("；" if han else "; ").join(thought.sentence.rstrip(".。 ") for thought in thoughts)
+    return ("；" if han else "; ").join(
+        escape_structure(thought.sentence.rstrip(".。 ")) for thought in thoughts
+    )
 
 
 def _visible_thoughts(thoughts: Sequence[Thought | None]) -> tuple[Thought, ...]:

@@ -15,6 +15,7 @@ from thinkback.language.query_rewrite import non_relation_terms
 from thinkback.language.sentences import ELLIPSIS, split_chunks
 from thinkback.language.spoken_dates import add_dates
 from thinkback.language.tokens import count_tokens, extract_terms, fold_text
+from thinkback.prompts import escape_structure, own_answer
 from thinkback.recall.outdated import mark_outdated
 from thinkback.types import Candidate, Recollection, Turn
 
@@ -146,9 +147,9 @@ def to_pack_item(item: Candidate, *, attributed: bool = False) -> PackItem:
 def _sides(turn: Turn, with_response: bool) -> Iterator[tuple[str, str]]:
     """Speaker and words of the sides that are shown; relative dates are resolved in the user's words."""
     if turn.query:
-        yield turn.asker, add_dates(turn.query[:MAX_SIDE_CHARS], turn.at)
+        yield turn.asker, escape_structure(add_dates(turn.query[:MAX_SIDE_CHARS], turn.at))
     if with_response or not turn.query:
-        yield turn.answerer, turn.response
+        yield turn.answerer, escape_structure(own_answer(turn.response[:MAX_SIDE_CHARS]).strip())
 
 
 @dataclass(slots=True, eq=False)

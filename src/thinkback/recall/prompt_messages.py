@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 from thinkback.errors import ModelError
 from thinkback.language.writing_systems import clean_text
-from thinkback.prompts import NO_FACTS, format_facts, format_numbered, load_prompt
+from thinkback.prompts import (
+    NO_FACTS,
+    escape_structure,
+    format_facts,
+    format_numbered,
+    load_prompt,
+    own_answer,
+)
 from thinkback.protocols import LLM
 from thinkback.recall.consistency import Conflict
 from thinkback.recall.grounding import find_ungrounded
@@ -47,7 +54,9 @@ def _format_line(item: Candidate) -> str:
     """A memory on one line, in the user's words. A long turn is cut before the note that it is outdated."""
     if item.turn is None:
         return " ".join(item.text.split())[:MAX_FRAGMENT_CHARS]
-    words = item.turn.text if item.with_response or not item.turn.query else item.turn.query
+    turn = item.turn
+    answer = own_answer(turn.response) if item.with_response or not turn.query else ""
+    words = escape_structure("\n".join(side for side in (turn.query, answer) if side))
     return mark_outdated(" ".join(words.split())[:MAX_FRAGMENT_CHARS], item.outdated)
 
 
@@ -65,7 +74,9 @@ def compose_retry(
     )
     correction = load_prompt("thinkback.recall", "answer_again").render(
         draft=" ".join(rejected.split())[:MAX_FRAGMENT_CHARS],
-        facts=format_facts(dict.fromkeys(conflict.thought.sentence for conflict in conflicts)),
+        facts=format_facts(
+            dict.fromkeys(escape_structure(conflict.thought.sentence) for conflict in conflicts)
+        ),
         shown=continuation,
     )
     return [*messages, Message("assistant", sent + rejected), Message("user", correction)]

@@ -16,6 +16,7 @@ from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.sentences import is_question, split_sentences
 from thinkback.language.text_cache import cache_by_digest
 from thinkback.language.tokens import count_tokens
+from thinkback.prompts import escape_structure
 from thinkback.recall.display import format_thought, format_turn
 from thinkback.recall.features import MemoryHit, adds_information
 from thinkback.recall.outdated import OutdatedFacts, OutdatedResolver, mark_outdated
@@ -199,7 +200,11 @@ class Selector:
         elif memory.relation == SAID and not outdated and (turn := self._whole_turn(memory)) is not None:
             text = format_turn(redact_memory(turn), with_response=False, memoise=self._search.loader.memoise)
         else:
-            text = memory.sentence if outdated else format_thought(memory, self._said_at(memory))
+            text = (
+                escape_structure(memory.sentence)
+                if outdated
+                else format_thought(memory, self._said_at(memory))
+            )
         return mark_outdated(text, outdated)
 
     def _candidate(self, hit: MemoryHit, verdict: str, *, kept: bool) -> Candidate:

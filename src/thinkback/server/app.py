@@ -90,7 +90,9 @@ def create_api(services: Services) -> FastAPI:
         redirect_slashes=False,
     )
     api.include_router(routes.create_router(services))
-    api.include_router(mem0.create_router(services), responses={**errors.ALL_ERRORS})
+    api.include_router(
+        mem0.create_router(services), responses={**errors.ALL_ERRORS, **errors.UNSUPPORTED_ERRORS}
+    )
     errors.register_error_handlers(api)
     return api
 
@@ -103,6 +105,9 @@ class StoredKeys:
 
     def has_keys(self) -> bool:
         return self._store.requires_keys()
+
+    def is_active(self, key_id: str) -> bool:
+        return api_keys.is_stored_key_active(key_id, self._store.key, utc_now())
 
     def verify(self, credential: str) -> ApiKey | None:
         return api_keys.verify_key(credential, self._store.key, utc_now())

@@ -75,9 +75,15 @@ class CircuitBreaker:
             self._failures, self._pause, self._trial_running = 0, self._first_pause, False
 
     def record_abandoned(self) -> None:
-        """The caller stopped waiting for the call. That counts as a failure only if the breaker is open."""
-        if self.is_open:
-            self.record_failure()
+        """The caller stopped waiting for the call: it neither succeeded nor failed.
+
+        An abandoned trial is followed by another one after the first pause, which is not doubled: under load
+        the first calls after a recovery are slow.
+        """
+        with self._lock:
+            if self._trial_running:
+                self._trial_running = False
+                self._retry_at = self._clock() + self._first_pause
 
     def record_failure(self) -> None:
         with self._lock:

@@ -33,6 +33,7 @@ def busy(message: str, retry_after: float = 1.0) -> RequestRefused:
 
 
 _STATUS_BY_ERROR: tuple[tuple[type[errors.ThinkbackError], int, str], ...] = (
+    (errors.InvalidName, 400, "invalid_name"),
     (errors.InvalidInput, 422, "invalid_input"),
     (errors.NotFound, 404, "not_found"),
     (errors.Conflict, 409, "conflict"),

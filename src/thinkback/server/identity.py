@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from starlette.datastructures import Headers, QueryParams
 from starlette.types import Scope as AsgiScope
 
-from thinkback.errors import InvalidInput, NotFound
+from thinkback.errors import InvalidInput, InvalidName, NotFound
 from thinkback.server.errors import forbidden
 from thinkback.types import KEY_SCOPES, KeyScope, Ref
 from thinkback.validation import RefKind, checked_name
 
 USER_HEADER = "X-Thinkback-User"
 SESSION_HEADER = "X-Thinkback-Session"
+
+IDENTITY_HEADERS = (USER_HEADER, SESSION_HEADER)
+IDENTITY_PARAMETERS = ("user", "session", "user_id", "agent_id", "run_id")
+"""Query parameters that name a user or session, of REST and of mem0's API."""
 
 OPEN_TENANT = ""
 """Tenant of a server without keys, of the library and of the command line."""
@@ -47,13 +52,42 @@ def require_scope(principal: Principal, scope: KeyScope) -> None:
         raise forbidden(f"this key may not {scope}: it needs the scope {scope!r}")
 
 
-def read_name_header(headers: Mapping[str, str], header: str) -> str | None:
-    """Read a name from a header. It is UTF-8, which HTTP servers decode as Latin-1.
+def decode_name(values: Sequence[bytes], header: str) -> str | None:
+    """The name in the values of a header; None if there is no such header.
 
-    Raises `InvalidInput` if the header is present but empty.
+    Raises `InvalidName` if the header is sent twice, is not UTF-8, or contains no valid name.
     """
-    value = headers.get(header)
-    return None if value is None else checked_name(value.encode("latin-1").decode("utf-8", "replace"), header)
+    if not values:
+        return None
+    if len(values) > 1:
+        raise InvalidName(f"{header} is sent twice: send it once")
+    try:
+        name = values[0].strip(b" \t").decode()  # HTTP allows blanks around a value
+    except UnicodeDecodeError:
+        raise InvalidName(f"{header} is not valid UTF-8: encode the name as UTF-8") from None
+    return checked_name(name, header)
+
+
+def read_name_header(headers: Headers, header: str) -> str | None:
+    """The name in a header of a request, see `decode_name`."""
+    return decode_name([value.encode("latin-1") for value in headers.getlist(header)], header)
+
+
+def check_parameters(parameters: QueryParams) -> None:
+    """Raise `InvalidName` if a query parameter that names a user or session is sent twice."""
+    for name in IDENTITY_PARAMETERS:
+        if len(parameters.getlist(name)) > 1:
+            raise InvalidName(f"{name} is sent twice: send it once")
+
+
+def agreed_user(header: str | None, parameter: str | None) -> str | None:
+    """The user of a request that may name one in a header and in a parameter; they must be the same."""
+    if parameter is None:
+        return header
+    user = checked_name(parameter, "user")
+    if header is not None and header != user:
+        raise InvalidName(f"{USER_HEADER} and the parameter user disagree: send one of them")
+    return user
 
 
 _LETTERS: dict[RefKind, str] = {"thought": "t", "turn": "s", "action": "a"}

@@ -13,6 +13,7 @@ from thinkback.server.errors import busy, forbidden
 from thinkback.server.identity import Principal
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import ThreadPool
+from thinkback.validation import checked_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,7 @@ class Options:
     upstream: str = ""  # base URL of the model server; empty: the local model answers, or memory alone
     upstream_key: str = field(default="", repr=False)  # empty: the client's own key is forwarded
     upstream_timeout_seconds: float = 600.0  # longest silence of the upstream
+    max_tokens: int = 512  # of an answer of the local model to a request that names no limit
 
     recall_limit: int = 5  # most memories injected into a chat
     recall_token_budget: int = 600  # most tokens of all injected memories together
@@ -106,6 +108,7 @@ class MemoryRegistry:
 
     def for_principal(self, principal: Principal, user: str | None = None) -> Memory:
         """The memory of a user of the principal's tenant. A key bound to a user can reach no other user."""
+        user = None if user is None else checked_name(user, "user")
         if principal.user is not None and user is not None and user != principal.user:
             raise forbidden(f"this key can only act for the user {principal.user!r}")
         return self.for_tenant(principal.tenant).for_user(principal.user or user or DEFAULT_USER)
@@ -114,7 +117,7 @@ class MemoryRegistry:
         if name == self.root.tenant:
             return self.root
         with self._lock:
-            memory = self._tenants.pop(name, None) or self.root.for_tenant(name)
+            memory = self._tenants.pop(name, None) or self.root.for_space(self.root.user, tenant=name)
             self._tenants[name] = memory
             if len(self._tenants) > MAX_CACHED_TENANTS:
                 self._tenants.popitem(last=False)

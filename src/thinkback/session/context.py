@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from thinkback.language.safety.quarantine import redact
 from thinkback.language.tokens import count_tokens
-from thinkback.prompts import format_facts, load_prompt
+from thinkback.prompts import escape_structure, format_facts, load_prompt, own_answer
 from thinkback.recall.expansion import CONSTRAINT, MAX_LINKED
 from thinkback.recall.pack import pack, stable_order, to_pack_item
 from thinkback.recall.prompt_messages import FACT_OVERHEAD_TOKENS
@@ -138,7 +138,7 @@ def compose_context(
 
 def format_wishes(wishes: Sequence[str]) -> str:
     """The section with the standing instructions of the user; empty without any."""
-    lines = [f"- {redact(' '.join(wish.split()), only_secrets=True)}" for wish in wishes]
+    lines = [f"- {escape_structure(redact(' '.join(wish.split()), only_secrets=True))}" for wish in wishes]
     return "\n".join((WISHES_HEADING, *lines)) if lines else ""
 
 
@@ -176,8 +176,8 @@ def _recent_messages(recent: Sequence[Turn], limits: ContextBudget) -> list[Mess
                 "user", truncate_to_tokens(redact(turn.query, only_secrets=True), limits.side_tokens) or "..."
             )
         ]
-        if turn.response:
-            response = truncate_to_tokens(redact(turn.response, only_secrets=True), limits.side_tokens)
+        if (answer := own_answer(turn.response)).strip():
+            response = truncate_to_tokens(redact(answer, only_secrets=True), limits.side_tokens)
             sides.append(Message("assistant", response))
         cost = sum(count_tokens(side.content) for side in sides)
         if cost > tokens_left:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from thinkback.language.safety.quarantine import redact
 from thinkback.language.tokens import count_tokens, extract_terms
+from thinkback.prompts import escape_structure
 from thinkback.session import conversation_type
 from thinkback.session.conversation_type import STRATEGIES
 from thinkback.session.rule_summarizer import ANSWER_SEPARATOR
@@ -94,7 +95,7 @@ def iter_items(summary: Summary) -> Iterator[SummaryItem]:
         for number, item in enumerate((value,) if isinstance(value, str) else value):
             text = _format_excluded(item) if isinstance(item, ExcludedOption) else item
             if text:
-                yield SummaryItem(name, number, redact(text))
+                yield SummaryItem(name, number, escape_structure(redact(text)))
 
 
 def _format_excluded(item: ExcludedOption) -> str:

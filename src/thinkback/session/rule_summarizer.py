@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from thinkback.language.safety.quarantine import REDACTION_MARK, redact
 from thinkback.language.sentences import Sentence, is_question, split_sentences
 from thinkback.language.tokens import extract_terms
+from thinkback.prompts import own_answer
 from thinkback.session import conversation_type
 from thinkback.session.conversation_type import classify_conversation
 from thinkback.session.rejected_options import find_rejections
@@ -67,7 +68,7 @@ def read_turn(
         is_fact = any(sentence.start <= start < sentence.end for start in fact_positions)
         _classify_sentence(content, sentence.text, following, summary, is_fact=is_fact)
     assistant_questions = [
-        sentence.text for sentence in _safe_sentences(turn.response) if is_question(sentence.text)
+        sentence.text for sentence in _safe_sentences(own_answer(turn.response)) if is_question(sentence.text)
     ]
     answered = (
         turn.response or turn.recalled
@@ -154,7 +155,12 @@ def _discussed_line(turn: Turn, content: _TurnContent) -> tuple[str, ...]:
     """Return the discussed point of the turn: its remaining sentences and the beginning of the answer."""
     statement = truncate_to_line(" ".join(content.remainder), _MAX_STATEMENT_TOKENS)
     answer = next(
-        (sentence.text for sentence in _safe_sentences(turn.response) if not is_question(sentence.text)), ""
+        (
+            sentence.text
+            for sentence in _safe_sentences(own_answer(turn.response))
+            if not is_question(sentence.text)
+        ),
+        "",
     )
     if len(extract_terms(statement)) < _MIN_TERMS:
         return ()

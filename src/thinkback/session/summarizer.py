@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from thinkback.errors import BadReply, Conflict, ModelError, NotFound
 from thinkback.language.safety.quarantine import redact
-from thinkback.prompts import load_prompt
+from thinkback.prompts import escape_structure, load_prompt, own_answer
 from thinkback.protocols import LLM, Clock, Store
 from thinkback.session import rule_summarizer
 from thinkback.session.render import render_notes
@@ -104,9 +104,9 @@ def parse_summary_reply(text: str) -> SummaryProposal:
 
 
 def _format_turn(turn: Turn) -> str:
-    sides = (("User", turn.query), ("Assistant", turn.response))
+    sides = (("User", turn.query), ("Assistant", own_answer(turn.response)))
     return "\n".join(
-        f"{speaker}: {truncate_to_line(redact(text), _MAX_SIDE_TOKENS)}"
+        f"{speaker}: {truncate_to_line(escape_structure(redact(text)), _MAX_SIDE_TOKENS)}"
         for speaker, text in sides
         if text.strip()
     )

@@ -22,6 +22,7 @@ from datetime import datetime
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.relations import canonical_relation
 from thinkback.language.safety.quarantine import filter_drafts
+from thinkback.prompts import own_answer
 from thinkback.think.aliases import Aliases
 from thinkback.think.contract import ChangeKind, ProposedChange, ProposedFact, ReadRequest
 from thinkback.think.grounding import SupportingText, content_units, locate_quote
@@ -252,6 +253,8 @@ def _find_source(change: ProposedChange, turn: Turn) -> Source:
         found = locate_quote(change.quote, turn.text_of(side))
         if found is None:
             continue
+        if side == "response" and found[1] > len(own_answer(turn.response)):
+            raise _Rejected("the model said it in the name of the user")
         by_assistant = side == "response" and speaker == ASSISTANT
         if by_assistant and not (change.fact and normalise_name(change.fact.about) == ASSISTANT):
             raise _Rejected("the assistant said it, not the user")

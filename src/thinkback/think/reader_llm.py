@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from thinkback.errors import BadReply
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.safety.quarantine import redact
-from thinkback.prompts import format_numbered, load_prompt
+from thinkback.prompts import escape_structure, format_numbered, load_prompt, own_answer
 from thinkback.protocols import LLM
 from thinkback.think.contract import ProposedChange, ProposedFact, ReadRequest
 from thinkback.types import Message, Thought, Turn
@@ -70,7 +70,7 @@ class LLMReader:
 def render_request(request: ReadRequest) -> str:
     """The part of the prompt that differs from turn to turn. Secrets and orders are replaced by marks."""
     facts = format_numbered(
-        (number, f"[{_said_on(thought, request)}] {redact(thought.sentence)}")
+        (number, f"[{_said_on(thought, request)}] {escape_structure(redact(thought.sentence))}")
         for number, thought in enumerate(request.related, start=1)
     )
     names = "\n".join(f"- {_render_names(group)}" for group in request.names)
@@ -96,10 +96,10 @@ def _render_turn(turn: Turn) -> str:
     lines = [f"[{turn.at:%Y-%m-%d %a %H:%M}]"]
     for speaker, text, limit in (
         (turn.asker, turn.query, _MAX_MESSAGE_CHARACTERS),
-        (turn.answerer, turn.response, _MAX_ANSWER_CHARACTERS),
+        (turn.answerer, own_answer(turn.response), _MAX_ANSWER_CHARACTERS),
     ):
         if text.strip():
-            lines.append(f"{speaker.capitalize()}: {_shorten(redact(text), limit)}")
+            lines.append(f"{speaker.capitalize()}: {_shorten(escape_structure(redact(text)), limit)}")
     return "\n".join(lines)
 
 

@@ -58,7 +58,7 @@ def test_history_is_the_last_two_turns_shortened(open_memory: OpenMemory) -> Non
     for message in ("first", "second", "third"):
         memory.chat(message, session="s")
     memory.remember("elsewhere", "other", session="t")
-    memory.chat("fourth", session=" s ")
+    memory.chat("fourth", session="s")
     said = [(message.role, message.content) for message in llm.calls[-1][1:]]
     assert said == [
         ("user", "second"),

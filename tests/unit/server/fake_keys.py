@@ -57,6 +57,9 @@ class FakeKeyStore:
     def has_keys(self) -> bool:
         return bool(self.keys)
 
+    def is_active(self, key_id: str) -> bool:
+        return any(key.id == key_id for key in self.keys.values())
+
 
 class RecordingTelemetry(Telemetry):
     def __init__(self) -> None:

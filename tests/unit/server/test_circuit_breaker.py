@@ -80,15 +80,25 @@ def test_trials_become_rarer(steps: list[str]) -> None:
     assert tried <= 2 + max(0, time.now)
 
 
-def test_abandoned_trial_counts_as_failure(time: Time) -> None:
+def test_abandoned_trial_is_repeated_after_the_first_pause(time: Time) -> None:
     breaker = CircuitBreaker(failures=1, pause_seconds=10, clock=time)
     breaker.record_abandoned()
     assert not breaker.is_open, "what was tried while all is well is no failure"
     breaker.record_failure()
-    time.now = 10
+    for _ in range(5):  # the pause does not grow
+        time.now += 9
+        assert not breaker.allows_call()
+        time.now += 1
+        assert breaker.allows_call()
+        breaker.record_abandoned()
+    time.now += 10
     assert breaker.allows_call()
-    breaker.record_abandoned()
-    time.now = 29
-    assert not breaker.allows_call()
-    time.now = 30
-    assert breaker.allows_call(), "after twice the pause there is another trial"
+    breaker.record_success()
+    assert not breaker.is_open
+
+
+def test_success_of_another_call_closes(time: Time) -> None:
+    breaker = CircuitBreaker(failures=1, pause_seconds=10, clock=time)
+    breaker.record_failure()
+    breaker.record_success()  # a call that began before the failure, or a reconnect
+    assert breaker.allows_call()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unicodedata import is_normalized
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,9 @@ from thinkback.errors import NotFound
 from thinkback.server import identity
 from thinkback.types import Ref
 
-USERS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=256)
+USERS = st.text(
+    st.characters(exclude_categories=["C", "Z"], exclude_characters="\ufffd"), min_size=1, max_size=256
+).filter(lambda name: is_normalized("NFC", name))
 REFS = st.builds(Ref, st.sampled_from(["turn", "thought", "action"]), st.integers(1, (1 << 63) - 1))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.requests import Request
 
+from thinkback.errors import InvalidName
 from thinkback.server.errors import RequestRefused
 from thinkback.server.identity import USER_HEADER, Principal, read_name_header, require_scope
 
@@ -19,8 +20,16 @@ def test_name_header_may_contain_any_name(name: str) -> None:
     assert read_name_header(request(x_thinkback_user=name.encode()).headers, USER_HEADER) == name
 
 
-def test_invalid_utf8_header_is_no_error() -> None:
-    assert read_name_header(request(x_thinkback_user=b"\xff\xfe").headers, USER_HEADER) == "\ufffd\ufffd"
+@pytest.mark.parametrize("raw", [b"\xff\xfe", "Müller".encode("latin-1"), b"", "\ufffd".encode()])
+def test_invalid_name_header_is_refused(raw: bytes) -> None:
+    with pytest.raises(InvalidName, match=USER_HEADER):
+        read_name_header(request(x_thinkback_user=raw).headers, USER_HEADER)
+
+
+def test_name_header_may_be_sent_once() -> None:
+    headers = Request({"type": "http", "headers": [(b"x-thinkback-user", b"ann")] * 2}).headers
+    with pytest.raises(InvalidName, match="twice"):
+        read_name_header(headers, USER_HEADER)
 
 
 def test_missing_header_is_none() -> None:

@@ -43,6 +43,7 @@ from thinkback.server.mcp import tools
 from thinkback.server.mcp.tools import render_profile
 from thinkback.server.services import Services
 from thinkback.types import KeyScope
+from thinkback.validation import checked_name
 
 MCP_PATH = "/mcp"
 CURRENT_REQUEST: ContextVar[Request] = ContextVar("the HTTP request of a call")
@@ -105,6 +106,7 @@ class MultiUserProvider:
         principal = get_principal(request.scope)
         require_scope(principal, scope)
         bound_user = principal.user or read_name_header(request.headers, USER_HEADER)
+        user = checked_name(user, "user") if user else ""
         if bound_user and user and user != bound_user:
             raise forbidden(f"this connection can only act for the user {bound_user!r}")
         owner = bound_user or user

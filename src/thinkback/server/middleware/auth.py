@@ -22,6 +22,7 @@ from thinkback.server.errors import RequestRefused
 from thinkback.server.identity import Principal
 from thinkback.server.thread_pool import ThreadPool
 from thinkback.types import ApiKey
+from thinkback.validation import checked_name
 
 RequiredAccess = Literal["nothing", "operator", "any", "read", "write", "admin"]
 """Access that a route requires.
@@ -56,6 +57,14 @@ ACCESS_RULES: tuple[tuple[str, str, RequiredAccess], ...] = (
     ("*", "/v1/memory/**", "write"),
     ("GET", "/memories/**", "read"),
     ("*", "/memories/**", "write"),
+    # Paths of mem0's servers that are answered with 501.
+    *(
+        ("*", f"{path}/**", "any")
+        for path in (
+            *("/configure", "/reset", "/entities", "/v1/memories", "/v2/memories", "/v3/memories"),
+            *("/v1/entities", "/v1/events", "/v1/exports", "/v1/feedback", "/v1/batch", "/v1/ping"),
+        )
+    ),
 )
 
 
@@ -97,7 +106,7 @@ _AUTH_SCHEMES = (b"bearer", b"token")  # mem0's client sends `Token`
 
 
 class KeyStore(Protocol):
-    """The API keys of a server. Both methods read the database."""
+    """The API keys of a server. All methods read the database."""
 
     def verify(self, credential: str) -> ApiKey | None:
         """The key of a credential, or None if it is wrong, revoked or expired."""
@@ -105,6 +114,10 @@ class KeyStore(Protocol):
 
     def has_keys(self) -> bool:
         """Whether a key has ever been created."""
+        ...
+
+    def is_active(self, key_id: str) -> bool:
+        """Whether a key is neither revoked nor expired."""
         ...
 
 
@@ -191,6 +204,14 @@ class Authenticator:
         # Shielded: a cancelled request must not cancel the verification for the others.
         return (await asyncio.shield(verification)).principal
 
+    async def is_active(self, key_id: str) -> bool:
+        """Whether a key can still be used. While the database cannot be read, it can."""
+        try:
+            return await self._pool.run(lambda: self._keys.is_active(key_id))
+        except ThinkbackError as error:
+            _log.warning("cannot verify key %s again (%s)", key_id, type(error).__name__)
+            return True
+
     async def _verify(self, credential: bytes, previous: _Verification | None) -> _Verification:
         now = self._clock()
         try:
@@ -205,8 +226,10 @@ class Authenticator:
                 type(error).__name__,
             )
             return previous
-        principal = None if key is None else Principal(key.tenant, key.scopes, key.id, key.user)
-        return _Verification(principal, now)
+        if key is None:
+            return _Verification(None, now)
+        user = None if key.user is None else checked_name(key.user, "the user of this key")
+        return _Verification(Principal(key.tenant, key.scopes, key.id, user), now)
 
     def _drop_failed(self, digest: bytes, verification: asyncio.Future[_Verification]) -> None:
         """Remove a verification that failed, so that the next request tries again."""

@@ -15,6 +15,7 @@ import secrets
 import time
 import traceback
 from collections.abc import Callable
+from types import TracebackType
 from typing import Any, Protocol
 
 from starlette.responses import Response
@@ -23,7 +24,7 @@ from starlette.types import Scope as AsgiScope
 
 from thinkback.errors import ThinkbackError
 from thinkback.server.errors import RequestRefused, error_response, json_error
-from thinkback.server.identity import Principal, require_scope
+from thinkback.server.identity import IDENTITY_HEADERS, Principal, decode_name, require_scope
 from thinkback.server.middleware import auth
 from thinkback.server.middleware.auth import AccessTable, Authenticator, KeyStore, RequiredAccess
 from thinkback.server.middleware.hosts import HostPolicy, is_loopback
@@ -56,6 +57,55 @@ HeaderMap = dict[bytes, list[bytes]]
 
 class ClientStalled(ConnectionError):
     """The client has stopped reading; the rest of the response is dropped."""
+
+
+class RevokedWhileRunning(RequestRefused):
+    """The key of a running request was revoked or has expired."""
+
+    def __init__(self) -> None:
+        super().__init__(401, "this key was revoked or has expired", "invalid_api_key")
+
+
+class CancelOnRevocation:
+    """`async with CancelOnRevocation(key_id, authenticator):` ends the block when the key is revoked.
+
+    The key is checked every `KEY_CACHE_SECONDS`. The block is cancelled, and then raises
+    `RevokedWhileRunning`. Short requests cost one timer.
+    """
+
+    def __init__(self, key_id: str, authenticator: Authenticator) -> None:
+        self._key_id = key_id
+        self._authenticator = authenticator
+        self._revoked = False
+        self._watch: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> None:
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("CancelOnRevocation needs a running task")
+        self._task = task
+        self._timer = asyncio.get_running_loop().call_later(auth.KEY_CACHE_SECONDS, self._start)
+
+    async def __aexit__(
+        self,
+        error_type: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._timer.cancel()
+        if self._watch is not None:
+            self._watch.cancel()
+        if self._revoked and self._task.uncancel() == 0 and error_type is asyncio.CancelledError:
+            raise RevokedWhileRunning from error
+
+    def _start(self) -> None:
+        self._watch = asyncio.ensure_future(self._check())
+
+    async def _check(self) -> None:
+        while await self._authenticator.is_active(self._key_id):
+            await asyncio.sleep(auth.KEY_CACHE_SECONDS)
+        self._revoked = True
+        self._task.cancel()
 
 
 class ClientConnection(Protocol):
@@ -97,6 +147,11 @@ class ResponseSender:
             await self._send(message)
         else:
             await self._send_with_timeout(message)
+
+    def abort(self) -> None:
+        """End the response here: the client sees that it is incomplete."""
+        if self._connection is not None:
+            self._connection.abort()
 
     async def _send_with_timeout(self, message: Message) -> None:
         try:
@@ -178,6 +233,12 @@ class SecurityMiddleware:
             await self._serve(scope, headers, receive, sender)
         except (IncompleteRequest, ClientStalled):
             pass
+        except RevokedWhileRunning as error:
+            self._telemetry.count("thinkback_clients_cut_total", reason="revoked")
+            if sender.started:
+                sender.abort()
+            else:
+                await error_response(error)(scope, receive, sender)
         except Exception as error:
             response = self._error_response(error, state["request_id"])
             if not sender.started:
@@ -212,10 +273,18 @@ class SecurityMiddleware:
         if principal is ANONYMOUS:
             await self._app(scope, receive, sender)
             return
+        if not scope["query_string"].isascii():  # it would be decoded as Latin-1
+            raise RequestRefused(400, "encode the query of the URL as percent-encoded UTF-8", "bad_query")
+        for header in IDENTITY_HEADERS:
+            decode_name(headers.get(header.lower().encode(), ()), header)
         client = principal.key or _client_address(scope)
         self._rates.acquire(client)
         with self._concurrency.slot(client):
-            await self._call_with_body(scope, headers, receive, sender)
+            if not principal.key:
+                await self._call_with_body(scope, headers, receive, sender)
+                return
+            async with CancelOnRevocation(principal.key, self._authenticator):
+                await self._call_with_body(scope, headers, receive, sender)
 
     async def _authorize(
         self, scope: AsgiScope, headers: HeaderMap, access: RequiredAccess | None

@@ -65,8 +65,10 @@ def run_answer_process(
 
 
 def run_recall_process(stop_pipe: StopPipe, settings: Settings, options: Options, path: str) -> None:
-    """A process that recalls for the chats. It loads the embedder, but no language model."""
-    lower_priority(RECALL_NICE)
+    """A process that recalls for the chats. It loads the embedder, but no language model.
+
+    It starts with normal priority: until it is ready, chats have no memory.
+    """
     logs.configure_logging(options.log_level)
     opened = config.open_memory(
         settings,
@@ -78,6 +80,7 @@ def run_recall_process(stop_pipe: StopPipe, settings: Settings, options: Options
     with closing(opened) as memory:
         worker = RecallWorker(MemoryRegistry(memory), options)
         _warm_up_and_freeze(memory)
+        lower_priority(RECALL_NICE)
         asyncio.run(worker.serve(path, lambda stop: stop_pipe.on_stop(stop, options.grace_seconds)))
 
 

@@ -94,7 +94,7 @@ class ThinkWorker:
         return worked
 
     def _think(self, tenant: str, space: str) -> bool:
-        memory = self._memories.for_tenant(tenant).for_user(space)
+        memory = self._memories.for_tenant(tenant).for_space(space)
         self._current_memory = memory
         started = time.perf_counter()
         try:

@@ -32,7 +32,7 @@ def choose_upstream(services: Services) -> Upstream:
     if options.upstream:
         return RemoteUpstream(options.upstream, options.upstream_timeout_seconds)
     if isinstance(root.llm, LocalLLM):
-        return LocalModelUpstream(root.llm, services.pool, root.embedder)
+        return LocalModelUpstream(root.llm, services.pool, root.embedder, options.max_tokens)
     if root.llm is not None:
         raise InvalidInput(f"{root.llm.name} is a remote model: set its base URL as the upstream")
     return MemoryOnlyUpstream(services.pool, root.embedder, options.recall_limit)

@@ -10,13 +10,14 @@ from typing import Any
 
 from starlette.datastructures import Headers
 
-from thinkback.errors import InvalidInput
+from thinkback.errors import InvalidInput, InvalidName
 from thinkback.language.writing_systems import clean_text
 from thinkback.memory import Memory
 from thinkback.server.identity import SESSION_HEADER, USER_HEADER, Principal, read_name_header
 from thinkback.server.proxy.inject import JsonBody
 from thinkback.server.services import Services
 from thinkback.types import Candidate, Turn
+from thinkback.validation import checked_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,7 @@ class ChatQuery:
     session: str = "default"
     digest: str = ""
     texts: tuple[str, ...] = ()
-    user: str | None = None
+    user: object = None  # as the client sent it, not checked
     model: str = ""
     forced_tool: bool = False
     """Whether the model must call a tool: then the call is the answer, and no further answer follows."""
@@ -60,7 +61,7 @@ def parse_chat(body: JsonBody) -> ChatQuery | None:
         session=f"chat-{hash_json(first_text)[:12]}",
         digest=hash_json(items[: last + 1]),
         texts=tuple(text for _, text in items if text),
-        user=_text(body.get("user")) or None,
+        user=body.get("user"),
         model=_text(body.get("model")),
         forced_tool=body.get("tool_choice") not in (None, "auto", "none"),
     )
@@ -80,7 +81,7 @@ def parse_completion(body: JsonBody) -> ChatQuery | None:
         session=f"prompt-{hash_json(text)[:12]}",
         digest=hash_json(text),
         texts=(text,),
-        user=_text(body.get("user")) or None,
+        user=body.get("user"),
         model=_text(body.get("model")),
     )
 
@@ -152,6 +153,7 @@ class Exchange:
     key: str | None
     may_recall: bool
     may_remember: bool
+    api_key: str = ""  # the id of the API key of the request
 
     @property
     def unanswered_key(self) -> str:
@@ -161,6 +163,13 @@ class Exchange:
     def truncated_key(self, text: str) -> str:
         """Key for an incomplete answer: the client's own key is reserved for the complete one."""
         return f"cut-{hash_json([self.session, self.query.digest, text])}"
+
+
+def _body_user(body: JsonBody, query: ChatQuery) -> str | None:
+    """The user that the body names. OpenAI's `user` is optional, but if it is sent it must be valid."""
+    if "user" in body.repeated:
+        raise InvalidName("user is sent twice: send it once")
+    return None if query.user is None else checked_name(query.user, "user")
 
 
 def create_exchange(
@@ -177,7 +186,9 @@ def create_exchange(
     if query is None:
         return None
     recalls, remembers = MEMORY_MODES[mode]
-    user = read_name_header(headers, USER_HEADER) or (query.user if principal.user is None else None)
+    user = read_name_header(headers, USER_HEADER)
+    if user is None and principal.user is None:
+        user = _body_user(body, query)
     key = headers.get("idempotency-key", "").strip()
     return Exchange(
         memory=services.memories.for_principal(principal, user),
@@ -186,4 +197,5 @@ def create_exchange(
         key=f"client-{hash_json(key)}" if key else None,
         may_recall=recalls and "read" in principal.scopes,
         may_remember=remembers and "write" in principal.scopes,
+        api_key=principal.key,
     )

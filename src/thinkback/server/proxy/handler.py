@@ -26,6 +26,7 @@ from thinkback.server.proxy.exchange import ChatQuery, Exchange
 from thinkback.server.proxy.inject import JsonBody
 from thinkback.server.proxy.recall_client import (
     ChatTurn,
+    KeyRevoked,
     RecallClient,
     RecalledMemories,
     UnusableQuery,
@@ -93,6 +94,7 @@ class RecallStep:
         self._client = client
         self._telemetry = telemetry
         self._breaker = CircuitBreaker(max_pause_seconds=MAX_RECALL_PAUSE_SECONDS)
+        client.on_reconnect(self._breaker.record_success)
         self._running = 0
         self._average_seconds = 0.0
 
@@ -185,13 +187,23 @@ class RememberStep:
         self, exchange: Exchange, found: RecalledMemories, query: str, response: str, key: str | None
     ) -> RememberResult:
         started = time.perf_counter()
-        turn = ChatTurn(query=query, response=response, session=exchange.session, key=key, used=found.used)
+        turn = ChatTurn(
+            query=query,
+            response=response,
+            session=exchange.session,
+            key=key,
+            api_key=exchange.api_key,
+            used=found.used,
+        )
         try:
             with self._telemetry.span("create_memory", {"gen_ai.operation.name": "create_memory"}):
                 ref = await self._client.remember(exchange.memory, turn)
         except DeadlineExceeded:
             self._telemetry.count("thinkback_turns_late_total")
             return RememberResult("late")
+        except KeyRevoked:
+            self._telemetry.count("thinkback_turns_refused_total", reason="revoked")
+            return RememberResult("revoked")
         except Conflict:  # the client has retried with its own key; the turn of its first attempt is kept
             return RememberResult("earlier")
         except Exception as error:  # no failure of memory may fail the answer

@@ -8,6 +8,7 @@ memories are appended to it, otherwise a system message is inserted before it.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ class JsonBody:
 
     text: str
     members: Mapping[str, Member]
+    repeated: frozenset[str] = frozenset()
 
     def get(self, key: str) -> Any:
         member = self.members.get(key)
@@ -39,7 +41,10 @@ def parse_body(raw: bytes) -> JsonBody | None:
             return None
     except (ValueError, RecursionError):
         return None
-    return JsonBody(text, {member.key: member for member in members})
+    by_key = {member.key: member for member in members}
+    repeated = len(by_key) < len(members)
+    counts = Counter(member.key for member in members) if repeated else {}
+    return JsonBody(text, by_key, frozenset(key for key, count in counts.items() if count > 1))
 
 
 def inject_memories(body: JsonBody, block: str) -> bytes | None:

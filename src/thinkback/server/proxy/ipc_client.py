@@ -12,7 +12,8 @@ import asyncio
 import json
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from thinkback.memory import Memory
@@ -79,20 +80,30 @@ class WorkerUnavailable(ConnectionError):
 
 
 class IpcRecallClient:
-    """Recalls in worker processes. Each user has one worker, so that its cache stays warm."""
+    """Recalls in worker processes. Each user has one worker, so that its cache stays warm.
+
+    While a worker is away (it died and starts again), this process recalls for its users.
+    """
 
     def __init__(self, options: Options, local: LocalRecallClient) -> None:
         self._options = options
         self._local = local
         self._connections = [_ClientConnection(path) for path in options.recall_sockets]
 
+    def on_reconnect(self, callback: Callable[[], None]) -> None:
+        for connection in self._connections:
+            connection.on_reconnect = callback
+
     async def recall(self, memory: Memory, query: ChatQuery) -> RecalledMemories:
         texts = query.texts if query.has_history else ()
         deadline = time.monotonic() + self._options.recall_timeout_seconds
         fields = [deadline, memory.tenant, memory.user, query.text[-MAX_QUERY_CHARS:], texts]
-        used, block, seconds = await self._connection_for(memory).request(
-            fields, self._options.recall_timeout_seconds
-        )
+        try:
+            used, block, seconds = await self._connection_for(memory).request(
+                fields, self._options.recall_timeout_seconds
+            )
+        except WorkerUnavailable:
+            return await self._local.recall(memory, query)
         return RecalledMemories(decode_used(used), block, seconds=seconds)
 
     async def remember(self, memory: Memory, turn: ChatTurn) -> str:
@@ -112,7 +123,7 @@ class IpcRecallClient:
 
 
 class _ClientConnection(asyncio.Protocol):
-    """The connection to one worker. Opened when it is needed, and again after it broke."""
+    """The connection to one worker. Opened when it is needed; after it broke, it opens itself again."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -121,6 +132,9 @@ class _ClientConnection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._opening: asyncio.Task[None] | None = None
         self._not_before = 0.0
+        self._reconnecting: asyncio.Task[None] | None = None
+        self._closed = False
+        self.on_reconnect: Callable[[], None] = lambda: None
 
     async def request(self, fields: FrameFields, seconds: float) -> list[Any]:
         if self._transport is None:
@@ -144,8 +158,20 @@ class _ClientConnection(asyncio.Protocol):
             self._waiting.pop(number, None)
 
     def close(self) -> None:
+        self._closed = True
+        if self._reconnecting is not None:
+            self._reconnecting.cancel()
         if self._transport is not None:
             self._transport.close()
+
+    async def _reconnect(self) -> None:
+        """Try until the worker is back, whether or not chats ask for it."""
+        while self._transport is None:
+            await asyncio.sleep(RECONNECT_DELAY_SECONDS)
+            with suppress(WorkerUnavailable):
+                await self._ensure_open()
+        self._reconnecting = None
+        self.on_reconnect()
 
     async def _ensure_open(self) -> None:
         if self._opening is None:
@@ -179,6 +205,8 @@ class _ClientConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
+        if not self._closed and self._reconnecting is None:
+            self._reconnecting = asyncio.ensure_future(self._reconnect())
         for reply in self._waiting.values():
             if not reply.done():
                 reply.set_exception(WorkerUnavailable("the recall worker has disconnected"))

@@ -211,19 +211,32 @@ async def _encode_stream(events: list[dict[str, Any]]) -> AsyncGenerator[bytes, 
 
 
 ModelAnswer = dict[str, Any]
+_TOKEN_LIMITS = ("max_completion_tokens", "max_tokens", "n_predict")  # llama.cpp reads -1 as no limit
+
+
+def limit_tokens(body: Mapping[str, Any], default: int) -> dict[str, Any]:
+    """The request with exactly one token limit: the smallest one that the client names, or the default."""
+    named = [body[name] for name in _TOKEN_LIMITS if type(body.get(name)) is int and body[name] > 0]
+    others = {name: value for name, value in body.items() if name not in _TOKEN_LIMITS}
+    return {**others, "max_tokens": min(named, default=default)}
 
 
 class LocalModelUpstream(InProcessUpstream):
-    """Answers with a local GGUF model, one request at a time."""
+    """Answers with a local GGUF model, one request at a time.
 
-    def __init__(self, llm: LocalLLM, pool: ThreadPool, embedder: Embedder) -> None:
+    `max_tokens` limits answers to requests that name no limit: a small model may repeat itself without end.
+    """
+
+    def __init__(self, llm: LocalLLM, pool: ThreadPool, embedder: Embedder, max_tokens: int) -> None:
         super().__init__(llm.name, pool, embedder)
         self._llm = llm
+        self._max_tokens = max_tokens
 
     async def answer(
         self, request: UpstreamRequest, body: dict[str, Any], *, text_completion: bool
     ) -> UpstreamResponse:
-        answers = _iterate_in_thread(self._llm.create_completion(body, text_completion=text_completion))
+        limited = limit_tokens(body, self._max_tokens)
+        answers = _iterate_in_thread(self._llm.create_completion(limited, text_completion=text_completion))
         try:
             first = await anext(answers)
         except ModelRefused as error:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from thinkback.api_keys import is_stored_key_active
 from thinkback.errors import Conflict, InvalidInput, ThinkbackError
 from thinkback.memory import Memory
 from thinkback.prompts import format_facts, load_prompt
@@ -21,6 +22,7 @@ from thinkback.server.proxy.exchange import ChatQuery, exclude_sent
 from thinkback.server.services import Options
 from thinkback.server.thread_pool import ThreadPool
 from thinkback.session.context import RecalledText, format_wishes, render_recalled
+from thinkback.times import utc_now
 from thinkback.types import Candidate, RecalledItem, Recollection, Turn
 
 _log = logging.getLogger("thinkback.server.proxy")
@@ -31,6 +33,10 @@ _OVERFETCH_FACTOR = 2  # recall more if the client may send half of the memories
 
 class UnusableQuery(Exception):
     """The text cannot be used as a query."""
+
+
+class KeyRevoked(Exception):
+    """The API key of a request was revoked or expired before its turn was stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +64,13 @@ class RecalledMemories:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatTurn:
-    """A turn to be stored."""
+    """A turn to be stored. `api_key` is the id of the API key of the request; empty without keys."""
 
     query: str
     response: str
     session: str
     key: str | None
+    api_key: str = ""
     used: tuple[RecalledItem, ...] = ()
 
 
@@ -77,6 +84,10 @@ class RecallClient(Protocol):
 
     async def remember(self, memory: Memory, turn: ChatTurn) -> str:
         """Store a turn and return its ref. Once started it is finished, even after the deadline."""
+        ...
+
+    def on_reconnect(self, callback: Callable[[], None]) -> None:
+        """Call `callback` whenever a worker that was lost can be reached again."""
         ...
 
     async def close(self) -> None: ...
@@ -99,6 +110,9 @@ class LocalRecallClient:
         return await self._write_pool.run_within(
             self._options.remember_timeout_seconds, lambda: remember_turn(memory, turn), must_finish=True
         )
+
+    def on_reconnect(self, callback: Callable[[], None]) -> None:
+        """Never called: there is no connection."""
 
     async def close(self) -> None:
         """Finish the turns that are being stored."""
@@ -124,8 +138,13 @@ def recall_memories(memory: Memory, query: ChatQuery, options: Options) -> Recal
 
 
 def remember_turn(memory: Memory, turn: ChatTurn) -> str:
-    """Store a turn and return its ref. Failures are logged here, because the caller may not wait for them."""
+    """Store a turn and return its ref. Failures are logged here, because the caller may not wait for them.
+
+    An answer can take minutes, so the API key is verified again: raises `KeyRevoked` if it is not active.
+    """
     try:
+        if turn.api_key and not is_stored_key_active(turn.api_key, memory.store.key, utc_now()):
+            raise KeyRevoked
         stored = memory.remember(
             turn.query, turn.response, session=turn.session, key=turn.key, recalled=turn.used
         )

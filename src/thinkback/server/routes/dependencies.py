@@ -20,6 +20,8 @@ from thinkback.memory import Memory
 from thinkback.server.identity import (
     USER_HEADER,
     Principal,
+    agreed_user,
+    check_parameters,
     get_principal,
     read_name_header,
     require_scope,
@@ -36,20 +38,20 @@ _Value = TypeVar("_Value")
 UserParameter = Annotated[
     str | None,
     Query(
-        min_length=1,
-        max_length=MAX_NAME_CHARS,
-        description=f"The user. The header {USER_HEADER} overrides it, and the user of a key overrides both.",
+        json_schema_extra={"minLength": 1, "maxLength": MAX_NAME_CHARS},
+        description=f"The user. The header {USER_HEADER} and the key must name the same user, if they do.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class ProvideServices:
-    """Dependency that gives every request of a router the services."""
+    """Dependency that gives every request of a router the services, and checks its query parameters."""
 
     services: Services
 
     async def __call__(self, request: Request) -> None:
+        check_parameters(request.query_params)
         request.state.services = self.services
 
 
@@ -79,8 +81,8 @@ def request_context(request: Request, scope: KeyScope, user: str | None) -> Requ
     services: Services = request.state.services
     principal = get_principal(request.scope)
     require_scope(principal, scope)
-    header = read_name_header(request.headers, USER_HEADER)
-    memory = services.memories.for_principal(principal, user if header is None else header)
+    user = agreed_user(read_name_header(request.headers, USER_HEADER), user)
+    memory = services.memories.for_principal(principal, user)
     return RequestContext(services, principal, memory)
 
 

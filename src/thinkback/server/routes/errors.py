@@ -45,7 +45,7 @@ def _error_responses(**statuses: str) -> dict[int | str, dict[str, Any]]:
 
 
 COMMON_ERRORS = _error_responses(
-    _400="The body cannot be parsed",
+    _400="The body cannot be parsed, or a name of a user or session is invalid",
     _401="No valid API key",
     _403="The key does not allow this",
     _404="Not found in this memory",
@@ -64,6 +64,8 @@ MEDIA_TYPE_ERRORS = _error_responses(_415="Unsupported content type")
 
 WRITE_ERRORS = _error_responses(_507="The disk is full; nothing was partially written")
 """Errors of operations that write."""
+
+UNSUPPORTED_ERRORS = _error_responses(_501="mem0 offers this, but this server does not")
 
 ALL_ERRORS = {**COMMON_ERRORS, **MODEL_ERRORS, **WRITE_ERRORS}
 

@@ -17,7 +17,7 @@ from thinkback.language.writing_systems import clean_text
 from thinkback.presets import PRESETS
 from thinkback.times import to_utc
 from thinkback.types import ConversationType
-from thinkback.validation import MAX_NAME_CHARS, MAX_TEXT_CHARS, checked_name
+from thinkback.validation import MAX_NAME_CHARS, MAX_TEXT_CHARS
 
 MAX_INTEGER = (1 << 63) - 1  # the largest integer of the store
 MAX_PAGE_SIZE = 1000
@@ -46,7 +46,9 @@ DateTime = Annotated[AwareDatetime, BeforeValidator(_parse_datetime)]
 
 Integer = Annotated[int, BeforeValidator(_accept_integral_float)]
 PositiveInteger = Annotated[Integer, Field(ge=1, le=MAX_INTEGER)]
-Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]
+# Only described here: `validation.checked_name` decides which names are valid (status 400).
+_NAME_SCHEMA = {"minLength": 1, "maxLength": MAX_NAME_CHARS}
+Name = Annotated[str, Field(json_schema_extra=_NAME_SCHEMA)]
 Text = Annotated[str, Field(max_length=MAX_TEXT_CHARS)]
 Question = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS)]
 Reason = Annotated[str, Field(min_length=1, max_length=10_000)]
@@ -58,9 +60,7 @@ After = Annotated[
     int, Query(ge=0, le=MAX_INTEGER, description="Continue after this: the `next` of the previous page.")
 ]
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="Maximum number of items.")]
-SessionName = Annotated[
-    str, Query(min_length=1, max_length=MAX_NAME_CHARS, description="The session (conversation).")
-]
+SessionName = Annotated[str, Query(json_schema_extra=_NAME_SCHEMA, description="The session (conversation).")]
 AsOf = Annotated[DateTime | None, Query(description="What was valid at this time.")]
 KnownAt = Annotated[DateTime | None, Query(description="What this memory knew at this time.")]
 IDEMPOTENCY_KEY = "Idempotency key: a turn with the same key is stored once."
@@ -176,7 +176,7 @@ class ExcludedOptionRequest(RequestModel):
 class SummaryRequest(RequestModel):
     """A changed summary from `GET /summary`; its version says which one was changed."""
 
-    session: Annotated[Name, AfterValidator(lambda name: checked_name(name, "session"))] = "default"
+    session: Name = "default"
     version: Integer = Field(ge=0, le=MAX_INTEGER)
     turn: Integer = Field(default=0, ge=0, le=MAX_INTEGER)
     talk: ConversationType = "small talk"

@@ -13,6 +13,7 @@ from thinkback.storage.sqlite.erase import EraseMixin
 from thinkback.storage.sqlite.group_commit import GroupCommit
 from thinkback.storage.sqlite.index_rows import IndexMixin
 from thinkback.storage.sqlite.journal import JournalWriter
+from thinkback.storage.sqlite.metadata import MetadataMixin
 from thinkback.storage.sqlite.summaries import SummariesMixin
 from thinkback.storage.sqlite.thoughts import ThoughtsMixin
 from thinkback.storage.sqlite.turns import QueueMixin, TurnsMixin
@@ -20,7 +21,14 @@ from thinkback.types import Action, Entity, SpaceKey, SpaceStats, Summary, Summa
 
 
 class SqliteStore(
-    TurnsMixin, QueueMixin, ThoughtsMixin, SummariesMixin, IndexMixin, EraseMixin, ApiKeysMixin
+    TurnsMixin,
+    MetadataMixin,
+    QueueMixin,
+    ThoughtsMixin,
+    SummariesMixin,
+    IndexMixin,
+    EraseMixin,
+    ApiKeysMixin,
 ):
     """A store in the file `path`, or in memory for `:memory:`."""
 

@@ -538,3 +538,12 @@ RETURNING id, tenant, scopes, digest, label, user, created_at, expires_at, revok
 
 -- name: keys.delete_of_tenant
 DELETE FROM keys WHERE tenant = ?1
+
+-- name: metadata.write
+INSERT INTO turn_metadata (space, turn, body)
+SELECT space, id, ?3 FROM turns WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2))
+ON CONFLICT (space, turn) DO UPDATE SET body = excluded.body
+
+-- name: metadata.select
+SELECT turn, body FROM turn_metadata
+WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND turn IN (SELECT value FROM json_each(?3))

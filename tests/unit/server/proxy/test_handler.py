@@ -102,14 +102,14 @@ def test_memory_modes(
 
 
 @pytest.mark.parametrize(
-    "headers",
-    [{"X-Thinkback-Memory": "maybe"}, {"X-Thinkback-Session": "x" * 300}],
+    ("headers", "status"),
+    [({"X-Thinkback-Memory": "maybe"}, 422), ({"X-Thinkback-Session": "x" * 300}, 400)],
 )
 def test_invalid_name_is_refused_before_upstream_is_asked(
-    tmp_path: Path, upstream: FakeOpenAI, headers: dict[str, str]
+    tmp_path: Path, upstream: FakeOpenAI, headers: dict[str, str], status: int
 ) -> None:
     with run_proxy(tmp_path / "m.db", upstream.url) as proxy:
-        assert ask(proxy, "hello", headers).status == 422
+        assert ask(proxy, "hello", headers).status == status
         assert upstream.seen == []
 
 

@@ -14,11 +14,14 @@ import pytest
 
 from thinkback import Memory
 from thinkback.errors import CorruptStore
+from thinkback.server.circuit_breaker import FAILURE_THRESHOLD
 from thinkback.server.processes.recall_worker import RecallWorker
 from thinkback.server.proxy.exchange import ChatQuery
+from thinkback.server.proxy.handler import RecallStep
 from thinkback.server.proxy.ipc_client import MAX_UNREAD_BYTES, IpcRecallClient, RemoteError
 from thinkback.server.proxy.recall_client import ChatTurn, LocalRecallClient, UnusableQuery
 from thinkback.server.services import MemoryRegistry, Options
+from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import DeadlineExceeded, ThreadPool
 
 LIVES = ChatTurn(query="I live in Lyon.", response="Noted.", session="s", key=None)
@@ -157,13 +160,46 @@ def test_late_recall_exceeds_deadline(memory: Memory, options: Options) -> None:
         with_client(memory, replace(options, recall_timeout_seconds=0.0), late)
 
 
-def test_without_worker_turns_are_stored_and_recall_fails_at_once(memory: Memory, options: Options) -> None:
+def test_without_worker_this_process_recalls(memory: Memory, options: Options) -> None:
     async def alone(client: IpcRecallClient) -> None:
         assert await client.remember(memory, LIVES) == "turn:1"
-        with pytest.raises(ConnectionError):
-            await client.recall(memory, QUERY)
+        for _ in range(8):
+            assert "Lyon" in (await client.recall(memory, QUERY)).block
 
     with_client(memory, options, alone)
+
+
+def test_recall_that_loses_its_worker_is_answered_by_this_process(memory: Memory, options: Options) -> None:
+    async def story(client: IpcRecallClient) -> None:
+        await client.remember(memory, LIVES)
+
+        async def dies(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await asyncio.sleep(0.1)
+            writer.transport.abort()
+
+        async with await asyncio.start_unix_server(dies, options.recall_sockets[0]):
+            found = await asyncio.gather(*(client.recall(memory, QUERY) for _ in range(16)))
+        assert all("Lyon" in each.block for each in found)
+
+    with_client(memory, options, story)
+
+
+def test_restarted_worker_closes_the_breaker_without_a_trial(memory: Memory, options: Options) -> None:
+    async def story(client: IpcRecallClient) -> None:
+        step = RecallStep(options, client, Telemetry())
+        with running_worker(memory, options) as end:
+            await client.recall(memory, QUERY)
+            for _ in range(FAILURE_THRESHOLD):
+                step._breaker.record_failure()
+            assert (await step.run(memory, QUERY)).skipped == "busy"
+            await asyncio.to_thread(end)
+        with running_worker(memory, options):
+            async with asyncio.timeout(5):
+                while step._breaker.is_open:
+                    await asyncio.sleep(0.01)
+            assert (await step.run(memory, QUERY)).skipped == ""
+
+    with_client(memory, options, story)
 
 
 def test_client_reconnects_to_restarted_worker(memory: Memory, options: Options) -> None:

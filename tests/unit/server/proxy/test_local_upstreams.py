@@ -25,6 +25,7 @@ from thinkback.server.proxy import (
     RemoteUpstream,
     choose_upstream,
 )
+from thinkback.server.proxy.local_upstreams import limit_tokens
 from thinkback.server.services import MemoryRegistry, Options, Services
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import ThreadPool
@@ -154,7 +155,7 @@ def test_local_model_answers(tmp_path: Path, pool: ThreadPool) -> None:
         pytest.skip(f"{absent}")
     llm = LocalLLM("smollm2", context=1024)
     with (
-        run_proxy(tmp_path / "m.db", LocalModelUpstream(llm, pool, HashingEmbedder())) as proxy,
+        run_proxy(tmp_path / "m.db", LocalModelUpstream(llm, pool, HashingEmbedder(), 512)) as proxy,
         client_of(proxy) as client,
     ):
         ask: Any = [{"role": "user", "content": "Say hello."}]
@@ -176,3 +177,38 @@ def test_local_model_answers(tmp_path: Path, pool: ThreadPool) -> None:
             said,
         ]
     llm.close()
+
+
+@pytest.mark.parametrize(
+    ("named", "limit"),
+    [
+        ({}, 512),
+        ({"max_tokens": 9}, 9),
+        ({"max_completion_tokens": 2000}, 2000),
+        ({"max_tokens": -1}, 512),
+        ({"max_tokens": 0, "n_predict": -1}, 512),
+        ({"max_tokens": 9, "n_predict": -1}, 9),
+        ({"max_tokens": None}, 512),
+        ({"max_tokens": True}, 512),
+        ({"max_tokens": "all"}, 512),
+    ],
+)
+def test_every_answer_has_a_token_limit(named: dict[str, Any], limit: int) -> None:
+    body = {"model": "m", "messages": QUESTION, **named}
+    assert limit_tokens(body, 512) == {"model": "m", "messages": QUESTION, "max_tokens": limit}
+
+
+def test_default_token_limit_reaches_the_model(tmp_path: Path, pool: ThreadPool) -> None:
+    class RecordingLLM:
+        name = "local:recording"
+        requests: list[dict[str, Any]] = []  # noqa: RUF012
+
+        def create_completion(self, request: dict[str, Any], *, text_completion: bool) -> Iterator[Any]:
+            self.requests.append(request)
+            yield {"choices": [{"index": 0, "message": {"content": "Yes."}, "finish_reason": "stop"}]}
+
+    llm: Any = RecordingLLM()
+    upstream = LocalModelUpstream(llm, pool, HashingEmbedder(), 77)
+    with run_proxy(tmp_path / "m.db", upstream) as proxy, client_of(proxy) as client:
+        client.chat.completions.create(model="m", messages=QUESTION)
+    assert [request["max_tokens"] for request in llm.requests] == [77]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -37,6 +37,8 @@ class Slowly:
 
     async def remember(self, memory: Memory, said: ChatTurn) -> str:
         raise AssertionError("nobody asks for that here")
+
+    def on_reconnect(self, callback: Callable[[], None]) -> None: ...
 
     async def close(self) -> None: ...
 

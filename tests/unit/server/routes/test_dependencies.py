@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.requests import Request
 
-from thinkback.errors import InvalidInput
+from thinkback.errors import InvalidInput, InvalidName
 from thinkback.memory import Memory
 from thinkback.server.errors import RequestRefused
 from thinkback.server.identity import Principal
@@ -39,13 +39,11 @@ def ask(
     [
         (None, None, "default"),
         (None, "ann", "ann"),
-        (b"bo", "ann", "bo"),
+        (b"bo", "bo", "bo"),
         ("安娜".encode(), None, "安娜"),
     ],
 )
-def test_user_header_overrides_query(
-    memory: Memory, header: bytes | None, user: str | None, found: str
-) -> None:
+def test_user_of_header_or_query(memory: Memory, header: bytes | None, user: str | None, found: str) -> None:
     assert ask(memory, Principal(), header=header, user=user).memory.user == found
 
 
@@ -53,10 +51,16 @@ def test_key_bound_to_user_has_no_other_user(memory: Memory) -> None:
     bound = Principal(user="ann")
     assert ask(memory, bound).memory.user == "ann"
     assert ask(memory, bound, header=b"ann").memory.user == "ann"
-    for header, user in ((b"bo", None), (None, "bo"), (b"bo", "ann")):
+    for header, user in ((b"bo", None), (None, "bo"), (b"bo", "bo")):
         with pytest.raises(RequestRefused) as refused:
             ask(memory, bound, header=header, user=user)
         assert refused.value.status == 403
+
+
+@pytest.mark.parametrize("principal", [Principal(), Principal(user="ann")])
+def test_header_and_query_must_agree(memory: Memory, principal: Principal) -> None:
+    with pytest.raises(InvalidName, match="disagree"):
+        ask(memory, principal, header=b"bo", user="ann")
 
 
 @pytest.mark.parametrize("scope", KEY_SCOPES)

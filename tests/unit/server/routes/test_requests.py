@@ -45,5 +45,3 @@ def test_unknown_field_is_an_error() -> None:
 def test_summary_texts_are_cleaned() -> None:
     given = SummaryRequest.model_validate({"version": 0, "needs": ["a\0b"], "topic": "one\r\ntwo"})
     assert (given.needs, given.topic) == (["a\ufffdb"], "one\ntwo")
-    with pytest.raises(ValidationError):
-        SummaryRequest.model_validate({"version": 0, "session": "\x07"})

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from thinkback.errors import InvalidInput, NotFound, ThinkbackError
+from thinkback.errors import InvalidName, NotFound, ThinkbackError
 from thinkback.memory import Memory
 from thinkback.server import identity
 from thinkback.server.identity import (
@@ -20,7 +21,8 @@ from thinkback.server.identity import (
 )
 from thinkback.server.routes.dependencies import ProvideServices
 from thinkback.server.routes.mem0 import operations
-from thinkback.server.routes.mem0.operations import MemoryOwner, resolve_owner
+from thinkback.server.routes.mem0.filters import IDENTIFIERS, not_supported, split_filters
+from thinkback.server.routes.mem0.operations import SearchRequest, resolve_owner
 from thinkback.server.routes.mem0.schemas import (
     Add,
     AddedAll,
@@ -46,9 +48,19 @@ IGNORED_HEADER = "X-Thinkback-Ignored"
 PENDING_HEADER = "X-Thinkback-Pending"
 DEFAULT_SEARCH_LIMIT = 20  # as in mem0
 DEFAULT_LIST_LIMIT = 100
-_IGNORED_FIELDS = ("metadata", "prompt", "memory_type", "expiration_date", "immutable", "custom_categories")
-_IDENTIFIERS = ("user_id", "agent_id", "run_id")
+UNSUPPORTED_FIELDS = (
+    *("prompt", "memory_type", "expiration_date", "immutable", "custom_categories", "custom_instructions"),
+    *("includes", "excludes", "enable_graph", "rerank", "keyword_search", "filter_memories", "categories"),
+    *("fields", "only_metadata_based_search"),
+)
+"""Fields of mem0 that change what is stored or found: answered with 501 if they are set."""
+UNSUPPORTED_PATHS = (
+    *("/configure", "/reset", "/entities", "/v1/memories", "/v2/memories", "/v3/memories", "/v1/entities"),
+    *("/v1/events", "/v1/exports", "/v1/feedback", "/v1/batch", "/v1/ping"),
+)
+"""Paths of mem0's servers that this one does not have: answered with 501."""
 
+_FIELD = re.compile(r"\w{1,40}", re.ASCII)
 _Result = TypeVar("_Result")
 
 
@@ -109,9 +121,10 @@ async def add(ctx: Mem0RequestDependency, body: Add, response: Response) -> Adde
     """Remember messages, think them over, and return the memories that were added, updated or deleted.
 
     Waits a few seconds for the thinking; X-Thinkback-Pending is the number of turns that are still pending
-    then. They are stored: do not send them again. Metadata is not stored; X-Thinkback-Ignored lists fields
-    that were sent and ignored.
+    then. They are stored: do not send them again. Metadata is kept with the memories. X-Thinkback-Ignored
+    lists unknown fields, which are ignored.
     """
+    _check_fields(response, body.model_extra)
     owner = resolve_owner(body.user_id, body.agent_id, body.run_id, ctx.bound_user)
     memory = ctx.memory_of(owner.user, "write")
     messages: operations.Messages = (
@@ -121,9 +134,10 @@ async def add(ctx: Mem0RequestDependency, body: Add, response: Response) -> Adde
     )
     at = operations.parse_timestamp(body.timestamp)
     turns = await ctx.run_add(
-        lambda: operations.remember(memory, messages, owner.session, at, raw=not body.infer)
+        lambda: operations.remember(
+            memory, messages, owner.session, at, raw=not body.infer, metadata=body.metadata
+        )
     )
-    _report_ignored(response, body.model_extra)
     if not body.infer:
         return AddedAll(results=operations.added_turns(memory, turns))
     outcomes = await ctx.think_over(memory, turns)
@@ -169,10 +183,10 @@ async def update(
     ctx: Mem0RequestDependency, memory_id: str, body: Update, response: Response
 ) -> StatusMessage:
     """Correct a memory: the new text is remembered, and the old memory is retired with its history."""
+    _check_fields(response, body.model_extra)
     memory = ctx.memory_by_id(memory_id, "write")
-    turn = await ctx.run(lambda: operations.correct(memory, memory_id, body.new_text))
+    turn = await ctx.run(lambda: operations.correct(memory, memory_id, body.new_text, body.metadata))
     (outcome,) = await ctx.think_over(memory, [turn])
-    _report_ignored(response, body.model_extra)
     added = await ctx.run(
         lambda: operations.added_thoughts(memory, [outcome]) or operations.added_turns(memory, [turn])
     )
@@ -195,29 +209,50 @@ async def history(ctx: Mem0RequestDependency, memory_id: str) -> list[HistoryEnt
 
 
 @router.post("/search")
-async def search(ctx: Mem0RequestDependency, body: Search) -> FoundItems:
+async def search(ctx: Mem0RequestDependency, body: Search, response: Response) -> FoundItems:
     """Search memories, best first. Raw turns are included if no thought covers them."""
-    owner = _search_owner(body, ctx.bound_user)
-    memory = ctx.memory_of(owner.user, "read")
-    limit = body.top_k or body.limit or DEFAULT_SEARCH_LIMIT
-    found = await ctx.run(
-        lambda: operations.search_memories(memory, owner, body.query, limit, body.threshold)
+    _check_fields(response, body.model_extra)
+    request = _search_request(body, ctx.bound_user)
+    memory = ctx.memory_of(request.owner.user, "read")
+    return FoundItems(results=await ctx.run(lambda: operations.search_memories(memory, request)))
+
+
+async def _unsupported(request: Request) -> None:
+    """mem0's API for configuration, reset, entities, and its hosted service."""
+    raise not_supported(f"{request.method} {request.url.path[:60]}")
+
+
+for _path in UNSUPPORTED_PATHS:
+    for _below in ("", "/{rest:path}"):
+        router.add_api_route(
+            _path + _below,
+            _unsupported,
+            methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            include_in_schema=False,
+        )
+
+
+def _search_request(body: Search, bound_user: str) -> SearchRequest:
+    """The search that a body describes. Identifiers may also be given as filters."""
+    identifiers = {name: getattr(body, name) for name in IDENTIFIERS}
+    in_filters, conditions = split_filters(body.filters or {})
+    for name, value in in_filters.items():
+        if identifiers[name] is not None and identifiers[name] != value:
+            raise InvalidName(f"{name} and filters.{name} disagree: send one of them")
+        identifiers[name] = value
+    return SearchRequest(
+        owner=resolve_owner(**identifiers, bound_user=bound_user),
+        query=body.query,
+        limit=body.top_k or body.limit or DEFAULT_SEARCH_LIMIT,
+        threshold=body.threshold,
+        conditions=conditions,
     )
-    return FoundItems(results=found)
 
 
-def _search_owner(body: Search, bound_user: str) -> MemoryOwner:
-    """The owner of a search. Identifiers may also be given as filters; other filters are not supported."""
-    identifiers = {name: getattr(body, name) for name in _IDENTIFIERS}
-    for name, value in (body.filters or {}).items():
-        if name not in _IDENTIFIERS or not isinstance(value, str):
-            raise InvalidInput(
-                "filters may only contain user_id, agent_id and run_id as text: metadata is not stored"
-            )
-        identifiers[name] = identifiers[name] or value
-    return resolve_owner(identifiers["user_id"], identifiers["agent_id"], identifiers["run_id"], bound_user)
-
-
-def _report_ignored(response: Response, sent: dict[str, Any] | None) -> None:
-    if ignored := [name for name in _IGNORED_FIELDS if (sent or {}).get(name)]:
-        response.headers[IGNORED_HEADER] = ", ".join(ignored)
+def _check_fields(response: Response, sent: dict[str, Any] | None) -> None:
+    """Refuse fields that are not supported (501), and report the unknown ones."""
+    for name, value in (sent or {}).items():
+        if name in UNSUPPORTED_FIELDS and value:
+            raise not_supported(f"the field {name}")
+    if ignored := sorted(name for name, value in (sent or {}).items() if value and _FIELD.fullmatch(name)):
+        response.headers[IGNORED_HEADER] = ", ".join(ignored)[:1000]

@@ -6,10 +6,11 @@ mem0's identifiers (`user_id`, `agent_id`, `run_id`) are mapped to a user and it
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -19,12 +20,21 @@ from thinkback.mem0 import AGENT_PREFIX, DEFAULT_NAME, KEY_PREFIX, RUN_PREFIX, M
 from thinkback.memory import Memory
 from thinkback.server import identity
 from thinkback.server.errors import RequestRefused, forbidden
+from thinkback.server.routes.mem0 import filters
 from thinkback.server.routes.mem0.schemas import Added, Event, FoundItem, HistoryEntry, Item
-from thinkback.server.turn_status import ThinkOutcome, find_successors
-from thinkback.types import Action, Thought, Turn
+from thinkback.server.turn_status import (
+    ThinkOutcome,
+    find_corrected_turns,
+    find_successors,
+    find_versions,
+)
+from thinkback.types import CORRECTED_IN_PREFIX, Action, Recollection, Thought, Turn
+from thinkback.validation import checked_name
 
 RAW_KEY_PREFIX = "raw:"
-NARROWED_RECALL_LIMIT = 100  # recalled before the results are filtered by session
+NARROWED_RECALL_LIMIT = 100  # recalled before the results are filtered by session and metadata
+MAX_NARROWED_RECALL = 6400  # if too few of them are left
+MAX_METADATA_BYTES = 16 << 10
 _MEMORY_KEY_PREFIXES = (RAW_KEY_PREFIX, KEY_PREFIX)  # of turns that are listed as memories themselves
 _AGENT_SESSION = re.compile(r"agent:(?P<agent>[^ ]+)(?: run:(?P<run>.+))?")
 
@@ -50,7 +60,8 @@ def resolve_owner(
     user_id: str | None, agent_id: str | None, run_id: str | None, bound_user: str = ""
 ) -> MemoryOwner:
     """Resolve mem0's identifiers. `bound_user` is the user of the key or header, if there is one."""
-    user, agent, run = ((identifier or "").strip() for identifier in (user_id, agent_id, run_id))
+    given = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+    user, agent, run = ("" if value is None else checked_name(value, name) for name, value in given.items())
     if bound_user and user not in ("", bound_user):
         raise forbidden(f"this connection can only act for the user {bound_user!r}")
     if bound_user:
@@ -98,51 +109,132 @@ def list_memories(memory: Memory, owner: MemoryOwner, limit: int) -> list[Item]:
         and withheld_reason(turn) is None
     ]
     found.sort(key=lambda value: (value.last_turn if isinstance(value, Thought) else value.id, value.id))
-    return [make_item(memory, value, turns) for value in found[-limit:]]
+    metadata = _load_metadata(memory, found[-limit:])
+    return [make_item(memory, value, turns, metadata) for value in found[-limit:]]
 
 
-def search_memories(
-    memory: Memory, owner: MemoryOwner, query: str, limit: int, threshold: float
-) -> list[FoundItem]:
-    """Recall without outdated thoughts, and without raw turns that a recalled thought was drawn from."""
-    recollection = memory.recall(query, k=NARROWED_RECALL_LIMIT if owner.is_narrowed else limit)
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A search: whose memories, for which query, and which of them. `conditions` are those of `filters`."""
+
+    owner: MemoryOwner
+    query: str
+    limit: int
+    threshold: float = 0.0
+    conditions: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_narrowed(self) -> bool:
+        return self.owner.is_narrowed or bool(self.conditions)
+
+
+def search_memories(memory: Memory, request: SearchRequest) -> list[FoundItem]:
+    """Recall without outdated thoughts, and without raw turns that a recalled thought was drawn from.
+
+    If only some memories are wanted, more are recalled until there are enough of them or no further ones.
+    """
+    k = NARROWED_RECALL_LIMIT if request.is_narrowed else request.limit
+    while True:
+        recollection = memory.recall(request.query, k=k)
+        found = _select_found(memory, request, recollection)
+        complete = not request.is_narrowed or len(recollection.items) < k or k >= MAX_NARROWED_RECALL
+        if complete or len(found) >= request.limit:
+            return found[: request.limit]
+        k = min(4 * k, MAX_NARROWED_RECALL)
+
+
+def _select_found(memory: Memory, request: SearchRequest, recollection: Recollection) -> list[FoundItem]:
+    owner, threshold = request.owner, request.threshold
     current = [item for item in recollection if item.outdated is None and item.score.total >= threshold]
     covered = {source.turn for item in current if item.thought for source in item.thought.sources}
     candidates = [item for item in current if item.thought or item.ref.id not in covered]
     turn_ids = {item.thought.last_turn if item.thought else item.ref.id for item in candidates}
     turns = _turns_by_id(memory, turn_ids)
+    values = [item.thought or turns.get(item.ref.id) for item in candidates]
+    metadata = _load_metadata(memory, [value for value in values if value is not None])
     found = []
-    for item in candidates:
-        value = item.thought or turns.get(item.ref.id)
-        if value is not None and _belongs_to(value, turns, owner):
-            fields = make_item(memory, value, turns).model_dump()
+    for item, value in zip(candidates, values, strict=True):
+        if value is None or not _belongs_to(value, turns, owner):
+            continue
+        fields = make_item(memory, value, turns, metadata).model_dump()
+        if filters.matches(fields["metadata"], request.conditions):
             found.append(FoundItem(**{**fields, "memory": item.text}, score=round(item.score.total, 4)))
-    return found[:limit]
+    return found
+
+
+def _load_metadata(memory: Memory, values: Iterable[Thought | Turn]) -> dict[int, dict[str, Any]]:
+    """The metadata of the turns that these memories come from."""
+    turns = sorted({turn for value in values for turn in _source_turns(value)})
+    return memory.store.metadata(memory.user, turns) if turns else {}
+
+
+def _merge_metadata(value: Thought | Turn, metadata: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+    """The metadata of all turns that a memory comes from, the latest last."""
+    merged: dict[str, Any] = {}
+    for turn_id in _source_turns(value):
+        merged |= metadata.get(turn_id, {})
+    return merged
+
+
+def _source_turns(value: Thought | Turn) -> list[int]:
+    return sorted({source.turn for source in value.sources}) if isinstance(value, Thought) else [value.id]
 
 
 def current_memory(memory: Memory, id_: str) -> Thought | Turn:
     """The current thought or turn of an id: its successor, if it was replaced or corrected."""
+    value = _stored_memory(memory, id_)
+    if isinstance(value, Thought) and not value.current:
+        found: Sequence[Thought | Turn] = find_successors(memory, value)
+    else:
+        found = find_versions(memory, value)
+    for successor in found:
+        return successor
+    raise _not_found(id_)
+
+
+def _stored_memory(memory: Memory, id_: str) -> Thought | Turn:
+    """The thought or turn of an id, current or not."""
     ref = identity.decode_ref(memory.user, id_, "thought", "turn")
+    found: Sequence[Thought | Turn]
     if ref.kind == "turn":
-        for turn in memory.store.turns(memory.user, ids=[ref.id]):
-            return turn
-    for thought in memory.store.thoughts(memory.user, ids=[ref.id], current=False):
-        if thought.current:
-            return thought
-        for successor in find_successors(memory, thought):
-            return successor
-    raise NotFound(f"Memory with id {id_[:40]!r} not found")
+        found = memory.store.turns(memory.user, ids=[ref.id])
+    else:
+        found = memory.store.thoughts(memory.user, ids=[ref.id], current=False)
+    for value in found:
+        return value
+    raise _not_found(id_)
+
+
+def _own_versions(memory: Memory, id_: str) -> tuple[Thought | Turn, ...]:
+    """What a change or deletion of this id applies to; never a memory that has become another one."""
+    versions = find_versions(memory, _stored_memory(memory, id_))
+    if not versions:
+        raise _not_found(id_)
+    return versions
+
+
+def _not_found(id_: str) -> NotFound:
+    return NotFound(f"Memory with id {id_[:40]!r} not found")
 
 
 def get_memory(memory: Memory, id_: str) -> Item:
     """One memory. It keeps the id that was asked for, as in mem0 after an update."""
     value = current_memory(memory, id_)
     turns = _turns_by_id(memory, {value.last_turn if isinstance(value, Thought) else value.id})
-    return make_item(memory, value, turns).model_copy(update={"id": id_})
+    item = make_item(memory, value, turns, _load_metadata(memory, [value]))
+    return item.model_copy(update={"id": id_})
 
 
-def make_item(memory: Memory, value: Thought | Turn, turns: Mapping[int, Turn]) -> Item:
-    """A memory as mem0's clients see it, without instructions and secrets."""
+def make_item(
+    memory: Memory,
+    value: Thought | Turn,
+    turns: Mapping[int, Turn],
+    metadata: Mapping[int, Mapping[str, Any]],
+) -> Item:
+    """A memory as mem0's clients see it, without instructions and secrets.
+
+    Its metadata is that of all turns it comes from, the latest last, and its kind.
+    """
     safe = redact_memory(value)
     text = safe.sentence if isinstance(safe, Thought) else safe.text
     turn = turns.get(value.last_turn) if isinstance(value, Thought) else value
@@ -151,7 +243,7 @@ def make_item(memory: Memory, value: Thought | Turn, turns: Mapping[int, Turn]) 
         id=identity.encode_id(memory.user, value.ref),
         memory=text,
         hash=hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(),
-        metadata={"kind": kind},
+        metadata={**_merge_metadata(value, metadata), "kind": kind},
         created_at=value.recorded_at,
         updated_at=None,
         **mem0_identifiers(memory.user, turn.session if turn else ""),
@@ -168,7 +260,7 @@ def memory_history(memory: Memory, id_: str) -> list[HistoryEntry]:
                 id=str(turn.ref),
                 memory_id=id_,
                 old_memory=None,
-                new_memory=make_item(memory, turn, {}).memory,
+                new_memory=make_item(memory, turn, {}, {}).memory,
                 event="ADD",
                 created_at=turn.recorded_at,
                 is_deleted=False,
@@ -195,7 +287,7 @@ def _successor_text(memory: Memory, thought_id: int) -> str:
     """The text of the memories that replaced a thought; empty if there are none."""
     thoughts = memory.store.thoughts(memory.user, ids=[thought_id], current=False)
     successors = [successor for thought in thoughts for successor in find_successors(memory, thought)]
-    return " ".join(make_item(memory, successor, {}).memory for successor in successors)
+    return " ".join(make_item(memory, successor, {}, {}).memory for successor in successors)
 
 
 def _action_entry(id_: str, action: Action, thought_id: int) -> HistoryEntry:
@@ -238,13 +330,33 @@ def _turns_by_id(memory: Memory, turn_ids: Iterable[int]) -> dict[int, Turn]:
 
 
 def remember(
-    memory: Memory, messages: Messages, session: str, at: datetime | None, *, raw: bool
+    memory: Memory,
+    messages: Messages,
+    session: str,
+    at: datetime | None,
+    *,
+    raw: bool,
+    metadata: Mapping[str, Any] | None = None,
 ) -> list[Turn]:
     """Store messages as turns; with `raw`, each turn is itself listed as a memory."""
+    _check_metadata(metadata)
     if isinstance(messages, str):
         messages = [{"role": "user", "content": messages}]
     key = f"{RAW_KEY_PREFIX}{uuid.uuid4()}" if raw else None
-    return memory.remember_messages(messages, at=at, session=session, key=key)
+    turns = memory.remember_messages(messages, at=at, session=session, key=key)
+    if metadata:
+        memory.store.set_metadata(memory.user, [turn.id for turn in turns], metadata)
+    return turns
+
+
+def _check_metadata(metadata: Mapping[str, Any] | None) -> None:
+    if metadata:
+        try:
+            size = len(json.dumps(metadata, ensure_ascii=False).encode())
+        except UnicodeEncodeError as error:
+            raise InvalidInput("metadata contains text that is not valid Unicode") from error
+        if size > MAX_METADATA_BYTES:
+            raise InvalidInput(f"metadata has {size:,} bytes, more than the limit of {MAX_METADATA_BYTES:,}")
 
 
 def parse_timestamp(timestamp: int | None) -> datetime | None:
@@ -290,25 +402,40 @@ def _added(memory: Memory, thought: Thought, event: Event, previous: str | None 
     )
 
 
-def correct(memory: Memory, id_: str, text: str) -> Turn:
-    """Replace a memory by a new text: a thought is retired, a raw turn is erased."""
+def correct(memory: Memory, id_: str, text: str, metadata: Mapping[str, Any] | None = None) -> Turn:
+    """Replace a memory by a new text: a thought is retired, a raw turn is hidden; the journal can undo it.
+
+    Without `metadata`, the memory keeps what it has.
+    """
     if not text.strip():
         raise InvalidInput("give the new text of the memory in `text`")
-    value = current_memory(memory, id_)
-    if isinstance(value, Thought):
-        return memory.correct(value, text, "updated by a client")
-    (turn,) = remember(memory, text, value.session, None, raw=True)
-    memory.erase(turn=value)
+    _check_metadata(metadata)
+    first, *others = _own_versions(memory, id_)
+    if metadata is None:
+        metadata = _merge_metadata(first, _load_metadata(memory, [first]))
+    if isinstance(first, Thought):
+        turn = memory.correct(first, text, "updated by a client")
+        if metadata:
+            memory.store.set_metadata(memory.user, [turn.id], metadata)
+    else:
+        (turn,) = remember(memory, text, first.session, None, raw=True, metadata=metadata)
+        memory.forget(first, f"{CORRECTED_IN_PREFIX}{turn.ref}: updated by a client")
+    for value in others:
+        memory.forget(value, f"{CORRECTED_IN_PREFIX}{turn.ref}: updated by a client")
     return turn
 
 
 def delete(memory: Memory, id_: str) -> None:
-    """Forget a thought (the journal can undo it), or erase a raw turn."""
-    value = current_memory(memory, id_)
-    if isinstance(value, Thought):
-        memory.forget(value, "deleted by a client")
-    else:
-        memory.erase(turn=value)
+    """Forget a thought (the journal can undo it), or erase a raw turn with its earlier versions.
+
+    A correction that only repeats what was known is taken back: what was known stays.
+    """
+    for value in _own_versions(memory, id_):
+        if isinstance(value, Thought) or not (value.key or "").startswith(_MEMORY_KEY_PREFIXES):
+            memory.forget(value, "deleted by a client")
+            continue
+        for turn in (value, *find_corrected_turns(memory, value)):
+            memory.erase(turn=turn)
 
 
 def delete_all(memory: Memory, owner: MemoryOwner) -> None:

@@ -20,6 +20,11 @@ RunId = Annotated[
 ]
 
 
+Metadata = Annotated[
+    dict[str, Any] | None, Field(description="Kept with the memories and usable in the filters of a search.")
+]
+
+
 class Message(BaseModel):
     model_config = ConfigDict(strict=True)
     role: Annotated[str, Field(description="user or assistant; system and tool messages are ignored.")]
@@ -27,7 +32,7 @@ class Message(BaseModel):
 
 
 class Add(BaseModel):
-    """Messages to remember. Other fields are not stored; the header X-Thinkback-Ignored lists them."""
+    """Messages to remember. The header X-Thinkback-Ignored lists fields that are unknown and ignored."""
 
     model_config = ConfigDict(extra="allow", strict=True)
     messages: Annotated[list[Message] | str, Field(description="A conversation, or one message of the user.")]
@@ -38,6 +43,7 @@ class Add(BaseModel):
         bool, Field(description="False: return the turns at once; they are thought over later.")
     ] = True
     timestamp: Annotated[int | None, Field(description="When it was said (Unix seconds).")] = None
+    metadata: Metadata = None
 
 
 class Search(BaseModel):
@@ -50,7 +56,8 @@ class Search(BaseModel):
     top_k: Annotated[int | None, Field(ge=1, le=100, description="Another name for `limit`.")] = None
     threshold: Annotated[float, Field(ge=0, le=1, description="Minimum score.")] = 0.0
     filters: Annotated[
-        dict[str, Any] | None, Field(description="May contain user_id, agent_id and run_id.")
+        dict[str, Any] | None,
+        Field(description="Identifiers, and conditions on metadata with AND, OR, NOT and operators."),
     ] = None
 
 
@@ -61,6 +68,7 @@ class Update(BaseModel):
     text: str | None = None
     memory: str | None = None
     data: str | None = None
+    metadata: Metadata = None
 
     @property
     def new_text(self) -> str:
@@ -85,7 +93,8 @@ class Item(BaseModel):
     memory: str
     hash: str
     metadata: Annotated[
-        dict[str, Any] | None, Field(description="The kind of the memory (`turn`: raw words).")
+        dict[str, Any] | None,
+        Field(description="As it was sent, and the kind of the memory (`turn`: raw words)."),
     ]
     created_at: datetime
     updated_at: datetime | None = None

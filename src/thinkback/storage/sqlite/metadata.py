@@ -1,0 +1,23 @@
+"""Metadata of turns: JSON objects that clients send and get back; thinkback does not interpret them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from thinkback.storage.sqlite import rows
+from thinkback.storage.sqlite.base import SqliteBase
+
+
+class MetadataMixin(SqliteBase):
+    """`MetadataStore` for SQLite."""
+
+    def set_metadata(self, space: str, turns: Sequence[int], metadata: Mapping[str, Any]) -> None:
+        body = json.dumps(metadata, ensure_ascii=False)
+        with self._db.write():
+            self._db.run("metadata.write", (self._require_space(space), rows.ids_to_json(turns), body))
+
+    def metadata(self, space: str, turns: Sequence[int]) -> dict[int, dict[str, Any]]:
+        found = self._db.read("metadata.select", (*self._space_key(space), rows.ids_to_json(turns)))
+        return {turn: json.loads(body) for turn, body in found}
