@@ -422,6 +422,7 @@ def test_command_prints_json_with_its_settings() -> None:
     assert summary["settings"] == {
         "split": "dev",
         "lang": "zh",
+        "life": None,
         "limit": 1,
         "seed": None,
         "llm": "none",

@@ -6,7 +6,8 @@ but a number only as a whole run of digits: 42 is in "42,000" and not in "142".
 
 A thought covers a gold fact if one of the passages it quotes lies in the fact's turn, and either these
 passages contain at least half of the characters of the gold quote, or its sentence or one of its objects
-contains the gold value. Earlier messages that only explain a thought are sources too, but no quotes: they cover nothing.
+contains the gold value. Earlier messages that only explain a thought are sources, but no quotes: they cover
+nothing.
 One thought can cover several facts, and a thought that quotes the whole message covers all facts of the turn.
 Coverage is therefore an upper bound, value coverage (the value alone) a lower one. Where some of the covering
 thoughts state the value, they alone decide whether the fact is current.
