@@ -113,7 +113,7 @@ def retrieve(
     dropped = sorted(result.dropped, key=lambda item: -item.score.total) if query.explain else ()
     kept = result.kept
     if query.as_of is None and query.snapshot is None and not search.reaches_back:
-        kept = mark_possible_updates(kept, search.said_at)
+        kept = mark_possible_updates(kept, query.text, search.said_at)
     return Recollection(
         query=query.text,
         items=tuple(kept),
