@@ -18,7 +18,7 @@ import re
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from math import log1p
 from os import PathLike
@@ -29,6 +29,7 @@ import numpy as np
 
 from thinkback.errors import InvalidInput
 from thinkback.language.commands import corrects
+from thinkback.language.thesaurus import related_terms
 from thinkback.language.tokens import extract_terms, fold_text
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ MODEL_FILE = "updates.npz"
 FORMAT_VERSION = 2
 MAX_CHARS = 400
 UNKNOWN_DAYS = 30.0
-DENSE_FEATURES = 29
+DENSE_FEATURES = 33
 _QUANTISATION_LEVELS = 127
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|[零一二两三四五六七八九十百千万]{1,6}(?=[^\W\d])")
 _NUMBER_AND_UNIT = re.compile(
@@ -179,12 +180,16 @@ class UpdateModel:
 
     def features(self, pair: SentencePair) -> tuple[npt.NDArray[np.int64], Floats, list[float]]:
         """The buckets and values of the words of a pair, and its other features."""
-        old, new, asked = _terms(pair.old), _terms(pair.new), _terms(pair.question)
+        old, new = _terms(pair.old), _terms(pair.new)
+        asked, synonyms = _asked_terms(pair.question[:MAX_CHARS])
         shared, union = old & new, old | new | asked
         rare = {term: float(self.rarity[_bucket(term)]) for term in union}
         common, total = sum(rare[term] for term in shared), sum(rare[term] for term in old | new)
         wanted = max(sum(rare[term] for term in asked), 0.1)
         in_both = sum(rare[term] for term in asked & shared) / wanted
+        old_synonym, new_synonym = float(bool(synonyms & old)), float(bool(synonyms & new))
+        topic = asked | synonyms
+        same_topic = float(bool(topic & old) and bool(topic & new))
         smaller = min(sum(rare[term] for term in old), sum(rare[term] for term in new))
         overlap, containment = common / max(total, 0.1), common / max(smaller, 0.1)
         rarest = max((rare[term] for term in shared), default=0.0)
@@ -227,6 +232,10 @@ class UpdateModel:
             float(bool(_ASKS_BEFORE.search(pair.question))),
             corrected,
             corrected * float(pair.days < 0.5),
+            old_synonym,
+            new_synonym,
+            same_topic,
+            same_topic * differ,
         ]
         words = [f"n:{term}" for term in sorted(new)] + [f"s:{term}" for term in sorted(shared)]
         words += [f"q:{term}" for term in sorted(asked)]
@@ -277,6 +286,12 @@ class UpdateModel:
 
 def _terms(text: str) -> frozenset[str]:
     return frozenset(extract_terms(text[:MAX_CHARS]))
+
+
+@lru_cache(maxsize=256)
+def _asked_terms(question: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The terms of a question, and those of their synonyms and narrower words in both languages."""
+    return _terms(question), frozenset(related_terms(question))
 
 
 def _numbers(text: str) -> frozenset[str]:

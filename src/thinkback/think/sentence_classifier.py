@@ -20,6 +20,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from thinkback.errors import InvalidInput
+from thinkback.think.plain_statements import is_plain_statement
 from thinkback.think.sentence_features import (
     BUCKETS,
     DENSE_FEATURES,
@@ -43,6 +44,8 @@ FORMAT_VERSION = 1
 MAX_EMBEDDED_CHARS = 400
 SENTENCE_VECTOR_WEIGHT = 1.5
 MESSAGE_VECTOR_WEIGHT = 0.7
+PLAIN_PROBABILITY = 0.9
+"""The least probability of a plain statement about the user."""
 SUREST_WEIGHT = 0.15
 """Share of the surest piece of the message in the score of each piece: facts come together."""
 _QUANTISATION_LEVELS = 127
@@ -170,6 +173,8 @@ class SentenceModel:
     def _scored(self, piece: Piece, logit: float, threshold: float) -> ScoredPiece:
         kind = self.KINDS[int(np.argmax(self.kinds.logits(piece, None)))]
         probability = float(1 / (1 + np.exp(-logit))) if logit > -np.inf else 0.0
+        if probability and is_plain_statement(piece.text):
+            probability = max(probability, PLAIN_PROBABILITY)
         return ScoredPiece(piece, probability, probability >= threshold, kind)
 
     def save(self, file: str | PathLike[str] | IO[bytes]) -> None:
