@@ -112,7 +112,8 @@ def retrieve(
     hits = thought_hits if len(thought_hits) or turn_hits is None else turn_hits
     dropped = sorted(result.dropped, key=lambda item: -item.score.total) if query.explain else ()
     kept = result.kept
-    if query.as_of is None and query.snapshot is None and not search.reaches_back:
+    asks_other_time = search.reaches_back or (search.query_time.spans and search.query_time.tense != "now")
+    if query.as_of is None and query.snapshot is None and not asks_other_time:
         kept = mark_possible_updates(kept, query.text, search.said_at)
     return Recollection(
         query=query.text,
