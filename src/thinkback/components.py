@@ -40,7 +40,7 @@ class SharedComponents:
 
     @classmethod
     def from_config(cls, config: MemoryConfig) -> Self:
-        from thinkback.embedders.registry import create_embedder
+        from thinkback.embedders.registry import create_embedder, sentence_encoder
         from thinkback.llms.registry import create_llm
 
         preset = get_preset(config.preset) if isinstance(config.preset, str) else config.preset
@@ -59,7 +59,7 @@ class SharedComponents:
             embedder=embedder,
             preset=preset,
             clock=config.clock,
-            reader=create_reader(config.think, metered_llm, embedder),
+            reader=create_reader(config.think, metered_llm, sentence_encoder(embedder)),
             llm_consolidator=create_llm_consolidator(
                 config.think, metered_llm, organise_groups=preset.organise_groups
             ),

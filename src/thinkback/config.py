@@ -187,12 +187,13 @@ def _create_llm_from_spec(spec: str, settings: Settings) -> LLM:
 
 def create_reader(settings: Settings) -> TurnReader:
     """The configured reader of turns."""
+    from thinkback.embedders.registry import sentence_encoder
     from thinkback.think import readers
 
     return readers.create_reader(
         settings.think,  # type: ignore[arg-type]  # create_reader validates it
         create_llm(settings),
-        create_embedder(settings),
+        sentence_encoder(create_embedder(settings)),
     )
 
 

@@ -208,7 +208,7 @@ def test_turns_of_a_session() -> None:
 def test_why_shows_source_and_history() -> None:
     out = run("why", "thought:2").ok().out
     assert 'user said: "I live in Paris."' in out
-    assert "insert by extractive-1 + rules@1" in out
+    assert "insert by extractive-2 (text alone) + rules@1" in out
     shown = run("why", "2", "--json").ok().json
     assert refs(shown["sources"]) == ["turn:1"]
     assert run("why", "turn:1").ok().out.startswith("turn:1")

@@ -36,7 +36,7 @@ def test_doctor_shows_pending_turns_per_user() -> None:
     assert "integrity check passed" in out
     assert "turns still to be processed: 1" in out
     assert "user ann" in out
-    assert "by extractive-1 + rules@1" in out
+    assert "by extractive-2 (text alone) + rules@1" in out
 
 
 def test_database_of_other_embedder_is_broken() -> None:

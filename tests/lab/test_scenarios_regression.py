@@ -16,7 +16,7 @@ NOTHING_REJECTED = ("injection", "secrets", "question-only", "assistant's claim"
 NOTHING_LEAKED = ("injection", "secrets")
 
 
-@pytest.mark.parametrize(("files", "least"), [([FOLDER], 0.97), (HELD, 0.8)], ids=["own", "held out"])
+@pytest.mark.parametrize(("files", "least"), [([FOLDER], 0.97), (HELD, 0.85)], ids=["own", "held out"])
 def test_enough_probes_pass_and_nothing_rejected_is_recalled(files: list[Path], least: float) -> None:
     results = run_scenarios(read_scenarios(files), Setup())
     verdicts = [(result.scenario.category, verdict) for result in results for verdict in result.verdicts]

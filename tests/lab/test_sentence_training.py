@@ -11,11 +11,18 @@ import pytest
 from typer.testing import CliRunner
 
 from thinkback import SentenceModel, UpdateModel
+from thinkback.embedders.hashing import HashingEmbedder
 from thinkback_lab.cli import app
 from thinkback_lab.datasets.lives import Life
 from thinkback_lab.training.logistic import SparseRows, fit_logistic
-from thinkback_lab.training.pair_scorer import label_pairs
-from thinkback_lab.training.sentence_classifier import area_under_curve, label_messages, measure
+from thinkback_lab.training.update_scorer import label_pairs
+from thinkback_lab.training.sentence_classifier import (
+    area_under_curve,
+    label_messages,
+    label_statements,
+    measure,
+    read_statements,
+)
 
 ANIMALS = ("cat", "dog", "parrot", "rabbit", "pony", "tortoise")
 
@@ -42,6 +49,10 @@ def life(number: int) -> dict[str, Any]:
         ),
         ("ok good night then", []),
     )  # fmt: skip
+    question = {
+        "q": f"How many {animal}s do I keep?", "at": "2025-02-01T10:00", "answer": "two",
+        "accept": [["two"]], "reject": [], "evidence": [3], "facts": ["f2"], "kind": "update",
+    }  # fmt: skip
     turns = [
         {
             "n": n, "session": "s1", "at": f"2025-01-0{n}T10:00", "user": user, "assistant": "I see.",
@@ -49,7 +60,7 @@ def life(number: int) -> dict[str, Any]:
         }
         for n, (user, facts) in enumerate(said, start=1)
     ]  # fmt: skip
-    return {"id": f"en-{number:02}", "lang": "en", "turns": turns, "questions": []}
+    return {"id": f"en-{number:02}", "lang": "en", "turns": turns, "questions": [question]}
 
 
 @pytest.fixture
@@ -100,12 +111,28 @@ def test_labels_are_quotes_and_replacements() -> None:
     assert [[message.label(piece) for piece in message.pieces] for message in messages] == [
         ["profile", None], [None], ["profile"], [None],
     ]  # fmt: skip
-    (pair,) = label_pairs(one)
-    assert pair.is_update
-    assert pair.days == 2
+    sentences = [piece.text for message in messages for piece in message.pieces]
+    texts = [*sentences, *(turn.user for turn in one.turns), one.questions[0].q]
+    vectors = dict(zip(texts, HashingEmbedder(32).embed(texts), strict=True))
+    of_sentences, of_messages = label_pairs(one, vectors)
+    assert of_sentences.is_update
+    assert of_sentences.days == of_messages.days == 2
+    assert of_messages.old == one.turns[0].user
+    assert (
+        list(label_pairs(one.model_copy(update={"questions": ()}), vectors)) == []
+    )  # without a question nothing is compared
     everything = [[1.0] * len(message.pieces) for message in messages]
     figures = measure(messages, everything, 0.5)
     assert (figures["coverage"], figures["silence"], figures["gold_precision"]) == (1, 0, 0.4)
+
+
+def test_statements_are_whole_messages_and_count_less() -> None:
+    statements = read_statements()
+    assert {each.lasting for each in statements} == {True, False}
+    assert len({each.text for each in statements}) == len(statements)
+    for message, statement in zip(label_statements(statements), statements, strict=True):
+        assert [message.label(piece) is not None for piece in message.pieces[:1]] == [statement.lasting]
+        assert message.weight < 1
 
 
 def test_logistic_regression_finds_the_minimum() -> None:

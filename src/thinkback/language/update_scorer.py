@@ -1,11 +1,14 @@
 """How likely is a newer sentence an update of an older one?
 
-    score_update("the rent is 4200", "they raised the rent to 4500", days=40)     high
-    score_update("the rent is 4200", "my brother lives in Perth", days=40)        low
+    What is my rent?    the rent is 4200    they raised the rent to 4500    high
+                        the rent is 4200    my brother lives in Perth       low
 
-The score is a probability, by logistic regression on the shared words, the numbers, words of change, the time
-between the two sentences and the cosine of their vectors. It is good enough to order and to label memories
-("possibly outdated"), and not good enough to retire one: nothing that changes the memory may rest on it.
+Both were recalled for the same question, so that what they share with it counts: two sentences that both
+answer "What do I weigh?" rival each other, two that answer "Which languages do I speak?" do not. The score is
+a probability, by logistic regression on the shared words, the numbers, words of change, the words of the
+question, the time between the two sentences and the cosine of their vectors. It is good enough to order and
+to label memories ("possibly outdated"), and not good enough to retire one: nothing that changes the memory
+may rest on it.
 `thinkback-lab train pairs` writes the model file.
 """
 
@@ -15,7 +18,7 @@ import re
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from math import log1p
 from os import PathLike
@@ -25,6 +28,8 @@ from zipfile import BadZipFile
 import numpy as np
 
 from thinkback.errors import InvalidInput
+from thinkback.language.commands import corrects
+from thinkback.language.thesaurus import related_terms
 from thinkback.language.tokens import extract_terms, fold_text
 
 if TYPE_CHECKING:
@@ -32,18 +37,20 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-LABEL_THRESHOLD = 0.8
+LABEL_THRESHOLD = 0.5
 """From this probability on, an older memory is labelled as possibly outdated."""
 
 BUCKETS = 1 << 14
 MODEL_FILE = "updates.npz"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MAX_CHARS = 400
 UNKNOWN_DAYS = 30.0
-DENSE_FEATURES = 20
+DENSE_FEATURES = 33
 _QUANTISATION_LEVELS = 127
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|[零一二两三四五六七八九十百千万]{1,6}(?=[^\W\d])")
-_NUMBER_AND_UNIT = re.compile(r"\d+(?:[.,:]\d+)*\s?([^\W\d_]{1,8})")
+_NUMBER_AND_UNIT = re.compile(
+    r"(?:\d+(?:[.,:]\d+)*\s?|[零一二两三四五六七八九十百千万]{2,6})([\u3400-\u9fff]{1,2}|[^\W\d_\u3400-\u9fff]{1,8})"
+)
 _CHANGE = re.compile(
     r"\b(?:now|instead|chang\w+|moved?|moving|no longer|not any ?more|any ?more|switch\w*|new|actually"
     r"|turns out|correction|sorry|wrong|up to|down to|rais\w+|dropped|quit|left|stopped|gave up|back to"
@@ -65,11 +72,27 @@ _PLAN = re.compile(
 _NEGATION = re.compile(
     r"\b(?:not?|never|none|nobody|\w+n't|dont|didnt|isnt|cant)\b|[不没无别]", re.IGNORECASE
 )
+_ASKS_SEVERAL = re.compile(
+    r"\b(?:all|both|each|every|everyone|everything|list|ever|so far|several|others?|else|history|names"
+    r"|(?:which|what) \w+s (?:do|did|have|are|were|can))\b"
+    r"|哪些|哪几|都|分别|所有|一共|几个|各|历次|先后|还有",
+    re.IGNORECASE,
+)
+_ASKS_NOW = re.compile(
+    r"\b(?:now|current\w*|these days|at the moment|latest|still|today|right now|at present)\b"
+    r"|现在|目前|如今|眼下|最近|最新|还",
+    re.IGNORECASE,
+)
+_ASKS_BEFORE = re.compile(
+    r"\b(?:before|used to|first|originally|previous\w*|former\w*|old|earlier|back then|was|were|did|had)\b"
+    r"|以前|之前|原来|当初|最早|最初|过去|曾经|那时|当时|旧",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class SentencePair:
-    """An older and a newer sentence of one user; `days` lie between them.
+    """An older and a newer sentence of one user, both recalled for a question; `days` lie between them.
 
     `cosine` is that of their vectors by the embedder of this name.
     """
@@ -79,18 +102,20 @@ class SentencePair:
     days: float = UNKNOWN_DAYS
     cosine: float | None = None
     embedder: str | None = None
+    question: str = ""
 
 
 def score_update(
     old: str,
     new: str,
     *,
+    question: str = "",
     days: float = UNKNOWN_DAYS,
     cosine: float | None = None,
     embedder: str | None = None,
 ) -> float:
-    """The probability that `new`, said `days` after `old`, is an update of it."""
-    return UpdateModel.shipped().score(SentencePair(old, new, days, cosine, embedder))
+    """The probability that `new`, said `days` after `old`, is an update of it, as far as `question` asks."""
+    return UpdateModel.shipped().score(SentencePair(old, new, days, cosine, embedder, question))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,6 +157,11 @@ class UpdateModel:
         rarity = np.log(total / counts) / np.log(total)
         return np.asarray(rarity, dtype=np.float16).astype(np.float32)
 
+    @staticmethod
+    def terms(text: str) -> frozenset[str]:
+        """The terms of a text that pairs are compared by."""
+        return _terms(text)
+
     def with_weights(self, embedder: str, words: Floats, dense: Floats) -> UpdateModel:
         """A copy of the model that knows these weights for the embedder, too."""
         scale = float(np.float32(max(float(np.abs(words).max()), 1e-9) / _QUANTISATION_LEVELS))
@@ -151,9 +181,15 @@ class UpdateModel:
     def features(self, pair: SentencePair) -> tuple[npt.NDArray[np.int64], Floats, list[float]]:
         """The buckets and values of the words of a pair, and its other features."""
         old, new = _terms(pair.old), _terms(pair.new)
-        shared, union = old & new, old | new
+        asked, synonyms = _asked_terms(pair.question[:MAX_CHARS])
+        shared, union = old & new, old | new | asked
         rare = {term: float(self.rarity[_bucket(term)]) for term in union}
-        common, total = sum(rare[term] for term in shared), sum(rare.values())
+        common, total = sum(rare[term] for term in shared), sum(rare[term] for term in old | new)
+        wanted = max(sum(rare[term] for term in asked), 0.1)
+        in_both = sum(rare[term] for term in asked & shared) / wanted
+        old_synonym, new_synonym = float(bool(synonyms & old)), float(bool(synonyms & new))
+        topic = asked | synonyms
+        same_topic = float(bool(topic & old) and bool(topic & new))
         smaller = min(sum(rare[term] for term in old), sum(rare[term] for term in new))
         overlap, containment = common / max(total, 0.1), common / max(smaller, 0.1)
         rarest = max((rare[term] for term in shared), default=0.0)
@@ -164,6 +200,7 @@ class UpdateModel:
         strong = float(bool(_STRONG_CHANGE.search(pair.new)))
         plan = float(bool(_PLAN.search(pair.old)))
         negation = float(bool(_NEGATION.search(pair.new)) != bool(_NEGATION.search(pair.old)))
+        corrected = float(corrects(pair.new[:MAX_CHARS]))
         cosine = max(pair.cosine or 0.0, 0.0)
         dense = [
             1.0,
@@ -186,8 +223,22 @@ class UpdateModel:
             cosine * overlap,
             containment * strong,
             containment * differ,
+            sum(rare[term] for term in asked & old) / wanted,
+            sum(rare[term] for term in asked & new) / wanted,
+            in_both,
+            in_both * differ,
+            float(bool(_ASKS_SEVERAL.search(pair.question))),
+            float(bool(_ASKS_NOW.search(pair.question))),
+            float(bool(_ASKS_BEFORE.search(pair.question))),
+            corrected,
+            corrected * float(pair.days < 0.5),
+            old_synonym,
+            new_synonym,
+            same_topic,
+            same_topic * differ,
         ]
         words = [f"n:{term}" for term in sorted(new)] + [f"s:{term}" for term in sorted(shared)]
+        words += [f"q:{term}" for term in sorted(asked)]
         slots = np.array([_bucket(word) for word in words], dtype=np.int64)
         return slots, np.full(len(words), 1 / max(len(words), 1) ** 0.5), dense
 
@@ -235,6 +286,12 @@ class UpdateModel:
 
 def _terms(text: str) -> frozenset[str]:
     return frozenset(extract_terms(text[:MAX_CHARS]))
+
+
+@lru_cache(maxsize=256)
+def _asked_terms(question: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The terms of a question, and those of their synonyms and narrower words in both languages."""
+    return _terms(question), frozenset(related_terms(question))
 
 
 def _numbers(text: str) -> frozenset[str]:

@@ -129,13 +129,18 @@ def _scores(hits: Hits) -> Iterator[Score]:
 
 
 def rank_hits(search: Search, thoughts: Sequence[MemoryHit], turns: Sequence[MemoryHit]) -> list[MemoryHit]:
-    """All hits, best first. A thought that says everything its turn says gets the score of the turn."""
-    spoken = _spoken_by_turn(thoughts)
+    """All hits, best first. A thought that says everything its turn says gets the score of the turn.
+
+    A sentence kept as said stands for its turn if it is relevant. Otherwise the turn stays in the list: below
+    the threshold only turns may fill leftover slots.
+    """
+    merged = _merge_with_turns(_spoken_by_turn(thoughts), turns)
+    covered = {turn for turn, hit in merged.items() if search.is_relevant(hit.score.total)}
     stated = [hit for hit in thoughts if not _is_spoken(hit.memory)]
     ranked = (
         *_promote_thoughts(search, stated, turns),
-        *_merge_with_turns(spoken, turns),
-        *(hit for hit in turns if hit.memory.id not in spoken),
+        *merged.values(),
+        *(hit for hit in turns if hit.memory.id not in covered),
     )
     return sorted(ranked, key=MemoryHit.sort_key)
 
@@ -153,12 +158,15 @@ def _spoken_by_turn(thoughts: Sequence[MemoryHit]) -> dict[int, MemoryHit]:
     return best
 
 
-def _merge_with_turns(spoken: Mapping[int, MemoryHit], turns: Sequence[MemoryHit]) -> Iterator[MemoryHit]:
-    """Sentences kept as said stand for their turn: one item for both, with the better score."""
+def _merge_with_turns(spoken: Mapping[int, MemoryHit], turns: Sequence[MemoryHit]) -> dict[int, MemoryHit]:
+    """Sentences kept as said, by turn, with the better one of their own score and that of the turn."""
     totals = {hit.memory.id: hit.score.total for hit in turns}
-    for turn, hit in spoken.items():
-        total = totals.get(turn, 0.0)
-        yield hit.with_total(total, f"as turn:{turn}") if total > hit.score.total else hit
+    return {
+        turn: hit.with_total(totals[turn], f"as turn:{turn}")
+        if totals.get(turn, 0.0) > hit.score.total
+        else hit
+        for turn, hit in spoken.items()
+    }
 
 
 def _promote_thoughts(

@@ -112,8 +112,8 @@ def retrieve(
     hits = thought_hits if len(thought_hits) or turn_hits is None else turn_hits
     dropped = sorted(result.dropped, key=lambda item: -item.score.total) if query.explain else ()
     kept = result.kept
-    if query.as_of is None and query.snapshot is None and not search.reaches_back:
-        kept = mark_possible_updates(kept, search.said_at)
+    if query.as_of is None and query.snapshot is None and not _asks_about_past(search):
+        kept = mark_possible_updates(kept, query.text, search.said_at)
     return Recollection(
         query=query.text,
         items=tuple(kept),
@@ -124,6 +124,13 @@ def retrieve(
         exact=hits.exact,
         understanding=build_understanding(search, thought_hits, turn_hits) if query.explain else None,
     )
+
+
+def _asks_about_past(search: Search) -> bool:
+    """Whether a query asks for a former state or names a time that is over; what held then is no update."""
+    now = search.query.now
+    spans = search.query_time.spans
+    return search.reaches_back or any(now is not None and span.end and span.end <= now for span in spans)
 
 
 def _retrieve_combined(search: Search) -> RetrievalResult:

@@ -29,9 +29,9 @@ class SpokenItem(NamedTuple):
 
 
 def mark_possible_updates(
-    items: Sequence[Candidate], said_at: Callable[[Candidate], datetime | None]
+    items: Sequence[Candidate], question: str, said_at: Callable[[Candidate], datetime | None]
 ) -> list[Candidate]:
-    """The items with possibly outdated ones marked, each newer one before the older one it may update."""
+    """The items recalled for a question with possibly outdated ones marked, each after the newer one."""
     spoken = [
         SpokenItem(position, _words(item), at)
         for position, item in enumerate(items)
@@ -40,7 +40,7 @@ def mark_possible_updates(
     result = list(items)
     newest: dict[int, SpokenItem] = {}
     for old in spoken:
-        updates = [new for new in spoken if _is_update(old, new)]
+        updates = [new for new in spoken if _is_update(old, new, question)]
         if updates:
             newest[old.position] = max(updates, key=lambda new: new.said_at)
             result[old.position] = _mark(items[old.position], newest[old.position].said_at)
@@ -64,9 +64,11 @@ def _words(item: Candidate) -> str:
     return item.turn.query if item.turn is not None else item.text
 
 
-def _is_update(old: SpokenItem, new: SpokenItem) -> bool:
+def _is_update(old: SpokenItem, new: SpokenItem, question: str) -> bool:
     days = (new.said_at - old.said_at).total_seconds() / _SECONDS_PER_DAY
-    return days > _MIN_DAYS and score_update(old.words, new.words, days=days) >= LABEL_THRESHOLD
+    if days <= _MIN_DAYS:
+        return False
+    return score_update(old.words, new.words, question=question, days=days) >= LABEL_THRESHOLD
 
 
 def _mark(item: Candidate, since: datetime) -> Candidate:

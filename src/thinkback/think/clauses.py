@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from thinkback.language.sentences import Sentence, split_sentences
 from thinkback.language.writing_systems import has_han
 
-MAX_WHOLE_EN = 90
+MAX_WHOLE_EN = 130
 """English sentences up to this many characters are never cut."""
-MAX_WHOLE_ZH = 30
+MAX_WHOLE_ZH = 45
 """Chinese sentences up to this many characters are never cut."""
-TARGET_EN = 60
-TARGET_ZH = 20
+TARGET_EN = 90
+TARGET_ZH = 32
 MIN_PIECE_EN = 14
 MIN_PIECE_ZH = 5
 MAX_SENTENCE_CHARS = 4_000

@@ -1,7 +1,9 @@
 """Plain statements about the user: "I live in Lyon.", "my wife is a nurse", 我对芒果过敏.
 
 The sentence classifier learns from natural, casual talk, in which such a sentence hardly ever stands alone,
-and takes it for small talk. Short sentences of these forms are therefore kept in any case.
+and takes it for small talk. Plain statements among its training data help, but as soon as they weigh enough
+for all to be kept, it becomes talkative elsewhere. Short sentences of these forms are therefore kept in any
+case.
 """
 
 from __future__ import annotations

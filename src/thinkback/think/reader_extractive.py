@@ -25,6 +25,7 @@ from thinkback.types import SAID, Turn
 if TYPE_CHECKING:
     from thinkback.protocols import Embedder
 
+READER_VERSION = 2
 MAX_TURNS = 16
 MAX_ANSWER_WORDS = 8
 MAX_ANSWER_CHARS_ZH = 14
@@ -35,20 +36,26 @@ _WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 class ExtractiveReader:
     """Reads turns with the trained sentence classifier; deterministic.
 
-    The vectors of the sentences are used if the model was trained with the embedder; otherwise the text
-    alone decides.
+    The vectors of the sentences are used if the model was trained with the encoder; otherwise the text
+    alone decides. The name says which.
     """
 
     max_turns = MAX_TURNS
     needs_related = False
 
-    def __init__(self, embedder: Embedder | None = None, model: SentenceModel | None = None) -> None:
-        self._embedder = embedder
+    def __init__(self, encoder: Embedder | None = None, model: SentenceModel | None = None) -> None:
+        self._encoder = encoder
         self._model = model
 
     @property
     def name(self) -> str:
-        return "extractive-1"
+        known = self._encoder is not None and self._encoder.name in self._sentence_model.keep
+        source = self._encoder.name if known and self._encoder is not None else SentenceModel.TEXT_ALONE
+        return f"extractive-{READER_VERSION} ({source})"
+
+    @property
+    def _sentence_model(self) -> SentenceModel:
+        return self._model or SentenceModel.shipped()
 
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         """Propose one `add` for each kept sentence of the user's messages, in order."""
@@ -60,9 +67,8 @@ class ExtractiveReader:
         return changes
 
     def _read_turn(self, turn: Turn, earlier: Sequence[Turn]) -> Iterator[ProposedChange]:
-        model = self._model or SentenceModel.shipped()
         pieces = split_pieces(turn.query, _previous_reply(turn, earlier))
-        for scored in model.score(pieces, self._embedder):
+        for scored in self._sentence_model.score(pieces, self._encoder):
             # A longer piece is noise without a place to cut it, and the classifier saw only its beginning.
             if scored.kept and len(scored.piece.text) <= MAX_PIECE_CHARS:
                 yield self._add(turn, scored)

@@ -24,9 +24,9 @@ class WithoutModelReader:
 
     needs_related = False
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, encoder: Embedder | None = None) -> None:
         self._rules = RuleReader()
-        self._sentences = ExtractiveReader(embedder)
+        self._sentences = ExtractiveReader(encoder)
 
     @property
     def name(self) -> str:
@@ -56,8 +56,12 @@ class WithoutModelReader:
         return [*triples, *(change for change in self._sentences.read(request) if not is_covered(change))]
 
 
-def create_reader(think: ThinkMode | TurnReader, llm: LLM | None, embedder: Embedder) -> TurnReader:
+def create_reader(
+    think: ThinkMode | TurnReader, llm: LLM | None, encoder: Embedder | None = None
+) -> TurnReader:
     """Create the reader for a think mode; a reader passed instead of a mode is returned as it is.
+
+    `encoder` embeds sentences for the extractive reader (`embedders.registry.sentence_encoder`).
 
     - `auto`: the model if it is able to read facts (`llm.extracts`), else extractive
     - `extractive`: no model; sentences that carry facts are kept as said
@@ -76,7 +80,7 @@ def create_reader(think: ThinkMode | TurnReader, llm: LLM | None, embedder: Embe
         raise InvalidInput(f"think={think!r}: choose auto, extractive or llm")
     if think == "auto" and llm is not None and llm.extracts:
         return LLMReader(llm)
-    return WithoutModelReader(embedder)
+    return WithoutModelReader(encoder)
 
 
 def create_llm_consolidator(

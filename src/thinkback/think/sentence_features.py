@@ -54,6 +54,10 @@ _HYPOTHETICAL = re.compile(
     r"|^(?:如果|假如|假设|要是|万一|倘若|比如说?我|想象)",
     re.IGNORECASE,
 )
+_CODE = re.compile(
+    r"^\W*\w[\w.]*\s*=\s*[\[{(\"']|\b(?:Traceback|\w*(?:Error|Exception)) (?:in \S|\(most)"
+    r"|\b\w+\([^()]*\)\s*[:;{]|[{}]\s*$|</\w+>"
+)
 _QUOTED = re.compile(r"""^["“「『'‘].*["”」』'’][.!?。！？]?$""", re.DOTALL)
 
 
@@ -97,12 +101,12 @@ def last_question(reply: str) -> str:
 
 
 def is_statement(text: str) -> bool:
-    """False for questions with a question mark, suppositions, and words that are only quoted.
+    """False for questions with a question mark, suppositions, code, and words that are only quoted.
 
     Questions without a mark and requests often state a fact beside what they ask; the classifier decides.
     """
     asks = _QUESTION_MARK.search(text[-6:]) and is_question(text)
-    return not (asks or _HYPOTHETICAL.match(text) or _QUOTED.match(text))
+    return not (asks or _HYPOTHETICAL.match(text) or _CODE.search(text) or _QUOTED.match(text))
 
 
 def dense_features(piece: Piece) -> list[float]:

@@ -20,6 +20,16 @@ def test_an_update_scores_higher_than_another_topic() -> None:
         assert score_update(old, update, days=60) > 2 * score_update(old, other, days=60)
 
 
+def test_sentences_that_both_answer_the_question_rival_each_other() -> None:
+    for old, new, asked, other in (
+        ("I weigh 81 kilos these days", "the scale says 77 kilos", "How much do I weigh?", "Who is Tom?"),
+        ("我体重八十一公斤", "今天称了七十七公斤", "我现在多重？", "我姐姐叫什么？"),
+    ):
+        assert score_update(old, new, question=asked, days=60) > score_update(
+            old, new, question=other, days=60
+        )
+
+
 def test_it_is_a_probability_for_any_text() -> None:
     for old, new in (("", ""), ("a" * 10_000, "b"), ("\ud800", "😀"), ("same words", "same words")):
         assert 0 <= score_update(old, new, days=-1) <= 1

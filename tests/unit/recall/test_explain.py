@@ -24,7 +24,7 @@ def test_thought_explanation_has_source_time_and_history(memory: Memory, clock: 
         'from turn:1, 2024-05-01 12:00, user said: "I live in Lyon."',
         "holds since 2024-05-01, learned 2024-05-01 13:00",
     )
-    assert why.lines[4].startswith("action:1 insert by extractive-1 + rules@1: ")
+    assert why.lines[4].startswith("action:1 insert by extractive-2 (text alone) + rules@1: ")
     assert [turn.id for turn in why.sources] == [1]
     clock.advance(86400)
     memory.forget(1, "a joke")

@@ -26,7 +26,7 @@ def test_short_sentences_stay_whole() -> None:
         "so my sister Nora rang she's moved to Leeds with the twins and I told her I'd come up in March"
         " because the trains are cheap then and I've still got her old bike in my shed",
         "上个月开始在镇上的中学教书了 离家很近走路十分钟 我妈很高兴天天给我做饭 "
-        "就是工资不高一个月四千二 但是不用租房了",
+        "就是工资不高一个月四千二 但是不用租房了 周末还能回去帮家里收菜 日子算是安稳下来了",
         "我现在在一家物流公司上班，做仓库主管，手下有十二个人，工资比以前多了两千，就是夜班多，老婆有点意见，孩子也见得少了",
     ],
 )

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thinkback.embedders.hashing import HashingEmbedder
+from thinkback.embedders.use import UniversalSentenceEncoder
 from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.reader_extractive import ExtractiveReader
 from thinkback.think.sentence_classifier import SentenceModel
@@ -109,6 +110,13 @@ def test_several_turns_are_read_in_order() -> None:
     changes = READER.read(ReadRequest(turns=(first, second)))
     assert {change.turn for change in changes} == {1, 2}
     assert [change.turn for change in changes] == sorted(change.turn for change in changes)
+
+
+def test_the_name_says_whether_the_text_alone_decides() -> None:
+    assert (
+        ExtractiveReader().name == ExtractiveReader(HashingEmbedder(32)).name == "extractive-2 (text alone)"
+    )
+    assert ExtractiveReader(UniversalSentenceEncoder()).name == "extractive-2 (use-multilingual-v3)"
 
 
 def test_an_unknown_embedder_does_not_change_the_result() -> None:

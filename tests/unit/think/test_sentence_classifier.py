@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from thinkback.embedders.hashing import HashingEmbedder
+from thinkback.embedders.use import UniversalSentenceEncoder
 from thinkback.errors import InvalidInput
 from thinkback.think.sentence_classifier import MODEL_FILE, SentenceModel
 from thinkback.think.sentence_features import DENSE_FEATURES, last_question, split_pieces
@@ -16,9 +17,44 @@ from thinkback.think.sentence_features import DENSE_FEATURES, last_question, spl
 MAX_FILE_BYTES = 2_000_000
 
 
-def test_the_shipped_file_is_small_and_has_weights_for_the_default_embedder() -> None:
+LASTING = (
+    "I live in Ghent.", "I'm a dentist.", "im olga and i work in a bank", "my husband is a fireman",
+    "I have three goats.", "I don't eat gluten.", "My daughter plays the harp.", "I'm allergic to latex.",
+    "我住在大连", "我对花粉过敏", "我儿子今年上高三", "我在医院上班", "我妹妹在深圳当老师", "我不吃辣",
+)  # fmt: skip
+PASSING = (
+    "I'm so hungry right now", "we are still thinking", "I like that joke", "my god, what a day",
+    "I have another question", "I'm glad you asked", "ok I will read it later", "thanks, that was quick",
+    "我有点困了", "我再看看吧", "我觉得挺好", "哈哈你真逗", "我先去洗澡", "这个我喜欢",
+)  # fmt: skip
+
+
+def test_the_shipped_file_is_small_and_has_weights_for_the_sentence_encoder() -> None:
     assert len(files("thinkback.think").joinpath("models", MODEL_FILE).read_bytes()) <= MAX_FILE_BYTES
-    assert {SentenceModel.TEXT_ALONE, "minilm-l6-int8+cjk128"} <= set(SentenceModel.shipped().keep)
+    assert set(SentenceModel.shipped().keep) == {SentenceModel.TEXT_ALONE, UniversalSentenceEncoder.name}
+
+
+@pytest.mark.parametrize("encoder", [None, UniversalSentenceEncoder()], ids=["text alone", "use"])
+def test_plain_statements_are_told_from_passing_remarks(encoder: UniversalSentenceEncoder | None) -> None:
+    def share(sentences: tuple[str, ...]) -> float:
+        model = SentenceModel.shipped()
+        kept = [model.score(split_pieces(text), encoder)[0].kept for text in sentences]
+        return sum(kept) / len(kept)
+
+    assert share(LASTING) >= 0.85
+    assert share(PASSING) <= 0.15
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "stock = {'belt 118': 3, 'pads': 22}",
+        "Error in lm.fit(x, y): NA in 'x' of my 3 columns",
+        "for (int i = 0; i < mine(4); i++) {",
+    ],
+)
+def test_pasted_code_is_never_kept(line: str) -> None:
+    assert SentenceModel.shipped().score(split_pieces(line))[0].probability == 0.0
 
 
 def test_save_and_load_give_the_same_bytes_and_scores() -> None:

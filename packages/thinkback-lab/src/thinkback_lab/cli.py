@@ -24,8 +24,7 @@ from thinkback_lab.commands.memory_tests import (
 from thinkback_lab.commands.paper_experiments import classification, consistency, timing, triples
 from thinkback_lab.commands.record import record
 from thinkback_lab.commands.runs import compare, judge, tables
-from thinkback_lab.commands.train import kinds, sentences
-from thinkback_lab.commands.train import pairs as train_pairs
+from thinkback_lab.commands.train import kinds, sentences, train_pairs
 from thinkback_lab.datasets.registry import DATASETS
 
 EXIT_INTERRUPTED = 130

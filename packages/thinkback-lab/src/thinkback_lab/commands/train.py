@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,11 +12,18 @@ import typer
 from thinkback import KindModel, Memory, SentenceModel, UpdateModel
 from thinkback_lab.commands import options
 from thinkback_lab.errors import LabError
+from thinkback_lab.evaluations.pairs import Pair, read_pairs
 from thinkback_lab.harness import IN_MEMORY
 from thinkback_lab.progress import progress
 from thinkback_lab.training.kind_classifier import train_kind_model
-from thinkback_lab.training.pair_scorer import train_update_model
-from thinkback_lab.training.sentence_classifier import read_lives, train_sentence_model
+from thinkback_lab.training.update_scorer import STATEMENT_DAYS, LabelledPair, train_update_model
+from thinkback_lab.training.sentence_classifier import (
+    PAIR_STATEMENT_WEIGHT,
+    PlainStatement,
+    read_lives,
+    read_statements,
+    train_sentence_model,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -71,6 +78,10 @@ LivesArgument = Annotated[
 DevelopmentOption = Annotated[
     str, typer.Option("--dev", metavar="LIVES", help="Lives on which the thresholds are chosen and scored.")
 ]
+PairsOption = Annotated[
+    list[Path] | None,
+    typer.Option("--pairs", metavar="FILE", help="Pairs of statements to train on; may be repeated."),
+]
 ModelOption = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="Write the model there (.npz).")
 ]
@@ -86,13 +97,15 @@ def sentences(
             "--embedder", metavar="SPEC", help="Embedder to train with; may be given several times."
         ),
     ] = None,
+    pairs: PairsOption = None,
     out: ModelOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Train the sentence classifier that thinkback ships: which sentences of the user state lasting facts?
 
     Prints, for each embedder and for the text alone: coverage of the gold facts, silence on turns without
-    facts, and the share of kept sentences that contain a gold quote.
+    facts, and the share of kept sentences that contain a gold quote. Handwritten plain statements, and those
+    of pair files, are learned too.
 
     \b
     Examples:
@@ -103,11 +116,12 @@ def sentences(
         _check_model_path(out)
         embedders = [
             stack.enter_context(Memory.open(IN_MEMORY, embedder=spec, background=False)).embedder
-            for spec in (["minilm"] if embedder is None else embedder)
+            for spec in (["use"] if embedder is None else embedder)
         ]
+        statements = [*read_statements(), *_pair_statements(read_pairs(pairs) if pairs else ())]
         with progress("vectors") as report:
             trained = train_sentence_model(
-                read_lives(lives, data), read_lives([dev], data), embedders, report
+                read_lives(lives, data), read_lives([dev], data), embedders, statements, report
             )
         _save_model(trained.model, out)
     settings = {"lives": lives, "dev": dev, "embedders": [each.name for each in embedders]}
@@ -120,11 +134,34 @@ def sentences(
         )
 
 
-def pairs(
+NO_FACT_CATEGORIES = frozenset(("question", "condition", "hearsay"))
+"""Of compatible pairs: the second statement is no fact about the user."""
+
+
+def _pair_statements(pairs: Iterable[Pair]) -> Iterator[PlainStatement]:
+    """The distinct statements of pairs that state a fact."""
+    seen: set[str] = set()
+    for pair in pairs:
+        texts = (pair.first,) if pair.category in NO_FACT_CATEGORIES else (pair.first, pair.then)
+        for text in texts:
+            if text not in seen:
+                seen.add(text)
+                yield PlainStatement(text, pair.lang, lasting=True, weight=PAIR_STATEMENT_WEIGHT)
+
+
+def _labelled_pairs(pairs: Iterable[Pair]) -> Iterator[LabelledPair]:
+    """Pairs of statements with their question; the first statement stands for that of a compatible pair."""
+    for pair in pairs:
+        question = pair.question or pair.first
+        yield LabelledPair(pair.first, pair.then, question, STATEMENT_DAYS, pair.kind == "update")
+
+
+def train_pairs(
     lives: LivesArgument,
     dev: DevelopmentOption = "dev",
     data: options.DataOption = None,
     embedder: options.EmbedderOption = "minilm",
+    pairs: PairsOption = None,
     out: ModelOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -144,7 +181,11 @@ def pairs(
             progress("vectors") as report,
         ):
             trained = train_update_model(
-                read_lives(lives, data), read_lives([dev], data), memory.embedder, report
+                read_lives(lives, data),
+                read_lives([dev], data),
+                memory.embedder,
+                list(_labelled_pairs(read_pairs(pairs))) if pairs else (),
+                report,
             )
         _save_model(trained.model, out)
     settings = {"lives": lives, "dev": dev, "embedder": memory.embedder.name}

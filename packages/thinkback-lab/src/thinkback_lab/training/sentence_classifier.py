@@ -1,14 +1,17 @@
 """Training of the sentence classifier that thinkback ships: which sentences of the user state lasting facts?
 
 It learns from the gold quotes of lives: a piece of a message is positive if it contains a good part of a
-quote. The thresholds are chosen on other lives: the lowest one at which turns without facts stay silent often
-enough. Deterministic; see `training.logistic`.
+quote. Natural talk has few short plain statements ("I live in Porto."), so it also learns from a list of
+those (`statements.toml`, and the statements of pair files). The thresholds are chosen on other lives: the
+lowest one at which turns without facts stay silent often enough. Deterministic; see `training.logistic`.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +40,10 @@ INVERSE_REGULARISATION = 1.5
 INVERSE_REGULARISATION_ALONE = 2.0  # without vectors
 INVERSE_REGULARISATION_KINDS = 3.0
 MIN_SILENCE = 0.85
+STATEMENT_WEIGHT = 0.25
+"""Of a handwritten statement, a piece of a life having 1: more of them make the classifier talkative."""
+PAIR_STATEMENT_WEIGHT = 0.05
+"""Of a statement from a pair file; these follow a few templates."""
 THRESHOLDS = tuple(round(0.3 + 0.01 * step, 2) for step in range(61))
 
 
@@ -60,6 +67,7 @@ class LabelledMessage:
     pieces: tuple[Piece, ...]
     quotes: tuple[Quote, ...]
     facts: int
+    weight: float = 1.0  # in training
 
     def label(self, piece: Piece) -> Kind | None:
         """The kind of the fact that a piece mostly states, or None if it states none."""
@@ -94,6 +102,44 @@ def read_lives(names: Sequence[str], folder: Path | None) -> list[Life]:
     return [lives[id_] for id_ in sorted(lives)]
 
 
+@dataclass(frozen=True, slots=True)
+class PlainStatement:
+    """A short sentence that is a whole message, and whether it states a lasting fact."""
+
+    text: str
+    lang: str
+    lasting: bool
+    weight: float = STATEMENT_WEIGHT
+
+
+def read_statements() -> list[PlainStatement]:
+    """The handwritten statements of this package."""
+    file = files("thinkback_lab.training").joinpath("statements.toml")
+    by_language: dict[str, dict[str, list[str]]] = tomllib.loads(file.read_text("utf-8"))
+    return [
+        PlainStatement(text, lang, name == "lasting")
+        for lang, lists in by_language.items()
+        for name, texts in lists.items()
+        for text in texts
+    ]
+
+
+def label_statements(statements: Sequence[PlainStatement]) -> list[LabelledMessage]:
+    """Statements as messages; the kind of their facts is not known and must not be learned from."""
+    return [
+        LabelledMessage(
+            life="",
+            lang=each.lang,
+            text=each.text,
+            pieces=tuple(SentenceModel.split(each.text)),
+            quotes=(Quote(0, len(each.text), "profile"),) if each.lasting else (),
+            facts=int(each.lasting),
+            weight=each.weight,
+        )
+        for each in statements
+    ]
+
+
 def label_messages(lives: Sequence[Life]) -> list[LabelledMessage]:
     """All messages of the lives with their labelled pieces."""
     messages = []
@@ -124,14 +170,17 @@ def train_sentence_model(
     training: Sequence[Life],
     development: Sequence[Life],
     embedders: Sequence[Embedder],
+    statements: Sequence[PlainStatement] = (),
     on_progress: ProgressCallback = no_progress,
 ) -> TrainedSentences:
     """Fit on `training`, choose the thresholds on `development`, and score every set of weights on it."""
     learned, tested = label_messages(training), label_messages(development)
+    model = SentenceModel({}, TrainingRows.build(learned).fit_kinds())
+    learned += label_statements(statements)
     rows = TrainingRows.build(learned)
-    model = SentenceModel({}, rows.fit_kinds())
     figures: dict[str, Any] = {
         "lives": len(training),
+        "statements": len(statements),
         "pieces": len(rows.kinds),
         "positive": round(float(rows.targets.mean()), 4),
     }
@@ -151,11 +200,12 @@ def train_sentence_model(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingRows:
-    """The features of all training pieces, and the kind of the fact that each states, or None."""
+    """The features and weights of all training pieces, and the kind of the fact that each states, or None."""
 
     features: list[tuple[npt.NDArray[np.int64], Floats]]
     dense: Floats
     kinds: list[Kind | None]
+    weights: Floats
 
     @classmethod
     def build(cls, messages: Sequence[LabelledMessage]) -> TrainingRows:
@@ -165,6 +215,7 @@ class TrainingRows:
             [(slots, values) for slots, values, _ in features],
             np.array([dense for _, _, dense in features]),
             [kind for _, kind in pairs],
+            np.array([message.weight for message in messages for _ in message.pieces]),
         )
 
     @property
@@ -174,8 +225,8 @@ class TrainingRows:
     def fit_keep(self, vectors: Floats) -> LinearWeights:
         """Weights of the probability that a piece states a fact; `vectors` may have no columns."""
         regularisation = INVERSE_REGULARISATION if vectors.shape[1] else INVERSE_REGULARISATION_ALONE
-        fitted = _fit(self.features, np.hstack([self.dense, vectors]), [self.targets], regularisation)
-        return self._weights(fitted)
+        dense = np.hstack([self.dense, vectors])
+        return self._to_model(_fit(self.features, dense, [self.targets], regularisation, self.weights))
 
     def fit_kinds(self) -> LinearWeights:
         """One against the rest for each kind, on the pieces that state a fact."""
@@ -185,9 +236,11 @@ class TrainingRows:
             for name in SentenceModel.KINDS
         ]
         features = [self.features[i] for i in chosen]
-        return self._weights(_fit(features, self.dense[chosen], targets, INVERSE_REGULARISATION_KINDS))
+        return self._to_model(
+            _fit(features, self.dense[chosen], targets, INVERSE_REGULARISATION_KINDS, self.weights[chosen])
+        )
 
-    def _weights(self, fitted: Sequence[Fitted]) -> LinearWeights:
+    def _to_model(self, fitted: Sequence[Fitted]) -> LinearWeights:
         words = np.stack([each.words for each in fitted], axis=1)
         dense = np.stack([each.dense for each in fitted], axis=1)
         split = self.dense.shape[1]
@@ -199,6 +252,7 @@ def _fit(
     dense: Floats,
     targets: Sequence[Floats],
     regularisation: float,
+    sample_weights: Floats,
 ) -> list[Fitted]:
     sparse = SparseRows.build(features)
     return [
@@ -208,6 +262,7 @@ def _fit(
             target,
             bucket_count=SentenceModel.BUCKETS,
             inverse_regularisation=regularisation,
+            sample_weights=sample_weights,
         )
         for target in targets
     ]

@@ -1,22 +1,22 @@
 """Training of the pair scorer that thinkback ships: is a newer sentence an update of an older one?
 
-Positive pairs are the sentences of a fact and of the fact that it replaces; negative pairs are all other
-sentences with facts of the same life, the older one first. Pairs without a common word whose vectors also
-point elsewhere are left out: recall never compares such memories. Negative pairs are sampled for training;
-the weights of the sample keep the probability that of all pairs.
+Pairs are compared when a question recalls both. So for each question of a life the sentences and messages
+that are nearest to it are paired, the older one first; a pair is positive if a fact of the newer one replaces
+a fact of the older one. Pairs of plain statements (`eval pairs`) are learned too: the two statements of an
+update with its question, those of compatible facts with the first statement in the place of a question.
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thinkback import Embedder, UpdateModel
-from thinkback_lab.datasets.lives import Life
+from thinkback_lab.datasets.lives import GoldFact, Life
 from thinkback_lab.progress import ProgressCallback, no_progress
 from thinkback_lab.training.logistic import SparseRows, fit_logistic
 from thinkback_lab.training.sentence_classifier import area_under_curve, label_messages
@@ -26,27 +26,31 @@ if TYPE_CHECKING:
 
     Vectors = dict[str, npt.NDArray[np.float32]]
 
-MIN_COSINE = 0.35
-NEGATIVE_SHARE = 5  # one of this many negative pairs is used for training
+NEAREST = 6  # sentences, and as many messages, that are paired for each question
+LEXICAL_WEIGHT = 1.0  # of the words shared with the question, beside the cosine
 INVERSE_REGULARISATION = 0.5
+STATEMENT_DAYS = 90.0  # between the two statements of a pair, as in `eval pairs`
 THRESHOLDS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 BATCH_SIZE = 64
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair:
+    """Two texts of one user that a question recalls, and whether the newer one updates the older one."""
+
     old: str
     new: str
+    question: str
     days: float
     is_update: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _StatedSentence:
-    """A sentence that states facts: its turn, and the ids of these facts and of those they replace."""
+class _StatedText:
+    """A sentence or message that states facts: when, and the ids of these facts and of those they replace."""
 
     text: str
-    turn: int
+    at: datetime
     facts: frozenset[str]
     replaces: frozenset[str]
 
@@ -61,19 +65,21 @@ def train_update_model(
     training: Sequence[Life],
     development: Sequence[Life],
     embedder: Embedder,
+    statements: Sequence[LabelledPair] = (),
     on_progress: ProgressCallback = no_progress,
 ) -> TrainedPairs:
-    """Fit on `training` and score on `development`; deterministic."""
-    learned = [pair for life in training for pair in label_pairs(life)]
-    tested = [pair for life in development for pair in label_pairs(life)]
-    texts = [text for pair in (*learned, *tested) for text in (pair.old, pair.new)]
+    """Fit on `training` and `statements`, and score on `development`; deterministic."""
+    texts = [text for life in (*training, *development) for text in _all_texts(life)]
+    texts += [text for pair in statements for text in (pair.old, pair.new)]
     vectors = _embed(embedder, texts, on_progress)
+    learned = [*(pair for life in training for pair in label_pairs(life, vectors)), *statements]
+    tested = [pair for life in development for pair in label_pairs(life, vectors)]
     model = UpdateModel(UpdateModel.learn_rarity(sorted({pair.new for pair in learned})), {})
-    rows = list(_candidates(learned, vectors, sample=True))
-    tests = list(_candidates(tested, vectors, sample=False))
+    rows = [(pair, _cosine(vectors, pair.old, pair.new)) for pair in learned]
+    tests = [(pair, _cosine(vectors, pair.old, pair.new)) for pair in tested]
     figures: dict[str, Any] = {
         "pairs": len(rows),
-        "updates": sum(pair.is_update for pair, _ in rows),
+        "updates": sum(pair.is_update for pair in learned),
         "dev pairs": len(tests),
         "dev updates": sum(pair.is_update for pair in tested),
     }
@@ -81,22 +87,36 @@ def train_update_model(
         used = None if name == UpdateModel.TEXT_ALONE else name
         model = _fit(model, rows, used)
         scores = [_score(model, pair, cosine, used) for pair, cosine in tests]
-        figures[name] = _evaluate([pair.is_update for pair, _ in tests], scores)
+        figures[name] = _evaluate([pair.is_update for pair in tested], scores)
     return TrainedPairs(model, figures)
 
 
-def label_pairs(life: Life) -> Iterator[LabelledPair]:
-    """All pairs of sentences with facts from different turns of a life."""
-    stated = list(_stated_sentences(life))
-    times = {turn.n: turn.at for turn in life.turns}
-    for position, new in enumerate(stated):
-        for old in stated[:position]:
-            if old.turn != new.turn:
-                days = (times[new.turn] - times[old.turn]).total_seconds() / 86_400
-                yield LabelledPair(old.text, new.text, days, bool(new.replaces & old.facts))
+def label_pairs(life: Life, vectors: Vectors) -> Iterator[LabelledPair]:
+    """The pairs of sentences, and of messages, that are nearest to each question of a life."""
+    sentences, messages = _stated_texts(life)
+    for question in life.questions:
+        for stated in (sentences, messages):
+            known = [text for text in stated if text.at <= question.at]
+            nearest = sorted(known, key=lambda text: -_nearness(text.text, question.q, vectors))[:NEAREST]
+            for new in nearest:
+                for old in nearest:
+                    if old.at < new.at:
+                        days = (new.at - old.at).total_seconds() / 86_400
+                        yield LabelledPair(
+                            old.text, new.text, question.q, days, bool(new.replaces & old.facts)
+                        )
 
 
-def _stated_sentences(life: Life) -> Iterator[_StatedSentence]:
+def _nearness(text: str, question: str, vectors: Vectors) -> float:
+    """About how near recall finds a text to a question: shared words and the cosine."""
+    words = UpdateModel.terms(question)
+    shared = len(words & UpdateModel.terms(text)) / max(len(words), 1)
+    return LEXICAL_WEIGHT * shared + _cosine(vectors, text, question)
+
+
+def _stated_texts(life: Life) -> tuple[list[_StatedText], list[_StatedText]]:
+    """The sentences and the messages of a life that state facts."""
+    sentences, messages = [], []
     for turn, message in zip(life.turns, label_messages([life]), strict=True):
         for piece in message.pieces:
             facts = [
@@ -108,28 +128,29 @@ def _stated_sentences(life: Life) -> Iterator[_StatedSentence]:
                 >= 0.5 * len(fact.quote)
             ]
             if facts:
-                yield _StatedSentence(
-                    piece.text,
-                    turn.n,
-                    frozenset(fact.id for fact in facts),
-                    frozenset(id_ for fact in facts for id_ in fact.replaces),
-                )
+                sentences.append(_stated_text(piece.text, turn.at, facts))
+        if turn.facts:
+            messages.append(_stated_text(turn.user, turn.at, turn.facts))
+    return sentences, messages
 
 
-def _candidates(
-    pairs: Sequence[LabelledPair], vectors: Vectors, *, sample: bool
-) -> Iterator[tuple[LabelledPair, float]]:
-    """The pairs that recall may compare, with their cosine; in a sample only some of the negative ones."""
-    rarity = UpdateModel(np.ones(UpdateModel.BUCKETS, dtype=np.float32), {})
-    for pair in pairs:
-        if sample and not pair.is_update:
-            code = zlib.crc32(f"{pair.old}\n{pair.new}".encode("utf-8", "surrogatepass"))
-            if code % NEGATIVE_SHARE:
-                continue
-        cosine = float(np.sum(vectors[pair.old].astype(np.float64) * vectors[pair.new]))
-        shares_words = rarity.features(UpdateModel.Pair(pair.old, pair.new))[2][1] > 0
-        if shares_words or cosine >= MIN_COSINE:
-            yield pair, cosine
+def _stated_text(text: str, at: datetime, facts: Iterable[GoldFact]) -> _StatedText:
+    return _StatedText(
+        text,
+        at,
+        frozenset(fact.id for fact in facts),
+        frozenset(id_ for fact in facts for id_ in fact.replaces),
+    )
+
+
+def _all_texts(life: Life) -> Iterator[str]:
+    for stated in _stated_texts(life):
+        yield from (text.text for text in stated)
+    yield from (question.q for question in life.questions)
+
+
+def _cosine(vectors: Vectors, one: str, other: str) -> float:
+    return float(np.sum(vectors[one].astype(np.float64) * vectors[other]))
 
 
 def _fit(model: UpdateModel, rows: Sequence[tuple[LabelledPair, float]], embedder: str | None) -> UpdateModel:
@@ -141,7 +162,6 @@ def _fit(model: UpdateModel, rows: Sequence[tuple[LabelledPair, float]], embedde
         targets,
         bucket_count=UpdateModel.BUCKETS,
         inverse_regularisation=INVERSE_REGULARISATION,
-        sample_weights=np.where(targets > 0, 1.0, float(NEGATIVE_SHARE)),
     )
     return model.with_weights(embedder or UpdateModel.TEXT_ALONE, fitted.words, fitted.dense)
 
@@ -151,7 +171,8 @@ def _score(model: UpdateModel, pair: LabelledPair, cosine: float, embedder: str 
 
 
 def _to_pair(pair: LabelledPair, cosine: float, embedder: str | None) -> Any:
-    return UpdateModel.Pair(pair.old, pair.new, pair.days, None if embedder is None else cosine, embedder)
+    known = None if embedder is None else cosine
+    return UpdateModel.Pair(pair.old, pair.new, pair.days, known, embedder, pair.question)
 
 
 def _embed(embedder: Embedder, texts: Sequence[str], on_progress: ProgressCallback) -> Vectors:
