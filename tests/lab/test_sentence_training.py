@@ -15,7 +15,6 @@ from thinkback.embedders.hashing import HashingEmbedder
 from thinkback_lab.cli import app
 from thinkback_lab.datasets.lives import Life
 from thinkback_lab.training.logistic import SparseRows, fit_logistic
-from thinkback_lab.training.update_scorer import label_pairs
 from thinkback_lab.training.sentence_classifier import (
     area_under_curve,
     label_messages,
@@ -23,6 +22,7 @@ from thinkback_lab.training.sentence_classifier import (
     measure,
     read_statements,
 )
+from thinkback_lab.training.update_scorer import label_pairs
 
 ANIMALS = ("cat", "dog", "parrot", "rabbit", "pony", "tortoise")
 

@@ -16,7 +16,6 @@ from thinkback_lab.evaluations.pairs import Pair, read_pairs
 from thinkback_lab.harness import IN_MEMORY
 from thinkback_lab.progress import progress
 from thinkback_lab.training.kind_classifier import train_kind_model
-from thinkback_lab.training.update_scorer import STATEMENT_DAYS, LabelledPair, train_update_model
 from thinkback_lab.training.sentence_classifier import (
     PAIR_STATEMENT_WEIGHT,
     PlainStatement,
@@ -24,6 +23,7 @@ from thinkback_lab.training.sentence_classifier import (
     read_statements,
     train_sentence_model,
 )
+from thinkback_lab.training.update_scorer import STATEMENT_DAYS, LabelledPair, train_update_model
 
 if TYPE_CHECKING:
     from rich.table import Table
