@@ -67,12 +67,20 @@ def test_recall_of_commands(split: str) -> None:
         ("forget what I said about my salary figures", {"salary"}),
         ("Forget everything I told you about Tom, please.", {"tom"}),
         ("kindly strike out what I let slip about the loan; it was not mine to tell", {"loan"}),
+        ("can u forget what i said about the therapist pls, that's private", {"therapist"}),
+        ("Please forget where I live.", {"live"}),
+        ("别记糯糯的事了", {"糯糯"}),
     ],
 )
 def test_topic(text: str, terms: set[str]) -> None:
     (command,) = find_commands(text)
     assert command.kind == "forget_topic"
     assert topic_terms(command.topic) == {*extract_terms(" ".join(terms))}
+
+
+@pytest.mark.parametrize("text", ["I always forget where I parked", "don't forget where I live", "别记错了"])
+def test_forgetting_that_is_no_request(text: str) -> None:
+    assert not find_commands(text)
 
 
 @pytest.mark.parametrize(
