@@ -123,7 +123,7 @@ def test_opening_a_database_on_a_full_disk(small_disk: Path) -> None:
 
 @pytest.mark.parametrize("free_pages", [0, 30, 100])
 def test_erasure_on_a_full_disk_ends_as_its_result_says(small_disk: Path, free_pages: int) -> None:
-    """An error means that nothing was erased, a result that the rows are gone, with or without their bytes."""
+    """After an error nothing is erased; after a result the rows are gone, and it says if bytes are left."""
     path = small_disk / "memory.db"
     store = SqliteStore(str(path))
     store.bind_embedder(EMBEDDER)

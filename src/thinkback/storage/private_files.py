@@ -27,8 +27,8 @@ def make_private(*paths: str | os.PathLike[str]) -> None:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A new private file next to `path`, which takes its place at the end, or is removed after an error."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.unlink(missing_ok=True)
+    part = path.with_name(f"{path.name}.part")
+    part.unlink(missing_ok=True)  # left by a killed process; its mode and its owner are unknown
     os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_MODE))
     try:
         yield part

@@ -171,7 +171,13 @@ def _write_space(store: SqliteStore, id_: int, space: _Rows) -> SalvagedSpace:
         if session in kept and version <= kept[session].version
     ]
     turns = sorted(space.turns.values(), key=lambda turn: turn.id)
-    store.for_tenant(tenant).load(user, turns, actions, (), list(kept.values()), updates)
+    target = store.for_tenant(tenant)
+    try:
+        target.load(user, turns, actions, (), list(kept.values()), updates)
+    except errors.IntegrityError:  # damage that every single row survived: keep what stands for itself
+        _drop_lost_sources(space)
+        keeps_journal = False
+        target.load(user, turns, _new_journal(space, from_journal), ())
     last_turn, last_thought = space.counters
     return SalvagedSpace(
         tenant=tenant,
