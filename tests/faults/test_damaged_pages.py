@@ -18,7 +18,8 @@ import pytest
 from tests.factories import NOW, new_turn
 from tests.faults.test_erase_bytes import Canary, Round
 
-from thinkback.errors import Conflict, NotFound, StoreError
+from thinkback.errors import Conflict, NotFound, StoreError, ThinkbackError
+from thinkback.memory import Memory
 from thinkback.storage.sqlite import SqliteStore
 from thinkback.transfer import export_space
 from thinkback.types import VersionStamp
@@ -162,4 +163,75 @@ def run_all(path: Path, canary: Canary, label: str) -> Counter[str]:
                     attempt(operation)
                 except Exception as error:
                     raise AssertionError(f"{label}: {type(error).__name__} from {operation}") from error
+    return outcomes
+
+
+SENTENCES = (
+    "My sister Canary{} lives in Lyon.",
+    "I am allergic to canary{} nuts.",
+    "Always answer in German, says canary{}.",
+    "I moved to Canary{} last May.",
+)
+
+
+def memory_operations(memory: Memory) -> list[Callable[[], object]]:
+    return [
+        lambda: memory.recall("Where does my sister live?", explain=True),
+        lambda: memory.recall("What am I allergic to?", as_of=NOW),
+        lambda: memory.recall("What am I allergic to?", known_at=NOW),
+        lambda: memory.context("What should I eat?"),
+        memory.summary,
+        lambda: memory.why("thought:1"),
+        lambda: memory.history("user"),
+        memory.audit,
+        memory.instructions,
+        memory.stats,
+        lambda: list(memory.export()),
+        lambda: memory.remember("Forget what I said about my sister."),
+        lambda: memory.post_think(limit=3),
+        memory.organise,
+        lambda: memory.forget("turn:2", "wrong"),
+        lambda: memory.erase(turn=3),
+    ]
+
+
+@pytest.mark.timeout(1800)
+def test_memory_on_damaged_files_raises_named_errors_without_stored_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "source.db"
+    with Memory(source, embedder="hashing", background=False) as memory:
+        for number in range(24):
+            memory.remember(SENTENCES[number % len(SENTENCES)].format(number), "Good to know.")
+        memory.post_think()
+    data, outcomes = source.read_bytes(), Counter[str]()
+    for number in range(FILES // 3):
+        damaged, damage = bytearray(data), DAMAGES[number % len(DAMAGES)]
+        damage(damaged, random.Random(1000 + number))
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "memory.db").write_bytes(bytes(damaged))
+        outcomes += run_memory(folder / "memory.db", f"{damage.__name__}, file {number}")
+        shutil.rmtree(folder)
+    with capsys.disabled():
+        print(f"\nmemories on damaged files {FILES // 3}: {dict(outcomes)}, no other error")
+
+
+def run_memory(path: Path, label: str) -> Counter[str]:
+    outcomes, shown = Counter[str](), ""
+    try:
+        with Memory(path, embedder="hashing", background=False) as memory:
+            for position, operation in enumerate(memory_operations(memory)):
+                try:
+                    operation()
+                    outcomes["ok"] += 1
+                except ThinkbackError as error:
+                    outcomes[type(error).__name__] += 1
+                    shown += "".join(traceback.format_exception(error))
+                except Exception as error:
+                    raise AssertionError(f"{label}: {type(error).__name__} in {position}") from error
+    except StoreError as error:
+        outcomes[type(error).__name__] += 1
+        shown += "".join(traceback.format_exception(error))
+    assert "canary" not in shown.lower(), label
     return outcomes

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,11 @@ from thinkback.types import (
     Turn,
 )
 
+if TYPE_CHECKING:
+    from thinkback.types import Vector
+
+_MAX_COMPONENT = 1e6  # of a vector or matrix; those of embedders are below 1
+_CHECKED_ROWS = 1000
 NO_LIMIT = -1  # LIMIT -1 means no limit in SQLite
 
 _Params = ParamSpec("_Params")
@@ -323,17 +328,27 @@ def entry_from_row(row: Row) -> IndexEntry:
     return IndexEntry(kind, id_, np.frombuffer(vector, "<f4"), np.frombuffer(terms, "<u4"), group)
 
 
+def is_plausible(values: Vector) -> bool:
+    """Whether no number is infinite, not a number, or absurdly large: it would spoil every comparison."""
+    return bool(np.abs(values).max(initial=0) < _MAX_COMPONENT)
+
+
 @reads_rows_of("entries")
 def entries_from_rows(records: Iterable[Row]) -> tuple[IndexEntry, ...]:
     """Index entries whose vectors all have the same length."""
     entries = tuple(entry_from_row(row) for row in records)
     if len({entry.vector.size for entry in entries}) > 1:
         raise ValueError("vectors of different lengths")
+    for start in range(0, len(entries), _CHECKED_ROWS):  # not all at once, for the memory this takes
+        if not is_plausible(np.stack([entry.vector for entry in entries[start : start + _CHECKED_ROWS]])):
+            raise ValueError("not a vector")
     return entries
 
 
 @reads_rows_of("hashings")
 def hashing_from_row(row: Row) -> Hashing:
     columns, seed, learned, probes, size, matrix = row
-    values = np.frombuffer(matrix, dtype="<f4").reshape(-1, columns)
+    values = np.frombuffer(matrix, "<f4").reshape(-1, columns)
+    if not is_plausible(values):
+        raise ValueError("not a matrix")
     return Hashing(values, seed, bool(learned), probes, size)

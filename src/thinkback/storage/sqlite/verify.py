@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from thinkback.errors import CorruptStore, InvalidInput
 from thinkback.schemas import check_field_types
 from thinkback.storage.sqlite import rows
@@ -99,7 +97,7 @@ def _damaged_entries(db: Connection, space_id: int) -> Iterator[bool]:
                 yield True
                 continue
             length = length or vector.size
-            yield vector.size != length or not np.isfinite(vector).all()
+            yield vector.size != length or not rows.is_plausible(vector)
 
 
 def _pages(db: Connection, query: str, parameters: tuple[int | str, ...], id_column: int) -> Iterator[Row]:
