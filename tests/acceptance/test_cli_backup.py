@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from contextlib import closing
 from pathlib import Path
@@ -100,6 +101,13 @@ def test_restore_over_a_damaged_database(database: Path, tmp_path: Path) -> None
     run("backup", str(copy)).ok()
     database.write_bytes(os.urandom(50_000))
     run("restore", str(copy), "--yes").ok()
+    assert len(turn_texts(database, "bob")) == TURNS
+
+
+def test_restore_on_a_new_machine(database: Path, tmp_path: Path) -> None:
+    run("backup", str(tmp_path / "copy.db")).ok()
+    shutil.rmtree(database.parent)
+    assert run("restore", str(tmp_path / "copy.db"), "--json").ok().json["former"] is None
     assert len(turn_texts(database, "bob")) == TURNS
 
 

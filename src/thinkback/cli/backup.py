@@ -62,12 +62,12 @@ def restore(
       thinkback restore memory-2024-05-31.db
       thinkback restore --db /var/lib/thinkback/memory.db /backups/thinkback.db --yes
     """
-    from thinkback import storage
+    from thinkback.config import restore_database
 
     database = call.settings.db
-    if Path(database).exists():
-        confirm(f"{database} exists. Replace it by {file}?", yes=yes)
-    former = storage.restore(str(Path(file).expanduser()), database)
+    if "://" in database or Path(database).exists():
+        confirm(f"Replace the database {database} by {file}?", yes=yes)
+    former = restore_database(call.settings, str(Path(file).expanduser()))
     if call.json:
         output.print_json({"database": database, "former": former})
         return
