@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import stat
 from contextlib import closing
@@ -38,10 +39,10 @@ def turn_texts(path: Path, user: str) -> list[str]:
 
 def damage(path: Path, word: str) -> None:
     """Overwrite the pages whose text contains `word`, structure included."""
-    data = bytearray(path.read_bytes())
+    data, rng = bytearray(path.read_bytes()), random.Random(5)
     for start in range(4096, len(data), 4096):
         if word.encode() in data[start : start + 4096]:
-            data[start : start + 2000] = os.urandom(2000)
+            data[start : start + 2000] = rng.randbytes(2000)
     path.write_bytes(bytes(data))
 
 
@@ -99,7 +100,7 @@ def test_restore_refuses_a_database_in_use(database: Path, tmp_path: Path) -> No
 def test_restore_over_a_damaged_database(database: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
     run("backup", str(copy)).ok()
-    database.write_bytes(os.urandom(50_000))
+    database.write_bytes(random.Random(6).randbytes(50_000))
     run("restore", str(copy), "--yes").ok()
     assert len(turn_texts(database, "bob")) == TURNS
 
@@ -159,7 +160,7 @@ def test_salvage_reads_everything_but_the_damaged_pages(database: Path, tmp_path
 
 
 def test_salvage_of_a_file_without_memories_and_over_a_file(database: Path, tmp_path: Path) -> None:
-    (tmp_path / "noise").write_bytes(os.urandom(100_000))
+    (tmp_path / "noise").write_bytes(random.Random(7).randbytes(100_000))
     assert "no readable turn" in run("salvage", str(tmp_path / "noise"), str(tmp_path / "o")).failed().err
     assert not (tmp_path / "o").exists()
     assert "exists" in run("salvage", str(database), str(tmp_path / "noise")).failed().err

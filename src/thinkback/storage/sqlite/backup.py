@@ -54,6 +54,9 @@ def restore_backup(backup: str, path: str) -> str | None:
     if target.exists() and source.samefile(target):
         raise errors.InvalidInput(f"{backup} is the database itself: name a backup")
     with translate_errors(path), file_lock(path), replacing(target) as part:
+        if target.exists():
+            with _not_in_use(target):  # before the long work; nobody can open it under the lock file
+                pass
         shutil.copyfile(source, part)
         _require_verified(part, backup)
         return _move_away(target)  # on leaving, the copy takes its place
