@@ -10,7 +10,7 @@ WORKERS ?= 2
 TEST_LIMIT_SECONDS     := 900
 TEST_ALL_LIMIT_SECONDS := 2100
 
-.PHONY: help chat demo test test-all lint types faults bench docs setup lock clean
+.PHONY: help chat demo test test-all lint types faults soak bench docs setup lock clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort
@@ -34,8 +34,14 @@ lint: $(STAMP)   ## ruff: lint and formatting
 types: $(STAMP)  ## mypy --strict, tests included
 	@$(BIN)/mypy $(TYPED)
 
-faults: $(STAMP) ## the long fault run: kill -9 5,000 times
-	@THINKBACK_KILLS=5000 $(BIN)/python -m pytest tests/faults -s --timeout=7200
+faults: $(STAMP) ## the long fault runs, several hours: 5,000 kills, 10,000 torn WALs, damaged files, two servers
+	@THINKBACK_KILLS=5000 THINKBACK_TORN_WALS=10000 THINKBACK_JOB_KILLS=200 THINKBACK_LIVE_COPIES=200 \
+	THINKBACK_DAMAGED_FILES=2000 THINKBACK_SERVER_KILLS=200 THINKBACK_TWO_SERVER_KILLS=50 \
+	$(BIN)/python -m pytest tests/faults -s --timeout=14400
+
+soak: $(STAMP)   ## one user with 100,000 turns, then 30 minutes of steady load on a server
+	@$(BIN)/python benchmarks/large_user.py
+	@$(BIN)/python benchmarks/soak.py
 
 bench: $(STAMP)  ## the figures of the README: speed as ratios within one run, LSH recall, embedders
 	@$(BIN)/python benchmarks/speed.py

@@ -205,6 +205,14 @@ def open_store(settings: Settings) -> Store:
     return storage.connect(settings.db)
 
 
+def restore_database(settings: Settings, backup: str) -> str | None:
+    """Put a backup in the place of the configured database; see `storage.restore`."""
+    from thinkback import storage
+
+    _make_database_folder(settings)
+    return storage.restore(backup, settings.db)
+
+
 def open_memory(settings: Settings, **overrides: Any) -> Memory:
     """Open the configured memory; `overrides` are options of `Memory`."""
     from thinkback.memory import Memory

@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 from thinkback import transfer
 from thinkback.components import Components, SharedComponents
-from thinkback.errors import Conflict, InvalidInput, ModelError, NotFound, StoreUnavailable
+from thinkback.errors import Conflict, InvalidInput, ModelError, NotFound, StoreError, StoreUnavailable
 from thinkback.history import filter_by_time, hidden_turns, replay
 from thinkback.index.cache import CachedSpace
 from thinkback.indexing import Indexer, ProgressCallback
@@ -258,7 +258,7 @@ class Memory(MemoryQueries):
             raise InvalidInput("no user or assistant message to remember")
         turns = self.store.append(self.user, new_turns, self._clock())
         for turn in turns:
-            self._commands.run(self.user, turn)
+            self._run_commands(turn)
         self._wake()
         return turns
 
@@ -547,7 +547,12 @@ class Memory(MemoryQueries):
         session: str | None = None,
         turn: Turn | Ref | str | int | None = None,
     ) -> EraseResult:
-        """Physically delete a turn, a session or a user with everything derived from it. Cannot be undone."""
+        """Physically delete a turn, a session or a user with everything derived from it. Cannot be undone.
+
+        An error means that nothing was deleted. If bytes are left in the files for the moment, because the
+        disk is full or another process is reading, the result says so (`bytes_pending`), and they are
+        removed as soon as possible.
+        """
         if sum(choice is not None for choice in (user, session, turn)) != 1:
             raise InvalidInput("erase needs exactly one of user=, session= or turn=")
         if user is not None:
@@ -557,7 +562,8 @@ class Memory(MemoryQueries):
         elif turn is not None:
             ref = turn.ref if isinstance(turn, Turn) else _require_kind(parse_ref(turn, "turn"), "turn")
             erased = self.store.erase(self.user, turn=ref.id, now=self._clock())
-        self._indexer.regroup_if_needed(self.user)  # a matrix learned from erased vectors was deleted too
+        with suppress(StoreError):  # the erasure is committed, and the space is regrouped later anyway
+            self._indexer.regroup_if_needed(self.user)  # a matrix learned from erased vectors was deleted too
         self._wake()
         return erased
 
@@ -595,10 +601,11 @@ class Memory(MemoryQueries):
         else:
             new_turns = [self._imported_turn(turn) for turn in imported]
             for turn in self.store.append(self.user, new_turns, self._clock()):
-                self._commands.run(self.user, turn)
+                self._run_commands(turn)
             count = len(new_turns)
-        self._indexer.index_pending(self.user, progress, total=count)
-        self._indexer.regroup_if_needed(self.user)
+        with suppress(StoreError):  # the turns are stored; the next recall indexes them
+            self._indexer.index_pending(self.user, progress, total=count)
+            self._indexer.regroup_if_needed(self.user)
         self._wake()
         return count
 
@@ -676,9 +683,14 @@ class Memory(MemoryQueries):
 
     def _append_turn(self, new_turn: NewTurn) -> Turn:
         (turn,) = self.store.append(self.user, [new_turn], self._clock())
-        self._commands.run(self.user, turn)
+        self._run_commands(turn)
         self._wake()
         return turn
+
+    def _run_commands(self, turn: Turn) -> None:
+        """Carry out the commands of a stored turn. If the database fails, thinking carries them out later."""
+        with suppress(StoreError):
+            self._commands.run(self.user, turn)
 
     def _build_context(
         self,

@@ -317,7 +317,11 @@ class ThoughtStore(Protocol):
     def erase(
         self, space: str, *, session: str | None = None, turn: int | None = None, now: datetime
     ) -> EraseResult:
-        """Physically delete a turn, a session or the whole space with everything derived from it."""
+        """Physically delete a turn, a session or the whole space with everything derived from it.
+
+        An error means that nothing was deleted. `EraseResult.bytes_pending` says that the rows are deleted
+        but the files could not be rewritten yet; see `finish_erasures`.
+        """
         ...
 
 
@@ -437,8 +441,8 @@ class Store(
 ):
     """A database of many spaces, as one tenant sees it. Spaces of other tenants are invisible.
 
-    Exceptions, which cover all tenants: API keys, `reembed_*`, `spaces`, `pending_spaces`, `backlog`, `check`
-    and `erase_tenant`.
+    Exceptions, which cover all tenants: API keys, `reembed_*`, `spaces`, `pending_spaces`, `backlog`,
+    `check`, `verify`, `backup`, `erase_tenant` and `finish_erasures`.
     """
 
     @property
@@ -483,10 +487,33 @@ class Store(
         """
         ...
 
+    def finish_erasures(self) -> bool:
+        """Remove the bytes of erased rows that are still in the files, in the background and repeatedly.
+
+        Returns whether there are any. Cheap if there are none.
+        """
+        ...
+
     def stats(self, space: str) -> SpaceStats: ...
 
     def check(self) -> list[str]:
-        """Run a full integrity check. Returns the problems found."""
+        """Run the integrity check of the database. Returns the problems found."""
+        ...
+
+    def verify(self) -> list[str]:
+        """`check`, and whether all rows can be read and agree with each other. Returns the problems found.
+
+        The problems name tables and numbers, never stored text.
+        """
+        ...
+
+    def backup(self, path: str) -> None:
+        """Write a consistent copy of the whole database, while it is in use, and verify it.
+
+        Raises:
+            Conflict: the file exists.
+            CorruptStore: the copy has problems, so there is no backup.
+        """
         ...
 
     def close(self) -> None: ...

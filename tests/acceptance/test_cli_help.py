@@ -26,6 +26,9 @@ FOUND = dict(commands(ROOT))
 COMMANDS = sorted(
     {"chat", "remember", "recall", "thoughts", "turns", "why", "forget", "undo", "erase", "think"}
     | {
+        "backup",
+        "restore",
+        "salvage",
         "export",
         "import",
         "reembed",
@@ -54,6 +57,7 @@ COMMANDS = sorted(
         "mcp",
     }
 )
+FOR_ALL_USERS = ("serve", "work", "backup", "restore", "salvage")
 
 
 def test_list_of_commands() -> None:
@@ -69,7 +73,7 @@ def test_every_command_and_option_has_help(name: str) -> None:
         assert parameter.help, f"{name} {parameter.name} has no help"
     names = {option for parameter in command.params for option in parameter.opts}
     assert {"--db", "--json"} <= names
-    assert ({"--tenant", "--user"} <= names) is (name not in ("serve", "work"))  # they are about all of them
+    assert ({"--tenant", "--user"} <= names) is (name not in FOR_ALL_USERS)
     out = run(*name.split(), "--help").ok().out
     assert out.startswith(f"Usage: thinkback {name} ")
 

@@ -86,20 +86,20 @@ def test_acknowledged_turns_exist_once(tmp_path: Path, monkeypatch: pytest.Monke
                 client.tell(server)
             assert server.stop() == 0
     with closing(SqliteStore(str(folder / "memory.db"))) as store:
-        _assert_whole(store, clients)
-    print(f"\n{KILLS} kills, {_acknowledged(clients)} turns acknowledged, 0 lost, 0 duplicates")
+        assert_whole(store, clients)
+    print(f"\n{KILLS} kills, {acknowledged_turns(clients)} turns acknowledged, 0 lost, 0 duplicates")
 
 
 def _one_life(server: ServerProcess, clients: list[Client], chance: random.Random) -> None:
     """Kill it after it has acknowledged some more turns, at a random moment of the next one."""
-    over, enough = threading.Event(), _acknowledged(clients) + chance.randint(1, 40)
+    over, enough = threading.Event(), acknowledged_turns(clients) + chance.randint(1, 40)
     deadline = time.monotonic() + 60
     try:
         server.start()
         threads = [threading.Thread(target=client.run, args=(server, over)) for client in clients]
         for thread in threads:
             thread.start()
-        while _acknowledged(clients) < enough and time.monotonic() < deadline:
+        while acknowledged_turns(clients) < enough and time.monotonic() < deadline:
             time.sleep(0.002)
         time.sleep(chance.uniform(0, 0.02))
     finally:
@@ -109,11 +109,11 @@ def _one_life(server: ServerProcess, clients: list[Client], chance: random.Rando
         thread.join()
 
 
-def _acknowledged(clients: list[Client]) -> int:
+def acknowledged_turns(clients: list[Client]) -> int:
     return sum(len(client.acknowledged) for client in clients)
 
 
-def _assert_whole(store: SqliteStore, clients: list[Client]) -> None:
+def assert_whole(store: SqliteStore, clients: list[Client]) -> None:
     assert store.check() == []
     for client in clients:
         turns = store.turns(client.user)

@@ -50,7 +50,7 @@ ALLOWED |= {
     "config": CORE | {"embedders", "llms", "memory", "storage"},
 }
 ALLOWED |= {
-    "cli": CORE | {"config", "llms", "memory", "server", "tui"},
+    "cli": CORE | {"config", "llms", "memory", "server", "storage", "tui"},
     "tui": CORE | {"cli", "memory"},
     "server": CORE | {"config", "llms", "memory"},
 }

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from thinkback.cli import (
+    backup,
     chat,
     context,
     demo,
@@ -79,6 +80,7 @@ for register_commands in (  # the order in which `thinkback --help` lists the co
     forget.register,
     serve.register,
     transfer.register,
+    backup.register,
     serve.register_mcp,
     models.register,
     keys.register,

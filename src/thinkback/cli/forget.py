@@ -179,6 +179,11 @@ def _print_erased(call: CommandCall, erased: EraseResult) -> None:
         output.print_json({**asdict(erased), "quoted_in": list(erased.quoted_in)})
         return
     output.print_line(f"erased: turns {erased.turns}, thoughts {erased.thoughts}, actions {erased.actions}")
+    if erased.bytes_pending:
+        output.print_line(
+            f"bytes of it are still in the files: {erased.pending_reason}. A running server, or the next "
+            "command that opens this database, removes them; `thinkback doctor` says whether any are left"
+        )
     if erased.requeued:
         output.print_line(f"{erased.requeued} other turns must be processed again (run: thinkback think)")
     if erased.quoted_in:

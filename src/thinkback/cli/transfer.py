@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -140,19 +139,12 @@ def _offset_progress(count: int, report: output.ProgressCallback) -> output.Prog
 
 
 def _write_file(path: Path, lines: Iterable[str]) -> int:
-    """Write all lines to a temporary file readable by its owner only, then rename it. Returns the count."""
-    part = path.with_name(path.name + ".part")
+    """Write all lines to a new file readable by its owner only, which replaces `path`. Returns the count."""
+    from thinkback.storage.private_files import replacing
+
     count = 0
-    try:
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
-            for line in lines:
-                out.write(line + "\n")
-                count += 1
-            out.flush()
-            os.fsync(out.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with replacing(path) as part, part.open("w", encoding="utf-8", newline="\n") as out:
+        for line in lines:
+            out.write(line + "\n")
+            count += 1
     return count

@@ -1,15 +1,48 @@
-"""Databases. `connect` opens one by its URL."""
+"""Databases. `connect` opens one by its URL; `restore` and `salvage` work on closed files."""
 
 from __future__ import annotations
 
 from thinkback.errors import InvalidInput
 from thinkback.protocols import Store
+from thinkback.types import SalvageResult
 
 
 def connect(url: str) -> Store:
     """Open a store: `memory.db`, `sqlite:///path/to/memory.db` or `:memory:`."""
     from thinkback.storage.sqlite import SqliteStore
 
+    return SqliteStore(_path(url))
+
+
+def restore(backup: str, url: str) -> str | None:
+    """Put a verified copy of a backup in the place of a database that no process has open.
+
+    Returns:
+        The file to which the former database was moved, or None if there was none.
+
+    Raises:
+        StoreUnavailable: a process has the database open.
+        CorruptStore: the backup is damaged; nothing was changed.
+    """
+    from thinkback.storage.sqlite.backup import restore_backup
+
+    return restore_backup(backup, _path(url))
+
+
+def salvage(broken: str, out: str) -> SalvageResult:
+    """Write every readable turn and thought of a damaged database file to a new one.
+
+    Raises:
+        Conflict: `out` exists.
+        CorruptStore: nothing is readable.
+    """
+    from thinkback.storage.sqlite.salvage import salvage
+
+    return salvage(broken, out)
+
+
+def _path(url: str) -> str:
+    """The file of a URL, or `:memory:`."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         path = url
@@ -19,4 +52,4 @@ def connect(url: str) -> Store:
         raise InvalidInput(f"{url!r} is not supported: use sqlite:///FILE or a file name")
     if not path:
         raise InvalidInput(f"{url!r} contains no file name")
-    return SqliteStore(path)
+    return path

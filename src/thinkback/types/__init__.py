@@ -52,7 +52,15 @@ from thinkback.types.recall import (
     Synthesis,
     TimeSpan,
 )
-from thinkback.types.space import KEY_SCOPES, ApiKey, KeyScope, SpaceKey, SpaceStats
+from thinkback.types.space import (
+    KEY_SCOPES,
+    ApiKey,
+    KeyScope,
+    SalvagedSpace,
+    SalvageResult,
+    SpaceKey,
+    SpaceStats,
+)
 from thinkback.types.summary import (
     CONVERSATION_TYPES,
     ConversationType,
@@ -135,6 +143,8 @@ __all__ = [
     "Recollection",
     "Ref",
     "Reply",
+    "SalvageResult",
+    "SalvagedSpace",
     "Score",
     "ScoreBreakdown",
     "ScoreComponent",

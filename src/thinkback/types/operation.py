@@ -143,6 +143,9 @@ class EraseResult:
 
     `requeued` surviving turns will be thought about again. `quoted_in` are surviving turns whose answers had
     recalled erased memories and may therefore repeat them.
+
+    The rows are gone whenever there is a result. With `bytes_pending`, the files may still contain bytes of
+    them, for `pending_reason`; they are removed later without a further call.
     """
 
     turns: int
@@ -150,6 +153,8 @@ class EraseResult:
     actions: int
     requeued: int = 0
     quoted_in: tuple[int, ...] = ()
+    bytes_pending: bool = False
+    pending_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,3 +61,28 @@ class SpaceStats:
     groups: int
     largest_group: int
     embedder: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SalvagedSpace:
+    """What was read of one user from a damaged database.
+
+    `missing_*` counts the numbers below the last one that were not found: lost now, or erased earlier.
+    `keeps_journal` says whether the history of the thoughts could be kept.
+    """
+
+    tenant: str
+    user: str
+    turns: int
+    thoughts: int
+    missing_turns: int
+    missing_thoughts: int
+    keeps_journal: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SalvageResult:
+    """What was read from a damaged database; `unreadable_rows` were found but could not be decoded."""
+
+    spaces: tuple[SalvagedSpace, ...]
+    unreadable_rows: int

@@ -162,21 +162,6 @@ def test_lock_timeout(path: Path, program: str, monkeypatch: pytest.MonkeyPatch)
     store.close()
 
 
-def test_erase_times_out_while_another_process_reads(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "LOCK_TIMEOUT_SECONDS", 0.2)
-    store = SqliteStore(str(path))
-    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM turns").fetchone()
-        with pytest.raises(StoreUnavailable, match="another process has been reading"):
-            store.erase("ann", turn=1, now=NOW)
-    # Its rows are gone, and the next erasure finishes what this one could not.
-    assert [turn.id for turn in store.turns("ann", limit=1)] == [2]
-    store.erase("ann", turn=2, now=NOW)
-    assert not store._db.needs_scrub()
-    store.close()
-
-
 SECOND = "CREATE TABLE extra (x);\n-- the last statement has no semicolon\nINSERT INTO extra VALUES (7)"
 
 

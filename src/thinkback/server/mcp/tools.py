@@ -190,6 +190,8 @@ def delete_memory(
     _get_turn(memory, ref.id)
     erased = memory.erase(turn=ref)
     message = f"Erased for good, and {erased.thoughts} thoughts drawn from it."
+    if erased.bytes_pending:
+        message += f" Bytes of it remain in the files until later: {erased.pending_reason}."
     return Deleted(memory_id=memory_id, action_id="", message=message)
 
 

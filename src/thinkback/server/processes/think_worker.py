@@ -54,6 +54,7 @@ class ThinkWorker:
         pause = FIRST_IDLE_SECONDS
         while not self._stop.is_set():
             try:
+                self._memories.root.store.finish_erasures()
                 worked = self.run_round()
             except StoreError as error:
                 self._telemetry.logs.log_error("thinking_failed", error)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from pathlib import Path
 
 from thinkback import errors
 from thinkback.storage.sqlite import rows
 from thinkback.storage.sqlite.api_keys import ApiKeysMixin
+from thinkback.storage.sqlite.backup import write_backup
 from thinkback.storage.sqlite.connection import Connection
 from thinkback.storage.sqlite.erase import EraseMixin
 from thinkback.storage.sqlite.group_commit import GroupCommit
 from thinkback.storage.sqlite.index_rows import IndexMixin
 from thinkback.storage.sqlite.journal import JournalWriter
 from thinkback.storage.sqlite.metadata import MetadataMixin
+from thinkback.storage.sqlite.scrubber import Scrubber
 from thinkback.storage.sqlite.summaries import SummariesMixin
 from thinkback.storage.sqlite.thoughts import ThoughtsMixin
 from thinkback.storage.sqlite.turns import QueueMixin, TurnsMixin
+from thinkback.storage.sqlite.verify import verify
 from thinkback.types import Action, Entity, SpaceKey, SpaceStats, Summary, SummaryUpdate, Turn
 
 
@@ -35,6 +39,8 @@ class SqliteStore(
     def __init__(self, path: str) -> None:
         self._db = Connection(path)
         self._group_commit = GroupCommit(self._db)
+        self._scrubber = Scrubber(self._db)
+        self._scrubber.resume()  # opening has tried once, without waiting
         self._tenant = ""
         self._shared_connection = False
 
@@ -107,8 +113,15 @@ class SqliteStore(
     def check(self) -> list[str]:
         return self._db.check()
 
+    def verify(self) -> list[str]:
+        return verify(self._db)
+
+    def backup(self, path: str) -> None:
+        write_backup(self._db, Path(path))
+
     def close(self) -> None:
         if not self._shared_connection:
+            self._scrubber.stop()
             self._db.close()
 
 

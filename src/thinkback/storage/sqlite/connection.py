@@ -8,8 +8,8 @@ commits and checkpoints happen only under the lock (docs/decisions/0003).
 
 from __future__ import annotations
 
-import errno
 import os
+import secrets
 import sqlite3
 import threading
 import time
@@ -20,6 +20,8 @@ from typing import Any
 
 from thinkback import errors
 from thinkback.storage import sql_files
+from thinkback.storage.private_files import PRIVATE_MODE, create_private_file, make_private
+from thinkback.storage.sqlite.error_translation import translate_error, translate_errors, without_stored_text
 
 try:
     import fcntl
@@ -31,9 +33,14 @@ LOCK_TIMEOUT_SECONDS = 30.0
 MAX_LOCK_POLL_SECONDS = 0.001  # short, because processes that poll less often would starve
 CHECKPOINT_WAL_BYTES = 4 << 20
 CHECKPOINT_INTERVAL_COMMITS = 256  # how often the size of the WAL is checked
-SCRUB_PENDING = "scrub"  # flag in table meta, from the commit of an erasure until the files are scrubbed
+SCRUB_WAIT_SECONDS = 2.0  # how long an erasure waits for readers of other processes
+SCRUB_PENDING = "scrub"  # entry in table meta, from the commit of an erasure until the files are scrubbed
+FILE_SUFFIXES = ("", "-wal", "-shm", "-lock")  # the database and the files next to it
 
-QUERIES = sql_files.load_queries(__package__, "queries.sql")
+QUERIES = {
+    **sql_files.load_queries(__package__, "queries.sql"),
+    **sql_files.load_queries(__package__, "verify.sql"),
+}
 MIGRATIONS = tuple(sql_files.load_migrations(f"{__package__}.migrations"))
 
 Row = tuple[Any, ...]
@@ -52,17 +59,21 @@ class Connection:
         self._lock_file = -1
         with ExitStack() as opened, translate_errors(path):
             if not self.in_memory:
-                self._open_lock_file()
+                self._lock_file = _open_lock_file(path)
                 opened.callback(self._close_lock_file)
-            self._writer = opened.enter_context(closing(self._connect()))
-            with self.exclusive_lock():
+            with self.exclusive_lock():  # also while opening: `restore` replaces the file under this lock
+                if not self.in_memory:
+                    create_private_file(path)  # SQLite would create it readable by others
+                self._writer = opened.enter_context(closing(self._connect()))
                 self._migrate()
-            self._reader = self._writer
-            if not self.in_memory:
-                self._reader = opened.enter_context(closing(self._connect()))
+                self._reader = self._writer
+                if not self.in_memory:
+                    self._reader = opened.enter_context(closing(self._connect()))
+                    self._reader.execute("SELECT 1 FROM meta").fetchone()
+                    make_private(*(path + suffix for suffix in FILE_SUFFIXES))
             if self.needs_scrub():
                 with suppress(errors.StoreError):  # blocked by a reader or a full disk: done later
-                    self.scrub()
+                    self.scrub(wait_seconds=0)
             opened.pop_all()  # success: keep everything open until close()
 
     def run(self, name: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
@@ -79,7 +90,7 @@ class Connection:
             try:
                 return self._reader.execute(QUERIES[name], parameters).fetchall()
             except sqlite3.Error as error:
-                raise _translate_error(self.path, error) from error
+                raise translate_error(self.path, error) from without_stored_text(error)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -132,37 +143,56 @@ class Connection:
         """Whether a transaction is open. On some errors SQLite rolls back by itself."""
         return bool(self._writer.in_transaction)
 
-    def scrub(self) -> None:
+    def mark_for_scrub(self) -> None:
+        """Record, in the transaction of an erasure, that the files must be scrubbed."""
+        self.run("meta.set", (SCRUB_PENDING, secrets.token_hex(8)))
+
+    def scrub(self, wait_seconds: float | None = None) -> None:
         """Remove all bytes of deleted rows from the database file and the WAL.
 
         `secure_delete` zeroes deleted cells, but rebalancing a b-tree can leave copies in the unused part of
         a page (measured: in 2% of random deletes). Therefore the whole file is rewritten. For 100 MB this
         takes half a second and temporarily another 100 MB of disk and memory.
+
+        Args:
+            wait_seconds: how long to wait for readers of other processes; SCRUB_WAIT_SECONDS by default.
+
+        Raises:
+            StoreError: bytes may remain (a reader of another process, a full disk). Repeat it later.
         """
+        wait_seconds = SCRUB_WAIT_SECONDS if wait_seconds is None else wait_seconds
+        marks = self.read("meta.get", (SCRUB_PENDING,))
         if not self.in_memory:
-            self._empty_wal()  # VACUUM will write the whole database to it
+            self._empty_wal(wait_seconds)  # VACUUM will write the whole database to it
             with self._write_lock, translate_errors(self.path), self.exclusive_lock():
                 self._writer.execute("VACUUM")
-            self._empty_wal()
+            self._empty_wal(wait_seconds)
         with self.write():
-            self.run("meta.delete", (SCRUB_PENDING,))
+            for (mark,) in marks:  # an erasure committed since has another mark, which stays
+                self.run("meta.delete_value", (SCRUB_PENDING, mark))
 
     def needs_scrub(self) -> bool:
         """Whether the files may still contain bytes of a committed erasure."""
         return bool(self.read("meta.get", (SCRUB_PENDING,)))
 
-    def _empty_wal(self) -> None:
-        """Checkpoint all pages into the database file and truncate the WAL."""
-        deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
+    def _empty_wal(self, wait_seconds: float = LOCK_TIMEOUT_SECONDS) -> None:
+        """Checkpoint all pages into the database file and truncate the WAL.
+
+        Waits for readers of other processes without holding the lock, so that writers are not blocked.
+        """
+        deadline = time.monotonic() + wait_seconds
         while True:
             with self._write_lock, self._read_lock, translate_errors(self.path), self.exclusive_lock():
-                busy = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                self._writer.execute("PRAGMA busy_timeout=0")
+                try:
+                    busy = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                finally:
+                    self._writer.execute(f"PRAGMA busy_timeout={int(LOCK_TIMEOUT_SECONDS * 1000)}")
             if not busy:
                 return
-            if time.monotonic() > deadline:
+            if time.monotonic() >= deadline:
                 raise errors.StoreUnavailable(
-                    f"{self.path}: another process has been reading for {LOCK_TIMEOUT_SECONDS:.0f} s, "
-                    "so old pages are still in the -wal file; end it and open the database again"
+                    f"{self.path}: another process is reading, so old pages are still in the -wal file"
                 )
             time.sleep(0.05)
 
@@ -170,6 +200,11 @@ class Connection:
         with self._read_lock, translate_errors(self.path):
             rows = self._reader.execute("PRAGMA integrity_check").fetchall()
         return [row[0] for row in rows if row[0] != "ok"]
+
+    def copy_to(self, path: str) -> None:
+        """Write the last committed state, without deleted rows, to a new or empty file."""
+        with self._read_lock, translate_errors(path):
+            self._reader.execute("VACUUM INTO ?", (path,))
 
     def close(self) -> None:
         with self._write_lock, self._read_lock:
@@ -234,15 +269,6 @@ class Connection:
     def _pragma(self, name: str) -> Any:
         return self._writer.execute(f"PRAGMA {name}").fetchone()[0]
 
-    def _open_lock_file(self) -> None:
-        folder = Path(self.path).absolute().parent
-        if not folder.is_dir():
-            raise errors.StoreUnavailable(
-                f"{folder} is not a folder: create it, or use another file for the database"
-            )
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
-        self._lock_file = os.open(f"{self.path}-lock", flags, 0o600)
-
     def _close_lock_file(self) -> None:
         if self._lock_file >= 0:
             os.close(self._lock_file)
@@ -251,33 +277,64 @@ class Connection:
     @contextmanager
     def exclusive_lock(self) -> Iterator[None]:
         """Hold the lock file. Blocks until other processes have released it."""
-        if self._lock_file < 0 or fcntl is None:
+        if self._lock_file < 0:
             yield
             return
-        deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
-        pause = 0.0002
-        while True:
-            try:
-                fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise errors.StoreUnavailable(
-                        f"{self.path}: another process has been writing for {LOCK_TIMEOUT_SECONDS:.0f} s; "
-                        "try again later"
-                    ) from None
-                time.sleep(pause)
-                pause = min(pause * 2, MAX_LOCK_POLL_SECONDS)
-        try:
+        with _locked(self._lock_file, self.path):
             yield
-        finally:
-            fcntl.flock(self._lock_file, fcntl.LOCK_UN)
 
     def _wal_size(self) -> int:
         try:
             return os.stat(f"{self.path}-wal").st_size
         except FileNotFoundError:
             return 0
+
+
+def _open_lock_file(path: str) -> int:
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise errors.StoreUnavailable(
+            f"{folder} is not a folder: create it, or use another file for the database"
+        )
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+    return os.open(f"{path}-lock", flags, PRIVATE_MODE)
+
+
+@contextmanager
+def _locked(lock_file: int, path: str) -> Iterator[None]:
+    """Hold the lock file of a database."""
+    if fcntl is None:
+        yield
+        return
+    deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
+    pause = 0.0002
+    while True:
+        try:
+            fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise errors.StoreUnavailable(
+                    f"{path}: another process has been writing for {LOCK_TIMEOUT_SECONDS:.0f} s; "
+                    "try again later"
+                ) from None
+            time.sleep(pause)
+            pause = min(pause * 2, MAX_LOCK_POLL_SECONDS)
+    try:
+        yield
+    finally:
+        fcntl.flock(lock_file, fcntl.LOCK_UN)
+
+
+@contextmanager
+def file_lock(path: str) -> Iterator[None]:
+    """Hold the lock file of a database without opening the database: nobody can open it or write to it."""
+    lock_file = _open_lock_file(path)
+    try:
+        with _locked(lock_file, path):
+            yield
+    finally:
+        os.close(lock_file)
 
 
 def _split_statements(script: str) -> Iterator[str]:
@@ -290,44 +347,3 @@ def _split_statements(script: str) -> Iterator[str]:
             pending = ""
     if pending.strip():
         yield pending
-
-
-@contextmanager
-def translate_errors(path: str) -> Iterator[None]:
-    """Convert errors of SQLite and the operating system to `StoreError`s."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise _translate_error(path, error) from error
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise _disk_full(path) from error
-        raise errors.StoreUnavailable(f"{path} cannot be opened for writing: {error.strerror}") from error
-
-
-def _disk_full(path: str) -> errors.DiskFull:
-    return errors.DiskFull(
-        f"{path}: no space left on the device; the write was rolled back. Free some space and try again"
-    )
-
-
-def _translate_error(path: str, error: sqlite3.Error) -> errors.StoreError:
-    text = str(error)
-    code = getattr(error, "sqlite_errorname", "")
-    if code in ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"):
-        return _disk_full(path)
-    if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return errors.CorruptStore(
-            f"{path} is damaged or not a thinkback database ({text}). Nothing was changed: "
-            "keep the file, restore a backup or an export"
-        )
-    if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
-        return errors.StoreUnavailable(
-            f"{path} cannot be opened for writing ({text}): "
-            "check the permissions of the folder, or use another file"
-        )
-    if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return errors.StoreUnavailable(f"{path} is locked by another process; try again later")
-    if code.startswith("SQLITE_CONSTRAINT"):
-        return errors.IntegrityError(f"{path}: {text}")
-    return errors.StoreError(f"{path}: {text}")

@@ -12,12 +12,13 @@ Erasing turns also erases everything derived from them:
 - A learned hashing matrix, because the column of a cluster of one is that vector itself.
 - The summary of a session that loses a turn, with its journal: any item may quote the turn.
 
-Afterwards the files are scrubbed. If that is interrupted, the next process that opens the database does it.
+Afterwards the files are scrubbed. A failure of this does not make the erasure fail, which is committed: the
+result says that bytes are pending, and a thread, the server or the next process that opens the database
+removes them.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -25,8 +26,8 @@ from datetime import datetime
 from thinkback import errors
 from thinkback.storage.sqlite import rows
 from thinkback.storage.sqlite.base import SqliteBase
-from thinkback.storage.sqlite.connection import SCRUB_PENDING
 from thinkback.storage.sqlite.journal import JournalWriter
+from thinkback.storage.sqlite.scrubber import Scrubber, pending_reason
 from thinkback.types import Action, EraseResult, Ref
 
 _THOUGHT_TABLES = ("thoughts", "derived", "entities", "aliases", "actions", "touched", "recalls", "entries")
@@ -35,39 +36,49 @@ _ERASED_REASON = "the rest of this action was erased"
 
 
 class EraseMixin(SqliteBase):
-    """`erase` and `erase_tenant` of the store."""
+    """`erase`, `erase_tenant` and `finish_erasures` of the store."""
+
+    _scrubber: Scrubber
 
     def erase(
         self, space: str, *, session: str | None = None, turn: int | None = None, now: datetime
     ) -> EraseResult:
-        if self._db.needs_scrub():  # an earlier erasure was interrupted
-            self._db.scrub()
         with self._db.write():
             space_id = self._require_space(space)
             if session is None and turn is None:
                 erased = self._erase_space(space_id)
             else:
                 erased = self._erase_turns(space_id, self._select_turns(space_id, session, turn))
-            self._db.run("meta.set", (SCRUB_PENDING, "pending"))
-        self._db.scrub()
-        return erased
+            self._db.mark_for_scrub()
+        return self._scrubbed(erased)
 
     def erase_tenant(self, tenant: str, now: datetime) -> EraseResult:
-        if self._db.needs_scrub():
-            self._db.scrub()
         with self._db.write():
             spaces = self._db.run("space.of_tenant", (tenant,)).fetchall()
             keys = self._db.run("keys.delete_of_tenant", (tenant,)).rowcount
             if not spaces and not keys:
                 raise errors.NotFound(f"tenant {tenant!r} has no memories and no keys")
             results = [self._erase_space(space_id) for (space_id,) in spaces]
-            self._db.run("meta.set", (SCRUB_PENDING, "pending"))
-        self._db.scrub()
-        return EraseResult(
-            turns=sum(result.turns for result in results),
-            thoughts=sum(result.thoughts for result in results),
-            actions=sum(result.actions for result in results),
+            self._db.mark_for_scrub()
+        return self._scrubbed(
+            EraseResult(
+                turns=sum(result.turns for result in results),
+                thoughts=sum(result.thoughts for result in results),
+                actions=sum(result.actions for result in results),
+            )
         )
+
+    def finish_erasures(self) -> bool:
+        return self._scrubber.resume()
+
+    def _scrubbed(self, erased: EraseResult) -> EraseResult:
+        """Scrub the files after the commit; the result says whether that succeeded."""
+        try:
+            self._db.scrub()
+        except errors.StoreError as error:
+            self._scrubber.resume()
+            return replace(erased, bytes_pending=True, pending_reason=pending_reason(error))
+        return erased
 
     def _select_turns(self, space_id: int, session: str | None, turn: int | None) -> set[int]:
         if turn is not None:
@@ -189,11 +200,7 @@ class EraseMixin(SqliteBase):
         """Turns whose answers had recalled erased memories and may therefore repeat them."""
         erased = {("turn", id_) for id_ in turns} | {("thought", id_) for id_ in thoughts}
         records = self._db.run("turns.recalled", (space_id,)).fetchall()
-        return {
-            id_
-            for id_, recalled in records
-            if any((kind, item_id) in erased for kind, item_id, *_ in json.loads(recalled))
-        }
+        return {id_ for id_, recalled in records if not erased.isdisjoint(rows.recalled_refs(recalled))}
 
     def _query_actions(self, query: str, parameters: tuple[int | str, ...]) -> list[Action]:
         return [rows.action_from_row(row) for row in self._db.run(query, parameters).fetchall()]

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from thinkback.errors import StoreUnavailable
-from thinkback.storage.sqlite.connection import Connection, translate_errors
+from thinkback.storage.sqlite.connection import Connection
+from thinkback.storage.sqlite.error_translation import translate_errors
 
 _Result = TypeVar("_Result")
 

@@ -80,7 +80,7 @@ class IndexMixin(SqliteBase):
             thought_periods = self._db.read("entries.thought_periods", (space_id, after))
         return IndexDelta(
             stamp,
-            entries=tuple(_entry_from_row(row) for row in entries),
+            entries=rows.entries_from_rows(entries),
             periods=(
                 *(_turn_period_from_row(*row) for row in turn_periods),
                 *(_thought_period_from_row(*row) for row in thought_periods),
@@ -92,9 +92,7 @@ class IndexMixin(SqliteBase):
         records = self._db.read("hashings.find", (space_id,))
         if not records:
             return None
-        columns, seed, learned, probes, size, matrix = records[0]
-        values = np.frombuffer(matrix, dtype="<f4").reshape(-1, columns)
-        return Hashing(values, seed, bool(learned), probes, size)
+        return rows.hashing_from_row(records[0])
 
     def regroup(
         self, space: str, hashing: Hashing, groups: Mapping[tuple[ItemKind, int], int], expected: VersionStamp
@@ -182,6 +180,7 @@ class IndexMixin(SqliteBase):
         self._db.bound_embedder = target
 
 
+@rows.reads_rows_of("turns")
 def _turn_text(query: str, response: str) -> str:
     return "\n".join(side for side in (query, response) if side)
 
@@ -194,11 +193,7 @@ def _first_turn_in_json(sources: str) -> int:
     return _first_source_turn(rows.sources_from_json(sources))
 
 
-def _entry_from_row(row: tuple[ItemKind, int, int, bytes, bytes]) -> IndexEntry:
-    kind, id_, group, vector, terms = row
-    return IndexEntry(kind, id_, np.frombuffer(vector, "<f4"), np.frombuffer(terms, "<u4"), group)
-
-
+@rows.reads_rows_of("turns")
 def _turn_period_from_row(id_: int, at: int, recorded_at: int, hidden_at: int | None) -> ValidityPeriod:
     """A hidden turn is retired, and valid at no time."""
     said_at = from_micros(at)
@@ -213,6 +208,7 @@ def _turn_period_from_row(id_: int, at: int, recorded_at: int, hidden_at: int | 
     )
 
 
+@rows.reads_rows_of("thoughts")
 def _thought_period_from_row(
     id_: int,
     sources: str,

@@ -432,6 +432,9 @@ INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET 
 -- name: meta.delete
 DELETE FROM meta WHERE name = ?1
 
+-- name: meta.delete_value
+DELETE FROM meta WHERE name = ?1 AND value = ?2
+
 -- name: stats.counts
 SELECT
   (SELECT count(*) FROM turns WHERE space = ?1),

@@ -1,19 +1,31 @@
-"""Conversion between values and database rows."""
+"""Conversion between values and database rows.
+
+A row that cannot be converted is damaged: reading it raises `CorruptStore`, which names the table and never
+quotes the row.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+import numpy as np
+
+from thinkback.errors import CorruptStore
 from thinkback.schemas import dump_row, from_stored_json, to_stored_json
 from thinkback.storage.sqlite.connection import Row
+from thinkback.storage.sqlite.error_translation import DAMAGED_ADVICE
 from thinkback.times import from_micros, to_micros
 from thinkback.types import (
     Action,
     ApiKey,
     ConsistencyCheck,
+    Entity,
+    Hashing,
+    IndexEntry,
     RecalledItem,
     Source,
     Summary,
@@ -22,7 +34,54 @@ from thinkback.types import (
     Turn,
 )
 
+if TYPE_CHECKING:
+    from thinkback.types import Vector
+
+_MAX_COMPONENT = 1e6  # of a vector or matrix; those of embedders are below 1
+_CHECKED_ROWS = 1000
 NO_LIMIT = -1  # LIMIT -1 means no limit in SQLite
+
+_Params = ParamSpec("_Params")
+_Value = TypeVar("_Value")
+_Identified = TypeVar("_Identified", Turn, Thought, Action)
+
+
+def reads_rows_of(table: str) -> Callable[[Callable[_Params, _Value]], Callable[_Params, _Value]]:
+    """Decorator of a function that converts a row: whatever goes wrong, the row of `table` is damaged."""
+
+    def decorate(convert: Callable[_Params, _Value]) -> Callable[_Params, _Value]:
+        @wraps(convert)
+        def checked(*args: _Params.args, **kwargs: _Params.kwargs) -> _Value:
+            try:
+                return convert(*args, **kwargs)
+            except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+                # Without the cause: its message may quote stored text.
+                raise CorruptStore(f"a row of table {table} is damaged. {DAMAGED_ADVICE}") from None
+
+        return checked
+
+    return decorate
+
+
+def in_order(table: str, values: list[_Identified], after: int = 0) -> list[_Identified]:
+    """The values, checked to have ascending ids: a caller that reads page by page must come to an end."""
+    for value in values:
+        if value.id <= after:
+            raise CorruptStore(f"the rows of table {table} are not in order. {DAMAGED_ADVICE}")
+        after = value.id
+    return values
+
+
+def _require_texts(*values: object) -> None:
+    for value in values:
+        if type(value) is not str:
+            raise TypeError("not a text")
+
+
+def _require_numbers(*values: object) -> None:
+    for value in values:
+        if type(value) is not int:
+            raise TypeError("not a number")
 
 
 def ids_to_json(ids: Iterable[int]) -> str:
@@ -59,15 +118,25 @@ def checks_to_json(checks: Iterable[ConsistencyCheck]) -> str:
     return json.dumps([to_stored_json(check) for check in checks], ensure_ascii=False)
 
 
+@reads_rows_of("turns")
 def checks_from_json(text: str) -> tuple[ConsistencyCheck, ...]:
     return (
         () if text == "[]" else tuple(from_stored_json(ConsistencyCheck, check) for check in json.loads(text))
     )
 
 
+@reads_rows_of("turns")
+def recalled_refs(text: str) -> set[tuple[str, int]]:
+    """Kind and id of the memories in the column `recalled`."""
+    return {(kind, id_) for kind, id_, *_ in json.loads(text)}
+
+
+@reads_rows_of("turns")
 def turn_from_row(row: Row) -> Turn:
     id_, session, key, asker, answerer, at, recorded_at, recalled, query, response = row[:10]
     thought_at, caught, hidden_by = row[10:13]
+    _require_texts(session, asker, answerer, query, response, *(() if key is None else (key,)))
+    _require_numbers(id_, *(() if hidden_by is None else (hidden_by,)))
     return Turn(
         id=id_,
         session=session,
@@ -105,6 +174,7 @@ def thought_to_row(space_id: int, entity: int, thought: Thought, stamp: int) -> 
     )
 
 
+@reads_rows_of("thoughts")
 def thought_from_row(row: Row) -> Thought:
     (
         id_,
@@ -120,6 +190,8 @@ def thought_from_row(row: Row) -> Thought:
         retired_at,
         sources_,
     ) = row
+    _require_texts(subject, relation, sentence, kind)
+    _require_numbers(id_)
     return Thought(
         id=id_,
         subject=subject,
@@ -136,6 +208,7 @@ def thought_from_row(row: Row) -> Thought:
     )
 
 
+@reads_rows_of("thoughts")
 def sources_from_json(text: str) -> tuple[Source, ...]:
     return tuple(Source(*source) for source in json.loads(text))
 
@@ -157,8 +230,11 @@ def action_to_row(space_id: int, action: Action) -> Sequence[Any]:
     )
 
 
+@reads_rows_of("actions")
 def action_from_row(row: Row) -> Action:
     id_, kind, reason, actor, at, turn_, undoes, undone_by, before, after, hides = row
+    _require_texts(kind, reason, actor)
+    _require_numbers(id_, *(number for number in (turn_, undoes, undone_by) if number is not None))
     return Action(
         id=id_,
         action=kind,
@@ -197,8 +273,12 @@ def key_to_row(key: ApiKey) -> Sequence[Any]:
     )
 
 
+@reads_rows_of("keys")
 def key_from_row(row: Row) -> ApiKey:
     id_, tenant, scopes, digest, label, user, created_at, expires_at, revoked_at = row
+    _require_texts(id_, tenant, label, *(() if user is None else (user,)))
+    if type(digest) is not bytes:
+        raise TypeError("not a digest")
     return ApiKey(
         id=id_,
         tenant=tenant,
@@ -217,6 +297,7 @@ def summary_to_row(space_id: int, summary: Summary) -> Sequence[Any]:
     return (space_id, summary.session, summary.version, summary.turn, body)
 
 
+@reads_rows_of("summaries")
 def summary_from_row(row: Row) -> Summary:
     return from_stored_json(Summary, json.loads(row[0]))
 
@@ -226,5 +307,48 @@ def summary_update_to_row(space_id: int, update: SummaryUpdate) -> Sequence[Any]
     return (space_id, update.session, update.version, body)
 
 
+@reads_rows_of("summary_updates")
 def summary_update_from_row(row: Row) -> SummaryUpdate:
     return from_stored_json(SummaryUpdate, json.loads(row[0]))
+
+
+@reads_rows_of("entities")
+def entity_from_row(row: Row) -> Entity:
+    id_, name, aliases = row
+    _require_texts(name)
+    return Entity(id_, name, tuple(sorted(json.loads(aliases))))
+
+
+@reads_rows_of("entries")
+def entry_from_row(row: Row) -> IndexEntry:
+    kind, id_, group, vector, terms = row
+    if kind not in ("turn", "thought"):
+        raise ValueError("not a kind of memory")
+    _require_numbers(id_, group)
+    return IndexEntry(kind, id_, np.frombuffer(vector, "<f4"), np.frombuffer(terms, "<u4"), group)
+
+
+def is_plausible(values: Vector) -> bool:
+    """Whether no number is infinite, not a number, or absurdly large: it would spoil every comparison."""
+    return bool(np.abs(values).max(initial=0) < _MAX_COMPONENT)
+
+
+@reads_rows_of("entries")
+def entries_from_rows(records: Iterable[Row]) -> tuple[IndexEntry, ...]:
+    """Index entries whose vectors all have the same length."""
+    entries = tuple(entry_from_row(row) for row in records)
+    if len({entry.vector.size for entry in entries}) > 1:
+        raise ValueError("vectors of different lengths")
+    for start in range(0, len(entries), _CHECKED_ROWS):  # not all at once, for the memory this takes
+        if not is_plausible(np.stack([entry.vector for entry in entries[start : start + _CHECKED_ROWS]])):
+            raise ValueError("not a vector")
+    return entries
+
+
+@reads_rows_of("hashings")
+def hashing_from_row(row: Row) -> Hashing:
+    columns, seed, learned, probes, size, matrix = row
+    values = np.frombuffer(matrix, "<f4").reshape(-1, columns)
+    if not is_plausible(values):
+        raise ValueError("not a matrix")
+    return Hashing(values, seed, bool(learned), probes, size)

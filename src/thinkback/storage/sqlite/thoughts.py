@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -67,7 +66,7 @@ class ThoughtsMixin(SqliteBase):
             records = self._db.read("thoughts.relationships", (space_id, after, max_rows))
         else:
             records = self._db.read("thoughts.select", (space_id, after, relation, kind, current, max_rows))
-        return [rows.thought_from_row(row) for row in records]
+        return rows.in_order("thoughts", [rows.thought_from_row(row) for row in records], after)
 
     def subject_names(self, space: str) -> list[str]:
         space_id = self._find_space(space)
@@ -77,8 +76,7 @@ class ThoughtsMixin(SqliteBase):
         space_id = self._find_space(space)
         if space_id is None:
             return []
-        records = self._db.read("entities.select", (space_id,))
-        return [Entity(id_, name, tuple(sorted(json.loads(aliases)))) for id_, name, aliases in records]
+        return [rows.entity_from_row(row) for row in self._db.read("entities.select", (space_id,))]
 
     def record_recalls(self, space: str, thoughts: Sequence[int], now: datetime) -> None:
         with self._db.write():
@@ -109,7 +107,7 @@ class ThoughtsMixin(SqliteBase):
             records = self._db.read("actions.by_thought", (space_id, after, thought, max_rows))
         else:
             records = self._db.read("actions.select", (space_id, after, turn, max_rows))
-        return [rows.action_from_row(row) for row in records]
+        return rows.in_order("actions", [rows.action_from_row(row) for row in records])
 
     def apply(
         self, space: str, plan: Plan, entries: Sequence[IndexEntry], now: datetime, epoch: int | None = None

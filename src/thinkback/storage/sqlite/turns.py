@@ -52,7 +52,8 @@ class TurnsMixin(SqliteBase):
         else:
             query = "turns.newest_in_session" if newest else "turns.select_in_session"
             records = self._db.read(query, (space_id, after, max_rows, session, hidden))
-        return [rows.turn_from_row(row) for row in (reversed(records) if newest else records)]
+        found = [rows.turn_from_row(row) for row in (reversed(records) if newest else records)]
+        return rows.in_order("turns", found, after)
 
     def sessions(self, space: str) -> list[str]:
         space_id = self._find_space(space)
