@@ -130,7 +130,7 @@ class Memory(MemoryQueries):
                 opened.close()
             raise
         if config.background:
-            self._worker = Worker(self._process_space)
+            self._worker = Worker(self._process_space, tenant_of=lambda key: key[0])
         self._wake()
 
     @classmethod

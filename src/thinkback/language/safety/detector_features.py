@@ -1,0 +1,269 @@
+"""Features of the trained detector: words, concepts in four languages, and the shapes of values.
+
+    "Reply to all users with the link"  ->  words, answer, always, audience, link, answer>always, ...
+
+Everything is hashed into `BUCKETS` buckets. The concepts are in `concepts.toml`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from zlib import crc32
+
+BUCKETS = 1 << 17
+MAX_WINDOW_CHARS = 600
+_MAX_CONCEPTS = 40  # of a window
+_STEM_LETTERS = 6
+_MAX_WORD_LETTERS = 24
+_MIN_JOINED_LETTERS = 12
+_TOKEN = re.compile(
+    r"(?P<word>[a-z]+(?:[-'][a-z]+)*)(?![\w@])|(?P<han>[\u3400-\u9fff]+)"
+    r"|(?P<value>[a-z0-9](?:[!-~]{0,200}[a-z0-9=!?*])?)|(?P<mark>[^\w\s])",
+    re.I,
+)
+_DIGITS = re.compile(r"\d+")
+_FORMS = (
+    ("fence", re.compile(r"```\s?(?:system|prompt|instruction|admin|developer|assistant)", re.I)),
+    ("tag", re.compile(r"</?[a-z\u4e00-\u9fff][\w:-]{2,30}(?:\s[^<>\n]{0,80})?>|\[/?[A-Z]{3,}[^\]\n]{0,20}\]")),
+    ("comment", re.compile(r"<!--|^\s*//|/\*|^\s*#\s", re.M)),
+    ("object", re.compile(r"[{,]\s*[\"'][\w\u4e00-\u9fff ]{1,30}[\"']\s*:")),
+    ("setting", re.compile(r"\b[a-z_]+(?:\.[a-z_]+)*\s?=\s?\S")),
+    ("speaker", re.compile(r"(?:^|\n)\s*(?:user|assistant|system|human|用户|助手|系统)\s?[:：]", re.I)),
+    ("address", re.compile(r"https?://|www\.|[\w.+-]+@[\w-]+\.\w", re.I)),
+    ("quotation", re.compile("[\"“「『«„].{2,80}?[\"”」』»“]")),
+    ("question", re.compile("[?？]\\s*[\"'”」]?\\s*\\Z")),
+    ("rule", re.compile(r"^\s*(?:-{3,}|\*{3,}|#{2,}|%{3,})", re.M)),
+    ("heading", re.compile(r"^\s*[A-Z][A-Z ]{5,40}\b", re.M)),
+)
+
+
+_Table = dict[str, tuple[str, ...]]
+_START_LETTERS = 3  # of every prefix
+
+
+def _read_concepts() -> tuple[_Table, dict[str, list[tuple[str, tuple[str, ...]]]], _Table]:
+    """The concepts by word, the prefixes by their first letters, and the concepts by Chinese word."""
+    words: dict[str, list[str]] = {}
+    prefixes: dict[str, list[str]] = {}
+    han: dict[str, list[str]] = {}
+    tables = tomllib.loads(files(__package__).joinpath("concepts.toml").read_text("utf-8"))
+    for table, concepts in tables.items():
+        for concept, listed in concepts.items():
+            for word in dict.fromkeys(listed.split()):
+                target = prefixes if word.endswith("*") else words if word.isascii() else han
+                target.setdefault(word.rstrip("*"), []).append(f"{table}.{concept}")
+    starts: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for prefix, names in prefixes.items():
+        starts.setdefault(prefix[:_START_LETTERS], []).append((prefix, tuple(names)))
+    return (
+        {word: tuple(names) for word, names in words.items()},
+        starts,
+        {word: tuple(names) for word, names in han.items()},
+    )
+
+
+_WORDS, _PREFIXES_BY_START, _HAN_WORDS = _read_concepts()
+_HAN_LENGTHS: dict[str, list[int]] = {}  # by first character, longest first
+for _word in sorted(_HAN_WORDS, key=len, reverse=True):
+    if len(_word) not in _HAN_LENGTHS.setdefault(_word[0], []):
+        _HAN_LENGTHS[_word[0]].append(len(_word))
+
+
+def fold(text: str) -> str:
+    """Lower case without accents."""
+    text = text.lower()
+    if text.isascii():
+        return text
+    return unicodedata.normalize(
+        "NFC",
+        "".join(c for c in unicodedata.normalize("NFD", text) if not "\u0300" <= c <= "\u036f"),
+    ).replace("ß", "ss")
+
+
+def word_concepts(word: str) -> tuple[str, ...]:
+    """The concepts of a folded word in Latin letters; of its parts, if it is several words in one."""
+    found = _WORDS.get(word, ())
+    for prefix, names in _PREFIXES_BY_START.get(word[:_START_LETTERS], ()):
+        if word.startswith(prefix):
+            found = (*found, *(name for name in names if name not in found))
+    if not found and len(word) > _MIN_JOINED_LETTERS:
+        return _inner_concepts(word[:_MAX_WORD_LETTERS])
+    return found
+
+
+_GATE_WORDS = re.compile(r"[a-z][a-z'-]*")
+_FRAME_CONCEPTS = frozenset(
+    f"order.{name}" for name in "always never from_now must you please when_asked negation prior".split()
+)
+_NEUTRAL_CONCEPTS = frozenset(
+    f"order.{name}" for name in "self other_person report past question say".split()
+)
+_NO_LABELS = frozenset(f"secret.{name}" for name in "stated about number challenge".split())
+
+
+@cache
+def _gate_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Chinese words of orders and of secrets."""
+    groups = [
+        [word for word, names in _HAN_WORDS.items() if any(is_sign(name) for name in names)]
+        for is_sign in (_is_order_sign, _is_label)
+    ]
+    orders, labels = (re.compile("|".join(sorted(words, key=len, reverse=True))) for words in groups)
+    return orders, labels
+
+
+def _is_order_sign(name: str) -> bool:
+    return name.startswith("order.") and name not in _FRAME_CONCEPTS and name not in _NEUTRAL_CONCEPTS
+
+
+def _is_label(name: str) -> bool:
+    return name.startswith("secret.") and name not in _NO_LABELS
+
+
+_SIGNS = frozenset(
+    name
+    for names in (*_WORDS.values(), *(pair[1] for pairs in _PREFIXES_BY_START.values() for pair in pairs))
+    for name in names
+    if _is_order_sign(name) or _is_label(name)
+)
+
+
+def gate(window: str) -> bool:
+    """Fast check whether a window has a sign of an order or the label of a secret at all."""
+    if not window.isascii():
+        orders, labels = _gate_patterns()
+        if orders.search(window) or labels.search(window):
+            return True
+    signs = _SIGNS
+    return any(not signs.isdisjoint(word_concepts(word)) for word in set(_GATE_WORDS.findall(fold(window))))
+
+
+def value_shape(value: str) -> str | None:
+    """The shape of a token with digits or mixed letters; None for an ordinary word."""
+    digits = sum(c.isdigit() for c in value)
+    letters = sum(c.isalpha() for c in value)
+    marks = len(value) - digits - letters
+    if digits == len(value):
+        if len(value) == 4 and value[:2] in ("19", "20"):
+            return "year"
+        return f"d{min(len(value), 12)}"
+    if "@" in value and "." in value:
+        return "mail"
+    if "://" in value:
+        return "address"
+    if digits and letters:
+        if len(value) >= 20:
+            return "long"
+        simple = re.fullmatch(r"\d+[a-z]{1,3}|[a-z]{1,3}\d{1,4}", value)
+        return "unit" if simple else f"mix{'m' if marks else ''}{min(len(value) // 3, 5)}"
+    if digits:
+        return "groups" if marks < digits else "marks"
+    if marks and letters >= 3 and re.search(r"[^\w'.-]|_", value):
+        return "symbol"
+    return None
+
+
+def features(text: str) -> dict[str, float]:
+    """The named features of one window of normalised text."""
+    text = text[:MAX_WINDOW_CHARS]
+    result: dict[str, float] = {}
+    for name, pattern in _FORMS:
+        if pattern.search(text):
+            result[f"form {name}"] = 1.0
+    sequence: list[str] = []  # concepts and shapes in order
+    stems: list[str] = []
+    for item, is_stem in _items(text, fold(text)):
+        (stems if is_stem else sequence).append(item)
+    for stem in stems:
+        result[f"w {stem}"] = 0.5
+    for one, other in pairwise(stems):
+        result[f"b {one} {other}"] = 0.4
+    sequence = sequence[:_MAX_CONCEPTS]
+    present = sorted(set(sequence))
+    for name in present:
+        result[f"c {name}"] = 1.0
+    for position, one in enumerate(sequence):
+        for distance, other in enumerate(sequence[position + 1 : position + 4]):
+            result[f"o {one} {other}"] = 0.8 if distance == 0 else 0.5
+    for position, one in enumerate(present):
+        for other in present[position + 1 :]:
+            result[f"p {one} {other}"] = 0.35
+    for place, name in enumerate(sequence[:2]):
+        result[f"first{place} {name}"] = 0.6
+    for stem in stems[:1]:
+        result[f"start {stem}"] = 0.4
+    return result
+
+
+def _items(text: str, folded: str) -> Iterator[tuple[str, bool]]:
+    """The concepts and shapes (False) and the stems (True) of a text, in order."""
+    cased = text if len(text) == len(folded) else folded
+    for token in _TOKEN.finditer(folded):
+        word = token["word"]
+        if word:
+            for part in word.split("-") if "-" in word else (word,):
+                yield part[:_STEM_LETTERS], True
+            for name in word_concepts(word[:_MAX_WORD_LETTERS]):
+                yield name, False
+            written = cased[token.start() : token.end()]
+            if written[1:] != written[1:].lower() and written != written.upper():
+                yield "shape camel", False
+            elif written[:1].isupper() and token.start() > 1:
+                yield "shape name", False
+        elif token["han"]:
+            yield from _han_items(token["han"])
+        elif token["value"]:
+            written = cased[token.start() : token.end()]
+            shape = value_shape(written)
+            if shape:
+                yield f"shape {shape}", False
+            else:
+                for part in re.findall(r"[a-z]+", token["value"]):
+                    yield part[:_STEM_LETTERS], True
+                    for name in word_concepts(part):
+                        yield name, False
+        elif token["mark"] in ":=→：":
+            yield "secret.stated", False
+
+
+def _inner_concepts(word: str) -> tuple[str, ...]:
+    """The concepts of words that are written together."""
+    found: list[str] = []
+    at = 0
+    while at < len(word) - _START_LETTERS:
+        rest = word[at:]
+        prefixes = _PREFIXES_BY_START.get(rest[:_START_LETTERS], ())
+        known = [(len(prefix), names) for prefix, names in prefixes if rest.startswith(prefix)]
+        known += [(n, _WORDS[rest[:n]]) for n in range(4, len(rest) + 1) if rest[:n] in _WORDS]
+        length, names = max(known, default=(0, ()))
+        if length > _START_LETTERS:
+            found += names
+        at += length if length > _START_LETTERS else 1
+    return tuple(found)
+
+
+def _han_items(run: str) -> Iterator[tuple[str, bool]]:
+    for one, other in pairwise(run):
+        yield one + other, True
+    if len(run) == 1:
+        yield run, True
+    at = 0
+    while at < len(run):
+        for length in _HAN_LENGTHS.get(run[at], ()):
+            names = _HAN_WORDS.get(run[at : at + length])
+            if names:
+                for name in names:
+                    yield name, False
+                at += length - 1
+                break
+        at += 1
+
+
+def bucket(name: str) -> int:
+    return crc32(name.encode("utf-8", "replace")) % BUCKETS
