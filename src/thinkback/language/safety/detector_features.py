@@ -44,6 +44,7 @@ _FORMS = (
 
 
 _Table = dict[str, tuple[str, ...]]
+_COMMAND_FORM = "form.command"
 _START_LETTERS = 3  # of every prefix
 
 
@@ -98,6 +99,8 @@ def word_concepts(word: str) -> tuple[str, ...]:
 
 
 _GATE_WORDS = re.compile(r"[a-z][a-z'-]*")
+_GATE_VALUE = re.compile(r"[\d:=\"'“「«„_/]|[a-z][A-Z]|\b[A-Z][a-z]{3,}")
+_HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
 _FRAME_CONCEPTS = frozenset(
     f"order.{name}" for name in "always never from_now must you please when_asked negation prior".split()
 )
@@ -105,17 +108,6 @@ _NEUTRAL_CONCEPTS = frozenset(
     f"order.{name}" for name in "self other_person report past question say".split()
 )
 _NO_LABELS = frozenset(f"secret.{name}" for name in "stated about number challenge".split())
-
-
-@cache
-def _gate_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Chinese words of orders and of secrets."""
-    groups = [
-        [word for word, names in _HAN_WORDS.items() if any(is_sign(name) for name in names)]
-        for is_sign in (_is_order_sign, _is_label)
-    ]
-    orders, labels = (re.compile("|".join(sorted(words, key=len, reverse=True))) for words in groups)
-    return orders, labels
 
 
 def _is_order_sign(name: str) -> bool:
@@ -126,22 +118,25 @@ def _is_label(name: str) -> bool:
     return name.startswith("secret.") and name not in _NO_LABELS
 
 
-_SIGNS = frozenset(
-    name
-    for names in (*_WORDS.values(), *(pair[1] for pairs in _PREFIXES_BY_START.values() for pair in pairs))
-    for name in names
-    if _is_order_sign(name) or _is_label(name)
-)
-
-
 def gate(window: str) -> bool:
-    """Fast check whether a window has a sign of an order or the label of a secret at all."""
+    """Fast check whether a window may contain an order or a secret at all.
+
+    An order needs two signs, a sign in a frame ("always", "you", "must"), or a verb in the form of a command;
+    a secret needs a label and something that is not a word.
+    """
+    folded = fold(window)
+    found: set[str] = set()
+    for word in set(_GATE_WORDS.findall(folded)):
+        found.update(word_concepts(word))
     if not window.isascii():
-        orders, labels = _gate_patterns()
-        if orders.search(window) or labels.search(window):
-            return True
-    signs = _SIGNS
-    return any(not signs.isdisjoint(word_concepts(word)) for word in set(_GATE_WORDS.findall(fold(window))))
+        for run in _HAN_RUN.findall(folded):
+            found.update(item for item, is_stem in _han_items(run) if not is_stem)
+    if any(map(_is_label, found)) and _GATE_VALUE.search(window):
+        return True
+    signs = sum(map(_is_order_sign, found))
+    if signs > 1 or (signs and not _FRAME_CONCEPTS.isdisjoint(found)):
+        return True
+    return bool(_command_words(folded))
 
 
 def value_shape(value: str) -> str | None:
@@ -178,7 +173,8 @@ def features(text: str) -> dict[str, float]:
             result[f"form {name}"] = 1.0
     sequence: list[str] = []  # concepts and shapes in order
     stems: list[str] = []
-    for item, is_stem in _items(text, fold(text)):
+    folded = fold(text)
+    for item, is_stem in _items(text, folded):
         (stems if is_stem else sequence).append(item)
     for stem in stems:
         result[f"w {stem}"] = 0.5
@@ -186,6 +182,7 @@ def features(text: str) -> dict[str, float]:
         result[f"b {one} {other}"] = 0.4
     sequence = sequence[:_MAX_CONCEPTS]
     present = sorted(set(sequence))
+    result_concepts = frozenset(present)
     for name in present:
         result[f"c {name}"] = 1.0
     for position, one in enumerate(sequence):
@@ -196,9 +193,44 @@ def features(text: str) -> dict[str, float]:
             result[f"p {one} {other}"] = 0.35
     for place, name in enumerate(sequence[:2]):
         result[f"first{place} {name}"] = 0.6
+    absent = [name for name in _STATEMENT_CONCEPTS if name not in result_concepts]
+    commands = _command_words(folded)
+    flags = [f"no {name}" for name in absent] + (["command"] if commands else [])
+    if len(absent) == len(_STATEMENT_CONCEPTS):
+        flags.append("no statement")
+    if commands and "order.self" in absent:
+        flags.append("command to others")
+    for flag in flags:
+        result[f"f {flag}"] = 1.0
+        for name in present:
+            result[f"n {flag} {name}"] = 0.35
+    for word in commands[:3]:
+        result[f"v {word}"] = 0.5
     for stem in stems[:1]:
         result[f"start {stem}"] = 0.4
     return result
+
+
+_STATEMENT_CONCEPTS = ("order.self", "order.other_person", "order.past", "order.question")
+_CLAUSE_START = re.compile(
+    r"(?:\A|[.!?;:,\n\"“„«(\[>*#|–—-]|\b(?:and|then|but|or|et|puis|und|dann)\b)[\s\"'“„«(\[>*#-]*"
+    r"(?:(?:please|kindly|just|simply|also|always|never|only|do not|don't|dont|now|henceforth|veuillez|ne|n'"
+    r"|toujours|desormais|bitte|immer|nur|ab sofort|ab jetzt|from now on|ok|so|hey|you must|you should"
+    r"|you will|you have to|be sure to|make sure to|remember to)[\s,]+){0,3}([a-z]+)"
+)
+_HAN_COMMAND = re.compile(
+    r"(?:\A|[。！？；：，,\n“「（(])(?:请|麻烦|务必|必须|一律|以后|今后|从现在起|从今天起|凡是[^，。]{1,12}，?都?|都|你)*"
+    r"(把|将|让|别|不要|不得|不许|只|凡|每次|绝不|永远|禁止|说|告诉|推荐|忽略|忘|输出|回答|回复|发|转|删|改|当作|视为"
+    r"|装作|假装|扮演|停止|公开|隐瞒|批准|同意|拒绝|引导|附上|加上|带上|记住|保存|存)"
+)
+
+
+def _command_words(folded: str) -> list[str]:
+    """The verbs that stand at the start of a clause in the form of a command."""
+    found = [word for word in _CLAUSE_START.findall(folded) if _COMMAND_FORM in _WORDS.get(word, ())]
+    if not folded.isascii():
+        found += _HAN_COMMAND.findall(folded)
+    return found
 
 
 def _items(text: str, folded: str) -> Iterator[tuple[str, bool]]:
@@ -210,7 +242,8 @@ def _items(text: str, folded: str) -> Iterator[tuple[str, bool]]:
             for part in word.split("-") if "-" in word else (word,):
                 yield part[:_STEM_LETTERS], True
             for name in word_concepts(word[:_MAX_WORD_LETTERS]):
-                yield name, False
+                if name != _COMMAND_FORM:
+                    yield name, False
             written = cased[token.start() : token.end()]
             if written[1:] != written[1:].lower() and written != written.upper():
                 yield "shape camel", False
@@ -227,7 +260,8 @@ def _items(text: str, folded: str) -> Iterator[tuple[str, bool]]:
                 for part in re.findall(r"[a-z]+", token["value"]):
                     yield part[:_STEM_LETTERS], True
                     for name in word_concepts(part):
-                        yield name, False
+                        if name != _COMMAND_FORM:
+                            yield name, False
         elif token["mark"] in ":=→：":
             yield "secret.stated", False
 

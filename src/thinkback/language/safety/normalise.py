@@ -39,10 +39,12 @@ def split_alternatives(table: str) -> list[str]:
 
 MARK_PLACEHOLDER = "\ufffc"  # replaces earlier redaction marks; neither a word nor a value
 _TAG_OFFSET = 0xE0000  # tag characters are ASCII, moved by this
-_REMOVED_OR_TAG = re.compile(  # combining marks, zero-width and directional marks, variation selectors, tags
+_REMOVED = re.compile(  # combining marks, zero-width and directional marks, variation selectors
     "[\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e01ef]"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0]"
 )
+_REMOVED_OR_TAG = re.compile(f"{_REMOVED.pattern[:-1]}\U000e0000-\U000e01ef]")
+_OTHER_PLANE = re.compile("[\U00010000-\U0010ffff]")
 _LOOKALIKES = (
     "аеорсухіјѕԁһӏԛԝгкмптьвАВЕНІЈКМОРЅТХСУΑΒΕΖΗΙΚΜΝΟΡΤΥΧαορνιτυκ",
     "aeopcyxijsdhlqwrkmntbbABEHIJKMOPSTXCYABEZHIKMNOPTYXaopvituk",
@@ -97,14 +99,19 @@ def _character_table() -> dict[int, str]:
 
 @cache
 def _disguised_character() -> re.Pattern[str]:
-    return re.compile(
-        f"{_REMOVED_OR_TAG.pattern}|[{''.join(map(re.escape, map(chr, sorted(_character_table()))))}]"
-    )
+    """Those of the basic plane; a set with other characters is much slower."""
+    replaced = "".join(re.escape(chr(code)) for code in sorted(_character_table()) if code <= 0xFFFF)
+    return re.compile(f"{_REMOVED.pattern[:-1]}{replaced}]")
 
 
 def has_disguised_characters(text: str) -> bool:
     """Whether a text has characters that `normalise_text` replaces or removes."""
-    return not text.isascii() and _disguised_character().search(text) is not None
+    if text.isascii():
+        return False
+    if _disguised_character().search(text):
+        return True
+    others = set(_OTHER_PLANE.findall(text))
+    return any(ord(one) in _character_table() or _REMOVED_OR_TAG.match(one) for one in others)
 
 
 def normalise_text(text: str, opaque: re.Pattern[str]) -> NormalisedText:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from thinkback.language.safety.injection_lexicon import words_with_codes
 from thinkback.language.safety.normalise import has_disguised_characters
+from thinkback.language.safety.secret_patterns import mnemonic_prefixes
 
 _LOWER_CASE = {code: code + 32 for code in range(65, 91)}
 _LETTERS_TABLE = bytes(
@@ -86,12 +87,19 @@ _MACHINE_PATTERN_ZH, _ACTION_PATTERN_ZH, _OBLIGATION_PATTERN_ZH, _SENSITIVE_LABE
 )
 
 
+_MIN_MNEMONIC_RUN = 8
+
+
 class Suspicion(NamedTuple):
-    """What a text may contain; `disguised` text is read in other ways too."""
+    """What a text may contain by its patterns; `disguised` text is read in other ways too."""
 
     instructions: bool
     secrets: bool
     disguised: bool = False
+
+    @property
+    def any(self) -> bool:
+        return self.instructions or self.secrets
 
 
 _DISGUISE = re.compile(
@@ -128,9 +136,20 @@ def prefilter_text(text: str, *, disguises: bool = True) -> Suspicion:
         or _LONG_TOKEN in data.translate(_TOKEN_CHARACTERS_TABLE)
         or _LONG_NUMBER in data.translate(_DIGITS_TABLE, b" -")
         or b"://" in data
+        or _has_mnemonic(words)
         or (has_non_ascii and _SENSITIVE_LABEL_PATTERN_ZH.search(text) is not None)
     )
     return Suspicion(instructions, secrets)
+
+
+def _has_mnemonic(words: list[bytes]) -> bool:
+    """Whether many words of a wallet's word list follow each other."""
+    known, run = mnemonic_prefixes(), 0
+    for word in words:
+        run = run + 1 if word[:4].decode() in known else max(0, run - 3)
+        if run >= _MIN_MNEMONIC_RUN:
+            return True
+    return False
 
 
 def _may_instruct_zh(text: str) -> bool:

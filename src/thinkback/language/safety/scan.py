@@ -43,9 +43,9 @@ REDACTION_MARK = re.compile(rf"\[(?:{'|'.join(_MARK_TEXTS)})\]")
 """Matches the marks that replace quarantined spans, such as `[redacted password]`."""
 
 _BREAK = re.compile(r"[\n。！？]|[.!?]\s|\s")
-_ROUGH_VALUE = re.compile(r"[!-~]*\d[!-~]*")
+_ROUGH_VALUE = re.compile(r"(?<![!-~])[!-~]*\d[!-~]*")
 _ROUGH_LABEL = re.compile(
-    r"(?i)(?:password|passwd|passphrase|pwd|secret|token|key|login|pin|code|passwort|kennwort|passe"
+    r"(?i)(?=[pstklc密口令])(?:password|passwd|passphrase|pwd|secret|token|key|login|pin|code|passwort|kennwort|passe"
     r"|密码|口令|密钥|令牌)[\"']?(?:\s(?:is|ist|est)\s|\s?[:=：是]\s?|\s)[\"']?([!-~]{4,64})"
 )
 _ROUGH_PREFIX = re.compile(r"\A[\w.-]{1,30}[=:](?=.)")
@@ -70,20 +70,17 @@ class Findings(NamedTuple):
         return merge_spans([*self.instructions, *self.secrets])
 
 
-_NOTHING = Findings()
-
-
 @cache_by_digest(8192)
 def scan_text(text: str) -> Findings:
     """Find all instructions, secrets and suspicious passages of a text."""
     if len(text) <= FULLY_READ_CHARS:
-        return scan_in_full(text, prefilter_text(text))
+        return scan_in_full(text, prefilter_text(text), runs=True)
     found: list[tuple[int, Findings]] = []
     budget = _FULL_CHUNKS + len(text) // CHUNK_CHARS // _FULL_SHARE
     for start, end in _chunks(text):
         chunk = text[start:end]
         suspicion = prefilter_text(chunk, disguises=budget > 0)
-        if not (suspicion.instructions or suspicion.secrets):
+        if not suspicion.any:
             continue
         budget -= 1
         part = scan_in_full(chunk, suspicion, runs=False) if budget >= 0 else _scan_roughly(chunk, suspicion)
@@ -118,13 +115,15 @@ def _chunks(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def scan_in_full(text: str, suspicion: Suspicion, *, runs: bool = True) -> Findings:
-    """Read a text with all detectors that the prefilter calls for, `runs` of sentences too."""
-    if not (suspicion.instructions or suspicion.secrets):
-        return _NOTHING
+def scan_in_full(text: str, suspicion: Suspicion, *, runs: bool) -> Findings:
+    """Read a text with the patterns that the prefilter calls for, and with the trained detector.
+
+    With `runs`, the detector reads runs of sentences too.
+    """
     normalised = normalise_text(text, REDACTION_MARK)
     parts = [_scan_reading(normalised, suspicion, runs)]
     if suspicion.disguised:
+        suspicion = Suspicion(True, True)
         parts += [_scan_reading(reading, suspicion, runs) for reading in disguised_readings(normalised)]
     return Findings(
         *(merge_spans([span for part in parts for span in getattr(part, name)]) for name in Findings._fields)
@@ -135,24 +134,24 @@ def _scan_reading(reading: NormalisedText, suspicion: Suspicion, runs: bool) -> 
     limits = SafetyModel.shipped().thresholds
     windows = score_windows(reading.text, runs=runs)
     instructions: list[QuarantinedSpan] = []
-    secrets: list[QuarantinedSpan] = []
     suspicious: list[QuarantinedSpan] = []
+    flagged: list[tuple[int, int]] = []
     if suspicion.instructions:
         for start, end, certain in detect_instructions(reading.text):
             scores = [each.score.order for each in windows if each.start < end and start < each.end]
             if certain or max(scores, default=limits.doubted) >= limits.doubted:
                 instructions.append(reading.original_span(start, end, INSTRUCTION))
-        for start, end, score in windows:
-            if score.order >= limits.quoted:
-                start, end = _trim(reading.text, start, end)
-                target = instructions if score.order >= limits.withheld else suspicious
-                target.append(reading.original_span(start, end, INSTRUCTION))
-    if suspicion.secrets:
-        known = list(detect_secrets(reading.text))
-        for start, end, score in windows:
-            if score.secret >= limits.secret and not any(one < end and start < two for one, two, _ in known):
-                known += find_values(reading.text, *_trim(reading.text, start, end))
-        secrets += (reading.original_span(*each) for each in known)
+                flagged.append((start, end))
+    known = list(detect_secrets(reading.text)) if suspicion.secrets else []
+    for window in windows:
+        start, end = _trim(reading.text, window.start, window.end)
+        if window.score.order >= limits.quoted and not any(a < end and start < b for a, b in flagged):
+            flagged.append((start, end))  # sentences come before runs of sentences
+            target = instructions if window.score.order >= limits.withheld else suspicious
+            target.append(reading.original_span(start, end, INSTRUCTION))
+        if window.score.secret >= limits.secret and not any(a < end and start < b for a, b, _ in known):
+            known += find_values(reading.text, start, end)
+    secrets = [reading.original_span(*each) for each in known]
     return Findings(merge_spans(instructions), merge_spans(secrets), merge_spans(suspicious))
 
 

@@ -47,7 +47,7 @@ _MIN_LABELS = 24  # that are read in any text
 _CHARACTERS_PER_LABEL = 100  # further labels that are read in a long text
 _UNLABELLED_VALUE = re.compile(
     rf"{SPELLED_DIGITS}|[\"'`“「‘«„][^\"'`”」’»“\n]{{3,60}}[\"'`”」’»“]|\d[\d ,-]{{1,30}}\d"
-    r"|[!-~]{0,100}\d[!-~]{0,100}|[a-z]{2,}[A-Z!#$%&*+_~][!-~]{1,60}",
+    r"|(?<![!-~])[!-~]{0,100}\d[!-~]{0,100}|[a-z]{2,}[A-Z!#$%&*+_~][!-~]{1,60}",
     re.I,
 )
 _CHARACTERS_BEFORE_LABEL, _CHARACTERS_AFTER_LABEL = 60, 90  # where the value of a label may be

@@ -275,14 +275,15 @@ _PREFIX_LETTERS = 4  # identify a word of the list
 
 
 @cache
-def _mnemonic_prefixes() -> frozenset[str]:
+def mnemonic_prefixes() -> frozenset[str]:
+    """The first four letters of the words of BIP-39, which tell them apart."""
     return frozenset(files(__package__).joinpath("mnemonic_prefixes.txt").read_text("utf-8").split())
 
 
 def _find_mnemonics(text: str) -> Iterator[SecretMatch]:
     """Find recovery phrases of wallets (BIP-39): twelve or more words of its list in a row."""
     for run in _MNEMONIC_RUN.finditer(text):
-        known = _mnemonic_prefixes()
+        known = mnemonic_prefixes()
         words = [
             (word.start() + run.start(), word.end() + run.start(), word[0][:_PREFIX_LETTERS].lower() in known)
             for word in _MNEMONIC_WORD.finditer(run[0])

@@ -16,7 +16,9 @@ import numpy as np
 
 from thinkback import SafetyModel
 from thinkback.language.safety.detector import Thresholds
-from thinkback.language.safety.normalise import normalise_text
+from thinkback.language.safety.injection import detect_instructions
+from thinkback.language.safety.normalise import disguised_readings, normalise_text
+from thinkback.language.safety.secret_detection import detect_secrets
 from thinkback_lab.progress import ProgressCallback, no_progress
 from thinkback_lab.training.logistic import SparseRows, fit_logistic
 
@@ -31,14 +33,16 @@ if TYPE_CHECKING:
 
 INVERSE_REGULARISATION = 1.0
 ITERATIONS = 120
-FOLDS = 4
+FOLDS = 6
+FOLD_TALK = 4  # of so many texts of ordinary talk, one is used with files left out
+MAX_EXAMPLES = 60
 CASE_WEIGHT = 2.0
 TALK_WEIGHT = 0.3  # of a window of ordinary talk, of which there is much more
-MAX_QUOTED = 0.01  # share of harmless texts that may be shown as quotations
+MAX_QUOTED = 0.03  # share of harmless texts that may be shown as quotations
 WITHHELD_MARGIN = 0.5  # between the surest harmless text and the threshold
 MAX_REDACTED = 0.001  # share of harmless texts above the threshold of secrets, without the margin
 SECRET_MARGIN = 0.3
-MAX_DOUBT = 0.04  # share of orders that the patterns see and the detector may overrule
+MAX_DOUBT = 0.01  # share of orders that the patterns see and the detector may overrule
 _OPAQUE = re.compile("(?!)")
 _KINDS = ("order", "secret")
 
@@ -93,12 +97,12 @@ def train_safety_model(
     for number, kind in enumerate(_KINDS):
         for done, left_out in enumerate(folds):
             others = [case for name in names if name not in left_out for case in files[name]]
-            fitted = _fit(kind, others, talk, rows)
+            fitted = _fit(kind, others, talk[::FOLD_TALK], rows, TALK_WEIGHT * FOLD_TALK)
             tested = (case for name in left_out for case in files[name])
             unseen[kind] += ((_score(fitted, case.text, rows), case) for case in tested)
             on_progress(number * (len(folds) + 1) + done + 1, len(_KINDS) * (len(folds) + 1))
         everything = [case for cases in files.values() for case in cases]
-        weights[kind] = _fit(kind, everything, talk, rows)
+        weights[kind] = _fit(kind, everything, talk, rows, TALK_WEIGHT)
         talk_scores[kind] = [_score(weights[kind], text, rows) for text in development]
     thresholds = _choose_thresholds(unseen, talk_scores)
     words = np.stack([weights[kind][:-1] for kind in _KINDS], axis=1)
@@ -113,7 +117,9 @@ def train_safety_model(
     return TrainedSafety(SafetyModel.quantise(words, bias, thresholds), figures)
 
 
-def _fit(kind: str, cases: Iterable[SafetyCase], talk: Iterable[str], rows: _Rows) -> Floats:
+def _fit(
+    kind: str, cases: Iterable[SafetyCase], talk: Iterable[str], rows: _Rows, talk_weight: float
+) -> Floats:
     """Weights by bucket, the bias last: texts of this kind against harmless ones and ordinary talk."""
     found: list[Row] = []
     targets: list[float] = []
@@ -128,7 +134,7 @@ def _fit(kind: str, cases: Iterable[SafetyCase], talk: Iterable[str], rows: _Row
         new = rows.windows(text)
         found += new
         targets += [0.0] * len(new)
-        importance += [TALK_WEIGHT] * len(new)
+        importance += [talk_weight] * len(new)
     fitted = fit_logistic(
         SparseRows.build(found),
         np.ones((len(found), 1)),  # the bias
@@ -155,12 +161,24 @@ def _choose_thresholds(
     }
     orders = harmless["order"]
     quoted = orders[-1 - int(MAX_QUOTED * len(orders))]
-    positives = sorted(score for score, case in unseen["order"] if case.kind == "order")
+    positives = sorted(
+        score for score, case in unseen["order"] if case.kind == "order" and _match_patterns(case.text, "order")
+    )
     return Thresholds(
         quoted=float(np.nextafter(quoted, 99.0)),
         withheld=orders[-1] + WITHHELD_MARGIN,
         secret=harmless["secret"][-1 - int(MAX_REDACTED * len(harmless["secret"]))] + SECRET_MARGIN,
         doubted=positives[int(MAX_DOUBT * len(positives))],
+    )
+
+
+def _match_patterns(text: str, kind: str) -> bool:
+    """Whether the patterns alone find an order or a secret."""
+    normalised = normalise_text(text, _OPAQUE)
+    return any(
+        True
+        for reading in (normalised, *disguised_readings(normalised))
+        for _ in (detect_instructions if kind == "order" else detect_secrets)(reading.text)
     )
 
 
@@ -175,11 +193,22 @@ def _figures(
         return round(sum(values) / len(values), 4) if values else None
 
     langs = sorted({case.lang for _, case in unseen})
-    missed = sorted(((score, case.text) for score, case in unseen if case.kind == kind and score < limit))
+    seen = [score if not _match_patterns(case.text, kind) else 99.0 for score, case in unseen]
+    missed = sorted(
+        (score, case.text)
+        for (score, case), either in zip(unseen, seen, strict=True)
+        if case.kind == kind and either < limit
+    )
     alarms = sorted(
         ((score, case.text) for score, case in unseen if case.kind == "benign" and score >= limit), reverse=True
     )
+    pairs = list(zip(seen, (case for _, case in unseen), strict=True))
     return {
+        "found_with_patterns": share(score for score, case in pairs if case.kind == kind),
+        "found_with_patterns_by_file": {
+            note: share(score for score, case in pairs if case.kind == kind and case.note == note)
+            for note in sorted({case.note for _, case in pairs if case.kind == kind})
+        },
         "found": share(score for score, case in unseen if case.kind == kind),
         "found_by_language": {
             lang: share(score for score, case in unseen if case.kind == kind and case.lang == lang)
@@ -187,6 +216,6 @@ def _figures(
         },
         "false": share(score for score, case in unseen if case.kind == "benign"),
         "false_in_talk": share(talk),
-        "missed": [f"{score:.1f} {text}" for score, text in islice(missed, 20)],
-        "alarms": [f"{score:.1f} {text}" for score, text in islice(alarms, 20)],
+        "missed": [f"{score:.1f} {text}" for score, text in islice(missed, MAX_EXAMPLES)],
+        "alarms": [f"{score:.1f} {text}" for score, text in islice(alarms, MAX_EXAMPLES)],
     }
