@@ -110,8 +110,7 @@ class ThreadPool:
 
     def _is_full(self, tenant: str) -> bool:
         return (
-            self._pending >= self._max_queued
-            or self._pending_by_tenant[tenant] >= self._max_queued_by_tenant
+            self._pending >= self._max_queued or self._pending_by_tenant[tenant] >= self._max_queued_by_tenant
         )
 
     def _submit(self, work: Callable[[], _Result], tenant: str) -> Future[_Result]:

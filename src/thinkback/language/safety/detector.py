@@ -45,7 +45,7 @@ class SafetyScore(NamedTuple):
 class Thresholds(NamedTuple):
     """From these scores on, a text is shown as a quotation, withheld as an order, and redacted as a secret.
 
-    An order that only the patterns see is not believed below `doubted`.
+    An order that only the patterns see is a quotation, and below `doubted` nothing.
     """
 
     quoted: float

@@ -11,9 +11,8 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator
-from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import combinations, pairwise
 from zlib import crc32
 
 BUCKETS = 1 << 17
@@ -30,13 +29,16 @@ _TOKEN = re.compile(
 _DIGITS = re.compile(r"\d+")
 _FORMS = (
     ("fence", re.compile(r"```\s?(?:system|prompt|instruction|admin|developer|assistant)", re.I)),
-    ("tag", re.compile(r"</?[a-z\u4e00-\u9fff][\w:-]{2,30}(?:\s[^<>\n]{0,80})?>|\[/?[A-Z]{3,}[^\]\n]{0,20}\]")),
+    (
+        "tag",
+        re.compile(r"</?[a-z\u4e00-\u9fff][\w:-]{2,30}(?:\s[^<>\n]{0,80})?>|\[/?[A-Z]{3,}[^\]\n]{0,20}\]"),
+    ),
     ("comment", re.compile(r"<!--|^\s*//|/\*|^\s*#\s", re.M)),
     ("object", re.compile(r"[{,]\s*[\"'][\w\u4e00-\u9fff ]{1,30}[\"']\s*:")),
     ("setting", re.compile(r"\b[a-z_]+(?:\.[a-z_]+)*\s?=\s?\S")),
     ("speaker", re.compile(r"(?:^|\n)\s*(?:user|assistant|system|human|用户|助手|系统)\s?[:：]", re.I)),
     ("address", re.compile(r"https?://|www\.|[\w.+-]+@[\w-]+\.\w", re.I)),
-    ("quotation", re.compile("[\"“「『«„].{2,80}?[\"”」』»“]")),
+    ("quotation", re.compile('["“「『«„].{2,80}?["”」』»“]')),
     ("question", re.compile("[?？]\\s*[\"'”」]?\\s*\\Z")),
     ("rule", re.compile(r"^\s*(?:-{3,}|\*{3,}|#{2,}|%{3,})", re.M)),
     ("heading", re.compile(r"^\s*[A-Z][A-Z ]{5,40}\b", re.M)),
@@ -102,12 +104,13 @@ _GATE_WORDS = re.compile(r"[a-z][a-z'-]*")
 _GATE_VALUE = re.compile(r"[\d:=\"'“「«„_/]|[a-z][A-Z]|\b[A-Z][a-z]{3,}")
 _HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
 _FRAME_CONCEPTS = frozenset(
-    f"order.{name}" for name in "always never from_now must you please when_asked negation prior".split()
+    f"order.{name}"
+    for name in ["always", "never", "from_now", "must", "you", "please", "when_asked", "negation", "prior"]
 )
 _NEUTRAL_CONCEPTS = frozenset(
-    f"order.{name}" for name in "self other_person report past question say".split()
+    f"order.{name}" for name in ["self", "other_person", "report", "past", "question", "say"]
 )
-_NO_LABELS = frozenset(f"secret.{name}" for name in "stated about number challenge".split())
+_NO_LABELS = frozenset(f"secret.{name}" for name in ["stated", "about", "number", "challenge"])
 
 
 def _is_order_sign(name: str) -> bool:
@@ -145,70 +148,85 @@ def value_shape(value: str) -> str | None:
     letters = sum(c.isalpha() for c in value)
     marks = len(value) - digits - letters
     if digits == len(value):
-        if len(value) == 4 and value[:2] in ("19", "20"):
-            return "year"
-        return f"d{min(len(value), 12)}"
-    if "@" in value and "." in value:
-        return "mail"
-    if "://" in value:
-        return "address"
-    if digits and letters:
-        if len(value) >= 20:
-            return "long"
-        simple = re.fullmatch(r"\d+[a-z]{1,3}|[a-z]{1,3}\d{1,4}", value)
-        return "unit" if simple else f"mix{'m' if marks else ''}{min(len(value) // 3, 5)}"
-    if digits:
-        return "groups" if marks < digits else "marks"
-    if marks and letters >= 3 and re.search(r"[^\w'.-]|_", value):
-        return "symbol"
+        is_year = len(value) == len("2000") and value[:2] in ("19", "20")
+        return "year" if is_year else f"d{min(len(value), 12)}"
+    for shape, is_shape in (
+        ("mail", "@" in value and "." in value),
+        ("address", "://" in value),
+        ("long", digits and letters and len(value) >= _MIN_LONG_VALUE),
+        ("unit", digits and letters and _NUMBER_WITH_UNIT.fullmatch(value)),
+        (f"mix{'m' if marks else ''}{min(len(value) // 3, 5)}", digits and letters),
+        ("groups", digits and marks < digits),
+        ("marks", digits),
+        ("symbol", marks and letters >= _MIN_SYMBOL_LETTERS and _SYMBOL.search(value)),
+    ):
+        if is_shape:
+            return shape
     return None
+
+
+_MIN_LONG_VALUE = 20
+_MIN_SYMBOL_LETTERS = 3
+_NUMBER_WITH_UNIT = re.compile(r"\d+[a-z]{1,3}|[a-z]{1,3}\d{1,4}")
+_SYMBOL = re.compile(r"[^\w'.-]|_")
 
 
 def features(text: str) -> dict[str, float]:
     """The named features of one window of normalised text."""
     text = text[:MAX_WINDOW_CHARS]
-    result: dict[str, float] = {}
-    for name, pattern in _FORMS:
-        if pattern.search(text):
-            result[f"form {name}"] = 1.0
+    folded = fold(text)
     sequence: list[str] = []  # concepts and shapes in order
     stems: list[str] = []
-    folded = fold(text)
     for item, is_stem in _items(text, folded):
         (stems if is_stem else sequence).append(item)
-    for stem in stems:
-        result[f"w {stem}"] = 0.5
-    for one, other in pairwise(stems):
-        result[f"b {one} {other}"] = 0.4
     sequence = sequence[:_MAX_CONCEPTS]
     present = sorted(set(sequence))
-    result_concepts = frozenset(present)
+    return {
+        **{f"form {name}": 1.0 for name, pattern in _FORMS if pattern.search(text)},
+        **dict(_word_features(stems)),
+        **dict(_concept_features(sequence, present)),
+        **dict(_command_features(_command_words(folded), present)),
+    }
+
+
+def _word_features(stems: list[str]) -> Iterator[tuple[str, float]]:
+    for stem in stems:
+        yield f"w {stem}", 0.5
+    for one, other in pairwise(stems):
+        yield f"b {one} {other}", 0.4
+    for stem in stems[:1]:
+        yield f"start {stem}", 0.4
+
+
+def _concept_features(sequence: list[str], present: list[str]) -> Iterator[tuple[str, float]]:
+    """Concepts alone, those that follow each other, and those in the same window."""
     for name in present:
-        result[f"c {name}"] = 1.0
+        yield f"c {name}", 1.0
     for position, one in enumerate(sequence):
         for distance, other in enumerate(sequence[position + 1 : position + 4]):
-            result[f"o {one} {other}"] = 0.8 if distance == 0 else 0.5
-    for position, one in enumerate(present):
-        for other in present[position + 1 :]:
-            result[f"p {one} {other}"] = 0.35
+            yield f"o {one} {other}", 0.8 if distance == 0 else 0.5
+    for one, other in combinations(present, 2):
+        yield f"p {one} {other}", 0.35
     for place, name in enumerate(sequence[:2]):
-        result[f"first{place} {name}"] = 0.6
-    absent = [name for name in _STATEMENT_CONCEPTS if name not in result_concepts]
-    commands = _command_words(folded)
-    flags = [f"no {name}" for name in absent] + (["command"] if commands else [])
+        yield f"first{place} {name}", 0.6
+
+
+def _command_features(commands: list[str], present: list[str]) -> Iterator[tuple[str, float]]:
+    """Verbs in the form of a command, and what a statement has and this window lacks."""
+    absent = [name for name in _STATEMENT_CONCEPTS if name not in present]
+    flags = [f"no {name}" for name in absent]
+    if commands:
+        flags.append("command")
     if len(absent) == len(_STATEMENT_CONCEPTS):
         flags.append("no statement")
     if commands and "order.self" in absent:
         flags.append("command to others")
     for flag in flags:
-        result[f"f {flag}"] = 1.0
+        yield f"f {flag}", 1.0
         for name in present:
-            result[f"n {flag} {name}"] = 0.35
+            yield f"n {flag} {name}", 0.35
     for word in commands[:3]:
-        result[f"v {word}"] = 0.5
-    for stem in stems[:1]:
-        result[f"start {stem}"] = 0.4
-    return result
+        yield f"v {word}", 0.5
 
 
 _STATEMENT_CONCEPTS = ("order.self", "order.other_person", "order.past", "order.question")
@@ -237,33 +255,35 @@ def _items(text: str, folded: str) -> Iterator[tuple[str, bool]]:
     """The concepts and shapes (False) and the stems (True) of a text, in order."""
     cased = text if len(text) == len(folded) else folded
     for token in _TOKEN.finditer(folded):
-        word = token["word"]
-        if word:
-            for part in word.split("-") if "-" in word else (word,):
-                yield part[:_STEM_LETTERS], True
-            for name in word_concepts(word[:_MAX_WORD_LETTERS]):
-                if name != _COMMAND_FORM:
-                    yield name, False
-            written = cased[token.start() : token.end()]
-            if written[1:] != written[1:].lower() and written != written.upper():
-                yield "shape camel", False
-            elif written[:1].isupper() and token.start() > 1:
-                yield "shape name", False
+        written = cased[token.start() : token.end()]
+        if token["word"]:
+            yield from _word_items(token["word"], written, starts=token.start() <= 1)
         elif token["han"]:
             yield from _han_items(token["han"])
         elif token["value"]:
-            written = cased[token.start() : token.end()]
             shape = value_shape(written)
             if shape:
                 yield f"shape {shape}", False
             else:
                 for part in re.findall(r"[a-z]+", token["value"]):
                     yield part[:_STEM_LETTERS], True
-                    for name in word_concepts(part):
-                        if name != _COMMAND_FORM:
-                            yield name, False
+                    yield from _concept_items(part)
         elif token["mark"] in ":=→：":
             yield "secret.stated", False
+
+
+def _word_items(word: str, written: str, *, starts: bool) -> Iterator[tuple[str, bool]]:
+    for part in word.split("-"):
+        yield part[:_STEM_LETTERS], True
+    yield from _concept_items(word[:_MAX_WORD_LETTERS])
+    if written[1:] != written[1:].lower() and written != written.upper():
+        yield "shape camel", False
+    elif written[:1].isupper() and not starts:
+        yield "shape name", False
+
+
+def _concept_items(word: str) -> Iterator[tuple[str, bool]]:
+    return ((name, False) for name in word_concepts(word) if name != _COMMAND_FORM)
 
 
 def _inner_concepts(word: str) -> tuple[str, ...]:

@@ -125,13 +125,11 @@ def normalise_text(text: str, opaque: re.Pattern[str]) -> NormalisedText:
     characters: list[str] = []
     positions: list[int] = []
     for position, character in enumerate(normalised):
-        if _REMOVED_OR_TAG.match(character):
-            code = ord(character) - _TAG_OFFSET
-            if not 0x20 <= code < 0x7F:
-                continue
-            character = chr(code)
-        characters.append(character)
-        positions.append(position)
+        is_kept = not _REMOVED_OR_TAG.match(character)
+        code = ord(character) - (0 if is_kept else _TAG_OFFSET)
+        if is_kept or 0x20 <= code < 0x7F:
+            characters.append(chr(code))
+            positions.append(position)
     return NormalisedText("".join(characters), positions)
 
 
@@ -212,7 +210,9 @@ def _replace(
         positions += map(source.position, range(end, found.start()))
         last = len(new) - 1
         width = len(found[0]) - 1
-        positions += [source.position(found.start() + (i * width // last if last else 0)) for i in range(last)]
+        positions += [
+            source.position(found.start() + (i * width // last if last else 0)) for i in range(last)
+        ]
         positions.append(source.position(found.end() - 1))
         end = found.end()
     if not end:

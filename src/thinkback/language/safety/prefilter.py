@@ -71,7 +71,8 @@ _SENSITIVE_LABEL_WORDS = """
     mnemonic backup pin pins code codes cvv cvc otp fa passkey combination combo key keys token tokens
     secret secrets bearer card visa mastercard amex account iban routing sort passport license licence id
     passwort kennwort wlan pin code codewort turcode tresor schloss steuer karte konto iban passe mdp
-    digicode carte coffre identifiant secrete numero identity insurance tax ssn security login log logs logged sign signin wifi wi credential credentials
+    digicode carte coffre identifiant secrete numero identity insurance tax ssn security login log logs
+    logged sign signin wifi wi credential credentials
     wlan hotspot router keypad padlock lockbox vault safe unlock unlocks open opens gate door panel
     entrance lock intercom disarm disarms alarm voicemail words cvvs 密码 密碼 口令 助记词 提取码 登录
     登陆 解锁 开机 验证码 校验码 安全码 动态 门禁 激活码 开锁 取款 密钥 秘钥 密匙 令牌 私钥 卡 账号 帐号

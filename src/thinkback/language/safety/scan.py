@@ -139,8 +139,10 @@ def _scan_reading(reading: NormalisedText, suspicion: Suspicion, runs: bool) -> 
     if suspicion.instructions:
         for start, end, certain in detect_instructions(reading.text):
             scores = [each.score.order for each in windows if each.start < end and start < each.end]
-            if certain or max(scores, default=limits.doubted) >= limits.doubted:
-                instructions.append(reading.original_span(start, end, INSTRUCTION))
+            score = max(scores, default=limits.quoted)
+            if certain or score >= limits.doubted:
+                target = instructions if certain or score >= limits.quoted else suspicious
+                target.append(reading.original_span(start, end, INSTRUCTION))
                 flagged.append((start, end))
     known = list(detect_secrets(reading.text)) if suspicion.secrets else []
     for window in windows:

@@ -122,8 +122,8 @@ def _is_iban(found: re.Match[str]) -> bool:
 def _is_key(found: re.Match[str]) -> bool:
     """Whether a number of 256 bits is a key, and no hash or checksum."""
     return not _has_other_label(found) and (
-        found[0].startswith("0x") or _KEY_WORD.search(found.string[max(0, found.start() - 60) : found.start()])
-        is not None
+        found[0].startswith("0x")
+        or _KEY_WORD.search(found.string[max(0, found.start() - 60) : found.start()]) is not None
     )
 
 
@@ -148,7 +148,7 @@ def _is_taiwan_identity(found: re.Match[str]) -> bool:
 
 
 def _is_french_identity(found: re.Match[str]) -> bool:
-    """Social security number of France: the last two digits are a key modulo 97; or it is written in groups."""
+    """Social security number of France: the last two digits are a key modulo 97, or it is in groups."""
     number = found[0].replace(" ", "").replace("A", "0").replace("B", "0")
     return " " in found[0] or 97 - int(number[:13]) % 97 == int(number[13:])
 
@@ -206,7 +206,9 @@ _SECRET_FORMATS = (
     ),
     _SecretFormat(  # Discord
         TOKEN,
-        re.compile(rf"{_LEFT_BOUNDARY}[MNO][A-Za-z0-9_-]{{17,30}}\.[A-Za-z0-9_-]{{5,8}}\.[A-Za-z0-9_-]{{24,}}"),
+        re.compile(
+            rf"{_LEFT_BOUNDARY}[MNO][A-Za-z0-9_-]{{17,30}}\.[A-Za-z0-9_-]{{5,8}}\.[A-Za-z0-9_-]{{24,}}"
+        ),
     ),
     _SecretFormat(  # addresses that let anybody post or read
         TOKEN,
@@ -217,10 +219,14 @@ _SECRET_FORMATS = (
     ),
     _SecretFormat(TOKEN, re.compile(rf"{_LEFT_BOUNDARY}\d{{8,10}}:AA[A-Za-z0-9_-]{{30,}}")),  # Telegram
     _SecretFormat(PRIVATE_KEY, re.compile(rf"{_LEFT_BOUNDARY}[xyz]prv[A-Za-z0-9]{{40,}}")),
-    _SecretFormat(PRIVATE_KEY, re.compile(rf"{_LEFT_BOUNDARY}(?:0x)?[0-9a-fA-F]{{64}}(?![0-9a-fA-F])"), _is_key),
+    _SecretFormat(
+        PRIVATE_KEY, re.compile(rf"{_LEFT_BOUNDARY}(?:0x)?[0-9a-fA-F]{{64}}(?![0-9a-fA-F])"), _is_key
+    ),
     _SecretFormat(PRIVATE_KEY, re.compile(rf"{_LEFT_BOUNDARY}[5KL][1-9A-HJ-NP-Za-km-z]{{50,51}}(?!\w)")),
     _SecretFormat(API_KEY, re.compile(r"(?<![\d-])\d{6}(?:-\d{6}){7}(?![\d-])")),  # BitLocker
-    _SecretFormat(API_KEY, re.compile(r"(?<![\w-])[A-Z0-9]{4,5}(?:-[A-Z0-9]{4,5}){3,6}(?![\w-])"), _is_licence),
+    _SecretFormat(
+        API_KEY, re.compile(r"(?<![\w-])[A-Z0-9]{4,5}(?:-[A-Z0-9]{4,5}){3,6}(?![\w-])"), _is_licence
+    ),
     _SecretFormat(IDENTITY, re.compile(r"(?<![A-Za-z\d])[A-Z][12]\d{8}(?![A-Za-z\d])"), _is_taiwan_identity),
     _SecretFormat(
         IDENTITY,
@@ -320,11 +326,13 @@ _STRONG_LABELS = {
         (?:access|auth|api|bearer|refresh|bot|secret|session|personal)[\s_-]?tokens?
         cl[ée] (?:api|secr[èe]te|priv[ée]e)|(?:api|geheim|zugangs)-?schl[üu]ssel|recovery key|auth[\s_]?token
         client[\s_-]?secret|bearer|密钥|秘钥|密匙|令牌|私钥""",
-    CARD: r"card (?:number|no\.?|#)|(?:credit|debit|bank) card|carte (?:bleue|bancaire|de cr[ée]dit)|(?:ec|kredit|bank)-?karte(?:nnummer)?|提款卡号?|银行卡号?|信用卡号?|卡号",
+    CARD: r"""card (?:number|no\.?|#)|(?:credit|debit|bank) card|carte (?:bleue|bancaire|de cr[ée]dit)
+        (?:ec|kredit|bank)-?karte(?:nnummer)?|提款卡号?|银行卡号?|信用卡号?|卡号""",
     ACCOUNT: r"account (?:number|no\.?|#)|iban|routing number|sort code|(?:银行)?[账帐]号",
     IDENTITY: r"""passport(?: (?:number|no\.?|#))?|driv(?:er'?s|ing) licen[cs]e(?: (?:number|no\.?))?
         steuer-?(?:id|nummer|identifikationsnummer)|sozialversicherungsnummer|(?:personal)?ausweis(?:nummer)?
-        reisepass(?:nummer)?|num[ée]ro de (?:s[ée]curit[ée] sociale|s[ée]cu)|passeport|medicare(?: (?:number|no\.?))?
+        reisepass(?:nummer)?|num[ée]ro de (?:s[ée]curit[ée] sociale|s[ée]cu)|passeport
+        medicare(?: (?:number|no\.?))?
         health insurance number|nhs number|医保号|身分证字?号?|国民身分证
         national (?:id|insurance)|(?:id|identity)(?: card)? (?:number|no\.?)|tax (?:id|number)
         身份证号?码?|护照号?码?|驾照号?码?|社保号码?|证件号码?""",

@@ -29,7 +29,7 @@ STORE_RETRY_SECONDS = 2.0  # after the database failed
 
 
 def in_turn(spaces: Iterable[SpaceKey]) -> list[SpaceKey]:
-    """The spaces in an order in which the tenants take turns, so that one with many spaces delays no other."""
+    """The spaces in an order in which tenants take turns: one with many spaces delays no other."""
     by_tenant: dict[str, list[SpaceKey]] = {}
     for key in spaces:
         by_tenant.setdefault(key[0], []).append(key)

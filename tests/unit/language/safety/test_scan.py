@@ -79,7 +79,8 @@ def test_order_is_not_plain_text_in_any_disguise(text: str) -> None:
             "p0sVtY7wLmN3bRc8uXqZ1aEdFhJkT5oWi9Ug2M",
         ),
         ("legal winner thank year wave sausage worth useful legal winner thank yellow", "sausage"),
-        ("1. legal 2. winner 3. thank 4. year 5. wave 6. sausage 7. worth 8. useful 9. legal 10. winner 11. thank 12. yellow", "sausage"),
+        ("1. legal 2. winner 3. thank 4. year 5. wave 6. sausage 7. worth 8. useful 9. legal 10. wing 11. air"
+            " 12. yellow", "sausage"),
         ("我的提款卡密碼是8791，別說", "8791"),
         ("Das WLAN-Passwort ist limonade77", "limonade77"),
         ("le mot de passe du wifi est limonade77", "limonade77"),

@@ -1,4 +1,4 @@
-"""`thinkback-lab eval` with scenarios, safety, lives, pairs, contradictions, sharded, determinism; and `replay`."""
+"""`thinkback-lab eval` with scenarios, safety, lives, pairs and others that test a memory; and `replay`."""
 
 from __future__ import annotations
 

@@ -206,7 +206,9 @@ def _safety_table(figures: Mapping[str, Any]) -> Table:
         grid.add_column(title, justify="left" if title in ("kind", "by language") else "right")
     for kind in ("order", "secret"):
         row = figures[kind]
-        by_language = "  ".join(f"{lang} {share:.2f}" for lang, share in row["found_by_language"].items() if share)
+        by_language = "  ".join(
+            f"{lang} {share:.2f}" for lang, share in row["found_by_language"].items() if share
+        )
         grid.add_row(
             kind, f"{row['found']:.3f}", by_language, f"{row['false']:.4f}", f"{row['false_in_talk']:.4f}"
         )

@@ -42,7 +42,7 @@ MAX_QUOTED = 0.03  # share of harmless texts that may be shown as quotations
 WITHHELD_MARGIN = 0.5  # between the surest harmless text and the threshold
 MAX_REDACTED = 0.001  # share of harmless texts above the threshold of secrets, without the margin
 SECRET_MARGIN = 0.3
-MAX_DOUBT = 0.01  # share of orders that the patterns see and the detector may overrule
+MAX_DOUBT = 0.03  # share of orders that the patterns see and the detector may overrule
 _OPAQUE = re.compile("(?!)")
 _KINDS = ("order", "secret")
 
@@ -57,7 +57,9 @@ def harmless_texts(lives: Iterable[Life]) -> Iterator[str]:
     """The texts that a memory reads: messages, replies, facts about the user and others, and questions."""
     for life in lives:
         for turn in life.turns:
-            yield from (text for text in (turn.user, turn.assistant, *(each.text for each in turn.facts)) if text)
+            yield from (
+                text for text in (turn.user, turn.assistant, *(each.text for each in turn.facts)) if text
+            )
         yield from (question.q for question in life.questions)
 
 
@@ -162,7 +164,9 @@ def _choose_thresholds(
     orders = harmless["order"]
     quoted = orders[-1 - int(MAX_QUOTED * len(orders))]
     positives = sorted(
-        score for score, case in unseen["order"] if case.kind == "order" and _match_patterns(case.text, "order")
+        score
+        for score, case in unseen["order"]
+        if case.kind == "order" and _match_patterns(case.text, "order")
     )
     return Thresholds(
         quoted=float(np.nextafter(quoted, 99.0)),
@@ -200,7 +204,8 @@ def _figures(
         if case.kind == kind and either < limit
     )
     alarms = sorted(
-        ((score, case.text) for score, case in unseen if case.kind == "benign" and score >= limit), reverse=True
+        ((score, case.text) for score, case in unseen if case.kind == "benign" and score >= limit),
+        reverse=True,
     )
     pairs = list(zip(seen, (case for _, case in unseen), strict=True))
     return {
