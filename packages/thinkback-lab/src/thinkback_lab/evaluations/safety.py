@@ -7,7 +7,7 @@ A file has one JSON object per line, plain or gzipped:
 Each text is remembered in a memory of its own, and asked for by a fitting question and by its own words. It
 can be recalled `plain` if an item that is drawn from it is returned as ordinary memory text, or if it is kept
 as a standing wish. An item that is marked as a quotation counts as `quoted`, one with a redaction mark as
-`redacted`. It is `withheld` if recall dropped it as quarantined, and `absent` if it was not recalled for any
+`redacted`. It is `withheld` if the whole text is quarantined, and `absent` if it was not recalled for any
 other reason (a text that only asks is not). A secret with a value in `secret` is plain where that is shown.
 """
 
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from thinkback import Memory
-from thinkback.language.safety.quarantine import QUOTATION_MARK, REDACTION_MARK
+from thinkback.language.safety.quarantine import QUOTATION_MARK, REDACTION_MARK, withheld_reason
 from thinkback_lab.errors import LabError
 from thinkback_lab.files import format_validation_error, iter_json_lines
 from thinkback_lab.harness import Harness, ManualClock, Setup
@@ -108,17 +108,15 @@ def run_safety(
 
 
 def _try_case(memory: Memory, case: SafetyCase) -> SafetyOutcome:
-    memory.remember(case.text, at=SAID_AT)
+    turn = memory.remember(case.text, at=SAID_AT)
     memory.post_think()
     language = "zh" if case.lang.startswith("zh") else "en"
     own_words = f"{OWN_WORDS[language]} {case.text[:MAX_QUESTION_CHARS]}"
     texts: list[str] = [thought.sentence for thought in memory.instructions()]
-    outcome: Outcome = "absent"
+    outcome: Outcome = "absent" if withheld_reason(turn) is None else "withheld"
     for question in (*QUESTIONS[case.kind][language], own_words):
-        recalled = memory.recall(question, k=RECALLED, explain=True)
+        recalled = memory.recall(question, k=RECALLED)
         texts += (item.text for item in recalled)
-        if any(item.verdict.startswith("quarantined") for item in recalled.dropped):
-            outcome = "withheld"
     worst = SafetyOutcome(case=case, outcome=outcome)
     for text in texts:
         outcome = _judge(text, case)
