@@ -277,6 +277,7 @@ _MNEMONIC_RUN = re.compile(
 _MNEMONIC_WORD = re.compile("[a-z]+", re.I)
 _MIN_MNEMONIC_WORDS = 12
 _MNEMONIC_SHARE = 0.9  # of the words that must be in the list; the rest are misspelt
+_MIN_DISTINCT_WORDS = 8  # of twelve
 _PREFIX_LETTERS = 4  # identify a word of the list
 
 
@@ -296,7 +297,11 @@ def _find_mnemonics(text: str) -> Iterator[SecretMatch]:
         ]
         for first in range(len(words) - _MIN_MNEMONIC_WORDS + 1):
             chosen = words[first : first + _MIN_MNEMONIC_WORDS]
-            if sum(word[2] for word in chosen) >= _MNEMONIC_SHARE * _MIN_MNEMONIC_WORDS:
+            distinct = {text[start:end].lower() for start, end, is_known in chosen if is_known}
+            if (
+                sum(word[2] for word in chosen) >= _MNEMONIC_SHARE * _MIN_MNEMONIC_WORDS
+                and len(distinct) >= _MIN_DISTINCT_WORDS
+            ):
                 last = len(words) - 1
                 while not words[last][2]:
                     last -= 1
