@@ -27,6 +27,15 @@ COMPONENTS: dict[str, set[str]] = {
         "think.thinker",
         "types",
     },
+    # the marks of quotations and redactions
+    "evaluations/safety.py": {"language.safety.quarantine"},
+    # the patterns that the trained detector stands beside
+    "training/safety_detector.py": {
+        "language.safety.detector",
+        "language.safety.injection",
+        "language.safety.normalise",
+        "language.safety.secret_detection",
+    },
 }
 
 
