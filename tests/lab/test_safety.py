@@ -7,13 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from thinkback_lab.datasets.safety import SafetyCase, read_safety_cases
 from thinkback_lab.errors import LabError
-from thinkback_lab.evaluations.safety import (
-    SafetyCase,
-    read_safety_cases,
-    run_safety,
-    summarise_safety,
-)
+from thinkback_lab.evaluations.safety import run_safety, summarise_safety
 from thinkback_lab.harness import Setup
 from thinkback_lab.training.safety_detector import train_safety_model
 

@@ -11,6 +11,7 @@ import typer
 from thinkback_lab.cases import take_sample
 from thinkback_lab.commands import options
 from thinkback_lab.datasets.lives import LifeLanguage, load_lives
+from thinkback_lab.datasets.safety import read_safety_cases
 from thinkback_lab.evaluations.contradictions import (
     contradictions_table,
     read_answer_sets,
@@ -27,7 +28,7 @@ from thinkback_lab.evaluations.determinism import replay_scenarios as replay_int
 from thinkback_lab.evaluations.lives import lives_tables, run_lives, summarise_lives
 from thinkback_lab.evaluations.lives_thinkers import LivesThinkMode, StandIn
 from thinkback_lab.evaluations.pairs import pairs_table, read_pairs, run_pairs, summarise_pairs
-from thinkback_lab.evaluations.safety import read_safety_cases, run_safety, safety_table, summarise_safety
+from thinkback_lab.evaluations.safety import run_safety, safety_table, summarise_safety
 from thinkback_lab.evaluations.scenario_format import read_scenarios
 from thinkback_lab.evaluations.scenarios import (
     choose_scenarios,

@@ -11,8 +11,8 @@ import typer
 
 from thinkback import KindModel, Memory, SafetyModel, SentenceModel, UpdateModel
 from thinkback_lab.commands import options
+from thinkback_lab.datasets.safety import read_safety_cases
 from thinkback_lab.errors import LabError
-from thinkback_lab.evaluations.safety import read_safety_cases
 from thinkback_lab.harness import IN_MEMORY
 from thinkback_lab.progress import progress
 from thinkback_lab.training.kind_classifier import train_kind_model

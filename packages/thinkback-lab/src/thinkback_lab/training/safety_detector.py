@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from thinkback_lab.datasets.lives import Life
-    from thinkback_lab.evaluations.safety import SafetyCase
+    from thinkback_lab.datasets.safety import SafetyCase
 
     Floats = npt.NDArray[np.float64]
     Row = tuple[npt.NDArray[np.int64], Floats]
