@@ -113,7 +113,8 @@ def test_late_error_is_not_logged(pool: ThreadPool, caplog: pytest.LogCaptureFix
 
 
 def test_tenants_take_turns() -> None:
-    queue, served = FairQueue(max_running=1), []
+    queue = FairQueue(max_running=1)
+    served: list[str] = []
     for number in range(3):
         queue.put("big", partial(served.append, f"big {number}"))
     queue.put("small", partial(served.append, "small"))
