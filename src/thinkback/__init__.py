@@ -17,6 +17,7 @@ from thinkback.errors import ModelError, ThinkbackError
 
 if TYPE_CHECKING:
     from thinkback.aio import AsyncMemory
+    from thinkback.language.safety.detector import SafetyModel
     from thinkback.language.update_scorer import UpdateModel
     from thinkback.memory import Memory
     from thinkback.memory_config import MemoryConfig
@@ -38,6 +39,7 @@ _MODULES = {
     "Store": "protocols",
     "Preset": "presets",
     "KindModel": "recall.kind_classifier",
+    "SafetyModel": "language.safety.detector",
     "SentenceModel": "think.sentence_classifier",
     "UpdateModel": "language.update_scorer",
     "Action": "types",
@@ -64,6 +66,7 @@ __all__ = [
     "Preset",
     "Recollection",
     "Reply",
+    "SafetyModel",
     "SentenceModel",
     "Store",
     "Synthesis",

@@ -121,6 +121,10 @@ class BadReply(ModelError):
     """The model's answer is unusable."""
 
 
+class ThinkingTimeout(ThinkbackError):
+    """Thinking about a turn took longer than its time limit. The turn stays stored and can be recalled."""
+
+
 class MissingExtra(ThinkbackError, ImportError):
     """An optional dependency is not installed."""
 

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 BATCH_SIZE = 64
 HASHING_SEED = 20231114  # stored with each matrix, so changing it does not affect existing spaces
 _CALIBRATION_QUERIES = 200
+MAX_INDEXED_CHARS = 1 << 18  # of one item; what lies between its beginning and its end is not searchable
+LONG_TEXT_CHARS = 8192  # a longer text is embedded in parts
+PART_CHARS = 1024
+MAX_PARTS = 32  # of one text that are embedded, evenly spread
 
 ProgressCallback = Callable[[int, int], None]  # done, total
 
@@ -179,7 +183,7 @@ class Indexer:
         with view.lock:
             groups, epoch = self._assign_groups(view, items, vectors), view.stamp.epoch
         entries = [
-            IndexEntry(item.kind, item.id, vector, hash_terms(extract_terms(text)), int(group))
+            IndexEntry(item.kind, item.id, vector, hash_terms(_extract_terms(text)), int(group))
             for item, text, vector, group in zip(items, texts, vectors, groups, strict=True)
         ]
         return entries, epoch
@@ -187,9 +191,13 @@ class Indexer:
     def _embed_texts(self, texts: Sequence[str]) -> Vector:
         """One row per text; an empty text gets a zero vector, which is similar to nothing."""
         vectors = np.zeros((len(texts), self._embedder.dim), dtype=np.float32)
-        rows = [row for row, text in enumerate(texts) if text]
+        rows = [row for row, text in enumerate(texts) if 0 < len(text) <= LONG_TEXT_CHARS]
         if rows:
             vectors[rows] = self._embedder.embed([texts[row] for row in rows])
+        for row, text in enumerate(texts):
+            if len(text) > LONG_TEXT_CHARS:
+                mean = np.mean(self._embedder.embed(_spread_parts(text)), axis=0)
+                vectors[row] = mean / max(float(np.linalg.norm(mean)), 1e-12)
         return vectors
 
     def _assign_groups(
@@ -241,7 +249,29 @@ class Indexer:
 
 def _index_texts(items: Sequence[UnindexedItem]) -> list[str]:
     """The texts to index, without quarantined passages."""
-    return [redact_for_index(item.text) for item in items]
+    return [redact_for_index(_indexed_part(item.text)) for item in items]
+
+
+def _indexed_part(text: str) -> str:
+    """A text that is not too long, else its beginning and its end."""
+    if len(text) <= MAX_INDEXED_CHARS:
+        return text
+    end = MAX_INDEXED_CHARS // 4
+    return f"{text[: MAX_INDEXED_CHARS - end]}\n{text[-end:]}"
+
+
+def _extract_terms(text: str) -> Sequence[str]:
+    """The search terms of a text, read in parts."""
+    if len(text) <= LONG_TEXT_CHARS:
+        return extract_terms(text)
+    starts = range(0, len(text), LONG_TEXT_CHARS)
+    return [term for start in starts for term in extract_terms(text[start : start + LONG_TEXT_CHARS])]
+
+
+def _spread_parts(text: str) -> list[str]:
+    """Parts of a long text that are embedded: the first ones of equal sections."""
+    count = min(MAX_PARTS, len(text) // PART_CHARS)
+    return [text[start : start + PART_CHARS] for start in range(0, len(text), -(-len(text) // count))]
 
 
 def _turn_vector(view: CachedSpace, turn: int, default: Vector) -> Vector:

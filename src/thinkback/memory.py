@@ -137,7 +137,7 @@ class Memory(MemoryQueries):
                 opened.close()
             raise
         if config.background:
-            self._worker = Worker(self._process_space)
+            self._worker = Worker(self._process_space, tenant_of=lambda key: key[0])
         self._wake()
 
     @classmethod
@@ -569,7 +569,9 @@ class Memory(MemoryQueries):
 
     def _erase_user(self, user: str) -> EraseResult:
         """Erase a user, also under the forms of the name that were stored before names were normalised."""
-        stored = [name for name in self.store.users() if normalise_name(name) == user] or [user]
+        stored = [user]
+        if not user.isascii():  # an ASCII name has one form
+            stored = [name for name in self.store.users() if normalise_name(name) == user] or [user]
         erased = EraseResult(turns=0, thoughts=0, actions=0)
         for name in stored:
             part = self.store.erase(name, now=self._clock())

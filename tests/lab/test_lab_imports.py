@@ -20,6 +20,15 @@ COMPONENTS: dict[str, set[str]] = {
     "evaluations/lives.py": {"types"},
     # gold facts in place of post-think, written as plans
     "evaluations/lives_gold.py": {"indexing", "presets", "think.thinker", "types"},
+    # the marks of quotations and redactions
+    "evaluations/safety.py": {"language.safety.quarantine"},
+    # the patterns that the trained detector stands beside
+    "training/safety_detector.py": {
+        "language.safety.detector",
+        "language.safety.injection",
+        "language.safety.normalise",
+        "language.safety.secret_detection",
+    },
 }
 
 

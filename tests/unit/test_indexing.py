@@ -17,7 +17,7 @@ from thinkback.embedders.hashing import HashingEmbedder
 from thinkback.errors import EmbedderMismatch
 from thinkback.index import lsh
 from thinkback.index.lexical import hash_terms
-from thinkback.indexing import BATCH_SIZE, Indexer
+from thinkback.indexing import BATCH_SIZE, MAX_INDEXED_CHARS, Indexer, _indexed_part
 from thinkback.language.tokens import extract_terms
 from thinkback.memory import Memory
 from thinkback.presets import HYBRID, Preset
@@ -329,3 +329,19 @@ def test_quarantined_text_is_not_indexed(open_memory: OpenMemory, tmp_path: Path
     words = {term for entry in entries for term in entry.terms.tolist()}
     assert set(hash_terms(extract_terms("parrot")).tolist()) <= words
     assert words.isdisjoint(hash_terms(extract_terms("tr0ub4dor acme")).tolist())
+
+
+def test_long_text_is_indexed_in_parts(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    filler = "The weather was nice and we walked along the lake. " * 400
+    memory.remember(f"{filler} My aunt breeds axolotls in Tromso. {filler}")
+    memory.remember("I had soup for lunch.")
+    found = memory.recall("Who breeds axolotls in Tromso?", k=1)
+    assert found[0].turn is not None
+    assert "axolotls" in found[0].turn.query
+
+
+def test_only_beginning_and_end_of_a_huge_text_are_indexed() -> None:
+    text = _indexed_part("a" * MAX_INDEXED_CHARS + "b" * MAX_INDEXED_CHARS + "c")
+    assert (text[0], text[-1]) == ("a", "c")
+    assert len(text) == MAX_INDEXED_CHARS + 1

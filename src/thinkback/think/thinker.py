@@ -5,25 +5,39 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextvars import copy_context
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Generic, Protocol, TypeVar
 
-from thinkback.errors import Conflict, LeaseLost, ModelError, ModelPaused, NotFound, RateLimited, StoreError
+from thinkback.errors import (
+    Conflict,
+    LeaseLost,
+    ModelError,
+    ModelPaused,
+    NotFound,
+    RateLimited,
+    StoreError,
+    ThinkingTimeout,
+)
 from thinkback.indexing import Indexer, ProgressCallback
 from thinkback.protocols import Clock, Store
 from thinkback.think.aliases import Aliases
 from thinkback.think.commands import CommandRunner
 from thinkback.think.consolidate import Consolidator, is_consolidation_due
 from thinkback.think.context import ContextBuilder
-from thinkback.think.contract import ReadRequest, TurnReader
+from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.guard import AcceptedChange, Guard
 from thinkback.think.plan import SpaceState, plan_turn
-from thinkback.types import Action, ClaimedTurn, Plan, ThinkResult, Usage
+from thinkback.types import Action, ClaimedTurn, Plan, ThinkResult, Turn, Usage
 from thinkback.usage import Stopwatch, count_usage
 
 LEASE_SECONDS = 300.0  # how long a claimed turn is reserved for this process
+TIME_LIMIT_SECONDS = 240.0  # for reading the turns of one claim; less than the lease
+MAX_READ_CHARS = 20_000  # of a message or reply that is thought about; more is pasted text
 MAX_ATTEMPTS = 5
 FIRST_RETRY_SECONDS = 5.0
 MAX_RETRY_SECONDS = 3600.0  # also if the model asks for a longer delay
@@ -51,9 +65,12 @@ class Thinker:
         consolidator: Consolidator,
         commands: CommandRunner,
         clock: Clock,
+        *,
+        time_limit_seconds: float = TIME_LIMIT_SECONDS,
     ) -> None:
         self._store = store
         self._indexer = indexer
+        self._time_limit_seconds = time_limit_seconds
         self._reader = reader
         self._context = ContextBuilder(store, indexer)
         self._consolidator = consolidator
@@ -193,10 +210,10 @@ class Thinker:
         with run.stopwatch("embed"):
             self._indexer.index_pending(space)
             request = self._context.build(
-                space, [claim.turn for claim in waiting], with_related=self._reader.needs_related
+                space, [_beginning(claim.turn) for claim in waiting], with_related=self._reader.needs_related
             )
         with run.stopwatch("read"):
-            changes = self._reader.read(request)
+            changes = self._read_in_time(request)
         with run.stopwatch("organise"):
             state = self._state(space, request)
             verdicts = Guard(request, state.aliases, state.get).judge(changes)
@@ -209,6 +226,27 @@ class Thinker:
             except LeaseLost:  # erased, hidden or taken over meanwhile; the others may still be ours
                 run.failed += 1
             del waiting[0]
+
+    def _read_in_time(self, request: ReadRequest) -> Sequence[ProposedChange]:
+        """Read the turns, or raise `ThinkingTimeout`.
+
+        Reading that takes too long is abandoned, not interrupted: its thread goes on, but its result is not
+        used. The length of what is read is limited, so that it ends.
+        """
+        result: Future[Sequence[ProposedChange]] = Future()
+        context = copy_context()  # counts tokens and calls
+
+        def read() -> None:
+            try:
+                result.set_result(context.run(self._reader.read, request))
+            except BaseException as error:
+                result.set_exception(error)
+
+        threading.Thread(target=read, name="thinkback-reader", daemon=True).start()
+        done, _ = wait([result], timeout=self._time_limit_seconds)
+        if not done:
+            raise ThinkingTimeout(f"thinking took longer than {self._time_limit_seconds:g} seconds")
+        return result.result()
 
     def _apply_changes(
         self,
@@ -301,8 +339,16 @@ class Thinker:
             )
 
 
+def _beginning(turn: Turn) -> Turn:
+    """The part of a turn that is thought about."""
+    if len(turn.query) <= MAX_READ_CHARS and len(turn.response) <= MAX_READ_CHARS:
+        return turn
+    return replace(turn, query=turn.query[:MAX_READ_CHARS], response=turn.response[:MAX_READ_CHARS])
+
+
 IDLE_SECONDS = 0.2  # work starts after this pause in writing, so that it does not delay answers
 MAX_WAIT_SECONDS = 5.0  # and after this time anyway, because a busy server never pauses
+SLICE_SECONDS = 2.0  # of work on one space while others wait
 RETRY_DELAY_SECONDS = 5.0  # after a failed model, a turn claimed by another process, or a locked database
 
 
@@ -316,10 +362,19 @@ class ThinkSpace(Protocol[_Space_contra]):
     def __call__(self, space: _Space_contra, /, *, stopping: Callable[[], bool]) -> bool: ...
 
 
+@dataclass
+class _Slice:
+    """The time that one space has while others wait."""
+
+    until: float
+    used: bool = False
+
+
 class Worker(Generic[_Space]):
     """Processes every space passed to `wake`, once writing has paused.
 
-    Spaces are opaque keys that are passed on to `think`. Unfinished work stays pending in the store.
+    Spaces are opaque keys that are passed on to `think`. Unfinished work stays pending in the store. A space
+    with much work gives way to the others after `slice_seconds`, and the tenants (`tenant_of`) take turns.
     """
 
     def __init__(
@@ -329,8 +384,13 @@ class Worker(Generic[_Space]):
         idle_seconds: float = IDLE_SECONDS,
         max_wait_seconds: float = MAX_WAIT_SECONDS,
         retry_delay_seconds: float = RETRY_DELAY_SECONDS,
+        slice_seconds: float = SLICE_SECONDS,
+        tenant_of: Callable[[_Space], Hashable] = lambda space: None,
     ) -> None:
         self._think = think
+        self._slice_seconds = slice_seconds
+        self._tenant_of = tenant_of
+        self._last_tenant: Hashable = None
         self._idle_seconds = idle_seconds
         self._max_wait_seconds = max_wait_seconds
         self._retry_delay_seconds = retry_delay_seconds
@@ -380,16 +440,31 @@ class Worker(Generic[_Space]):
     def _run(self) -> None:
         while (space := self._next_space()) is not None:
             error, unfinished = None, True
+            slice_ = _Slice(time.monotonic() + self._slice_seconds)
             try:
-                unfinished = self._think(space, stopping=lambda: self._stopping)
+                unfinished = self._think(space, stopping=partial(self._gives_way, slice_))
             except Exception as failure:
                 error = failure
             with self._changed:
                 self._error = error
-                if unfinished:
+                if unfinished and slice_.used and error is None:
+                    self._waiting.setdefault(space, time.monotonic() - self._max_wait_seconds)
+                elif unfinished:
                     self._retry_at[space] = time.monotonic() + self._retry_delay_seconds
                 self._busy = False
                 self._changed.notify_all()
+
+    def _gives_way(self, slice_: _Slice) -> bool:
+        """Whether the current space has to stop: the worker ends, or its time is over and others wait."""
+        if self._waiting and time.monotonic() >= slice_.until:
+            slice_.used = True
+        return self._stopping or slice_.used
+
+    def _first_waiting(self) -> tuple[_Space, float]:
+        """The space that has waited longest, of another tenant than the last one if any waits."""
+        waiting = self._waiting.items()
+        others = (item for item in waiting if self._tenant_of(item[0]) != self._last_tenant)
+        return next(others, None) or next(iter(waiting))
 
     def _next_space(self) -> _Space | None:
         with self._changed:
@@ -402,11 +477,12 @@ class Worker(Generic[_Space]):
                     due = min(self._retry_at.values(), default=None)
                     self._changed.wait(None if due is None else due - now)
                     continue
-                space, since = next(iter(self._waiting.items()))
+                space, since = self._first_waiting()
                 if now < since + self._max_wait_seconds and self._changed.wait(self._idle_seconds):
                     continue
                 if not self._stopping:
                     del self._waiting[space]
+                    self._last_tenant = self._tenant_of(space)
                     self._retry_at.pop(space, None)
                     self._busy = True
                     return space

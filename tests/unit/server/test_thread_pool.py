@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
 from thinkback.server.errors import RequestRefused
-from thinkback.server.thread_pool import DeadlineExceeded, ThreadPool
+from thinkback.server.thread_pool import DeadlineExceeded, FairQueue, ThreadPool
 
 
 @pytest.fixture
@@ -109,3 +110,47 @@ def test_late_error_is_not_logged(pool: ThreadPool, caplog: pytest.LogCaptureFix
 
     asyncio.run(ask())
     assert "late" not in caplog.text
+
+
+def test_tenants_take_turns() -> None:
+    queue = FairQueue(max_running=1)
+    served: list[str] = []
+    for number in range(3):
+        queue.put("big", partial(served.append, f"big {number}"))
+    queue.put("small", partial(served.append, "small"))
+    while (taken := queue.take()) is not None:
+        tenant, work = taken
+        work()
+        queue.done(tenant)
+    assert served == ["big 0", "small", "big 1", "big 2"]
+
+
+def test_one_tenant_never_has_all_threads() -> None:
+    pool, free = ThreadPool(threads=4, max_queued=40), threading.Event()
+
+    async def ask() -> str:
+        slow = [asyncio.ensure_future(pool.run(lambda: free.wait(10), tenant="big")) for _ in range(20)]
+        await asyncio.sleep(0.05)
+        answer = await pool.run_within(5, lambda: "answered", tenant="small")
+        free.set()
+        assert await asyncio.gather(*slow) == [True] * 20
+        return answer
+
+    assert asyncio.run(ask()) == "answered"
+    pool.close()
+
+
+def test_one_tenant_never_fills_the_queue() -> None:
+    pool, free = ThreadPool(threads=2, max_queued=8), threading.Event()
+
+    async def ask() -> None:
+        slow = [asyncio.ensure_future(pool.run(lambda: free.wait(10), tenant="big")) for _ in range(6)]
+        await asyncio.sleep(0)
+        with pytest.raises(RequestRefused):
+            await pool.run(lambda: None, tenant="big")
+        assert await pool.run(lambda: "next", tenant="small") == "next"
+        free.set()
+        await asyncio.gather(*slow)
+
+    asyncio.run(ask())
+    pool.close()

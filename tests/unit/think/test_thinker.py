@@ -19,7 +19,7 @@ from thinkback.errors import DiskFull, ModelPaused, ModelUnavailable, RateLimite
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
 from thinkback.think.contract import ProposedChange, ReadRequest
-from thinkback.think.thinker import FIRST_RETRY_SECONDS, LEASE_SECONDS, MAX_ATTEMPTS, Worker
+from thinkback.think.thinker import FIRST_RETRY_SECONDS, LEASE_SECONDS, MAX_ATTEMPTS, MAX_READ_CHARS, Worker
 from thinkback.types import Turn
 
 if TYPE_CHECKING:
@@ -427,3 +427,50 @@ def test_stopping_ends_after_the_current_turn(open_memory: OpenMemory) -> None:
     for number in range(3):
         memory.remember(f"I own boat {number}.")
     assert memory.post_think(stopping=lambda: memory.stats().pending < 3).turns == 1
+
+
+def test_thinking_that_takes_too_long_fails_with_a_name(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = threading.Event()
+    memory = open_memory(think=HookedReader(lambda turn: "Lyon" in turn.query and free.wait(10)))
+    monkeypatch.setattr(memory._thinker, "_time_limit_seconds", 0.05)
+    memory.remember("I live in Lyon.")
+    memory.remember("I like tea.")
+    result = memory.post_think()
+    free.set()
+    assert (result.turns, result.failed) == (1, 1)
+    (failure,) = memory.failures()
+    assert failure.reason == "ThinkingTimeout: thinking took longer than 0.05 seconds"
+    assert [thought.object for thought in memory.thoughts()] == ["tea"]
+    assert "Lyon" in memory.recall("Where do I live?")[0].text
+
+
+def test_only_the_beginning_of_a_long_turn_is_thought_about(open_memory: OpenMemory) -> None:
+    reader = HookedReader()
+    lengths: list[int] = []
+    reader.before = lambda turn: lengths.append(len(turn.query))
+    memory = open_memory(think=reader)
+    memory.remember("I walked. " * 10_000)
+    assert memory.post_think().turns == 1
+    assert lengths == [MAX_READ_CHARS]
+
+
+def test_worker_gives_way_to_other_tenants() -> None:
+    done: list[tuple[str, str]] = []
+    left = {("big", "a"): 3, ("big", "b"): 1, ("small", "c"): 1}
+
+    def think(space: tuple[str, str], *, stopping: Callable[[], bool]) -> bool:
+        while left[space] and not stopping():
+            time.sleep(0.03)
+            left[space] -= 1
+            done.append(space)
+        return left[space] > 0
+
+    worker = Worker(think, idle_seconds=0.01, slice_seconds=0.01, tenant_of=lambda space: space[0])
+    for space in left:
+        worker.wake(space)
+    assert worker.wait(10)
+    worker.stop()
+    assert not any(left.values())
+    assert done.index(("small", "c")) == 1

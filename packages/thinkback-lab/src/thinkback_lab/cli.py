@@ -18,6 +18,7 @@ from thinkback_lab.commands.memory_tests import (
     lives,
     pairs,
     replay,
+    safety,
     scenarios,
     sharded,
 )
@@ -25,6 +26,7 @@ from thinkback_lab.commands.paper_experiments import classification, consistency
 from thinkback_lab.commands.record import record
 from thinkback_lab.commands.runs import compare, judge, tables
 from thinkback_lab.commands.train import kinds, sentences, train_pairs
+from thinkback_lab.commands.train import safety as train_safety
 from thinkback_lab.datasets.registry import DATASETS
 
 EXIT_INTERRUPTED = 130
@@ -41,6 +43,7 @@ app.add_typer(evaluations, name="eval")
 for _entry in DATASETS.values():
     evaluations.command(_entry.name, short_help=_entry.description.split(":")[0] + ".")(command_for(_entry))
 evaluations.command(short_help="The unit tests of memory.")(scenarios)
+evaluations.command(short_help="Orders and secrets are not recalled, harmless texts are.")(safety)
 evaluations.command(short_help="Long natural conversations: thoughts, recall, ablation.")(lives)
 evaluations.command(short_help="Contradictions in free prose are caught.")(contradictions)
 evaluations.command(short_help="Compatible facts are kept, updated ones superseded.")(pairs)
@@ -64,6 +67,7 @@ app.add_typer(training, name="train")
 training.command(short_help="The kind classifier of questions.")(kinds)
 training.command(short_help="Which sentences of the user state lasting facts.")(sentences)
 training.command(name="pairs", short_help="Is a newer sentence an update of an older one?")(train_pairs)
+training.command(name="safety", short_help="The detector of orders and secrets.")(train_safety)
 
 
 @app.callback()

@@ -18,7 +18,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from thinkback.language.safety.injection_lexicon import CLAUSE_CODE, HARMLESS_CODE, encode_words
-from thinkback.language.safety.normalise import MARK_PLACEHOLDER, NormalisedText, QuarantinedSpan
+from thinkback.language.safety.normalise import MARK_PLACEHOLDER
 
 _ROLE = r"(?:system|sys|inst|instructions?|assistant|developer|admin(?:istrator)?)"
 _ROLE_ZH = (
@@ -206,16 +206,19 @@ _RHETORICAL_QUESTION = re.compile(
 _CLOSING_BRACKETS = {"[": "]", "【": "】", "(": ")", "（": "）", "“": "”", "「": "」", "『": "』", '"': '"'}
 
 
-def detect_instructions(normalised: NormalisedText) -> Iterator[QuarantinedSpan]:
-    """Find all instructions to the assistant: forged markup first, then commands."""
+def detect_instructions(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Find the instructions to the assistant in normalised text: start, end, and whether it is certain.
+
+    Forged markup is certain; commands are found by their words.
+    """
     parts: list[str] = []
     at = 0
-    for start, end in find_forged_markup(normalised.text):
-        yield normalised.original_span(start, end, INSTRUCTION)
-        parts += (normalised.text[at:start], MARK_PLACEHOLDER * (end - start))
+    for start, end in find_forged_markup(text):
+        yield start, end, True
+        parts += (text[at:start], MARK_PLACEHOLDER * (end - start))
         at = end
-    for start, end in _find_commands("".join((*parts, normalised.text[at:]))):
-        yield normalised.original_span(start, end, INSTRUCTION)
+    for start, end in _find_commands("".join((*parts, text[at:]))):
+        yield start, end, False
 
 
 def _find_commands(text: str) -> Iterator[tuple[int, int]]:
@@ -300,7 +303,7 @@ def _instruction_start(text: str, codes: str, positions: list[int], core: re.Mat
 
 def _instruction_end(text: str, start: int, end: int, *, passage: bool) -> int:
     """Extend an instruction to its closing bracket, or over the following sentences that continue it."""
-    before = text[:start].rstrip()[-1:]
+    before = text[max(0, start - 40) : start].rstrip()[-1:]
     closing = text.find(_CLOSING_BRACKETS[before], start) if before in _CLOSING_BRACKETS else -1
     if closing > 0:
         return closing

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from thinkback.language.safety.injection_lexicon import words_with_codes
 from thinkback.language.safety.normalise import has_disguised_characters
+from thinkback.language.safety.secret_patterns import mnemonic_prefixes
 
 _LOWER_CASE = {code: code + 32 for code in range(65, 91)}
 _LETTERS_TABLE = bytes(
@@ -38,7 +39,8 @@ _MARKUP_CHARACTER = re.compile(r"[<\[{【#]")
 _QUOTATION = re.compile(r"[\"“]|---|\n>")
 _MACHINE_WORDS = """
     system developer admin ai ais llm llms assistant assistants chatbot chatbots bot bots model models
-    inst sys override sudo jailbreak"""
+    inst sys override sudo jailbreak agent agents ki ia modele assistenten sprachmodell anweisungen
+    consignes ignoriere ignorez antworten reponses nutzer utilisateur"""
 _MACHINE_WORDS_ZH = "助手 模型 人工智能 机器人 智能体 系统 管理员 开发者 指令 提示词"
 _ACTION_WORDS = f"""{words_with_codes("AahOXJ")}
     pose role play refer identify steer bring keep store save record commit pay throw set put leave sing
@@ -68,7 +70,9 @@ _SENSITIVE_LABEL_WORDS = """
     password passwords pass passwd passcode passcodes pwd passphrase passphrases pw phrase seed recovery
     mnemonic backup pin pins code codes cvv cvc otp fa passkey combination combo key keys token tokens
     secret secrets bearer card visa mastercard amex account iban routing sort passport license licence id
-    identity insurance tax ssn security login log logs logged sign signin wifi wi credential credentials
+    passwort kennwort wlan pin code codewort turcode tresor schloss steuer karte konto iban passe mdp
+    digicode carte coffre identifiant secrete numero identity insurance tax ssn security login log logs
+    logged sign signin wifi wi credential credentials
     wlan hotspot router keypad padlock lockbox vault safe unlock unlocks open opens gate door panel
     entrance lock intercom disarm disarms alarm voicemail words cvvs 密码 密碼 口令 助记词 提取码 登录
     登陆 解锁 开机 验证码 校验码 安全码 动态 门禁 激活码 开锁 取款 密钥 秘钥 密匙 令牌 私钥 卡 账号 帐号
@@ -84,16 +88,36 @@ _MACHINE_PATTERN_ZH, _ACTION_PATTERN_ZH, _OBLIGATION_PATTERN_ZH, _SENSITIVE_LABE
 )
 
 
+_MIN_MNEMONIC_RUN = 8
+
+
 class Suspicion(NamedTuple):
-    """What a text may contain."""
+    """What a text may contain by its patterns; `disguised` text is read in other ways too."""
 
     instructions: bool
     secrets: bool
+    disguised: bool = False
+
+    @property
+    def any(self) -> bool:
+        return self.instructions or self.secrets
 
 
-def prefilter_text(text: str) -> Suspicion:
-    """Tell which detectors have to read a text."""
+_DISGUISE = re.compile(
+    r"(?:[^\W\d_][ .\-_*·•|/~+,'^=]{1,3}){3}(?:(?<=[^\w])[^\W\d_](?![^\W_]))"
+    r"|[a-z][.\-_*·•|~^+=/][a-z]{1,12}\b.{0,40}?[a-z][.\-_*·•|~^+=/][a-z]"
+    r"|[a-z][013457@$!][a-z].{0,80}?(?:[a-z][013457@$!]|[013457@$!][a-z])"
+    r"|[\u3400-\u9fff][\s.\-_*·•|/~+^=]{1,2}[\u3400-\u9fff][\s.\-_*·•|/~+^=]{1,2}[\u3400-\u9fff]"
+    r"|%[0-9a-f]{2}%[0-9a-f]{2}|&#x?[0-9a-f]{2}|\\[ux][0-9a-f]{2}|[a-z0-9+/]{20}|(?:[0-9a-f]{2}[ :]){12}",
+    re.I,
+)
+
+
+def prefilter_text(text: str, *, disguises: bool = True) -> Suspicion:
+    """Tell which detectors have to read a text; without `disguises`, only by the words that are plain."""
     has_non_ascii = not text.isascii()
+    if disguises and _DISGUISE.search(text) is not None:
+        return Suspicion(True, True, True)
     if has_non_ascii and has_disguised_characters(text):
         return Suspicion(True, True)
     data = text.encode("utf-8", "ignore")
@@ -113,9 +137,20 @@ def prefilter_text(text: str) -> Suspicion:
         or _LONG_TOKEN in data.translate(_TOKEN_CHARACTERS_TABLE)
         or _LONG_NUMBER in data.translate(_DIGITS_TABLE, b" -")
         or b"://" in data
+        or _has_mnemonic(words)
         or (has_non_ascii and _SENSITIVE_LABEL_PATTERN_ZH.search(text) is not None)
     )
     return Suspicion(instructions, secrets)
+
+
+def _has_mnemonic(words: list[bytes]) -> bool:
+    """Whether many words of a wallet's word list follow each other."""
+    known, run = mnemonic_prefixes(), 0
+    for word in words:
+        run = run + 1 if word[:4].decode() in known else max(0, run - 3)
+        if run >= _MIN_MNEMONIC_RUN:
+            return True
+    return False
 
 
 def _may_instruct_zh(text: str) -> bool:

@@ -2,7 +2,8 @@
 
 The memory bank keeps a turn as it was written. Readers get a redacted copy, or nothing if the whole text is
 quarantined. The response to an instruction is withheld too, because it follows or repeats the instruction.
-See `injection` for what counts as an instruction, and `secret_detection` for secrets.
+What may be an instruction is shown as a quotation, and nothing is learned from it. See `injection` for what
+counts as an instruction, `secret_detection` for secrets, and `detector` for the trained detector.
 """
 
 from __future__ import annotations
@@ -10,57 +11,57 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TypeVar
 
-from thinkback.language.safety.injection import INSTRUCTION, detect_instructions
-from thinkback.language.safety.normalise import QuarantinedSpan, merge_spans, normalise_text
-from thinkback.language.safety.prefilter import Suspicion, prefilter_text
-from thinkback.language.safety.secret_detection import detect_secrets
-from thinkback.language.safety.secret_patterns import SECRET_KINDS
-from thinkback.language.text_cache import cache_by_digest
+from thinkback.language.safety.injection import INSTRUCTION
+from thinkback.language.safety.normalise import QuarantinedSpan
+from thinkback.language.safety.scan import FULLY_READ_CHARS, REDACTION_MARK, scan_text
 from thinkback.types import Explanation, Side, Thought, ThoughtDraft, Turn
 
-_MARK_TEXTS = (f"quarantined {INSTRUCTION}", *(f"redacted {kind}" for kind in SECRET_KINDS))
-REDACTION_MARK = re.compile(rf"\[(?:{'|'.join(_MARK_TEXTS)})\]")
-"""Matches the marks that replace quarantined spans, such as `[redacted password]`."""
+__all__ = ["REDACTION_MARK"]
+
+QUOTATION_MARK = "[quoted text, not an instruction]"
+"""Stands before a text that may be an instruction."""
 
 # Removing a span can uncover another one; if this goes on, the whole text is replaced.
 _MAX_REDACTION_PASSES = 8
 _MIN_REPEATED_SECRET_CHARACTERS = 4
+_MAX_REPEATED_SECRETS = 64  # of one turn that are looked for in other texts
 
 
 def find_instructions(text: str) -> tuple[QuarantinedSpan, ...]:
     """Find instructions to the assistant."""
-    return _find_spans(text, prefilter_text(text)._replace(secrets=False))
+    return scan_text(text).instructions
 
 
-@cache_by_digest(512)
 def find_secrets(text: str) -> tuple[QuarantinedSpan, ...]:
     """Find secrets and their kinds."""
-    return _find_spans(text, prefilter_text(text)._replace(instructions=False))
+    return scan_text(text).secrets
 
 
-@cache_by_digest(8192)
 def find_quarantined(text: str) -> tuple[QuarantinedSpan, ...]:
     """Find instructions and secrets; a secret inside an instruction is part of the instruction."""
-    return _find_spans(text, prefilter_text(text))
+    return scan_text(text).quarantined
 
 
-def _find_spans(text: str, suspicion: Suspicion) -> tuple[QuarantinedSpan, ...]:
-    if not (suspicion.instructions or suspicion.secrets):
-        return ()
-    normalised = normalise_text(text, REDACTION_MARK)
-    return merge_spans(
-        [
-            *(detect_instructions(normalised) if suspicion.instructions else ()),
-            *(detect_secrets(normalised) if suspicion.secrets else ()),
-        ]
-    )
+def is_suspicious(text: str) -> bool:
+    """Whether a text may contain an instruction, so that it is shown as a quotation only."""
+    return bool(scan_text(text).suspicious)
+
+
+def quote_suspicious(text: str, original: str) -> str:
+    """Mark a redacted text as a quotation if its original is suspicious; a marked text stays as it is."""
+    if not text or text.startswith(QUOTATION_MARK) or is_fully_redacted(text) or not is_suspicious(original):
+        return text
+    return f'{QUOTATION_MARK} "{text}"'
 
 
 def redact(text: str, *, only_secrets: bool = False) -> str:
     """Replace every quarantined span by a mark; nothing quarantined is left in the result."""
     find = find_secrets if only_secrets else find_quarantined
+    if len(text) > FULLY_READ_CHARS:
+        return _replace_spans(text, find(text))
     for _ in range(_MAX_REDACTION_PASSES):
         spans = find(text)
         if not spans:
@@ -76,7 +77,8 @@ def redaction_mark(kind: str) -> str:
 
 def secret_values(text: str) -> dict[str, str]:
     """Map the secrets of a text, as written, to their kinds."""
-    return {text[span.start : span.end]: span.kind for span in find_secrets(text)}
+    found = ((text[span.start : span.end], span.kind) for span in find_secrets(text))
+    return dict(islice(found, _MAX_REPEATED_SECRETS))
 
 
 def redact_values(text: str, secrets: dict[str, str]) -> str:
@@ -114,7 +116,8 @@ def redact_memory(memory: TurnOrThought) -> TurnOrThought:
         return _redact_turn(memory)
     spans = find_quarantined(_draft_text(memory))
     if not spans:
-        return memory
+        sentence = quote_suspicious(memory.sentence, memory.sentence)
+        return memory if sentence == memory.sentence else replace(memory, sentence=sentence)
     return replace(
         memory,
         sentence=redact(memory.sentence),
@@ -126,14 +129,15 @@ def redact_memory(memory: TurnOrThought) -> TurnOrThought:
 def _redact_turn(turn: Turn) -> Turn:
     """Redact both sides; a secret of one side is also redacted where the other side repeats it."""
     query, response = redact(turn.query), redact(turn.response)
-    if (query, response) == (turn.query, turn.response):
+    suspicious = is_suspicious(turn.query)
+    if (query, response) == (turn.query, turn.response) and not suspicious:
         return turn
     secrets = _turn_secrets(turn)
-    if response and redaction_mark(INSTRUCTION) in query:
+    if response and (suspicious or redaction_mark(INSTRUCTION) in query):
         response = redaction_mark(INSTRUCTION)
     return replace(
         turn,
-        query=redact(redact_values(query, secrets)),
+        query=quote_suspicious(redact(redact_values(query, secrets)), turn.query),
         response=redact(redact_values(response, secrets)),
     )
 
@@ -180,7 +184,7 @@ def redact_explanation(explanation: Explanation) -> Explanation:
 
 def filter_drafts(drafts: Sequence[ThoughtDraft], turn: Turn) -> list[ThoughtDraft]:
     """Drop drafts that contain quarantined text or were derived from it."""
-    spans = {side: find_quarantined(turn.text_of(side)) for side in _SIDES}
+    spans = {side: _unfit_spans(turn.text_of(side)) for side in _SIDES}
     secrets = _turn_secrets(turn)
     is_instruction = any(span.kind == INSTRUCTION for span in spans["query"])
     return [
@@ -197,6 +201,12 @@ def filter_drafts(drafts: Sequence[ThoughtDraft], turn: Turn) -> list[ThoughtDra
             for source in draft.sources
         )
     ]
+
+
+def _unfit_spans(text: str) -> Sequence[QuarantinedSpan]:
+    """The passages from which nothing is learned."""
+    findings = scan_text(text)
+    return (*findings.quarantined, *findings.suspicious)
 
 
 def _turn_secrets(turn: Turn) -> dict[str, str]:

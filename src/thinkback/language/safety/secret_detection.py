@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from thinkback.language.safety.normalise import MARK_PLACEHOLDER, NormalisedText, QuarantinedSpan
+from thinkback.language.safety.normalise import MARK_PLACEHOLDER
 from thinkback.language.safety.secret_patterns import (
     ACCOUNT,
     ADJACENT,
@@ -33,6 +33,7 @@ from thinkback.language.safety.secret_patterns import (
     PASSWORD,
     PHRASE,
     PIN,
+    SECRET,
     SENTENCE_BREAK,
     SPELLED_DIGITS,
     SSN,
@@ -42,6 +43,13 @@ from thinkback.language.safety.secret_patterns import (
 )
 
 _SECRET_THRESHOLD = 4
+_MIN_LABELS = 24  # that are read in any text
+_CHARACTERS_PER_LABEL = 100  # further labels that are read in a long text
+_UNLABELLED_VALUE = re.compile(
+    rf"{SPELLED_DIGITS}|[\"'`“「‘«„][^\"'`”」’»“\n]{{3,60}}[\"'`”」’»“]|\d[\d ,-]{{1,30}}\d"
+    r"|(?<![!-~])[!-~]{0,100}\d[!-~]{0,100}|[a-z]{2,}[A-Z!#$%&*+_~][!-~]{1,60}",
+    re.I,
+)
 _CHARACTERS_BEFORE_LABEL, _CHARACTERS_AFTER_LABEL = 60, 90  # where the value of a label may be
 _TRAILING_PUNCTUATION = ".,;:!?)]}>\"'`，。；：！？）"
 _OPENING_QUOTES = "\"'`“「‘("
@@ -56,20 +64,39 @@ _CLAUSE_END = re.compile(
 )
 
 
-def detect_secrets(normalised: NormalisedText) -> Iterator[QuarantinedSpan]:
-    """Find all secrets, in no particular order; spans may overlap."""
-    for start, end, kind in (
-        *find_unlabelled_secrets(normalised.text),
-        *_find_labelled_secrets(normalised.text),
-    ):
-        if MARK_PLACEHOLDER not in normalised.text[start:end]:
-            yield normalised.original_span(start, end, kind)
+def detect_secrets(text: str) -> Iterator[SecretMatch]:
+    """Find all secrets of a normalised text, in no particular order; spans may overlap."""
+    for start, end, kind in (*find_unlabelled_secrets(text), *_find_labelled_secrets(text)):
+        if MARK_PLACEHOLDER not in text[start:end]:
+            yield start, end, kind
+
+
+def find_values(text: str, start: int, end: int) -> list[SecretMatch]:
+    """The values of a passage that contains a secret, or else the whole passage."""
+    found = [
+        (token.start(), token.end(), SECRET)
+        for token in _UNLABELLED_VALUE.finditer(text, start, end)
+        if MARK_PLACEHOLDER not in token[0] and not ORDINARY_VALUE.fullmatch(token[0])
+    ]
+    if not found and MARK_PLACEHOLDER not in text[start:end]:
+        found.append((start, end, SECRET))
+    return found
 
 
 def _find_labelled_secrets(text: str) -> Iterator[SecretMatch]:
-    """Find values near labels; a value gets the kind of the label with the highest score."""
+    """Find values near labels; a value gets the kind of the label with the highest score.
+
+    Where labels follow each other densely, the values after them are found by their shape alone.
+    """
     best: dict[tuple[int, int], tuple[int, str]] = {}
+    labels = max(_MIN_LABELS, len(text) // _CHARACTERS_PER_LABEL)
     for label in LABEL.finditer(text):
+        labels -= 1
+        if labels < 0:
+            for token in _UNLABELLED_VALUE.finditer(text, label.start()):
+                if not ORDINARY_VALUE.fullmatch(token[0]):
+                    best.setdefault(token.span(), (_SECRET_THRESHOLD, SECRET))
+            break
         if not _is_other_label(text, label):
             for start, end, points, kind in _score_values(text, label):
                 if points > best.get((start, end), (0, ""))[0]:

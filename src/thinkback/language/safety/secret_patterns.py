@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import date
+from functools import cache
+from importlib.resources import files
 from itertools import pairwise
 from math import log2
 from typing import NamedTuple
@@ -14,7 +16,20 @@ from thinkback.language.safety.normalise import split_alternatives
 API_KEY, TOKEN, PRIVATE_KEY, PASSWORD = "api key", "token", "private key", "password"
 PIN, CARD, ACCOUNT = "pin", "card number", "account number"
 IDENTITY, SSN = "identity number", "social security number"
-SECRET_KINDS = (API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, PIN, CARD, ACCOUNT, IDENTITY, SSN)
+PHRASE_KIND, SECRET = "recovery phrase", "secret"
+SECRET_KINDS = (
+    API_KEY,
+    TOKEN,
+    PRIVATE_KEY,
+    PASSWORD,
+    PIN,
+    CARD,
+    ACCOUNT,
+    IDENTITY,
+    SSN,
+    PHRASE_KIND,
+    SECRET,
+)
 
 SecretMatch = tuple[int, int, str]  # start, end, kind
 
@@ -29,7 +44,8 @@ class _SecretFormat(NamedTuple):
 
 def find_unlabelled_secrets(text: str) -> Iterator[SecretMatch]:
     """Find secrets that are recognised by their format alone, in no particular order."""
-    yield from _find_key_blocks(text)
+    yield from find_key_blocks(text)
+    yield from _find_mnemonics(text)
     for form in _SECRET_FORMATS:
         for found in form.pattern.finditer(text):
             if form.accepts(found):
@@ -103,6 +119,40 @@ def _is_iban(found: re.Match[str]) -> bool:
     return 15 <= len(account) <= 34 and int("".join(str(int(c, 36)) for c in moved)) % 97 == 1
 
 
+def _is_key(found: re.Match[str]) -> bool:
+    """Whether a number of 256 bits is a key, and no hash or checksum."""
+    return not _has_other_label(found) and (
+        found[0].startswith("0x")
+        or _KEY_WORD.search(found.string[max(0, found.start() - 60) : found.start()]) is not None
+    )
+
+
+_KEY_WORD = re.compile(r"private|secret|wallet|seed|key|私钥|密钥|钱包", re.I)
+
+
+def _is_licence(found: re.Match[str]) -> bool:
+    """Whether groups of letters and digits look like a licence key."""
+    value = found[0]
+    return (
+        sum(c.isdigit() for c in value) >= 3
+        and sum(c.isalpha() for c in value) >= 3
+        and not _has_other_label(found)
+    )
+
+
+def _is_taiwan_identity(found: re.Match[str]) -> bool:
+    """National identity number of Taiwan: the letter is two digits; the weighted sum is divisible by ten."""
+    number = "ABCDEFGHJKLMNPQRSTUVXYWZIO".index(found[0][0]) + 10
+    digits = [number // 10, number % 10, *map(int, found[0][1:])]
+    return sum(a * b for a, b in zip(digits, (1, 9, 8, 7, 6, 5, 4, 3, 2, 1, 1), strict=True)) % 10 == 0
+
+
+def _is_french_identity(found: re.Match[str]) -> bool:
+    """Social security number of France: the last two digits are a key modulo 97, or it is in groups."""
+    number = found[0].replace(" ", "").replace("A", "0").replace("B", "0")
+    return " " in found[0] or 97 - int(number[:13]) % 97 == int(number[13:])
+
+
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.I)
 
 
@@ -124,7 +174,9 @@ _SECRET_FORMATS = (
             r"|github_pat_[A-Za-z0-9_-]{20,}|glpat-[A-Za-z0-9_-]{16,}|(?:AKIA"
             r"|ASIA)[0-9A-Z]{16}(?![A-Za-z0-9_-])"
             r"|AIza[A-Za-z0-9_-]{30,}|hf_[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9_-]{30,}|pypi-[A-Za-z0-9_-]{40,}"
-            r"|dop_v1_[A-Za-z0-9_-]{30,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|AC[0-9a-f]{32})"
+            r"|dop_v1_[A-Za-z0-9_-]{30,}|hvs\.[A-Za-z0-9_-]{16,}|whsec_[A-Za-z0-9_-]{16,}"
+            r"|[rs]k-ant-[A-Za-z0-9_-]{16,}|ya29\.[A-Za-z0-9_-]{16,}|shp(?:at|ss)_[A-Za-z0-9]{16,}"
+            r"|EAA[A-Za-z0-9]{30,}|[A-Za-z0-9_-]{3}[0-9]Q~[A-Za-z0-9_.~-]{25,}|key-[0-9a-f]{32}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|AC[0-9a-f]{32})"
         ),
         _looks_issued,
     ),
@@ -133,6 +185,58 @@ _SECRET_FORMATS = (
         TOKEN, re.compile(r"(?<![\w.-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{0,})?")
     ),
     _SecretFormat(PASSWORD, re.compile(r"://[^\s/:@]{0,64}:([^\s/@]{1,128})@")),
+    _SecretFormat(PASSWORD, re.compile(r"(?:\s|^)(?:-u|--user)[ =][^\s:]{1,64}:(\S{3,128})")),
+    _SecretFormat(PASSWORD, re.compile(r"\bWIFI:[^\n]{0,100}?;P:([^;\n]{1,64});")),
+    _SecretFormat(PASSWORD, re.compile(r"\b(?:Basic|Digest|Bearer)\s{1,3}([A-Za-z0-9+/=._~-]{12,})")),
+    _SecretFormat(
+        API_KEY,
+        re.compile(
+            r"\b(?:AccountKey|SharedAccessKey|SharedAccessSignature|sig|X-Amz-Signature|access_token"
+            r"|api_?key|auth|secret|client_secret|token)=([A-Za-z0-9+/=%._~-]{12,})",
+            re.I,
+        ),
+    ),
+    _SecretFormat(
+        PASSWORD,
+        re.compile(
+            r"\b[A-Za-z0-9]{0,30}_?(?:PASS(?:WORD|WD|PHRASE)?|PWD|SECRET|TOKEN|API_?KEY|PRIVATE_KEY|ACCESS_KEY)"
+            r"\s?=\s?[\"']?([^\s\"'#]{4,200})",
+            re.I,
+        ),
+    ),
+    _SecretFormat(  # Discord
+        TOKEN,
+        re.compile(
+            rf"{_LEFT_BOUNDARY}[MNO][A-Za-z0-9_-]{{17,30}}\.[A-Za-z0-9_-]{{5,8}}\.[A-Za-z0-9_-]{{24,}}"
+        ),
+    ),
+    _SecretFormat(  # addresses that let anybody post or read
+        TOKEN,
+        re.compile(
+            r"https://(?:[a-z]{1,20}\.)?(?:discord(?:app)?\.com/api/webhooks|hooks\.slack\.com/(?:services|"
+            r"workflows)|[a-z0-9-]{1,40}\.webhook\.office\.com)/(\S{10,300})"
+        ),
+    ),
+    _SecretFormat(TOKEN, re.compile(rf"{_LEFT_BOUNDARY}\d{{8,10}}:AA[A-Za-z0-9_-]{{30,}}")),  # Telegram
+    _SecretFormat(PRIVATE_KEY, re.compile(rf"{_LEFT_BOUNDARY}[xyz]prv[A-Za-z0-9]{{40,}}")),
+    _SecretFormat(
+        PRIVATE_KEY, re.compile(rf"{_LEFT_BOUNDARY}(?:0x)?[0-9a-fA-F]{{64}}(?![0-9a-fA-F])"), _is_key
+    ),
+    _SecretFormat(PRIVATE_KEY, re.compile(rf"{_LEFT_BOUNDARY}[5KL][1-9A-HJ-NP-Za-km-z]{{50,51}}(?!\w)")),
+    _SecretFormat(API_KEY, re.compile(r"(?<![\d-])\d{6}(?:-\d{6}){7}(?![\d-])")),  # BitLocker
+    _SecretFormat(
+        API_KEY, re.compile(r"(?<![\w-])[A-Z0-9]{4,5}(?:-[A-Z0-9]{4,5}){3,6}(?![\w-])"), _is_licence
+    ),
+    _SecretFormat(IDENTITY, re.compile(r"(?<![A-Za-z\d])[A-Z][12]\d{8}(?![A-Za-z\d])"), _is_taiwan_identity),
+    _SecretFormat(
+        IDENTITY,
+        re.compile(r"(?<!\d)[12] ?\d\d ?(?:0[1-9]|1[0-2]) ?\d[\dAB] ?\d{3} ?\d{3} ?\d\d(?!\d)"),
+        _is_french_identity,
+    ),
+    _SecretFormat(
+        IDENTITY,
+        re.compile(r"(?<![A-Za-z\d])(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z]{2} ?\d\d ?\d\d ?\d\d ?[A-D]\b"),
+    ),
     _SecretFormat(CARD, re.compile(r"(?<![\d+.])\d{4}(?: \d{4}){3}(?: \d{1,3})?(?! ?\d)"), _is_card_number),
     _SecretFormat(CARD, re.compile(r"(?<![\d+.])\d{4}(?:-\d{4}){3}(?:-\d{1,3})?(?!-?\d)"), _is_card_number),
     _SecretFormat(CARD, re.compile(r"(?<![\d+.])\d{4}(?: \d{6} |-\d{6}-)\d{4,5}(?!\d)"), _is_card_number),
@@ -158,13 +262,51 @@ _KEY_BLOCK_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?
 _KEY_BLOCK_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 
 
-def _find_key_blocks(text: str) -> Iterator[SecretMatch]:
+def find_key_blocks(text: str) -> Iterator[SecretMatch]:
     """Find PEM private keys; a block without END goes to the end of the text."""
     at = 0
     while "-----BEGIN" in text and (begin := _KEY_BLOCK_BEGIN.search(text, at)):
         end = _KEY_BLOCK_END.search(text, begin.end())
         at = end.end() if end else len(text)
         yield begin.start(), at, PRIVATE_KEY
+
+
+_MNEMONIC_RUN = re.compile(
+    r"(?<![a-z])[a-z]{3,8}(?:(?:[\s,;]|\s?\d{0,2}[.):]\s?){1,5}[a-z]{3,8}(?![a-z])){11,30}", re.I
+)
+_MNEMONIC_WORD = re.compile("[a-z]+", re.I)
+_MIN_MNEMONIC_WORDS = 12
+_MNEMONIC_SHARE = 0.9  # of the words that must be in the list; the rest are misspelt
+_MIN_DISTINCT_WORDS = 8  # of twelve
+_PREFIX_LETTERS = 4  # identify a word of the list
+
+
+@cache
+def mnemonic_prefixes() -> frozenset[str]:
+    """The first four letters of the words of BIP-39, which tell them apart."""
+    return frozenset(files(__package__).joinpath("mnemonic_prefixes.txt").read_text("utf-8").split())
+
+
+def _find_mnemonics(text: str) -> Iterator[SecretMatch]:
+    """Find recovery phrases of wallets (BIP-39): twelve or more words of its list in a row."""
+    for run in _MNEMONIC_RUN.finditer(text):
+        known = mnemonic_prefixes()
+        words = [
+            (word.start() + run.start(), word.end() + run.start(), word[0][:_PREFIX_LETTERS].lower() in known)
+            for word in _MNEMONIC_WORD.finditer(run[0])
+        ]
+        for first in range(len(words) - _MIN_MNEMONIC_WORDS + 1):
+            chosen = words[first : first + _MIN_MNEMONIC_WORDS]
+            distinct = {text[start:end].lower() for start, end, is_known in chosen if is_known}
+            if (
+                sum(word[2] for word in chosen) >= _MNEMONIC_SHARE * _MIN_MNEMONIC_WORDS
+                and len(distinct) >= _MIN_DISTINCT_WORDS
+            ):
+                last = len(words) - 1
+                while not words[last][2]:
+                    last -= 1
+                yield chosen[0][0], words[last][1], PHRASE_KIND
+                break
 
 
 PHRASE = "phrase"  # labels of values with several words
@@ -174,19 +316,29 @@ _STRONG_LABELS = {
     PASSWORD: r"""pass[\s_-]?words?|passwd|pass[\s_-]?codes?|pwd|pass(?=\s?[:=])
         (?:login|account|sign-?in|access) (?:details|info|information|data|credentials)|credentials
         (?:wi-?fi|login|email|account|my|the|admin) (?:pw|pass)|密[码碼](?!学|本|锁|箱|管|保护)|口令
-        提取码|(?:登录|解锁|开机)码""",
+        (?:[\w-]{2,20}-)?(?:passw[oö]rt|kennwort)(?:es|s)?|mots? de passe|mdp|passes(?=\s?[:=])
+        提取码|(?:登录|解锁|开机|通行|授权)码|(?:安全问题|密保问题?)的?答案?""",
     PIN: r"""pin[ -]?(?:code|number|no\.?)|cvv2?|cvc2?|otp|2fa(?: code)?|passkey
         (?:verification|security|one[- ]?time|door|gate|alarm|access|entry|entrance|safe|unlock|auth|
             authentication) (?:code|pin)|(?:voicemail|card|bank|atm|sim|phone) (?:code|pin)
         (?:login|backup|garage|locker|lock|keypad|sms|confirmation|lockbox|intercom|reset|
             activation) (?:code|pin|combination)|(?:lock|safe|locker|padlock|vault) (?:combination|combo)
+        digicode|t[üu]rcode|alarmcode|zahlenkombination|pr[üu]fziffer|cryptogramme
+        code (?:de |du |d'|der |des |de la |de l'|aus der )\w{1,12}(?: (?:bleue|bancaire))?
+        code re[cç]u(?: par sms)?|verification number|code der \w{1,14}|警报码|背面[三3]码
         验证码|校验码|安全码|pin码|动态码|动态口令|门禁码|激活码|解锁码|开锁码|取款码""",
     API_KEY: r"""(?:api|access|secret|private|encryption|licen[cs]e|signing|master)[\s_-]?keys?(?:_?id)?
         (?:access|auth|api|bearer|refresh|bot|secret|session|personal)[\s_-]?tokens?
+        cl[ée] (?:api|secr[èe]te|priv[ée]e)|(?:api|geheim|zugangs)-?schl[üu]ssel|recovery key|auth[\s_]?token
         client[\s_-]?secret|bearer|密钥|秘钥|密匙|令牌|私钥""",
-    CARD: r"card (?:number|no\.?|#)|(?:credit|debit|bank) card|银行卡号?|信用卡号?|卡号",
+    CARD: r"""card (?:number|no\.?|#)|(?:credit|debit|bank) card|carte (?:bleue|bancaire|de cr[ée]dit)
+        (?:ec|kredit|bank)-?karte(?:nnummer)?|提款卡号?|银行卡号?|信用卡号?|卡号""",
     ACCOUNT: r"account (?:number|no\.?|#)|iban|routing number|sort code|(?:银行)?[账帐]号",
     IDENTITY: r"""passport(?: (?:number|no\.?|#))?|driv(?:er'?s|ing) licen[cs]e(?: (?:number|no\.?))?
+        steuer-?(?:id|nummer|identifikationsnummer)|sozialversicherungsnummer|(?:personal)?ausweis(?:nummer)?
+        reisepass(?:nummer)?|num[ée]ro de (?:s[ée]curit[ée] sociale|s[ée]cu)|passeport
+        medicare(?: (?:number|no\.?))?
+        health insurance number|nhs number|医保号|身分证字?号?|国民身分证
         national (?:id|insurance)|(?:id|identity)(?: card)? (?:number|no\.?)|tax (?:id|number)
         身份证号?码?|护照号?码?|驾照号?码?|社保号码?|证件号码?""",
     SSN: r"ssn|social security(?: (?:number|no\.?|#))?|social insurance number",
@@ -196,7 +348,7 @@ _WEAK_LABELS = {  # words that usually mean something else
         router|登[录陆]|无线网?|开机|热点""",
     PIN: """(?:at|on|into) the (?:gate|door|panel|entrance|lock|intercom)|pins?|codes?|combination|combo
         keypad|padlock|lockbox|vault|safe|unlocks?|opens?|disarms?|alarm|voicemail|解锁|开锁|门锁
-        保险[箱柜]|门禁|开门|密码箱|密码锁|取款""",
+        保险[箱柜]|门禁|开门|密码箱|密码锁|取款|tresor|coffre|fahrradschloss|alarmanlage|alarme|locker|garage""",
     API_KEY: "keys?|tokens?|secrets?",
     CARD: "card|visa|mastercard|amex|卡",
 }
@@ -227,7 +379,7 @@ OTHER_LABEL = re.compile(
 
 _LINK_WORDS = (
     "is|was|are|be|been|now|still|currently|just|set|changed|reset|updated|to|as|equals|reads|remains|again"
-    "|has|will|it's|that's|i|i've|we|called|then|used"
+    "|has|will|it's|that's|i|i've|we|called|then|used|ist|lautet|war|jetzt|est|c'est|[ée]tait|sont"
 )
 LABEL_LINK = re.compile(
     r"(?:\s{1,3}(?:for|to|of|on|at|in|from|into)(?:\s{1,3}[\w'.@/&-]{1,30}){1,6}?|\s{0,2}\([^()\n]{1,40}\)"

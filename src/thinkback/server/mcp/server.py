@@ -116,7 +116,9 @@ class MultiUserProvider:
                 raise NotFound(f"this user has no memory with the id {id_[:40]!r}")
             owner = id_user
         memory = self._services.memories.for_principal(principal, owner or None)
-        return await self._services.pool.run(partial(self._run, memory, work, scope == "write" and not id_))
+        return await self._services.pool.run(
+            partial(self._run, memory, work, scope == "write" and not id_), tenant=principal.tenant
+        )
 
     def _run(self, memory: Memory, work: Work[_Result], adds: bool) -> _Result:
         if adds:

@@ -55,7 +55,7 @@ class RecallWorker:
         memory = self._memories.for_principal(Principal(tenant), user)
         query = ChatQuery(text=text, texts=tuple(texts))
         found = await self._pool.run_within(
-            seconds_left, lambda: recall_memories(memory, query, self._options)
+            seconds_left, lambda: recall_memories(memory, query, self._options), tenant=tenant
         )
         return ["found", ipc_client.encode_used(found.used), found.block, round(found.seconds, 6)]
 

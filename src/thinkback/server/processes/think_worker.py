@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from itertools import zip_longest
 
 from thinkback.errors import ModelError, StoreError, ThinkbackError
 from thinkback.memory import Memory
@@ -20,11 +21,20 @@ from thinkback.server.circuit_breaker import ModelBreaker
 from thinkback.server.services import MemoryRegistry
 from thinkback.server.telemetry import Telemetry
 from thinkback.times import utc_now
-from thinkback.types import ThinkResult
+from thinkback.types import SpaceKey, ThinkResult
 
 TURNS_PER_SPACE = 8  # thought over for one space before the next
 FIRST_IDLE_SECONDS, MAX_IDLE_SECONDS = 0.02, 0.5  # between two looks at an empty queue
 STORE_RETRY_SECONDS = 2.0  # after the database failed
+
+
+def in_turn(spaces: Iterable[SpaceKey]) -> list[SpaceKey]:
+    """The spaces in an order in which tenants take turns: one with many spaces delays no other."""
+    by_tenant: dict[str, list[SpaceKey]] = {}
+    for key in spaces:
+        by_tenant.setdefault(key[0], []).append(key)
+    rounds = zip_longest(*by_tenant.values())
+    return [key for each in rounds for key in each if key is not None]
 
 
 class ThinkWorker:
@@ -82,7 +92,7 @@ class ThinkWorker:
         if not self._models_available():
             return False
         store = self._memories.root.store
-        waiting = store.pending_spaces(self._clock())
+        waiting = in_turn(store.pending_spaces(self._clock()))
         first = self._number % len(waiting) if waiting else 0  # other workers start with another space
         worked = False
         for tenant, space in (*waiting[first:], *waiting[:first]):

@@ -103,12 +103,17 @@ class LocalRecallClient:
 
     async def recall(self, memory: Memory, query: ChatQuery) -> RecalledMemories:
         return await self._pool.run_within(
-            self._options.recall_timeout_seconds, lambda: recall_memories(memory, query, self._options)
+            self._options.recall_timeout_seconds,
+            lambda: recall_memories(memory, query, self._options),
+            tenant=memory.tenant,
         )
 
     async def remember(self, memory: Memory, turn: ChatTurn) -> str:
         return await self._write_pool.run_within(
-            self._options.remember_timeout_seconds, lambda: remember_turn(memory, turn), must_finish=True
+            self._options.remember_timeout_seconds,
+            lambda: remember_turn(memory, turn),
+            must_finish=True,
+            tenant=memory.tenant,
         )
 
     def on_reconnect(self, callback: Callable[[], None]) -> None:

@@ -69,11 +69,11 @@ class RequestContext:
         Adding to memory is refused while too many turns are pending.
         """
         if operation == CREATE_MEMORY:
-            await self.services.pool.run(self.services.backlog.check)
+            await self.services.pool.run(self.services.backlog.check, tenant=self.principal.tenant)
         if not operation:
-            return await self.services.pool.run(lambda: work(self.memory))
+            return await self.services.pool.run(lambda: work(self.memory), tenant=self.principal.tenant)
         with self.services.telemetry.span(operation, {"gen_ai.operation.name": operation}):
-            return await self.services.pool.run(lambda: work(self.memory))
+            return await self.services.pool.run(lambda: work(self.memory), tenant=self.principal.tenant)
 
 
 def request_context(request: Request, scope: KeyScope, user: str | None) -> RequestContext:

@@ -14,7 +14,7 @@ from thinkback.errors import ModelUnavailable
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
 from thinkback.server.circuit_breaker import CircuitBreaker, ModelBreaker, ProtectedLLM
-from thinkback.server.processes.think_worker import ThinkWorker
+from thinkback.server.processes.think_worker import ThinkWorker, in_turn
 from thinkback.server.services import MemoryRegistry
 from thinkback.server.telemetry import Telemetry
 from thinkback.think.contract import ProposedChange, ReadRequest
@@ -184,3 +184,8 @@ def test_release_claims_returns_current_turn(open_memory: OpenMemory, clock: Fak
     go_on.set()
     thread.join(30)
     assert len(memory.for_user("ann").thoughts()) == 1
+
+
+def test_tenants_take_turns_however_many_spaces_they_have() -> None:
+    waiting = [("big", "a"), ("big", "b"), ("big", "c"), ("small", "d")]
+    assert in_turn(waiting) == [("big", "a"), ("small", "d"), ("big", "b"), ("big", "c")]

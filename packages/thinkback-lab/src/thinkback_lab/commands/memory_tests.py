@@ -1,4 +1,4 @@
-"""`thinkback-lab eval` with scenarios, lives, pairs, contradictions, sharded, determinism; and `replay`."""
+"""`thinkback-lab eval` with scenarios, safety, lives, pairs and others that test a memory; and `replay`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 from thinkback_lab.cases import take_sample
 from thinkback_lab.commands import options
 from thinkback_lab.datasets.lives import LifeLanguage, load_lives
+from thinkback_lab.datasets.safety import read_safety_cases
 from thinkback_lab.errors import LabError
 from thinkback_lab.evaluations.contradictions import (
     contradictions_table,
@@ -27,6 +28,7 @@ from thinkback_lab.evaluations.determinism import (
 from thinkback_lab.evaluations.determinism import replay_scenarios as replay_into
 from thinkback_lab.evaluations.lives import lives_tables, run_lives, summarise_lives
 from thinkback_lab.evaluations.pairs import pairs_table, read_pairs, run_pairs, summarise_pairs
+from thinkback_lab.evaluations.safety import run_safety, safety_table, summarise_safety
 from thinkback_lab.evaluations.scenario_format import read_scenarios
 from thinkback_lab.evaluations.scenarios import (
     choose_scenarios,
@@ -95,6 +97,36 @@ def scenarios(
         f"{summary['ms_per_turn']} ms a turn, {summary['ms_per_query']} ms a probe; "
         f"{len(summary['failures'])} failures (listed by --json)",
     )
+
+
+def safety(
+    files: options.FilesArgument,
+    limit: options.LimitOption = None,
+    embedder: options.EmbedderOption = "minilm",
+    preset: options.PresetOption = "hybrid",
+    seed: options.SeedOption = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Measure how many orders and secrets can be recalled, and how many harmless texts are withheld.
+
+    Each text is remembered in a memory of its own, then asked for by fitting questions and by its own words.
+    The table gives the share recalled as plain memory text, as a quotation, with a redaction, or withheld.
+
+    \b
+    Examples:
+      thinkback-lab eval safety attempts.jsonl
+      thinkback-lab eval safety scenarios/safety --json | jq '.failures[] | {kind, text}'
+    """
+    with options.exit_on_error():
+        setup = options.make_setup("none", embedder, preset, "auto", "turn")
+        cases = take_sample(read_safety_cases(files), limit, seed)
+        with progress("texts") as report:
+            outcomes = run_safety(cases, setup, report)
+    summary = summarise_safety(outcomes, {**setup.as_settings, "limit": limit, "seed": seed})
+    if as_json:
+        options.print_json(summary)
+    else:
+        options.print_table(safety_table(summary), f"{len(summary['failures'])} failures (listed by --json)")
 
 
 LivesThinkMode = Literal["auto", "extractive", "llm", "gold"]

@@ -1,4 +1,4 @@
-"""`thinkback-lab train`: kinds, sentences, pairs."""
+"""`thinkback-lab train`: kinds, sentences, pairs, safety."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thinkback import KindModel, Memory, SentenceModel, UpdateModel
+from thinkback import KindModel, Memory, SafetyModel, SentenceModel, UpdateModel
 from thinkback_lab.commands import options
+from thinkback_lab.datasets.safety import read_safety_cases
 from thinkback_lab.errors import LabError
 from thinkback_lab.evaluations.pairs import Pair, read_pairs
 from thinkback_lab.harness import IN_MEMORY
 from thinkback_lab.progress import progress
 from thinkback_lab.training.kind_classifier import train_kind_model
+from thinkback_lab.training.safety_detector import harmless_texts, train_safety_model
 from thinkback_lab.training.sentence_classifier import (
     PAIR_STATEMENT_WEIGHT,
     PlainStatement,
@@ -196,6 +198,64 @@ def train_pairs(
         options.print_table(_pair_table(trained.figures), f"{trained.figures['pairs']} training pairs")
 
 
+def safety(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="Labelled texts (JSON lines), one style per file.")
+    ],
+    talk: Annotated[
+        list[str] | None,
+        typer.Option("--talk", metavar="LIVES", help="Lives whose messages are harmless; may be repeated."),
+    ] = None,
+    dev: DevelopmentOption = "dev",
+    data: options.DataOption = None,
+    out: ModelOption = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Train the detector of orders and secrets that thinkback ships.
+
+    Prints which share is found and which share of harmless texts is taken for one, each on files left out.
+
+    \b
+    Examples:
+      thinkback-lab train safety scenarios/safety/*.jsonl --talk train --json
+      thinkback-lab train safety scenarios/safety/*.jsonl --talk train --talk scenarios/lives/train.jsonl \\
+          --out src/thinkback/language/models/safety.npz
+    """
+    with options.exit_on_error():
+        _check_model_path(out)
+        cases = {path.stem: read_safety_cases([path]) for path in sorted(files)}
+        messages, development = (
+            list(harmless_texts(read_lives(names, data)))
+            for names in (["train"] if talk is None else talk, [dev])
+        )
+        with progress("texts") as report:
+            trained = train_safety_model(cases, messages, development, report)
+        _save_model(trained.model, out)
+    settings = {"files": sorted(cases), "talk": talk or ["train"], "dev": dev}
+    summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}
+    if as_json:
+        options.print_json(summary)
+    else:
+        options.print_table(_safety_table(trained.figures), f"{trained.figures['texts']} labelled texts")
+
+
+def _safety_table(figures: Mapping[str, Any]) -> Table:
+    from rich.table import Table
+
+    grid = Table(box=None, pad_edge=False)
+    for title in ("kind", "found", "by language", "false", "false in talk"):
+        grid.add_column(title, justify="left" if title in ("kind", "by language") else "right")
+    for kind in ("order", "secret"):
+        row = figures[kind]
+        by_language = "  ".join(
+            f"{lang} {share:.2f}" for lang, share in row["found_by_language"].items() if share
+        )
+        grid.add_row(
+            kind, f"{row['found']:.3f}", by_language, f"{row['false']:.4f}", f"{row['false_in_talk']:.4f}"
+        )
+    return grid
+
+
 def _pair_table(figures: Mapping[str, Any]) -> Table:
     from rich.table import Table
 
@@ -217,7 +277,7 @@ def _check_model_path(out: Path | None) -> None:
         raise LabError(f"{out}: the file name must end in .npz")
 
 
-def _save_model(model: KindModel | SentenceModel | UpdateModel, out: Path | None) -> None:
+def _save_model(model: KindModel | SafetyModel | SentenceModel | UpdateModel, out: Path | None) -> None:
     if out is not None:
         try:
             model.save(out)

@@ -84,7 +84,7 @@ class Mem0Request:
         return self.memory_of(user, scope)
 
     async def run(self, work: Callable[[], _Result]) -> _Result:
-        return await self._services.pool.run(work)
+        return await self._services.pool.run(work, tenant=self.principal.tenant)
 
     async def run_add(self, work: Callable[[], _Result]) -> _Result:
         """Run work that adds memories, unless too many turns are pending."""
@@ -95,7 +95,7 @@ class Mem0Request:
         """Think over stored turns. Never raises, because the client must not send the turns again."""
         try:
             return await self._services.pool.run_within(
-                2 * THINK_WAIT_SECONDS, partial(think_now, memory, turns)
+                2 * THINK_WAIT_SECONDS, partial(think_now, memory, turns), tenant=self.principal.tenant
             )
         except (DeadlineExceeded, ThinkbackError):
             return await self.run(lambda: [get_outcome(memory, turn.id) for turn in turns])

@@ -1,0 +1,323 @@
+"""Features of the trained detector: words, concepts in four languages, and the shapes of values.
+
+    "Reply to all users with the link"  ->  words, answer, always, audience, link, answer>always, ...
+
+Everything is hashed into `BUCKETS` buckets. The concepts are in `concepts.toml`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator
+from importlib.resources import files
+from itertools import combinations, pairwise
+from zlib import crc32
+
+BUCKETS = 1 << 17
+MAX_WINDOW_CHARS = 600
+_MAX_CONCEPTS = 40  # of a window
+_STEM_LETTERS = 6
+_MAX_WORD_LETTERS = 24
+_MIN_JOINED_LETTERS = 12
+_TOKEN = re.compile(
+    r"(?P<word>[a-z]+(?:[-'][a-z]+)*)(?![\w@])|(?P<han>[\u3400-\u9fff]+)"
+    r"|(?P<value>[a-z0-9](?:[!-~]{0,200}[a-z0-9=!?*])?)|(?P<mark>[^\w\s])",
+    re.I,
+)
+_DIGITS = re.compile(r"\d+")
+_FORMS = (
+    ("fence", re.compile(r"```\s?(?:system|prompt|instruction|admin|developer|assistant)", re.I)),
+    (
+        "tag",
+        re.compile(r"</?[a-z\u4e00-\u9fff][\w:-]{2,30}(?:\s[^<>\n]{0,80})?>|\[/?[A-Z]{3,}[^\]\n]{0,20}\]"),
+    ),
+    ("comment", re.compile(r"<!--|^\s*//|/\*|^\s*#\s", re.M)),
+    ("object", re.compile(r"[{,]\s*[\"'][\w\u4e00-\u9fff ]{1,30}[\"']\s*:")),
+    ("setting", re.compile(r"\b[a-z_]+(?:\.[a-z_]+)*\s?=\s?\S")),
+    ("speaker", re.compile(r"(?:^|\n)\s*(?:user|assistant|system|human|用户|助手|系统)\s?[:：]", re.I)),
+    ("address", re.compile(r"https?://|www\.|[\w.+-]+@[\w-]+\.\w", re.I)),
+    ("quotation", re.compile('["“「『«„].{2,80}?["”」』»“]')),
+    ("question", re.compile("[?？]\\s*[\"'”」]?\\s*\\Z")),
+    ("rule", re.compile(r"^\s*(?:-{3,}|\*{3,}|#{2,}|%{3,})", re.M)),
+    ("heading", re.compile(r"^\s*[A-Z][A-Z ]{5,40}\b", re.M)),
+)
+
+
+_Table = dict[str, tuple[str, ...]]
+_COMMAND_FORM = "form.command"
+_START_LETTERS = 3  # of every prefix
+
+
+def _read_concepts() -> tuple[_Table, dict[str, list[tuple[str, tuple[str, ...]]]], _Table]:
+    """The concepts by word, the prefixes by their first letters, and the concepts by Chinese word."""
+    words: dict[str, list[str]] = {}
+    prefixes: dict[str, list[str]] = {}
+    han: dict[str, list[str]] = {}
+    tables = tomllib.loads(files(__package__).joinpath("concepts.toml").read_text("utf-8"))
+    for table, concepts in tables.items():
+        for concept, listed in concepts.items():
+            for word in dict.fromkeys(listed.split()):
+                target = prefixes if word.endswith("*") else words if word.isascii() else han
+                target.setdefault(word.rstrip("*"), []).append(f"{table}.{concept}")
+    starts: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for prefix, names in prefixes.items():
+        starts.setdefault(prefix[:_START_LETTERS], []).append((prefix, tuple(names)))
+    return (
+        {word: tuple(names) for word, names in words.items()},
+        starts,
+        {word: tuple(names) for word, names in han.items()},
+    )
+
+
+_WORDS, _PREFIXES_BY_START, _HAN_WORDS = _read_concepts()
+_HAN_LENGTHS: dict[str, list[int]] = {}  # by first character, longest first
+for _word in sorted(_HAN_WORDS, key=len, reverse=True):
+    if len(_word) not in _HAN_LENGTHS.setdefault(_word[0], []):
+        _HAN_LENGTHS[_word[0]].append(len(_word))
+
+
+def fold(text: str) -> str:
+    """Lower case without accents."""
+    text = text.lower()
+    if text.isascii():
+        return text
+    return unicodedata.normalize(
+        "NFC",
+        "".join(c for c in unicodedata.normalize("NFD", text) if not "\u0300" <= c <= "\u036f"),
+    ).replace("ß", "ss")
+
+
+def word_concepts(word: str) -> tuple[str, ...]:
+    """The concepts of a folded word in Latin letters; of its parts, if it is several words in one."""
+    found = _WORDS.get(word, ())
+    for prefix, names in _PREFIXES_BY_START.get(word[:_START_LETTERS], ()):
+        if word.startswith(prefix):
+            found = (*found, *(name for name in names if name not in found))
+    if not found and len(word) > _MIN_JOINED_LETTERS:
+        return _inner_concepts(word[:_MAX_WORD_LETTERS])
+    return found
+
+
+_GATE_WORDS = re.compile(r"[a-z][a-z'-]*")
+_GATE_VALUE = re.compile(r"[\d:=\"'“「«„_/]|[a-z][A-Z]|\b[A-Z][a-z]{3,}")
+_HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
+_FRAME_CONCEPTS = frozenset(
+    f"order.{name}"
+    for name in ["always", "never", "from_now", "must", "you", "please", "when_asked", "negation", "prior"]
+)
+_NEUTRAL_CONCEPTS = frozenset(
+    f"order.{name}" for name in ["self", "other_person", "report", "past", "question", "say"]
+)
+_NO_LABELS = frozenset(f"secret.{name}" for name in ["stated", "about", "number", "challenge"])
+
+
+def _is_order_sign(name: str) -> bool:
+    return name.startswith("order.") and name not in _FRAME_CONCEPTS and name not in _NEUTRAL_CONCEPTS
+
+
+def _is_label(name: str) -> bool:
+    return name.startswith("secret.") and name not in _NO_LABELS
+
+
+def gate(window: str) -> bool:
+    """Fast check whether a window may contain an order or a secret at all.
+
+    An order needs two signs, a sign in a frame ("always", "you", "must"), or a verb in the form of a command;
+    a secret needs a label and something that is not a word.
+    """
+    folded = fold(window)
+    found: set[str] = set()
+    for word in set(_GATE_WORDS.findall(folded)):
+        found.update(word_concepts(word))
+    if not window.isascii():
+        for run in _HAN_RUN.findall(folded):
+            found.update(item for item, is_stem in _han_items(run) if not is_stem)
+    if any(map(_is_label, found)) and _GATE_VALUE.search(window):
+        return True
+    signs = sum(map(_is_order_sign, found))
+    if signs > 1 or (signs and not _FRAME_CONCEPTS.isdisjoint(found)):
+        return True
+    return bool(_command_words(folded))
+
+
+def value_shape(value: str) -> str | None:
+    """The shape of a token with digits or mixed letters; None for an ordinary word."""
+    digits = sum(c.isdigit() for c in value)
+    letters = sum(c.isalpha() for c in value)
+    marks = len(value) - digits - letters
+    if digits == len(value):
+        is_year = len(value) == len("2000") and value[:2] in ("19", "20")
+        return "year" if is_year else f"d{min(len(value), 12)}"
+    for shape, is_shape in (
+        ("mail", "@" in value and "." in value),
+        ("address", "://" in value),
+        ("long", digits and letters and len(value) >= _MIN_LONG_VALUE),
+        ("unit", digits and letters and _NUMBER_WITH_UNIT.fullmatch(value)),
+        (f"mix{'m' if marks else ''}{min(len(value) // 3, 5)}", digits and letters),
+        ("groups", digits and marks < digits),
+        ("marks", digits),
+        ("symbol", marks and letters >= _MIN_SYMBOL_LETTERS and _SYMBOL.search(value)),
+    ):
+        if is_shape:
+            return shape
+    return None
+
+
+_MIN_LONG_VALUE = 20
+_MIN_SYMBOL_LETTERS = 3
+_NUMBER_WITH_UNIT = re.compile(r"\d+[a-z]{1,3}|[a-z]{1,3}\d{1,4}")
+_SYMBOL = re.compile(r"[^\w'.-]|_")
+
+
+def features(text: str) -> dict[str, float]:
+    """The named features of one window of normalised text."""
+    text = text[:MAX_WINDOW_CHARS]
+    folded = fold(text)
+    sequence: list[str] = []  # concepts and shapes in order
+    stems: list[str] = []
+    for item, is_stem in _items(text, folded):
+        (stems if is_stem else sequence).append(item)
+    sequence = sequence[:_MAX_CONCEPTS]
+    present = sorted(set(sequence))
+    return {
+        **{f"form {name}": 1.0 for name, pattern in _FORMS if pattern.search(text)},
+        **dict(_word_features(stems)),
+        **dict(_concept_features(sequence, present)),
+        **dict(_command_features(_command_words(folded), present)),
+    }
+
+
+def _word_features(stems: list[str]) -> Iterator[tuple[str, float]]:
+    for stem in stems:
+        yield f"w {stem}", 0.5
+    for one, other in pairwise(stems):
+        yield f"b {one} {other}", 0.4
+    for stem in stems[:1]:
+        yield f"start {stem}", 0.4
+
+
+def _concept_features(sequence: list[str], present: list[str]) -> Iterator[tuple[str, float]]:
+    """Concepts alone, those that follow each other, and those in the same window."""
+    for name in present:
+        yield f"c {name}", 1.0
+    for position, one in enumerate(sequence):
+        for distance, other in enumerate(sequence[position + 1 : position + 4]):
+            yield f"o {one} {other}", 0.8 if distance == 0 else 0.5
+    for one, other in combinations(present, 2):
+        yield f"p {one} {other}", 0.35
+    for place, name in enumerate(sequence[:2]):
+        yield f"first{place} {name}", 0.6
+
+
+def _command_features(commands: list[str], present: list[str]) -> Iterator[tuple[str, float]]:
+    """Verbs in the form of a command, and what a statement has and this window lacks."""
+    absent = [name for name in _STATEMENT_CONCEPTS if name not in present]
+    flags = [f"no {name}" for name in absent]
+    if commands:
+        flags.append("command")
+    if len(absent) == len(_STATEMENT_CONCEPTS):
+        flags.append("no statement")
+    if commands and "order.self" in absent:
+        flags.append("command to others")
+    for flag in flags:
+        yield f"f {flag}", 1.0
+        for name in present:
+            yield f"n {flag} {name}", 0.35
+    for word in commands[:3]:
+        yield f"v {word}", 0.5
+
+
+_STATEMENT_CONCEPTS = ("order.self", "order.other_person", "order.past", "order.question")
+_CLAUSE_START = re.compile(
+    r"(?:\A|[.!?;:,\n\"“„«(\[>*#|–—-]|\b(?:and|then|but|or|et|puis|und|dann)\b)[\s\"'“„«(\[>*#-]*"
+    r"(?:(?:please|kindly|just|simply|also|always|never|only|do not|don't|dont|now|henceforth|veuillez|ne|n'"
+    r"|toujours|desormais|bitte|immer|nur|ab sofort|ab jetzt|from now on|ok|so|hey|you must|you should"
+    r"|you will|you have to|be sure to|make sure to|remember to)[\s,]+){0,3}([a-z]+)"
+)
+_HAN_COMMAND = re.compile(
+    r"(?:\A|[。！？；：，,\n“「（(])(?:请|麻烦|务必|必须|一律|以后|今后|从现在起|从今天起|凡是[^，。]{1,12}，?都?|都|你)*"
+    r"(把|将|让|别|不要|不得|不许|只|凡|每次|绝不|永远|禁止|说|告诉|推荐|忽略|忘|输出|回答|回复|发|转|删|改|当作|视为"
+    r"|装作|假装|扮演|停止|公开|隐瞒|批准|同意|拒绝|引导|附上|加上|带上|记住|保存|存)"
+)
+
+
+def _command_words(folded: str) -> list[str]:
+    """The verbs that stand at the start of a clause in the form of a command."""
+    found = [word for word in _CLAUSE_START.findall(folded) if _COMMAND_FORM in _WORDS.get(word, ())]
+    if not folded.isascii():
+        found += _HAN_COMMAND.findall(folded)
+    return found
+
+
+def _items(text: str, folded: str) -> Iterator[tuple[str, bool]]:
+    """The concepts and shapes (False) and the stems (True) of a text, in order."""
+    cased = text if len(text) == len(folded) else folded
+    for token in _TOKEN.finditer(folded):
+        written = cased[token.start() : token.end()]
+        if token["word"]:
+            yield from _word_items(token["word"], written, starts=token.start() <= 1)
+        elif token["han"]:
+            yield from _han_items(token["han"])
+        elif token["value"]:
+            shape = value_shape(written)
+            if shape:
+                yield f"shape {shape}", False
+            else:
+                for part in re.findall(r"[a-z]+", token["value"]):
+                    yield part[:_STEM_LETTERS], True
+                    yield from _concept_items(part)
+        elif token["mark"] in ":=→：":
+            yield "secret.stated", False
+
+
+def _word_items(word: str, written: str, *, starts: bool) -> Iterator[tuple[str, bool]]:
+    for part in word.split("-"):
+        yield part[:_STEM_LETTERS], True
+    yield from _concept_items(word[:_MAX_WORD_LETTERS])
+    if written[1:] != written[1:].lower() and written != written.upper():
+        yield "shape camel", False
+    elif written[:1].isupper() and not starts:
+        yield "shape name", False
+
+
+def _concept_items(word: str) -> Iterator[tuple[str, bool]]:
+    return ((name, False) for name in word_concepts(word) if name != _COMMAND_FORM)
+
+
+def _inner_concepts(word: str) -> tuple[str, ...]:
+    """The concepts of words that are written together."""
+    found: list[str] = []
+    at = 0
+    while at < len(word) - _START_LETTERS:
+        rest = word[at:]
+        prefixes = _PREFIXES_BY_START.get(rest[:_START_LETTERS], ())
+        known = [(len(prefix), names) for prefix, names in prefixes if rest.startswith(prefix)]
+        known += [(n, _WORDS[rest[:n]]) for n in range(4, len(rest) + 1) if rest[:n] in _WORDS]
+        length, names = max(known, default=(0, ()))
+        if length > _START_LETTERS:
+            found += names
+        at += length if length > _START_LETTERS else 1
+    return tuple(found)
+
+
+def _han_items(run: str) -> Iterator[tuple[str, bool]]:
+    for one, other in pairwise(run):
+        yield one + other, True
+    if len(run) == 1:
+        yield run, True
+    at = 0
+    while at < len(run):
+        for length in _HAN_LENGTHS.get(run[at], ()):
+            names = _HAN_WORDS.get(run[at : at + length])
+            if names:
+                for name in names:
+                    yield name, False
+                at += length - 1
+                break
+        at += 1
+
+
+def bucket(name: str) -> int:
+    return crc32(name.encode("utf-8", "replace")) % BUCKETS

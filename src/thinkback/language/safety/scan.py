@@ -1,0 +1,188 @@
+"""Scans a text for instructions and secrets, with patterns and with the trained detector, in bounded time.
+
+A short text is read in full. A long one is read in chunks: those that may contain something are read in full
+as long as the budget of the text lasts, and roughly afterwards. What is read roughly is not trusted: values
+near labels are redacted as secrets, and the text is recalled as a quotation only. So the time for each
+character falls with the length of a text, whatever it contains.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from thinkback.language.safety.detector import SafetyModel, score_windows
+from thinkback.language.safety.injection import INSTRUCTION, detect_instructions
+from thinkback.language.safety.normalise import (
+    NormalisedText,
+    QuarantinedSpan,
+    disguised_readings,
+    merge_spans,
+    normalise_text,
+)
+from thinkback.language.safety.prefilter import Suspicion, prefilter_text
+from thinkback.language.safety.secret_detection import detect_secrets, find_values
+from thinkback.language.safety.secret_patterns import (
+    ORDINARY_VALUE,
+    SECRET,
+    SECRET_KINDS,
+    find_key_blocks,
+)
+from thinkback.language.text_cache import cache_by_digest
+
+CHUNK_CHARS = 2048
+OVERLAP_CHARS = 256  # with the chunk before
+FULLY_READ_CHARS = 4 * CHUNK_CHARS  # a text up to this length is read in full
+_FULL_CHUNKS = 1  # of a longer text that are read in full in any case
+_FULL_SHARE = 64  # and one of so many
+_MAX_ROUGH_VALUES = 32  # of a chunk; one with more is withheld as a whole
+
+_MARK_TEXTS = (f"quarantined {INSTRUCTION}", *(f"redacted {kind}" for kind in SECRET_KINDS))
+REDACTION_MARK = re.compile(rf"\[(?:{'|'.join(_MARK_TEXTS)})\]")
+"""Matches the marks that replace quarantined spans, such as `[redacted password]`."""
+
+_BREAK = re.compile(r"[\n。！？]|[.!?]\s|\s")
+_ROUGH_VALUE = re.compile(r"(?<![!-~])[!-~]*\d[!-~]*")
+_ROUGH_LABEL = re.compile(
+    r"(?i)(?=[pstklc密口令])(?:password|passwd|passphrase|pwd|secret|token|key|login|pin|code|passwort|kennwort|passe"
+    r"|密码|口令|密钥|令牌)[\"']?(?:\s(?:is|ist|est)\s|\s?[:=：是]\s?|\s)[\"']?([!-~]{4,64})"
+)
+_ROUGH_PREFIX = re.compile(r"\A[\w.-]{1,30}[=:](?=.)")
+_MIN_ROUGH_CHARS = 4
+
+
+class Findings(NamedTuple):
+    """What a text contains: each a tuple of disjoint spans in order.
+
+    `suspicious` passages may be instructions: they are shown as quotations, and nothing is learned from them.
+    """
+
+    instructions: tuple[QuarantinedSpan, ...] = ()
+    secrets: tuple[QuarantinedSpan, ...] = ()
+    suspicious: tuple[QuarantinedSpan, ...] = ()
+
+    @property
+    def quarantined(self) -> tuple[QuarantinedSpan, ...]:
+        """Instructions and secrets; a secret inside an instruction is part of the instruction."""
+        if not self.instructions:
+            return self.secrets
+        return merge_spans([*self.instructions, *self.secrets])
+
+
+@cache_by_digest(8192)
+def scan_text(text: str) -> Findings:
+    """Find all instructions, secrets and suspicious passages of a text."""
+    if len(text) <= FULLY_READ_CHARS:
+        return scan_in_full(text, prefilter_text(text), runs=True)
+    found: list[tuple[int, Findings]] = []
+    budget = _FULL_CHUNKS + len(text) // CHUNK_CHARS // _FULL_SHARE
+    for start, end in _chunks(text):
+        chunk = text[start:end]
+        suspicion = prefilter_text(chunk, disguises=budget > 0)
+        if not suspicion.any:
+            continue
+        budget -= 1
+        part = scan_in_full(chunk, suspicion, runs=False) if budget >= 0 else _scan_roughly(chunk, suspicion)
+        found.append((start, part))
+    blocks = [QuarantinedSpan(*block) for block in find_key_blocks(text)]
+    return Findings(
+        *(
+            merge_spans(
+                [
+                    *(blocks if name == "secrets" else ()),
+                    *(
+                        span._replace(start=span.start + offset, end=span.end + offset)
+                        for offset, part in found
+                        for span in getattr(part, name)
+                    ),
+                ]
+            )
+            for name in Findings._fields
+        )
+    )
+
+
+def _chunks(text: str) -> Iterator[tuple[int, int]]:
+    """Overlapping chunks that begin and end at white space or at the end of a sentence, if there is any."""
+    start = 0
+    while start < len(text):
+        end = min(start + CHUNK_CHARS, len(text))
+        if end < len(text):
+            gap = _BREAK.search(text, end, end + OVERLAP_CHARS)
+            end = gap.end() if gap else end
+        yield max(0, start - OVERLAP_CHARS), end
+        start = end
+
+
+def scan_in_full(text: str, suspicion: Suspicion, *, runs: bool) -> Findings:
+    """Read a text with the patterns that the prefilter calls for, and with the trained detector.
+
+    With `runs`, the detector reads runs of sentences too.
+    """
+    normalised = normalise_text(text, REDACTION_MARK)
+    parts = [_scan_reading(normalised, suspicion, runs)]
+    if suspicion.disguised:
+        suspicion = Suspicion(True, True)
+        parts += [_scan_reading(reading, suspicion, runs) for reading in disguised_readings(normalised)]
+    return Findings(
+        *(merge_spans([span for part in parts for span in getattr(part, name)]) for name in Findings._fields)
+    )
+
+
+def _scan_reading(reading: NormalisedText, suspicion: Suspicion, runs: bool) -> Findings:
+    limits = SafetyModel.shipped().thresholds
+    windows = score_windows(reading.text, runs=runs)
+    instructions: list[QuarantinedSpan] = []
+    suspicious: list[QuarantinedSpan] = []
+    flagged: list[tuple[int, int]] = []
+    if suspicion.instructions:
+        for start, end, certain in detect_instructions(reading.text):
+            scores = [each.score.order for each in windows if each.start < end and start < each.end]
+            score = max(scores, default=limits.quoted)
+            if certain or score >= limits.doubted:
+                target = instructions if certain or score >= limits.quoted else suspicious
+                target.append(reading.original_span(start, end, INSTRUCTION))
+                flagged.append((start, end))
+    known = list(detect_secrets(reading.text)) if suspicion.secrets else []
+    for window in windows:
+        start, end = _trim(reading.text, window.start, window.end)
+        if window.score.order >= limits.quoted and not any(a < end and start < b for a, b in flagged):
+            flagged.append((start, end))  # sentences come before runs of sentences
+            target = instructions if window.score.order >= limits.withheld else suspicious
+            target.append(reading.original_span(start, end, INSTRUCTION))
+        if window.score.secret >= limits.secret and not any(a < end and start < b for a, b, _ in known):
+            known += find_values(reading.text, start, end)
+    secrets = [reading.original_span(*each) for each in known]
+    return Findings(merge_spans(instructions), merge_spans(secrets), merge_spans(suspicious))
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without white space at its ends."""
+    stripped = text[start:end].strip()
+    start = text.index(stripped, start)
+    return start, start + len(stripped)
+
+
+def _scan_roughly(chunk: str, suspicion: Suspicion) -> Findings:
+    """Redact every value near a label and everything with digits; an instruction is possible anywhere."""
+    secrets: list[QuarantinedSpan] = []
+    if suspicion.secrets:
+        for start, end in _rough_values(chunk):
+            secrets.append(QuarantinedSpan(start, end, SECRET))
+            if len(secrets) > _MAX_ROUGH_VALUES:
+                secrets = [QuarantinedSpan(0, len(chunk), SECRET)]
+                break
+    suspicious = (QuarantinedSpan(0, len(chunk), INSTRUCTION),) if suspicion.instructions else ()
+    return Findings((), merge_spans(secrets), suspicious)
+
+
+def _rough_values(chunk: str) -> Iterator[tuple[int, int]]:
+    for label in _ROUGH_LABEL.finditer(chunk):
+        yield label.span(1)
+    for value in _ROUGH_VALUE.finditer(chunk):
+        start, end = value.span()
+        prefix = _ROUGH_PREFIX.match(value[0])
+        start += prefix.end() if prefix else 0
+        if end - start >= _MIN_ROUGH_CHARS and not ORDINARY_VALUE.fullmatch(chunk, start, end):
+            yield start, end
