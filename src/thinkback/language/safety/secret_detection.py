@@ -46,9 +46,8 @@ _SECRET_THRESHOLD = 4
 _MIN_LABELS = 24  # that are read in any text
 _CHARACTERS_PER_LABEL = 100  # further labels that are read in a long text
 _UNLABELLED_VALUE = re.compile(
-    rf"{SPELLED_DIGITS}|[\"'`“「‘«„][^\"'`”」’»“\n]{{3,60}}[\"'`”」’»“]|\d[\d ,-]{{1,30}}\d"
-    r"|(?<![!-~])[!-~]{0,100}\d[!-~]{0,100}|[a-z]{2,}[A-Z!#$%&*+_~][!-~]{1,60}",
-    re.I,
+    rf"(?i:{SPELLED_DIGITS})|[\"'`“「‘«„][^\"'`”」’»“\n]{{3,60}}[\"'`”」’»“]|\d[\d ,-]{{1,30}}\d"
+    r"|(?<![!-~])[!-~]{0,100}\d[!-~]{0,100}|[a-z]{2,}[A-Z!#$%&*+_~][!-~]{1,60}"
 )
 _CHARACTERS_BEFORE_LABEL, _CHARACTERS_AFTER_LABEL = 60, 90  # where the value of a label may be
 _TRAILING_PUNCTUATION = ".,;:!?)]}>\"'`，。；：！？）"
@@ -72,15 +71,18 @@ def detect_secrets(text: str) -> Iterator[SecretMatch]:
 
 
 def find_values(text: str, start: int, end: int) -> list[SecretMatch]:
-    """The values of a passage that contains a secret, or else the whole passage."""
+    """The values of a passage that contains a secret, or else the whole passage.
+
+    Nothing of a passage with a mark: its secret is redacted already.
+    """
+    if MARK_PLACEHOLDER in text[start:end]:
+        return []
     found = [
         (token.start(), token.end(), SECRET)
         for token in _UNLABELLED_VALUE.finditer(text, start, end)
-        if MARK_PLACEHOLDER not in token[0] and not ORDINARY_VALUE.fullmatch(token[0])
+        if not ORDINARY_VALUE.fullmatch(token[0])
     ]
-    if not found and MARK_PLACEHOLDER not in text[start:end]:
-        found.append((start, end, SECRET))
-    return found
+    return found or [(start, end, SECRET)]
 
 
 def _find_labelled_secrets(text: str) -> Iterator[SecretMatch]:
