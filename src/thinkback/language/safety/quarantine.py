@@ -183,30 +183,32 @@ def redact_explanation(explanation: Explanation) -> Explanation:
 
 
 def filter_drafts(drafts: Sequence[ThoughtDraft], turn: Turn) -> list[ThoughtDraft]:
-    """Drop drafts that contain quarantined text or were derived from it."""
-    spans = {side: _unfit_spans(turn.text_of(side)) for side in _SIDES}
+    """Drop drafts that contain quarantined text or were derived from it.
+
+    From a passage that is only suspicious, which about one ordinary message in fifty contains, a draft may
+    be derived unless it is suspicious itself.
+    """
+    findings = {side: scan_text(turn.text_of(side)) for side in _SIDES}
     secrets = _turn_secrets(turn)
-    is_instruction = any(span.kind == INSTRUCTION for span in spans["query"])
-    return [
-        draft
-        for draft in drafts
-        if not find_quarantined(_draft_text(draft))
-        and redact_values(_draft_text(draft), secrets) == _draft_text(draft)
-        and not any(
-            source.turn == turn.id
-            and (
-                (is_instruction and source.side == "response")
-                or _overlaps(spans[source.side], source.start, source.end)
-            )
-            for source in draft.sources
-        )
-    ]
+    is_instruction = bool(findings["query"].instructions)
 
+    def is_unfit(draft: ThoughtDraft) -> bool:
+        text = _draft_text(draft)
+        own = scan_text(text)
+        if own.quarantined or redact_values(text, secrets) != text:
+            return True
+        for source in draft.sources:
+            if source.turn != turn.id:
+                continue
+            said = findings[source.side]
+            unfit = (*said.quarantined, *said.suspicious) if own.suspicious else said.quarantined
+            if is_instruction and source.side == "response":
+                return True
+            if _overlaps(unfit, source.start, source.end):
+                return True
+        return False
 
-def _unfit_spans(text: str) -> Sequence[QuarantinedSpan]:
-    """The passages from which nothing is learned."""
-    findings = scan_text(text)
-    return (*findings.quarantined, *findings.suspicious)
+    return [draft for draft in drafts if not is_unfit(draft)]
 
 
 def _turn_secrets(turn: Turn) -> dict[str, str]:
