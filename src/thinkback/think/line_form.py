@@ -87,7 +87,7 @@ def split_message(turn: Turn) -> list[str]:
 def build_prompt(request: ReadRequest, message: str, wording: Wording = "first") -> LinePrompt:
     """The prompt to read a part of the message of the first turn of a request.
 
-    Known facts and earlier turns are left out, the least important ones first, if the prompt would be too long.
+    Earlier turns and known facts are left out, the oldest first, if the prompt would be too long.
     """
     turn = request.turns[0]
     names = "; ".join(" = ".join(group[:2]) for group in request.names[:_MAX_NAMES])
@@ -115,7 +115,7 @@ def build_prompt(request: ReadRequest, message: str, wording: Wording = "first")
 
 
 def choose_known(request: ReadRequest, message: str) -> list[Thought]:
-    """The known facts to show, the oldest first: those that share most words with the message, then the newest."""
+    """The known facts to show, the oldest first: those that share most words with the message."""
     if len(request.related) <= MAX_KNOWN_FACTS:
         return list(request.related)
     said = SupportingText([message, *(turn.query for turn in request.recent[-1:])])
@@ -178,7 +178,7 @@ def format_line(
 
 
 def format_when(start: str | None, end: str | None, at: datetime) -> str:
-    """The time of a fact, from dates such as 2025, 2025-04 and 2025-04-10, relative to the time of the turn."""
+    """The time of a fact, from dates such as 2025, 2025-04 and 2025-04-10, and the time of the turn."""
     first, last = (None if date is None else _shorten_date(date, at) for date in (start, end))
     if first is None:
         return "-" if last is None else f"..{last}"

@@ -1,19 +1,19 @@
 """Reads turns with a small model that was tuned to the line form (`think.line_form`).
 
-It runs on the user's machine: prompts are short and begin alike, the reply is bound by a grammar, and one turn
-is read at a time. With `verify`, a message is read twice with different words, and only facts that both
+It runs on the user's machine: prompts are short and begin alike, the reply is bound by a grammar, and one
+turn is read at a time. With `verify`, a message is read twice with different words, and only facts that both
 readings state are kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from thinkback.prompts import load_prompt
-from thinkback.think.contract import ProposedChange, ReadRequest
-from thinkback.think.grounding import SupportingText, content_units
+from thinkback.think.contract import ChangeKind, ProposedChange, ReadRequest
+from thinkback.think.grounding import SupportingText
 from thinkback.think.line_form import Wording, build_prompt, grammar, parse_lines, split_message
 from thinkback.types import Message, Reply
 
@@ -84,17 +84,11 @@ def agreed_changes(first: Sequence[ProposedChange], second: Sequence[ProposedCha
         if change.fact is None:
             if targets:
                 agreed.append(_with_targets(change, targets))
-        elif stated.share(change.fact.value) >= MIN_SHARED_VALUE and _has_content(change.fact.value):
+        elif stated.share(change.fact.value) >= MIN_SHARED_VALUE:
             agreed.append(_with_targets(change, targets))
     return agreed
 
 
-def _has_content(value: str) -> bool:
-    return bool(content_units(value)) or bool(value.strip())
-
-
 def _with_targets(change: ProposedChange, targets: tuple[int, ...]) -> ProposedChange:
-    from dataclasses import replace
-
-    action = "add" if change.action == "replace" and not targets else change.action
+    action: ChangeKind = "add" if change.action == "replace" and not targets else change.action
     return replace(change, action=action, targets=targets)

@@ -26,6 +26,7 @@ from thinkback_lab.commands.record import record
 from thinkback_lab.commands.runs import compare, judge, tables
 from thinkback_lab.commands.train import kinds, sentences
 from thinkback_lab.commands.train import pairs as train_pairs
+from thinkback_lab.commands.train_lora import examples, export, lora, merge
 from thinkback_lab.datasets.registry import DATASETS
 
 EXIT_INTERRUPTED = 130
@@ -65,6 +66,10 @@ app.add_typer(training, name="train")
 training.command(short_help="The kind classifier of questions.")(kinds)
 training.command(short_help="Which sentences of the user state lasting facts.")(sentences)
 training.command(name="pairs", short_help="Is a newer sentence an update of an older one?")(train_pairs)
+training.command(short_help="Training examples for a small model that reads turns.")(examples)
+training.command(short_help="Tune a language model with LoRA.")(lora)
+training.command(short_help="Write a LoRA adapter as a GGUF file.")(export)
+training.command(short_help="Add a LoRA adapter to its base model.")(merge)
 
 
 @app.callback()

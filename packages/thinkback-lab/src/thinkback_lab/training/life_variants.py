@@ -1,7 +1,7 @@
 """Variants of a life with other names, places, numbers and years, and gold that is exact again.
 
-A variant replaces words by others in all texts of a life alike, in prompts and in the facts that are read from
-them. So what a fact says is still what the turn says.
+A variant replaces words by others in all texts of a life alike, in prompts and in the facts that are read
+from them. So what a fact says is still what the turn says.
 
 - first names of people whose sex is known from who they are ("the user's sister"), by names of the same sex
 - cities, by other cities
@@ -79,9 +79,10 @@ def _new_words(life: Life, chance: Random) -> dict[str, str]:
             words[person.name] = new
     for pool in ("cities_en", "cities_zh"):
         for city in pools[pool]:
-            if city in text or (pool == "cities_en" and re.search(rf"\b{city}\b", text, re.IGNORECASE)):
-                if new := draw(pool, len(city) if pool == "cities_zh" else None):
-                    words[city] = new
+            chinese = pool == "cities_zh"
+            found = city in text if chinese else re.search(rf"\b{city}\b", text, re.IGNORECASE)
+            if found and (new := draw(pool, len(city) if chinese else None)):
+                words[city] = new
     return words
 
 

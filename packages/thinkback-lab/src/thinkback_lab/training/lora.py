@@ -1,4 +1,4 @@
-"""Tunes a causal language model with LoRA (transformers and PEFT), as TiM (arXiv, 3.5) does: rank 16, 10 epochs.
+"""Tunes a language model with LoRA (transformers and PEFT), as TiM (arXiv, 3.5) does: rank 16, 10 epochs.
 
 The loss counts the reply only. Batches are filled up to a number of tokens with examples of similar length.
 The adapter is trained in the precision of the base model, with 32-bit copies of its weights in the optimizer.
@@ -11,7 +11,7 @@ import json
 import math
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ class LoraSettings:
 
 @dataclass(frozen=True, slots=True)
 class TextExample:
-    """A prompt in one or two wordings, each as (system, user) messages, and the reply that is right for all."""
+    """A prompt in one or two wordings, each a (system, user) pair, and the reply that is right for all."""
 
     prompts: tuple[tuple[str, str], ...]
     reply: str
@@ -87,7 +87,7 @@ def read_text_examples(path: Path) -> list[TextExample]:
     open_text = gzip.open if path.suffix == ".gz" else open
     with open_text(path, "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
-    return [TextExample(tuple((*row[key],) for key in ("first", "second")), row["reply"]) for row in rows]  # type: ignore[misc]
+    return [TextExample(tuple((*row[key],) for key in ("first", "second")), row["reply"]) for row in rows]
 
 
 def load_base(path: Path, dtype: str = "bfloat16") -> Any:
@@ -150,10 +150,9 @@ def add_adapter(model: Any, settings: LoraSettings) -> Any:
         task_type="CAUSAL_LM",
     )
     tuned = get_peft_model(model, config, autocast_adapter_dtype=False)
-    for name, parameter in tuned.named_parameters():
+    for parameter in tuned.parameters():
         if parameter.requires_grad:
             parameter.data = parameter.data.to(model.dtype)
-            assert "lora_" in name, name
     return tuned
 
 
@@ -164,11 +163,19 @@ def render_prompt(tokenizer: Any, prompt: tuple[str, str]) -> str:
     return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
 
 
-def tokenize(tokenizer: Any, prompt: tuple[str, str], reply: str) -> TokenExample:
-    """Tokens of a prompt and its reply with the token that ends it."""
-    start = tokenizer(render_prompt(tokenizer, prompt), add_special_tokens=False)["input_ids"]
-    end = tokenizer(reply, add_special_tokens=False)["input_ids"]
-    return TokenExample((*start, *end, tokenizer.eos_token_id), len(start))
+def tokenize(
+    tokenizer: Any, prompts: Sequence[tuple[str, str]], replies: Sequence[str]
+) -> list[TokenExample]:
+    """Tokens of prompts and their replies, each with the token that ends a reply."""
+    if not prompts:
+        return []
+    rendered = [render_prompt(tokenizer, prompt) for prompt in prompts]
+    starts = tokenizer(rendered, add_special_tokens=False)["input_ids"]
+    ends = tokenizer(list(replies), add_special_tokens=False)["input_ids"]
+    return [
+        TokenExample((*start, *end, tokenizer.eos_token_id), len(start))
+        for start, end in zip(starts, ends, strict=True)
+    ]
 
 
 def make_batches(
@@ -246,18 +253,21 @@ class LoraTrainer:
         if not training:
             raise LabError("there are no examples to train on")
         self._model, self._settings, self._folder = model, settings, folder
-        prompts = range(len(training[0].prompts))
-        self._training = [
-            [tokenize(tokenizer, each.prompts[n], each.reply) for n in prompts] for each in training
-        ]
-        first = [tokenize(tokenizer, each.prompts[0], each.reply) for each in held_out]
+        replies = [each.reply for each in training]
+        wordings = range(len(training[0].prompts))
+        self._training = list(
+            zip(
+                *(tokenize(tokenizer, [each.prompts[n] for each in training], replies) for n in wordings),
+                strict=True,
+            )
+        )
+        first = tokenize(tokenizer, [each.prompts[0] for each in held_out], [each.reply for each in held_out])
         self._held_out = make_batches(first, settings.batch_tokens)
         self._weights = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self._copies = [weight.detach().float().clone().requires_grad_() for weight in self._weights]
         self._optimizer = torch.optim.AdamW(self._copies, lr=settings.learning_rate, weight_decay=0.0)
         self.history = History()
         self.step = 0
-        self._skipped = 0
 
     def batches(self, epoch: int) -> list[list[TokenExample]]:
         """The batches of an epoch; always the same for the same seed."""
@@ -491,7 +501,7 @@ def token_log_probabilities(
     import torch
 
     model.eval()
-    examples = [tokenize(tokenizer, prompt, reply) for prompt, reply in zip(prompts, replies, strict=True)]
+    examples = tokenize(tokenizer, prompts, replies)
     numbers = {id(example): number for number, example in enumerate(examples)}
     results: list[list[tuple[str, float]]] = [[] for _ in examples]
     base = model.get_base_model() if hasattr(model, "get_base_model") else model
@@ -515,8 +525,3 @@ def token_log_probabilities(
                     (word, round(value, 4)) for word, value in zip(words, values, strict=True)
                 ]
     return results
-
-
-def describe(settings: LoraSettings) -> Mapping[str, Any]:
-    """The settings as JSON."""
-    return asdict(settings)

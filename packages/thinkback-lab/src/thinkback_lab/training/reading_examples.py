@@ -1,8 +1,9 @@
 """Training examples for a small model that reads turns in the line form (`thinkback.think.line_form`).
 
-A life is replayed with its gold facts as thoughts. Before each turn is thought about, the request for a reader
-is built as the product builds it, so that the known facts of a prompt are those that search finds; the reply is
-made of the gold facts of the turn. Some known facts are left out at random, because a model does not catch all.
+A life is replayed with its gold facts as thoughts. Before each turn is thought about, the request for a
+reader is built as the product builds it, so that the known facts of a prompt are those that search finds; the
+reply is made of the gold facts of the turn. Some known facts are left out at random, because a model does not
+catch all of them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from thinkback.indexing import Indexer
 from thinkback.presets import HYBRID
@@ -115,8 +117,7 @@ def _requests(harness: Harness, life: Life) -> Iterator[_TurnToRead]:
     clock = ManualClock()
     with harness.open(clock) as opened:
         memory = opened.for_user(life.id)
-        thinker = create_thinker("gold", memory)
-        assert isinstance(thinker, GoldThinker)
+        thinker = cast(GoldThinker, create_thinker("gold", memory))
         builder = ContextBuilder(memory.store, Indexer(memory.store, memory.embedder, HYBRID))
         for turn in life.turns:
             clock.now = turn.at
@@ -151,7 +152,8 @@ def _lines(
     used: set[int] = set()
 
     def take(facts: Iterable[str]) -> list[int]:
-        shown = {numbers[id_] for fact in facts if (id_ := thought_ids.get(fact)) in numbers}
+        ids = (thought_ids[fact] for fact in facts if fact in thought_ids)
+        shown = {numbers[id_] for id_ in ids if id_ in numbers}
         fresh = sorted(shown - used)
         used.update(fresh)
         return fresh

@@ -1,0 +1,192 @@
+"""`thinkback-lab train`: examples, lora, export, merge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from thinkback_lab.commands import options
+from thinkback_lab.errors import LabError, import_extra
+from thinkback_lab.progress import progress
+
+_BaseOption = Annotated[
+    Path, typer.Option("--base", metavar="MODEL", help="GGUF file, or a folder of transformers.")
+]
+_AdapterArgument = Annotated[Path, typer.Argument(metavar="ADAPTER", help="Folder of a trained adapter.")]
+
+
+def examples(
+    lives: Annotated[
+        list[str], typer.Argument(metavar="LIVES...", help="Lives: train, dev, or .jsonl files.")
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Write the examples there (.jsonl).")],
+    data: options.DataOption = None,
+    variants: Annotated[
+        int, typer.Option("--variants", min=0, help="Variants of each life: other names, numbers, years.")
+    ] = 3,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Show what search finds and nothing else (for evaluation).")
+    ] = False,
+    embedder: options.EmbedderOption = "minilm",
+    seed: Annotated[int, typer.Option("--seed", metavar="S")] = 0,
+) -> None:
+    """Make training examples for the thinker: prompts in the line form, with the gold replies.
+
+    \b
+    Examples:
+      thinkback-lab train examples train scenarios/lives/train.jsonl --out train.jsonl
+      thinkback-lab train examples dev --variants 0 --exact --out dev.jsonl
+    """
+    from thinkback_lab.training.reading_examples import make_examples, write_examples
+    from thinkback_lab.training.sentence_classifier import read_lives
+
+    with options.exit_on_error(), progress("lives") as report:
+        made = make_examples(
+            read_lives(lives, data),
+            variants=variants,
+            noise=not exact,
+            seed=seed,
+            embedder=embedder,
+            on_progress=report,
+        )
+        count = write_examples(out, made)
+    options.print_json({"examples": count, "out": str(out)})
+
+
+def lora(
+    training: Annotated[
+        Path, typer.Argument(metavar="EXAMPLES", help="Examples to train on (thinkback-lab train examples).")
+    ],
+    base: _BaseOption,
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Folder for the adapter.")],
+    held_out: Annotated[
+        Path | None, typer.Option("--dev", metavar="EXAMPLES", help="Examples for the held-out loss.")
+    ] = None,
+    tokenizer: Annotated[
+        Path | None,
+        typer.Option("--tokenizer", metavar="FOLDER", help="Tokenizer, if not that of the base model."),
+    ] = None,
+    rank: Annotated[int, typer.Option("--rank", min=1)] = 16,
+    epochs: Annotated[float, typer.Option("--epochs", min=0)] = 10,
+    learning_rate: Annotated[float, typer.Option("--learning-rate")] = 2e-4,
+    batch_tokens: Annotated[int, typer.Option("--batch-tokens", min=256)] = 16384,
+    max_steps: Annotated[int | None, typer.Option("--max-steps", min=1)] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option("--max-seconds", help="End after this time, with a lower learning rate.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="S")] = 7,
+    dtype: Annotated[
+        str, typer.Option("--dtype", help="bfloat16 for a GPU; float32 for a CPU.")
+    ] = "bfloat16",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint in the folder.")
+    ] = False,
+) -> None:
+    """Tune a language model with LoRA: rank 16, 10 epochs, as in the paper (TiM, arXiv, 3.5).
+
+    Needs the extra `lora` (torch, transformers, peft, gguf). The folder receives the adapter, the losses with
+    a plot, a checkpoint, and a model card.
+
+    \b
+    Examples:
+      thinkback-lab train lora train.jsonl --dev dev.jsonl --base base.gguf --out adapter
+      thinkback-lab train lora train.jsonl --base base.gguf --out adapter --resume
+    """
+    with options.exit_on_error():
+        _require_extra()
+        from thinkback_lab.training import lora as training_code
+        from thinkback_lab.training.lora_report import write_report
+
+        torch = import_extra("torch")
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        settings = training_code.LoraSettings(
+            rank=rank,
+            alpha=2 * rank,
+            epochs=epochs,
+            learning_rate=learning_rate,
+            batch_tokens=batch_tokens,
+            max_steps=max_steps,
+            max_seconds=max_seconds,
+            seed=seed,
+        )
+        torch.manual_seed(seed)
+        model = training_code.add_adapter(training_code.load_base(base, dtype).to(device), settings)
+        trainer = training_code.LoraTrainer(
+            model,
+            training_code.load_tokenizer(tokenizer or base),
+            training_code.read_text_examples(training),
+            training_code.read_text_examples(held_out) if held_out else [],
+            settings,
+            out,
+        )
+        if resume and not trainer.load_checkpoint():
+            raise LabError(f"{out} has no checkpoint to resume from")
+        with progress("steps") as report:
+            history = trainer.train(lambda step, steps, loss: report(step, steps))
+        path = training_code.save_adapter(model, out)
+        write_report(out, base.name, training.name, settings, history)
+    summary: dict[str, Any] = {"adapter": str(path), "steps": trainer.step, "held_out": history.held_out}
+    options.print_json(summary)
+
+
+def export(
+    adapter: _AdapterArgument,
+    base: Annotated[Path, typer.Option("--base", metavar="FILE", help="The GGUF file it is used with.")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Write the adapter there (.gguf).")],
+    max_mb: Annotated[
+        float | None, typer.Option("--max-mb", help="Largest size; the weakest directions are left out.")
+    ] = None,
+    task: Annotated[
+        str, typer.Option("--task", help="read_lines: used for thinking only. Empty: for everything.")
+    ] = "",
+) -> None:
+    """Write a trained adapter as a GGUF file that llama.cpp loads: `--llm local:BASE+ADAPTER.gguf`.
+
+    \b
+    Examples:
+      thinkback-lab train export adapter --base base.gguf --task read_lines --max-mb 25 --out thinker.gguf
+    """
+    with options.exit_on_error():
+        _require_extra()
+        from thinkback_lab.training.lora_export import export_adapter
+
+        limit = None if max_mb is None else int(max_mb * 1_000_000)
+        written = export_adapter(adapter, base, out, max_bytes=limit, task=task)
+    options.print_json(
+        {
+            "out": str(written.path),
+            "bytes": written.size,
+            "ranks": {"min": min(written.ranks), "max": max(written.ranks)},
+            "energy_kept": round(written.energy_kept, 4),
+        }
+    )
+
+
+def merge(
+    adapter: _AdapterArgument,
+    base: _BaseOption,
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Folder for the merged model.")],
+) -> None:
+    """Add a trained adapter to the weights of its base model, in the format of transformers.
+
+    \b
+    Examples:
+      thinkback-lab train merge adapter --base base.gguf --out merged
+    """
+    with options.exit_on_error():
+        _require_extra()
+        from thinkback_lab.training.lora_export import merge_adapter
+
+        merge_adapter(adapter, base, out)
+    options.print_json({"out": str(out), "files": sorted(path.name for path in out.iterdir())})
+
+
+def _require_extra() -> None:
+    """Raise LabError with the install command if a library of the extra `lora` is missing."""
+    for module in ("torch", "transformers", "peft", "safetensors", "gguf"):
+        try:
+            import_extra(module)
+        except LabError:
+            raise LabError(f"{module} is not installed: pip install 'thinkback-lab[lora]'") from None
