@@ -134,10 +134,18 @@ class LocalLLM:
             raise BadReply(f"The model {self.name!r} gave an empty answer. Rephrase, or raise max_tokens.")
         return _make_reply(text, usage)
 
-    def complete_with_grammar(self, messages: Sequence[Message], *, grammar: str, max_tokens: int) -> Reply:
+    def complete_with_grammar(
+        self,
+        messages: Sequence[Message],
+        *,
+        grammar: str,
+        max_tokens: int,
+        on_token: Callable[[str, float], None] = lambda text, log_probability: None,
+    ) -> Reply:
         """The most probable reply in the language of a GBNF grammar, by the tuned model if there is one.
 
-        It is background work: it stops when a chat needs the model.
+        It is background work: it stops when a chat needs the model. `on_token` is called with every token and
+        its log probability.
 
         Raises:
             ModelPaused: it was stopped.
@@ -147,9 +155,9 @@ class LocalLLM:
             "stream": True,
             "stream_options": {"include_usage": True},
             "return_progress": True,  # events while the prompt is read, so that it can be stopped
+            "logprobs": True,
+            "top_logprobs": 1,
         }
-        if self._adapter is not None:
-            request["lora"] = [{"id": 0, "scale": 1.0}]
         chunks: list[str] = []
         usage: dict[str, Any] = {}
         paused = False
@@ -157,8 +165,11 @@ class LocalLLM:
         def on_event(event: dict[str, Any]) -> bool:
             nonlocal paused
             usage.update(event.get("usage") or {})
-            if chunk := self._first_choice(event).get("delta", {}).get("content"):
+            choice = self._first_choice(event)
+            if chunk := choice.get("delta", {}).get("content"):
                 chunks.append(chunk)
+            for token in (choice.get("logprobs") or {}).get("content") or ():
+                on_token(str(token["token"]), float(token["logprob"]))
             paused = self._waiting_calls > 0
             return paused
 
@@ -239,6 +250,8 @@ class LocalLLM:
         background: bool = False,
     ) -> dict[str, Any]:
         """Run one request; `on_event` receives the events of a stream and returns True to stop it."""
+        if self.reads_lines:  # the adapter is for thinking only
+            request["lora"] = [{"id": 0, "scale": 1.0 if background else 0.0}]
         with self._turn(background):
             server = self._server = self._server or self._load_server()
             handle = server.handle_completions if text_completion else server.handle_chat_completions
@@ -291,7 +304,6 @@ class LocalLLM:
             lora.path, lora.scale = str(self._adapter.path), 1.0
             params.lora_adapters = [lora]
         if self.reads_lines:
-            params.lora_init_without_apply = True  # it is applied by requests for thinking only
             params.n_batch = BACKGROUND_BATCH_TOKENS
         # The library always listens on loopback: a random key keeps other programs out.
         params.api_keys = [secrets.token_hex(32)]

@@ -42,11 +42,18 @@ class MeteredLLM:
         """Whether the model is tuned to read turns in the line form."""
         return bool(getattr(self._llm, "reads_lines", False))
 
-    def complete_with_grammar(self, messages: Sequence[Message], *, grammar: str, max_tokens: int) -> Reply:
+    def complete_with_grammar(
+        self,
+        messages: Sequence[Message],
+        *,
+        grammar: str,
+        max_tokens: int,
+        on_token: Callable[[str, float], None] = lambda text, log_probability: None,
+    ) -> Reply:
         """Only for models that read lines."""
         complete: Callable[..., Reply] = self._llm.complete_with_grammar  # type: ignore[attr-defined]
         try:
-            reply = complete(messages, grammar=grammar, max_tokens=max_tokens)
+            reply = complete(messages, grammar=grammar, max_tokens=max_tokens, on_token=on_token)
         except Exception:
             record_usage(1)
             raise

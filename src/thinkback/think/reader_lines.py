@@ -1,14 +1,15 @@
 """Reads turns with a small model that was tuned to the line form (`think.line_form`).
 
 It runs on the user's machine: prompts are short and begin alike, the reply is bound by a grammar, and one
-turn is read at a time. With `verify`, a message is read twice with different words, and only facts that both
-readings state are kept.
+turn is read at a time. A line that the model was not sure of is left out, or retires nothing. With `verify`,
+a message is read twice with different words, and only facts that both readings state are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Protocol
 
 from thinkback.prompts import load_prompt
@@ -19,6 +20,10 @@ from thinkback.types import Message, Reply
 
 MAX_REPLY_TOKENS = 420
 MIN_SHARED_VALUE = 0.5  # of the words of a value that the other reading must state too
+MIN_CONFIDENCE = -0.15
+"""Mean log probability of the tokens of a line below which it is left out. Chosen on the dev lives."""
+MIN_RETIREMENT_CONFIDENCE = -0.15
+"""The same for lines that replace, end or forget: an unsure replacement is an addition."""
 
 
 class GrammarLLM(Protocol):
@@ -27,8 +32,18 @@ class GrammarLLM(Protocol):
     @property
     def name(self) -> str: ...
 
-    def complete_with_grammar(self, messages: Sequence[Message], *, grammar: str, max_tokens: int) -> Reply:
-        """The reply, without randomness, in the language of the GBNF grammar; it may be cut off."""
+    def complete_with_grammar(
+        self,
+        messages: Sequence[Message],
+        *,
+        grammar: str,
+        max_tokens: int,
+        on_token: Callable[[str, float], None] = ...,
+    ) -> Reply:
+        """The reply, without randomness, in the language of the GBNF grammar; it may be cut off.
+
+        `on_token` is called with every token and its log probability.
+        """
         ...
 
 
@@ -38,6 +53,8 @@ class LineReader:
 
     llm: GrammarLLM
     verify: bool = False
+    min_confidence: float = MIN_CONFIDENCE
+    min_retirement_confidence: float = MIN_RETIREMENT_CONFIDENCE
     max_turns: int = 1
     needs_related: bool = True
 
@@ -64,8 +81,36 @@ class LineReader:
     def _read_part(self, request: ReadRequest, part: str, wording: Wording) -> list[ProposedChange]:
         prompt = build_prompt(request, part, wording)
         rules = grammar(len(prompt.known))
-        reply = self.llm.complete_with_grammar(prompt.messages, grammar=rules, max_tokens=MAX_REPLY_TOKENS)
-        return parse_lines(reply.text, prompt, request.turns[0])
+        confidence = LineConfidence()
+        reply = self.llm.complete_with_grammar(
+            prompt.messages, grammar=rules, max_tokens=MAX_REPLY_TOKENS, on_token=confidence.add_token
+        )
+        changes: list[ProposedChange] = []
+        for line, sure in zip(reply.text.splitlines(), confidence.of_lines(), strict=False):
+            for change in parse_lines(line, prompt, request.turns[0]):
+                targets = change.targets if sure >= self.min_retirement_confidence else ()
+                if (sure >= self.min_confidence) if change.fact else targets:
+                    changes.append(_with_targets(change, targets))
+        return changes
+
+
+class LineConfidence:
+    """The mean log probability of the tokens of each line of a reply."""
+
+    def __init__(self) -> None:
+        self._lines: list[list[float]] = [[]]
+
+    def add_token(self, text: str, log_probability: float) -> None:
+        """A line break belongs to the line that it ends."""
+        self._lines[-1].append(log_probability)
+        if "\n" in text:
+            self._lines.append([])
+
+    def of_lines(self) -> Iterator[float]:
+        """One value for each line; without end, because a model may not tell probabilities."""
+        for line in self._lines:
+            yield sum(line) / len(line) if line else 0.0
+        yield from repeat(0.0)
 
 
 def agreed_changes(first: Sequence[ProposedChange], second: Sequence[ProposedChange]) -> list[ProposedChange]:

@@ -57,11 +57,34 @@ class WithoutModelReader:
         return [*triples, *(change for change in self._sentences.read(request) if not is_covered(change))]
 
 
+class TunedModelReader:
+    """What a small tuned model is sure of, beside what is read without a model.
+
+    The model adds updates and precise facts; the sentences kept as said cannot be misread.
+    """
+
+    needs_related = True
+    max_turns = 1
+
+    def __init__(self, llm: GrammarLLM, embedder: Embedder) -> None:
+        self._lines = LineReader(llm)
+        self._without_model = WithoutModelReader(embedder)
+
+    @property
+    def name(self) -> str:
+        return f"{self._lines.name} + {self._without_model.name}"
+
+    def read(self, request: ReadRequest) -> list[ProposedChange]:
+        """Propose what needs no model first: its changes may refer to each other by position."""
+        lines = self._lines.read(request)
+        return [*self._without_model.read(request), *lines]
+
+
 def create_reader(think: ThinkMode | TurnReader, llm: LLM | None, embedder: Embedder) -> TurnReader:
     """Create the reader for a think mode; a reader passed instead of a mode is returned as it is.
 
     - `auto`: the model if it is able to read facts (`llm.extracts`), else a model that is tuned to read
-      lines (`llm.reads_lines`), else extractive
+      lines (`llm.reads_lines`) together with extractive reading, else extractive reading alone
     - `extractive`: no model; sentences that carry facts are kept as said
     - `llm`: the model, whatever its size; in the line form if it is tuned to it
 
@@ -79,7 +102,7 @@ def create_reader(think: ThinkMode | TurnReader, llm: LLM | None, embedder: Embe
     if think == "auto" and llm is not None and llm.extracts:
         return LLMReader(llm)
     if think == "auto" and llm is not None and reads_lines(llm):
-        return LineReader(cast(GrammarLLM, llm))
+        return TunedModelReader(cast(GrammarLLM, llm), embedder)
     return WithoutModelReader(embedder)
 
 

@@ -1,7 +1,8 @@
-"""`thinkback-lab train`: examples, lora, export, merge."""
+"""`thinkback-lab train`: examples, lora, generate, score, export, merge."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,8 +10,10 @@ import typer
 
 from thinkback_lab.commands import options
 from thinkback_lab.errors import LabError, import_extra
+from thinkback_lab.evaluations.reading import read_json_rows, read_turns, score_reading
 from thinkback_lab.progress import progress
 
+THRESHOLDS = (-0.1, -0.15, -0.2, -0.25, -0.3, -0.4)
 _BaseOption = Annotated[
     Path, typer.Option("--base", metavar="MODEL", help="GGUF file, or a folder of transformers.")
 ]
@@ -129,6 +132,69 @@ def lora(
         write_report(out, base.name, training.name, settings, history)
     summary: dict[str, Any] = {"adapter": str(path), "steps": trainer.step, "held_out": history.held_out}
     options.print_json(summary)
+
+
+def generate(
+    examples_file: Annotated[Path, typer.Argument(metavar="EXAMPLES", help="Examples to read.")],
+    adapter: Annotated[Path, typer.Option("--adapter", metavar="FOLDER", help="Folder of the adapter.")],
+    base: _BaseOption,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Write the replies there (.jsonl).")],
+    second: Annotated[bool, typer.Option("--second", help="Read in the second wording.")] = False,
+    tokenizer: Annotated[Path | None, typer.Option("--tokenizer", metavar="FOLDER")] = None,
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 128,
+    dtype: Annotated[str, typer.Option("--dtype")] = "bfloat16",
+) -> None:
+    """Let a tuned model read examples, and write its replies with the log probabilities of their tokens.
+
+    \b
+    Examples:
+      thinkback-lab train generate dev.jsonl --adapter adapter --base base.gguf --out replies.jsonl
+    """
+    with options.exit_on_error():
+        _require_extra()
+        from thinkback_lab.training import lora as training_code
+
+        torch = import_extra("torch")
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        model = training_code.load_adapter(training_code.load_base(base, dtype).to(device), adapter)
+        words = training_code.load_tokenizer(tokenizer or base)
+        prompts = [each.prompts[int(second)] for each in training_code.read_text_examples(examples_file)]
+        with progress("replies") as report:
+            replies = training_code.generate(model, words, prompts, batch_size=batch_size, on_batch=report)
+        tokens = training_code.token_log_probabilities(model, words, prompts, replies, 16384)
+        rows = read_json_rows(examples_file)
+        lines = [
+            {"life": row["life"], "turn": row["turn"], "reply": reply, "tokens": each}
+            for row, reply, each in zip(rows, replies, tokens, strict=True)
+        ]
+        out.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), "utf-8")
+    options.print_json({"replies": len(replies), "out": str(out)})
+
+
+def score(
+    examples_file: Annotated[Path, typer.Argument(metavar="EXAMPLES", help="Examples with gold replies.")],
+    replies: Annotated[Path, typer.Argument(metavar="REPLIES", help="Replies (train generate).")],
+    second: Annotated[
+        Path | None, typer.Option("--second", metavar="REPLIES", help="Count only what these state too.")
+    ] = None,
+) -> None:
+    """Score the replies of a tuned model by the gold of the examples, at several thresholds of confidence.
+
+    \b
+    Examples:
+      thinkback-lab train score dev.jsonl replies.jsonl
+      thinkback-lab train score dev.jsonl replies.jsonl --second replies_second.jsonl
+    """
+    with options.exit_on_error():
+        turns = read_turns(examples_file, replies, second)
+        figures = {
+            "all": score_reading(turns),
+            **{
+                f"confidence >= {limit}": score_reading(turns, min_fact=limit, min_retirement=limit)
+                for limit in THRESHOLDS
+            },
+        }
+    options.print_json(figures)
 
 
 def export(

@@ -5,7 +5,8 @@ from them. So what a fact says is still what the turn says.
 
 - first names of people whose sex is known from who they are ("the user's sister"), by names of the same sex
 - cities, by other cities
-- numbers of three and more digits that are no years, by numbers of the same length
+- numbers of three and more digits that are no years, by numbers of the same length, unless a fact states in
+  digits what the user said in words
 - years, all by the same shift, to years with the same weekdays at all dates of the turns
 """
 
@@ -45,14 +46,29 @@ def make_variant(life: Life, chance: Random) -> Callable[[str], str]:
     words = _new_words(life, chance)
     shift = _year_shift(life, chance)
     numbers: dict[str, str] = {}
+    fixed = _fixed_numbers(life)
 
     def change(text: str) -> str:
         text = _replace_words(text, words)
         if shift:
             text = _YEAR.sub(lambda found: str(int(found[0]) + shift), text)
-        return _NUMBER.sub(lambda found: _new_number(found[0], numbers, chance), text)
+        return _NUMBER.sub(
+            lambda found: found[0] if found[0] in fixed else _new_number(found[0], numbers, chance), text
+        )
 
     return change
+
+
+def _fixed_numbers(life: Life) -> set[str]:
+    """Numbers of facts that the turn states in words ("thirty-eight thousand"): they cannot be replaced."""
+    return {
+        number
+        for turn in life.turns
+        for fact in turn.facts
+        for text in (fact.value, fact.text)
+        for number in _NUMBER.findall(text)
+        if number not in turn.user
+    }
 
 
 def _new_words(life: Life, chance: Random) -> dict[str, str]:

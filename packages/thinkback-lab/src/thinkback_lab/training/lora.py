@@ -237,7 +237,10 @@ def mean_loss(model: Any, batches: Sequence[Sequence[TokenExample]]) -> float:
 
 
 class LoraTrainer:
-    """Trains the LoRA weights of a model; `folder` receives checkpoints and the history of losses."""
+    """Trains the LoRA weights of a model; `folder` receives checkpoints and the history of losses.
+
+    At the end the model has the weights with the lowest held-out loss, if there are held-out examples.
+    """
 
     def __init__(
         self,
@@ -266,6 +269,7 @@ class LoraTrainer:
         self._weights = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self._copies = [weight.detach().float().clone().requires_grad_() for weight in self._weights]
         self._optimizer = torch.optim.AdamW(self._copies, lr=settings.learning_rate, weight_decay=0.0)
+        self._best: list[Any] | None = None
         self.history = History()
         self.step = 0
 
@@ -305,7 +309,18 @@ class LoraTrainer:
                 self._record(losses)
                 self.save_checkpoint()
         self._record(losses)
+        self._restore_best()
         return self.history
+
+    def _restore_best(self) -> None:
+        """Go back to the weights with the lowest held-out loss: more passes learn the examples by heart."""
+        import torch
+
+        if self._best is not None:
+            with torch.no_grad():
+                for copy, weight, best in zip(self._copies, self._weights, self._best, strict=True):
+                    copy.copy_(best)
+                    weight.copy_(copy)
 
     def _evaluations_at(self, share: float) -> float:
         return share * self._settings.evaluations + 1e-9
@@ -325,7 +340,10 @@ class LoraTrainer:
 
     def _evaluate(self) -> None:
         if self._held_out and self.step not in dict(self.history.held_out):
-            self.history.held_out.append((self.step, mean_loss(self._model, self._held_out)))
+            loss = mean_loss(self._model, self._held_out)
+            if loss <= min((known for _, known in self.history.held_out), default=loss):
+                self._best = [copy.detach().cpu().clone() for copy in self._copies]
+            self.history.held_out.append((self.step, loss))
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
             text = json.dumps({"settings": asdict(self._settings), **asdict(self.history)}, indent=1)
@@ -441,12 +459,13 @@ def load_adapter(model: Any, folder: Path) -> Any:
         LabError: the folder has no adapter, or it belongs to another model.
     """
     from peft import PeftModel
+    from safetensors import SafetensorError
 
     if not (folder / CONFIG_FILE).is_file() or not (folder / WEIGHTS_FILE).is_file():
         raise LabError(f"{folder} has no adapter: {CONFIG_FILE} and {WEIGHTS_FILE} are needed")
     try:
         return PeftModel.from_pretrained(model, str(folder), autocast_adapter_dtype=False).to(model.dtype)
-    except (RuntimeError, ValueError, KeyError, OSError) as error:
+    except (RuntimeError, ValueError, KeyError, OSError, SafetensorError) as error:
         raise LabError(f"{folder}: the adapter does not fit the model: {str(error)[:300]}") from error
 
 
