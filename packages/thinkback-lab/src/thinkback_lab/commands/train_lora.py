@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,11 @@ from thinkback_lab.progress import progress
 THRESHOLDS = (-0.1, -0.15, -0.2, -0.25, -0.3, -0.4)
 _BaseOption = Annotated[
     Path, typer.Option("--base", metavar="MODEL", help="GGUF file, or a folder of transformers.")
+]
+_DtypeOption = Annotated[str, typer.Option("--dtype", help="bfloat16 for a GPU; float32 for a CPU.")]
+_TokenizerOption = Annotated[
+    Path | None,
+    typer.Option("--tokenizer", metavar="FOLDER", help="Tokenizer, if not that of the base model."),
 ]
 _AdapterArgument = Annotated[Path, typer.Argument(metavar="ADAPTER", help="Folder of a trained adapter.")]
 
@@ -33,7 +39,8 @@ def examples(
         bool, typer.Option("--exact", help="Show what search finds and nothing else (for evaluation).")
     ] = False,
     embedder: options.EmbedderOption = "minilm",
-    seed: Annotated[int, typer.Option("--seed", metavar="S")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the variants and gaps.")] = 0,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Make training examples for the thinker: prompts in the line form, with the gold replies.
 
@@ -55,7 +62,7 @@ def examples(
             on_progress=report,
         )
         count = write_examples(out, made)
-    options.print_json({"examples": count, "out": str(out)})
+    _print_summary({"examples": count, "out": str(out)}, as_json)
 
 
 def lora(
@@ -67,25 +74,23 @@ def lora(
     held_out: Annotated[
         Path | None, typer.Option("--dev", metavar="EXAMPLES", help="Examples for the held-out loss.")
     ] = None,
-    tokenizer: Annotated[
-        Path | None,
-        typer.Option("--tokenizer", metavar="FOLDER", help="Tokenizer, if not that of the base model."),
+    tokenizer: _TokenizerOption = None,
+    rank: Annotated[int, typer.Option("--rank", min=1, help="Rank of the adapter.")] = 16,
+    epochs: Annotated[float, typer.Option("--epochs", min=0, help="Passes over the examples.")] = 10,
+    learning_rate: Annotated[float, typer.Option("--learning-rate", help="Highest learning rate.")] = 2e-4,
+    batch_tokens: Annotated[int, typer.Option("--batch-tokens", min=256, help="Tokens of a batch.")] = 16384,
+    max_steps: Annotated[
+        int | None, typer.Option("--max-steps", min=1, help="End after so many steps.")
     ] = None,
-    rank: Annotated[int, typer.Option("--rank", min=1)] = 16,
-    epochs: Annotated[float, typer.Option("--epochs", min=0)] = 10,
-    learning_rate: Annotated[float, typer.Option("--learning-rate")] = 2e-4,
-    batch_tokens: Annotated[int, typer.Option("--batch-tokens", min=256)] = 16384,
-    max_steps: Annotated[int | None, typer.Option("--max-steps", min=1)] = None,
     max_seconds: Annotated[
         float | None, typer.Option("--max-seconds", help="End after this time, with a lower learning rate.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S")] = 7,
-    dtype: Annotated[
-        str, typer.Option("--dtype", help="bfloat16 for a GPU; float32 for a CPU.")
-    ] = "bfloat16",
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the weights and batches.")] = 7,
+    dtype: _DtypeOption = "bfloat16",
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the checkpoint in the folder.")
     ] = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Tune a language model with LoRA: rank 16, 10 epochs, as in the paper (TiM, arXiv, 3.5).
 
@@ -131,7 +136,7 @@ def lora(
         path = training_code.save_adapter(model, out)
         write_report(out, base.name, training.name, settings, history)
     summary: dict[str, Any] = {"adapter": str(path), "steps": trainer.step, "held_out": history.held_out}
-    options.print_json(summary)
+    _print_summary(summary, as_json)
 
 
 def generate(
@@ -140,9 +145,10 @@ def generate(
     base: _BaseOption,
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Write the replies there (.jsonl).")],
     second: Annotated[bool, typer.Option("--second", help="Read in the second wording.")] = False,
-    tokenizer: Annotated[Path | None, typer.Option("--tokenizer", metavar="FOLDER")] = None,
-    batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 128,
-    dtype: Annotated[str, typer.Option("--dtype")] = "bfloat16",
+    tokenizer: _TokenizerOption = None,
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Prompts of a batch.")] = 128,
+    dtype: _DtypeOption = "bfloat16",
+    as_json: options.JsonOption = False,
 ) -> None:
     """Let a tuned model read examples, and write its replies with the log probabilities of their tokens.
 
@@ -168,7 +174,7 @@ def generate(
             for row, reply, each in zip(rows, replies, tokens, strict=True)
         ]
         out.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), "utf-8")
-    options.print_json({"replies": len(replies), "out": str(out)})
+    _print_summary({"replies": len(replies), "out": str(out)}, as_json)
 
 
 def score(
@@ -177,6 +183,7 @@ def score(
     second: Annotated[
         Path | None, typer.Option("--second", metavar="REPLIES", help="Count only what these state too.")
     ] = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Score the replies of a tuned model by the gold of the examples, at several thresholds of confidence.
 
@@ -194,7 +201,7 @@ def score(
                 for limit in THRESHOLDS
             },
         }
-    options.print_json(figures)
+    _print_summary(figures, as_json)
 
 
 def export(
@@ -207,6 +214,7 @@ def export(
     task: Annotated[
         str, typer.Option("--task", help="read_lines: used for thinking only. Empty: for everything.")
     ] = "",
+    as_json: options.JsonOption = False,
 ) -> None:
     """Write a trained adapter as a GGUF file that llama.cpp loads: `--llm local:BASE+ADAPTER.gguf`.
 
@@ -220,13 +228,14 @@ def export(
 
         limit = None if max_mb is None else int(max_mb * 1_000_000)
         written = export_adapter(adapter, base, out, max_bytes=limit, task=task)
-    options.print_json(
+    _print_summary(
         {
             "out": str(written.path),
             "bytes": written.size,
             "ranks": {"min": min(written.ranks), "max": max(written.ranks)},
             "energy_kept": round(written.energy_kept, 4),
-        }
+        },
+        as_json,
     )
 
 
@@ -234,6 +243,7 @@ def merge(
     adapter: _AdapterArgument,
     base: _BaseOption,
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Folder for the merged model.")],
+    as_json: options.JsonOption = False,
 ) -> None:
     """Add a trained adapter to the weights of its base model, in the format of transformers.
 
@@ -246,7 +256,8 @@ def merge(
         from thinkback_lab.training.lora_export import merge_adapter
 
         merge_adapter(adapter, base, out)
-    options.print_json({"out": str(out), "files": sorted(path.name for path in out.iterdir())})
+    files = ", ".join(sorted(path.name for path in out.iterdir()))
+    _print_summary({"out": str(out), "files": files}, as_json)
 
 
 def _require_extra() -> None:
@@ -256,3 +267,11 @@ def _require_extra() -> None:
             import_extra(module)
         except LabError:
             raise LabError(f"{module} is not installed: pip install 'thinkback-lab[lora]'") from None
+
+
+def _print_summary(summary: Mapping[str, Any], as_json: bool) -> None:
+    if as_json:
+        options.print_json(summary)
+    else:
+        for name, value in summary.items():
+            typer.echo(f"{name}: {value}")
