@@ -17,7 +17,9 @@ from thinkback_lab.training.reading_examples import make_examples, write_example
 
 
 def fact(id_: str, value: str, text: str, quote: str, **fields: Any) -> dict[str, Any]:
-    common: dict[str, Any] = {"about": "user", "relation": "has", "kind": "profile", "from": None, "to": None, "replaces": []}
+    common: dict[str, Any] = {
+        "about": "user", "relation": "has", "kind": "profile", "from": None, "to": None, "replaces": [],
+    }  # fmt: skip
     return {"id": id_, "value": value, "text": text, "quote": quote, **common, **fields}
 
 
