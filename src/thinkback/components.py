@@ -17,7 +17,7 @@ from thinkback.think.commands import CommandRunner
 from thinkback.think.consolidate import Consolidator
 from thinkback.think.contract import TurnReader
 from thinkback.think.organise import LLMConsolidator
-from thinkback.think.readers import create_llm_consolidator, create_reader
+from thinkback.think.readers import create_llm_consolidator, create_reader, reads_lines
 from thinkback.think.thinker import Thinker
 
 
@@ -41,7 +41,7 @@ class SharedComponents:
     @classmethod
     def from_config(cls, config: MemoryConfig) -> Self:
         from thinkback.embedders.registry import create_embedder, sentence_encoder
-        from thinkback.llms.registry import create_llm
+        from thinkback.llms.registry import create_llm, create_local_thinker
 
         preset = get_preset(config.preset) if isinstance(config.preset, str) else config.preset
         embedder = create_embedder(config.embedder) if isinstance(config.embedder, str) else config.embedder
@@ -53,20 +53,32 @@ class SharedComponents:
         if summary_llm is not None:
             summary_reader = LLMSummaryReader(MeteredLLM(summary_llm), config.summary_instructions)
         metered_llm = None if llm is None else MeteredLLM(llm)
+        thinker = create_local_thinker() if config.think == "auto" and not _can_think(llm) else None
         models = ((embedder, config.embedder), (llm, config.llm), (summary_llm, config.summary_llm))
         return cls(
             llm=llm,
             embedder=embedder,
             preset=preset,
             clock=config.clock,
-            reader=create_reader(config.think, metered_llm, sentence_encoder(embedder)),
+            reader=create_reader(
+                config.think,
+                MeteredLLM(thinker) if thinker else metered_llm,
+                sentence_encoder(embedder),
+            ),
             llm_consolidator=create_llm_consolidator(
                 config.think, metered_llm, organise_groups=preset.organise_groups
             ),
             summary_reader=summary_reader,
             cache=SpaceCache(config.cache_bytes),
-            owned=tuple(model for model, option in models if isinstance(option, str)),
+            owned=(
+                *(model for model, option in models if isinstance(option, str)),
+                *([thinker] if thinker else []),
+            ),
         )
+
+
+def _can_think(llm: LLM | None) -> bool:
+    return llm is not None and (llm.extracts or reads_lines(llm))
 
 
 class Components:

@@ -33,7 +33,7 @@ ALLOWED: dict[str, set[str]] = {
     "systems": UTILITIES | {"harness", "prompts", "llms"},
     "runs": CORE | {"systems", "reader", "recorded"},
     "evaluations": CORE | {"systems", "reader", "runs", "datasets"},
-    "training": CORE | {"datasets", "worlds"},
+    "training": CORE | {"datasets", "evaluations", "report", "worlds"},
     "judge": CORE | {"systems", "reader", "runs", "recorded"},
     "report": CORE | {"systems", "runs"},
     "tables": CORE | {"runs"},

@@ -29,6 +29,17 @@ COMPONENTS: dict[str, set[str]] = {
         "language.safety.normalise",
         "language.safety.secret_detection",
     },
+    # the line form of the reading contract: its training examples, their scores, and adapters for it
+    "evaluations/reading.py": {"think.grounding"},
+    "training/reading_examples.py": {
+        "indexing",
+        "presets",
+        "think.context",
+        "think.contract",
+        "think.line_form",
+        "types",
+    },
+    "training/lora_export.py": {"llms.adapters", "llms.gguf_header"},
 }
 
 

@@ -1,23 +1,30 @@
-"""Local language models: a GGUF file run by llama.cpp (package `xllamacpp`). Nothing leaves the machine."""
+"""Local language models: a GGUF file run by llama.cpp (package `xllamacpp`). Nothing leaves the machine.
+
+One model serves the chat and background thinking. A chat goes first: thinking that runs is stopped within a
+few seconds and tried again later.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
 
-from thinkback.errors import BadReply, MissingExtra, ModelRefused, ModelUnavailable
-from thinkback.llms import catalogue
+from thinkback.errors import BadReply, MissingExtra, ModelPaused, ModelRefused, ModelUnavailable
+from thinkback.llms import adapters, catalogue
 from thinkback.llms.structured_output import extract_json, spelling_variants, to_message_dicts
 from thinkback.types import Message, Reply
 
 DEFAULT_SEED = 7
 PROMPT_CACHE_MIB = 256  # llama.cpp's default is 8 GB; 1,000 tokens of a 1.5B model take 28 MiB
+BACKGROUND_BATCH_TOKENS = 64  # prompt tokens between two chances to stop background work
+PAUSE_SECONDS = 5.0  # after which background work that a chat stopped is tried again
+AUTO = "auto"
 
 
 class LocalLLM:
@@ -25,6 +32,8 @@ class LocalLLM:
 
     Args:
         model: A name of the catalogue, a file name in the models folder, or the path of a GGUF file.
+        adapter: A LoRA adapter: `thinker`, a file name in the models folder, or a path; None for none. By
+            default the thinker, if it is installed and the model is the one that it was tuned from.
         folder: The models folder; by default that of `models_folder()`.
         context: Context size in tokens.
         threads: Threads of llama.cpp; by default one per core.
@@ -36,6 +45,7 @@ class LocalLLM:
         self,
         model: str | os.PathLike[str],
         *,
+        adapter: str | None = AUTO,
         folder: Path | None = None,
         context: int = 4096,
         threads: int | None = None,
@@ -45,6 +55,12 @@ class LocalLLM:
     ) -> None:
         self._path = catalogue.find_model_file(model, folder=folder)
         self.name = f"local:{catalogue.model_name(self._path)}"
+        if adapter == AUTO:
+            is_base = catalogue.model_name(self._path) == adapters.THINKER_BASE
+            adapter = adapters.THINKER if is_base and adapters.installed_thinker() is not None else None
+        self._adapter = None if adapter is None else adapters.open_adapter(adapter, self._path, folder)
+        if self._adapter is not None and not self.reads_lines:
+            self.name += f"+{self._adapter.name}"
         self.extracts = catalogue.can_extract_thoughts(self._path) if extracts is None else extracts
         self.follows = (
             (self.extracts or catalogue.can_follow_long_prompts(self._path)) if follows is None else follows
@@ -56,6 +72,13 @@ class LocalLLM:
         self._seed = seed
         self._lock = Lock()
         self._server: Any = None
+        self._waiting_calls = 0  # calls that background work has to make room for
+        self._count_lock = Lock()
+
+    @property
+    def reads_lines(self) -> bool:
+        """Whether it is tuned to read turns in the line form (`complete_with_grammar`)."""
+        return self._adapter is not None and self._adapter.task == adapters.READ_LINES
 
     def __repr__(self) -> str:
         return f"<LocalLLM {self.name}>"
@@ -110,6 +133,52 @@ class LocalLLM:
         if not text.strip():
             raise BadReply(f"The model {self.name!r} gave an empty answer. Rephrase, or raise max_tokens.")
         return _make_reply(text, usage)
+
+    def complete_with_grammar(
+        self,
+        messages: Sequence[Message],
+        *,
+        grammar: str,
+        max_tokens: int,
+        on_token: Callable[[str, float], None] = lambda text, log_probability: None,
+    ) -> Reply:
+        """The most probable reply in the language of a GBNF grammar, by the tuned model if there is one.
+
+        It is background work: it stops when a chat needs the model. `on_token` is called with every token and
+        its log probability.
+
+        Raises:
+            ModelPaused: it was stopped.
+        """
+        request = self._build_request(messages, max_tokens, 0.0) | {
+            "grammar": grammar,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "return_progress": True,  # events while the prompt is read, so that it can be stopped
+            "logprobs": True,
+            "top_logprobs": 1,
+        }
+        chunks: list[str] = []
+        usage: dict[str, Any] = {}
+        paused = False
+
+        def on_event(event: dict[str, Any]) -> bool:
+            nonlocal paused
+            usage.update(event.get("usage") or {})
+            choice = self._first_choice(event)
+            if chunk := choice.get("delta", {}).get("content"):
+                chunks.append(chunk)
+            for token in (choice.get("logprobs") or {}).get("content") or ():
+                on_token(str(token["token"]), float(token["logprob"]))
+            paused = self._waiting_calls > 0
+            return paused
+
+        if self._waiting_calls:
+            raise ModelPaused(f"The model {self.name!r} is answering.", PAUSE_SECONDS)
+        self._handle_request(request, on_event, background=True)
+        if paused:
+            raise ModelPaused(f"The model {self.name!r} had to answer a chat.", PAUSE_SECONDS)
+        return _make_reply("".join(chunks), usage)
 
     def create_completion(
         self, request: Mapping[str, Any], *, text_completion: bool = False
@@ -178,9 +247,12 @@ class LocalLLM:
         request: dict[str, Any],
         on_event: Callable[[dict[str, Any]], bool] | None = None,
         text_completion: bool = False,
+        background: bool = False,
     ) -> dict[str, Any]:
         """Run one request; `on_event` receives the events of a stream and returns True to stop it."""
-        with self._lock:
+        if self.reads_lines:  # the adapter is for thinking only
+            request["lora"] = [{"id": 0, "scale": 1.0 if background else 0.0}]
+        with self._turn(background):
             server = self._server = self._server or self._load_server()
             handle = server.handle_completions if text_completion else server.handle_chat_completions
             try:
@@ -190,6 +262,18 @@ class LocalLLM:
                     f"The model {self.name!r} could not process the request: {error}. Simplify its schema."
                 ) from error
         return response or {}
+
+    @contextmanager
+    def _turn(self, background: bool) -> Iterator[None]:
+        """Wait for the model; a call that is no background work asks such work to stop."""
+        with self._count_lock:
+            self._waiting_calls += not background
+        try:
+            with self._lock:
+                yield
+        finally:
+            with self._count_lock:
+                self._waiting_calls -= not background
 
     def _first_choice(self, response: Mapping[str, Any]) -> dict[str, Any]:
         if "error" in response:
@@ -215,6 +299,12 @@ class LocalLLM:
         params.verbosity = -1
         # Chat and post-thinking alternate on one slot; the cache keeps the prompts of both.
         params.cache_ram_mib = PROMPT_CACHE_MIB
+        if self._adapter is not None:
+            lora = xllamacpp.CommonAdapterLoraInfo()
+            lora.path, lora.scale = str(self._adapter.path), 1.0
+            params.lora_adapters = [lora]
+        if self.reads_lines:
+            params.n_batch = BACKGROUND_BATCH_TOKENS
         # The library always listens on loopback: a random key keeps other programs out.
         params.api_keys = [secrets.token_hex(32)]
         params.ui = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 from thinkback.language.tokens import count_tokens
@@ -36,6 +36,29 @@ class MeteredLLM:
     @property
     def masks(self) -> bool:
         return self._llm.masks
+
+    @property
+    def reads_lines(self) -> bool:
+        """Whether the model is tuned to read turns in the line form."""
+        return bool(getattr(self._llm, "reads_lines", False))
+
+    def complete_with_grammar(
+        self,
+        messages: Sequence[Message],
+        *,
+        grammar: str,
+        max_tokens: int,
+        on_token: Callable[[str, float], None] = lambda text, log_probability: None,
+    ) -> Reply:
+        """Only for models that read lines."""
+        complete: Callable[..., Reply] = self._llm.complete_with_grammar  # type: ignore[attr-defined]
+        try:
+            reply = complete(messages, grammar=grammar, max_tokens=max_tokens, on_token=on_token)
+        except Exception:
+            record_usage(1)
+            raise
+        _record_usage(messages, reply)
+        return reply
 
     def complete(
         self,

@@ -1,8 +1,8 @@
-"""Chooses the reader of turns: the model if there is one that can, else sentences and certain rules."""
+"""Chooses the reader of turns: a capable model, else a small tuned one, else sentences and certain rules."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, cast
 
 from thinkback.errors import InvalidInput
 from thinkback.protocols import LLM, Embedder
@@ -10,6 +10,7 @@ from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.grounding import locate_quote
 from thinkback.think.organise import LLMConsolidator
 from thinkback.think.reader_extractive import ExtractiveReader
+from thinkback.think.reader_lines import GrammarLLM, LineReader
 from thinkback.think.reader_llm import LLMReader
 from thinkback.think.reader_rules import RuleReader
 
@@ -56,6 +57,29 @@ class WithoutModelReader:
         return [*triples, *(change for change in self._sentences.read(request) if not is_covered(change))]
 
 
+class TunedModelReader:
+    """What a small tuned model is sure of, beside what is read without a model.
+
+    The model adds updates and precise facts; the sentences kept as said cannot be misread.
+    """
+
+    needs_related = True
+    max_turns = 1
+
+    def __init__(self, llm: GrammarLLM, encoder: Embedder | None) -> None:
+        self._lines = LineReader(llm)
+        self._without_model = WithoutModelReader(encoder)
+
+    @property
+    def name(self) -> str:
+        return f"{self._lines.name} + {self._without_model.name}"
+
+    def read(self, request: ReadRequest) -> list[ProposedChange]:
+        """Propose what needs no model first: its changes may refer to each other by position."""
+        lines = self._lines.read(request)
+        return [*self._without_model.read(request), *lines]
+
+
 def create_reader(
     think: ThinkMode | TurnReader, llm: LLM | None, encoder: Embedder | None = None
 ) -> TurnReader:
@@ -63,9 +87,10 @@ def create_reader(
 
     `encoder` embeds sentences for the extractive reader (`embedders.registry.sentence_encoder`).
 
-    - `auto`: the model if it is able to read facts (`llm.extracts`), else extractive
+    - `auto`: the model if it is able to read facts (`llm.extracts`), else a model that is tuned to read
+      lines (`llm.reads_lines`) together with extractive reading, else extractive reading alone
     - `extractive`: no model; sentences that carry facts are kept as said
-    - `llm`: the model, whatever its size
+    - `llm`: the model, whatever its size; in the line form if it is tuned to it
 
     Raises:
         InvalidInput: the mode is unknown, or `llm` was chosen without a model.
@@ -75,12 +100,19 @@ def create_reader(
     if think == "llm":
         if llm is None:
             raise InvalidInput("think='llm' needs a language model: pass llm=, or think='extractive'")
-        return LLMReader(llm)
+        return LLMReader(llm) if llm.extracts or not reads_lines(llm) else LineReader(cast(GrammarLLM, llm))
     if think not in ("auto", "extractive"):
         raise InvalidInput(f"think={think!r}: choose auto, extractive or llm")
     if think == "auto" and llm is not None and llm.extracts:
         return LLMReader(llm)
+    if think == "auto" and llm is not None and reads_lines(llm):
+        return TunedModelReader(cast(GrammarLLM, llm), encoder)
     return WithoutModelReader(encoder)
+
+
+def reads_lines(llm: LLM) -> bool:
+    """Whether a model is tuned to read turns in the line form."""
+    return bool(getattr(llm, "reads_lines", False))
 
 
 def create_llm_consolidator(

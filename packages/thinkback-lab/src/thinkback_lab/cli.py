@@ -27,6 +27,8 @@ from thinkback_lab.commands.record import record
 from thinkback_lab.commands.runs import compare, judge, tables
 from thinkback_lab.commands.train import kinds, sentences, train_pairs
 from thinkback_lab.commands.train import safety as train_safety
+from thinkback_lab.commands.train_lora import examples, export, lora, merge, score
+from thinkback_lab.commands.train_lora import generate as generate_replies
 from thinkback_lab.datasets.registry import DATASETS
 
 EXIT_INTERRUPTED = 130
@@ -68,6 +70,12 @@ training.command(short_help="The kind classifier of questions.")(kinds)
 training.command(short_help="Which sentences of the user state lasting facts.")(sentences)
 training.command(name="pairs", short_help="Is a newer sentence an update of an older one?")(train_pairs)
 training.command(name="safety", short_help="The detector of orders and secrets.")(train_safety)
+training.command(short_help="Training examples for a small model that reads turns.")(examples)
+training.command(short_help="Tune a language model with LoRA.")(lora)
+training.command(name="generate", short_help="Let a tuned model read examples.")(generate_replies)
+training.command(short_help="Score what a tuned model read.")(score)
+training.command(short_help="Write a LoRA adapter as a GGUF file.")(export)
+training.command(short_help="Add a LoRA adapter to its base model.")(merge)
 
 
 @app.callback()

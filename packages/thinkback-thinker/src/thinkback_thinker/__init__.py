@@ -1,0 +1,1 @@
+"""The LoRA adapter `thinker.gguf`, found by thinkback without importing this package."""
