@@ -64,6 +64,9 @@ class AsyncMemory:
     def for_user(self, user: str) -> Self:
         return type(self)(self.memory.for_user(user))
 
+    def for_space(self, user: str, *, tenant: str | None = None) -> Self:
+        return type(self)(self.memory.for_space(user, tenant=tenant))
+
     def for_tenant(self, tenant: str) -> Self:
         return type(self)(self.memory.for_tenant(tenant))
 

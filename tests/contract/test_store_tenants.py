@@ -123,6 +123,8 @@ AS_OTHER_TENANT: dict[str, tuple[Callable[[Store], object], object]] = {
         no_such(lambda s: s.save_summary("ann", Summary(session="talk"), None, Summary(session="talk"))),
         None,
     ),
+    "metadata": (lambda s: s.metadata("ann", [1]), {}),
+    "set_metadata": (no_such(lambda s: s.set_metadata("ann", [1], {"mine": "now"})), None),
     "unindexed": (lambda s: s.unindexed("ann", 9), []),
     "index": (no_such(lambda s: s.index("ann", [index_entry("turn", 1, "mine now")])), None),
     "stamp": (lambda s: s.stamp("ann"), VersionStamp()),

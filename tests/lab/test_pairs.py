@@ -42,9 +42,9 @@ def test_update_supersedes_if_only_new_value_is_current() -> None:
     assert [each.objects for each in outcome.recalled] == [("Lyon",)]
 
 
-def test_unread_update_leaves_stale_thought() -> None:
+def test_update_that_is_only_kept_as_said_leaves_stale_thought() -> None:
     outcome = told(update("I live in Paris.", "Farewell Paris, hello Lyon!", "Paris", "Lyon"))
-    assert outcome.failure == "the update was not read"
+    assert outcome.failure == "both values are held"  # the update is kept as said, which retires nothing
     assert outcome.stale_recalls == ("The user lives in Paris.",)
 
 

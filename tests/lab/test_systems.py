@@ -237,7 +237,8 @@ def test_only_algorithm_1_supersedes_across_groups(tools: Resources) -> None:
     def held(paper: str, groups: tuple[int, int]) -> set[str]:
         made = TiM(tools, PAPERS[paper])
         made.add_items([item("1", 0, "I live in Lyon."), item("2", 1, "I moved house, now I live in Oslo.")])
-        thoughts = [each for each in made.thinkback.memory.thoughts(current=False) if "live" in each.sentence]
+        every = made.thinkback.memory.thoughts(current=False)
+        thoughts = [each for each in every if each.relation == "lives in"]
         older, newer = (next(each for each in thoughts if city in each.objects) for city in ("Lyon", "Oslo"))
         kept = made.current_ids(thoughts, {older.id: groups[0], newer.id: groups[1]})
         made.close()

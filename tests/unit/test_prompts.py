@@ -14,7 +14,13 @@ from thinkback.recall.prompts import IntegrateReply, SynthesiseReply
 from thinkback.think.prompts import ChangeReply, ForgetReply, MergeReply, read_schema
 
 VARIABLES: dict[str, dict[str, set[str]]] = {
-    "thinkback.think": {"read": set(), "merge": {"thoughts"}, "forget": {"thoughts"}},
+    "thinkback.think": {
+        "read": set(),
+        "read_lines": set(),
+        "read_lines_again": set(),
+        "merge": {"thoughts"},
+        "forget": {"thoughts"},
+    },
     "thinkback.recall": {
         "answer_small": {"facts"},
         "contradictions": {"facts", "message", "draft"},

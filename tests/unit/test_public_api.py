@@ -27,6 +27,7 @@ def test_the_public_names() -> None:
         "Preset",
         "Recollection",
         "Reply",
+        "SafetyModel",
         "SentenceModel",
         "Store",
         "Synthesis",

@@ -28,6 +28,7 @@ DESCRIPTIONS = {
     "thinkback_request_seconds": "Time from a request to the end of its response.",
     "thinkback_requests_in_flight": "Requests being answered now.",
     "thinkback_requests_refused_total": "Requests refused by the security middleware, by reason.",
+    "thinkback_turns_refused_total": "Turns not stored, by reason: the key was revoked meanwhile.",
     "thinkback_clients_cut_total": "Clients disconnected because they were too slow, by reason.",
     "thinkback_proxy_answers_total": "Answers of the upstream to chats, by outcome.",
     "thinkback_proxy_stage_seconds": "Time of a stage of a chat: recall, upstream, remember.",

@@ -70,7 +70,7 @@ def test_users_have_separate_memories(tmp_path: Path, upstream: FakeOpenAI) -> N
 
 
 def test_key_bound_to_user_cannot_name_another(tmp_path: Path, upstream: FakeOpenAI) -> None:
-    with run_proxy(tmp_path / "m.db", upstream.url, principal=Principal(key="k", user="ann")) as proxy:
+    with run_proxy(tmp_path / "m.db", upstream.url, principal=Principal(key="", user="ann")) as proxy:
         assert ask(proxy, "hello", {"X-Thinkback-User": "bob"}).status == 403
         assert upstream.seen == []
         assert ask(proxy, "hello", user="a-hash-for-openai").status == 200

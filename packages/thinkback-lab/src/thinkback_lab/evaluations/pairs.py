@@ -168,7 +168,11 @@ def run_pair(stage: Harness, pair: Pair) -> PairOutcome:
             before=tuple(before),
             after=tuple(each for each in ever if each.current),
             second_was_read=any(source.turn == second.id for each in ever for source in each.sources),
-            recalled=tuple(item.thought for item in recollection if item.thought and item.thought.current),
+            recalled=tuple(
+                item.thought
+                for item in recollection
+                if item.thought and item.thought.current and item.outdated is None
+            ),
         )
 
 
