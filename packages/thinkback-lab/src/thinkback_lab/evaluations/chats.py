@@ -55,6 +55,7 @@ _NOT_TOLD = re.compile(
 )
 _NEEDS_MODEL = re.compile(r"\bthinkback pull\b")
 _KEPT = re.compile(r"\bnoted\b|记下了", re.IGNORECASE)
+_FRAME = "You told me: 你告诉过我："  # words around a quotation
 _CITATION = re.compile(r"\[(?:thought|turn):\d+\]")
 
 
@@ -138,7 +139,7 @@ def judge_answer(message: ChatMessage, answer: str, earlier: Sequence[str]) -> O
     says_not_told = bool(_NOT_TOLD.search(text))
     if not message.told:
         return "not told" if says_not_told else "invented"
-    if not says_not_told and find_ungrounded(_without_dates(text), earlier, strict=False):
+    if not says_not_told and find_ungrounded(_without_dates(text), (*earlier, _FRAME), strict=False):
         return "invented"
     lowered = text.lower()
     if any(word in lowered for word in message.reject):
