@@ -105,15 +105,22 @@ def _find_topic(question: str) -> str:
 def _required_form(question: str, topic: str) -> AnswerTest | None:
     if topic:
         states = load_words("topics")[topic]["states"]
-        return lambda text: states.search(text) is not None
+        return lambda text: states.search(_without_dates(text)) is not None
     kind = classify_question(question)
-    if kind in ("when", "how_many", "where"):
+    if kind == "how_many":
+        return lambda text: load_patterns("how_many").search(_without_dates(text)) is not None
+    if kind in ("when", "where"):
         forms = load_patterns(kind)
         test = answer_test(question)
         return lambda text: forms.search(text) is not None or bool(test and test(text))
     if kind == "who":
         return _names_somebody
     return None
+
+
+def _without_dates(text: str) -> str:
+    """The text without dates, whose numbers are neither prices nor amounts."""
+    return load_patterns("dates").sub(" ", text)
 
 
 def _names_somebody(text: str) -> bool:

@@ -17,7 +17,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from thinkback.language.commands import find_commands
+from thinkback.language.relations import get_relation
 from thinkback.language.second_person import to_second_person
+from thinkback.language.sentence_builder import compose_sentence
 from thinkback.language.sentences import count_words, shorten, split_sentences
 from thinkback.language.tokens import extract_terms
 from thinkback.language.writing_systems import detect_language, has_han
@@ -65,6 +67,8 @@ def split_message(message: str) -> MessageParts:
 
 def reply_from_memory(message: str, recollection: Recollection, told: ToldTurn | None = None) -> str:
     """The whole reply to a message; `told` is its turn if it was stored and thought about already."""
+    if load_patterns("greeting").search(message):
+        return say("here", message)
     parts = split_message(message)
     if parts.is_request:
         return say("needs_model", message)
@@ -81,7 +85,7 @@ def answer_question(question: str, recollection: Recollection) -> str:
     statements = list(_own_statements(question, recollection))
     chosen = _choose(question, judge, statements)
     if chosen:
-        cited = [_cite(question, sentence.text, sentence.candidate.ref) for sentence in chosen]
+        cited = [_cite(question, _in_language_of(question, each), each.candidate.ref) for each in chosen]
         return ("" if detect_language(question) == "zh" else " ").join(cited)
     if load_patterns("advice").search(question):
         return say("needs_model", question)
@@ -173,6 +177,19 @@ def _cite(question: str, sentence: str, ref: Ref) -> str:
         end = "。" if chinese else "."
         return f"{say('told', question, _without_end(words))}{end} [{ref}]"
     return f"{_capitalise(_understood(question, words))} [{ref}]"
+
+
+def _in_language_of(question: str, sentence: ScoredSentence) -> str:
+    """The text of a sentence; a triple is written in the language of the question."""
+    thought, chinese = sentence.candidate.thought, detect_language(question) == "zh"
+    if thought is None or sentence.candidate.outdated or has_han(sentence.text) == chinese:
+        return sentence.text
+    named = next((each for each in sentence.candidate.thoughts if each.sentence == sentence.text), thought)
+    if named.relation == SAID or not get_relation(named.relation).is_known:
+        return sentence.text
+    return compose_sentence(
+        named.subject, named.relation, named.objects, negated=named.negated, lang="zh" if chinese else "en"
+    )
 
 
 def _own_words(sentence: str) -> str:

@@ -139,12 +139,13 @@ def judge_answer(message: ChatMessage, answer: str, earlier: Sequence[str]) -> O
     says_not_told = bool(_NOT_TOLD.search(text))
     if not message.told:
         return "not told" if says_not_told else "invented"
-    if not says_not_told and find_ungrounded(_without_dates(text), (*earlier, _FRAME), strict=False):
-        return "invented"
     lowered = text.lower()
-    if any(word in lowered for word in message.reject):
-        return "wrong"
-    if has_accepted(text, message.accept):
+    accepted = has_accepted(text, message.accept) and not any(word in lowered for word in message.reject)
+    # A right answer in Chinese may use other words: only its numbers and Latin names are checked.
+    checked = re.sub("[\u3400-\u9fff]", " ", text) if accepted else text
+    if not says_not_told and find_ungrounded(_without_dates(checked), (*earlier, _FRAME), strict=False):
+        return "invented"
+    if accepted:
         return "right"
     return "missed" if says_not_told else "wrong"
 
