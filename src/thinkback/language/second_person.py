@@ -15,7 +15,7 @@ import re
 from thinkback.language.writing_systems import has_han
 
 _ADDRESSES_EN = re.compile(r"\b(?:you|your|yours|yourself|u|ur)\b|[\"“”]", re.IGNORECASE)
-_ADDRESSES_ZH = re.compile("[你您“”\"「」]")
+_ADDRESSES_ZH = re.compile('[你您“”"「」]')
 _DELICATE_EN = re.compile(
     r"\b(?:dead|dying|die|kill\w*|suicid\w*|stupid|idiot\w*|dumb|ugly|fat|useless|worthless|loser|screwed|hate"
     r"|fuck\w*|shit\w*|damn\w*|crap|pathetic|insane|crazy|mad)\b",
@@ -50,7 +50,9 @@ _FIRST_PERSON = re.compile(
 )
 _I_WAS = re.compile(r"\b(I) was(n't|nt)?\b|\bwas (I)\b", re.IGNORECASE)
 _TIME_OF_DAY = re.compile(r"\d ?am\b", re.IGNORECASE)
-_USER_VERB = re.compile(r"\b[Tt]he user (?:(?P<adverb>also|now|still|usually|often|always) )?(?P<verb>[a-z']+)")
+_USER_VERB = re.compile(
+    r"\b[Tt]he user (?:(?P<adverb>also|now|still|usually|often|always) )?(?P<verb>[a-z']+)"
+)
 _USER_POSSESSIVE = re.compile(r"\b[Tt]he user['’]s\b")
 _IRREGULAR = {
     "is": "are",
@@ -76,11 +78,17 @@ def to_second_person(sentence: str) -> str | None:
         return None
     text = _USER_VERB.sub(_second_person_verb, _USER_POSSESSIVE.sub("your", text))
     text = re.sub(r"\b[Tt]he user\b", "you", text)
-    text = _I_WAS.sub(lambda match: f"were {match[3]}" if match[3] else f"{match[1]} were{match[2] or ''}", text)
+    text = _I_WAS.sub(
+        lambda match: f"were {match[3]}" if match[3] else f"{match[1]} were{match[2] or ''}", text
+    )
     kept_times = {match.end() for match in _TIME_OF_DAY.finditer(text)}
     return _FIRST_PERSON.sub(
         lambda match: match[0] if match.end() in kept_times else _WORDS[match[0].lower()], text
     )
+
+
+def _plural_was(match: re.Match[str]) -> str:
+    return f"were {match[3]}" if match[3] else f"{match[1]} were{match[2] or ''}"
 
 
 def _second_person_verb(match: re.Match[str]) -> str:

@@ -182,4 +182,3 @@ def _statements(item: Candidate, sides: Sequence[Side]) -> Iterator[tuple[str, b
                 )
                 text = " ".join(sentence.text.split())
                 yield mark_outdated(text, item.outdated) if outdated else text, outdated
-

@@ -30,7 +30,9 @@ _WORD = re.compile(rf"[A-Za-zÀ-ɏ][\w'-]*|[{HAN}]+|\d+")
 _CONTRACTED = re.compile(r"\b(what|where|who|how|when)'?s\b", re.IGNORECASE)
 _POSSESSED = re.compile(r"\b(?:my|our|his|her|their|[\w-]+'s|[\w-]+s') +([a-z][\w-]+)", re.IGNORECASE)
 _POSSESSOR = re.compile(r"\b([\w-]+)'s\b", re.IGNORECASE)
-_ASKED_THING = re.compile(r"\b(?:what|which)\s+(?:(?:kind|sort|type|make|brand|colou?r) of\s+)?([a-z][\w-]+)", re.I)
+_ASKED_THING = re.compile(
+    r"\b(?:what|which)\s+(?:(?:kind|sort|type|make|brand|colou?r) of\s+)?([a-z][\w-]+)", re.I
+)
 _SUBJECT = re.compile(
     r"\b(?:is|are|was|were|do|does|did|has|have|had|will|can|should)\s+(?:the )?([a-z][\w-]+)", re.IGNORECASE
 )
@@ -99,7 +101,9 @@ class AnswerJudge:
 
 def _find_topic(question: str) -> str:
     """The topic whose answers have a form of their own: "origin", "name", "age", "work", ...; or ""."""
-    return next((topic for topic, asked in load_words("topics").items() if asked["asks"].search(question)), "")
+    return next(
+        (topic for topic, asked in load_words("topics").items() if asked["asks"].search(question)), ""
+    )
 
 
 def _required_form(question: str, topic: str) -> AnswerTest | None:

@@ -202,14 +202,11 @@ def _own_statements(question: str, recollection: Recollection) -> Iterator[Score
     """The sentences of thoughts and of the user's own messages; standing wishes answer nothing."""
     for sentence in score_sentences(question, recollection, sides=("query",)):
         thought = sentence.candidate.thought
-        if thought is None or thought.relation != INSTRUCTION:
-            if not asks(sentence.text):
-                yield sentence
+        if (thought is None or thought.relation != INSTRUCTION) and not asks(sentence.text):
+            yield sentence
 
 
-def _choose(
-    question: str, judge: AnswerJudge, statements: Sequence[ScoredSentence]
-) -> list[ScoredSentence]:
+def _choose(question: str, judge: AnswerJudge, statements: Sequence[ScoredSentence]) -> list[ScoredSentence]:
     """The sentences that answer the question, best first."""
     about_past = load_patterns("past").search(question) is not None
     matching = [
@@ -231,9 +228,7 @@ def _choose(
     return [max(near, key=lambda each: (each.said_in, each.candidate.thought is not None, each.score))]
 
 
-def _newer_denial(
-    sentence: ScoredSentence, statements: Sequence[ScoredSentence]
-) -> ScoredSentence | None:
+def _newer_denial(sentence: ScoredSentence, statements: Sequence[ScoredSentence]) -> ScoredSentence | None:
     """The newest later sentence that denies or changes what this one tells, if there is one."""
     later = [
         other

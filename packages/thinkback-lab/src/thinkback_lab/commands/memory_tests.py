@@ -1,4 +1,4 @@
-"""`thinkback-lab eval` with scenarios, lives, chats, pairs, contradictions, sharded, determinism; and `replay`."""
+"""`thinkback-lab eval` with tests of memory: scenarios, lives, chats, pairs and others; and `replay`."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def chats(
     metrics = summary["metrics"]
     options.print_table(
         chats_table(summary),
-        f"{metrics['ms_p50']} ms an answer (median), {metrics['ms_max']} ms at most; --json lists every answer",
+        f"{metrics['ms_p50']} ms an answer (median), {metrics['ms_max']} ms at most; --json lists them",
     )
 
 

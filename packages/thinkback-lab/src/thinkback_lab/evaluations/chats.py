@@ -17,7 +17,7 @@ Every question has one outcome:
   not told  never told, and the answer says so
   missed    told, but the answer says that it was not
   wrong     told, but answered with other words of the user, or with a rejected word
-  invented  never told, but answered as if it were; or the answer has a number or name that the user never said
+  invented  never told, but answered as if it were; or with a number or name that the user never said
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ Outcome = Literal["right", "not told", "missed", "wrong", "invented"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 _NOT_TOLD = re.compile(
-    r"\byou(?: have|'ve)?(?: not|n't)(?: yet)? (?:told|mentioned|said)|\byou haven['’]?t (?:told|mentioned|said)"
+    r"\byou(?: have|'ve)?(?: not|n't)(?: yet)? (?:told|mentioned|said)"
+    r"|\byou haven['’]?t (?:told|mentioned|said)"
     r"|\bI (?:do not|don['’]?t) (?:know|have|remember)|\bnot (?:mentioned|specified|provided)"
     "|还?没有?(?:告诉|提到|说)过?|不知道|未提及",
     re.IGNORECASE,
@@ -265,9 +266,11 @@ def chats_table(summary: Mapping[str, Any]) -> Table:
     for column in columns:
         grid.add_column(column, justify="right")
     for name, figures in (*summary["by_chat"].items(), ("all", summary["metrics"])):
-        cells = [figures[column] for column in columns]
-        grid.add_row(
-            name,
-            *("-" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in cells),
-        )
+        grid.add_row(name, *(_format_cell(figures[column]) for column in columns))
     return grid
+
+
+def _format_cell(value: float | int | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
