@@ -90,7 +90,7 @@ from thinkback.validation import (
     parse_ref,
 )
 
-MAX_THINKING_SECONDS = 0.2  # before an answer without a model, to say what was kept
+MAX_WAIT_SECONDS = 0.2  # for the background thread, before an answer without a model says what was kept
 MAX_PENDING_BEFORE_ANSWER = 8  # turns; with a longer backlog the answer does not wait for thinking
 
 
@@ -693,13 +693,7 @@ class Memory(MemoryQueries):
         (turn,) = self.store.append(self.user, [new_turn], self._clock())
         actions = self._commands.run(self.user, turn)
         if isinstance(self._reader, WithoutModelReader):
-            pending = self.store.pending(self.user)
-            if pending <= MAX_PENDING_BEFORE_ANSWER:
-                deadline = time.monotonic() + MAX_THINKING_SECONDS
-                with suppress(ThinkbackError):  # the turn is stored: the background thread tries again
-                    self._thinker.think_pending(
-                        self.user, limit=max(pending, 1), stopping=lambda: time.monotonic() > deadline
-                    )
+            self._think_before_answer()
         self._wake()
         drawn = {
             thought.id
@@ -710,6 +704,17 @@ class Memory(MemoryQueries):
         thoughts = self.store.thoughts(self.user, ids=sorted(drawn)) if drawn else []
         visible = tuple(thought for thought in thoughts if thought.current and not withheld_reason(thought))
         return ToldTurn(turn, tuple(actions), visible)
+
+    def _think_before_answer(self) -> None:
+        """Think about the pending turns, unless they are many; it takes some milliseconds a turn."""
+        pending = self.store.pending(self.user)
+        if pending > MAX_PENDING_BEFORE_ANSWER:
+            return
+        with suppress(ThinkbackError):  # the turns are stored: the background thread tries again
+            self._thinker.think_pending(self.user, limit=max(pending, 1))
+        deadline = time.monotonic() + MAX_WAIT_SECONDS
+        while time.monotonic() < deadline and self.store.pending(self.user):
+            time.sleep(MAX_WAIT_SECONDS / 20)  # the background thread has just taken the turn
 
     def _build_context(
         self,

@@ -222,7 +222,7 @@ def test_interactive_chat_on_a_terminal() -> None:
     terminal.type("/why\n")
     terminal.until("there is no answer yet")
     for line, answer in [
-        ("I live in Paris.", "memory: Noted."),
+        ("I live in Paris.", "memory: Noted: you live in Paris."),
         ("/thoughts", "thought:1"),
         ("Where do I live?", "recalled "),
         ("/why", "turn:2"),
