@@ -53,6 +53,7 @@ _TIME_OF_DAY = re.compile(r"\d ?am\b", re.IGNORECASE)
 _USER_VERB = re.compile(
     r"\b[Tt]he user (?:(?P<adverb>also|now|still|usually|often|always) )?(?P<verb>[a-z']+)"
 )
+_USER_EN = re.compile(r"\b[Tt]he user\b")
 _USER_POSSESSIVE = re.compile(r"\b[Tt]he user['’]s\b")
 _IRREGULAR = {
     "is": "are",
@@ -70,14 +71,14 @@ _IRREGULAR = {
 def to_second_person(sentence: str) -> str | None:
     """The sentence as said to the user; None if it cannot be rewritten safely."""
     text = sentence.replace("’", "'")
-    if has_han(text):
+    if has_han(text) and not _USER_EN.search(text):
         if _ADDRESSES_ZH.search(text) or _DELICATE_ZH.search(text):
             return None
         return text.replace("用户", "你").replace("咱", "你").replace("我", "你")
     if _ADDRESSES_EN.search(text) or _DELICATE_EN.search(text):
         return None
     text = _USER_VERB.sub(_second_person_verb, _USER_POSSESSIVE.sub("your", text))
-    text = re.sub(r"\b[Tt]he user\b", "you", text)
+    text = _USER_EN.sub("you", text)
     text = _I_WAS.sub(
         lambda match: f"were {match[3]}" if match[3] else f"{match[1]} were{match[2] or ''}", text
     )

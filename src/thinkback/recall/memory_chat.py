@@ -26,7 +26,7 @@ from thinkback.language.writing_systems import detect_language, has_han
 from thinkback.recall.answer import MAX_CHAT_ANSWER_WORDS, ScoredSentence, score_sentences
 from thinkback.recall.answerable import AnswerJudge, asks
 from thinkback.recall.chat_phrases import load_patterns, say
-from thinkback.types import INSTRUCTION, SAID, Action, Recollection, Ref, Thought, Turn
+from thinkback.types import INSTRUCTION, SAID, Action, Recollection, Thought, Turn
 
 MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
 MAX_ACKNOWLEDGED = 3  # sentences in an acknowledgement
@@ -85,7 +85,7 @@ def answer_question(question: str, recollection: Recollection) -> str:
     statements = list(_own_statements(question, recollection))
     chosen = _choose(question, judge, statements)
     if chosen:
-        cited = [_cite(question, _in_language_of(question, each), each.candidate.ref) for each in chosen]
+        cited = [_cite(question, each) for each in chosen]
         return ("" if detect_language(question) == "zh" else " ").join(cited)
     if load_patterns("advice").search(question):
         return say("needs_model", question)
@@ -165,31 +165,41 @@ def _understood(message: str, sentence: str) -> str:
     rewritten = to_second_person(words)
     if rewritten is None:
         return f"“{_without_end(words)}”" + ("。" if detect_language(message) == "zh" else ".")
-    return _without_end(rewritten) + ("。" if has_han(rewritten) else ".")
+    return _without_end(rewritten) + ("。" if detect_language(rewritten) == "zh" else ".")
 
 
-def _cite(question: str, sentence: str, ref: Ref) -> str:
-    words = _own_words(sentence)
+def _cite(question: str, sentence: ScoredSentence) -> str:
+    """A sentence as said to the user, with its reference.
+
+    A triple is written in the language of the question; the user's own words in another one are quoted.
+    """
+    ref, chinese = sentence.candidate.ref, detect_language(question) == "zh"
+    triple = _find_triple(sentence)
+    if triple is not None and has_han(sentence.text) != chinese:
+        text = compose_sentence(
+            triple.subject,
+            triple.relation,
+            triple.objects,
+            negated=triple.negated,
+            lang="zh" if chinese else "en",
+        )
+        return f"{_capitalise(_understood(question, text))} [{ref}]"
+    words = _own_words(sentence.text)
     words = shorten(words, lambda text: count_words(text) <= MAX_CHAT_ANSWER_WORDS) or words
     rewritten = to_second_person(words)
-    chinese = detect_language(question) == "zh"
     if rewritten is None or chinese != has_han(rewritten):
-        end = "。" if chinese else "."
-        return f"{say('told', question, _without_end(words))}{end} [{ref}]"
+        return f"{say('told', question, _without_end(words))}{'。' if chinese else '.'} [{ref}]"
     return f"{_capitalise(_understood(question, words))} [{ref}]"
 
 
-def _in_language_of(question: str, sentence: ScoredSentence) -> str:
-    """The text of a sentence; a triple is written in the language of the question."""
-    thought, chinese = sentence.candidate.thought, detect_language(question) == "zh"
-    if thought is None or sentence.candidate.outdated or has_han(sentence.text) == chinese:
-        return sentence.text
-    named = next((each for each in sentence.candidate.thoughts if each.sentence == sentence.text), thought)
-    if named.relation == SAID or not get_relation(named.relation).is_known:
-        return sentence.text
-    return compose_sentence(
-        named.subject, named.relation, named.objects, negated=named.negated, lang="zh" if chinese else "en"
-    )
+def _find_triple(sentence: ScoredSentence) -> Thought | None:
+    """The thought that the sentence states, if its relation has sentences in every language."""
+    if sentence.candidate.outdated:
+        return None
+    thought = next((each for each in sentence.candidate.thoughts if each.sentence == sentence.text), None)
+    if thought is None or thought.relation == SAID or not get_relation(thought.relation).is_known:
+        return None
+    return thought
 
 
 def _own_words(sentence: str) -> str:
@@ -253,4 +263,4 @@ def _without_end(text: str) -> str:
 
 
 def _capitalise(text: str) -> str:
-    return text if has_han(text) else text[:1].upper() + text[1:]
+    return text if detect_language(text) == "zh" else text[:1].upper() + text[1:]
