@@ -10,13 +10,13 @@ WORKERS ?= 2
 TEST_LIMIT_SECONDS     := 900
 TEST_ALL_LIMIT_SECONDS := 2100
 
-.PHONY: help chat demo test test-all lint types faults soak bench docs setup lock clean
+.PHONY: help chat demo test test-all models lint types faults soak bench docs setup lock clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort
 
 chat: $(STAMP)   ## chat with a model that remembers (reads standard input if it is not a terminal)
-	@$(BIN)/thinkback chat
+	@$(BIN)/thinkback chat --offer-model
 
 demo: $(STAMP)   ## a guided demonstration in under a minute, no API key needed
 	@$(BIN)/thinkback demo
@@ -24,7 +24,7 @@ demo: $(STAMP)   ## a guided demonstration in under a minute, no API key needed
 test: lint types ## lint, types and the fast tests: a verdict in under five minutes on two cores
 	@timeout --kill-after=10 $(TEST_LIMIT_SECONDS) $(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
-test-all: lint types ## lint, types and every test, with branch coverage: under 30 minutes on two cores
+test-all: lint types models ## lint, types and every test, with branch coverage: under 30 minutes on two cores
 	@timeout --kill-after=10 $(TEST_ALL_LIMIT_SECONDS) $(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term:skip-covered --cov-fail-under=88
 
 lint: $(STAMP)   ## ruff: lint and formatting
@@ -33,6 +33,9 @@ lint: $(STAMP)   ## ruff: lint and formatting
 
 types: $(STAMP)  ## mypy --strict, tests included
 	@$(BIN)/mypy $(TYPED)
+
+models: $(STAMP) ## the small local model that tests of local models use (98 MB); without it they are skipped
+	@$(BIN)/thinkback pull smollm2
 
 faults: $(STAMP) ## the long fault runs, several hours: 5,000 kills, 10,000 torn WALs, damaged files, two servers
 	@THINKBACK_KILLS=5000 THINKBACK_TORN_WALS=10000 THINKBACK_JOB_KILLS=200 THINKBACK_LIVE_COPIES=200 \
@@ -52,14 +55,13 @@ docs: $(STAMP)   ## regenerate docs/cli.md and docs/lab-cli.md
 	@$(BIN)/python -m thinkback.cli.docs
 	@$(BIN)/python -m thinkback_lab.cli_docs
 
-setup: $(STAMP)  ## create .venv with every extra, the laboratory and the small local model
+setup: $(STAMP)  ## create .venv with every extra and the laboratory
 
 $(STAMP): pyproject.toml packages/thinkback-lab/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "thinkback needs Python 3.11 or newer (set PYTHON=...)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]' --editable packages/thinkback-lab
-	$(BIN)/thinkback pull smollm2
 	@touch $@
 
 lock: $(STAMP)   ## write constraints.txt from the versions installed in .venv

@@ -36,7 +36,8 @@ ENVIRONMENT_VARIABLES = {
     "base_url": "OPENAI_BASE_URL",
 }
 AUTO, NONE = "auto", "none"
-DEFAULT_LOCAL_MODEL = "smollm2"
+DEFAULT_LOCAL_MODEL = "qwen-coder-1.5b"
+"""The local model that `auto` uses if it is installed. A smaller one answers worse than memory itself."""
 BOOLEAN_SETTINGS = ("integrate",)
 BOOLEAN_VALUES = {"true": True, "false": False}
 API_KEY_NAME = "OPENAI_API_KEY"
@@ -51,8 +52,8 @@ class Settings:
     Attributes:
         db: file name or URL of the database.
         tenant: tenant in a database shared by several; empty for local use.
-        llm: a model such as `openai:gpt-4o-mini`; `auto` is the small local model if it is installed; `none`
-            is no model.
+        llm: a model such as `openai:gpt-4o-mini`; `auto` is the local model qwen-coder-1.5b if it is
+            installed; `none` is no model: answers come from memory.
         summary_llm: the model that summarises sessions; `auto` is `llm` if it is good enough; `none` leaves
             summaries to rules.
         integrate: `true` to combine recalled memories into one thought before answering.

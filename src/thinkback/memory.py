@@ -7,6 +7,7 @@ with Memory("memory.db", user="ann") as memory:
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
@@ -19,11 +20,19 @@ from weakref import WeakSet
 
 from thinkback import transfer
 from thinkback.components import Components, SharedComponents
-from thinkback.errors import Conflict, InvalidInput, ModelError, NotFound, StoreError, StoreUnavailable
+from thinkback.errors import (
+    Conflict,
+    InvalidInput,
+    ModelError,
+    NotFound,
+    StoreError,
+    StoreUnavailable,
+    ThinkbackError,
+)
 from thinkback.history import filter_by_time, hidden_turns, replay
 from thinkback.index.cache import CachedSpace
 from thinkback.indexing import Indexer, ProgressCallback
-from thinkback.language.safety.quarantine import redact
+from thinkback.language.safety.quarantine import redact, withheld_reason
 from thinkback.llms.metering import MeteredLLM
 from thinkback.memory_config import MemoryConfig, MemoryOptions
 from thinkback.presets import Preset, get_preset
@@ -34,6 +43,7 @@ from thinkback.recall.chat import ChatStream
 from thinkback.recall.consistency import CheckerFactory
 from thinkback.recall.expansion import ThoughtLinks
 from thinkback.recall.kind_classifier import classify_query
+from thinkback.recall.memory_chat import ToldTurn
 from thinkback.recall.pack import fit_to_budget
 from thinkback.recall.query import (
     KnowledgeSnapshot,
@@ -53,6 +63,7 @@ from thinkback.session.context import (
     compose_context,
     narrow_recollection,
 )
+from thinkback.think.readers import WithoutModelReader
 from thinkback.think.thinker import Worker
 from thinkback.times import to_utc
 from thinkback.types import (
@@ -87,6 +98,9 @@ from thinkback.validation import (
     parse_ref,
 )
 
+MAX_WAIT_SECONDS = 0.2  # for the background thread, before an answer without a model says what was kept
+MAX_PENDING_BEFORE_ANSWER = 8  # turns; with a longer backlog the answer does not wait for thinking
+
 
 class Memory(MemoryQueries):
     """Long-term memory of one user: what was said, and the thoughts drawn from it.
@@ -116,6 +130,7 @@ class Memory(MemoryQueries):
         self.user = checked_name(config.user, "user")
         self.llm = shared.llm
         self.embedder = shared.embedder
+        self._reader = shared.reader
         self._preset = shared.preset
         self._clock = shared.clock
         self._integrate = config.integrate
@@ -443,6 +458,7 @@ class Memory(MemoryQueries):
             use_integrator=self._integrate,
             constraints=links.constraints,
             wishes=[redact(thought.sentence, only_secrets=True) for thought in self.instructions()],
+            tell=self._tell,
         )
         self._streams.add(stream)
         return stream
@@ -689,10 +705,39 @@ class Memory(MemoryQueries):
         self._wake()
         return turn
 
-    def _run_commands(self, turn: Turn) -> None:
+    def _run_commands(self, turn: Turn) -> Sequence[Action]:
         """Carry out the commands of a stored turn. If the database fails, thinking carries them out later."""
         with suppress(StoreError):
-            self._commands.run(self.user, turn)
+            return self._commands.run(self.user, turn)
+        return ()
+
+    def _tell(self, new_turn: NewTurn) -> ToldTurn:
+        """Store a turn and, if no model is needed for it, think about it at once."""
+        (turn,) = self.store.append(self.user, [new_turn], self._clock())
+        actions = self._run_commands(turn)
+        if isinstance(self._reader, WithoutModelReader):
+            self._think_before_answer()
+        self._wake()
+        drawn = {
+            thought.id
+            for action in self.store.journal(self.user, turn=turn.id)
+            for thought in action.after
+            if any(source.turn == turn.id for source in thought.sources)
+        }
+        thoughts = self.store.thoughts(self.user, ids=sorted(drawn)) if drawn else []
+        visible = tuple(thought for thought in thoughts if thought.current and not withheld_reason(thought))
+        return ToldTurn(turn, tuple(actions), visible)
+
+    def _think_before_answer(self) -> None:
+        """Think about the pending turns, unless they are many; it takes some milliseconds a turn."""
+        pending = self.store.pending(self.user)
+        if pending > MAX_PENDING_BEFORE_ANSWER:
+            return
+        with suppress(ThinkbackError):  # the turns are stored: the background thread tries again
+            self._thinker.think_pending(self.user, limit=max(pending, 1))
+        deadline = time.monotonic() + MAX_WAIT_SECONDS
+        while time.monotonic() < deadline and self.store.pending(self.user):
+            time.sleep(MAX_WAIT_SECONDS / 20)  # the background thread has just taken the turn
 
     def _build_context(
         self,

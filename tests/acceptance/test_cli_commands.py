@@ -142,7 +142,7 @@ def test_ask_answers_briefly_and_cites() -> None:
     assert shown["words"] <= 50
     assert [each["cited"] for each in shown["used"]] == list(range(1, len(shown["used"]) + 1))
     unknown = run("ask", "How tall is Everest?", "--llm", "none", "--json").ok().json
-    assert (unknown["text"], unknown["known"], unknown["used"]) == ("I do not know that yet.", False, [])
+    assert (unknown["text"], unknown["known"], unknown["used"]) == ("You have not told me that.", False, [])
     assert "max_words" in run("ask", "Where?", "--llm", "none", "--max-words", "0").failed().err
     assert len(run("turns", "--json").ok().json) == turns
 

@@ -51,6 +51,7 @@ def pulled(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "models").mkdir(parents=True)
     (home / "models" / MODEL.name).symlink_to(MODEL)
     monkeypatch.delenv("THINKBACK_EMBEDDER")
+    monkeypatch.setenv("THINKBACK_LLM", "local:smollm2")  # it is not used by default
 
 
 def test_chat_with_local_model_remembers_across_runs() -> None:

@@ -196,7 +196,7 @@ def test_multiline_and_chinese_messages(opened: Open) -> None:
         assert not app.answering, "nothing is sent where nothing is typed"
         await pilot.press(*"预算不超过八千元", "enter")
         await answered(app, pilot, "预算不超过八千元")
-        await shows(pilot, "记下了。")
+        await shows(pilot, "‹ memory")
         await shows(pilot, "! 预算不超过八千元")
         app.post_message(Paste("我养了一只猫，\n名字叫小白。"))
         await until(pilot, lambda: "小白" in entry.text, "the paste")
@@ -532,9 +532,9 @@ def test_command_on_a_real_terminal(tmp_path: Path) -> None:
     fcntl.ioctl(terminal.near, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     terminal.until("ready")
     terminal.type("I live in Paris.\r")
-    terminal.until("Noted.")
+    terminal.until("Noted: you live in Paris.")
     terminal.type("我养了一只猫，\n名字叫小白。\r")  # a line feed is Ctrl+J
-    terminal.until("记下了。")
+    terminal.until("记下了：")
     assert terminal.leave(lambda: terminal.type("\x03")) == 0
     told = [turn["query"] for turn in run("turns", "--session", "s", "--json").ok().json]
     assert told == ["I live in Paris.", "我养了一只猫，\n名字叫小白。"]

@@ -9,6 +9,7 @@ import pytest
 from thinkback import config as configured
 from thinkback.config import ENVIRONMENT_VARIABLES, Settings, load_settings, open_memory
 from thinkback.errors import InvalidInput, ModelUnavailable
+from thinkback.llms.catalogue import QWEN_CODER, SMOLLM2, CatalogueModel
 from thinkback.think.readers import WithoutModelReader
 
 
@@ -130,17 +131,25 @@ def test_llm_setting(tmp_path: Path) -> None:
         configured.create_llm(load_settings(llm="local:smollm2"))
 
 
-def test_auto_llm_is_the_installed_local_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from thinkback.llms.catalogue import SMOLLM2
-
-    file = tmp_path / "data" / "models" / SMOLLM2.file
-    file.parent.mkdir(parents=True)
+def install(folder: Path, model: CatalogueModel) -> None:
+    file = folder / "data" / "models" / model.file
+    file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("wb") as out:
         out.write(b"GGUF")
-        out.truncate(SMOLLM2.size)
-    assert configured.llm_spec(load_settings()) == "local:smollm2"
+        out.truncate(model.size)
+
+
+def test_auto_llm_is_the_installed_local_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path, QWEN_CODER)
+    assert configured.llm_spec(load_settings()) == "local:qwen-coder-1.5b"
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert configured.llm_spec(load_settings()) is None
+
+
+def test_a_model_that_answers_worse_than_memory_is_used_only_by_name(tmp_path: Path) -> None:
+    install(tmp_path, SMOLLM2)
+    assert configured.llm_spec(load_settings()) is None
+    assert configured.llm_spec(load_settings(llm="local:smollm2")) == "local:smollm2"
 
 
 def test_open_memory_uses_the_settings(tmp_path: Path) -> None:

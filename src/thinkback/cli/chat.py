@@ -10,10 +10,13 @@ import typer
 
 from thinkback.cli import output
 from thinkback.cli.command import CommandCall, register_command
-from thinkback.errors import InvalidInput
+from thinkback.errors import InvalidInput, ThinkbackError
 
 if TYPE_CHECKING:
+    from thinkback.config import Settings
     from thinkback.memory import Memory
+
+DECLINED_FILE = "local-model-declined"  # in the data folder: the user does not want to be asked again
 
 
 def register(app: typer.Typer) -> None:
@@ -36,10 +39,26 @@ WaitOption = Annotated[
 ]
 
 
+OfferModelOption = Annotated[
+    bool,
+    typer.Option(
+        "--offer-model", help="On a terminal without a model, ask once whether to download one (1.1 GB)."
+    ),
+]
+
+
 def chat(
-    call: CommandCall, session: SessionOption = None, k: RecallLimitOption = 5, wait: WaitOption = 20.0
+    call: CommandCall,
+    session: SessionOption = None,
+    k: RecallLimitOption = 5,
+    wait: WaitOption = 20.0,
+    offer_model: OfferModelOption = False,
 ) -> None:
-    """Chat with a model that remembers; without a model, the recalled memories are the answer.
+    """Chat with a model that remembers; without a model, memory itself answers.
+
+    Without a model, questions about what you told are answered in your own words, statements are
+    acknowledged with what was understood, and everything else needs a model: thinkback pull
+    qwen-coder-1.5b, or an API key.
 
     On a terminal the chat is interactive; /help lists its commands. Otherwise each line of standard input
     is one message. With --json each answer is one JSON object per line.
@@ -52,10 +71,14 @@ def chat(
     """
     from thinkback.cli import conversation
 
+    if offer_model and sys.stdin.isatty() and sys.stderr.isatty():
+        offer_local_model(call.settings)
     name = session or f"chat {datetime.now():%Y-%m-%d %H:%M:%S}"
     with call.open_memory(with_llm=True, background=True) as memory:
         model = memory.llm.name if memory.llm else "no language model: answers come from memory"
         output.print_note(f"{model}; user {memory.user!r}, session {name!r}")
+        if memory.llm is None:
+            output.print_note("for general questions: thinkback pull qwen-coder-1.5b, or --llm openai:MODEL")
         chat_session = conversation.Conversation(memory, name, k)
         if call.json:
             conversation.answer_lines_json(chat_session, sys.stdin.buffer)
@@ -64,6 +87,43 @@ def chat(
         else:
             conversation.answer_lines(chat_session, sys.stdin.buffer)
         _finish_thinking(memory, wait)
+
+
+def offer_local_model(settings: Settings) -> None:
+    """Ask whether to download the default local model, unless there is a model or the answer was no before.
+
+    A download that fails or is interrupted is reported, and the chat works without a model.
+    """
+    from importlib.util import find_spec
+
+    from thinkback.config import AUTO, DEFAULT_LOCAL_MODEL, data_folder, llm_spec
+    from thinkback.llms.catalogue import get_catalogue_model
+    from thinkback.llms.pull import pull_model
+
+    declined = data_folder() / DECLINED_FILE
+    if (
+        settings.llm != AUTO
+        or llm_spec(settings) is not None
+        or declined.exists()
+        or not find_spec("xllamacpp")
+    ):
+        return
+    model = get_catalogue_model(DEFAULT_LOCAL_MODEL)
+    output.print_note(
+        f"No language model is installed: memory itself answers. {model.name} answers general questions too; "
+        "it runs on this machine."
+    )
+    if not typer.confirm(f"Download it now ({model.size / 1e9:.1f} GB)?", default=False, err=True):
+        declined.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        declined.touch()
+        output.print_note(f"You can get it later: thinkback pull {model.name}")
+        return
+    try:
+        with output.show_progress(f"pulling {model.name}", in_bytes=True) as report:
+            pull_model(model.name, progress=lambda done, total, _: report(done, total))
+    except (ThinkbackError, KeyboardInterrupt) as error:
+        reason = str(error) or "interrupted"
+        output.print_note(f"The download stopped: {reason} It resumes with: thinkback pull {model.name}")
 
 
 def tui(

@@ -157,9 +157,9 @@ def _check_llm(settings: Settings) -> Iterator[CheckResult]:
 
     llm = configured.create_llm(settings)
     if llm is None:
-        hint = (
-            "answers come from memory" if settings.llm == configured.NONE else "run: thinkback pull smollm2"
-        )
+        hint = "answers come from memory"
+        if settings.llm != configured.NONE:
+            hint += f"; for general questions run: thinkback pull {configured.DEFAULT_LOCAL_MODEL}"
         yield CheckResult("note", "language model", f"none; {hint}")
         return
     started = time.perf_counter()

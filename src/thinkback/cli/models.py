@@ -32,13 +32,13 @@ def pull(
     """Download a model; without a name, list the known and the installed models.
 
     An interrupted download resumes where it stopped. Use a language model with `--llm local:NAME`;
-    smollm2 is used by default once it is installed. bge-small-zh is an embedding model for
+    qwen-coder-1.5b is used by default once it is installed. bge-small-zh is an embedding model for
     Chinese: use it with `--embedder bilingual`.
 
     \b
     Examples:
       thinkback pull
-      thinkback pull smollm2
+      thinkback pull qwen-coder-1.5b
       thinkback pull hf:owner/repo/model.gguf --sha256 0123...
     """
     from thinkback.llms.catalogue import EMBEDDERS, list_installed_models, model_name

@@ -98,7 +98,7 @@ SMOLLM2 = CatalogueModel(
     languages=("en",),
     extracts=False,
     follows=False,
-    description="SmolLM2 135M: small and fast, answers from given facts; too small to extract thoughts.",
+    description="SmolLM2 135M: small and fast, for tests; memory alone answers better (docs/chat.md).",
 )
 
 QWEN_CODER = CatalogueModel(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
@@ -17,6 +17,7 @@ from typing import Any
 
 from thinkback.errors import BadReply, MissingExtra, ModelPaused, ModelRefused, ModelUnavailable
 from thinkback.llms import adapters, catalogue
+from thinkback.llms.answer_limits import end_well
 from thinkback.llms.structured_output import extract_json, spelling_variants, to_message_dicts
 from thinkback.types import Message, Reply
 
@@ -106,6 +107,8 @@ class LocalLLM:
                     f"The model {self.name!r} was cut off at {max_tokens} tokens. Raise max_tokens."
                 )
             text = extract_json(text, schema)
+        else:
+            text = "".join(end_well([text], lambda: choice.get("finish_reason") == "length"))
         return _make_reply(text, response.get("usage"))
 
     def stream(
@@ -116,20 +119,32 @@ class LocalLLM:
         temperature: float = 0.0,
         forbid: Sequence[str] = (),
     ) -> Generator[str, None, Reply]:
-        """Yield the answer in chunks. Closing the generator stops the model at its next token."""
+        """Yield the answer by sentences. Closing the generator stops the model at its next token.
+
+        The answer stops at a loop, and a sentence that the token limit cut off is left out.
+        """
         request = self._build_request(messages, max_tokens, temperature)
         request |= {"stream": True, "stream_options": {"include_usage": True}}
         if forbid:
             request["logit_bias"] = [[variant, False] for variant in spelling_variants(forbid)]
-        chunks: list[str] = []
+        sentences: list[str] = []
         usage: dict[str, Any] = {}
-        with closing(self._stream_events(request)) as events:
+        finish_reasons: list[str] = []
+
+        def read_chunks(events: Iterable[dict[str, Any]]) -> Iterator[str]:
             for event in events:
                 usage.update(event.get("usage") or {})
-                if chunk := self._first_choice(event).get("delta", {}).get("content"):
-                    chunks.append(chunk)
+                choice = self._first_choice(event)
+                if reason := choice.get("finish_reason"):
+                    finish_reasons.append(reason)
+                if chunk := choice.get("delta", {}).get("content"):
                     yield chunk
-        text = "".join(chunks)
+
+        with closing(self._stream_events(request)) as events:
+            for sentence in end_well(read_chunks(events), lambda: "length" in finish_reasons):
+                sentences.append(sentence)
+                yield sentence
+        text = "".join(sentences)
         if not text.strip():
             raise BadReply(f"The model {self.name!r} gave an empty answer. Rephrase, or raise max_tokens.")
         return _make_reply(text, usage)

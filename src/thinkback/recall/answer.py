@@ -8,7 +8,7 @@ ones. Redundant sentences and those far behind the best one are left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from thinkback.language.query_rewrite import content_terms, rewrite_question
@@ -16,14 +16,10 @@ from thinkback.language.query_tense import detect_query_tense
 from thinkback.language.questions import AnswerTest, QuestionType, answer_test, classify_question
 from thinkback.language.sentences import count_words, is_question, shorten, split_chunks
 from thinkback.language.tokens import count_tokens, extract_terms
-from thinkback.language.writing_systems import detect_language
+from thinkback.recall.chat_phrases import say
 from thinkback.recall.outdated import mark_outdated
-from thinkback.types import Candidate, Recollection, Ref
+from thinkback.types import Candidate, Recollection, Ref, Side
 
-_PHRASES = {
-    "en": ("I remember:", "I do not know that yet.", "Noted."),
-    "zh": ("我记得：", "这个我还不知道。", "记下了。"),
-}
 MAX_SENTENCES = 5  # in an answer
 MAX_CHAT_ANSWER_WORDS = 120
 MIN_RELATIVE_SCORE = 0.6  # a sentence needs this share of the best score
@@ -48,30 +44,18 @@ class AnswerSentence:
     text: str
 
 
-def answer_from_memory(message: str, recollection: Recollection) -> str:
-    """The answer to a question in the words of memory; a statement is only acknowledged."""
-    remembered, unknown, noted = _phrases_for(message)
-    if not is_question(message):
-        return noted
-    lines = [
-        f"- {sentence.text}"
-        for sentence in select_answer_sentences(message, recollection, MAX_CHAT_ANSWER_WORDS)
-    ]
-    return "\n".join([remembered, *lines]) if lines else unknown
-
-
 def unknown_answer(question: str) -> str:
-    """ "I do not know that yet.", in the language of the question."""
-    return _phrases_for(question)[1]
+    """ "You have not told me that.", in the language of the question."""
+    return say("not_told", question)
 
 
 def select_answer_sentences(
     question: str, recollection: Recollection, max_words: int
 ) -> list[AnswerSentence]:
     """The sentences that answer the question, best first; empty if none does."""
-    ranked = sorted(_score_sentences(question, recollection), key=lambda sentence: -sentence.score)
+    ranked = sorted(score_sentences(question, recollection), key=lambda sentence: -sentence.score)
     selected: list[AnswerSentence] = []
-    used: list[_ScoredSentence] = []
+    used: list[ScoredSentence] = []
     words_left = max_words
     contenders = [sentence for sentence in ranked if sentence.score >= MIN_RELATIVE_SCORE * ranked[0].score]
     for contender in contenders:
@@ -90,7 +74,7 @@ def select_answer_sentences(
 
 
 @dataclass(frozen=True, slots=True)
-class _ScoredSentence:
+class ScoredSentence:
     """A sentence with its score.
 
     `answered_terms` are the words it shares with the question, and "?" if it has the form of an answer.
@@ -103,11 +87,17 @@ class _ScoredSentence:
     answered_terms: frozenset[str]
 
     @property
+    def said_in(self) -> int:
+        """The turn that says it; the last one for a thought."""
+        thought = self.candidate.thought
+        return thought.last_turn if thought else self.candidate.ref.id
+
+    @property
     def turns(self) -> frozenset[int]:
         thought = self.candidate.thought
         return frozenset((s.turn for s in thought.sources) if thought else (self.candidate.ref.id,))
 
-    def covers(self, other: _ScoredSentence) -> bool:
+    def covers(self, other: ScoredSentence) -> bool:
         """Whether this is a thought that answers everything that a raw sentence of its turn answers."""
         thought_and_turn = self.candidate.thought is not None and other.candidate.turn is not None
         return (
@@ -116,7 +106,7 @@ class _ScoredSentence:
             and other.answered_terms <= self.answered_terms
         )
 
-    def is_redundant_to(self, other: _ScoredSentence) -> bool:
+    def is_redundant_to(self, other: ScoredSentence) -> bool:
         """Whether this adds no words, or, for the same turn, no answered terms."""
         if self.terms <= other.terms:
             return True
@@ -125,8 +115,13 @@ class _ScoredSentence:
         return involves_turn and not unrelated and self.answered_terms <= other.answered_terms
 
 
-def _score_sentences(question: str, recollection: Recollection) -> Iterator[_ScoredSentence]:
-    """Score each sentence of the recalled memories that is related to the question."""
+def score_sentences(
+    question: str, recollection: Recollection, sides: Sequence[Side] = ("query", "response")
+) -> Iterator[ScoredSentence]:
+    """Score each sentence of the recalled memories that is related to the question.
+
+    `sides` are the sides of raw turns that may be used.
+    """
     question_terms = frozenset(content_terms(question))
     phrasings = [frozenset(phrasing) for phrasing in rewrite_question(question)]
     all_terms = question_terms.union(*phrasings)
@@ -134,7 +129,7 @@ def _score_sentences(question: str, recollection: Recollection) -> Iterator[_Sco
     about_past = detect_query_tense(question, timed=False, long_ago=False) == "before"
     for item in recollection:
         relevant = item.score.total >= recollection.threshold
-        for text, outdated in _statements(item):
+        for text, outdated in _statements(item, sides):
             terms = frozenset(extract_terms(text))
             match = _overlap(terms, question_terms)
             if phrasings:
@@ -151,7 +146,7 @@ def _score_sentences(question: str, recollection: Recollection) -> Iterator[_Sco
                 _ANSWER_FORM_FACTOR if has_answer_form else 1
             )
             answered = terms & all_terms | ({"?"} if has_answer_form else set())
-            yield _ScoredSentence(item, text, score, terms, answered)
+            yield ScoredSentence(item, text, score, terms, answered)
 
 
 def _answer_matcher(question: str) -> AnswerTest | None:
@@ -163,7 +158,7 @@ def _overlap(words: frozenset[str], wanted: frozenset[str]) -> float:
     return len(words & wanted) / len(wanted) if wanted else 0.0
 
 
-def _statements(item: Candidate) -> Iterator[tuple[str, bool]]:
+def _statements(item: Candidate, sides: Sequence[Side]) -> Iterator[tuple[str, bool]]:
     """The statements of a memory and whether each is outdated; questions are skipped."""
     turn = item.turn
     if turn is None:
@@ -174,7 +169,7 @@ def _statements(item: Candidate) -> Iterator[tuple[str, bool]]:
     outdated_sources = [
         source for fact in (item.outdated.facts if item.outdated else ()) for source in fact.sources
     ]
-    for side in ("query", "response"):
+    for side in sides:
         outdated_spans = [
             source for source in outdated_sources if source.turn == turn.id and source.side == side
         ]
@@ -187,7 +182,3 @@ def _statements(item: Candidate) -> Iterator[tuple[str, bool]]:
                 )
                 text = " ".join(sentence.text.split())
                 yield mark_outdated(text, item.outdated) if outdated else text, outdated
-
-
-def _phrases_for(message: str) -> tuple[str, str, str]:
-    return _PHRASES["zh" if detect_language(message) == "zh" else "en"]

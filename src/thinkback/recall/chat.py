@@ -19,9 +19,9 @@ from thinkback.language.sentences import split_sentences
 from thinkback.language.tokens import count_tokens
 from thinkback.language.writing_systems import clean_text, detect_language
 from thinkback.protocols import LLM
-from thinkback.recall.answer import answer_from_memory
 from thinkback.recall.consistency import CheckerFactory, Conflict, ConsistencyChecker
 from thinkback.recall.constraints import Constraint
+from thinkback.recall.memory_chat import ToldTurn, reply_from_memory, split_message
 from thinkback.recall.prompt_messages import (
     compose_for_small_model,
     compose_retry,
@@ -218,7 +218,8 @@ class ChatStream:
     """An answer while it is generated: iterate over its pieces, then read `.answer`.
 
     The turn is remembered when the answer ends: complete, stopped early (`close`, or garbage collected), or
-    because the model failed. The user's message is never lost.
+    because the model failed. The user's message is never lost. Without a model, `tell` stores a turn and
+    thinks about it at once, so that the answer can say what was kept.
     """
 
     def __init__(
@@ -233,6 +234,7 @@ class ChatStream:
         use_integrator: bool = False,
         constraints: Sequence[Constraint] = (),
         wishes: Sequence[str] = (),
+        tell: Callable[[NewTurn], ToldTurn] | None = None,
     ) -> None:
         self.recollection = recollection
         self._new_turn = new_turn
@@ -241,8 +243,12 @@ class ChatStream:
         self._log = GenerationLog()
         # The generators must not refer to this stream: it could not be garbage collected, and so not be
         # remembered.
+        self._told = _ToldHolder()
         if llm is None:
-            self._pieces = _stream_from_memory(new_turn.query, recollection)
+            recalled = to_recalled_items(recollection)
+            self._pieces = _stream_from_memory(
+                replace(new_turn, recalled=recalled), recollection, tell, self._told
+            )
         else:
             given = _AnswerInput(
                 new_turn, recollection, recent, compose, use_integrator, tuple(constraints), tuple(wishes)
@@ -301,7 +307,9 @@ class ChatStream:
         log = self._log
         response = "" if self._llm is None else clean_text(text.removesuffix(log.warning).rstrip("\n"))
         checks = tuple(log.checks)
-        turn = self._save_turn(replace(self._new_turn, response=response, recalled=recalled, checks=checks))
+        turn = self._told.turn or self._save_turn(
+            replace(self._new_turn, response=response, recalled=recalled, checks=checks)
+        )
         self._answer = Answer(
             text=text,
             turn=turn,
@@ -331,8 +339,25 @@ def _usable_llm(llm: LLM | None, message: str) -> LLM | None:
     return None
 
 
-def _stream_from_memory(query: str, recollection: Recollection) -> Generator[str, None, None]:
-    yield answer_from_memory(query, recollection)
+@dataclass(slots=True)
+class _ToldHolder:
+    """The turn, once it was stored while the answer was made."""
+
+    turn: Turn | None = None
+
+
+def _stream_from_memory(
+    new_turn: NewTurn,
+    recollection: Recollection,
+    tell: Callable[[NewTurn], ToldTurn] | None,
+    holder: _ToldHolder,
+) -> Generator[str, None, None]:
+    """Answer without a model. What is told is stored and thought about first, to say what was kept."""
+    told = None
+    if tell is not None and split_message(new_turn.query).tells:
+        told = tell(new_turn)
+        holder.turn = told.turn
+    yield reply_from_memory(new_turn.query, recollection, told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from thinkback.language.sentences import count_words
-from thinkback.memory import Memory
-from thinkback.recall.answer import answer_from_memory, select_answer_sentences
+from thinkback.recall.answer import select_answer_sentences
 from thinkback.types import Candidate, Recollection, Ref, Score, Source, Thought, Turn
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -64,16 +63,6 @@ def test_answer_never_contains_a_question() -> None:
     )
 
 
-def test_answer_is_unknown_without_relevant_memories() -> None:
-    question = "How tall is Everest?"
-    assert (
-        answer_from_memory(question, found(question, turn(1, "I like tea.", 0.1)))
-        == "I do not know that yet."
-    )
-    assert answer_from_memory("珠峰多高？", found("珠峰多高？")) == "这个我还不知道。"
-    assert answer_from_memory("I like tea.", found("I like tea.")) == "Noted."
-
-
 @pytest.mark.parametrize("most", [1, 5, 12, 50])
 def test_answer_respects_the_word_limit(most: int) -> None:
     items = [turn(n, f"Clara {n} " + "walks by the sea, and " * 30, 0.9) for n in range(1, 5)]
@@ -82,23 +71,3 @@ def test_answer_respects_the_word_limit(most: int) -> None:
     zh = [turn(n, f"小红{n}每天都在海边散步，" * 20, 0.9) for n in range(1, 5)]
     told = select_answer_sentences("小红在哪里散步？", found("q", *zh), most)
     assert 0 < sum(count_words(each.text) for each in told) <= most
-
-
-def test_chat_without_model_omits_unrelated_memories(memory: Memory) -> None:
-    memory.remember("My sister Clara is a doctor.")
-    memory.remember("My sister Clara bought three fish.")
-    memory.post_think()
-    first = memory.chat("What does Clara do for a living?").text.splitlines()
-    assert first[0] == "I remember:"
-    assert "doctor" in first[1]
-
-
-def test_answer_marks_outdated_sentences(memory: Memory) -> None:
-    for said in ("My name is Ann and I live in Paris.", "I moved to Lyon."):
-        memory.remember(said, "I see.")
-        memory.post_think()
-    now = answer_from_memory("Where do I live?", memory.recall("Where do I live?"))
-    assert "Lyon" in now
-    assert "I live in Paris." not in now
-    before = answer_from_memory("Where did I live before?", memory.recall("Where did I live before?"))
-    assert "The user lives in Paris. (past, until " in before

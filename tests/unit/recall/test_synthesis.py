@@ -59,7 +59,7 @@ def test_synthesis_without_model_quotes_memories(memory: Memory, told: str, ques
 
 @pytest.mark.parametrize(
     ("question", "text"),
-    [("How tall is Everest?", "I do not know that yet."), ("珠峰多高？", "这个我还不知道。")],
+    [("How tall is Everest?", "You have not told me that."), ("珠峰多高？", "你还没告诉过我。")],
 )
 def test_synthesis_without_memories_does_not_call_the_model(
     open_memory: OpenMemory, question: str, text: str
@@ -101,7 +101,7 @@ def test_separate_citations_are_inserted_into_the_answer(open_memory: OpenMemory
 
 def test_model_may_say_that_it_does_not_know(open_memory: OpenMemory) -> None:
     _, made = asked(open_memory, [answer("Perhaps a pilot [1]?", known=False)])
-    assert (made.text, made.known, made.by, made.used) == ("I do not know that yet.", False, "llm", ())
+    assert (made.text, made.known, made.by, made.used) == ("You have not told me that.", False, "llm", ())
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from thinkback.errors import InvalidInput, ModelRefused
 from thinkback.llms.local import LocalLLM
 from thinkback.protocols import Embedder
-from thinkback.recall.answer import answer_from_memory
+from thinkback.recall.memory_chat import reply_from_memory
 from thinkback.server.errors import RequestRefused
 from thinkback.server.proxy.upstreams import (
     RawHeaders,
@@ -173,7 +173,7 @@ MEMORY_MODEL_NAME = "thinkback"
 
 
 class MemoryOnlyUpstream(InProcessUpstream):
-    """Answers from memory without a model (see `recall.answer`). Its answers are never remembered."""
+    """Answers from memory without a model (see `recall.memory_chat`). Its answers are never remembered."""
 
     def __init__(self, pool: ThreadPool, embedder: Embedder, recall_limit: int) -> None:
         super().__init__(MEMORY_MODEL_NAME, pool, embedder)
@@ -184,7 +184,7 @@ class MemoryOnlyUpstream(InProcessUpstream):
     ) -> UpstreamResponse:
         if not request.text.strip():
             raise RequestRefused(400, "the request has no text: send a user message or a prompt", "no_text")
-        text = await self._pool.run(lambda: answer_from_memory(request.text, self._recall(request)))
+        text = await self._pool.run(lambda: reply_from_memory(request.text, self._recall(request)))
         if not body.get("stream"):
             return json_response(
                 completion_object(text, MEMORY_MODEL_NAME, text_completion=text_completion), by_memory=True

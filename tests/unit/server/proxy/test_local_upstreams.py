@@ -61,7 +61,7 @@ def client(proxy: RunningProxy) -> Iterator[openai.OpenAI]:
 
 def test_memory_only_answers_are_not_remembered(proxy: RunningProxy, client: openai.OpenAI) -> None:
     answer = client.chat.completions.create(model="any", messages=QUESTION)
-    assert answer.choices[0].message.content == "I remember:\n- I moved to Lyon last week."
+    assert answer.choices[0].message.content == "You moved to Lyon last week. [turn:1]"
     assert answer.model == "thinkback"
     stream = client.chat.completions.create(model="any", messages=QUESTION, stream=True)
     said = "".join(chunk.choices[0].delta.content or "" for chunk in stream)
@@ -92,7 +92,7 @@ def test_memory_only_needs_read_scope(tmp_path: Path, pool: ThreadPool) -> None:
         proxy.memory.remember("I moved to Lyon last week.")
         with client_of(proxy) as client:
             answer = client.chat.completions.create(model="any", messages=QUESTION)
-    assert answer.choices[0].message.content == "I do not know that yet."
+    assert answer.choices[0].message.content == "You have not told me that."
 
 
 def test_embeddings_use_memory_embedder(client: openai.OpenAI) -> None:

@@ -1,4 +1,4 @@
-"""`thinkback-lab eval` with scenarios, safety, lives, pairs and others that test a memory; and `replay`."""
+"""`thinkback-lab eval` with tests of memory (scenarios, lives, chats, pairs, safety, ...); and `replay`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from thinkback_lab.commands import options
 from thinkback_lab.datasets.lives import LifeLanguage, load_lives
 from thinkback_lab.datasets.safety import read_safety_cases
 from thinkback_lab.errors import LabError
+from thinkback_lab.evaluations.chats import chats_table, read_chats, run_chats, summarise_chats
 from thinkback_lab.evaluations.contradictions import (
     contradictions_table,
     read_answer_sets,
@@ -194,6 +195,43 @@ def lives(
     typer.echo(
         f"{calls:.2f} model calls and {tokens:.1f} tokens a turn; "
         f"{summary['unthought']} turns without post-think; --json lists every question, fact and thought"
+    )
+
+
+def chats(
+    files: options.FilesArgument,
+    llm: options.LlmOption = "none",
+    embedder: options.EmbedderOption = "minilm",
+    preset: options.PresetOption = "hybrid",
+    think: options.ThinkOption = "auto",
+    as_json: options.JsonOption = False,
+) -> None:
+    """Have natural chats through `Memory.chat`: are questions answered rightly, and is nothing invented?
+
+    Each file is one chat of statements, questions and requests. A question that was told is answered right,
+    wrong, or missed ("not told"); one that was never told rightly gets "not told", or an invented answer.
+    Also counted: statements whose acknowledgement shows what was understood, and requests that are
+    declined with the command that installs a larger model.
+
+    \b
+    Examples:
+      thinkback-lab eval chats scenarios/chats/
+      thinkback-lab eval chats scenarios/chats/ --llm local:smollm2
+      thinkback-lab eval chats scenarios/chats/ --json | jq '.replies[] | {message, answer, outcome}'
+    """
+    with options.exit_on_error():
+        setup = options.make_setup(llm, embedder, preset, think)
+        selected = read_chats(files)
+        with progress("chats") as report:
+            replies = run_chats(selected, setup, report)
+    summary = summarise_chats(replies, setup.as_settings)
+    if as_json:
+        options.print_json(summary)
+        return
+    metrics = summary["metrics"]
+    options.print_table(
+        chats_table(summary),
+        f"{metrics['ms_p50']} ms an answer (median), {metrics['ms_max']} ms at most; --json lists them",
     )
 
 

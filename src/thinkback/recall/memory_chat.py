@@ -1,0 +1,266 @@
+"""The chat without a language model: answers in the user's own words, and says what was understood.
+
+    where is anna moving to?     Your sister Anna is moving to Turku in May. [thought:3]
+    what is her husband called?  You have not told me that.
+    I adopted a cat              Noted: you adopted a cat.
+    forget that                  Done, I have forgotten that.
+    write me a poem              how to get a model that can
+
+Answers are sentences of thoughts or of the user's messages, never of the assistant, rewritten from "I" to
+"you" and cited. A sentence in another language than the question is quoted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from thinkback.language.commands import find_commands
+from thinkback.language.relations import get_relation
+from thinkback.language.second_person import to_second_person
+from thinkback.language.sentence_builder import compose_sentence
+from thinkback.language.sentences import count_words, shorten, split_sentences
+from thinkback.language.tokens import extract_terms
+from thinkback.language.writing_systems import detect_language, has_han
+from thinkback.recall.answer import MAX_CHAT_ANSWER_WORDS, ScoredSentence, score_sentences
+from thinkback.recall.answerable import AnswerJudge, asks
+from thinkback.recall.chat_phrases import load_patterns, say
+from thinkback.types import INSTRUCTION, SAID, Action, Recollection, Thought, Turn
+
+MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
+MAX_ACKNOWLEDGED = 3  # sentences in an acknowledgement
+MIN_NEWEST_SHARE = 0.85  # of the best score: the newest sentence above it answers
+_MIN_SHARED_TERMS = 2  # by which a newer sentence is about the same as an older one
+_PREFIXED_ANSWER = re.compile(r"\A(?:Asked: .*? Answered: |问：.*? 答：)", re.DOTALL)
+_TRAILING = re.compile(r"[\s.,;:!。，；：！]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class ToldTurn:
+    """A stored turn, what its commands did, and the current thoughts drawn from it."""
+
+    turn: Turn
+    actions: tuple[Action, ...] = ()
+    thoughts: tuple[Thought, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MessageParts:
+    """A message by what it wants: its questions, and whether it is a request or tells something."""
+
+    question: str
+    is_request: bool
+    tells: bool
+
+
+def split_message(message: str) -> MessageParts:
+    """Split a message into its questions and the rest."""
+    if find_commands(message):
+        return MessageParts("", is_request=False, tells=True)
+    if load_patterns("request").search(message) and not load_patterns("about").search(message):
+        return MessageParts("", is_request=True, tells=False)
+    sentences = [sentence.text for sentence in split_sentences(message)] or [message]
+    asked = [sentence for sentence in sentences if asks(sentence) or load_patterns("about").search(sentence)]
+    return MessageParts(" ".join(asked), is_request=False, tells=len(asked) < len(sentences))
+
+
+def reply_from_memory(message: str, recollection: Recollection, told: ToldTurn | None = None) -> str:
+    """The whole reply to a message; `told` is its turn if it was stored and thought about already."""
+    if load_patterns("greeting").search(message):
+        return say("here", message)
+    parts = split_message(message)
+    if parts.is_request:
+        return say("needs_model", message)
+    replies = [acknowledge(message, told)] if parts.tells else []
+    if parts.question:
+        answer = answer_question(parts.question, recollection)
+        replies = [reply for reply in replies if reply != say("okay", message)] + [answer]
+    return ("" if detect_language(message) == "zh" else " ").join(replies)
+
+
+def answer_question(question: str, recollection: Recollection) -> str:
+    """The cited answer from memory, or that it was not told, or that a model is needed."""
+    judge = AnswerJudge(question)
+    statements = list(_own_statements(question, recollection))
+    chosen = _choose(question, judge, statements)
+    if chosen:
+        cited = [_cite(question, each) for each in chosen]
+        return ("" if detect_language(question) == "zh" else " ").join(cited)
+    if load_patterns("advice").search(question):
+        return say("needs_model", question)
+    known_names = any(
+        word.required and word.is_in(sentence.text, sentence.terms)
+        for word in judge.words
+        for sentence in statements
+    )
+    if known_names or load_patterns("personal").search(question):
+        return say("not_told", question)
+    separator = "" if detect_language(question) == "zh" else " "
+    return separator.join((say("not_told", question), say("needs_model", question)))
+
+
+def acknowledge(message: str, told: ToldTurn | None) -> str:
+    """What was done or kept because of a message; a plain "Okay." if nothing was."""
+    if told is None:
+        return say("okay", message)
+    done = list(_command_replies(message, told.actions))
+    kept = [thought for thought in told.thoughts if thought.relation != INSTRUCTION]
+    corrected = {thought.id for action in told.actions for thought in action.after}
+    kept = [
+        thought
+        for thought in kept
+        if thought.id not in corrected and load_patterns("fillers").sub("", thought.sentence).strip(" .!。！")
+    ]
+    if kept:
+        done.append(say("noted", message, _list_understood(message, kept)))
+    return ("" if detect_language(message) == "zh" else " ").join(done) or say("okay", message)
+
+
+def _command_replies(message: str, actions: Sequence[Action]) -> Iterator[str]:
+    """What the commands of a message did."""
+    kinds = [command.kind for command in find_commands(message)]
+    forgot = any(action.action == "forget" for action in actions)
+    if "off_record" in kinds and forgot:
+        yield say("off_record", message)
+    elif "forget_last" in kinds or "forget_topic" in kinds:
+        yield say("forgotten" if forgot else "not_found", message)
+    for action in actions:
+        new = [thought for thought in action.after if thought.current]
+        if action.action == "forget" or not new:
+            continue
+        thought = new[-1]
+        if thought.relation == INSTRUCTION:
+            yield say("wish", message, _without_end(thought.sentence))
+        else:
+            yield say("corrected", message, _understood(message, thought.sentence))
+
+
+def _list_understood(message: str, thoughts: Sequence[Thought]) -> str:
+    """The sentences of thoughts, each once: one that says nothing beyond another one is left out."""
+    said = [thought.sentence for thought in thoughts if thought.relation == SAID]
+    thoughts = [
+        thought
+        for thought in thoughts
+        if thought.relation == SAID or not any(thought.object in sentence for sentence in said)
+    ]
+    terms = [frozenset(extract_terms(thought.sentence)) - {"user", "用户"} for thought in thoughts]
+    chosen = [
+        thought
+        for number, thought in enumerate(thoughts)
+        if not any(
+            terms[number] < other or (terms[number] == other and position < number)
+            for position, other in enumerate(terms)
+            if position != number
+        )
+    ]
+    sentences = [_understood(message, thought.sentence) for thought in chosen[:MAX_ACKNOWLEDGED]]
+    head, *rest = sentences
+    return ("" if detect_language(message) == "zh" else " ").join((head, *map(_capitalise, rest)))
+
+
+def _understood(message: str, sentence: str) -> str:
+    """A sentence of the user as said back to them, with a full stop."""
+    words = _own_words(sentence)
+    rewritten = to_second_person(words)
+    if rewritten is None:
+        return f"“{_without_end(words)}”" + ("。" if detect_language(message) == "zh" else ".")
+    return _without_end(rewritten) + ("。" if detect_language(rewritten) == "zh" else ".")
+
+
+def _cite(question: str, sentence: ScoredSentence) -> str:
+    """A sentence as said to the user, with its reference.
+
+    A triple is written in the language of the question; the user's own words in another one are quoted.
+    """
+    ref, chinese = sentence.candidate.ref, detect_language(question) == "zh"
+    triple = _find_triple(sentence)
+    if triple is not None and has_han(sentence.text) != chinese:
+        text = compose_sentence(
+            triple.subject,
+            triple.relation,
+            triple.objects,
+            negated=triple.negated,
+            lang="zh" if chinese else "en",
+        )
+        return f"{_capitalise(_understood(question, text))} [{ref}]"
+    words = _own_words(sentence.text)
+    words = shorten(words, lambda text: count_words(text) <= MAX_CHAT_ANSWER_WORDS) or words
+    rewritten = to_second_person(words)
+    if rewritten is None or chinese != has_han(rewritten):
+        return f"{say('told', question, _without_end(words))}{'。' if chinese else '.'} [{ref}]"
+    return f"{_capitalise(_understood(question, words))} [{ref}]"
+
+
+def _find_triple(sentence: ScoredSentence) -> Thought | None:
+    """The thought that the sentence states, if its relation has sentences in every language."""
+    if sentence.candidate.outdated:
+        return None
+    thought = next((each for each in sentence.candidate.thoughts if each.sentence == sentence.text), None)
+    if thought is None or thought.relation == SAID or not get_relation(thought.relation).is_known:
+        return None
+    return thought
+
+
+def _own_words(sentence: str) -> str:
+    """A sentence without the assistant's question that it answers, and without fillers."""
+    words = _PREFIXED_ANSWER.sub("", " ".join(sentence.split()))
+    return load_patterns("fillers").sub("", words).strip() or words
+
+
+def _own_statements(question: str, recollection: Recollection) -> Iterator[ScoredSentence]:
+    """The sentences of thoughts and of the user's own messages; standing wishes answer nothing."""
+    for sentence in score_sentences(question, recollection, sides=("query",)):
+        thought = sentence.candidate.thought
+        if (thought is None or thought.relation != INSTRUCTION) and not asks(sentence.text):
+            yield sentence
+
+
+def _choose(question: str, judge: AnswerJudge, statements: Sequence[ScoredSentence]) -> list[ScoredSentence]:
+    """The sentences that answer the question, best first."""
+    about_past = load_patterns("past").search(question) is not None
+    matching = [
+        (sentence.score * (0.5 + 0.5 * match), sentence)
+        for sentence in statements
+        if (match := judge.match(sentence.text)) is not None
+    ]
+    if not about_past:
+        matching = [(score, _newer_denial(each, statements) or each) for score, each in matching]
+        current = [(score, each) for score, each in matching if each.candidate.outdated is None]
+        matching = current or matching
+    if not matching:
+        return []
+    best = max(score for score, _ in matching)
+    near = [each for score, each in matching if score >= MIN_NEWEST_SHARE * best]
+    if load_patterns("about").search(question):
+        ranked = [each for _, each in sorted(matching, key=lambda pair: -pair[0])]
+        return _without_repetitions(ranked)[:MAX_LISTED]
+    return [max(near, key=lambda each: (each.said_in, each.candidate.thought is not None, each.score))]
+
+
+def _newer_denial(sentence: ScoredSentence, statements: Sequence[ScoredSentence]) -> ScoredSentence | None:
+    """The newest later sentence that denies or changes what this one tells, if there is one."""
+    later = [
+        other
+        for other in statements
+        if other.said_in > sentence.said_in
+        and load_patterns("denies").search(other.text)
+        and len(other.terms & sentence.terms) >= _MIN_SHARED_TERMS
+    ]
+    return max(later, key=lambda other: other.said_in, default=None)
+
+
+def _without_repetitions(sentences: Sequence[ScoredSentence]) -> list[ScoredSentence]:
+    chosen: list[ScoredSentence] = []
+    for sentence in sentences:
+        if not any(sentence.turns & other.turns or sentence.terms <= other.terms for other in chosen):
+            chosen.append(sentence)
+    return chosen
+
+
+def _without_end(text: str) -> str:
+    return _TRAILING.sub("", text)
+
+
+def _capitalise(text: str) -> str:
+    return text if detect_language(text) == "zh" else text[:1].upper() + text[1:]

@@ -1,0 +1,165 @@
+"""The chat without a model: right, cited, in the asker's language, and never invented."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from tests.conftest import FakeClock, OpenMemory
+
+from thinkback.memory import Memory
+from thinkback.recall.answerable import AnswerJudge, asks
+from thinkback.recall.chat_phrases import load_words, say
+
+NOT_TOLD = ("You have not told me that.", "你还没告诉过我。")
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "answer"),
+    [
+        ("My brother Paul works as a baker in Ghent.", "what does paul do?", "baker"),
+        ("we pay 700 rent each month", "how much rent do we pay", "700"),
+        ("my dog is called Momo, she is 4", "whats my dogs name", "Momo"),
+        ("I started pottery classes on wednesdays", "when are my pottery classes?", "wednesdays"),
+        ("my flatmate Ines is from Porto", "where is ines from", "Porto"),
+        ("我妹妹在南京读大学", "我妹妹在哪里读大学？", "南京"),
+        ("我每天早上喝豆浆", "我早上喝什么", "豆浆"),
+        ("我爸是司机，开了二十年车", "我爸做什么工作", "司机"),
+    ],
+)
+def test_a_told_fact_is_answered_with_a_citation(
+    memory: Memory, told: str, question: str, answer: str
+) -> None:
+    memory.chat(told)
+    text = memory.chat(question).text
+    assert answer in text
+    assert text.endswith("]")
+    assert "[thought:" in text or "[turn:" in text
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        ("My brother Paul works as a baker in Ghent.", "what is paul's wife called?"),
+        ("My brother Paul works as a baker in Ghent.", "when was paul born"),
+        ("we booked a cabin for 3 may", "how much did the cabin cost?"),
+        ("my dog is called Momo", "whats my cats name"),
+        ("I like tea.", "which school did i go to"),
+        ("我妹妹在南京读大学", "我弟弟在哪里读大学？"),
+        ("我爸是司机，开了二十年车", "我爸是哪里人"),
+        ("五月三号我们去爬山", "爬山花了多少钱"),
+    ],
+)
+def test_what_was_never_told_is_not_told(memory: Memory, told: str, question: str) -> None:
+    memory.chat(told)
+    assert memory.chat(question).text in NOT_TOLD
+
+
+def test_the_newest_word_answers(memory: Memory, clock: FakeClock) -> None:
+    memory.chat("my friend Lena is moving to Graz in june")
+    clock.now += timedelta(days=3)
+    memory.chat("lena isnt moving to graz after all, its linz now")
+    assert "linz" in memory.chat("where is lena moving to now?").text
+
+
+def test_a_marked_past_is_not_told_as_present(memory: Memory, clock: FakeClock) -> None:
+    memory.chat("I live in Paris.")
+    clock.now += timedelta(days=3)
+    memory.chat("I moved to Lyon.")
+    assert "Paris" not in memory.chat("Where do I live?").text
+
+
+def test_the_assistant_is_never_quoted(memory: Memory) -> None:
+    memory.remember("What could I cook tonight?", "Your sister Clara likes risotto with saffron.")
+    memory.post_think()
+    assert memory.chat("What does my sister Clara like?").text in NOT_TOLD
+
+
+def test_a_memory_in_another_language_is_quoted(memory: Memory) -> None:
+    memory.chat("my landlord Bruno keeps bees on the roof")
+    assert "你告诉过我：“my landlord Bruno keeps bees" in memory.chat("Bruno 在 roof 养什么 bees").text
+
+
+def test_a_triple_is_stated_in_the_language_of_the_question(memory: Memory) -> None:
+    memory.chat("我的狗叫豆豆，很乖")
+    assert memory.chat("what is my dog called?").text == "You have a dog named 豆豆. [thought:1]"
+
+
+def test_a_statement_is_acknowledged_with_what_was_kept(memory: Memory) -> None:
+    answer = memory.chat("My sister Anna moved to Turku in May 2023.")
+    assert answer.text.startswith("Noted: your sister Anna moved to Turku in May")
+    assert memory.stats().pending == 0
+    assert [turn.id for turn in memory.turns()] == [answer.turn.id]  # stored once
+    assert memory.chat("我对花生过敏。").text == "记下了：你对花生过敏。"
+
+
+@pytest.mark.parametrize(("message", "reply"), [("haha ok thanks", "Okay."), ("嗯嗯好的", "好的。")])
+def test_nothing_is_claimed_if_nothing_was_kept(memory: Memory, message: str, reply: str) -> None:
+    assert memory.chat(message).text == reply
+    assert not memory.thoughts()
+
+
+def test_commands_say_what_was_done(memory: Memory) -> None:
+    memory.chat("My favourite colour is green.")
+    assert memory.chat("forget my favourite colour").text == say("forgotten", "x")
+    assert memory.chat("what is my favourite colour?").text in NOT_TOLD
+    assert memory.chat("forget what I said about Zanzibar").text == say("not_found", "x")
+    assert memory.chat("off the record, I hate my job").text == say("off_record", "x")
+    assert (
+        memory.chat("Always answer in German.").text == "Noted as a standing wish: “Always answer in German”."
+    )
+    assert memory.chat("以后都用中文回答我").text.startswith("记为长期要求：")
+
+
+@pytest.mark.parametrize(
+    ("message", "reply"),
+    [
+        ("write me a poem", "For that I need a larger language model."),
+        ("What is the capital of Mongolia?", "You have not told me that. For that I need"),
+        ("do you think that is wise?", "For that I need"),
+        ("帮我写一首诗", "这个需要更大的语言模型"),
+        ("为什么天是蓝的", "你还没告诉过我。这个需要"),
+        ("how are you", "I am here."),
+        ("在吗", "我在。"),
+    ],
+)
+def test_other_messages_name_the_command_for_a_model(memory: Memory, message: str, reply: str) -> None:
+    text = memory.chat(message).text
+    assert text.startswith(reply)
+    assert ("thinkback pull qwen-coder-1.5b" in text) == ("here" not in text and "我在" not in text)
+
+
+def test_a_backlog_does_not_delay_the_answer(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    for number in range(12):
+        memory.remember(f"I saw film number {number}.")
+    assert memory.chat("I live in Lyon.").text == "Okay."
+    assert memory.stats().pending == 13
+
+
+@pytest.mark.parametrize(
+    ("text", "is_asked"),
+    [
+        ("whats my rent", True),
+        ("我姐做什么的", True),
+        ("我的狗叫啥", True),
+        ("课是星期几", True),
+        ("whatever, I am going home", False),
+        ("没什么，我很好", False),
+        ("I know who did it", False),
+    ],
+)
+def test_questions_are_recognised_without_marks(text: str, is_asked: bool) -> None:
+    assert asks(text) is is_asked
+
+
+def test_a_misspelt_word_is_found() -> None:
+    assert AnswerJudge("who teaches me portuguese").match("my portugese teacher is Ana") is not None
+    assert AnswerJudge("who teaches me portuguese").match("my swimming teacher is Ana") is None
+
+
+def test_every_topic_has_its_patterns_and_every_sentence_both_languages() -> None:
+    assert all(set(record) == {"asks", "states"} for record in load_words("topics").values())
+    for name in ("not_told", "noted", "okay", "here", "told", "forgotten", "not_found", "off_record",
+                 "corrected", "wish", "needs_model"):  # fmt: skip
+        assert say(name, "hello", "x") != say(name, "你好", "x")
