@@ -401,7 +401,7 @@ def test_chat_and_exit_during_post_thinking(opened: Open, tmp_path: Path) -> Non
             await until(pilot, thinking.is_set, "the thinking")
             await shows(pilot, "post-thinking...")
             await pilot.press(*"I like tea.", "enter")
-            await until(pilot, lambda: said(app).count(("memory", "Noted.")) == 2, "an answer meanwhile")
+            await until(pilot, lambda: said(app).count(("memory", "Okay.")) == 2, "an answer meanwhile")
             await shows(pilot, "post-thinking...")
             await pilot.press("ctrl+c")
             await until(pilot, lambda: app._exit, "the end")
