@@ -58,7 +58,10 @@ LlmOption = Annotated[
     typer.Option("--llm", metavar="SPEC", help="openai:MODEL, local:NAME_OR_PATH, recorded:FOLDER or none."),
 ]
 EmbedderOption = Annotated[
-    str, typer.Option("--embedder", metavar="SPEC", help="minilm, wordllama, hashing or openai:MODEL.")
+    str,
+    typer.Option(
+        "--embedder", metavar="SPEC", help="minilm, bilingual, use, wordllama, hashing or openai:MODEL."
+    ),
 ]
 PresetOption = Annotated[
     str,
