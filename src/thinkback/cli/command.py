@@ -45,7 +45,8 @@ _COMMON_OPTIONS: Mapping[str, Any] = {
         typer.Option(
             "--embedder",
             metavar="SPEC",
-            help="Embedder: minilm, bilingual, use, wordllama, hashing or openai:MODEL. [env: THINKBACK_EMBEDDER]",
+            help="Embedder: minilm, bilingual, use, wordllama, hashing or openai:MODEL. "
+            "[env: THINKBACK_EMBEDDER]",
         ),
     ],
     "preset": Annotated[
