@@ -27,6 +27,7 @@ SLOW = (
     "lab/test_consult_",
     "lab/test_determinism.py",
     "lab/test_record.py",
+    "lab/test_recorded_thinking.py",
     "lab/test_report.py",
     "lab/test_runs.py",
     "lab/test_scenarios_regression.py",
