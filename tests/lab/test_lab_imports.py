@@ -14,6 +14,8 @@ ROOT = Path(thinkback_lab.__file__).parent
 
 # module -> the internal modules of thinkback that it may import
 COMPONENTS: dict[str, set[str]] = {
+    # the language of an answer, and which of its words were never told
+    "evaluations/chats.py": {"language.writing_systems", "recall.grounding"},
     # the check of answers alone, without a chat
     "evaluations/contradictions.py": {"language.sentences", "recall.consistency", "types"},
     # which passages of a turn a thought quotes

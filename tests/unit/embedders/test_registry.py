@@ -29,7 +29,7 @@ def test_unknown_embedder_error_lists_the_specs(spec: str) -> None:
 
 @pytest.mark.parametrize("spec", ["", "gpt", "local", "local:", "openai:"])
 def test_unknown_llm_error_lists_the_specs(spec: str) -> None:
-    with pytest.raises(InvalidInput, match="local:NAME_OR_PATH, openai:MODEL"):
+    with pytest.raises(InvalidInput, match=r"local:NAME_OR_PATH, local:NAME_OR_PATH\+ADAPTER, openai:MODEL"):
         create_llm(spec)
 
 

@@ -22,6 +22,8 @@ def translate_errors(path: str) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise translate_error(path, error) from without_stored_text(error)
+    except UnicodeDecodeError:  # a message of SQLite that quotes a damaged name of the schema
+        raise errors.CorruptStore(f"{path} is damaged: its schema cannot be read. {DAMAGED_ADVICE}") from None
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise _disk_full(path) from error
