@@ -352,7 +352,7 @@ def _stream_from_memory(
     tell: Callable[[NewTurn], ToldTurn] | None,
     holder: _ToldHolder,
 ) -> Generator[str, None, None]:
-    """Answer without a model. A statement is stored and read first, so that the answer names what was kept."""
+    """Answer without a model. A statement is stored and read first: the answer names what was kept."""
     told = None
     if tell is not None and split_message(new_turn.query).tells:
         told = tell(new_turn)
