@@ -17,7 +17,7 @@ from thinkback_lab.evaluations.pairs import Pair, read_pairs
 from thinkback_lab.harness import IN_MEMORY
 from thinkback_lab.progress import progress
 from thinkback_lab.training.kind_classifier import train_kind_model
-from thinkback_lab.training.safety_detector import harmless_texts, train_safety_model
+from thinkback_lab.training.safety_detector import harmless_texts, train_safety_model, user_sentences
 from thinkback_lab.training.sentence_classifier import (
     PAIR_STATEMENT_WEIGHT,
     PlainStatement,
@@ -228,8 +228,9 @@ def safety(
             list(harmless_texts(read_lives(names, data)))
             for names in (["train"] if talk is None else talk, [dev])
         )
+        sentences = list(user_sentences(read_lives([dev], data)))
         with progress("texts") as report:
-            trained = train_safety_model(cases, messages, development, report)
+            trained = train_safety_model(cases, messages, development, sentences, report)
         _save_model(trained.model, out)
     settings = {"files": sorted(cases), "talk": talk or ["train"], "dev": dev}
     summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}
