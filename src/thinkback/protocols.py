@@ -470,8 +470,11 @@ class Store(
         entities: Sequence[Entity],
         summaries: Sequence[Summary] = (),
         updates: Sequence[SummaryUpdate] = (),
+        metadata: Mapping[int, Mapping[str, Any]] | None = None,
     ) -> None:
         """Write an exported space, with its ids, into a space that does not exist yet.
+
+        `metadata` is that of turns, by their ids.
 
         Raises:
             Conflict: the space exists.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from copy import copy
 from pathlib import Path
+from typing import Any
 
 from thinkback import errors
 from thinkback.storage.sqlite import rows
@@ -65,6 +67,7 @@ class SqliteStore(
         entities: Sequence[Entity],
         summaries: Sequence[Summary] = (),
         updates: Sequence[SummaryUpdate] = (),
+        metadata: Mapping[int, Mapping[str, Any]] | None = None,
     ) -> None:
         """Replay the journal of an exported space into a new one. Indexing follows later."""
         with self._db.write():
@@ -81,6 +84,9 @@ class SqliteStore(
                     self._db.run("aliases.insert", (space_id, alias, entity.id))
             for turn in turns:
                 self._db.run("turns.insert", rows.turn_to_row(space_id, turn))
+            for turn_id, values in (metadata or {}).items():
+                body = json.dumps(values, ensure_ascii=False)
+                self._db.run("metadata.write", (space_id, rows.ids_to_json([turn_id]), body))
             journal = JournalWriter(self._db, space_id, self.normalise_name)
             for action in actions:
                 journal.write(action)

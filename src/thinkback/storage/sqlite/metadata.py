@@ -20,4 +20,13 @@ class MetadataMixin(SqliteBase):
 
     def metadata(self, space: str, turns: Sequence[int]) -> dict[int, dict[str, Any]]:
         found = self._db.read("metadata.select", (*self._space_key(space), rows.ids_to_json(turns)))
-        return {turn: json.loads(body) for turn, body in found}
+        return {turn: metadata_from_json(body) for turn, body in found}
+
+
+@rows.reads_rows_of("turn_metadata")
+def metadata_from_json(body: str) -> dict[str, Any]:
+    """The metadata of one turn, as it is stored."""
+    metadata = json.loads(body)
+    if not isinstance(metadata, dict):
+        raise ValueError("not an object")
+    return metadata
