@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -82,7 +82,7 @@ class IndexMixin(SqliteBase):
             stamp,
             entries=rows.entries_from_rows(entries),
             periods=(
-                *(_turn_period_from_row(*row) for row in turn_periods),
+                *_turn_periods_from_rows(turn_periods),
                 *(_thought_period_from_row(*row) for row in thought_periods),
             ),
         )
@@ -194,6 +194,11 @@ def _first_turn_in_json(sources: str) -> int:
 
 
 @rows.reads_rows_of("turns")
+def _turn_periods_from_rows(records: Iterable[rows.Row]) -> list[ValidityPeriod]:
+    """Checked as a whole: a user may have a hundred thousand turns."""
+    return [_turn_period_from_row(*row) for row in records]
+
+
 def _turn_period_from_row(id_: int, at: int, recorded_at: int, hidden_at: int | None) -> ValidityPeriod:
     """A hidden turn is retired, and valid at no time."""
     said_at = from_micros(at)

@@ -319,13 +319,15 @@ def entity_from_row(row: Row) -> Entity:
     return Entity(id_, name, tuple(sorted(json.loads(aliases))))
 
 
-@reads_rows_of("entries")
-def entry_from_row(row: Row) -> IndexEntry:
+def _entry_from_row(row: Row) -> IndexEntry:
     kind, id_, group, vector, terms = row
     if kind not in ("turn", "thought"):
         raise ValueError("not a kind of memory")
     _require_numbers(id_, group)
     return IndexEntry(kind, id_, np.frombuffer(vector, "<f4"), np.frombuffer(terms, "<u4"), group)
+
+
+entry_from_row = reads_rows_of("entries")(_entry_from_row)
 
 
 def is_plausible(values: Vector) -> bool:
@@ -336,7 +338,7 @@ def is_plausible(values: Vector) -> bool:
 @reads_rows_of("entries")
 def entries_from_rows(records: Iterable[Row]) -> tuple[IndexEntry, ...]:
     """Index entries whose vectors all have the same length."""
-    entries = tuple(entry_from_row(row) for row in records)
+    entries = tuple(map(_entry_from_row, records))
     if len({entry.vector.size for entry in entries}) > 1:
         raise ValueError("vectors of different lengths")
     for start in range(0, len(entries), _CHECKED_ROWS):  # not all at once, for the memory this takes
