@@ -14,10 +14,11 @@ from thinkback_lab.commands import options
 from thinkback_lab.datasets.safety import read_safety_cases
 from thinkback_lab.errors import LabError
 from thinkback_lab.evaluations.pairs import Pair, read_pairs
+from thinkback_lab.evaluations.safety import user_sentences
 from thinkback_lab.harness import IN_MEMORY
 from thinkback_lab.progress import progress
 from thinkback_lab.training.kind_classifier import train_kind_model
-from thinkback_lab.training.safety_detector import harmless_texts, train_safety_model, user_sentences
+from thinkback_lab.training.safety_detector import harmless_texts, train_safety_model
 from thinkback_lab.training.sentence_classifier import (
     PAIR_STATEMENT_WEIGHT,
     PlainStatement,
@@ -219,7 +220,7 @@ def safety(
     Examples:
       thinkback-lab train safety scenarios/safety/*.jsonl --talk train --json
       thinkback-lab train safety scenarios/safety/*.jsonl --talk train --talk scenarios/lives/train.jsonl \\
-          --out src/thinkback/language/models/safety.npz
+          --talk scenarios/lives/train2.jsonl --out src/thinkback/language/models/safety.npz
     """
     with options.exit_on_error():
         _check_model_path(out)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thinkback import SafetyModel
-from thinkback.language.safety.detector import Thresholds, find_windows
+from thinkback.language.safety.detector import Thresholds
 from thinkback.language.safety.detector_features import gate
 from thinkback.language.safety.injection import detect_instructions
 from thinkback.language.safety.normalise import disguised_readings, normalise_text
@@ -64,14 +64,6 @@ def harmless_texts(lives: Iterable[Life]) -> Iterator[str]:
                 text for text in (turn.user, turn.assistant, *(each.text for each in turn.facts)) if text
             )
         yield from (question.q for question in life.questions)
-
-
-def user_sentences(lives: Iterable[Life]) -> Iterator[str]:
-    """Every sentence that a user says."""
-    for life in lives:
-        for turn in life.turns:
-            for start, end in find_windows(turn.user, runs=False):
-                yield turn.user[start:end].strip()
 
 
 class _Rows:
