@@ -207,7 +207,7 @@ def _turn_period_from_row(id_: int, at: int, recorded_at: int, hidden_at: int | 
         turn=id_,
         valid_from=said_at,
         valid_to=None if hidden_at is None else said_at,
-        recorded_at=from_micros(recorded_at),
+        recorded_at=said_at if recorded_at == at else from_micros(recorded_at),
         retired_at=rows.optional_time(hidden_at),
         kind="turn",
     )
