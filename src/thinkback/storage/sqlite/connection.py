@@ -21,6 +21,7 @@ from typing import Any
 from thinkback import errors
 from thinkback.storage import sql_files
 from thinkback.storage.private_files import PRIVATE_MODE, create_private_file, make_private
+from thinkback.storage.relational.database import Row
 from thinkback.storage.sqlite.error_translation import translate_error, translate_errors, without_stored_text
 
 try:
@@ -42,8 +43,6 @@ QUERIES = {
     **sql_files.load_queries(__package__, "verify.sql"),
 }
 MIGRATIONS = tuple(sql_files.load_migrations(f"{__package__}.migrations"))
-
-Row = tuple[Any, ...]
 
 
 class Connection:
@@ -75,6 +74,10 @@ class Connection:
                 with suppress(errors.StoreError):  # blocked by a reader or a full disk: done later
                     self.scrub(wait_seconds=0)
             opened.pop_all()  # success: keep everything open until close()
+
+    def for_tenant(self, tenant: str) -> Connection:
+        """The same connection: SQLite has no row-level security, so the statements alone name the tenant."""
+        return self
 
     def run(self, name: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Run a named statement on the writer. Only inside `write()`."""

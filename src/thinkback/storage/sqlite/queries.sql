@@ -16,6 +16,10 @@ SELECT id FROM spaces WHERE tenant = ?1 ORDER BY id
 SELECT id, epoch, version, last_turn > indexed_turn OR last_thought > indexed_thought
 FROM spaces WHERE tenant = ?1 AND name = ?2
 
+-- name: space.lock
+SELECT id, epoch, version, last_turn > indexed_turn OR last_thought > indexed_thought
+FROM spaces WHERE tenant = ?1 AND name = ?2
+
 -- name: space.next_turn
 INSERT INTO spaces (tenant, name, last_turn) VALUES (?1, ?2, 1)
 ON CONFLICT (tenant, name) DO UPDATE SET last_turn = last_turn + 1

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from thinkback import errors
 from thinkback.schemas import check_field_types
-from thinkback.storage.sqlite import SqliteStore, rows
+from thinkback.storage.relational import rows
+from thinkback.storage.sqlite import SqliteStore
 from thinkback.storage.sqlite.connection import FILE_SUFFIXES
 from thinkback.storage.sqlite.page_reader import PageReader, Record, Value
 from thinkback.types import Action, SalvagedSpace, SalvageResult, Summary, SummaryUpdate, Thought, Turn

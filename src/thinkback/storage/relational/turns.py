@@ -8,20 +8,20 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 
 from thinkback import errors
-from thinkback.storage.sqlite import rows
-from thinkback.storage.sqlite.base import SqliteBase
+from thinkback.storage.relational import rows
+from thinkback.storage.relational.base import RelationalBase
 from thinkback.times import to_micros
 from thinkback.types import ClaimedTurn, NewTurn, SpaceKey, ThinkFailure, Turn
 
 _NEW_TURN_FIELDS = tuple(field.name for field in fields(NewTurn))
 
 
-class TurnsMixin(SqliteBase):
-    """`TurnStore` for SQLite."""
+class TurnsMixin(RelationalBase):
+    """`TurnStore`."""
 
     def append(self, space: str, new_turns: Sequence[NewTurn], now: datetime) -> list[Turn]:
         """Store turns. Concurrent calls of several threads share one commit."""
-        return self._group_commit.write(
+        return self._write_shared(
             lambda: [self._find_by_key(space, item) or self._insert(space, item, now) for item in new_turns]
         )
 
@@ -84,8 +84,8 @@ class TurnsMixin(SqliteBase):
         return turn
 
 
-class QueueMixin(SqliteBase):
-    """`ThinkQueue` for SQLite."""
+class QueueMixin(RelationalBase):
+    """`ThinkQueue`."""
 
     def claim(self, space: str | None, limit: int, lease_seconds: float, now: datetime) -> list[ClaimedTurn]:
         """Turns are claimed in order, so a space is blocked while its first pending turn is leased."""
