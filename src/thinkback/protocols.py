@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from datetime import datetime
+from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol
 
 from thinkback.types import (
@@ -175,6 +176,13 @@ class ThinkQueue(Protocol):
         """
         ...
 
+    def renew(self, space: str, lease: str, lease_seconds: float, now: datetime) -> bool:
+        """Extend a lease while its worker is alive.
+
+        Returns False if there is nothing to extend: all its turns are done, released or taken over.
+        """
+        ...
+
     def apply(
         self, space: str, plan: Plan, entries: Sequence[IndexEntry], now: datetime, epoch: int | None = None
     ) -> list[Action]:
@@ -212,6 +220,10 @@ class ThinkQueue(Protocol):
 
     def backlog(self) -> int:
         """Number of pending turns of all tenants."""
+        ...
+
+    def wait_for_turns(self, seconds: float, stop: Event) -> None:
+        """Wait until new turns may have come, `stop` is set, or the time is over."""
         ...
 
     def failures(self, space: str) -> list[ThinkFailure]: ...

@@ -148,6 +148,13 @@ WHERE space = ?1 AND id IN (
 )
 RETURNING id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by, attempts
 
+-- name: queue.try_lock
+SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2
+
+-- name: queue.renew
+UPDATE turns SET lease_until = ?4
+WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND lease = ?3 AND thought_at IS NULL
+
 -- name: queue.lease
 SELECT lease, thought_at, at, hidden_by FROM turns WHERE space = ?1 AND id = ?2
 
