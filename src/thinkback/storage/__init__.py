@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from thinkback.errors import InvalidInput
 from thinkback.protocols import Store
 from thinkback.types import SalvageResult
 
 
-def connect(url: str, *, read_url: str | None = None) -> Store:
-    """Open a store: `memory.db`, `sqlite:///path/to/memory.db`, `:memory:` or `postgresql://HOST/NAME`.
-
-    Args:
-        url: where the database is.
-        read_url: a replica of a PostgreSQL database, from which recall reads.
-    """
+def connect(url: str) -> Store:
+    """Open a store: `memory.db`, `sqlite:///path/to/memory.db`, `:memory:` or `postgresql://HOST/NAME`."""
     if is_postgres(url):
         from thinkback.storage.postgres import PostgresStore
 
-        return PostgresStore(url, read_url)
-    if read_url is not None:
-        raise InvalidInput("read_url is for PostgreSQL databases only")
+        return PostgresStore(url)
     from thinkback.storage.sqlite import SqliteStore
 
     return SqliteStore(_path(url))
+
+
+def display_name(url: str) -> str:
+    """A URL or file name without user, password and options, to be shown."""
+    if not is_postgres(url):
+        return url
+    parts = urlsplit(url)
+    return f"postgresql://{parts.netloc.rpartition('@')[2] or 'localhost'}{parts.path}"
 
 
 def is_postgres(url: str) -> bool:

@@ -72,7 +72,7 @@ class ThinkWorker:
                 continue
             pause = FIRST_IDLE_SECONDS if worked else min(pause * 2, MAX_IDLE_SECONDS)
             if not worked:
-                self._stop.wait(pause)
+                self._memories.root.store.wait_for_turns(pause, self._stop)
 
     def stop(self) -> None:
         """Stop after the current turn."""

@@ -28,18 +28,13 @@ _Result = TypeVar("_Result")
 
 
 class PostgresStore(RelationalStore):
-    """A store in the database `url`.
-
-    Args:
-        url: a URL of libpq; see `PostgresUrl` for the options that thinkback adds.
-        read_url: a replica, from which recall reads. It may be behind the primary.
-    """
+    """A store in the database `url`: a URL of libpq, with the options of `PostgresUrl`."""
 
     _db: PostgresDatabase
 
-    def __init__(self, url: str, read_url: str | None = None) -> None:
+    def __init__(self, url: str) -> None:
         parsed = parse_url(url)
-        self._db = PostgresDatabase(parsed, None if read_url is None else parse_url(read_url))
+        self._db = PostgresDatabase(parsed)
         self._tenant = ""
         self._notifier = TurnNotifier(self._db)
         self._listener = TurnListener(parsed.conninfo)

@@ -20,7 +20,7 @@ from thinkback.storage.postgres.url import PostgresUrl
 from thinkback.storage.relational.database import Cursor, Row
 
 SCRUB_PENDING = "scrub"  # entry in table meta, from the commit of an erasure until the tables are rewritten
-COPY_MIN_ROWS = 16  # rows from which COPY is faster than single inserts
+COPY_MIN_ROWS = 200  # rows from which COPY through a temporary table is faster than single inserts
 
 _PARAMETER = re.compile(r"\$(\d+)")
 _PLAIN_INSERT = re.compile(r"INSERT INTO (\w+) \(([\w, ]+)\)\s+VALUES \(\$tenant, [$\d, ]+\)")
@@ -58,12 +58,12 @@ QUERIES = {name: _parse_query(statement) for name, statement in STATEMENTS.items
 class _Shared:
     """What the views of all tenants share."""
 
-    def __init__(self, url: PostgresUrl, read_url: PostgresUrl | None) -> None:
+    def __init__(self, url: PostgresUrl) -> None:
         self.name = url.name
         self.primary = Pool(url.conninfo, url.name, url.pool_size, url.pool_timeout)
         self.replica = self.primary
-        if read_url is not None:
-            self.replica = Pool(read_url.conninfo, read_url.name, read_url.pool_size, read_url.pool_timeout)
+        if (read := url.read_url) is not None:
+            self.replica = Pool(read.conninfo, read.name, read.pool_size, read.pool_timeout)
         self.bound_embedder: str | None = None
         self.local = threading.local()  # the connection of this thread's transaction
 
@@ -71,8 +71,8 @@ class _Shared:
 class PostgresDatabase:
     """The database as one tenant sees it. Thread-safe; a transaction belongs to the thread that opened it."""
 
-    def __init__(self, url: PostgresUrl, read_url: PostgresUrl | None = None) -> None:
-        self._shared = _Shared(url, read_url)
+    def __init__(self, url: PostgresUrl) -> None:
+        self._shared = _Shared(url)
         self._tenant = ""
 
     @property
@@ -103,22 +103,42 @@ class PostgresDatabase:
         query = QUERIES[name]
         connection = self._require_transaction()
         if query.insert is not None and len(rows) >= COPY_MIN_ROWS:
-            self.copy_rows(*query.insert, [(self._tenant, *row) for row in rows])
+            table, columns = query.insert
+            self._insert_rows(table, columns, [(self._tenant, *row) for row in rows])
             return
         self._set_scope(connection, query)
         with connection.cursor() as cursor:
             cursor.executemany(_literal(query.text), [self._named(row) for row in rows])
 
-    def copy_rows(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        """Insert rows with COPY. Only inside `write()`."""
+    def _insert_rows(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Insert rows of this tenant, many of them with COPY.
+
+        COPY cannot write to a table with row-level security, so it fills a temporary table.
+        """
+        if not rows:
+            return
         connection = self._require_transaction()
-        statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
-            sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
-        )
         self._set_tenant_scope(connection, f"tenant:{self._tenant}")
-        with connection.cursor() as cursor, cursor.copy(statement) as copy:
-            for row in rows:
-                copy.write_row(row)
+        names = sql.SQL(", ").join(map(sql.Identifier, columns))
+        target = sql.Identifier(table)
+        with connection.cursor() as cursor:
+            if len(rows) < COPY_MIN_ROWS:
+                places = sql.SQL(", ").join([sql.Placeholder()] * len(columns))
+                insert = sql.SQL("INSERT INTO {} ({}) VALUES ({})").format(target, names, places)
+                cursor.executemany(insert, rows)
+                return
+            cursor.execute(
+                sql.SQL("CREATE TEMPORARY TABLE copied_rows AS SELECT {} FROM {} WITH NO DATA").format(
+                    names, target
+                )
+            )
+            with cursor.copy(sql.SQL("COPY copied_rows ({}) FROM STDIN").format(names)) as copy:
+                for row in rows:
+                    copy.write_row(row)
+            cursor.execute(
+                sql.SQL("INSERT INTO {} ({}) SELECT {} FROM copied_rows").format(target, names, names)
+            )
+            cursor.execute("DROP TABLE copied_rows")
 
     def read(self, name: str, parameters: Sequence[Any] = ()) -> list[Row]:
         query = QUERIES[name]
@@ -128,6 +148,24 @@ class PostgresDatabase:
                 return self._execute(connection, query, parameters).fetchall()
         pool = self._shared.replica if query.replica else self._shared.primary
         return self._on_connection(pool, lambda free: self._execute(free, query, parameters).fetchall())
+
+    def read_table(
+        self, table: str, columns: Sequence[str], space_id: int, order: Sequence[str]
+    ) -> list[Row]:
+        statement = sql.SQL("SELECT {} FROM {} WHERE tenant = %s AND space = %s").format(
+            sql.SQL(", ").join(map(sql.Identifier, columns)), sql.Identifier(table)
+        )
+        if order:
+            statement += sql.SQL(" ORDER BY ") + sql.SQL(", ").join(map(sql.Identifier, order))
+        with translate_errors(self.path):
+            connection = self._require_transaction()
+            self._set_tenant_scope(connection, f"tenant:{self._tenant}")
+            return connection.execute(statement, (self._tenant, space_id), binary=True).fetchall()
+
+    def write_table(
+        self, table: str, columns: Sequence[str], space_id: int, rows: Sequence[Sequence[Any]]
+    ) -> None:
+        self._insert_rows(table, ("tenant", "space", *columns), [(self._tenant, space_id, *row) for row in rows])
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

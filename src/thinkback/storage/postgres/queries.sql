@@ -44,6 +44,15 @@ INSERT INTO spaces (tenant, name, last_turn, last_thought, last_action, last_ent
 VALUES ($1, $2, $3, $4, $5, $6)
 RETURNING id
 
+-- name: space.counters
+SELECT id, last_turn, last_thought, last_action, last_entity, indexed_turn, indexed_thought, version, epoch
+FROM spaces WHERE tenant = $1 AND name = $2
+
+-- name: space.restore
+INSERT INTO spaces (tenant, name, last_turn, last_thought, last_action, last_entity, indexed_turn, indexed_thought, version, epoch)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+RETURNING id
+
 -- name: space.delete
 DELETE FROM spaces WHERE tenant = $tenant AND id = $1
 
@@ -497,7 +506,7 @@ INSERT INTO summaries (tenant, space, session, version, turn, body) VALUES ($ten
 ON CONFLICT (tenant, space, session) DO UPDATE SET version = $3, turn = $4, body = $5
 
 -- name: summaries.behind
-SELECT session FROM summaries s WHERE tenant = $tenant AND space = $1
+SELECT session FROM summaries s WHERE s.tenant = $tenant AND s.space = $1
   AND turn < (SELECT max(id) FROM turns t WHERE t.tenant = $tenant AND t.space = $1 AND t.session = s.session AND t.hidden_by IS NULL)
 ORDER BY session
 

@@ -1,11 +1,12 @@
-"""URLs of PostgreSQL databases: those of libpq, with three options of thinkback in the query."""
+"""URLs of PostgreSQL databases: those of libpq, with options of thinkback in the query."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from thinkback.errors import InvalidInput
+from thinkback.storage import display_name
 
 SCHEMES = ("postgresql", "postgres")
 POOL_SIZE = 10
@@ -25,6 +26,8 @@ class PostgresUrl:
     """Most connections that this process opens."""
     pool_timeout: float = POOL_TIMEOUT_SECONDS
     """Seconds to wait for a free connection, or for a server that is starting."""
+    read_url: PostgresUrl | None = None
+    """A replica, from which recall reads. It may be behind the primary."""
     vacuum_limit_mb: int = VACUUM_LIMIT_MB
     """Up to this size of the tables, an erasure rewrites them at once; see docs/postgres.md."""
 
@@ -34,7 +37,7 @@ def parse_url(url: str) -> PostgresUrl:
     InvalidInput: an option is not a number, or out of range.
     """
     parts = urlsplit(url)
-    own = {"pool_size": "", "pool_timeout": "", "vacuum_limit_mb": ""}
+    own = {"pool_size": "", "pool_timeout": "", "read_url": "", "vacuum_limit_mb": ""}
     rest = []
     for key, value in parse_qsl(parts.query, keep_blank_values=True):
         if key in own:
@@ -51,9 +54,9 @@ def parse_url(url: str) -> PostgresUrl:
         ) from None
     if size < 1 or not 0 < timeout <= 600 or limit < 0:
         raise InvalidInput("use pool_size of at least 1, and a pool_timeout above 0 and up to 600 seconds")
-    host = parts.netloc.rpartition("@")[2] or "localhost"
-    name = f"{SCHEMES[0]}://{host}{parts.path}"
-    conninfo = urlunsplit((SCHEMES[0], parts.netloc, parts.path, urlencode(rest), ""))
+    options = urlencode(rest, quote_via=quote)  # libpq does not read + as a space
+    conninfo = urlunsplit((SCHEMES[0], parts.netloc, parts.path, options, ""))
     if not parts.netloc:  # urlunsplit drops the empty host of postgresql:///name
-        conninfo = f"{SCHEMES[0]}://{parts.path}" + (f"?{urlencode(rest)}" if rest else "")
-    return PostgresUrl(conninfo, name, size, timeout, limit)
+        conninfo = f"{SCHEMES[0]}://{parts.path}" + (f"?{options}" if rest else "")
+    read_url = parse_url(own["read_url"]) if own["read_url"] else None
+    return PostgresUrl(conninfo, display_name(url), size, timeout, read_url, limit)

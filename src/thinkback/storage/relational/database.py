@@ -46,6 +46,18 @@ class Database(Protocol):
         """The rows of a query, from a committed state."""
         ...
 
+    def read_table(
+        self, table: str, columns: Sequence[str], space_id: int, order: Sequence[str]
+    ) -> list[Row]:
+        """All rows of a space in a table. The names are constants of the program, never input."""
+        ...
+
+    def write_table(
+        self, table: str, columns: Sequence[str], space_id: int, rows: Sequence[Sequence[Any]]
+    ) -> None:
+        """Insert rows of a space into a table. Only inside `write()`."""
+        ...
+
     def snapshot(self) -> AbstractContextManager[None]:
         """Several reads from the same committed state."""
         ...

@@ -14,6 +14,7 @@ from thinkback.storage.relational.erase import EraseMixin
 from thinkback.storage.relational.index_rows import IndexMixin
 from thinkback.storage.relational.journal import JournalWriter
 from thinkback.storage.relational.metadata import MetadataMixin
+from thinkback.storage.relational.space_rows import SpaceRowsMixin
 from thinkback.storage.relational.summaries import SummariesMixin
 from thinkback.storage.relational.thoughts import ThoughtsMixin
 from thinkback.storage.relational.turns import QueueMixin, TurnsMixin
@@ -29,6 +30,7 @@ class RelationalStore(
     SummariesMixin,
     IndexMixin,
     EraseMixin,
+    SpaceRowsMixin,
     ApiKeysMixin,
 ):
     """A `Store` on a `Database`."""

@@ -95,6 +95,22 @@ class Connection:
             except sqlite3.Error as error:
                 raise translate_error(self.path, error) from without_stored_text(error)
 
+    def read_table(
+        self, table: str, columns: Sequence[str], space_id: int, order: Sequence[str]
+    ) -> list[Row]:
+        statement = f"SELECT {', '.join(columns)} FROM {table} WHERE space = ?"  # noqa: S608  # constants
+        if order:
+            statement += f" ORDER BY {', '.join(order)}"
+        with self._read_lock, translate_errors(self.path):
+            return self._reader.execute(statement, (space_id,)).fetchall()
+
+    def write_table(
+        self, table: str, columns: Sequence[str], space_id: int, rows: Sequence[Sequence[Any]]
+    ) -> None:
+        places = ", ".join("?" * (len(columns) + 1))
+        statement = f"INSERT INTO {table} (space, {', '.join(columns)}) VALUES ({places})"  # noqa: S608
+        self._writer.executemany(statement, [(space_id, *row) for row in rows])
+
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Several reads from the same committed state."""

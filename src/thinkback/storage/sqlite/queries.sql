@@ -40,6 +40,15 @@ INSERT INTO spaces (tenant, name, last_turn, last_thought, last_action, last_ent
 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 RETURNING id
 
+-- name: space.counters
+SELECT id, last_turn, last_thought, last_action, last_entity, indexed_turn, indexed_thought, version, epoch
+FROM spaces WHERE tenant = ?1 AND name = ?2
+
+-- name: space.restore
+INSERT INTO spaces (tenant, name, last_turn, last_thought, last_action, last_entity, indexed_turn, indexed_thought, version, epoch)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+RETURNING id
+
 -- name: space.delete
 DELETE FROM spaces WHERE id = ?1
 
