@@ -56,7 +56,9 @@ def contents(url: str) -> dict[tuple[str, str], str]:
 
 def recalled(url: str, clock: FakeClock) -> list[list[tuple[str, float]]]:
     with Memory.open(url, embedder="hashing", background=False, clock=clock, user="ann") as memory:
-        return [[(str(item.ref), item.score) for item in memory.recall(question)] for question in QUESTIONS]
+        return [
+            [(str(item.ref), item.score.total) for item in memory.recall(question)] for question in QUESTIONS
+        ]
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=requires_postgres)])
