@@ -36,7 +36,7 @@ class PostgresStore(RelationalStore):
         parsed = parse_url(url)
         self._db = PostgresDatabase(parsed)
         self._tenant = ""
-        self._notifier = TurnNotifier(self._db)
+        self._notifier = TurnNotifier()
         self._listener = TurnListener(parsed.conninfo)
         self._scrub = Scrub(self._db, parsed.vacuum_limit_mb << 20)
         try:
@@ -69,14 +69,12 @@ class PostgresStore(RelationalStore):
     def _write_shared(self, work: Callable[[], _Result]) -> _Result:
         """Run `work` in its own transaction: PostgreSQL itself joins the commits of several connections."""
         try:
-            result = self._in_transaction(work)
+            return self._in_transaction(work)
         except errors.IntegrityError:  # two first turns with the same key: the second one finds it now
-            result = self._in_transaction(work)
-        self._notifier.notify()
-        return result
+            return self._in_transaction(work)
 
     def _in_transaction(self, work: Callable[[], _Result]) -> _Result:
-        with self._db.write():
+        with self._db.write_and_notify(self._notifier.due_channel()):
             return work()
 
     def _scrubbed(self, erased: EraseResult) -> EraseResult:

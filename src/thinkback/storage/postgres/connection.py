@@ -165,15 +165,17 @@ class PostgresDatabase:
     def write_table(
         self, table: str, columns: Sequence[str], space_id: int, rows: Sequence[Sequence[Any]]
     ) -> None:
-        self._insert_rows(table, ("tenant", "space", *columns), [(self._tenant, space_id, *row) for row in rows])
+        self._insert_rows(
+            table, ("tenant", "space", *columns), [(self._tenant, space_id, *row) for row in rows]
+        )
 
     @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Several reads from the same committed state; from a replica, if there is one."""
+    def snapshot(self, *, replica: bool = False) -> Iterator[None]:
         if self._current() is not None:
             yield
             return
-        with self._transaction(self._shared.replica, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
+        pool = self._shared.replica if replica else self._shared.primary
+        with self._transaction(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
             yield
 
     @contextmanager
@@ -207,7 +209,15 @@ class PostgresDatabase:
                     connection.execute("SET lock_timeout = '30s'")
 
     @contextmanager
-    def _transaction(self, pool: Pool, begin: str) -> Iterator[None]:
+    def write_and_notify(self, channel: str | None) -> Iterator[None]:
+        """`write`, and a notification on the same connection after the commit."""
+        with self._transaction(
+            self._shared.primary, "BEGIN", None if channel is None else f"NOTIFY {channel}"
+        ):
+            yield
+
+    @contextmanager
+    def _transaction(self, pool: Pool, begin: str, afterwards: str | None = None) -> Iterator[None]:
         with translate_errors(self.path), self._begun(pool, begin) as connection:
             self._shared.local.connection = connection
             try:
@@ -224,6 +234,9 @@ class PostgresDatabase:
             if ended != "COMMIT":
                 connection.scope = None
                 raise errors.StoreError(f"{self.path}: the transaction was rolled back")
+            if afterwards is not None:
+                with suppress(psycopg.Error):  # what was written is durable, whatever happens to this
+                    connection.execute(_literal(afterwards))
 
     @contextmanager
     def _begun(self, pool: Pool, begin: str) -> Iterator[PooledConnection]:

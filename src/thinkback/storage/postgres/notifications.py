@@ -13,8 +13,6 @@ from contextlib import suppress
 
 import psycopg
 
-from thinkback import errors
-from thinkback.storage.postgres.connection import PostgresDatabase
 from thinkback.storage.postgres.pool import PooledConnection, open_connection
 
 CHANNEL = "thinkback_turns"
@@ -22,19 +20,18 @@ NOTIFY_INTERVAL_SECONDS = 0.05
 
 
 class TurnNotifier:
-    """Tells the workers of all processes that there are new turns."""
+    """Decides after which writes the workers of all processes are told that there are new turns."""
 
-    def __init__(self, db: PostgresDatabase) -> None:
-        self._db = db
-        self._last = 0.0
+    def __init__(self) -> None:
+        self._last = float("-inf")
 
-    def notify(self) -> None:
+    def due_channel(self) -> str | None:
+        """The channel to notify, or None if that was done a moment ago."""
         now = time.monotonic()
         if now - self._last < NOTIFY_INTERVAL_SECONDS:
-            return
+            return None
         self._last = now
-        with suppress(errors.StoreError):  # the turn is stored; workers poll
-            self._db.autocommit(f"NOTIFY {CHANNEL}")
+        return CHANNEL
 
 
 class TurnListener:

@@ -58,8 +58,8 @@ class Database(Protocol):
         """Insert rows of a space into a table. Only inside `write()`."""
         ...
 
-    def snapshot(self) -> AbstractContextManager[None]:
-        """Several reads from the same committed state."""
+    def snapshot(self, *, replica: bool = False) -> AbstractContextManager[None]:
+        """Several reads from the same committed state; with `replica=True` it may be an older one."""
         ...
 
     def write(self, *, derived: bool = False) -> AbstractContextManager[None]:

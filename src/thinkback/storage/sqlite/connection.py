@@ -112,8 +112,8 @@ class Connection:
         self._writer.executemany(statement, [(space_id, *row) for row in rows])
 
     @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Several reads from the same committed state."""
+    def snapshot(self, *, replica: bool = False) -> Iterator[None]:
+        """Several reads from the same committed state. There are no replicas."""
         with self._read_lock, translate_errors(self.path):
             if self._reader.in_transaction:
                 yield
