@@ -19,7 +19,8 @@ from typing import Any
 
 from thinkback import errors
 from thinkback.schemas import check_field_types
-from thinkback.storage.sqlite import SqliteStore, rows
+from thinkback.storage.relational import rows
+from thinkback.storage.sqlite import SqliteStore
 from thinkback.storage.sqlite.connection import FILE_SUFFIXES
 from thinkback.storage.sqlite.metadata import metadata_from_json
 from thinkback.storage.sqlite.page_reader import PageReader, Record, Value

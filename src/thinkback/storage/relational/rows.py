@@ -16,8 +16,7 @@ import numpy as np
 
 from thinkback.errors import CorruptStore
 from thinkback.schemas import dump_row, from_stored_json, to_stored_json
-from thinkback.storage.sqlite.connection import Row
-from thinkback.storage.sqlite.error_translation import DAMAGED_ADVICE
+from thinkback.storage.relational.database import Row
 from thinkback.times import from_micros, to_micros
 from thinkback.types import (
     Action,
@@ -39,7 +38,11 @@ if TYPE_CHECKING:
 
 _MAX_COMPONENT = 1e6  # of a vector or matrix; those of embedders are below 1
 _CHECKED_ROWS = 1000
-NO_LIMIT = -1  # LIMIT -1 means no limit in SQLite
+NO_LIMIT = -1  # LIMIT -1 means no limit in SQLite; the statements for PostgreSQL convert it
+DAMAGED_ADVICE = (
+    "Keep the file: thinkback doctor --verify says what is damaged, thinkback restore brings back a backup, "
+    "and thinkback salvage reads what is still readable"
+)
 
 _Params = ParamSpec("_Params")
 _Value = TypeVar("_Value")

@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from thinkback.storage.sqlite import rows
-from thinkback.storage.sqlite.base import SqliteBase
+from thinkback.storage.relational import rows
+from thinkback.storage.relational.base import RelationalBase
 
 
-class MetadataMixin(SqliteBase):
-    """`MetadataStore` for SQLite."""
+class MetadataMixin(RelationalBase):
+    """`MetadataStore`."""
 
     def set_metadata(self, space: str, turns: Sequence[int], metadata: Mapping[str, Any]) -> None:
         body = json.dumps(metadata, ensure_ascii=False)
