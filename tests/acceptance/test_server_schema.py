@@ -199,7 +199,8 @@ def test_every_operation_matches_its_schema(asked: tuple[Memory, BaseSchema], la
         refill(memory)
         total += fuzz(operation, mode)
     print(f"{label}: {total.total()} cases, {dict(sorted(total.items()))}")
-    assert total.total() >= CASES
+    inputs = [*operation.query, *operation.path_parameters, *operation.body]
+    assert total.total() >= (CASES if inputs else 1)
     assert any(status < 300 for status in total), "no case of this operation ever succeeded"
 
 

@@ -37,9 +37,7 @@ from thinkback.validation import checked_name
 RECHECK_DELAY_SECONDS = 5.0  # pause before checking again on turns that still have to be processed
 MIN_WIDE_COLUMNS = 70  # on narrower terminals the sidebar is placed below the conversation
 DARK_THEME, LIGHT_THEME = "textual-dark", "textual-light"
-KNOWN_TEXT = (
-    "What is known. All of it is in the tab Thoughts: press Enter there to see why, f, c, e to change."
-)
+KNOWN_TEXT = "What is known. All of it is in the tab Thoughts: Enter tells why, f, c and e change it."
 WELCOME_TEXT = "Your messages are stored and thoughts are extracted from them. Press F1 for help."
 
 

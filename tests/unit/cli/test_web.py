@@ -29,7 +29,7 @@ class Session(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(self.answer)
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as the base class names it
         """Silent."""
 
 
