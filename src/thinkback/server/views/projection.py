@@ -2,7 +2,7 @@
 
 Exact t-SNE compares all pairs of points, which takes minutes for 10,000. So t-SNE places at most
 `MAX_LANDMARKS` of them, after a PCA, and every other point is placed between its nearest landmarks
-(docs/decisions/0025). The same vectors always give the same map.
+(docs/decisions/0028). The same vectors always give the same map.
 """
 
 from __future__ import annotations
