@@ -17,7 +17,7 @@ from typing import TypeVar
 from thinkback.language.safety.injection import INSTRUCTION
 from thinkback.language.safety.normalise import QuarantinedSpan
 from thinkback.language.safety.scan import FULLY_READ_CHARS, REDACTION_MARK, scan_text
-from thinkback.types import Explanation, Side, Thought, ThoughtDraft, Turn
+from thinkback.types import SAID, Explanation, Side, Thought, ThoughtDraft, Turn
 
 __all__ = ["REDACTION_MARK"]
 
@@ -186,7 +186,8 @@ def filter_drafts(drafts: Sequence[ThoughtDraft], turn: Turn) -> list[ThoughtDra
     """Drop drafts that contain quarantined text or were derived from it.
 
     From a passage that is only suspicious, which about one ordinary message in fifty contains, a draft may
-    be derived unless it is suspicious itself.
+    be derived unless it is suspicious itself. A sentence that is kept as said may be: it is shown as a
+    quotation, as its turn is.
     """
     findings = {side: scan_text(turn.text_of(side)) for side in _SIDES}
     secrets = _turn_secrets(turn)
@@ -201,7 +202,8 @@ def filter_drafts(drafts: Sequence[ThoughtDraft], turn: Turn) -> list[ThoughtDra
             if source.turn != turn.id:
                 continue
             said = findings[source.side]
-            unfit = (*said.quarantined, *said.suspicious) if own.suspicious else said.quarantined
+            doubted = own.suspicious and draft.relation != SAID
+            unfit = (*said.quarantined, *said.suspicious) if doubted else said.quarantined
             if is_instruction and source.side == "response":
                 return True
             if _overlaps(unfit, source.start, source.end):
