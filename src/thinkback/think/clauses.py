@@ -6,6 +6,8 @@ commas or with nothing between them; such a sentence is cut where the sum of the
     a cut in the middle of nothing   never
     a cut at a weak place            a fixed cost: before "I'm", "she's", 我, at a space between Chinese words
     a piece that is long or short    grows with the distance from the size that reads well
+
+A sentence of a few words says nothing alone ("43.5.", "The left one.") and stays with the one before it.
 """
 
 from __future__ import annotations
@@ -24,9 +26,16 @@ TARGET_EN = 90
 TARGET_ZH = 32
 MIN_PIECE_EN = 14
 MIN_PIECE_ZH = 5
+MAX_FRAGMENT_WORDS_EN = 4
+MAX_FRAGMENT_CHARS_ZH = 6
+"""Sentences up to these sizes are joined to the one before."""
+MAX_JOINED_EN = 170
+MAX_JOINED_ZH = 60
 MAX_SENTENCE_CHARS = 4_000
 """Cutting takes quadratic time in the number of places; longer sentences are first cut at this length."""
 
+_WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
+_QUESTION_END = re.compile(r"[?？]\W*\Z")
 _STRONG_COST = 0.1
 _COMMA_COST = 0.35
 _CONJUNCTION_COST = 0.6
@@ -70,7 +79,25 @@ _CUT_PLACES_ZH = (
 
 def split_clauses(text: str) -> list[Sentence]:
     """Cut a message into sentences, and long sentences into clauses; no non-blank character is lost."""
-    return [piece for sentence in split_sentences(text) for piece in _cut(sentence)]
+    pieces: list[Sentence] = []
+    for piece in (piece for sentence in split_sentences(text) for piece in _cut(sentence)):
+        if pieces and _belongs_to(piece, pieces[-1], text):
+            start = pieces.pop().start
+            piece = Sentence(text[start : piece.end], start, piece.end)
+        pieces.append(piece)
+    return pieces
+
+
+def _belongs_to(piece: Sentence, before: Sentence, text: str) -> bool:
+    """Whether a piece is a fragment that goes with the piece before it, on the same line."""
+    if _QUESTION_END.search(piece.text) or _QUESTION_END.search(before.text):
+        return False
+    if "\n" in text[before.end : piece.start]:
+        return False
+    chinese = has_han(piece.text)
+    if len(_WORD.findall(piece.text)) > (MAX_FRAGMENT_CHARS_ZH if chinese else MAX_FRAGMENT_WORDS_EN):
+        return False
+    return piece.end - before.start <= (MAX_JOINED_ZH if _is_mostly_chinese(before.text) else MAX_JOINED_EN)
 
 
 def _cut(sentence: Sentence) -> Iterator[Sentence]:
