@@ -2,7 +2,7 @@
 
 The memory bank keeps a turn as it was written. Readers get a redacted copy, or nothing if the whole text is
 quarantined. The response to an instruction is withheld too, because it follows or repeats the instruction.
-What may be an instruction is shown as a quotation, and nothing is learned from it. See `injection` for what
+What may be an instruction is shown as a quotation; only the user's words are kept. See `injection` for what
 counts as an instruction, `secret_detection` for secrets, and `detector` for the trained detector.
 """
 
