@@ -7,7 +7,8 @@ commas or with nothing between them; such a sentence is cut where the sum of the
     a cut at a weak place            a fixed cost: before "I'm", "she's", 我, at a space between Chinese words
     a piece that is long or short    grows with the distance from the size that reads well
 
-A sentence of a few words says nothing alone ("43.5.", "The left one.") and stays with the one before it.
+A sentence of a few words says nothing alone ("43.5.", "The left one."). It stays with the one before it, or,
+at the beginning and after a question, with the one after it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 
 from thinkback.language.sentences import Sentence, split_sentences
 from thinkback.language.writing_systems import has_han
+from thinkback.think.plain_statements import is_plain_statement
 
 MAX_WHOLE_EN = 130
 """English sentences up to this many characters are never cut."""
@@ -28,7 +30,7 @@ MIN_PIECE_EN = 14
 MIN_PIECE_ZH = 5
 MAX_FRAGMENT_WORDS_EN = 4
 MAX_FRAGMENT_CHARS_ZH = 6
-"""Sentences up to these sizes are joined to the one before."""
+"""Sentences up to these sizes are joined to the one before or after."""
 MAX_JOINED_EN = 170
 MAX_JOINED_ZH = 60
 MAX_SENTENCE_CHARS = 4_000
@@ -81,23 +83,28 @@ def split_clauses(text: str) -> list[Sentence]:
     """Cut a message into sentences, and long sentences into clauses; no non-blank character is lost."""
     pieces: list[Sentence] = []
     for piece in (piece for sentence in split_sentences(text) for piece in _cut(sentence)):
-        if pieces and _belongs_to(piece, pieces[-1], text):
+        if pieces and _belong_together(pieces[-1], piece, text):
             start = pieces.pop().start
-            piece = Sentence(text[start : piece.end], start, piece.end)
-        pieces.append(piece)
+            pieces.append(Sentence(text[start : piece.end], start, piece.end))
+        else:
+            pieces.append(piece)
     return pieces
 
 
-def _belongs_to(piece: Sentence, before: Sentence, text: str) -> bool:
-    """Whether a piece is a fragment that goes with the piece before it, on the same line."""
-    if _QUESTION_END.search(piece.text) or _QUESTION_END.search(before.text):
+def _belong_together(first: Sentence, second: Sentence, text: str) -> bool:
+    """Whether one of two pieces on a line is a fragment that goes with the other."""
+    if _QUESTION_END.search(first.text) or _QUESTION_END.search(second.text):
         return False
-    if "\n" in text[before.end : piece.start]:
+    if "\n" in text[first.end : second.start] or is_plain_statement(second.text):
         return False
-    chinese = has_han(piece.text)
-    if len(_WORD.findall(piece.text)) > (MAX_FRAGMENT_CHARS_ZH if chinese else MAX_FRAGMENT_WORDS_EN):
+    if not (_is_fragment(first.text) or _is_fragment(second.text)):
         return False
-    return piece.end - before.start <= (MAX_JOINED_ZH if _is_mostly_chinese(before.text) else MAX_JOINED_EN)
+    return second.end - first.start <= (MAX_JOINED_ZH if _is_mostly_chinese(first.text) else MAX_JOINED_EN)
+
+
+def _is_fragment(text: str) -> bool:
+    most = MAX_FRAGMENT_CHARS_ZH if has_han(text) else MAX_FRAGMENT_WORDS_EN
+    return len(_WORD.findall(text)) <= most and not is_plain_statement(text)
 
 
 def _cut(sentence: Sentence) -> Iterator[Sentence]:

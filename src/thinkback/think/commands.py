@@ -135,7 +135,7 @@ class CommandRunner:
         for other in told:
             # Whatever fails here, the request itself is carried out.
             with suppress(Conflict, NotFound, ModelError):
-                self._remainder.keep(space, other, topic.is_of_text)
+                self._remainder.keep(space, other, topic.is_of_text, thoughts)
         refs = _list_refs("thought", thoughts) if thoughts else _list_refs("turn", turns)
         reason = f"{turn.ref} asks to forget {redact(command.topic)!r}: {refs}"
         if is_only_commands(turn.query):

@@ -12,7 +12,7 @@ of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -60,11 +60,13 @@ class RemainderKeeper:
         self._reader = WithoutModelReader(keep_all=True)
         self._sentence_reader = ExtractiveReader(keep_all=True)
 
-    def keep(self, space: str, turn: Turn, is_about: Callable[[str], bool]) -> None:
+    def keep(
+        self, space: str, turn: Turn, is_about: Callable[[str], bool], forgotten: Collection[int] = ()
+    ) -> None:
         """Keep the statements of a turn that are not about the topic, and count the turn as thought about.
 
-        Of a turn that was thought about before, only the sentences are kept from which nothing was drawn:
-        newer turns may have changed what it says.
+        Of a turn that was thought about before, only those are kept from which nothing was drawn, or only the
+        `forgotten` thoughts: newer turns may have changed the others.
 
         Raises:
             Conflict: the space was changed at the same time.
@@ -85,7 +87,7 @@ class RemainderKeeper:
         changes = [
             change
             for change in reader.read(request)
-            if is_new or not self._is_known(space, turn, change.quote)
+            if is_new or not self._is_known(space, turn, change.quote, forgotten)
         ]
         accepted = Guard(request, aliases, get).judge(changes).accepted
         planned = plan_turn(rest, accepted, SpaceState(aliases=aliases, find=request.find, get=get), {})
@@ -100,8 +102,8 @@ class RemainderKeeper:
         entries, epoch = self._indexer.entries_for_plan(space, plan)
         self._store.apply(space, plan, entries, self._clock(), epoch)
 
-    def _is_known(self, space: str, turn: Turn, quote: str) -> bool:
-        """Whether a thought, current or not, was drawn from this passage of the user's message."""
+    def _is_known(self, space: str, turn: Turn, quote: str, forgotten: Collection[int]) -> bool:
+        """Whether another thought, current or not, was drawn from this passage of the user's message."""
         start = turn.query.find(quote)
         return any(
             source.turn == turn.id
@@ -110,6 +112,7 @@ class RemainderKeeper:
             and start < source.end
             for action in self._store.journal(space, turn=turn.id)
             for thought in action.after
+            if thought.id not in forgotten
             for source in thought.sources
         )
 

@@ -16,9 +16,9 @@ def texts(message: str) -> list[str]:
 
 
 def test_sentences_stay_whole() -> None:
-    message = "I moved, at last. She didn't want to come."
-    assert texts(message) == ["I moved, at last.", "She didn't want to come."]
-    assert texts("我搬家了，终于。她没有跟我一起走。") == ["我搬家了，终于。", "她没有跟我一起走。"]
+    message = "We moved to Kent, at last. She didn't want to come."
+    assert texts(message) == ["We moved to Kent, at last.", "She didn't want to come."]
+    assert texts("我终于搬家了，真好。她没有跟我一起走。") == ["我终于搬家了，真好。", "她没有跟我一起走。"]
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,13 @@ def test_sentences_stay_whole() -> None:
         ),
         ("I hurt my knee. The left one. Badly.", ["I hurt my knee. The left one. Badly."]),
         ("核磁今天出：韧带断了。下周三手术。", ["核磁今天出：韧带断了。下周三手术。"]),
+        ("Hello there. I live in Lyon. Bye.", ["Hello there.", "I live in Lyon. Bye."]),
         ("What did she say? Nothing much.", ["What did she say?", "Nothing much."]),
+        ("SECOND. Out of nineteen choirs, imagine that.", ["SECOND. Out of nineteen choirs, imagine that."]),
+        (
+            "My brother? He is my man. Thirty years in June, God help us.",
+            ["My brother?", "He is my man. Thirty years in June, God help us."],
+        ),
         ("We sold the house. Why not?", ["We sold the house.", "Why not?"]),
         ("- milk\n- two eggs", ["- milk", "- two eggs"]),
     ],

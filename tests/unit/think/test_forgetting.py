@@ -100,6 +100,17 @@ def test_a_kept_fact_holds_from_the_day_of_its_message(memory: Memory) -> None:
     assert (home.object, home.valid_from) == ("Lyon", told.at)
 
 
+@pytest.mark.parametrize("think_first", [True, False])
+def test_the_other_clauses_of_a_sentence_kept_as_said_stay(memory: Memory, think_first: bool) -> None:
+    memory.remember("My date of birth is 23 May 1979, use it for the visa form, and I am Ghanaian.")
+    if think_first:
+        memory.post_think()
+    memory.remember("please erase my date of birth from your memory")
+    stored = " ".join(thought.sentence for thought in memory.thoughts())
+    assert "Ghanaian" in stored
+    assert "1979" not in stored
+
+
 def test_undoing_the_request_shows_the_message_again_and_repeats_nothing(memory: Memory) -> None:
     memory.remember("My salary is 5200 euros. Our choir sings Bach on Fridays.")
     request_ = memory.remember("forget my salary")

@@ -39,7 +39,7 @@ MIN_QUOTE_SHARE = 0.5
 INVERSE_REGULARISATION = 0.7
 INVERSE_REGULARISATION_ALONE = 2.0  # without vectors
 INVERSE_REGULARISATION_KINDS = 3.0
-MIN_SILENCE = 0.87
+MIN_SILENCE = 0.9
 STATEMENT_WEIGHT = 0.25
 """Of a handwritten statement, a piece of a life having 1: more of them make the classifier talkative."""
 PAIR_STATEMENT_WEIGHT = 0.05
