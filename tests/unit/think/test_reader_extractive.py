@@ -13,7 +13,10 @@ from tests.conftest import OpenMemory
 
 from thinkback.embedders.hashing import HashingEmbedder
 from thinkback.embedders.use import UniversalSentenceEncoder
-from thinkback.language.safety.quarantine import QUOTATION_MARK, is_suspicious
+from thinkback.language.safety import quarantine
+from thinkback.language.safety.injection import INSTRUCTION
+from thinkback.language.safety.normalise import QuarantinedSpan
+from thinkback.language.safety.scan import Findings
 from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.reader_extractive import ExtractiveReader
 from thinkback.think.sentence_classifier import SentenceModel
@@ -136,26 +139,26 @@ def test_any_text_is_read_and_every_quote_is_exact(message: str) -> None:
         assert change.fact.value == change.quote
 
 
-@pytest.mark.parametrize(
-    ("message", "words"),
-    [
-        ("Don't tell anyone but I'm applying to the police academy in March.", "police academy"),
-        ("跟你说个事 别跟别人说啊 我好像喜欢我们班李娜", "李娜"),
-    ],
-)
 def test_a_suspicious_sentence_is_kept_and_shown_as_a_quotation(
-    open_memory: OpenMemory, message: str, words: str
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert is_suspicious(message)
+    """Whatever the detector finds suspicious: here, everything that names the academy."""
+
+    def scan(text: str) -> Findings:
+        spans = (QuarantinedSpan(0, len(text), INSTRUCTION),) if "academy" in text else ()
+        return Findings(suspicious=spans)
+
+    monkeypatch.setattr(quarantine, "scan_text", scan)
+    message = "Don't tell anyone but I'm applying to the police academy in March."
     memory = open_memory(think=keep_all())
     memory.remember(message)
     memory.post_think()
     (thought,) = memory.thoughts()
     assert thought.relation == SAID
-    assert words in thought.sentence
+    assert "police academy" in thought.sentence
     (item,) = memory.recall(message)
-    assert QUOTATION_MARK in item.text
-    assert words in item.text
+    assert quarantine.QUOTATION_MARK in item.text
+    assert "police academy" in item.text
 
 
 @pytest.mark.parametrize(
