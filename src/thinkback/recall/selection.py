@@ -180,10 +180,10 @@ class Selector:
     def _whole_turn(self, thought: Thought) -> Turn | None:
         """The turn of a sentence kept as said, if it may be shown with its context.
 
-        Not if it is long, or if one of its facts was retired.
+        Not if it is long or hidden, or if one of its facts was retired.
         """
         turn = self._source_turn(thought)
-        if turn is None or len(turn.query) > _MAX_CONTEXT_CHARS:
+        if turn is None or turn.hidden or len(turn.query) > _MAX_CONTEXT_CHARS:
             return None
         return None if self._search.index.retired_from_turn("thought", turn.id) else turn
 

@@ -59,7 +59,7 @@ _MIN_ROUGH_CHARS = 4
 class Findings(NamedTuple):
     """What a text contains: each a tuple of disjoint spans in order.
 
-    `suspicious` passages may be instructions: they are shown as quotations, and nothing is learned from them.
+    `suspicious` passages may be instructions: they are shown as quotations, and are kept as said at most.
     """
 
     instructions: tuple[QuarantinedSpan, ...] = ()
