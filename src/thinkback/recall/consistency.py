@@ -42,6 +42,22 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
+class TouchedConstraint:
+    """A safety fact that concerns a message or its answer, and why."""
+
+    constraint: Constraint
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCheck:
+    """The result of checking a whole answer."""
+
+    conflicts: tuple[Conflict, ...]
+    constraints: tuple[TouchedConstraint, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CheckerFactory:
     """Creates the checker for an answer. `llm` is asked for contradictions if it is a capable model."""
 
@@ -152,6 +168,16 @@ class ConsistencyChecker:
                 found[thought.id] = Conflict(
                     thought, text, "words", contradiction.reason, forbid=self._forbidden(contradiction.words)
                 )
+        return list(found.values())
+
+    def check(self, answer: str) -> list[Conflict]:
+        """The contradictions of a whole answer, without a model; at most one for each thought."""
+        found: dict[int, Conflict] = {}
+        before = ""
+        for sentence in split_sentences(answer):
+            for conflict in self.conflicts(before, sentence.text):
+                found.setdefault(conflict.thought.id, conflict)
+            before += sentence.text
         return list(found.values())
 
     def needs_model(self, sentence: str) -> bool:

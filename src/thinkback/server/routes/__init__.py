@@ -11,12 +11,23 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Depends
 
-from thinkback.server.routes import journal, overview, recall, summary, think, thoughts, transfer, turns
+from thinkback.server.routes import (
+    journal,
+    overview,
+    recall,
+    summary,
+    think,
+    thoughts,
+    transfer,
+    turns,
+    web,
+)
 from thinkback.server.routes.dependencies import ProvideServices
 from thinkback.server.routes.errors import COMMON_ERRORS
 from thinkback.server.services import Services
 
 PREFIX = "/v1/memory"
+WEB_PREFIX = "/v1/web"
 _ROUTERS = (
     turns.router,
     thoughts.router,
@@ -31,10 +42,19 @@ _ROUTERS = (
 
 
 def create_router(services: Services) -> APIRouter:
-    """Create the router of all resources."""
+    """Create the router of all resources of a memory."""
+    return _collect(services, PREFIX, *_ROUTERS)
+
+
+def create_web_router(services: Services) -> APIRouter:
+    """Create the router of what only the web page needs: its session and keys."""
+    return _collect(services, WEB_PREFIX, web.router)
+
+
+def _collect(services: Services, prefix: str, *resources: APIRouter) -> APIRouter:
     router = APIRouter(
-        prefix=PREFIX, dependencies=[Depends(ProvideServices(services))], responses={**COMMON_ERRORS}
+        prefix=prefix, dependencies=[Depends(ProvideServices(services))], responses={**COMMON_ERRORS}
     )
-    for resource in _ROUTERS:
+    for resource in resources:
         router.include_router(resource)
     return router
