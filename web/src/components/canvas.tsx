@@ -1,4 +1,4 @@
-import type { TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
+import type { ComponentChildren, TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useSize } from "../lib/hooks";
 import { t } from "../lib/i18n";
@@ -24,6 +24,8 @@ interface CanvasProps {
   /** The item at a point of the screen and its text, or null. */
   hit: (x: number, y: number, view: Viewport) => { id: number; text: string } | null;
   onPick: (id: number) => void;
+  /** Shown above the drawing, beside the buttons. */
+  legend?: ComponentChildren;
   /** Changes when the drawing must be drawn again. */
   version: unknown;
 }
@@ -40,7 +42,7 @@ interface Camera {
 }
 
 /** A drawing that can be moved and zoomed with pointer, wheel, touch or keys. Coordinates are 0 to 1. */
-export function Canvas({ label, horizontal = false, draw, hit, onPick, version }: CanvasProps) {
+export function Canvas({ label, horizontal = false, draw, hit, onPick, legend, version }: CanvasProps) {
   const [frame, size] = useSize<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
   const camera = useRef<Camera>({ zoom: 1, x: 0, y: 0 });
@@ -173,36 +175,41 @@ export function Canvas({ label, horizontal = false, draw, hit, onPick, version }
   };
   const right = tooltip && tooltip.x > size.width / 2;
   return (
-    <div class="canvas-frame" ref={frame}>
-      <canvas
-        ref={canvas}
-        role="img"
-        aria-label={label}
-        tabIndex={0}
-        onPointerDown={down}
-        onPointerMove={move}
-        onPointerUp={up}
-        onPointerCancel={up}
-        onPointerLeave={() => setTooltip(null)}
-        onKeyDown={press}
-      />
-      <div class="zoom">
-        <Button label={t("canvas.in")} icon="plus" onClick={() => zoomAt(ZOOM_STEP, size.width / 2, size.height / 2)} />
-        <Button label={t("canvas.out")} icon="forget" onClick={() => zoomAt(1 / ZOOM_STEP, size.width / 2, size.height / 2)} />
-        <Button label={t("canvas.reset")} onClick={reset}>
-          {t("canvas.all")}
-        </Button>
-      </div>
-      {tooltip && (
-        <div
-          class="tooltip"
-          style={{
-            transform: `translate(${tooltip.x + (right ? -12 : 12)}px, ${tooltip.y + 12}px)${right ? " translateX(-100%)" : ""}`,
-          }}
-        >
-          {tooltip.text}
+    <div>
+      <div class="canvas-toolbar">
+        {legend ?? <span />}
+        <div class="actions">
+          <Button label={t("canvas.in")} icon="plus" onClick={() => zoomAt(ZOOM_STEP, size.width / 2, size.height / 2)} />
+          <Button label={t("canvas.out")} icon="forget" onClick={() => zoomAt(1 / ZOOM_STEP, size.width / 2, size.height / 2)} />
+          <Button label={t("canvas.reset")} onClick={reset}>
+            {t("canvas.all")}
+          </Button>
         </div>
-      )}
+      </div>
+      <div class="canvas-frame" ref={frame}>
+        <canvas
+          ref={canvas}
+          role="img"
+          aria-label={label}
+          tabIndex={0}
+          onPointerDown={down}
+          onPointerMove={move}
+          onPointerUp={up}
+          onPointerCancel={up}
+          onPointerLeave={() => setTooltip(null)}
+          onKeyDown={press}
+        />
+        {tooltip && (
+          <div
+            class="tooltip"
+            style={{
+              transform: `translate(${tooltip.x + (right ? -12 : 12)}px, ${tooltip.y + 12}px)${right ? " translateX(-100%)" : ""}`,
+            }}
+          >
+            {tooltip.text}
+          </div>
+        )}
+      </div>
     </div>
   );
 }

@@ -75,7 +75,9 @@ export function Sidebar({ view, open, onHelp, onClose }: SidebarProps) {
   const who = useStore(session);
   const user = useStore(currentUser);
   const [choosing, setChoosing] = useState(false);
-  const entries = VIEWS.filter((entry) => entry.name !== "laboratory" || (who?.laboratory && can("admin")) || entry.name === view);
+  const entries = VIEWS.filter(
+    (entry) => entry.name !== "laboratory" || (who?.laboratory && can("admin")) || entry.name === view,
+  );
   useEffect(() => {
     if (!open) return;
     const close = (event: KeyboardEvent) => event.key === "Escape" && onClose();
@@ -136,7 +138,11 @@ function UserDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState(currentUser.get());
   const [users, setUsers] = useState<Stats[]>([]);
   useEffect(() => {
-    if (can("admin")) get<Page<Stats>>("/v1/memory/users", { limit: 200 }).then((page) => setUsers(page.items), () => undefined);
+    if (can("admin"))
+      get<Page<Stats>>("/v1/memory/users", { limit: 200 }).then(
+        (page) => setUsers(page.items),
+        () => undefined,
+      );
   }, []);
   const bound = who?.user !== null;
   return (
@@ -166,9 +172,7 @@ function UserDialog({ onClose }: { onClose: () => void }) {
             <option key={item.user} value={item.user} />
           ))}
         </datalist>
-        {who && !who.open && (
-          <p class="hint">{t("session.of", { tenant: who.tenant ?? "", scopes: who.scopes.join(", ") })}</p>
-        )}
+        {who && !who.open && <p class="hint">{t("session.of", { tenant: who.tenant ?? "", scopes: who.scopes.join(", ") })}</p>}
         <footer class="actions">
           <Button onClick={onClose}>{t("action.cancel")}</Button>
           <Button tone="primary" type="submit" disabled={bound}>

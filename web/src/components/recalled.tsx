@@ -22,7 +22,14 @@ async function loadMemory(ref: string, turn: Turn | null): Promise<RecalledMemor
   const scores = { score: row?.[2] ?? null, cosine: row?.[3] ?? 0, lexical: row?.[4] ?? 0 };
   if (kind === "thought") {
     const thought = await get<Thought>(`/v1/memory/thoughts/${id}`);
-    return { ref, text: thought.sentence, kind: thought.kind, at: thought.valid_from ?? thought.recorded_at, thought: thought.id, ...scores };
+    return {
+      ref,
+      text: thought.sentence,
+      kind: thought.kind,
+      at: thought.valid_from ?? thought.recorded_at,
+      thought: thought.id,
+      ...scores,
+    };
   }
   const said = await get<Turn>(`/v1/memory/turns/${id}`);
   return { ref, text: said.query || said.response, kind: "turn", at: said.at, thought: null, ...scores };

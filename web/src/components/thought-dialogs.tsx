@@ -39,7 +39,9 @@ export function EditDialog({ thought, onSave, onClose }: EditProps) {
         }}
       >
         <Field label={t("edit.sentence")}>
-          {(id) => <textarea id={id} rows={3} required value={sentence} onInput={(event) => setSentence(event.currentTarget.value)} />}
+          {(id) => (
+            <textarea id={id} rows={3} required value={sentence} onInput={(event) => setSentence(event.currentTarget.value)} />
+          )}
         </Field>
         <Field label={t("thought.value")} hint={t("edit.valueHint")}>
           {(id, hint) => (

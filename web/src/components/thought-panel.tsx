@@ -11,6 +11,9 @@ import type { Action, Thought, ThoughtDetail } from "../lib/types";
 import { Button, Confirm, Failure, KindBadge, Loading } from "./basic";
 import { CorrectDialog, EditDialog } from "./thought-dialogs";
 
+// The relation of thoughts that keep a sentence as it was said: their value is the sentence itself.
+const IN_OWN_WORDS = "in own words";
+
 type Open = "edit" | "correct" | "erase" | null;
 
 /** A list's key can open the editor of the thought that is shown: `e` sets this before the panel is rendered. */
@@ -59,6 +62,10 @@ function Details({ detail }: { detail: ThoughtDetail }) {
   useEffect(() => setGone(false), [thought.retired_at]);
   const last = [...detail.actions].reverse().find((action) => action.undone_by === null && action.action !== "insert");
   const source = detail.sources[0];
+  // Sentences kept in the user's own words share one relation; only those that replaced each other are versions.
+  const related = new Set([thought.id, ...detail.replaced_by.concat(detail.replaces).map((other) => other.id)]);
+  const history =
+    thought.relation === IN_OWN_WORDS ? detail.history.filter((version) => related.has(version.id)) : detail.history;
   return (
     <div class="panel-body">
       <section>
@@ -108,8 +115,8 @@ function Details({ detail }: { detail: ThoughtDetail }) {
           <Pair name={t("thought.subject")}>
             <a href={href("memory", [], { person: thought.subject })}>{thought.subject}</a>
           </Pair>
-          <Pair name={t("thought.relation")}>{thought.relation}</Pair>
-          <Pair name={t("thought.value")}>{thought.objects.join(", ")}</Pair>
+          <Pair name={t("thought.relation")}>{term("relation", thought.relation)}</Pair>
+          {thought.relation !== IN_OWN_WORDS && <Pair name={t("thought.value")}>{thought.objects.join(", ")}</Pair>}
           {detail.group !== null && (
             <Pair name={t("thought.group")}>
               <a href={href("memory", [], { group: String(detail.group) })}>{detail.group}</a>
@@ -123,7 +130,7 @@ function Details({ detail }: { detail: ThoughtDetail }) {
           <Pair name={t("thought.valid")}>{span(thought.valid_from, thought.valid_to, t("time.open"), t("time.now"))}</Pair>
           <Pair name={t("thought.recorded")}>{span(thought.recorded_at, thought.retired_at, "", t("time.now"))}</Pair>
         </dl>
-        <TimeBars history={detail.history} id={thought.id} />
+        <TimeBars history={history} id={thought.id} />
       </section>
       <section>
         <h3>{t("thought.source")}</h3>
@@ -132,7 +139,9 @@ function Details({ detail }: { detail: ThoughtDetail }) {
           <blockquote key={index}>
             <p class="small muted">
               {t("thought.said", { speaker: item.speaker, time: formatTime(item.turn.at) })} ·{" "}
-              <a href={href("chat", [item.turn.session], { turn: String(item.turn.id) })}>{t("thought.openTurn", { id: item.turn.id })}</a>
+              <a href={href("chat", [item.turn.session], { turn: String(item.turn.id) })}>
+                {t("thought.openTurn", { id: item.turn.id })}
+              </a>
             </p>
             <p class="quote">
               {item.before}
@@ -144,11 +153,11 @@ function Details({ detail }: { detail: ThoughtDetail }) {
       </section>
       <Linked title={t("thought.replacedBy")} thoughts={detail.replaced_by} />
       <Linked title={t("thought.replaces")} thoughts={detail.replaces} />
-      {detail.history.length > 1 && (
+      {history.length > 1 && (
         <section>
           <h3>{t("thought.history")}</h3>
           <ol class="versions">
-            {detail.history.map((version) => (
+            {history.map((version) => (
               <li key={version.id} class={version.retired_at === null ? "is-current" : ""}>
                 <ThoughtLink thought={version} />
                 <p class="small muted">{span(version.valid_from, version.valid_to, t("time.open"), t("time.now"))}</p>

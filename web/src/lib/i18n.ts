@@ -37,7 +37,11 @@ export function term(group: string, word: string): string {
 const locale = (): string => (language.get() === "zh" ? "zh-CN" : "en-GB");
 
 export function formatNumber(value: number, digits?: number): string {
-  return value.toLocaleString(locale(), digits === undefined ? {} : { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const shown = digits !== undefined && Math.abs(value) < 0.5 * 10 ** -digits ? 0 : value; // no "-0.000"
+  return shown.toLocaleString(
+    locale(),
+    digits === undefined ? {} : { minimumFractionDigits: digits, maximumFractionDigits: digits },
+  );
 }
 
 export function formatDate(value: string | null | undefined): string {

@@ -220,7 +220,7 @@ export interface Health {
     backlog: number | null;
   };
   stats: Stats;
-  models: { llm: string | null; summary: string | null; embedder: string; upstream: boolean; reader: string };
+  models: { llm: string | null; summary?: string | null; embedder: string; upstream: boolean; reader?: string };
   usage: {
     tokens: Record<string, { prompt: number; completion: number }>;
     thoughts: Record<string, number>;
@@ -333,7 +333,11 @@ export interface ComparedItem {
   question: string;
   expected: string;
   gold_texts: string[];
-  runs: ({ scores: Record<string, number>; answer: string | null; found: { text: string; score: number; gold: boolean }[] } | null)[];
+  runs: ({
+    scores: Record<string, number>;
+    answer: string | null;
+    found: { text: string; score: number; gold: boolean }[];
+  } | null)[];
 }
 
 export interface Comparison extends Page<ComparedItem> {

@@ -5,7 +5,16 @@ import { CorrectDialog } from "../components/thought-dialogs";
 import { ThoughtLink } from "../components/thought-panel";
 import { get, isAbort, memoryChanged, memoryVersion } from "../lib/api";
 import { correct, forgetTurn, randomKey, remember } from "../lib/changes";
-import { checkAnswer, firstModel, loadTurns, type MemoryMode, type Message, messagesOf, storedTurn, streamAnswer } from "../lib/chat";
+import {
+  checkAnswer,
+  firstModel,
+  loadTurns,
+  type MemoryMode,
+  type Message,
+  messagesOf,
+  storedTurn,
+  streamAnswer,
+} from "../lib/chat";
 import { explainError } from "../lib/errors";
 import { t, term } from "../lib/i18n";
 import { useLoad } from "../lib/hooks";

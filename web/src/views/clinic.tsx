@@ -16,11 +16,7 @@ type Tab = "consult" | "record" | "visits";
 /** A patient's history over visits. It supports and does not replace a clinician, and says so. */
 export function ClinicView() {
   const { path } = useStore(route);
-  return (
-    <div class="view">
-      {path[0] ? <PatientPage key={path[0]} name={path[0]} /> : <Patients />}
-    </div>
-  );
+  return <div class="view">{path[0] ? <PatientPage key={path[0]} name={path[0]} /> : <Patients />}</div>;
 }
 
 function Notice() {
@@ -33,7 +29,10 @@ function Notice() {
 
 function Patients() {
   const version = useStore(memoryVersion);
-  const { data, error, reload } = useLoad<Page<Patient>>((signal) => get("/v1/clinic/patients", { limit: 500 }, signal), [version]);
+  const { data, error, reload } = useLoad<Page<Patient>>(
+    (signal) => get("/v1/clinic/patients", { limit: 500 }, signal),
+    [version],
+  );
   const [adding, setAdding] = useState(false);
   const [search, setSearch] = useState("");
   const patients = (data?.items ?? []).filter((patient) => patient.name.toLowerCase().includes(search.trim().toLowerCase()));
@@ -79,9 +78,14 @@ function Patients() {
                 <a class="card patient" href={href("clinic", [patient.name])}>
                   <strong>{patient.name}</strong>
                   <span class="small muted">
-                    {t("clinic.patientCounts", { visits: formatNumber(patient.visits), thoughts: formatNumber(patient.thoughts) })}
+                    {t("clinic.patientCounts", {
+                      visits: formatNumber(patient.visits),
+                      thoughts: formatNumber(patient.thoughts),
+                    })}
                   </span>
-                  <span class="small muted">{patient.last_at ? t("clinic.lastVisit", { date: formatDate(patient.last_at) }) : t("clinic.noVisit")}</span>
+                  <span class="small muted">
+                    {patient.last_at ? t("clinic.lastVisit", { date: formatDate(patient.last_at) }) : t("clinic.noVisit")}
+                  </span>
                 </a>
               </li>
             ))}
@@ -114,7 +118,13 @@ function AddPatient({ onClose }: { onClose: () => void }) {
         {error ? <Failure error={error} /> : null}
         <Field label={t("clinic.name")} hint={t("clinic.nameHint")}>
           {(id, hint) => (
-            <input id={id} aria-describedby={hint} required value={name} onInput={(event) => setName(event.currentTarget.value)} />
+            <input
+              id={id}
+              aria-describedby={hint}
+              required
+              value={name}
+              onInput={(event) => setName(event.currentTarget.value)}
+            />
           )}
         </Field>
         <footer class="actions">
@@ -220,7 +230,9 @@ function VisitCard({ name, visit }: { name: string; visit: Visit }) {
         <span class="small muted">
           {formatDate(visit.first_at)} · {t("clinic.turns", { count: formatNumber(visit.turns) })}
         </span>
-        {(summary.topic || summary.conclusion) && <span class="visit-topic">{[summary.topic, summary.conclusion].filter(Boolean).join(" · ")}</span>}
+        {(summary.topic || summary.conclusion) && (
+          <span class="visit-topic">{[summary.topic, summary.conclusion].filter(Boolean).join(" · ")}</span>
+        )}
       </summary>
       {points.length > 0 && (
         <ul class="bullets">

@@ -113,15 +113,17 @@ export function GraphTab() {
   const shown = picked === null ? data.edges : data.edges.filter((edge) => edge.source === picked || edge.target === picked);
   return (
     <>
-      <div class="legend" role="group" aria-label={t("graph.types")}>
-        <span class="kind-profile">{term("node", "user")}</span>
-        <span class="kind-relationship">{term("node", "person")}</span>
-        <span class="kind-knowledge">{term("node", "thing")}</span>
-        {data.total > data.nodes.length && (
-          <em class="muted">{t("graph.partial", { shown: data.nodes.length, total: formatNumber(data.total) })}</em>
-        )}
-      </div>
       <Canvas
+        legend={
+          <div class="legend" role="group" aria-label={t("graph.types")}>
+            <span class="kind-profile">{term("node", "user")}</span>
+            <span class="kind-relationship">{term("node", "person")}</span>
+            <span class="kind-knowledge">{term("node", "thing")}</span>
+            {data.total > data.nodes.length && (
+              <em class="muted">{t("graph.partial", { shown: data.nodes.length, total: formatNumber(data.total) })}</em>
+            )}
+          </div>
+        }
         label={t("graph.canvas", { nodes: data.nodes.length, edges: data.edges.length })}
         draw={draw}
         hit={hit}
@@ -130,7 +132,9 @@ export function GraphTab() {
       />
       <div class="view-head">
         <h2>{picked === null ? t("graph.connections") : t("graph.connectionsOf", { name: name(picked) })}</h2>
-        {picked !== null && <a href={href("memory", [], { person: name(picked) })}>{t("graph.thoughtsOf", { name: name(picked) })}</a>}
+        {picked !== null && (
+          <a href={href("memory", [], { person: name(picked) })}>{t("graph.thoughtsOf", { name: name(picked) })}</a>
+        )}
       </div>
       <div class="table-scroll" tabIndex={0} role="region" aria-label={t("graph.connections")}>
         <table>
@@ -151,7 +155,7 @@ export function GraphTab() {
                 </td>
                 <td>
                   <button type="button" class="link" onClick={() => replaceParams({ thought: String(edge.thought) })}>
-                    {edge.relation}
+                    {edge.relation || t("graph.mentions")}
                   </button>
                 </td>
                 <td>

@@ -102,9 +102,13 @@ function Queue({ health }: { health: Health }) {
       )}
       {can("write") && (
         <div class="actions">
-          <Button onClick={() => void act("/v1/memory/think", { limit: 10 }, () => t("health.thought"))}>{t("health.think")}</Button>
+          <Button onClick={() => void act("/v1/memory/think", { limit: 10 }, () => t("health.thought"))}>
+            {t("health.think")}
+          </Button>
           {queue.failed > 0 && (
-            <Button onClick={() => void act("/v1/memory/failures/retry", {}, () => t("health.retried"))}>{t("health.retry")}</Button>
+            <Button onClick={() => void act("/v1/memory/failures/retry", {}, () => t("health.retried"))}>
+              {t("health.retry")}
+            </Button>
           )}
         </div>
       )}
@@ -116,7 +120,7 @@ function Models({ health }: { health: Health }) {
   const { models } = health;
   const rows: [string, string][] = [
     [t("health.llm"), models.llm ?? t("health.none")],
-    [t("health.reader"), models.reader],
+    [t("health.reader"), models.reader ?? ""],
     [t("health.summary"), models.summary ?? t("health.none")],
     [t("health.embedder"), models.embedder],
     [t("health.upstream"), t(models.upstream ? "health.configured" : "health.none")],
@@ -125,12 +129,14 @@ function Models({ health }: { health: Health }) {
     <section class="card">
       <h2>{t("health.models")}</h2>
       <dl class="pairs">
-        {rows.map(([name, value]) => (
-          <>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </>
-        ))}
+        {rows
+          .filter(([, value]) => value)
+          .map(([name, value]) => (
+            <>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </>
+          ))}
       </dl>
       <p class="hint">{t("health.localHint")}</p>
     </section>
@@ -152,7 +158,9 @@ function Audit({ health }: { health: Health }) {
         </span>
       </header>
       {audit.findings.length === 0 ? (
-        <p class="muted">{t("health.noFindings", { turns: formatNumber(audit.turns), thoughts: formatNumber(audit.thoughts) })}</p>
+        <p class="muted">
+          {t("health.noFindings", { turns: formatNumber(audit.turns), thoughts: formatNumber(audit.thoughts) })}
+        </p>
       ) : (
         <ul class="plain-list findings">
           {audit.findings.slice(0, 100).map((finding, index) => (
@@ -321,7 +329,9 @@ function CreateKey({ onClose }: { onClose: () => void }) {
         <pre tabIndex={0}>{created}</pre>
         {open && <p class="callout">{t("keys.closesServer")}</p>}
         <footer class="actions">
-          <Button onClick={() => void navigator.clipboard?.writeText(created).then(() => notify(t("keys.copied")))}>{t("action.copy")}</Button>
+          <Button onClick={() => void navigator.clipboard?.writeText(created).then(() => notify(t("keys.copied")))}>
+            {t("action.copy")}
+          </Button>
           <Button tone="primary" onClick={close}>
             {t("action.close")}
           </Button>
@@ -338,7 +348,9 @@ function CreateKey({ onClose }: { onClose: () => void }) {
           {(id) => <input id={id} maxLength={200} value={label} onInput={(event) => setLabel(event.currentTarget.value)} />}
         </Field>
         <Field label={t("keys.user")} hint={t("keys.userHint")}>
-          {(id, hint) => <input id={id} aria-describedby={hint} value={user} onInput={(event) => setUser(event.currentTarget.value)} />}
+          {(id, hint) => (
+            <input id={id} aria-describedby={hint} value={user} onInput={(event) => setUser(event.currentTarget.value)} />
+          )}
         </Field>
         <fieldset class="actions">
           <legend class="label">{t("keys.scopes")}</legend>

@@ -86,7 +86,11 @@ export function JournalView() {
             onInput={(event) => setText(event.currentTarget.value)}
           />
         </div>
-        <select aria-label={t("journal.operation")} value={operation} onChange={(event) => setOperation(event.currentTarget.value)}>
+        <select
+          aria-label={t("journal.operation")}
+          value={operation}
+          onChange={(event) => setOperation(event.currentTarget.value)}
+        >
           <option value="">{t("journal.allOperations")}</option>
           {OPERATIONS.map((name) => (
             <option key={name} value={name}>
@@ -151,37 +155,36 @@ function Entry({ action, undone, onUndo }: { action: Action; undone: boolean; on
   const changed = action.after.filter((thought) => !unchanged(thought));
   const isUndone = undone || action.undone_by !== null;
   return (
-    <li class={`card${isUndone ? " is-undone" : ""}`}>
-      <header>
-        <span class="actions">
-          <span class={`badge operation-${action.action}`}>{term("operation", action.action)}</span>
-          <span class="small muted">
-            {formatTime(action.at)} · {action.actor}
-          </span>
-        </span>
-        {isUndone ? (
-          <span class="badge past">{t("journal.undone")}</span>
-        ) : (
-          can("write") && (
-            <Button icon="undo" onClick={onUndo} label={t("journal.undo", { id: action.id })} title={t("action.undo")}>
-              {t("action.undo")}
-            </Button>
-          )
-        )}
-      </header>
-      <ul class="plain-list">
-        {changed.map((thought) => (
-          <li key={thought.id} class={thought.retired_at ? "is-past" : ""}>
-            <span aria-hidden="true" class="sign">
-              {thought.retired_at ? "−" : "+"}
-            </span>
-            <span class="visually-hidden">{t(thought.retired_at ? "journal.retired" : "journal.added")}</span>
-            <ThoughtLink thought={thought} />
-          </li>
-        ))}
-        {action.hides.length > 0 && <li class="muted small">{t("journal.hides", { turns: action.hides.join(", ") })}</li>}
-      </ul>
-      <p class="small muted">{action.reason}</p>
+    <li class={isUndone ? "is-undone" : ""}>
+      <span>
+        <span class={`badge operation-${action.action}`}>{term("operation", action.action)}</span>
+      </span>
+      <div>
+        <ul class="plain-list">
+          {changed.map((thought) => (
+            <li key={thought.id} class={thought.retired_at ? "is-past" : ""}>
+              <span aria-hidden="true" class="sign">
+                {thought.retired_at ? "−" : "+"}
+              </span>
+              <span class="visually-hidden">{t(thought.retired_at ? "journal.retired" : "journal.added")}</span>
+              <ThoughtLink thought={thought} />
+            </li>
+          ))}
+          {action.hides.length > 0 && <li class="muted small">{t("journal.hides", { turns: action.hides.join(", ") })}</li>}
+        </ul>
+        <p class="small muted">
+          {action.reason} · {formatTime(action.at)} · {action.actor}
+        </p>
+      </div>
+      {isUndone ? (
+        <span class="badge past">{t("journal.undone")}</span>
+      ) : (
+        can("write") && (
+          <Button icon="undo" tone="quiet" onClick={onUndo} label={t("journal.undo", { id: action.id })} title={t("action.undo")}>
+            {t("action.undo")}
+          </Button>
+        )
+      )}
     </li>
   );
 }

@@ -73,7 +73,9 @@ function Runs() {
                         checked={chosen.includes(run.name)}
                         disabled={!run.has_questions || (chosen.length >= MAX_RUNS && !chosen.includes(run.name))}
                         onChange={(event) =>
-                          setChosen(event.currentTarget.checked ? [...chosen, run.name] : chosen.filter((name) => name !== run.name))
+                          setChosen(
+                            event.currentTarget.checked ? [...chosen, run.name] : chosen.filter((name) => name !== run.name),
+                          )
                         }
                       />
                       {run.name}
@@ -127,7 +129,9 @@ function Compare({ names }: { names: string[] }) {
             <a href="#/laboratory">{t("lab.runs")}</a>
           </p>
           <h1>{names.join(" · ")}</h1>
-          {data && <p role="status">{t("lab.counts", { total: formatNumber(data.total), different: formatNumber(data.different) })}</p>}
+          {data && (
+            <p role="status">{t("lab.counts", { total: formatNumber(data.total), different: formatNumber(data.different) })}</p>
+          )}
         </div>
       </div>
       {error ? <Failure error={error} retry={reload} /> : null}
@@ -140,7 +144,9 @@ function Compare({ names }: { names: string[] }) {
                 <dt>
                   {run.label} · {data.metric}
                 </dt>
-                <dd>{data.means[index] === null || data.means[index] === undefined ? "–" : formatNumber(data.means[index], 3)}</dd>
+                <dd>
+                  {data.means[index] === null || data.means[index] === undefined ? "–" : formatNumber(data.means[index], 3)}
+                </dd>
               </div>
             ))}
           </dl>

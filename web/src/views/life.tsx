@@ -72,12 +72,10 @@ export function LifeTab() {
     context.textBaseline = "middle";
     drawAxis(context, view, range, border, muted);
     drawHistogram(context, data, view, x, kinds);
-    KINDS.forEach((kind, lane) => {
+    KINDS.forEach((_, lane) => {
       const top = HISTOGRAM_PX + lane * laneHeight(view);
       context.fillStyle = border;
       context.fillRect(0, top, view.width, 1);
-      context.fillStyle = muted;
-      context.fillText(term("kind", kind), 10, top + 12);
     });
     for (const item of placed) {
       const from = x(item.start, view);
@@ -95,6 +93,7 @@ export function LifeTab() {
       context.fill();
     }
     context.globalAlpha = 1;
+    KINDS.forEach((kind, lane) => drawLabel(context, term("kind", kind), 10, HISTOGRAM_PX + lane * laneHeight(view) + 13, muted));
   };
   const hit = (px: number, py: number, view: Viewport) => {
     let best: Placed | null = null;
@@ -110,8 +109,8 @@ export function LifeTab() {
   };
   return (
     <>
-      <KindLegend />
       <Canvas
+        legend={<KindLegend />}
         key={language.get()}
         label={t("timeline.canvas", { count: formatNumber(data.items.length) })}
         horizontal
@@ -162,9 +161,19 @@ function place(items: readonly TimelineItem[]): Placed[] {
       start,
       end: Math.max(start, item.until ? Date.parse(item.until) : start),
       lane: KINDS.indexOf(item.kind),
-      spread: ((item.id * 0.618034) % 1 + 1) % 1,
+      spread: (((item.id * 0.618034) % 1) + 1) % 1,
     };
   });
+}
+
+/** A text with a border in the colour of the background, readable above points. */
+function drawLabel(context: CanvasRenderingContext2D, text: string, x: number, y: number, fill: string): void {
+  context.lineWidth = 4;
+  context.lineJoin = "round";
+  context.strokeStyle = colour("surface");
+  context.strokeText(text, x, y);
+  context.fillStyle = fill;
+  context.fillText(text, x, y);
 }
 
 function drawAxis(
@@ -177,10 +186,22 @@ function drawAxis(
   const perPixel = range.span / view.scaleX;
   const days = (perPixel * 110) / DAY_MS;
   const step: [number, "day" | "month" | "year"] =
-    days < 1 ? [1, "day"] : days < 8 ? [7, "day"] : days < 31 ? [1, "month"] : days < 92 ? [3, "month"] : days < 366 ? [1, "year"] : [Math.ceil(days / 365), "year"];
+    days < 1
+      ? [1, "day"]
+      : days < 8
+        ? [7, "day"]
+        : days < 31
+          ? [1, "month"]
+          : days < 92
+            ? [3, "month"]
+            : days < 366
+              ? [1, "year"]
+              : [Math.ceil(days / 365), "year"];
   const first = new Date(range.low - view.x * perPixel);
   const last = range.low + (view.width - view.x) * perPixel;
-  const tick = new Date(Date.UTC(first.getUTCFullYear(), step[1] === "year" ? 0 : first.getUTCMonth(), step[1] === "day" ? first.getUTCDate() : 1));
+  const tick = new Date(
+    Date.UTC(first.getUTCFullYear(), step[1] === "year" ? 0 : first.getUTCMonth(), step[1] === "day" ? first.getUTCDate() : 1),
+  );
   const format = new Intl.DateTimeFormat(language.get() === "zh" ? "zh-CN" : "en-GB", {
     timeZone: "UTC",
     year: "numeric",

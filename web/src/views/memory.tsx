@@ -97,7 +97,7 @@ export function MemoryView() {
         </span>
         <span class="meta">
           <span>{thought.person ?? thought.subject}</span>
-          <span>{thought.relation}</span>
+          <span>{term("relation", thought.relation)}</span>
           <span>{formatDate(thought.valid_from ?? thought.recorded_at)}</span>
         </span>
         <span class="side">
@@ -112,7 +112,9 @@ export function MemoryView() {
       <div class="view-head">
         <div>
           <h1>{t("nav.memory")}</h1>
-          <p role="status">{first ? t(filtered ? "memory.found" : "memory.count", { count: formatNumber(first.total) }) : t("state.loading")}</p>
+          <p role="status">
+            {first ? t(filtered ? "memory.found" : "memory.count", { count: formatNumber(first.total) }) : t("state.loading")}
+          </p>
         </div>
         <div class="actions">
           {can("write") && (
@@ -136,7 +138,9 @@ export function MemoryView() {
         <Empty icon="memory" title={t(filtered ? "memory.noneFound" : "memory.empty")}>
           <p>{t(filtered ? "memory.noneFoundHint" : "memory.emptyHint")}</p>
           {filtered ? (
-            <Button onClick={() => replaceParams(Object.fromEntries(FILTERS.map((name) => [name, null])))}>{t("filter.clear")}</Button>
+            <Button onClick={() => replaceParams(Object.fromEntries(FILTERS.map((name) => [name, null])))}>
+              {t("filter.clear")}
+            </Button>
           ) : (
             <a class="button primary" href={href("chat")}>
               {t("memory.startChat")}
@@ -173,12 +177,13 @@ export function MemoryView() {
 }
 
 function FilterBar({ filters, counts }: { filters: Filters; counts: Browse | null }) {
-  const set = (name: string) => (event: { currentTarget: { value: string } }) => replaceParams({ [name]: event.currentTarget.value });
+  const set = (name: string) => (event: { currentTarget: { value: string } }) =>
+    replaceParams({ [name]: event.currentTarget.value });
   const number = (value: number | undefined) => (value === undefined ? "" : ` (${formatNumber(value)})`);
   const people = counts?.people ?? [];
   const active = FILTERS.some((name) => filters[name]);
   return (
-    <div class="filters" role="search">
+    <div class="filters wide-search" role="search">
       <div class="search">
         <Icon name="search" />
         <input
@@ -220,8 +225,14 @@ function FilterBar({ filters, counts }: { filters: Filters; counts: Browse | nul
         </option>
         <option value="all">{t("filter.all")}</option>
       </select>
-      <input type="date" aria-label={t("filter.since")} title={t("filter.since")} value={filters.since} onChange={set("since")} />
-      <input type="date" aria-label={t("filter.until")} title={t("filter.until")} value={filters.until} onChange={set("until")} />
+      <label class="inline-field">
+        {t("filter.since")}
+        <input type="date" value={filters.since} onChange={set("since")} />
+      </label>
+      <label class="inline-field">
+        {t("filter.until")}
+        <input type="date" value={filters.until} onChange={set("until")} />
+      </label>
       <select aria-label={t("filter.sort")} value={filters.sort} onChange={set("sort")}>
         <option value="">{t("filter.newest")}</option>
         <option value="oldest">{t("filter.oldest")}</option>
@@ -249,7 +260,14 @@ function AddDialog({ onClose }: { onClose: () => void }) {
       >
         <Field label={t("memory.addLabel")} hint={t("memory.addHint")}>
           {(id, hint) => (
-            <textarea id={id} rows={4} required aria-describedby={hint} value={text} onInput={(event) => setText(event.currentTarget.value)} />
+            <textarea
+              id={id}
+              rows={4}
+              required
+              aria-describedby={hint}
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+            />
           )}
         </Field>
         <footer class="actions">

@@ -155,6 +155,7 @@ export function CandidateRow({ candidate, rank, highest, open = false }: RowProp
 
 function ScoreTable({ candidate }: { candidate: Candidate }) {
   const sum = candidate.score.sum!;
+  const parts = [...sum.parts].sort((a, b) => Math.abs(b.contribution) - Math.abs(a.contribution));
   return (
     <div class="table-scroll" tabIndex={0} role="region" aria-label={t("why.scoreOf", { ref: candidate.ref })}>
       <table>
@@ -174,12 +175,12 @@ function ScoreTable({ candidate }: { candidate: Candidate }) {
           </tr>
         </thead>
         <tbody>
-          {sum.parts.map((part) => (
-            <tr key={part.name}>
+          {parts.map((part) => (
+            <tr key={part.name} class={part.contribution ? "" : "zero"}>
               <th scope="row">{part.name}</th>
               <td class="number">{formatNumber(part.value, 3)}</td>
               <td class="number">{formatNumber(part.weight, 3)}</td>
-              <td class="number">{formatNumber(part.contribution ?? part.value * part.weight, 3)}</td>
+              <td class="number">{formatNumber(part.contribution, 3)}</td>
             </tr>
           ))}
           <tr>
@@ -261,7 +262,9 @@ function UnderstandingCard({ understanding }: { understanding: Understanding }) 
     [t("why.preset"), understanding.preset],
     [
       t("why.searched"),
-      understanding.searched.map((search) => `${term("searched", search.kind)}: ${search.candidates} / ${search.rows}`).join(", "),
+      understanding.searched
+        .map((search) => `${term("searched", search.kind)}: ${search.candidates} / ${search.rows}`)
+        .join(", "),
     ],
   ];
   return (
