@@ -144,6 +144,10 @@ VALID_REQUESTS: dict[tuple[str, str], tuple[str, bytes, bytes]] = {
     ("POST", "/memories"): ("", b'{"messages": "hello", "user_id": "default"}', JSON),
     ("POST", "/search"): ("", b'{"query": "who sings?", "user_id": "default"}', JSON),
     ("PUT", "/memories/{memory_id}"): ("", b'{"text": "x"}', JSON),
+    ("PATCH", "/v1/memory/thoughts/{id}"): ("", b'{"sentence": "x"}', JSON),
+    ("POST", "/v1/memory/check"): ("", b'{"answer": "sings?"}', JSON),
+    ("POST", "/v1/memory/explain"): ("", b'{"query": "who sings?"}', JSON),
+    ("GET", "/v1/memory/journal/stream"): ("?seconds=0&after=0", b"", b""),
     ("POST", "/v1/web/keys"): ("", b'{"label": "x"}', JSON),
 }
 """A valid request for each route, so that a refusal is because of the key and not the body."""

@@ -1,6 +1,6 @@
 """ASGI middleware in front of every route: who may call it, and how much.
 
-request -> Host and Origin (hosts) -> API key or session, scope (auth) -> rate, concurrency, body (limits) -> route
+request -> Host, Origin (hosts) -> key or session, scope (auth) -> rate, concurrency, body (limits) -> route
 
 Written as plain ASGI because every chat passes through it. Routes find `principal` and `request_id` in the
 scope's state; the credential itself is removed from the request.

@@ -12,7 +12,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends
 
 from thinkback.server.routes import (
+    explain,
     journal,
+    memory_health,
     overview,
     recall,
     summary,
@@ -20,6 +22,7 @@ from thinkback.server.routes import (
     thoughts,
     transfer,
     turns,
+    views,
     web,
 )
 from thinkback.server.routes.dependencies import ProvideServices
@@ -30,12 +33,15 @@ PREFIX = "/v1/memory"
 WEB_PREFIX = "/v1/web"
 _ROUTERS = (
     turns.router,
+    views.router,
     thoughts.router,
     recall.router,
+    explain.router,
     journal.router,
     summary.router,
     think.router,
     overview.router,
+    memory_health.router,
     transfer.router,
     turns.erase_router,
 )

@@ -52,7 +52,9 @@ class LoginRequest(RequestModel):
 
 class NewKeyRequest(RequestModel):
     label: Annotated[str, Field(max_length=api_keys.MAX_LABEL_CHARS)] = ""
-    scopes: Annotated[list[KeyScope], Field(min_length=1, max_length=len(KEY_SCOPES))] = ["read", "write"]
+    scopes: list[KeyScope] = Field(
+        default_factory=lambda: ["read", "write"], min_length=1, max_length=len(KEY_SCOPES)
+    )
     user: Name | None = None
     expires_at: DateTime | None = None
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from thinkback.language.names import normalise_name
 from thinkback.language.tokens import fold_text
 from thinkback.schemas import to_json
 from thinkback.server.views.snapshot import KIND_NUMBERS, Row, SpaceSnapshot
-from thinkback.types import KINDS, Kind
+from thinkback.types import KINDS, Kind, Thought
 
 MAX_PEOPLE = 200
 State = Literal["current", "past", "all"]
@@ -34,6 +34,17 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
     group: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BrowsedThought:
+    """A thought in a list, with its group and the primary name of its subject."""
+
+    JSON_FIELDS: ClassVar = ("**thought", "group", "person")
+
+    thought: Thought
+    group: int | None
+    person: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +104,8 @@ def browse(snapshot: SpaceSnapshot, wanted: Filter, sort: Sort, after: int, limi
 
 
 def _to_item(snapshot: SpaceSnapshot, row: Row) -> dict[str, Any]:
-    group = snapshot.group_of(row.thought.id)
-    return {**to_json(row.thought), "group": group, "person": row.person}
+    item: dict[str, Any] = to_json(BrowsedThought(row.thought, snapshot.group_of(row.thought.id), row.person))
+    return item
 
 
 def _sorted(snapshot: SpaceSnapshot, found: npt.NDArray[np.intp], sort: Sort) -> list[int]:
