@@ -148,6 +148,8 @@ VALID_REQUESTS: dict[tuple[str, str], tuple[str, bytes, bytes]] = {
     ("POST", "/v1/memory/check"): ("", b'{"answer": "sings?"}', JSON),
     ("POST", "/v1/memory/explain"): ("", b'{"query": "who sings?"}', JSON),
     ("GET", "/v1/memory/journal/stream"): ("?seconds=0&after=0", b"", b""),
+    ("POST", "/v1/clinic/consult"): ("", b'{"patient": "p1", "message": "sings?"}', JSON),
+    ("GET", "/v1/lab/compare"): ("?run=a&run=b", b"", b""),
     ("POST", "/v1/web/keys"): ("", b'{"label": "x"}', JSON),
 }
 """A valid request for each route, so that a refusal is because of the key and not the body."""

@@ -92,7 +92,8 @@ def create_api(services: Services) -> FastAPI:
         redirect_slashes=False,
     )
     api.include_router(routes.create_router(services))
-    api.include_router(routes.create_web_router(services))
+    for router in routes.create_page_routers(services):
+        api.include_router(router)
     api.include_router(
         mem0.create_router(services), responses={**errors.ALL_ERRORS, **errors.UNSUPPORTED_ERRORS}
     )

@@ -47,6 +47,7 @@ ACCESS_RULES: tuple[tuple[str, str, RequiredAccess], ...] = (
     ("*", "/v1/web/session", "optional"),
     ("*", "/v1/web/keys/**", "admin"),
     ("*", "/v1/lab/**", "admin"),
+    ("GET", "/v1/clinic/patients", "admin"),
     ("GET", "/v1/clinic/**", "read"),
     ("*", "/v1/clinic/**", "write"),
     # Chats recall only if the key may read, and remember only if it may write.

@@ -12,8 +12,10 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends
 
 from thinkback.server.routes import (
+    clinic,
     explain,
     journal,
+    laboratory,
     memory_health,
     overview,
     recall,
@@ -30,7 +32,7 @@ from thinkback.server.routes.errors import COMMON_ERRORS
 from thinkback.server.services import Services
 
 PREFIX = "/v1/memory"
-WEB_PREFIX = "/v1/web"
+WEB_PREFIX, CLINIC_PREFIX, LABORATORY_PREFIX = "/v1/web", "/v1/clinic", "/v1/lab"
 _ROUTERS = (
     turns.router,
     views.router,
@@ -52,9 +54,13 @@ def create_router(services: Services) -> APIRouter:
     return _collect(services, PREFIX, *_ROUTERS)
 
 
-def create_web_router(services: Services) -> APIRouter:
-    """Create the router of what only the web page needs: its session and keys."""
-    return _collect(services, WEB_PREFIX, web.router)
+def create_page_routers(services: Services) -> list[APIRouter]:
+    """Create the routers of what the web page adds: its session and keys, the clinic, the laboratory."""
+    return [
+        _collect(services, WEB_PREFIX, web.router),
+        _collect(services, CLINIC_PREFIX, clinic.router),
+        _collect(services, LABORATORY_PREFIX, laboratory.router),
+    ]
 
 
 def _collect(services: Services, prefix: str, *resources: APIRouter) -> APIRouter:

@@ -63,9 +63,7 @@ class MemoryHealthResponse(ResponseModel):
 @router.get("/health", response_model=MemoryHealthResponse)
 async def memory_health(
     ctx: ReadAccess,
-    audit: Annotated[
-        bool, Query(description="false: without the audit, which reads everything.")
-    ] = True,
+    audit: Annotated[bool, Query(description="false: without the audit, which reads everything.")] = True,
 ) -> Response:
     """Queue, models, usage, findings of the audit, and whether erased bytes are still to be removed."""
     services, is_admin = ctx.services, "admin" in ctx.principal.scopes

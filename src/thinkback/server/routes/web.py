@@ -46,15 +46,17 @@ router = tagged_router("web")
 KeyId = Annotated[str, Path(pattern="^[0-9a-f]{12}$", description="The id of a key.")]
 
 
+def _default_scopes() -> list[KeyScope]:
+    return ["read", "write"]
+
+
 class LoginRequest(RequestModel):
     key: Annotated[str, Field(min_length=1, max_length=api_keys.MAX_KEY_CHARS)]
 
 
 class NewKeyRequest(RequestModel):
     label: Annotated[str, Field(max_length=api_keys.MAX_LABEL_CHARS)] = ""
-    scopes: list[KeyScope] = Field(
-        default_factory=lambda: ["read", "write"], min_length=1, max_length=len(KEY_SCOPES)
-    )
+    scopes: list[KeyScope] = Field(default_factory=_default_scopes, min_length=1, max_length=len(KEY_SCOPES))
     user: Name | None = None
     expires_at: DateTime | None = None
 
