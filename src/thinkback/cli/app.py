@@ -22,6 +22,7 @@ from thinkback.cli import (
     remember,
     serve,
     transfer,
+    web,
 )
 from thinkback.cli.command import EXIT_CODE_INTERRUPTED
 
@@ -79,6 +80,7 @@ for register_commands in (  # the order in which `thinkback --help` lists the co
     doctor.register_audit,
     forget.register,
     serve.register,
+    web.register,
     transfer.register,
     backup.register,
     serve.register_mcp,

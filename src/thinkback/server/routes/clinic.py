@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import Depends, Path, Query, Request
+from pydantic import Field
 from starlette.responses import Response
 
 from thinkback.errors import NotFound
@@ -36,6 +37,7 @@ from thinkback.types import KeyScope, Message, Recollection, Turn
 from thinkback.validation import MAX_NAME_CHARS
 
 PATIENT_PREFIX = "patient:"
+MAX_PATIENT_CHARS = MAX_NAME_CHARS - len(PATIENT_PREFIX)
 MAX_ANSWER_TOKENS = 400
 
 router = tagged_router("clinic")
@@ -46,15 +48,13 @@ _EXPORT_CONTENT: dict[int | str, dict[str, Any]] = {
     }
 }
 
-PatientName = Annotated[
-    str, Path(min_length=1, max_length=MAX_NAME_CHARS - len(PATIENT_PREFIX), description="The patient.")
-]
+PatientName = Annotated[str, Path(min_length=1, max_length=MAX_PATIENT_CHARS, description="The patient.")]
 
 
 class ConsultRequest(RequestModel):
     """What the patient says at a visit. Without `remember`, nothing is stored."""
 
-    patient: Name
+    patient: Annotated[str, Field(min_length=1, max_length=MAX_PATIENT_CHARS)]
     message: Question
     session: Name = "visit-1"
     remember: bool = True

@@ -38,12 +38,11 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class BrowsedThought:
-    """A thought in a list, with its group and the primary name of its subject."""
+    """A thought in a list, with the primary name of its subject."""
 
-    JSON_FIELDS: ClassVar = ("**thought", "group", "person")
+    JSON_FIELDS: ClassVar = ("**thought", "person")
 
     thought: Thought
-    group: int | None
     person: str
 
 
@@ -95,7 +94,7 @@ def browse(snapshot: SpaceSnapshot, wanted: Filter, sort: Sort, after: int, limi
     ordered = _sorted(snapshot, found, sort)
     page = ordered[after : after + limit]
     return {
-        "items": [_to_item(snapshot, snapshot.rows[index]) for index in page],
+        "items": [_to_item(snapshot.rows[index]) for index in page],
         "next": after + limit if len(ordered) > after + limit else None,
         "total": len(ordered),
         "counts": _counts(snapshot, matches),
@@ -103,8 +102,8 @@ def browse(snapshot: SpaceSnapshot, wanted: Filter, sort: Sort, after: int, limi
     }
 
 
-def _to_item(snapshot: SpaceSnapshot, row: Row) -> dict[str, Any]:
-    item: dict[str, Any] = to_json(BrowsedThought(row.thought, snapshot.group_of(row.thought.id), row.person))
+def _to_item(row: Row) -> dict[str, Any]:
+    item: dict[str, Any] = to_json(BrowsedThought(row.thought, row.person))
     return item
 
 

@@ -60,12 +60,12 @@ def make_map(memory: Memory, snapshot: SpaceSnapshot) -> dict[str, Any]:
     """Place the current thoughts of a space that have a vector."""
     started = time.perf_counter()
     delta = memory.store.delta(memory.user, VersionStamp())
-    vectors = {entry.id: entry.vector for entry in delta.entries if entry.kind == "thought"}
-    rows = [row for row in snapshot.rows if row.thought.current and row.thought.id in vectors]
-    matrix = np.array([vectors[row.thought.id] for row in rows], dtype=np.float32)
+    entries = {entry.id: entry for entry in delta.entries if entry.kind == "thought"}
+    rows = [row for row in snapshot.rows if row.thought.current and row.thought.id in entries]
+    matrix = np.array([entries[row.thought.id].vector for row in rows], dtype=np.float32)
     method = "tsne" if len(rows) >= MIN_TSNE_POINTS else "pca"
     placed = project(matrix) if rows else np.zeros((0, 2), dtype=np.float32)
-    numbers = [snapshot.groups.get(row.thought.id, 0) for row in rows]
+    numbers = [entries[row.thought.id].group for row in rows]
     points = [
         [row.thought.id, round(float(x), 4), round(float(y), 4), group, KIND_NUMBERS[row.thought.kind]]
         for row, (x, y), group in zip(rows, placed, numbers, strict=True)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from thinkback.language.names import normalise_name
 from thinkback.language.tokens import fold_text
 from thinkback.memory import Memory
 from thinkback.think.aliases import Aliases
-from thinkback.types import KINDS, SAID, SAME_AS, SpaceKey, Thought, VersionStamp
+from thinkback.types import KINDS, SAID, SAME_AS, IndexDelta, SpaceKey, Thought, VersionStamp
 
 MAX_CACHED_THOUGHTS = 100_000  # of all spaces together; the least recently used space is dropped first
 MAX_NAME_CHARS = 40  # a longer value is no name
@@ -30,27 +31,47 @@ KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One thought with what the views compare: folded text, keys of the names, start and end in seconds."""
+    """One thought with what the views compare: folded text and the keys of its names."""
 
     thought: Thought
     text: str
     person: str  # primary name of its subject
     keys: frozenset[str]  # normalised names of its subject and values
-    start: float
-    end: float
-    dated: bool  # whether the thought itself says when it began
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedPositions:
+    """What the index knows: the group of each thought, and when each turn was said."""
+
+    groups: dict[int, int]
+    said_at: dict[int, datetime]
+
+    def updated(self, delta: IndexDelta) -> IndexedPositions:
+        groups = {entry.id: entry.group for entry in delta.entries if entry.kind == "thought"}
+        said_at = {
+            period.id: period.valid_from
+            for period in delta.periods
+            if period.kind == "turn" and period.valid_from is not None
+        }
+        return IndexedPositions(self.groups | groups, self.said_at | said_at)
 
 
 @dataclass(frozen=True)
 class SpaceSnapshot:
-    """The thoughts of one space at one version, without those that only join two names."""
+    """The thoughts of one space at one version, without those that only join two names.
+
+    Groups and times are read from the database when they are first needed: a plain search does without.
+    """
 
     stamp: VersionStamp
     rows: tuple[Row, ...]  # in order of their ids
-    groups: dict[int, int]  # by thought
-    said_at: dict[int, datetime]  # by turn
     joins: tuple[Thought, ...]  # the thoughts that only join two names
     aliases: Aliases = field(repr=False)
+    read_positions: Callable[[], IndexedPositions] = field(repr=False)
+
+    @cached_property
+    def positions(self) -> IndexedPositions:
+        return self.read_positions()
 
     @cached_property
     def kinds(self) -> npt.NDArray[np.int8]:
@@ -62,18 +83,24 @@ class SpaceSnapshot:
 
     @cached_property
     def group_numbers(self) -> npt.NDArray[np.int64]:
-        return np.array([self.groups.get(row.thought.id, -1) for row in self.rows], dtype=np.int64)
+        groups = self.positions.groups
+        return np.array([groups.get(row.thought.id, -1) for row in self.rows], dtype=np.int64)
 
     @cached_property
     def starts(self) -> npt.NDArray[np.float64]:
-        return np.array([row.start for row in self.rows], dtype=np.float64)
+        """When each thought began to hold, else when it was said, in seconds."""
+        said_at = self.positions.said_at
+        return np.array([_start(row.thought, said_at) for row in self.rows], dtype=np.float64)
 
     @cached_property
     def ends(self) -> npt.NDArray[np.float64]:
-        return np.array([row.end for row in self.rows], dtype=np.float64)
+        """When each thought ceased to hold; infinite if it still does."""
+        ended = [row.thought.valid_to or row.thought.retired_at for row in self.rows]
+        ends = np.array([inf if end is None else end.timestamp() for end in ended], dtype=np.float64)
+        return np.maximum(ends, self.starts)
 
     def group_of(self, thought: int) -> int | None:
-        return self.groups.get(thought)
+        return self.positions.groups.get(thought)
 
 
 def read_snapshot(memory: Memory, previous: SpaceSnapshot | None = None) -> SpaceSnapshot:
@@ -82,67 +109,68 @@ def read_snapshot(memory: Memory, previous: SpaceSnapshot | None = None) -> Spac
     stamp = store.stamp(user)
     if previous is not None and stamp == previous.stamp:
         return previous
-    if previous is not None and stamp.epoch != previous.stamp.epoch:
-        previous = None
-    delta = store.delta(user, previous.stamp if previous else VersionStamp())
-    thoughts: dict[int, Thought] = {}
-    groups: dict[int, int] = {}
-    said_at: dict[int, datetime] = {}
-    if previous is None or delta.stamp.epoch != previous.stamp.epoch:
-        thoughts = {thought.id: thought for thought in store.thoughts(user, current=False)}
-    else:
-        known = (*(row.thought for row in previous.rows), *previous.joins)
-        thoughts = {thought.id: thought for thought in known}
-        groups, said_at = dict(previous.groups), dict(previous.said_at)
-        changed = sorted({period.id for period in delta.periods if period.kind == "thought"})
-        if changed:
-            thoughts |= {item.id: item for item in store.thoughts(user, ids=changed, current=False)}
-    groups |= {entry.id: entry.group for entry in delta.entries if entry.kind == "thought"}
-    for period in delta.periods:
-        if period.kind == "turn" and period.valid_from is not None:
-            said_at[period.id] = period.valid_from
-    return _build(delta.stamp, thoughts, groups, said_at, previous)
+    if previous is not None and stamp.epoch == previous.stamp.epoch:
+        delta = store.delta(user, previous.stamp)
+        if delta.stamp.epoch == previous.stamp.epoch:
+            return _updated(memory, previous, delta)
+    return _build(stamp, store.thoughts(user, current=False), {}, partial(_read_positions, memory))
+
+
+def _read_positions(memory: Memory) -> IndexedPositions:
+    return IndexedPositions({}, {}).updated(memory.store.delta(memory.user, VersionStamp()))
+
+
+def _updated(memory: Memory, previous: SpaceSnapshot, delta: IndexDelta) -> SpaceSnapshot:
+    """The previous snapshot with the changes since."""
+    changed = sorted({period.id for period in delta.periods if period.kind == "thought"})
+    rows = {row.thought.id: row for row in previous.rows}
+    thoughts = {thought.id: thought for thought in (*(row.thought for row in previous.rows), *previous.joins)}
+    if changed:
+        read = memory.store.thoughts(memory.user, ids=changed, current=False)
+        thoughts |= {thought.id: thought for thought in read}
+    ordered = [thoughts[id_] for id_ in sorted(thoughts)]
+    read_positions: Callable[[], IndexedPositions] = partial(_read_positions, memory)
+    if "positions" in vars(previous):  # they were needed before: keep them up to date
+        read_positions = partial(previous.positions.updated, delta)
+    return _build(delta.stamp, ordered, rows, read_positions, previous.aliases)
 
 
 def _build(
     stamp: VersionStamp,
-    thoughts: dict[int, Thought],
-    groups: dict[int, int],
-    said_at: dict[int, datetime],
-    previous: SpaceSnapshot | None,
+    thoughts: Sequence[Thought],
+    known_rows: dict[int, Row],
+    read_positions: Callable[[], IndexedPositions],
+    known_aliases: Aliases | None = None,
 ) -> SpaceSnapshot:
-    ordered = [thoughts[id_] for id_ in sorted(thoughts)]
     aliases = Aliases.from_thoughts(
-        thought for thought in ordered if thought.current and thought.kind == "relationship"
+        thought for thought in thoughts if thought.current and thought.kind == "relationship"
     )
-    joins = tuple(thought for thought in ordered if thought.relation == SAME_AS)
-    reusable: dict[int, Row] = {}
-    if previous is not None and previous.aliases.clusters == aliases.clusters:
-        reusable = {row.thought.id: row for row in previous.rows}
+    if known_aliases is None or known_aliases.clusters != aliases.clusters:
+        known_rows = {}
     rows: list[Row] = []
-    for thought in ordered:
-        if thought.relation == SAME_AS:
-            continue
-        known = reusable.get(thought.id)
-        rows.append(known if known and known.thought is thought else _row(thought, aliases, said_at))
-    return SpaceSnapshot(stamp, tuple(rows), groups, said_at, joins, aliases)
+    for thought in thoughts:
+        if thought.relation != SAME_AS:
+            known = known_rows.get(thought.id)
+            rows.append(known if known and known.thought is thought else _row(thought, aliases))
+    joins = tuple(thought for thought in thoughts if thought.relation == SAME_AS)
+    return SpaceSnapshot(stamp, tuple(rows), joins, aliases, read_positions)
 
 
-def _row(thought: Thought, aliases: Aliases, said_at: dict[int, datetime]) -> Row:
+def _start(thought: Thought, said_at: dict[int, datetime]) -> float:
     started = thought.valid_from or min(
         (said_at[source.turn] for source in thought.sources if source.turn in said_at),
         default=thought.recorded_at,
     )
-    ended = thought.valid_to or thought.retired_at
+    return started.timestamp()
+
+
+def _row(thought: Thought, aliases: Aliases) -> Row:
     person = aliases.primary_name(thought.subject)
     return Row(
         thought=thought,
         text=fold_text(" ".join((thought.sentence, thought.subject, thought.relation, thought.object))),
         person=person,
         keys=frozenset(_keys(thought, person, aliases)),
-        start=started.timestamp(),
-        end=float("inf") if ended is None else max(ended.timestamp(), started.timestamp()),
-        dated=thought.valid_from is not None,
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from thinkback.server.views.browse import Filter, match
-from thinkback.server.views.snapshot import Row, SpaceSnapshot
+from thinkback.server.views.snapshot import SpaceSnapshot
 
 Step = Literal["day", "month", "year"]
 _SECONDS_OF_DAY = 86_400.0
@@ -20,30 +22,31 @@ def timeline(snapshot: SpaceSnapshot, wanted: Filter, after: int, limit: int) ->
     """The matching thoughts in order of when they began, and how many began in each day, month or year."""
     found = np.flatnonzero(match(snapshot, wanted).all)
     order = found[np.argsort(snapshot.starts[found], kind="stable")]
-    rows = [snapshot.rows[int(index)] for index in order]
-    page = rows[after : after + limit]
-    span_days = (rows[-1].start - rows[0].start) / _SECONDS_OF_DAY if rows else 0.0
+    starts = snapshot.starts[order]
+    page = order[after : after + limit]
+    span_days = float(starts[-1] - starts[0]) / _SECONDS_OF_DAY if len(order) else 0.0
     step: Step = "year"
     if span_days <= _MAX_DAYS_BY_MONTH:
         step = "day" if span_days <= _MAX_DAYS_BY_DAY else "month"
     return {
-        "items": [_to_item(row) for row in page],
-        "next": after + limit if len(rows) > after + limit else None,
-        "total": len(rows),
-        "first": _isoformat(rows[0].start) if rows else None,
-        "last": _isoformat(rows[-1].start) if rows else None,
+        "items": [_to_item(snapshot, int(index)) for index in page],
+        "next": after + limit if len(order) > after + limit else None,
+        "total": len(order),
+        "first": _isoformat(starts[0]) if len(order) else None,
+        "last": _isoformat(starts[-1]) if len(order) else None,
         "step": step,
-        "buckets": _buckets(rows, step),
+        "buckets": _buckets(snapshot, order, step),
     }
 
 
-def _to_item(row: Row) -> dict[str, Any]:
-    thought = row.thought
+def _to_item(snapshot: SpaceSnapshot, index: int) -> dict[str, Any]:
+    row = snapshot.rows[index]
+    thought, end = row.thought, float(snapshot.ends[index])
     return {
         "id": thought.id,
-        "at": _isoformat(row.start),
-        "until": None if row.end == float("inf") else _isoformat(row.end),
-        "dated": row.dated,
+        "at": _isoformat(snapshot.starts[index]),
+        "until": None if end == inf else _isoformat(end),
+        "dated": thought.valid_from is not None,
         "sentence": thought.sentence,
         "kind": thought.kind,
         "person": row.person,
@@ -51,10 +54,11 @@ def _to_item(row: Row) -> dict[str, Any]:
     }
 
 
-def _buckets(rows: list[Row], step: Step) -> list[dict[str, Any]]:
+def _buckets(snapshot: SpaceSnapshot, order: npt.NDArray[np.intp], step: Step) -> list[dict[str, Any]]:
     buckets: dict[datetime, Counter[str]] = {}
-    for row in rows:
-        buckets.setdefault(_start_of(row.start, step), Counter())[row.thought.kind] += 1
+    for index in order:
+        start = _start_of(float(snapshot.starts[index]), step)
+        buckets.setdefault(start, Counter())[snapshot.rows[index].thought.kind] += 1
     return [{"start": start.isoformat(), "counts": dict(counts)} for start, counts in buckets.items()]
 
 
