@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.acceptance.server_process import ServerProcess
+from tests.lab.finished_runs import make_records, write_finished_run
 from tests.web.seeding import (
     Fact,
     add_facts,
@@ -96,7 +97,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         facts = [Fact(text, text[:200], text[:100], text, "event", session=f"s{n}") for n, text in enumerate(HOSTILE)]
         add_many_facts(hostile, facts)
         add_turns(hostile, [chat_turn(text) for text in HOSTILE])
-    with ServerProcess(folder, **environment(folder)) as server:
+    for name, luck, seed in [("first", 0.5, 1), ("second", 0.7, 2)]:
+        write_finished_run(folder / "runs" / name, make_records(luck, seed=seed), scheme=name)
+    with ServerProcess(folder, "--runs", str(folder / "runs"), **environment(folder)) as server:
         yield Site(server, folder / "memory.db")
 
 
@@ -106,7 +109,7 @@ def keyed_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     require_browser()
     folder = tmp_path_factory.mktemp("keyed")
     keys = {}
-    store = SqliteStore(folder / "memory.db")
+    store = SqliteStore(str(folder / "memory.db"))
     for name, tenant, scopes in [
         ("acme", "acme", KEY_SCOPES),
         ("umbra", "umbra", KEY_SCOPES),

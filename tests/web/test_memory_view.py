@@ -77,7 +77,7 @@ def test_details_have_the_marked_quote_both_times_and_the_changes(open_page: Ope
 def test_edit_keeps_the_former_version_in_the_history(open_page: OpenPage, site: Site) -> None:
     page = open_page("memory", fresh_user(site, "edits", "The user owns a boat."))
     open_thought(page, "The user owns a boat.")
-    page.get_by_role("button", name="Edit").click()
+    page.locator(".panel").get_by_role("button", name="Edit").click()
     page.get_by_label("Sentence").fill("The user owns a red boat.")
     page.get_by_label("Value").fill("red boat")
     page.get_by_role("button", name="Save").click()
@@ -99,7 +99,7 @@ def test_forget_and_undo(open_page: OpenPage, site: Site) -> None:
 def test_correct_replaces_the_statement(open_page: OpenPage, site: Site) -> None:
     page = open_page("memory", fresh_user(site, "corrects", "The user lives in Lyon."))
     open_thought(page, "The user lives in Lyon.")
-    page.get_by_role("button", name="Correct").click()
+    page.locator(".panel").get_by_role("button", name="Correct").click()
     page.get_by_label("What is true instead?").fill("I live in Paris.")
     page.get_by_role("dialog").get_by_role("button", name="Correct").click()
     page.get_by_text("Corrected.").wait_for()

@@ -68,6 +68,7 @@ function SignedIn() {
   const [menuOpen, setMenuOpen] = useState(false);
   const [helpOpen, setHelpOpen] = useState(false);
   const content = useRef<HTMLElement>(null);
+  const opened = useRef(false);
   const name = view in COMPONENTS ? view : "memory";
   const View = COMPONENTS[name]!;
   const thought = Number(params.get("thought")) || null;
@@ -75,7 +76,9 @@ function SignedIn() {
   useEffect(() => {
     document.title = `${t(VIEWS.find((item) => item.name === name)!.label)} · thinkback`;
     setMenuOpen(false);
-    content.current?.focus({ preventScroll: true });
+    // A new view takes the focus, so that a screen reader reads it; the first one leaves it at the top.
+    if (opened.current) content.current?.focus({ preventScroll: true });
+    opened.current = true;
   }, [name]);
   return (
     <div class={`page${thought ? " with-panel" : ""}`}>

@@ -181,7 +181,7 @@ export function Canvas({ label, horizontal = false, draw, hit, onPick, legend, v
         <div class="actions">
           <Button label={t("canvas.in")} icon="plus" onClick={() => zoomAt(ZOOM_STEP, size.width / 2, size.height / 2)} />
           <Button label={t("canvas.out")} icon="forget" onClick={() => zoomAt(1 / ZOOM_STEP, size.width / 2, size.height / 2)} />
-          <Button label={t("canvas.reset")} onClick={reset}>
+          <Button title={t("canvas.reset")} onClick={reset}>
             {t("canvas.all")}
           </Button>
         </div>

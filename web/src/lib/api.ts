@@ -116,6 +116,16 @@ export async function call<T>(method: string, path: string, options: RequestOpti
   return (response.status === 204 ? null : await response.json()) as T;
 }
 
+/** `fallback` where the server says that there is nothing yet (404). */
+export async function orMissing<T>(request: Promise<T>, fallback: T): Promise<T> {
+  try {
+    return await request;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return fallback;
+    throw error;
+  }
+}
+
 export const get = <T>(path: string, query?: RequestOptions["query"], signal?: AbortSignal): Promise<T> =>
   call<T>("GET", path, { query, signal });
 export const post = <T>(path: string, body: unknown = {}, signal?: AbortSignal): Promise<T> =>

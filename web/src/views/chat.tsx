@@ -47,7 +47,8 @@ function Conversation({ name, highlighted }: { name: string; highlighted: number
   const instructions = useLoad((signal) => get<Page<Thought>>("/v1/memory/instructions", {}, signal), [version]);
 
   useEffect(() => {
-    if (stored.data) setMessages(messagesOf(stored.data));
+    // A message that was sent while the stored ones were loading stays.
+    if (stored.data) setMessages((former) => [...messagesOf(stored.data!), ...former.filter((message) => !message.turn)]);
   }, [stored.data]);
   useEffect(() => {
     const target = highlighted && list.current?.querySelector(`[data-turn="${highlighted}"]`);

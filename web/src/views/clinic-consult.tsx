@@ -29,7 +29,8 @@ export function ConsultTab({ name, visits }: { name: string; visits: Visit[] }) 
     setError(null);
     setVisit(chosen);
     try {
-      const result = await post<Consultation>(`/v1/clinic/patients/${encodeURIComponent(name)}/consult`, {
+      const result = await post<Consultation>("/v1/clinic/consult", {
+        patient: name,
         message: message.trim(),
         session: chosen,
         remember,

@@ -1,17 +1,21 @@
 import { Empty, Failure, Loading } from "../components/basic";
 import { LineChart } from "../components/line-chart";
-import { get, memoryVersion } from "../lib/api";
+import { get, memoryVersion, orMissing } from "../lib/api";
 import { useLoad } from "../lib/hooks";
 import { formatDate, language, t, term } from "../lib/i18n";
 import { replaceParams } from "../lib/router";
 import { useStore } from "../lib/store";
 import type { PatientRecord, RecordRow } from "../lib/types";
 
+function emptyRecord(patient: string): PatientRecord {
+  return { patient, notice: "", rows: [], constraints: [], medication: [], findings: [] };
+}
+
 /** The structured record: constraints first, then medication, findings over time, and every row. */
 export function RecordTab({ name }: { name: string }) {
   const version = useStore(memoryVersion);
   const { data, error, reload } = useLoad<PatientRecord>(
-    (signal) => get(`/v1/clinic/patients/${encodeURIComponent(name)}/record`, {}, signal),
+    (signal) => orMissing(get(`/v1/clinic/patients/${encodeURIComponent(name)}/record`, {}, signal), emptyRecord(name)),
     [name, version],
   );
   if (error) return <Failure error={error} retry={reload} />;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Button, Dialog, Empty, Failure, Field, Loading, Tabs } from "../components/basic";
 import { Icon } from "../components/icon";
-import { get, memoryVersion, patientUser, post } from "../lib/api";
+import { get, memoryVersion, orMissing, patientUser } from "../lib/api";
 import { useLoad } from "../lib/hooks";
 import { formatDate, formatNumber, t } from "../lib/i18n";
 import { href, navigate, replaceParams, route } from "../lib/router";
@@ -97,25 +97,19 @@ function Patients() {
   );
 }
 
+/** Nothing is stored for a new patient until the first message of a consultation. */
 function AddPatient({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
-  const [error, setError] = useState<unknown>(null);
   return (
     <Dialog title={t("clinic.add")} onClose={onClose}>
       <form
         class="form"
-        onSubmit={async (event) => {
+        onSubmit={(event) => {
           event.preventDefault();
-          try {
-            const patient = await post<Patient>("/v1/clinic/patients", { name: name.trim() });
-            onClose();
-            navigate("clinic", [patient.name]);
-          } catch (failure) {
-            setError(failure);
-          }
+          onClose();
+          navigate("clinic", [name.trim()]);
         }}
       >
-        {error ? <Failure error={error} /> : null}
         <Field label={t("clinic.name")} hint={t("clinic.nameHint")}>
           {(id, hint) => (
             <input
@@ -144,7 +138,7 @@ function PatientPage({ name }: { name: string }) {
   const value = params.get("tab");
   const tab: Tab = value === "record" || value === "visits" ? value : "consult";
   const visits = useLoad<Page<Visit>>(
-    (signal) => get(`/v1/clinic/patients/${encodeURIComponent(name)}/visits`, {}, signal),
+    (signal) => orMissing(get(`/v1/clinic/patients/${encodeURIComponent(name)}/visits`, {}, signal), { items: [], next: null }),
     [name, version],
   );
   // Details of a thought are requested for the patient, not for the user of the page.
