@@ -21,12 +21,10 @@ from tests.lab.finished_runs import make_records, write_finished_run
 from tests.web.conftest import CHROMIUM, environment
 from tests.web.seeding import Fact, add_facts, open_memory
 
-from thinkback.types import Kind, NewTurn, Operation, Plan, Source, ThoughtDraft
+from thinkback.types import Kind
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-    from thinkback.memory import Memory
 
 USER = "mara"
 QUALITY = 0.82
@@ -92,24 +90,9 @@ def fill(path: Path) -> None:
             Fact(text, subject, relation, value, kind, FIRST_DAY + timedelta(days=day), f"2023-{1 + day // 90}")
             for day, text, subject, relation, value, kind in FACTS
         ]
+        moved = FIRST_DAY + timedelta(days=540)
+        facts.append(Fact("Mara lives in Vienna.", "user", "lives in", "Vienna", "profile", moved, "moving", replaces=1))
         add_facts(memory, facts)
-        replace_fact(memory, 1, "Mara lives in Vienna.", "lives in", "Vienna", FIRST_DAY + timedelta(days=540))
-
-
-def replace_fact(memory: Memory, old: int, sentence: str, relation: str, value: str, at: datetime) -> None:
-    (turn,) = memory.store.append(memory.user, [NewTurn(query=sentence, at=at, session="moving")], at)
-    (claimed,) = memory.store.claim(memory.user, 1, 60, at)
-    draft = ThoughtDraft(
-        subject="user",
-        relation=relation,
-        objects=(value,),
-        sentence=sentence,
-        kind="profile",
-        sources=(Source(turn.id, "user", "query", 0, len(sentence)),),
-        valid_from=at,
-    )
-    operation = Operation(action="supersede", reason="newer: she moved", add=(draft,), retire=(old,))
-    memory.store.apply(memory.user, Plan(turn=claimed.turn.id, lease=claimed.lease, actor="demo", operations=(operation,)), [], at)
 
 
 def add_visits(server: ServerProcess) -> None:
@@ -174,6 +157,8 @@ def take(browser: Browser, url: str, scheme: str, language: str, names: list[str
         page.reload()
         page.locator("main h1").first.wait_for()
         page.wait_for_timeout(1500)
+        if name == "map":
+            page.get_by_text("Placed by").wait_for()
         if act and language == "en":
             act(page)
             page.wait_for_timeout(700)

@@ -21,7 +21,7 @@ THINGS = ("boat", "garden", "violin", "bicycle", "novel", "bakery", "telescope",
 
 @dataclass(frozen=True)
 class Fact:
-    """A thought to be stored, and when it became true."""
+    """A thought to be stored, when it became true, and the id of the thought that it replaces."""
 
     sentence: str
     subject: str = "user"
@@ -30,6 +30,7 @@ class Fact:
     kind: Kind = "profile"
     at: datetime = START
     session: str = "s1"
+    replaces: int | None = None
 
 
 def add_facts(memory: Memory, facts: Sequence[Fact]) -> None:
@@ -67,8 +68,9 @@ def _apply(memory: Memory, indexer: Indexer, facts: Sequence[tuple[int, Fact]], 
     (claimed,) = memory.store.claim(memory.user, 1, 600, now)
     operations = tuple(
         Operation(
-            action="insert",
-            reason="new",
+            action="supersede" if fact.replaces else "insert",
+            reason="newer" if fact.replaces else "new",
+            retire=(fact.replaces,) if fact.replaces else (),
             add=(
                 ThoughtDraft(
                     subject=fact.subject,

@@ -90,6 +90,30 @@ export function KindBadge({ kind }: { kind: string }) {
   return <span class={`badge kind-${kind}`}>{term("kind", kind)}</span>;
 }
 
+const CITATION = /\[thought:(\d+)\]/g;
+
+/** An answer whose citations, such as [thought:7], open the details of the thought. */
+export function Cited({ text, onOpen }: { text: string; onOpen: (thought: string) => void }) {
+  const parts: ComponentChildren[] = [];
+  let end = 0;
+  for (const match of text.matchAll(CITATION)) {
+    const id = match[1]!;
+    parts.push(
+      text.slice(end, match.index),
+      <button key={match.index} type="button" class="link small citation" onClick={() => onOpen(id)}>
+        {t("thought.number", { id })}
+      </button>,
+    );
+    end = match.index + match[0].length;
+  }
+  return (
+    <>
+      {parts}
+      {text.slice(end)}
+    </>
+  );
+}
+
 interface DialogProps {
   title: string;
   children: ComponentChildren;

@@ -45,7 +45,7 @@ export function Recalled({ references, turn }: { references: string[]; turn: Tur
     Promise.allSettled(references.map((ref) => loadMemory(ref, turn))).then((results) => {
       const found = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
       if (!found.length && results[0]?.status === "rejected") setError(results[0].reason);
-      else setMemories(found);
+      else setMemories(found.sort((a, b) => (b.score ?? 0) - (a.score ?? 0)));
     });
   };
   return (

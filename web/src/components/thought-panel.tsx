@@ -82,12 +82,9 @@ function Details({ detail }: { detail: ThoughtDetail }) {
         <div class="actions">
           {current && (
             <>
-              <Button icon="edit" onClick={() => setOpen("edit")}>
-                {t("action.edit")}
-              </Button>
+              <Button onClick={() => setOpen("edit")}>{t("action.edit")}</Button>
               <Button onClick={() => setOpen("correct")}>{t("action.correct")}</Button>
               <Button
-                icon="forget"
                 onClick={() => {
                   setGone(true);
                   void forgetThought(thought.id, () => setGone(false));
@@ -103,7 +100,7 @@ function Details({ detail }: { detail: ThoughtDetail }) {
             </Button>
           )}
           {source && (
-            <Button icon="erase" tone="danger" onClick={() => setOpen("erase")}>
+            <Button tone="danger" onClick={() => setOpen("erase")}>
               {t("action.erase")}
             </Button>
           )}

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Button, Dialog, Empty, Failure } from "../components/basic";
+import { Button, Cited, Dialog, Empty, Failure } from "../components/basic";
 import { Recalled } from "../components/recalled";
 import { CorrectDialog } from "../components/thought-dialogs";
 import { ThoughtLink } from "../components/thought-panel";
@@ -18,7 +18,7 @@ import {
 import { explainError } from "../lib/errors";
 import { t, term } from "../lib/i18n";
 import { useLoad } from "../lib/hooks";
-import { href, navigate, route } from "../lib/router";
+import { href, navigate, replaceParams, route } from "../lib/router";
 import { can, session as account } from "../lib/session";
 import { readSetting, useStore, writeSetting } from "../lib/store";
 import type { Page, Thought } from "../lib/types";
@@ -258,7 +258,9 @@ function Bubble({ message, question, highlighted, onForget, onCorrect, onRemembe
       data-turn={turn?.id}
       aria-label={t(role === "user" ? "chat.you" : "chat.answer")}
     >
-      <div class={`bubble${message.streaming ? " typing" : ""}${forgotten ? " is-past" : ""}`}>{text}</div>
+      <div class={`bubble${message.streaming ? " typing" : ""}${forgotten ? " is-past" : ""}`}>
+        {role === "assistant" ? <Cited text={text} onOpen={(thought) => replaceParams({ thought })} /> : text}
+      </div>
       {failed && <Failure error={new Error(t("chat.failed", { reason: failed }))} />}
       {forgotten && <p class="small muted">{t("chat.forgotten")}</p>}
       {turn && turn.checks.length > 0 && role === "assistant" && (

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { Button, Empty, Failure, Field, KindBadge } from "../components/basic";
+import { Button, Cited, Empty, Failure, Field, KindBadge } from "../components/basic";
 import { ThoughtLink } from "../components/thought-panel";
 import { memoryChanged, post } from "../lib/api";
 import { formatDate, formatNumber, t, term } from "../lib/i18n";
@@ -93,7 +93,9 @@ export function ConsultTab({ name, visits }: { name: string; visits: Visit[] }) 
                 <h2>{t("clinic.withMemory")}</h2>
                 <span class="small muted number">{t("why.tokens", { tokens: formatNumber(result.with_memory.tokens) })}</span>
               </header>
-              <p class="answer">{result.with_memory.text}</p>
+              <p class="answer">
+                <Cited text={result.with_memory.text} onOpen={(thought) => replaceParams({ thought })} />
+              </p>
               <Conflicts conflicts={result.with_memory.conflicts} />
               {result.with_memory.recalled.length > 0 && (
                 <div>
@@ -143,7 +145,7 @@ function Constraints({ constraints }: { constraints: Constraint[] }) {
             <span class="badge danger">{term("category", constraint.kind)}</span>
             <ThoughtLink thought={constraint.thought} />
             <span class="small">
-              {constraint.reason} · {formatDate(constraint.thought.recorded_at)}
+              {constraint.reason} · {formatDate(constraint.thought.valid_from ?? constraint.thought.recorded_at)}
             </span>
           </li>
         ))}

@@ -51,7 +51,7 @@ export function RecordTab({ name }: { name: string }) {
           {data.medication.length === 0 && <p class="muted">{t("clinic.noMedication")}</p>}
           <ul class="plain-list">
             {data.medication.map((row, index) => (
-              <li key={index} class={row.current ? "" : "is-past"}>
+              <li key={index} class={row.current ? "" : "is-former"}>
                 <Row row={row} />
                 <span class="small muted">{formatDate(row.at)}</span>
               </li>
@@ -60,7 +60,7 @@ export function RecordTab({ name }: { name: string }) {
         </section>
       </div>
       {findings.length > 0 && (
-        <section>
+        <section class="findings-over-time">
           <h2>{t("clinic.findings")}</h2>
           <div class="cards">
             {findings.map((finding) => {
@@ -95,7 +95,7 @@ export function RecordTab({ name }: { name: string }) {
           </thead>
           <tbody>
             {data.rows.map((row, index) => (
-              <tr key={index} class={row.current ? "" : "is-past"}>
+              <tr key={index} class={row.current ? "" : "is-former"}>
                 <td class="nowrap">{term("category", row.category)}</td>
                 <td>{row.item}</td>
                 <td>{row.result}</td>
