@@ -94,7 +94,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         add_facts(memory, demo_facts())
         add_many_facts(memory.for_user("many"), many_facts(MANY_THOUGHTS))
         hostile = memory.for_user("hostile")
-        facts = [Fact(text, text[:200], text[:100], text, "event", session=f"s{n}") for n, text in enumerate(HOSTILE)]
+        facts = [Fact(text, text[:200], text[:100], text, "event") for text in HOSTILE]
         add_many_facts(hostile, facts)
         add_turns(hostile, [chat_turn(text) for text in HOSTILE])
     for name, luck, seed in [("first", 0.5, 1), ("second", 0.7, 2)]:
@@ -151,7 +151,9 @@ def open_page(browser: Browser, site: Site) -> Iterator[OpenPage]:
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
-    def open_view(route: str = "memory", user: str = "default", url: str | None = None, **options: Any) -> Page:
+    def open_view(
+        route: str = "memory", user: str = "default", url: str | None = None, **options: Any
+    ) -> Page:
         language = options.pop("language", "en")
         context = browser.new_context(
             locale="zh-CN" if language == "zh" else "en-GB",
@@ -162,7 +164,7 @@ def open_page(browser: Browser, site: Site) -> Iterator[OpenPage]:
         context.set_default_timeout(15_000)
         context.add_init_script(WATCH)
         context.add_init_script(
-            f"if (!localStorage.getItem('thinkback.user')) localStorage.setItem('thinkback.user', {json.dumps(user)})"
+            f"localStorage.setItem('thinkback.user', localStorage.getItem('thinkback.user') ?? {json.dumps(user)})"
         )
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))

@@ -16,7 +16,18 @@ START = datetime(2021, 3, 1, 9, tzinfo=UTC)
 BATCH_SIZE = 500
 PEOPLE = ("user", "Anna", "Bela", "Chen", "Dora", "Emil", "Farid", "Greta", "Hugo", "Ines")
 PLACES = ("Lyon", "Oslo", "Porto", "Quito", "Turin", "Delhi", "Accra", "Osaka", "Leeds", "Basel")
-THINGS = ("boat", "garden", "violin", "bicycle", "novel", "bakery", "telescope", "greenhouse", "camera", "loom")
+THINGS = (
+    "boat",
+    "garden",
+    "violin",
+    "bicycle",
+    "novel",
+    "bakery",
+    "telescope",
+    "greenhouse",
+    "camera",
+    "loom",
+)
 
 
 @dataclass(frozen=True)
@@ -38,7 +49,9 @@ def add_facts(memory: Memory, facts: Sequence[Fact]) -> None:
     store, space = memory.store, memory.user
     indexer = Indexer(store, memory.embedder, HYBRID)
     for fact in facts:
-        (turn,) = store.append(space, [NewTurn(query=fact.sentence, at=fact.at, session=fact.session)], fact.at)
+        (turn,) = store.append(
+            space, [NewTurn(query=fact.sentence, at=fact.at, session=fact.session)], fact.at
+        )
         _apply(memory, indexer, [(turn.id, fact)], fact.at)
 
 
@@ -129,6 +142,14 @@ def demo_facts() -> list[Fact]:
         ("Chen is a colleague of the user.", "user", "colleague", "Chen", "relationship"),
     ]
     return [
-        Fact(sentence, subject, relation, value, kind, START + timedelta(days=60 * number), f"s{number // 4 + 1}")
+        Fact(
+            sentence,
+            subject,
+            relation,
+            value,
+            kind,
+            START + timedelta(days=60 * number),
+            f"s{number // 4 + 1}",
+        )
         for number, (sentence, subject, relation, value, kind) in enumerate(rows)
     ]

@@ -25,7 +25,9 @@ def test_wrong_key_is_refused_and_the_right_one_is_never_kept_by_the_page(
     page.get_by_text("This key is not valid.").wait_for()
     sign_in(page, keyed_site.keys["acme"])
     page.get_by_text("The user lives in Lyon.").wait_for()
-    stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
+    stored = page.evaluate(
+        "JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])"
+    )
     assert keyed_site.keys["acme"] not in stored
     assert not any("tb_" in url for url in urls)
     cookies = page.context.cookies()

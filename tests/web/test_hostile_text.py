@@ -12,10 +12,20 @@ if TYPE_CHECKING:
 
 # Elements that exist only if text became markup. The page itself uses none of them.
 FOREIGN_ELEMENTS = (
-    "iframe, object, embed, frame, frameset, base, marquee, math, video, audio, script:not([src]), style, template, "
-    "link[rel=import], meta[http-equiv], img:not([src='/favicon.svg']), a[href^='javascript' i], [onerror], [onload]"
+    "iframe, object, embed, frame, frameset, base, marquee, math, video, audio, style, template, "
+    "script:not([src]), link[rel=import], meta[http-equiv], img:not([src='/favicon.svg']), "
+    "a[href^='javascript' i], [onerror], [onload]"
 )
-VIEWS = ("memory", "chat/chat", "timeline", "timeline?tab=graph", "timeline?tab=map", "journal", "health", "clinic")
+VIEWS = (
+    "memory",
+    "chat/chat",
+    "timeline",
+    "timeline?tab=graph",
+    "timeline?tab=map",
+    "journal",
+    "health",
+    "clinic",
+)
 
 
 def assert_inert(page: Page) -> None:

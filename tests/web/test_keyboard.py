@@ -35,7 +35,7 @@ def test_find_edit_and_forget_a_thought_by_keys(open_page: OpenPage, site: Site)
     page.locator(".virtual-list .row").first.wait_for()
     page.keyboard.press("/")
     page.keyboard.type("chess")
-    page.get_by_text("1 thoughts found").wait_for()
+    page.get_by_text("1 thought found").wait_for()
     page.locator(".virtual-list").focus()
     page.keyboard.press("Home")
     page.keyboard.press("Enter")
@@ -70,7 +70,8 @@ def test_every_control_of_the_memory_view_can_be_reached_and_shows_its_focus(ope
             """() => {
               const all = [...document.querySelectorAll("a[href], button, input, select, [tabindex='0']")];
               const style = getComputedStyle(document.activeElement);
-              return [all.indexOf(document.activeElement), style.outlineStyle, document.activeElement.outerHTML];
+              const html = document.activeElement.outerHTML;
+              return [all.indexOf(document.activeElement), style.outlineStyle, html];
             }"""
         )
         if found[0] >= 0:

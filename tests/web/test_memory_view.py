@@ -21,7 +21,8 @@ def fresh_user(site: Site, name: str, *sentences: str) -> str:
 
 def sentences(page: Page) -> list[str]:
     page.locator(".virtual-list .sentence").first.wait_for()
-    return page.locator(".virtual-list .sentence").all_text_contents()
+    shown: list[str] = page.locator(".virtual-list .sentence").all_text_contents()
+    return shown
 
 
 def open_thought(page: Page, words: str) -> None:
@@ -33,7 +34,7 @@ def test_search_as_you_type_narrows_the_list(open_page: OpenPage) -> None:
     page = open_page("memory")
     page.get_by_text("12 thoughts", exact=True).wait_for()
     page.get_by_label("Search thoughts").press_sequentially("anna porto")
-    page.get_by_text("1 thoughts found").wait_for()
+    page.get_by_text("1 thought found").wait_for()
     assert sentences(page) == ["Anna lives in Porto."]
     page.get_by_label("Search thoughts").fill("nothing has these words")
     page.get_by_role("heading", name="No thought matches").wait_for()
@@ -91,7 +92,7 @@ def test_forget_and_undo(open_page: OpenPage, site: Site) -> None:
     page = open_page("memory", fresh_user(site, "forgets", "The user likes tea.", "The user likes chess."))
     open_thought(page, "The user likes tea.")
     page.locator(".panel").get_by_role("button", name="Forget").click()
-    page.get_by_text("1 thoughts", exact=True).wait_for()
+    page.get_by_text("1 thought", exact=True).wait_for()
     page.locator(".notice").get_by_role("button", name="Undo").click()
     page.get_by_text("2 thoughts", exact=True).wait_for()
 
@@ -115,7 +116,7 @@ def test_erase_asks_first_and_removes_the_turn(open_page: OpenPage, site: Site) 
     page.get_by_text("2 thoughts", exact=True).wait_for()
     page.locator(".panel").get_by_role("button", name="Erase").click()
     page.get_by_role("dialog").get_by_role("button", name="Erase").click()
-    page.get_by_text("Erased: 1 turns").wait_for()
+    page.get_by_text("Erased: 1 turn,").wait_for()
     assert sentences(page) == ["The user likes tea."]
 
 
@@ -172,7 +173,9 @@ def test_failures_of_the_connection_are_told_plainly(status: int, words: str, op
         if status == 0:
             route.abort()
         else:
-            route.fulfill(status=status, headers={"Retry-After": "1"}, json={"error": {"message": "", "code": "x"}})
+            route.fulfill(
+                status=status, headers={"Retry-After": "1"}, json={"error": {"message": "", "code": "x"}}
+            )
 
     page.route("**/v1/**", fail)
     page.get_by_label("Search thoughts").fill("anna")

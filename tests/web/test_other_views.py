@@ -47,7 +47,7 @@ def test_journal_is_live_filters_and_undoes(open_page: OpenPage, site: Site) -> 
     page = open_page("journal", fresh_user(site, "journals", "The user likes tea.", "The user likes chess."))
     entries = page.get_by_role("list", name="Journal").locator("> li")
     entries.nth(1).wait_for()
-    page.get_by_text("turns are being thought over").wait_for()  # the stream is open
+    page.get_by_text("Being thought over").wait_for()  # the stream is open
     reply = site.server.request("DELETE", "/v1/memory/thoughts/1?reason=tried", user="journals")
     assert reply.status == 200
     entries.nth(2).wait_for()

@@ -16,14 +16,24 @@ from tests.web.conftest import MANY_THOUGHTS, OpenPage
 
 import thinkback
 
-
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 MAX_BUNDLE_BYTES = 250_000
 FIRST_VIEW_MS = 1000
 SEARCH_MS = 100
-SEARCHES = ("boat", "anna boat", "number 77", "porto", "greta", "loom", "in lyon", "telescope", "osaka", "novel 9")
+SEARCHES = (
+    "boat",
+    "anna boat",
+    "number 77",
+    "porto",
+    "greta",
+    "loom",
+    "in lyon",
+    "telescope",
+    "osaka",
+    "novel 9",
+)
 MEASURE_FIRST_VIEW = """() => new Promise((done) => {
   const check = () => document.querySelector(".virtual-list .row .meta, .empty")
     ? done(performance.now()) : requestAnimationFrame(check);
@@ -32,7 +42,8 @@ MEASURE_FIRST_VIEW = """() => new Promise((done) => {
 MEASURE_SEARCH = """async (words) => {
   const input = document.querySelector("input[type=search]");
   const found = () => {
-    const rows = [...document.querySelectorAll(".virtual-list .sentence")].map((row) => row.textContent.toLowerCase());
+    const elements = [...document.querySelectorAll(".virtual-list .sentence")];
+    const rows = elements.map((element) => element.textContent.toLowerCase());
     return rows.length > 0 && rows.every((row) => words.split(" ").every((word) => row.includes(word)));
   };
   const started = performance.now();
@@ -61,7 +72,7 @@ MEASURE_SCROLL = """async () => {
 def first_view_ms(open_page: OpenPage, user: str) -> float:
     """Milliseconds from the start of the navigation to the first rows (median of three)."""
     page = open_page("memory", user)
-    times = []
+    times: list[float] = []
     for _ in range(3):
         page.reload()
         times.append(page.evaluate(MEASURE_FIRST_VIEW))
@@ -85,7 +96,9 @@ def test_first_view_and_search_with_10_000_thoughts(open_page: OpenPage) -> None
     times = sorted(page.evaluate(MEASURE_SEARCH, words) for words in SEARCHES)
     frames = page.evaluate(MEASURE_SCROLL)
     median, slowest = statistics.median(times), times[-1]
-    print(f"\nfirst view: {many:.0f} ms with {MANY_THOUGHTS:,} thoughts, {empty:.0f} ms empty, {many / empty:.2f} times")
+    print(
+        f"\nfirst view: {many:.0f} ms with {MANY_THOUGHTS:,} thoughts, {empty:.0f} ms empty, {many / empty:.2f}x"
+    )
     print(f"search as you type: median {median:.0f} ms, slowest {slowest:.0f} ms of {len(times)}")
     print(f"scrolling: median frame {statistics.median(frames):.1f} ms, slowest {max(frames):.1f} ms")
     assert many < max(FIRST_VIEW_MS, 4 * empty)

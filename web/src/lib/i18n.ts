@@ -23,9 +23,18 @@ function apply(value: Language): void {
 
 apply(language.get());
 
-/** A text of the interface in the chosen language; `{name}` is replaced by a parameter. */
+const PARAMETER = /\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g;
+
+/**
+ * A text of the interface in the chosen language. `{name}` is replaced by a parameter, and `{count|one|many}` by one of
+ * the two words, depending on whether the parameter is 1.
+ */
 export function t(key: Key, params: Record<string, string | number> = {}): string {
-  return TEXTS[language.get()][key].replace(/\{(\w+)\}/g, (whole, name: string) => String(params[name] ?? whole));
+  return TEXTS[language.get()][key].replace(PARAMETER, (whole, name: string, one?: string, many?: string) => {
+    const value = String(params[name] ?? whole);
+    if (one === undefined || many === undefined) return value;
+    return value === "1" ? one : many;
+  });
 }
 
 /** A word of the server (a kind, an operation, ...) in the chosen language, or the word itself. */

@@ -187,9 +187,11 @@ function Compare({ names }: { names: string[] }) {
             )}
           </div>
           {data.items.length === 0 && <p class="muted">{t("lab.noQuestions")}</p>}
-          {data.items.map((item) => (
-            <Question key={`${item.case}:${item.id}`} item={item} comparison={data} />
-          ))}
+          <div class="candidates">
+            {data.items.map((item) => (
+              <Question key={`${item.case}:${item.id}`} item={item} comparison={data} />
+            ))}
+          </div>
           <div class="actions">
             {page > 0 && <Button onClick={() => setPage(Math.max(0, page - PAGE_QUESTIONS))}>{t("action.previous")}</Button>}
             {data.next !== null && <Button onClick={() => setPage(data.next!)}>{t("action.next")}</Button>}
