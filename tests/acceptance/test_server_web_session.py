@@ -141,6 +141,22 @@ def test_session_ends_with_logout_and_with_its_key(server: ServerApp) -> None:
     assert server.run(work) == [200, 200, 401, 200, 401]
 
 
+def test_session_is_valid_on_every_server_of_the_database(tmp_path: Path) -> None:
+    with open_server_app(tmp_path) as first, open_server_app(tmp_path) as second:
+        token = token_of(first.run(lambda: log_in(first, first.keys["acme"])))
+
+        async def work() -> list[int]:
+            with_cookie = [cookie(token), CSRF]
+            return [
+                (await second.request("GET", "/v1/memory/stats", headers=with_cookie)).status,
+                (await second.request("DELETE", "/v1/web/session", headers=with_cookie)).status,
+            ]
+
+        assert second.run(work) == [200, 204]
+        store = first.services.memories.root.store
+        assert verify_session(token, store.key, utc_now()) is None
+
+
 def test_session_expires_and_is_stored_as_digest_only(server: ServerApp) -> None:
     store, now = server.services.memories.root.store, utc_now()
     key = store.keys("acme")[0]

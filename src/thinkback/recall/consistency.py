@@ -18,7 +18,7 @@ from thinkback.language.restrictions import find_substances
 from thinkback.language.sentences import is_question, split_sentences
 from thinkback.language.tokens import extract_terms, fold_text
 from thinkback.language.writing_systems import clean_text
-from thinkback.prompts import format_numbered, load_prompt
+from thinkback.prompts import escape_structure, format_numbered, load_prompt
 from thinkback.protocols import LLM
 from thinkback.recall.constraints import Constraint, find_constraints, find_violation
 from thinkback.types import CheckMethod, Message, NewTurn, Recollection, Reply, Thought, Turn
@@ -207,9 +207,9 @@ class ConsistencyChecker:
             return []
         facts = [*self._sentences, *(f"{thought.sentence} (past)" for thought in self._past)]
         prompt = load_prompt("thinkback.recall", "contradictions").render(
-            facts=format_numbered(enumerate(facts, start=1)),
-            message=" ".join(self._new_turn.query.split()),
-            draft=" ".join(f"{before} {draft}".split()),
+            facts=format_numbered(enumerate(map(escape_structure, facts), start=1)),
+            message=" ".join(escape_structure(self._new_turn.query).split()),
+            draft=" ".join(escape_structure(f"{before} {draft}").split()),
         )
         messages = [Message("user", prompt)]
         reply: Reply | None = None

@@ -47,7 +47,12 @@ def port() -> Iterator[int]:
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     urls: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", lambda url: urls.append(url) or True)
+
+    def open_url(url: str) -> bool:
+        urls.append(url)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", open_url)
     return urls
 
 
@@ -88,8 +93,14 @@ def test_server_is_started_on_loopback_only(
     opened: list[str], started: list[Options], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ready = threading.Event()
+
+    def open_url(url: str) -> bool:
+        opened.append(url)
+        ready.set()
+        return True
+
     monkeypatch.setattr(web, "is_running", lambda url: bool(started))
-    monkeypatch.setattr(webbrowser, "open", lambda url: opened.append(url) or ready.set() or True)
+    monkeypatch.setattr(webbrowser, "open", open_url)
     result = CliRunner().invoke(app, ["web", "--port", "9", "--runs", "runs"])
     assert result.exit_code == 0, result.output
     assert ready.wait(10)

@@ -55,7 +55,7 @@ function Patients() {
       {data && data.items.length === 0 && (
         <Empty icon="clinic" title={t("clinic.empty")}>
           <p>{t("clinic.emptyHint")}</p>
-          <pre>thinkback-lab consult --help</pre>
+          <pre>thinkback-lab patients --only p01</pre>
         </Empty>
       )}
       {data && data.items.length > 0 && (

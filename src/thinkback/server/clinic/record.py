@@ -103,14 +103,12 @@ def build_record(turns: Sequence[Turn], thoughts: Sequence[Thought]) -> Clinical
     measured: list[_Measured] = []
     for turn in sorted(turns, key=lambda each: (each.at, each.id)):
         for sentence in split_sentences(turn.query):
-            text = sentence.text.strip()
-            if not text or is_question(text):
+            if is_question(sentence.text):
                 continue
-            start = turn.query.find(text, sentence.start)
-            thought = _thought_of(drawn.get(turn.id, ()), turn.id, start, start + len(text))
-            values = list(_measure(text, turn, lexicon))
+            source_thought = _thought_of(drawn.get(turn.id, ()), turn.id, sentence.start, sentence.end)
+            values = list(_measure(sentence.text, turn, lexicon))
             measured += values
-            rows += _rows(text, turn, thought, values, lexicon)
+            rows += _rows(sentence.text, turn, source_thought, values, lexicon)
     said_at = {turn.id: turn.at for turn in turns}
     return ClinicalRecord(_mark_replaced(rows), _safety_facts(thoughts, said_at), _series(measured))
 

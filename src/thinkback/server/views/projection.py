@@ -2,7 +2,7 @@
 
 Exact t-SNE compares all pairs of points, which takes minutes for 10,000. So t-SNE places at most
 `MAX_LANDMARKS` of them, after a PCA, and every other point is placed between its nearest landmarks
-(docs/decisions/0025). The same vectors always give the same map.
+(docs/decisions/0028). The same vectors always give the same map.
 """
 
 from __future__ import annotations
@@ -112,6 +112,16 @@ def _squared_distances(one: Matrix, other: Matrix) -> Matrix:
     return np.maximum(squared, 0, out=squared)
 
 
+def _plane_distances(placed: Matrix) -> Matrix:
+    """Squared distances in the plane, without BLAS: its threads cost more than so small a product."""
+    across = placed[:, None, 0] - placed[None, :, 0]
+    along = placed[:, None, 1] - placed[None, :, 1]
+    across *= across
+    along *= along
+    across += along
+    return across
+
+
 def _neighbour_probabilities(points: Matrix) -> Matrix:
     """The symmetric joint probabilities of t-SNE, with the perplexity of each row found by bisection."""
     distances = _squared_distances(points, points)
@@ -146,14 +156,15 @@ def _tsne(points: Matrix) -> Matrix:
     rate = max(len(points) / EXAGGERATION, 50.0)
     exaggerated = joint * np.float32(EXAGGERATION)
     for step in range(ITERATIONS):
-        closeness = _squared_distances(placed, placed)
+        closeness = _plane_distances(placed)
         closeness += 1
         np.reciprocal(closeness, out=closeness)
         np.fill_diagonal(closeness, 0)
         forces = closeness * np.float32(-1 / closeness.sum())
         forces += exaggerated if step < EXAGGERATED_ITERATIONS else joint
         forces *= closeness
-        gradient = 4 * (forces.sum(axis=1, keepdims=True) * placed - forces @ placed)
+        pull = np.stack([np.einsum("ij,j->i", forces, placed[:, axis]) for axis in (0, 1)], axis=1)
+        gradient = 4 * (forces.sum(axis=1, keepdims=True) * placed - pull)
         same = np.sign(gradient) == np.sign(velocity)
         gains = np.maximum(np.where(same, gains * 0.8, gains + 0.2), 0.01)
         momentum = 0.5 if step < EXAGGERATED_ITERATIONS else 0.8

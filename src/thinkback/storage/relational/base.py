@@ -1,15 +1,16 @@
-"""Base class of the mixins that make up `SqliteStore`: connection, tenant and lookup of spaces."""
+"""Base class of the mixins that make up a relational store: connection, tenant and lookup of spaces."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from thinkback import errors
 from thinkback.language.names import normalise_name
-from thinkback.storage.sqlite.connection import Connection
-from thinkback.storage.sqlite.group_commit import GroupCommit
+from thinkback.storage.relational.database import Database
 
 _EPOCHS_PER_SPACE = 1 << 24
+_Result = TypeVar("_Result")
 
 
 def global_epoch(space_id: int, epoch: int) -> int:
@@ -17,17 +18,20 @@ def global_epoch(space_id: int, epoch: int) -> int:
     return space_id * _EPOCHS_PER_SPACE + epoch
 
 
-class SqliteBase:
+class RelationalBase:
     """Connection, tenant and lookup of spaces.
 
     All queries identify a space by its row id (`space_id`) or by `_space_key`. Both include the tenant, so no
     query can reach the space of another tenant.
     """
 
-    _db: Connection
-    _group_commit: GroupCommit
+    _db: Database
     _tenant: str
     normalise_name = staticmethod(normalise_name)
+
+    def _write_shared(self, work: Callable[[], _Result]) -> _Result:
+        """Run `work` in a transaction that may be shared with other threads. Returns once it is durable."""
+        raise NotImplementedError
 
     def _space_key(self, space: str) -> tuple[str, str]:
         return (self._tenant, space)
@@ -38,13 +42,13 @@ class SqliteBase:
         return rows[0][0] if rows else None
 
     def _require_space(self, space: str, epoch: int | None = None) -> int:
-        """The row id of a space. Call it inside a write transaction.
+        """The row id of a space, locked against other writers. Call it inside a write transaction.
 
         Raises:
             NotFound: the user has no memories.
             ConcurrentUpdate: the space is no longer at `epoch`, so computed groups are invalid.
         """
-        row: tuple[Any, ...] | None = self._db.run("space.stamp", self._space_key(space)).fetchone()
+        row: tuple[Any, ...] | None = self._db.run("space.lock", self._space_key(space)).fetchone()
         if row is None:
             raise errors.NotFound(f"user {space!r} has no memories")
         space_id, current, *_ = row

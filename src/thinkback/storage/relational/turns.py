@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
 
 from thinkback import errors
-from thinkback.storage.sqlite import rows
-from thinkback.storage.sqlite.base import SqliteBase
+from thinkback.storage.relational import rows
+from thinkback.storage.relational.base import RelationalBase
 from thinkback.times import to_micros
 from thinkback.types import ClaimedTurn, NewTurn, SpaceKey, ThinkFailure, Turn
 
+_CLAIM_CANDIDATES = 16  # spaces that a claim tries, because other workers may be claiming the first ones
 _NEW_TURN_FIELDS = tuple(field.name for field in fields(NewTurn))
 
 
-class TurnsMixin(SqliteBase):
-    """`TurnStore` for SQLite."""
+class TurnsMixin(RelationalBase):
+    """`TurnStore`."""
 
     def append(self, space: str, new_turns: Sequence[NewTurn], now: datetime) -> list[Turn]:
         """Store turns. Concurrent calls of several threads share one commit."""
-        return self._group_commit.write(
-            lambda: [self._find_by_key(space, item) or self._insert(space, item, now) for item in new_turns]
-        )
+        return self._write_shared(lambda: self._append(space, new_turns, now))
 
     def turns(
         self,
@@ -59,6 +59,11 @@ class TurnsMixin(SqliteBase):
         space_id = self._find_space(space)
         return [] if space_id is None else [row[0] for row in self._db.read("turns.sessions", (space_id,))]
 
+    def _append(self, space: str, new_turns: Sequence[NewTurn], now: datetime) -> list[Turn]:
+        if any(item.key is not None for item in new_turns):
+            self._db.run("space.lock", self._space_key(space))  # against another writer with the same key
+        return [self._find_by_key(space, item) or self._insert(space, item, now) for item in new_turns]
+
     def _insert(self, space: str, item: NewTurn, now: datetime) -> Turn:
         space_id, id_ = self._db.run("space.next_turn", self._space_key(space)).fetchone()
         turn = Turn(id=id_, recorded_at=now, **{name: getattr(item, name) for name in _NEW_TURN_FIELDS})
@@ -84,24 +89,37 @@ class TurnsMixin(SqliteBase):
         return turn
 
 
-class QueueMixin(SqliteBase):
-    """`ThinkQueue` for SQLite."""
+class QueueMixin(RelationalBase):
+    """`ThinkQueue`."""
 
     def claim(self, space: str | None, limit: int, lease_seconds: float, now: datetime) -> list[ClaimedTurn]:
         """Turns are claimed in order, so a space is blocked while its first pending turn is leased."""
         if self.pending(space) == 0:
             return []
         with self._db.write():
-            name = self._next_pending_space(now) if space is None else space
-            head = self._db.run("queue.head", (self._tenant, name, to_micros(now))).fetchone()
-            if name is None or head is None:
-                return []
-            space_id = head[0]
-            lease = secrets.token_hex(8)
-            until = to_micros(now + timedelta(seconds=lease_seconds))
-            taken = self._db.run("queue.claim", (space_id, lease, until, limit)).fetchall()
-        claimed = [ClaimedTurn(name, rows.turn_from_row(row), lease, attempts=row[-1]) for row in taken]
+            for name in self._claimable_spaces(now) if space is None else (space,):
+                if space is None and self._db.run("queue.try_lock", self._space_key(name)).fetchone() is None:
+                    continue  # another worker is claiming it
+                if space is not None:
+                    self._db.run("space.lock", self._space_key(name))
+                head = self._db.run("queue.head", (self._tenant, name, to_micros(now))).fetchone()
+                if head is not None:
+                    return self._claim_from(head[0], name, limit, now + timedelta(seconds=lease_seconds))
+        return []
+
+    def _claim_from(self, space_id: int, space: str, limit: int, until: datetime) -> list[ClaimedTurn]:
+        lease = secrets.token_hex(8)
+        taken = self._db.run("queue.claim", (space_id, lease, to_micros(until), limit)).fetchall()
+        claimed = [ClaimedTurn(space, rows.turn_from_row(row), lease, attempts=row[-1]) for row in taken]
         return sorted(claimed, key=lambda item: item.turn.id)
+
+    def renew(self, space: str, lease: str, lease_seconds: float, now: datetime) -> bool:
+        with self._db.write(derived=True):
+            until = to_micros(now + timedelta(seconds=lease_seconds))
+            return self._db.run("queue.renew", (*self._space_key(space), lease, until)).rowcount > 0
+
+    def wait_for_turns(self, seconds: float, stop: threading.Event) -> None:
+        stop.wait(seconds)
 
     def release(
         self,
@@ -142,7 +160,7 @@ class QueueMixin(SqliteBase):
         with self._db.write():
             return self._db.run("queue.retry", (self._require_space(space),)).rowcount
 
-    def _next_pending_space(self, now: datetime) -> str | None:
-        """The space of this tenant whose first pending turn has waited longest and is not leased."""
-        records = self._db.run("queue.pending_spaces", (self._tenant, to_micros(now), 1)).fetchone()
-        return None if records is None else records[1]
+    def _claimable_spaces(self, now: datetime) -> list[str]:
+        """The spaces of this tenant whose first pending turn has waited longest and is not leased."""
+        parameters = (self._tenant, to_micros(now), _CLAIM_CANDIDATES)
+        return [name for _, name in self._db.run("queue.pending_spaces", parameters).fetchall()]

@@ -7,8 +7,8 @@ from dataclasses import fields
 from datetime import datetime
 
 from thinkback import errors
-from thinkback.storage.sqlite import rows
-from thinkback.storage.sqlite.connection import Connection
+from thinkback.storage.relational import rows
+from thinkback.storage.relational.database import Database
 from thinkback.types import Action, ActionKind, Ref, Thought, ThoughtDraft
 
 _DRAFT_FIELDS = tuple(field.name for field in fields(ThoughtDraft))
@@ -20,7 +20,7 @@ class JournalWriter:
     Until then, the id counters of the space are kept here.
     """
 
-    def __init__(self, db: Connection, space_id: int, normalise_name: Callable[[str], str]) -> None:
+    def __init__(self, db: Database, space_id: int, normalise_name: Callable[[str], str]) -> None:
         self._db = db
         self._normalise_name = normalise_name
         self.space_id = space_id

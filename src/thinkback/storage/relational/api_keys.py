@@ -5,16 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 
 from thinkback import errors
-from thinkback.storage.sqlite import rows
-from thinkback.storage.sqlite.base import SqliteBase
+from thinkback.storage.relational import rows
+from thinkback.storage.relational.base import RelationalBase
 from thinkback.times import to_micros
 from thinkback.types import ApiKey
 
 KEYS_REQUIRED = "keyed"  # flag in table meta, set with the first key and never removed
 
 
-class ApiKeysMixin(SqliteBase):
-    """`ApiKeyStore` for SQLite."""
+class ApiKeysMixin(RelationalBase):
+    """`ApiKeyStore`."""
 
     def add_key(self, key: ApiKey) -> None:
         with self._db.write():

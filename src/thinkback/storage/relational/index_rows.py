@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from thinkback import errors
-from thinkback.storage.sqlite import rows
-from thinkback.storage.sqlite.base import SqliteBase, global_epoch
-from thinkback.storage.sqlite.connection import Connection
+from thinkback.storage.relational import rows
+from thinkback.storage.relational.base import RelationalBase, global_epoch
+from thinkback.storage.relational.database import Database, Row
 from thinkback.times import from_micros
 from thinkback.types import (
     Hashing,
@@ -26,14 +26,14 @@ from thinkback.types import (
 )
 
 
-def write_entry(db: Connection, space_id: int, entry: IndexEntry, version: int) -> None:
+def write_entry(db: Database, space_id: int, entry: IndexEntry, version: int) -> None:
     """Insert or replace an entry. Nothing happens if its item was erased meanwhile."""
     vector, terms = entry.vector.astype("<f4").tobytes(), entry.terms.astype("<u4").tobytes()
     db.run("entries.write", (space_id, entry.kind, entry.id, entry.group, vector, terms, version))
 
 
-class IndexMixin(SqliteBase):
-    """`IndexStore` for SQLite."""
+class IndexMixin(RelationalBase):
+    """`IndexStore`."""
 
     def unindexed(self, space: str, limit: int) -> list[UnindexedItem]:
         space_id = self._find_space(space)
@@ -69,7 +69,7 @@ class IndexMixin(SqliteBase):
         return VersionStamp(global_epoch(space_id, epoch), version, bool(has_unindexed))
 
     def delta(self, space: str, since: VersionStamp) -> IndexDelta:
-        with self._db.snapshot():
+        with self._db.snapshot(replica=True):
             stamp = self.stamp(space)
             if stamp in (since, VersionStamp()):
                 return IndexDelta(stamp)
@@ -82,7 +82,7 @@ class IndexMixin(SqliteBase):
             stamp,
             entries=rows.entries_from_rows(entries),
             periods=(
-                *(_turn_period_from_row(*row) for row in turn_periods),
+                *_turn_periods_from_rows(turn_periods),
                 *(_thought_period_from_row(*row) for row in thought_periods),
             ),
         )
@@ -99,7 +99,7 @@ class IndexMixin(SqliteBase):
     ) -> bool:
         with self._db.write():
             space_id = self._require_space(space)
-            id_, epoch, version, _ = self._db.run("space.stamp", self._space_key(space)).fetchone()
+            id_, epoch, version, _ = self._db.run("space.lock", self._space_key(space)).fetchone()
             if VersionStamp(global_epoch(id_, epoch), version) != expected:
                 return False
             matrix = np.ascontiguousarray(hashing.matrix, dtype="<f4")
@@ -145,16 +145,17 @@ class IndexMixin(SqliteBase):
             batches[(tenant, name), space_id, kind].append(id_)
         items: list[tuple[SpaceKey, UnindexedItem]] = []
         for (space_key, space_id, kind), ids in batches.items():
+            db = self._db.for_tenant(space_key[0])
             if kind == "turn":
                 turns: list[Turn] = [
                     rows.turn_from_row(row)
-                    for row in self._db.read("turns.by_ids", (space_id, rows.ids_to_json(ids)))
+                    for row in db.read("turns.by_ids", (space_id, rows.ids_to_json(ids)))
                 ]
                 items += [(space_key, UnindexedItem("turn", turn.id, turn.text, turn.id)) for turn in turns]
             else:
                 thoughts = [
                     rows.thought_from_row(row)
-                    for row in self._db.read("thoughts.by_ids", (space_id, rows.ids_to_json(ids)))
+                    for row in db.read("thoughts.by_ids", (space_id, rows.ids_to_json(ids)))
                 ]
                 items += [
                     (space_key, UnindexedItem("thought", t.id, t.search_text, _first_source_turn(t.sources)))
@@ -194,6 +195,11 @@ def _first_turn_in_json(sources: str) -> int:
 
 
 @rows.reads_rows_of("turns")
+def _turn_periods_from_rows(records: Iterable[Row]) -> list[ValidityPeriod]:
+    """Checked as a whole: a user may have a hundred thousand turns."""
+    return [_turn_period_from_row(*row) for row in records]
+
+
 def _turn_period_from_row(id_: int, at: int, recorded_at: int, hidden_at: int | None) -> ValidityPeriod:
     """A hidden turn is retired, and valid at no time."""
     said_at = from_micros(at)
@@ -202,7 +208,7 @@ def _turn_period_from_row(id_: int, at: int, recorded_at: int, hidden_at: int | 
         turn=id_,
         valid_from=said_at,
         valid_to=None if hidden_at is None else said_at,
-        recorded_at=from_micros(recorded_at),
+        recorded_at=said_at if recorded_at == at else from_micros(recorded_at),
         retired_at=rows.optional_time(hidden_at),
         kind="turn",
     )

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from thinkback.errors import CorruptStore, InvalidInput
 from thinkback.schemas import check_field_types
-from thinkback.storage.sqlite import rows
-from thinkback.storage.sqlite.connection import Connection, Row
+from thinkback.storage.relational import rows
+from thinkback.storage.relational.database import Database, Row
 from thinkback.types import Thought
 
 _PAGE_ROWS = 500
@@ -31,21 +31,21 @@ _COUNTED_PROBLEMS = {
 }
 
 
-def verify(db: Connection) -> list[str]:
+def verify(db: Database) -> list[str]:
     """The problems of the whole database, all read from one committed state."""
     problems: list[str] = []
     try:
         with db.snapshot():
             problems += db.check()
             problems += _count_problems(db)
-            for (space_id,) in db.read("verify.spaces"):
-                problems += _check_space(db, space_id)
+            for tenant, space_id in db.read("verify.spaces"):
+                problems += _check_space(db.for_tenant(tenant), space_id)
     except CorruptStore as error:
         problems.append(str(error))
     return list(dict.fromkeys(problems))
 
 
-def _count_problems(db: Connection) -> Iterator[str]:
+def _count_problems(db: Database) -> Iterator[str]:
     for name, problem in _COUNTED_PROBLEMS.items():
         try:
             count = db.read(name)[0][0]
@@ -56,7 +56,7 @@ def _count_problems(db: Connection) -> Iterator[str]:
                 yield f"{count} {problem}"
 
 
-def _check_space(db: Connection, space_id: int) -> Iterator[str]:
+def _check_space(db: Database, space_id: int) -> Iterator[str]:
     """Read all rows of a space, and compare its thoughts with its journal."""
     states: dict[int, Thought] = {}
     differing = 0
@@ -86,7 +86,7 @@ def _check_space(db: Connection, space_id: int) -> Iterator[str]:
         yield f"space {space_id}: {damaged_entries} damaged rows in table entries"
 
 
-def _damaged_entries(db: Connection, space_id: int) -> Iterator[bool]:
+def _damaged_entries(db: Database, space_id: int) -> Iterator[bool]:
     """For every index entry, whether its vector is damaged."""
     length = None
     for kind in ("turn", "thought"):
@@ -100,7 +100,7 @@ def _damaged_entries(db: Connection, space_id: int) -> Iterator[bool]:
             yield vector.size != length or not rows.is_plausible(vector)
 
 
-def _pages(db: Connection, query: str, parameters: tuple[int | str, ...], id_column: int) -> Iterator[Row]:
+def _pages(db: Database, query: str, parameters: tuple[int | str, ...], id_column: int) -> Iterator[Row]:
     """The rows of a query, a few at a time."""
     after = 0
     while records := db.read(query, (*parameters, after, _PAGE_ROWS)):

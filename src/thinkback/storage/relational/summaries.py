@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from thinkback import errors
-from thinkback.storage.sqlite import rows
-from thinkback.storage.sqlite.base import SqliteBase
+from thinkback.storage.relational import rows
+from thinkback.storage.relational.base import RelationalBase
 from thinkback.types import Summary, SummaryUpdate
 
 
-class SummariesMixin(SqliteBase):
-    """`SummaryStore` for SQLite."""
+class SummariesMixin(RelationalBase):
+    """`SummaryStore`."""
 
     def summary(self, space: str, session: str) -> Summary | None:
         records = self._db.read("summaries.find", (*self._space_key(space), session))

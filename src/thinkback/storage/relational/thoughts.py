@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from thinkback import errors
-from thinkback.storage.sqlite import rows
-from thinkback.storage.sqlite.base import SqliteBase
-from thinkback.storage.sqlite.index_rows import write_entry
-from thinkback.storage.sqlite.journal import JournalWriter
+from thinkback.storage.relational import rows
+from thinkback.storage.relational.base import RelationalBase
+from thinkback.storage.relational.index_rows import write_entry
+from thinkback.storage.relational.journal import JournalWriter
 from thinkback.times import from_micros, to_micros
 from thinkback.types import (
     USER_ACTOR,
@@ -27,8 +27,8 @@ from thinkback.types import (
 )
 
 
-class ThoughtsMixin(SqliteBase):
-    """`ThoughtStore` for SQLite, and `apply` of `ThinkQueue`."""
+class ThoughtsMixin(RelationalBase):
+    """`ThoughtStore`, and `apply` of `ThinkQueue`."""
 
     def users(self) -> list[str]:
         return [row[0] for row in self._db.read("space.names", (self._tenant,))]

@@ -24,10 +24,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from thinkback import errors
-from thinkback.storage.sqlite import rows
-from thinkback.storage.sqlite.base import SqliteBase
-from thinkback.storage.sqlite.journal import JournalWriter
-from thinkback.storage.sqlite.scrubber import Scrubber, pending_reason
+from thinkback.storage.relational import rows
+from thinkback.storage.relational.base import RelationalBase
+from thinkback.storage.relational.journal import JournalWriter
 from thinkback.types import Action, EraseResult, Ref
 
 _THOUGHT_TABLES = ("thoughts", "derived", "entities", "aliases", "actions", "touched", "recalls", "entries")
@@ -35,10 +34,26 @@ _SPACE_TABLES = ("turns", *_THOUGHT_TABLES, "summaries", "summary_updates")
 _ERASED_REASON = "the rest of this action was erased"
 
 
-class EraseMixin(SqliteBase):
-    """`erase`, `erase_tenant` and `finish_erasures` of the store."""
+class EraseMixin(RelationalBase):
+    """`erase` and `erase_tenant` of the store."""
 
-    _scrubber: Scrubber
+    def _scrubbed(self, erased: EraseResult) -> EraseResult:
+        """Remove the bytes of deleted rows, after the commit; the result says whether that succeeded."""
+        raise NotImplementedError
+
+    def _erase_all_spaces(self) -> EraseResult:
+        """Delete all spaces and keys of this tenant. Call it inside a write transaction."""
+        spaces = self._db.run("space.of_tenant", (self._tenant,)).fetchall()
+        keys = self._db.run("keys.delete_of_tenant", (self._tenant,)).rowcount
+        if not spaces and not keys:
+            raise errors.NotFound(f"tenant {self._tenant!r} has no memories and no keys")
+        results = [self._erase_space(space_id) for (space_id,) in spaces]
+        self._db.mark_for_scrub()
+        return EraseResult(
+            turns=sum(result.turns for result in results),
+            thoughts=sum(result.thoughts for result in results),
+            actions=sum(result.actions for result in results),
+        )
 
     def erase(
         self, space: str, *, session: str | None = None, turn: int | None = None, now: datetime
@@ -51,34 +66,6 @@ class EraseMixin(SqliteBase):
                 erased = self._erase_turns(space_id, self._select_turns(space_id, session, turn))
             self._db.mark_for_scrub()
         return self._scrubbed(erased)
-
-    def erase_tenant(self, tenant: str, now: datetime) -> EraseResult:
-        with self._db.write():
-            spaces = self._db.run("space.of_tenant", (tenant,)).fetchall()
-            keys = self._db.run("keys.delete_of_tenant", (tenant,)).rowcount
-            if not spaces and not keys:
-                raise errors.NotFound(f"tenant {tenant!r} has no memories and no keys")
-            results = [self._erase_space(space_id) for (space_id,) in spaces]
-            self._db.mark_for_scrub()
-        return self._scrubbed(
-            EraseResult(
-                turns=sum(result.turns for result in results),
-                thoughts=sum(result.thoughts for result in results),
-                actions=sum(result.actions for result in results),
-            )
-        )
-
-    def finish_erasures(self) -> bool:
-        return self._scrubber.resume()
-
-    def _scrubbed(self, erased: EraseResult) -> EraseResult:
-        """Scrub the files after the commit; the result says whether that succeeded."""
-        try:
-            self._db.scrub()
-        except errors.StoreError as error:
-            self._scrubber.resume()
-            return replace(erased, bytes_pending=True, pending_reason=pending_reason(error))
-        return erased
 
     def _select_turns(self, space_id: int, session: str | None, turn: int | None) -> set[int]:
         if turn is not None:

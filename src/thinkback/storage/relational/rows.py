@@ -16,8 +16,7 @@ import numpy as np
 
 from thinkback.errors import CorruptStore
 from thinkback.schemas import dump_row, from_stored_json, to_stored_json
-from thinkback.storage.sqlite.connection import Row
-from thinkback.storage.sqlite.error_translation import DAMAGED_ADVICE
+from thinkback.storage.relational.database import Row
 from thinkback.times import from_micros, to_micros
 from thinkback.types import (
     Action,
@@ -39,7 +38,11 @@ if TYPE_CHECKING:
 
 _MAX_COMPONENT = 1e6  # of a vector or matrix; those of embedders are below 1
 _CHECKED_ROWS = 1000
-NO_LIMIT = -1  # LIMIT -1 means no limit in SQLite
+NO_LIMIT = -1  # LIMIT -1 means no limit in SQLite; the statements for PostgreSQL convert it
+DAMAGED_ADVICE = (
+    "Keep the file: thinkback doctor --verify says what is damaged, thinkback restore brings back a backup, "
+    "and thinkback salvage reads what is still readable"
+)
 
 _Params = ParamSpec("_Params")
 _Value = TypeVar("_Value")
@@ -319,13 +322,15 @@ def entity_from_row(row: Row) -> Entity:
     return Entity(id_, name, tuple(sorted(json.loads(aliases))))
 
 
-@reads_rows_of("entries")
-def entry_from_row(row: Row) -> IndexEntry:
+def _entry_from_row(row: Row) -> IndexEntry:
     kind, id_, group, vector, terms = row
     if kind not in ("turn", "thought"):
         raise ValueError("not a kind of memory")
     _require_numbers(id_, group)
     return IndexEntry(kind, id_, np.frombuffer(vector, "<f4"), np.frombuffer(terms, "<u4"), group)
+
+
+entry_from_row = reads_rows_of("entries")(_entry_from_row)
 
 
 def is_plausible(values: Vector) -> bool:
@@ -336,7 +341,7 @@ def is_plausible(values: Vector) -> bool:
 @reads_rows_of("entries")
 def entries_from_rows(records: Iterable[Row]) -> tuple[IndexEntry, ...]:
     """Index entries whose vectors all have the same length."""
-    entries = tuple(entry_from_row(row) for row in records)
+    entries = tuple(map(_entry_from_row, records))
     if len({entry.vector.size for entry in entries}) > 1:
         raise ValueError("vectors of different lengths")
     for start in range(0, len(entries), _CHECKED_ROWS):  # not all at once, for the memory this takes
