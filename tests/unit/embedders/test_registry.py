@@ -23,7 +23,7 @@ from thinkback.llms.structured_output import to_valid_unicode
 
 @pytest.mark.parametrize("spec", ["", "bert", "openai", "openai:", "minilm:x"])
 def test_unknown_embedder_error_lists_the_specs(spec: str) -> None:
-    with pytest.raises(InvalidInput, match="minilm, bilingual, use, wordllama, hashing, openai:MODEL"):
+    with pytest.raises(InvalidInput, match=r"minilm, minilm\+use, bilingual, use, wordllama, hashing, openai:MODEL"):
         create_embedder(spec)
 
 
@@ -42,6 +42,8 @@ def test_specs_create_named_models(tmp_path: Path) -> None:
     assert create_embedder().name == "minilm-l6-int8+cjk128"
     assert create_embedder().dim == 512
     assert create_embedder("wordllama").dim == 384
+    assert create_embedder("minilm+use").name == "minilm-l6-int8+use-multilingual-v3"
+    assert create_embedder("minilm+use").dim == 896
 
 
 def test_importing_the_registries_loads_no_model_library() -> None:

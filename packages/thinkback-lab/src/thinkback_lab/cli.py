@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from thinkback_lab.commands.consult import consult
+from thinkback_lab.commands.embedders import embedders
 from thinkback_lab.commands.evaluate import command_for, schemes, suite
 from thinkback_lab.commands.generate import generate
 from thinkback_lab.commands.memory_tests import (
@@ -48,6 +49,7 @@ for _entry in DATASETS.values():
 evaluations.command(short_help="The unit tests of memory.")(scenarios)
 evaluations.command(short_help="Orders and secrets are not recalled, harmless texts are.")(safety)
 evaluations.command(short_help="Long natural conversations: thoughts, recall, ablation.")(lives)
+evaluations.command(short_help="Embedders by dense retrieval alone.")(embedders)
 evaluations.command(short_help="Natural chats: right, honestly not told, or invented.")(chats)
 evaluations.command(short_help="Contradictions in free prose are caught.")(contradictions)
 evaluations.command(short_help="Compatible facts are kept, updated ones superseded.")(pairs)
