@@ -17,9 +17,27 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-def create_embedder(
-    spec: str = "minilm", *, base_url: str | None = None, api_key: str | None = None
-) -> Embedder:
+AUTO = "auto"
+DEFAULT_SPEC = "minilm+use"  # of new databases
+_SPEC_BY_NAME = {  # by the name that a database records
+    "minilm-l6-int8+cjk128": "minilm",
+    "minilm-l6-int8+use-multilingual-v3": "minilm+use",
+    "minilm-l6-int8+bge-small-zh-int8": "bilingual",
+    "use-multilingual-v3": "use",
+    "wordllama-l2-256+cjk128": "wordllama",
+    "hashing-256": "hashing",
+}
+
+
+def choose_spec(spec: str, stored: str | None) -> str:
+    """The embedder for a database: `auto` is the one that wrote it, or the default for a new one.
+
+    `stored` is the name that the database records. An embedder of the user's own has to be given explicitly.
+    """
+    return spec if spec != AUTO else _SPEC_BY_NAME.get(stored or "", DEFAULT_SPEC)
+
+
+def create_embedder(spec: str = AUTO, *, base_url: str | None = None, api_key: str | None = None) -> Embedder:
     """Create the embedder that a spec names; `base_url` and `api_key` apply to `openai:MODEL` only.
 
     Raises:
@@ -27,6 +45,7 @@ def create_embedder(
         ModelUnavailable: The model files are missing.
         MissingExtra: The library for this embedder is not installed.
     """
+    spec = choose_spec(spec, None)
     kind, _, rest = spec.partition(":")
     if kind == "openai" and rest:
         from thinkback.embedders.openai import OpenAIEmbedder
@@ -87,7 +106,7 @@ _BUILDERS: dict[str, Callable[[], Embedder]] = {
     "wordllama": _wordllama,
     "hashing": _hashing,
 }
-EMBEDDER_SPECS = (*_BUILDERS, "openai:MODEL")
+EMBEDDER_SPECS = (AUTO, *_BUILDERS, "openai:MODEL")
 
 
 def sentence_encoder(embedder: Embedder) -> Embedder | None:
