@@ -58,7 +58,7 @@ class ScoreWeights:
     words: float
     asked: float = 0.0  # words of the clause with the question
     meaning: float
-    meaning_han: float  # for Chinese queries: the default embedder knows little Chinese
+    meaning_han: float  # for Chinese queries, whose cosines are spread differently
     before: float = 0.0  # words of the preceding turn in the same session
     meaning_before: float = 0.0  # embedding of the preceding turn
     after: float = 0.0  # words of the following turn
@@ -70,7 +70,6 @@ class ScoreWeights:
     thinking: float = 0.0  # is a thought, times the number of thoughts per turn of the space (at most 1)
     source: float = 0.0  # of a thought: the weighted sum of the turn it was drawn from
     retired: float = 0.0  # is retired, and the query does not ask for the present
-    recency: float = 0.0  # newer than other candidates; if the query asks for the past, older
     time: float = 0.0  # began in the time span that the query names
     about: float = 0.0  # is about an entity that the query mentions
     kind: float = 0.0  # is of the memory kind that the query asks for
@@ -193,7 +192,7 @@ _THOUGHT_WEIGHTS = replace(
     words=1.25,
     asked=0.25,
     meaning=1.1,
-    meaning_han=0.15,
+    meaning_han=0.5,  # set anew for `minilm+use`
     before=0.2,
     meaning_before=0.0,
     meaning_after=0.4,

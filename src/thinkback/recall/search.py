@@ -245,7 +245,6 @@ def prepare_search(
             period=period,
             whole_period=timeless.time_only,
             space_rows=rows,
-            about_past=time.tense == "before",
         ),
         variants=variants,
         terms=variants.hashed(),

@@ -31,6 +31,7 @@ from thinkback_lab.commands.train import kinds, sentences, train_pairs
 from thinkback_lab.commands.train import safety as train_safety
 from thinkback_lab.commands.train_lora import examples, export, lora, merge, score
 from thinkback_lab.commands.train_lora import generate as generate_replies
+from thinkback_lab.commands.train_ranking import ranking
 from thinkback_lab.datasets.registry import DATASETS
 
 EXIT_INTERRUPTED = 130
@@ -73,6 +74,7 @@ app.add_typer(training, name="train")
 training.command(short_help="The kind classifier of questions.")(kinds)
 training.command(short_help="Which sentences of the user state lasting facts.")(sentences)
 training.command(name="pairs", short_help="Is a newer sentence an update of an older one?")(train_pairs)
+training.command(short_help="The weights with which recall ranks memories.")(ranking)
 training.command(name="safety", short_help="The detector of orders and secrets.")(train_safety)
 training.command(short_help="Training examples for a small model that reads turns.")(examples)
 training.command(short_help="Tune a language model with LoRA.")(lora)
