@@ -10,7 +10,7 @@ WORKERS ?= 2
 TEST_LIMIT_SECONDS     := 900
 TEST_ALL_LIMIT_SECONDS := 2100
 
-.PHONY: help chat demo test test-all models lint types faults soak bench docs setup lock clean
+.PHONY: help chat demo test test-all models lint types faults soak bench docs postgres setup lock clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort
@@ -39,7 +39,7 @@ models: $(STAMP) ## the small local model that tests of local models use (98 MB)
 
 faults: $(STAMP) ## the long fault runs, several hours: 5,000 kills, 10,000 torn WALs, damaged files, two servers
 	@THINKBACK_KILLS=5000 THINKBACK_TORN_WALS=10000 THINKBACK_JOB_KILLS=200 THINKBACK_LIVE_COPIES=200 \
-	THINKBACK_DAMAGED_FILES=2000 THINKBACK_SERVER_KILLS=200 THINKBACK_TWO_SERVER_KILLS=50 \
+	THINKBACK_DAMAGED_FILES=2000 THINKBACK_SERVER_KILLS=200 THINKBACK_TWO_SERVER_KILLS=50 THINKBACK_FAULT_SECONDS=300 \
 	$(BIN)/python -m pytest tests/faults -s --timeout=14400
 
 soak: $(STAMP)   ## one user with 100,000 turns, then 30 minutes of steady load on a server
@@ -54,6 +54,9 @@ bench: $(STAMP)  ## the figures of the README: speed as ratios within one run, L
 docs: $(STAMP)   ## regenerate docs/cli.md and docs/lab-cli.md
 	@$(BIN)/python -m thinkback.cli.docs
 	@$(BIN)/python -m thinkback_lab.cli_docs
+
+postgres: $(STAMP) ## a PostgreSQL server for trying, until Ctrl-C; prints its URL
+	@$(BIN)/python scripts/postgres.py
 
 setup: $(STAMP)  ## create .venv with every extra and the laboratory
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from tests import postgres_server
 
 from thinkback.memory import Memory
 
@@ -43,6 +44,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.relative_to(root).as_posix().startswith(SLOW) or "linear" in item.name:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session")
+def postgres_server_url() -> Iterator[str]:
+    """The URL of the PostgreSQL server of this session; tests that need it are skipped without one."""
+    if not postgres_server.is_available():
+        pytest.skip(postgres_server.MISSING)
+    with postgres_server.running_server() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def postgres_stores(postgres_server_url: str) -> postgres_server.EmptyStores:
+    return postgres_server.EmptyStores(postgres_server_url)
+
+
+@pytest.fixture
+def postgres_url(postgres_stores: postgres_server.EmptyStores) -> Iterator[str]:
+    """The URL of an empty store."""
+    url = postgres_stores.take()
+    yield url
+    postgres_stores.give_back(url)
 
 
 class FakeClock:

@@ -108,6 +108,8 @@ class AsyncMemory:
     stats = _run_in_thread(Memory.stats)
     forget = _run_in_thread(Memory.forget)
     correct = _run_in_thread(Memory.correct)
+    edit = _run_in_thread(Memory.edit)
+    check_answer = _run_in_thread(Memory.check_answer)
     undo = _run_in_thread(Memory.undo)
     erase = _run_in_thread(Memory.erase)
     import_ = _run_in_thread(Memory.import_)

@@ -217,6 +217,13 @@ def open_store(settings: Settings) -> Store:
     return storage.connect(settings.db)
 
 
+def database_name(settings: Settings) -> str:
+    """The database without user and password, to be shown."""
+    from thinkback import storage
+
+    return storage.display_name(settings.db)
+
+
 def restore_database(settings: Settings, backup: str) -> str | None:
     """Put a backup in the place of the configured database; see `storage.restore`."""
     from thinkback import storage

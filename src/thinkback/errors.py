@@ -9,6 +9,7 @@
     │   └── ConcurrentUpdate    the space was regrouped or erased during a computation
     ├── StoreError              the database
     │   ├── StoreUnavailable    cannot be opened or written (missing folder, read-only, locked too long)
+    │   │   └── StoreBusy       all connections to the database are in use; see `retry_after`
     │   ├── DiskFull            no space left on the device; the transaction was rolled back
     │   ├── CorruptStore        the file is damaged or not a thinkback database
     │   ├── IntegrityError      the values to write contradict each other; nothing was written
@@ -63,6 +64,14 @@ class StoreError(ThinkbackError):
 
 class StoreUnavailable(StoreError):
     """The database cannot be opened or written."""
+
+
+class StoreBusy(StoreUnavailable):
+    """All connections to the database are in use. Try again after `retry_after` seconds."""
+
+    def __init__(self, message: str, retry_after: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class DiskFull(StoreError):

@@ -40,7 +40,7 @@ from thinkback.protocols import Embedder, Store
 from thinkback.queries import MemoryQueries, checked_time
 from thinkback.recall.cache import RecallCache
 from thinkback.recall.chat import ChatStream
-from thinkback.recall.consistency import CheckerFactory
+from thinkback.recall.consistency import AnswerCheck, CheckerFactory, TouchedConstraint
 from thinkback.recall.expansion import ThoughtLinks
 from thinkback.recall.kind_classifier import classify_query
 from thinkback.recall.memory_chat import ToldTurn
@@ -63,6 +63,7 @@ from thinkback.session.context import (
     compose_context,
     narrow_recollection,
 )
+from thinkback.think.edits import ThoughtEdit, edited_draft
 from thinkback.think.readers import WithoutModelReader
 from thinkback.think.thinker import Worker
 from thinkback.times import to_utc
@@ -76,9 +77,12 @@ from thinkback.types import (
     Kind,
     Message,
     NewTurn,
+    Operation,
+    Plan,
     RecalledItem,
     Recollection,
     Ref,
+    Source,
     SpaceKey,
     Summary,
     SummaryUpdate,
@@ -468,6 +472,25 @@ class Memory(MemoryQueries):
         self._streams.add(stream)
         return stream
 
+    def check_answer(self, query: str, answer: str, *, session: str = "default") -> AnswerCheck:
+        """What an answer says against the memory, and the safety facts that it must respect.
+
+        `chat` does this by itself; this is for answers that came from elsewhere. Nothing is stored.
+        """
+        new_turn = self._new_turn(query, answer, None, session, None)
+        links = self._links()
+        recalled = links.expand(self.recall(new_turn.query or new_turn.response), new_turn.query)
+        recent = self.turns(session=new_turn.session, limit=VERBATIM_TURNS, newest=True)
+        recent = [turn for turn in recent if turn.query != new_turn.query]
+        checker = self._checks.create(new_turn, recalled, recent, links.constraints)
+        conflicts = [] if checker is None else checker.check(new_turn.response)
+        touched = [
+            TouchedConstraint(constraint, reason)
+            for constraint in links.constraints
+            if (reason := constraint.concerns(f"{new_turn.query}\n{new_turn.response}"))
+        ]
+        return AnswerCheck(tuple(conflicts), tuple(touched))
+
     def synthesise(self, question: str, k: int = 5, max_words: int = 50) -> Synthesis:
         """A short answer from recalled memories, with citations. No turn is stored."""
         if not isinstance(max_words, int) or max_words < 1:
@@ -551,6 +574,40 @@ class Memory(MemoryQueries):
             self._forget(ref, f"{CORRECTED_IN_PREFIX}{turn.ref}: {why}")
         self._wake()
         return turn
+
+    def edit(
+        self, thought: Thought | Ref | str | int, edit: ThoughtEdit, reason: str, *, session: str = "default"
+    ) -> Action:
+        """Change the words, the kind or the validity of a thought exactly as given; `undo` takes it back.
+
+        New words are stored as a turn of the user, which the new thought quotes. `correct` is for new words
+        that are to be thought about.
+
+        Raises:
+            NotFound: there is no such thought.
+            Conflict: the thought is already retired.
+        """
+        ref, why = _require_kind(_memory_ref(thought), "thought"), _checked_reason(reason, "editing")
+        self._require_current(ref)
+        (old,) = self.store.thoughts(self.user, ids=[ref.id])
+        words = checked_text(edit.sentence or edit.value or "", "text")
+        draft = edited_draft(old, edit, None)  # checks the edit before anything is stored
+        turn = None
+        if edit.changes_words(old):
+            new_turn = self._new_turn(words, "", None, session, None)
+            (turn,) = self.store.append(self.user, [new_turn], self._clock())
+            draft = edited_draft(old, edit, Source(turn.id, turn.asker, "query", 0, len(turn.query)))
+        plan = Plan(
+            turn=None,
+            lease="",
+            actor=USER_ACTOR,
+            operations=(Operation(action="supersede", reason=why, add=(draft,), retire=(old.id,)),),
+            cause=turn.id if turn else None,
+            completes_cause=turn is not None,
+        )
+        entries, epoch = self._indexer.entries_for_plan(self.user, plan)
+        (action,) = self.store.apply(self.user, plan, entries, self._clock(), epoch)
+        return action
 
     def undo(self, action: Action | Ref | str | int) -> Action:
         """Undo one action of the journal. Undoing an undo restores it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from datetime import datetime
+from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol
 
 from thinkback.types import (
@@ -175,6 +176,13 @@ class ThinkQueue(Protocol):
         """
         ...
 
+    def renew(self, space: str, lease: str, lease_seconds: float, now: datetime) -> bool:
+        """Extend a lease while its worker is alive.
+
+        Returns False if there is nothing to extend: all its turns are done, released or taken over.
+        """
+        ...
+
     def apply(
         self, space: str, plan: Plan, entries: Sequence[IndexEntry], now: datetime, epoch: int | None = None
     ) -> list[Action]:
@@ -212,6 +220,10 @@ class ThinkQueue(Protocol):
 
     def backlog(self) -> int:
         """Number of pending turns of all tenants."""
+        ...
+
+    def wait_for_turns(self, seconds: float, stop: Event) -> None:
+        """Wait until new turns may have come, `stop` is set, or the time is over."""
         ...
 
     def failures(self, space: str) -> list[ThinkFailure]: ...
@@ -470,13 +482,36 @@ class Store(
         entities: Sequence[Entity],
         summaries: Sequence[Summary] = (),
         updates: Sequence[SummaryUpdate] = (),
+        metadata: Mapping[int, Mapping[str, Any]] | None = None,
     ) -> None:
         """Write an exported space, with its ids, into a space that does not exist yet.
+
+        `metadata` is that of turns, by their ids.
 
         Raises:
             Conflict: the space exists.
             IntegrityError: the values contradict each other.
         """
+        ...
+
+    def read_space(self, space: str) -> dict[str, list[tuple[Any, ...]]]:
+        """All rows of a space by table, in order of their keys, for `write_space` of another database.
+
+        Raises:
+            NotFound: there is no such space.
+        """
+        ...
+
+    def write_space(self, space: str, tables: Mapping[str, Sequence[tuple[Any, ...]]]) -> None:
+        """Write the rows from `read_space` into a space that does not exist yet, in one transaction.
+
+        Raises:
+            Conflict: the space exists.
+        """
+        ...
+
+    def space_counters(self, space: str) -> tuple[Any, ...]:
+        """Numbers that change with every write to a space; empty if there is no such space."""
         ...
 
     def erase_tenant(self, tenant: str, now: datetime) -> EraseResult:

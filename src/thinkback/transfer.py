@@ -1,8 +1,9 @@
 """Export and import of a space as JSON lines.
 
-An export contains turns, entities, journal and summaries. Thoughts are restored from the journal, and the
-index is rebuilt. Turns of other systems can be imported too, one JSON object per line:
-`{"query", "response", "at", "session", "key"}` or `{"messages": [{"role", "content"}, ...]}`.
+An export contains turns (with the metadata that clients gave them), entities, journal and summaries.
+Thoughts are restored from the journal, and the index is rebuilt. Turns of other systems can be imported too,
+one JSON object per line: `{"query", "response", "at", "session", "key"}` or
+`{"messages": [{"role", "content"}, ...]}`.
 """
 
 from __future__ import annotations
@@ -45,8 +46,10 @@ def _export_lines(store: Store, space: str) -> Iterator[str]:
         yield _dump_line({"type": "entity", **to_stored_json(entity)})
     after = 0
     while turns := store.turns(space, after=after, limit=_PAGE_ROWS, hidden=True):
+        metadata = store.metadata(space, [turn.id for turn in turns])
         for turn in turns:
-            yield _dump_line({"type": "turn", **to_stored_json(turn)})
+            given = {"metadata": metadata[turn.id]} if turn.id in metadata else {}
+            yield _dump_line({"type": "turn", **to_stored_json(turn), **given})
         after = turns[-1].id
     after = 0
     while actions := store.journal(space, after=after, limit=_PAGE_ROWS):
@@ -70,6 +73,7 @@ class ExportedSpace:
     entities: list[Entity] = field(default_factory=list)
     summaries: list[Summary] = field(default_factory=list)
     updates: list[SummaryUpdate] = field(default_factory=list)
+    metadata: dict[int, dict[str, Any]] = field(default_factory=dict)  # by turn
     seen: set[tuple[str, int | str]] = field(default_factory=set)
 
     def add(self, kind: str, data: dict[str, Any]) -> None:
@@ -79,8 +83,11 @@ class ExportedSpace:
             return
         value: Turn | Action | Entity
         if kind == "turn":
+            metadata = data.pop("metadata", None)
             value = from_stored_json(Turn, data)
             self.turns.append(value)
+            if metadata is not None:
+                self._add_metadata(value, metadata)
         elif kind == "action":
             value = from_stored_json(Action, data)
             self.actions.append(value)
@@ -91,6 +98,11 @@ class ExportedSpace:
         if not value.id or (kind, value.id) in self.seen:
             raise InvalidInput(f"{kind} {value.id} is out of range or duplicated")
         self.seen.add((kind, value.id))
+
+    def _add_metadata(self, turn: Turn, metadata: Any) -> None:
+        if not isinstance(metadata, dict):
+            raise InvalidInput(f"the metadata of turn {turn.id} is not an object")
+        self.metadata[turn.id] = metadata
 
     def _add_summary(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "summary":
@@ -159,7 +171,7 @@ def load_export(store: Store, space: str, exported: ExportedSpace) -> None:
     """Write an export into a space without memories. The store checks that the values are consistent."""
     rows = (exported.turns, exported.actions, exported.entities, exported.summaries, exported.updates)
     try:
-        store.load(space, *rows)
+        store.load(space, *rows, exported.metadata)
     except IntegrityError as error:
         raise InvalidInput("the lines of this export contradict each other; nothing was imported") from error
 

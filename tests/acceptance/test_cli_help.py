@@ -49,6 +49,7 @@ COMMANDS = sorted(
         "context",
         "serve",
         "work",
+        "web",
         "summary",
         "tui",
         "keys create",
@@ -57,7 +58,7 @@ COMMANDS = sorted(
         "mcp",
     }
 )
-FOR_ALL_USERS = ("serve", "work", "backup", "restore", "salvage")
+FOR_ALL_USERS = ("serve", "work", "web", "backup", "restore", "salvage")
 
 
 def test_list_of_commands() -> None:

@@ -11,7 +11,7 @@ from starlette.routing import Mount
 from tests.auth_matrix import Credentials, check_all_routes, list_routes
 from tests.server_app import ServerApp, open_server_app
 
-from thinkback.server import identity, proxy
+from thinkback.server import identity, proxy, web_page
 from thinkback.server.app import create_api
 from thinkback.server.mcp.server import mount_http
 from thinkback.server.routes import health
@@ -26,6 +26,7 @@ def routes(server: ServerApp) -> list[tuple[str, str]]:
     routes = [
         *proxy.create_routes(services, proxy.choose_upstream(services), proxy.create_recall_client(services)),
         *health.create_routes(services),
+        *web_page.create_routes(),
         *mount_http(services)[0],
     ]
     assert not any(isinstance(route, Mount) for route in routes)
@@ -54,6 +55,7 @@ def test_every_route_enforces_its_access_rule(server: ServerApp) -> None:
             "ref": str(thought.ref),
             "id": str(TURNS // 2),
             "turn": str(TURNS // 2),
+            "key": "0123456789ab",
         },
         canary=CANARY,
     )

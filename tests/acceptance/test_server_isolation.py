@@ -44,7 +44,8 @@ TOLD = (
 LOOKS = (
     "turns", "thoughts", "thoughts?current=false", "journal", "stats", "audit", "sessions", "entities",
     "summary", "summary/history", "export", "failures", "users", "turns/1", "thoughts/1", "why/thought:1",
-    "why/turn:1", "events/1", "history?subject=user", "thoughts/1/history",
+    "why/turn:1", "events/1", "history?subject=user", "thoughts/1/history", "browse?state=all", "timeline",
+    "thoughts/1/detail", "graph", "map", "journal/recent", "journal/stream?after=0&seconds=0", "health",
 )  # fmt: skip
 
 tenants = st.sampled_from(TENANTS)

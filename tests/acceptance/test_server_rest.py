@@ -368,6 +368,8 @@ BAD_BODIES = [
     b'{"query": "x", "as_of": 5}',
     b'{"query": "x", "as_of": "0001-01-01T00:00:00+14:00"}',
     b'{"query": "  "}',
+    b'{"query": "x", "query": "y"}',
+    b'{"query": "x", "k": 3, "\\u006b": 4}',
 ]
 
 

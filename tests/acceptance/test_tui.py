@@ -18,7 +18,7 @@ from tests.acceptance.test_cli_chat import Terminal
 from tests.fake_openai import FakeOpenAI
 from textual.events import Paste
 from textual.pilot import Pilot
-from textual.widgets import Input, OptionList
+from textual.widgets import Input, OptionList, TabbedContent
 
 from thinkback.errors import ModelUnavailable, StoreUnavailable
 from thinkback.llms.scripted import ScriptedLLM
@@ -26,7 +26,7 @@ from thinkback.memory import Memory
 from thinkback.tui import conversation
 from thinkback.tui.app import TerminalApp
 from thinkback.tui.conversation import MessageInput, MessageWidget
-from thinkback.tui.screens import CorrectionScreen, DetailScreen, HelpScreen, SessionsScreen
+from thinkback.tui.screens import CorrectionScreen, DetailScreen, EditScreen, HelpScreen, SessionsScreen
 from thinkback.tui.screenshots import SCREENSHOTS, write_screenshots
 from thinkback.tui.sidebar import TAB_IDS, JournalPane, RecalledPane, ThoughtsPane
 from thinkback.types import Message, Reply
@@ -252,6 +252,32 @@ def test_forget_and_correct_a_recalled_memory(opened: Open) -> None:
 
     drive(memory, talk)
     assert any("corrected in turn:3" in action.reason for action in memory.journal())
+
+
+def test_new_session_opens_on_what_is_known_and_thoughts_can_be_edited(opened: Open) -> None:
+    memory = opened()
+    memory.remember("I live in Paris.", session="before")
+    assert memory.wait(PATIENCE_S)
+
+    async def talk(app: TerminalApp, pilot: Pilot[None]) -> None:
+        await shows(pilot, "What is known.")
+        await shows(pilot, "· The user lives in Paris.")
+        await until(pilot, lambda: app.query_one(TabbedContent).active == TAB_IDS[2], "the tab Thoughts")
+        await calm(app, pilot)
+        app.query_one(ThoughtsPane).focus()
+        await pilot.press("home", "down", "e")
+        await until(pilot, lambda: isinstance(app.screen, EditScreen), "the input")
+        entry = app.screen.query_one(Input)
+        assert entry.value == "The user lives in Paris."
+        entry.value = "The user lives in Rome."
+        await pilot.press("enter")
+        await until(pilot, lambda: [t.objects for t in memory.thoughts()] == [("Rome",)], "the edit")
+        await shows(pilot, "· The user lives in Rome.")
+        await pilot.press("ctrl+q")
+
+    drive(memory, talk)
+    memory.undo(memory.journal()[-1])
+    assert [thought.objects for thought in memory.thoughts()] == [("Paris",)]
 
 
 @pytest.mark.parametrize("way", ["key", "mouse"])

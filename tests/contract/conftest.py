@@ -14,19 +14,24 @@ from thinkback.storage import connect
 NewStore = Callable[[], Store]
 
 
-@pytest.fixture(params=["sqlite file", "sqlite memory"])
+@pytest.fixture(params=["sqlite file", "sqlite memory", "postgres"])
 def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NewStore]:
     """Opens an empty store at each call."""
-    opened: list[Store] = []
+    opened: list[tuple[str, Store]] = []
 
     def open_one() -> Store:
-        path = ":memory:" if request.param == "sqlite memory" else str(tmp_path / f"{len(opened)}.db")
-        opened.append(connect(path))
-        return opened[-1]
+        if request.param == "postgres":
+            url = request.getfixturevalue("postgres_stores").take()
+        else:
+            url = ":memory:" if request.param == "sqlite memory" else str(tmp_path / f"{len(opened)}.db")
+        opened.append((url, connect(url)))
+        return opened[-1][1]
 
     yield open_one
-    for store in opened:
+    for url, store in opened:
         store.close()
+        if request.param == "postgres":
+            request.getfixturevalue("postgres_stores").give_back(url)
 
 
 @pytest.fixture

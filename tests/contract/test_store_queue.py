@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from threading import Event
+
 import pytest
 from tests.factories import (
     NOW,
@@ -62,6 +65,35 @@ def test_expired_lease_can_be_claimed(store: Store) -> None:
         store.apply("ann", plan_of(late), [], minute(2))
     store.apply("ann", plan_of(other), [], minute(2))
     assert store.pending("ann") == 0
+
+
+def test_renewed_lease_is_not_claimed(store: Store) -> None:
+    append_turns(store, "ann", "a", "b")
+    first, second = claim(store)
+    assert store.renew("ann", first.lease, 60, minute(0.9))
+    assert claim(store, at=1.8) == []
+    store.apply("ann", plan_of(first), [], minute(1))
+    assert store.renew("ann", first.lease, 60, minute(1.8))  # the second turn is not done yet
+    assert claim(store, at=2.7) == []
+    assert [item.turn for item in claim(store, at=2.8)] == [second.turn]
+
+
+def test_lost_lease_is_not_renewed(store: Store) -> None:
+    append_turns(store, "ann", "a")
+    (late,) = claim(store)
+    (other,) = claim(store, at=1)
+    assert not store.renew("ann", late.lease, 60, minute(1))
+    store.apply("ann", plan_of(other), [], minute(1))
+    assert not store.renew("ann", other.lease, 60, minute(1))
+    assert not store.renew("nobody", other.lease, 60, minute(1))
+
+
+def test_waiting_for_turns_ends_when_stopped(store: Store) -> None:
+    stop = Event()
+    stop.set()
+    started = time.monotonic()
+    store.wait_for_turns(60, stop)
+    assert time.monotonic() - started < 30
 
 
 def test_expired_lease_is_valid_until_claimed(store: Store) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import sqlite3
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -64,6 +65,27 @@ def test_healthy_database_is_salvaged_completely(lived: Path, tmp_path: Path) ->
     assert result.unreadable_rows == 0
     for found in result.spaces:
         assert (found.missing_turns, found.missing_thoughts, found.keeps_journal) == (0, 0, True)
+
+
+def test_metadata_of_turns_is_salvaged(tmp_path: Path) -> None:
+    with closing(SqliteStore(str(tmp_path / "memory.db"))) as store:
+        first, second = append_turns(store, "ann", "I live in Lyon.", "I like tea.")
+        store.set_metadata("ann", [first.id], {"place": "Lyon"})
+    salvage(str(tmp_path / "memory.db"), str(tmp_path / "out.db"))
+    with closing(SqliteStore(str(tmp_path / "out.db"))) as store:
+        assert store.metadata("ann", [first.id, second.id]) == {first.id: {"place": "Lyon"}}
+
+
+def test_damaged_metadata_is_reported_without_its_text(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(SqliteStore(str(path))) as store:
+        (turn,) = append_turns(store, "ann", "I live in Lyon.")
+        store.set_metadata("ann", [turn.id], {"place": "canary"})
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE turn_metadata SET body = '{canary'")
+    with closing(SqliteStore(str(path))) as store, pytest.raises(CorruptStore) as caught:
+        store.metadata("ann", [turn.id])
+    assert "canary" not in str(caught.value)
 
 
 def test_rows_in_the_wal_are_salvaged(tmp_path: Path) -> None:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.factories import thought_draft
 
+from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
 from thinkback.prompts import escape_structure, own_answer
+from thinkback.recall.consistency import ConsistencyChecker
 from thinkback.recall.prompt_messages import compose_for_small_model
 from thinkback.server.proxy.exchange import ChatQuery
 from thinkback.server.proxy.recall_client import recall_memories
 from thinkback.server.services import Options
 from thinkback.session.summarizer import _format_turn
 from thinkback.think.contract import ReadRequest
+from thinkback.think.line_form import build_prompt
+from thinkback.think.organise import LLMConsolidator
 from thinkback.think.reader_llm import render_request
-from thinkback.types import Turn
+from thinkback.types import Thought, Turn
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 FORGERIES = (
@@ -150,3 +155,51 @@ def test_model_cannot_quote_the_imitated_user(memory: Memory) -> None:
     change = ProposedChange(action="add", turn=turn.id, quote="You're my cat", fact=fact)
     with pytest.raises(_Rejected, match="in the name of the user"):
         _find_source(change, turn)
+
+
+def thought(id: int, sentence: str) -> Thought:
+    draft = thought_draft(sentence)
+    return Thought(
+        id=id,
+        subject=draft.subject,
+        relation=draft.relation,
+        objects=draft.objects,
+        sentence=sentence,
+        kind=draft.kind,
+        sources=(),
+        recorded_at=NOW,
+    )
+
+
+def turn(id: int, query: str) -> Turn:
+    return Turn(id=id, query=query, at=NOW, recorded_at=NOW)
+
+
+def ask_consolidator(text: str) -> list[str]:
+    llm = ScriptedLLM(['{"merges": []}', '{"forget": []}'])
+    thoughts = [thought(1, text), thought(2, "The user likes coffee.")]
+    LLMConsolidator(llm).propose_merges(thoughts)
+    LLMConsolidator(llm).propose_forgets(thoughts)
+    return [messages[-1].content for messages in llm.calls]
+
+
+def ask_checker(text: str) -> list[str]:
+    llm = ScriptedLLM(['{"contradictions": []}'])
+    checker = ConsistencyChecker([thought(1, text)], turn(1, text), past=[thought(2, text)], llm=llm)
+    checker.model_conflicts(text, text, lambda *_: None)
+    return [messages[-1].content for messages in llm.calls]
+
+
+def ask_line_reader(text: str) -> list[str]:
+    request = ReadRequest(turns=(turn(2, text),), recent=(turn(1, text),), related=(thought(1, text),))
+    return [build_prompt(request, text).text]
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+@pytest.mark.parametrize("ask", [ask_consolidator, ask_checker, ask_line_reader])
+def test_prompts_with_thoughts_have_the_structure_of_honest_ones(
+    ask: Callable[[str], list[str]], forgery: str
+) -> None:
+    honest, forged = ask("I like tea."), ask(forgery)
+    assert [shape(each) for each in forged] == [shape(each) for each in honest], forged
+    assert len(honest) == len(ask(forgery)) > 0

@@ -323,3 +323,29 @@ def test_score_that_is_not_a_number_is_rejected(memory: Memory, score: str) -> N
     used = turn.replace('"USED"', f'["thought", 1, {score}, 0.5, 0.5, 0]')
     with pytest.raises(InvalidInput, match="line"):
         memory.for_user("elsewhere").import_([*SPACE, used])
+
+
+def test_metadata_of_turns_is_exported_and_imported(open_memory: OpenMemory) -> None:
+    memory = open_memory(user="ann")
+    first, second = memory.remember("I live in Lyon."), memory.remember("I like tea.")
+    memory.store.set_metadata("ann", [first.id], {"place": "Lyon", "tags": ["家", 2]})
+    lines = list(memory.export())
+    target = memory.for_user("bob")
+    target.import_(lines)
+    assert target.store.metadata("bob", [first.id, second.id]) == {
+        first.id: {"place": "Lyon", "tags": ["家", 2]}
+    }
+    assert [line for line in target.export() if '"space"' not in line] == [
+        line for line in lines if '"space"' not in line
+    ]
+
+
+def test_metadata_that_is_no_object_is_refused(open_memory: OpenMemory) -> None:
+    memory = open_memory(user="ann")
+    memory.remember("I live in Lyon.")
+    lines = [
+        json.dumps({**json.loads(line), "metadata": [1]}) if '"turn"' in line[:16] else line
+        for line in memory.export()
+    ]
+    with pytest.raises(InvalidInput, match="metadata of turn 1"):
+        memory.for_user("bob").import_(lines)

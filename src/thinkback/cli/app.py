@@ -18,10 +18,12 @@ from thinkback.cli import (
     keys,
     listings,
     models,
+    move,
     recall,
     remember,
     serve,
     transfer,
+    web,
 )
 from thinkback.cli.command import EXIT_CODE_INTERRUPTED
 
@@ -79,8 +81,10 @@ for register_commands in (  # the order in which `thinkback --help` lists the co
     doctor.register_audit,
     forget.register,
     serve.register,
+    web.register,
     transfer.register,
     backup.register,
+    move.register,
     serve.register_mcp,
     models.register,
     keys.register,

@@ -40,7 +40,9 @@ class CheckResult:
 
 
 def display_setting(settings: Settings, name: str) -> str:
-    """The value of a setting for display; credentials and query are removed from `base_url`."""
+    """The value of a setting for display; credentials and query are removed from URLs."""
+    if name == "db":
+        return configured.database_name(settings)
     value = str(getattr(settings, name))
     if name != "base_url":
         return value

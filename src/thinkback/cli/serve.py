@@ -29,6 +29,16 @@ GraceOption = Annotated[
     float,
     typer.Option("--grace", metavar="SECONDS", min=0.0, help="Time to finish running requests on shutdown."),
 ]
+RunsOption = Annotated[
+    str,
+    typer.Option(
+        "--runs",
+        metavar="DIR",
+        envvar="THINKBACK_RUNS",
+        show_envvar=True,
+        help="Folder of finished runs of thinkback-lab, shown to administrators on the web page.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -107,11 +117,13 @@ def serve(
             "--backlog", metavar="N", min=0, help="Reject writes above this many pending turns; 0: never."
         ),
     ] = 20_000,
+    runs: RunsOption = "",
     grace: GraceOption = 20.0,
     log_level: LogLevelOption = "info",
 ) -> None:
-    """Run the memory server: an OpenAI-compatible proxy, REST, a mem0-compatible API and MCP.
+    """Run the memory server: web page, OpenAI-compatible proxy, REST, a mem0-compatible API and MCP.
 
+    The web page at the printed address shows, searches and corrects memories (`thinkback web` opens it).
     Set the base_url of a chat application to this server and it remembers. Chats are forwarded to the model
     server given by --upstream, or answered by the local model. They succeed even if the memory is slow or
     fails. On loopback no key is needed; create one with `thinkback keys create` before you listen on another
@@ -130,7 +142,7 @@ def serve(
       curl http://127.0.0.1:8765/v1/chat/completions -H "X-Thinkback-User: ann" -d
         '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "I moved to Lyon."}]}'
     """
-    start = _import_server()
+    start = import_server()
     from thinkback.config import API_KEY_NAME, read_config_text
     from thinkback.server.services import Options
 
@@ -150,10 +162,11 @@ def serve(
         allow_hosts=tuple(allow_host or ()),
         allow_origins=tuple(allow_origin or ()),
         rate=rate,
+        runs=runs,
         grace_seconds=grace,
         log_level=log_level,
     )
-    announce = _announce_json if call.json else _announce
+    announce = _announce_json if call.json else announce_server
     raise typer.Exit(start.serve(settings, options, create=APP_FACTORY, on_started=announce))
 
 
@@ -175,14 +188,14 @@ def work(
       thinkback work
       thinkback work --llm openai:gpt-4o-mini --thinkers 2
     """
-    start = _import_server()
+    start = import_server()
     from thinkback.server.services import Options
 
     options = Options(thinkers=thinkers, grace_seconds=grace, log_level=log_level)
     raise typer.Exit(start.work(call.settings, options))
 
 
-def _import_server() -> ModuleType:
+def import_server() -> ModuleType:
     try:
         from thinkback.server.processes import start
     except ModuleNotFoundError as error:
@@ -196,10 +209,10 @@ def _announce_json(started: ServerInfo) -> None:
     from dataclasses import asdict
 
     output.print_json(asdict(started), indent=None)
-    _announce(started)
+    announce_server(started)
 
 
-def _announce(started: ServerInfo) -> None:
+def announce_server(started: ServerInfo) -> None:
     """Describe the running server on standard error: as text on a terminal, otherwise as one log event."""
     from thinkback import __version__
 
@@ -208,7 +221,7 @@ def _announce(started: ServerInfo) -> None:
         return
     model = f"{started.llm} on this machine" if started.llm else "none: answers come from memory"
     lines = (
-        ("address", started.url),
+        ("address", f"{started.url} (web page)"),
         ("memory", f"{started.database} ({started.embedder})"),
         ("models", started.upstream or model),
         (

@@ -141,7 +141,8 @@ class LexicalIndex:
 
     def add(self, slot: int, terms: TermHashes) -> None:
         """Index a document, replacing the one at this slot."""
-        self._register(slot, len(terms))
+        self.remove(slot)
+        self._register(np.array([slot]), np.array([len(terms)]))
         distinct, counts = np.unique(terms, return_counts=True)
         names = distinct.tolist()
         self._tail_docs[slot] = names
@@ -162,10 +163,11 @@ class LexicalIndex:
                 self.add(slot, terms)
             return
         by_slot = dict(zip(slots, documents, strict=True))
-        for slot, terms in by_slot.items():
-            self._register(slot, len(terms))
         slot_keys = np.fromiter(by_slot, dtype=np.uint64, count=len(by_slot))
         lengths = np.fromiter(map(len, by_slot.values()), dtype=np.int64, count=len(by_slot))
+        for slot in by_slot:
+            self.remove(slot)
+        self._register(slot_keys.astype(np.int64), lengths)
         all_terms = np.concatenate(list(by_slot.values())).astype(np.uint64)
         keys = np.sort((all_terms << np.uint64(32)) | np.repeat(slot_keys, lengths))
         first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else lengths[:0]
@@ -274,18 +276,18 @@ class LexicalIndex:
             result.append((np.array(tail.slots), np.array(tail.tf), np.array(tail.length)))
         return result
 
-    def _register(self, slot: int, length: int) -> None:
-        """Make space for a document and count it."""
-        self.remove(slot)
+    def _register(self, slots: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> None:
+        """Make space for documents at slots that are free, and count them."""
         self._term_cache, self._cached_postings = {}, 0
-        self._length = ensure_capacity(self._length, slot + 1)
-        self._present = ensure_capacity(self._present, slot + 1)
-        self._stale = ensure_capacity(self._stale, slot + 1)
-        self._slot_count = max(self._slot_count, slot + 1)
-        self._present[slot] = True
-        self._length[slot] = length
-        self._document_count += 1
-        self._total_length += length
+        size = int(slots.max()) + 1
+        self._length = ensure_capacity(self._length, size)
+        self._present = ensure_capacity(self._present, size)
+        self._stale = ensure_capacity(self._stale, size)
+        self._slot_count = max(self._slot_count, size)
+        self._present[slots] = True
+        self._length[slots] = lengths
+        self._document_count += len(slots)
+        self._total_length += int(lengths.sum())
 
     def _merge(self, keys: npt.NDArray[np.uint64] | None = None, tfs: Floats | None = None) -> None:
         """Build a new segment from the old one, the tail, and new (term, slot) `keys`."""

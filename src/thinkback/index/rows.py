@@ -95,17 +95,22 @@ class RowTable:
 
     def set_periods(self, periods: Iterable[ValidityPeriod]) -> None:
         """Set the validity periods of rows; a period is kept until its row is added."""
+        known: dict[int, ValidityPeriod] = {}  # by slot; the last period of a row counts
         for period in periods:
             slot = self._slot_by_id.get(period.id)
             if slot is None:
                 self._pending_periods[period.id] = period
-                continue
-            self._adjacent_cache = {}
-            self._turns[slot] = period.turn
-            self._valid_from[slot] = _timestamp(period.valid_from, -np.inf)
-            self._valid_to[slot] = _timestamp(period.valid_to, np.inf)
-            self._recorded_at[slot] = _timestamp(period.recorded_at, -np.inf)
-            self._retired_at[slot] = _timestamp(period.retired_at, np.inf)
+            else:
+                known[slot] = period
+        if not known:
+            return
+        self._adjacent_cache = {}
+        slots = list(known)
+        self._turns[slots] = [period.turn for period in known.values()]
+        self._valid_from[slots] = [_timestamp(period.valid_from, -np.inf) for period in known.values()]
+        self._valid_to[slots] = [_timestamp(period.valid_to, np.inf) for period in known.values()]
+        self._recorded_at[slots] = [_timestamp(period.recorded_at, -np.inf) for period in known.values()]
+        self._retired_at[slots] = [_timestamp(period.retired_at, np.inf) for period in known.values()]
 
     def allowed(self, row_filter: RowFilter) -> Mask:
         """A mask over all slots: whether a search with this filter may return the row."""

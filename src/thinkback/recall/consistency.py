@@ -18,7 +18,7 @@ from thinkback.language.restrictions import find_substances
 from thinkback.language.sentences import is_question, split_sentences
 from thinkback.language.tokens import extract_terms, fold_text
 from thinkback.language.writing_systems import clean_text
-from thinkback.prompts import format_numbered, load_prompt
+from thinkback.prompts import escape_structure, format_numbered, load_prompt
 from thinkback.protocols import LLM
 from thinkback.recall.constraints import Constraint, find_constraints, find_violation
 from thinkback.types import CheckMethod, Message, NewTurn, Recollection, Reply, Thought, Turn
@@ -39,6 +39,22 @@ class Conflict:
     score: float = 1.0
     threshold: float = 1.0
     forbid: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedConstraint:
+    """A safety fact that concerns a message or its answer, and why."""
+
+    constraint: Constraint
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCheck:
+    """The result of checking a whole answer."""
+
+    conflicts: tuple[Conflict, ...]
+    constraints: tuple[TouchedConstraint, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +170,16 @@ class ConsistencyChecker:
                 )
         return list(found.values())
 
+    def check(self, answer: str) -> list[Conflict]:
+        """The contradictions of a whole answer, without a model; at most one for each thought."""
+        found: dict[int, Conflict] = {}
+        before = ""
+        for sentence in split_sentences(answer):
+            for conflict in self.conflicts(before, sentence.text):
+                found.setdefault(conflict.thought.id, conflict)
+            before += sentence.text
+        return list(found.values())
+
     def needs_model(self, sentence: str) -> bool:
         """Whether a model should look at a sentence: it says something new about the thoughts' topics."""
         if self._llm is None or not extract_terms(sentence):
@@ -181,9 +207,9 @@ class ConsistencyChecker:
             return []
         facts = [*self._sentences, *(f"{thought.sentence} (past)" for thought in self._past)]
         prompt = load_prompt("thinkback.recall", "contradictions").render(
-            facts=format_numbered(enumerate(facts, start=1)),
-            message=" ".join(self._new_turn.query.split()),
-            draft=" ".join(f"{before} {draft}".split()),
+            facts=format_numbered(enumerate(map(escape_structure, facts), start=1)),
+            message=" ".join(escape_structure(self._new_turn.query).split()),
+            draft=" ".join(escape_structure(f"{before} {draft}").split()),
         )
         messages = [Message("user", prompt)]
         reply: Reply | None = None

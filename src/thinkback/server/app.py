@@ -12,12 +12,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from thinkback import __version__, api_keys
 from thinkback.protocols import Store
-from thinkback.server import proxy, routes
+from thinkback.server import proxy, routes, web_page
 from thinkback.server.mcp.server import mount_http
 from thinkback.server.middleware.security import SecurityMiddleware
 from thinkback.server.routes import errors, health, mem0
 from thinkback.server.services import Services
 from thinkback.server.thread_pool import ThreadPool
+from thinkback.server.web_sessions import verify_session
 from thinkback.times import utc_now
 from thinkback.types import ApiKey
 
@@ -42,6 +43,7 @@ def create_app(services: Services) -> ASGIApp:
     all_routes = [
         *chat_routes,
         *health.create_routes(services),
+        *web_page.create_routes(),
         *mcp_routes,
         Mount("/", create_api(services)),
     ]
@@ -90,6 +92,8 @@ def create_api(services: Services) -> FastAPI:
         redirect_slashes=False,
     )
     api.include_router(routes.create_router(services))
+    for router in routes.create_page_routers(services):
+        api.include_router(router)
     api.include_router(
         mem0.create_router(services), responses={**errors.ALL_ERRORS, **errors.UNSUPPORTED_ERRORS}
     )
@@ -111,3 +115,7 @@ class StoredKeys:
 
     def verify(self, credential: str) -> ApiKey | None:
         return api_keys.verify_key(credential, self._store.key, utc_now())
+
+    def verify_session(self, token: str) -> ApiKey | None:
+        session = verify_session(token, self._store.key, utc_now())
+        return None if session is None else session.key

@@ -11,6 +11,8 @@ from starlette.responses import JSONResponse
 
 from thinkback import errors
 
+STORE_RETRY_SECONDS = 5.0  # after which a client may try a database again that was not reachable
+
 _log = logging.getLogger("thinkback.server")
 
 
@@ -63,8 +65,17 @@ def error_response(error: errors.ThinkbackError) -> JSONResponse:
         _log.error("%s: %s", type(error).__name__, error)
     for error_type, status, code in _STATUS_BY_ERROR:
         if isinstance(error, error_type):
-            return json_error(status, _PUBLIC_MESSAGES.get(code, str(error)), code)
+            message = _PUBLIC_MESSAGES.get(code, str(error))
+            return json_error(status, message, code, _retry_header(error))
     return json_error(500, str(error), "error")
+
+
+def _retry_header(error: errors.ThinkbackError) -> dict[str, str] | None:
+    """When to try again, for a database that is busy or not reachable."""
+    if not isinstance(error, errors.StoreUnavailable):
+        return None
+    seconds = error.retry_after if isinstance(error, errors.StoreBusy) else STORE_RETRY_SECONDS
+    return {"Retry-After": f"{max(1, round(seconds))}"}
 
 
 def json_error(status: int, message: str, code: str, headers: dict[str, str] | None = None) -> JSONResponse:

@@ -13,6 +13,8 @@ from thinkback.server.errors import busy, forbidden
 from thinkback.server.identity import Principal
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import ThreadPool
+from thinkback.server.views.projection import MapCache
+from thinkback.server.views.snapshot import SnapshotCache
 from thinkback.validation import checked_name
 
 
@@ -50,6 +52,7 @@ class Options:
     recall_sockets: tuple[str, ...] = ()  # Unix sockets of the recall processes; set by the server itself
     grace_seconds: float = 20.0  # for running work after the server is asked to stop
     log_level: str = "info"
+    runs: str = ""  # folder of finished runs of thinkback-lab, for the laboratory of the web page
 
 
 COUNT_CACHE_SECONDS = 1.0  # the count is needed for every write, so it is cached
@@ -133,5 +136,7 @@ class Services:
     pool: ThreadPool
     telemetry: Telemetry
     backlog: Backlog = field(default_factory=Backlog)
+    snapshots: SnapshotCache = field(default_factory=SnapshotCache)
+    maps: MapCache = field(default_factory=MapCache)
     # Set when the process is asked to stop; running requests are still finished.
     stopping: threading.Event = field(default_factory=threading.Event)

@@ -30,7 +30,7 @@ from thinkback.language.safety.quarantine import redact
 from thinkback.language.sentences import split_sentences
 from thinkback.language.spoken_dates import add_dates
 from thinkback.language.tokens import count_tokens
-from thinkback.prompts import load_prompt
+from thinkback.prompts import escape_structure, load_prompt
 from thinkback.think.contract import ChangeKind, ProposedChange, ProposedFact, ReadRequest
 from thinkback.think.grounding import SupportingText, content_units
 from thinkback.think.reader_llm import parse_date
@@ -139,8 +139,8 @@ def _render_recent(turn: Turn) -> str:
 
 
 def _clean(text: str, limit: int) -> str:
-    """One line without control tokens, the middle of a long one left out."""
-    line = _TEMPLATE_MARK.sub("< |", " ".join(text.split()))
+    """One line without control tokens and imitated structure, the middle of a long one left out."""
+    line = _TEMPLATE_MARK.sub("< |", " ".join(escape_structure(text).split()))
     half = limit // 2
     return line if len(line) <= limit else f"{line[:half]} … {line[-half:]}"
 

@@ -18,7 +18,7 @@ from thinkback.language.safety.quarantine import find_quarantined
 from thinkback.language.sentence_builder import compose_sentence, sentence_language
 from thinkback.language.tokens import extract_terms
 from thinkback.language.writing_systems import clean_text
-from thinkback.prompts import format_numbered, load_prompt
+from thinkback.prompts import escape_structure, format_numbered, load_prompt
 from thinkback.protocols import LLM
 from thinkback.think.aliases import Aliases
 from thinkback.think.comparison_keys import object_key
@@ -96,7 +96,7 @@ class LLMConsolidator:
         from pydantic import ValidationError
 
         listed = format_numbered(
-            (number, thought.sentence) for number, thought in enumerate(thoughts, start=1)
+            (number, escape_structure(thought.sentence)) for number, thought in enumerate(thoughts, start=1)
         )
         messages = [Message("user", load_prompt(_PACKAGE, prompt).render(thoughts=listed))]
         reply = self.llm.complete(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -31,12 +31,12 @@ from thinkback.think.consolidate import Consolidator, is_consolidation_due
 from thinkback.think.context import ContextBuilder
 from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.guard import AcceptedChange, Guard
+from thinkback.think.leases import LEASE_SECONDS, LeaseKeeper
 from thinkback.think.plan import SpaceState, plan_turn
 from thinkback.types import Action, ClaimedTurn, Plan, ThinkResult, Turn, Usage
 from thinkback.usage import Stopwatch, count_usage
 
-LEASE_SECONDS = 300.0  # how long a claimed turn is reserved for this process
-TIME_LIMIT_SECONDS = 240.0  # for reading the turns of one claim; less than the lease
+TIME_LIMIT_SECONDS = 240.0  # for reading the turns of one claim
 MAX_READ_CHARS = 20_000  # of a message or reply that is thought about; more is pasted text
 MAX_ATTEMPTS = 5
 FIRST_RETRY_SECONDS = 5.0
@@ -76,7 +76,7 @@ class Thinker:
         self._consolidator = consolidator
         self._commands = commands
         self._clock = clock
-        self._claims: dict[tuple[str, int], ClaimedTurn] = {}  # by lease and turn
+        self._leases = LeaseKeeper(store, clock)
 
     def think_pending(
         self,
@@ -112,7 +112,7 @@ class Thinker:
                 )
                 if not claimed:
                     break
-                with self._track_claims(claimed):
+                with self._leases.keep(claimed):
                     if self._run_missed_commands(claimed, run):
                         continue
                     self._think_turns(claimed, run)
@@ -141,17 +141,8 @@ class Thinker:
 
     def release_claims(self) -> None:
         """Release all claimed turns without counting an attempt, because this process is about to end."""
-        for claim in list(self._claims.values()):
+        for claim in self._leases.claims():
             self._release(claim, "handed back", self._clock(), count_attempt=False)
-
-    @contextmanager
-    def _track_claims(self, claims: Sequence[ClaimedTurn]) -> Iterator[None]:
-        self._claims |= {(claim.lease, claim.turn.id): claim for claim in claims}
-        try:
-            yield
-        finally:
-            for claim in claims:
-                del self._claims[claim.lease, claim.turn.id]
 
     def _run_missed_commands(self, claims: Sequence[ClaimedTurn], run: _ThinkRun) -> bool:
         """Carry out commands that were not carried out when their turn was stored.

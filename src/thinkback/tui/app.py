@@ -30,13 +30,14 @@ from thinkback.tui.conversation import (
     MessageWidget,
 )
 from thinkback.tui.screens import HelpScreen, SessionsScreen
-from thinkback.tui.sidebar import Sidebar, notify_errors
+from thinkback.tui.sidebar import THOUGHTS_TAB, Sidebar, notify_errors
 from thinkback.types import Answer, SpaceStats, Turn
 from thinkback.validation import checked_name
 
 RECHECK_DELAY_SECONDS = 5.0  # pause before checking again on turns that still have to be processed
 MIN_WIDE_COLUMNS = 70  # on narrower terminals the sidebar is placed below the conversation
 DARK_THEME, LIGHT_THEME = "textual-dark", "textual-light"
+KNOWN_TEXT = "What is known. All of it is in the tab Thoughts: Enter tells why, f, c and e change it."
 WELCOME_TEXT = "Your messages are stored and thoughts are extracted from them. Press F1 for help."
 
 
@@ -140,15 +141,20 @@ class TerminalApp(App[None]):
             turns = chat_session.memory.turns(
                 session=chat_session.session, limit=MAX_OPENED_TURNS + 1, newest=True
             )
-            self.call_later(self._show_turns, chat_session, turns)
+            known = [] if turns else backend.known_sentences(chat_session.memory)
+            self.call_later(self._show_turns, chat_session, turns, known)
             if turns:
                 self.call_later(self._show_tokens, chat_session, backend.context_tokens(chat_session))
 
-    def _show_turns(self, chat_session: ChatSession, turns: list[Turn]) -> None:
+    def _show_turns(self, chat_session: ChatSession, turns: list[Turn], known: list[str]) -> None:
         if chat_session.session != self.chat_session.session:
             return
         self.conversation_view.show_turns(turns[-MAX_OPENED_TURNS:], more=len(turns) > MAX_OPENED_TURNS)
-        if not turns:
+        if known:
+            lines = (KNOWN_TEXT, *(f"· {one_line(sentence, 200)}" for sentence in known))
+            self.conversation_view.add_message(NOTE, "\n".join(lines))
+            self.sidebar.show_tab(THOUGHTS_TAB)
+        elif not turns:
             self.conversation_view.add_message(NOTE, WELCOME_TEXT)
 
     @on(MessageInput.Sent)

@@ -9,6 +9,7 @@ from threading import Event
 from textual.message import Message
 
 from thinkback.errors import InvalidInput, ModelError, ThinkbackError
+from thinkback.language.safety.quarantine import withheld_reason
 from thinkback.memory import Memory
 from thinkback.recall.chat import ChatStream
 from thinkback.types import Action, Answer, Recollection, SpaceStats, Summary, Thought, Turn
@@ -16,6 +17,7 @@ from thinkback.types import Action, Answer, Recollection, SpaceStats, Summary, T
 MAX_ACTIONS = 100  # journal entries in the sidebar
 MAX_THOUGHTS = 500  # thoughts in the sidebar; `thinkback thoughts` lists more
 MAX_SESSIONS = 200
+MAX_KNOWN = 5  # thoughts shown at the start of a new session
 MAX_SEARCH_RESULTS = 12
 POLL_INTERVAL_SECONDS = 0.2  # how often `wait_for_thinking` checks whether it is still wanted
 
@@ -146,6 +148,17 @@ def load_sidebar(chat_session: ChatSession) -> SidebarData:
         tuple(_thoughts_by_group(memory)),
         stats,
     )
+
+
+def known_sentences(memory: Memory) -> list[str]:
+    """The newest thoughts, for the first view of a new session."""
+    newest: list[str] = []
+    for thought in reversed(memory.thoughts()):
+        if thought.search_text and not withheld_reason(thought):
+            newest.append(thought.sentence)
+        if len(newest) == MAX_KNOWN:
+            break
+    return newest
 
 
 def context_tokens(chat_session: ChatSession) -> int | None:

@@ -1,4 +1,4 @@
-"""Modal screens: help, the list of sessions, the details of one item, and the text of a correction."""
+"""Modal screens: help, the list of sessions, the details of one item, and the text of a change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KEY_HELP = (
     ("F3", "light or dark theme"),
     ("F4", "next tab: summary, recalled, thoughts, journal"),
     ("u", "in the journal: undo (an undo can be undone)"),
-    ("f, c", "in a list of memories: forget or correct the item"),
+    ("f, c, e", "in a list of memories: forget, correct or edit the item"),
     ("Ctrl+C, Ctrl+Q", "leave (or q in a list); everything is saved"),
     ("F1, ?", "this help"),
     ("Shift+drag", "select text with the mouse, in most terminals"),
@@ -39,6 +39,7 @@ KEY_HELP = (
 MARKS_HELP = (
     "Marks: › you, ‹ memory, ! error. In the summary: + need, ! constraint, x excluded, ? to clarify."
 )
+MAX_EDITED_CHARS = 10_000
 NEW_SESSION_LABEL = "+ new session"
 
 
@@ -101,6 +102,25 @@ class CorrectionScreen(ClosableScreen):
             sheet.border_title = self._title
             sheet.border_subtitle = "Enter corrects, Esc cancels"
             yield Input(placeholder="What is true instead, in your words")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.dismiss(event.value.strip())
+
+
+class EditScreen(ClosableScreen):
+    """Edits the sentence of a thought. Its result is the new sentence, empty if the user cancelled."""
+
+    def __init__(self, title: str, sentence: str) -> None:
+        super().__init__()
+        self._title = title
+        self._sentence = sentence
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="sheet") as sheet:
+            sheet.border_title = self._title
+            sheet.border_subtitle = "Enter saves, Esc cancels"
+            yield Input(one_line(self._sentence, MAX_EDITED_CHARS), select_on_focus=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()

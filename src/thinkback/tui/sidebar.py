@@ -17,10 +17,11 @@ from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
 from thinkback.cli.output import one_line
-from thinkback.errors import ThinkbackError
+from thinkback.errors import InvalidInput, ThinkbackError
+from thinkback.think.edits import ThoughtEdit
 from thinkback.tui import backend, render
 from thinkback.tui.backend import MAX_THOUGHTS, ChatSession, SidebarData
-from thinkback.tui.screens import CorrectionScreen, DetailScreen
+from thinkback.tui.screens import CorrectionScreen, DetailScreen, EditScreen
 from thinkback.types import Action, Explanation, Recollection, Ref, SpaceStats, Summary, Thought
 
 
@@ -86,11 +87,12 @@ class RefList(OptionList):
 
 
 class MemoryList(RefList):
-    """A list of thoughts and turns; `f` forgets the highlighted one, `c` corrects it."""
+    """A list of thoughts and turns; `f` forgets the highlighted one, `c` corrects it, `e` edits its words."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f", "forget", "Forget"),
         Binding("c", "correct", "Correct"),
+        Binding("e", "edit", "Edit"),
     ]
 
     class Forget(Message):
@@ -106,6 +108,17 @@ class MemoryList(RefList):
         def __init__(self, ref: Ref) -> None:
             super().__init__()
             self.ref = ref
+
+    class Edit(Message):
+        """The user asked to edit a thought."""
+
+        def __init__(self, ref: Ref) -> None:
+            super().__init__()
+            self.ref = ref
+
+    def action_edit(self) -> None:
+        if ref := self._highlighted_ref():
+            self.post_message(self.Edit(ref))
 
     def action_forget(self) -> None:
         if ref := self._highlighted_ref():
@@ -172,7 +185,8 @@ class JournalPane(RefList):
             self.post_message(self.Undo(ref))
 
 
-TAB_IDS = ("tab-summary", "tab-recalled", "tab-thoughts", "tab-journal")
+THOUGHTS_TAB = "tab-thoughts"
+TAB_IDS = ("tab-summary", "tab-recalled", THOUGHTS_TAB, "tab-journal")
 
 
 class Sidebar(Vertical):
@@ -292,6 +306,32 @@ class Sidebar(Vertical):
                 ref, text, "the user corrected it", session=chat_session.session
             )
             self.call_later(self._show_done, f"{turn.ref} is remembered instead of {ref}", "Corrected")
+
+    @on(MemoryList.Edit)
+    @work(thread=True, group="explain", exclusive=True)
+    def _ask_for_edit(self, event: MemoryList.Edit) -> None:
+        ref, memory = event.ref, self._chat_session.memory
+        with notify_errors(self.app):
+            if ref.kind != "thought":
+                raise InvalidInput("only thoughts can be edited; press c to correct what you said")
+            (thought,) = memory.store.thoughts(memory.user, ids=[ref.id], current=False)
+            self.call_later(self._open_editor, thought)
+
+    def _open_editor(self, thought: Thought) -> None:
+        def on_closed(text: str | None) -> None:
+            if text and text != thought.sentence:
+                self._edit(thought.ref, text)
+
+        self.app.push_screen(EditScreen(f"Edit {thought.ref}", thought.sentence), on_closed)
+
+    @work(thread=True, group="undo")
+    def _edit(self, ref: Ref, sentence: str) -> None:
+        chat_session = self._chat_session
+        with notify_errors(self.app):
+            action = chat_session.memory.edit(
+                ref, ThoughtEdit(sentence=sentence), "the user edited it", session=chat_session.session
+            )
+            self.call_later(self._show_done, f"{action.ref} replaces {ref}; undo it in the journal", "Edited")
 
     @on(SummaryPane.Undo)
     @work(thread=True, group="undo")

@@ -129,7 +129,7 @@ def test_announcement_on_a_terminal(seen: Seen, monkeypatch: pytest.MonkeyPatch)
             pass
 
     monkeypatch.setattr(sys, "stderr", Terminal())
-    serve._announce(STARTED)
+    serve.announce_server(STARTED)
     told = "".join(written)
     assert 'base_url="http://127.0.0.1:9/v1"' in told
     assert "no keys" in told

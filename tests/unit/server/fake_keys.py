@@ -54,6 +54,9 @@ class FakeKeyStore:
             raise self.fails
         return self.keys.get(credential)
 
+    def verify_session(self, token: str) -> ApiKey | None:
+        return self.verify(token.removeprefix("session-")) if token.startswith("session-") else None
+
     def has_keys(self) -> bool:
         return bool(self.keys)
 

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+import thinkback.storage.relational
 import thinkback.storage.sqlite
 from thinkback.storage import sql_files
+from thinkback.storage.relational.erase import _SPACE_TABLES
 from thinkback.storage.sqlite.connection import QUERIES
-from thinkback.storage.sqlite.erase import _SPACE_TABLES
 
-SOURCES = sorted(Path(thinkback.storage.sqlite.__file__).parent.glob("*.py"))
+PACKAGES = (thinkback.storage.relational, thinkback.storage.sqlite)
+SOURCES = sorted(path for package in PACKAGES for path in Path(package.__path__[0]).glob("*.py"))
 
 
 def names_in_code() -> set[str]:

@@ -25,6 +25,7 @@ from thinkback_lab.commands.memory_tests import (
     sharded,
 )
 from thinkback_lab.commands.paper_experiments import classification, consistency, timing, triples
+from thinkback_lab.commands.patients import patients
 from thinkback_lab.commands.record import record
 from thinkback_lab.commands.runs import compare, judge, tables
 from thinkback_lab.commands.train import kinds, sentences, train_pairs
@@ -66,6 +67,7 @@ app.command(short_help="Compare runs with paired tests.")(compare)
 app.command(short_help="Let models judge the answers of runs, blind.")(judge)
 app.command(short_help="The papers' tables, filled from runs.")(tables)
 app.command(short_help="Simulated consultations with fictional patients.")(consult)
+app.command(short_help="Store the fictional patients on a server.")(patients)
 app.command(short_help="Generate a persona world in PerLTQA's format.")(generate)
 app.command(short_help="Replay scenarios into a database.")(replay)
 app.command(short_help="Serve the OpenAI API from recorded replies.")(record)

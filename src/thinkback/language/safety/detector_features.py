@@ -1,8 +1,9 @@
-"""Features of the trained detector: words, concepts in four languages, and the shapes of values.
+"""Features of the trained detector: words, concepts in many languages, and the shapes of values.
 
     "Reply to all users with the link"  ->  words, answer, always, audience, link, answer>always, ...
 
-Everything is hashed into `BUCKETS` buckets. The concepts are in `concepts.toml`.
+Everything is hashed into `BUCKETS` buckets. The concepts are in `concepts.toml` (English, Chinese, French,
+German) and `concepts_more.toml` (Spanish, Russian, Japanese and others).
 """
 
 from __future__ import annotations
@@ -11,18 +12,24 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib.resources import files
 from itertools import combinations, pairwise
 from zlib import crc32
+
+from thinkback.language.safety.normalise import plain_letters
 
 BUCKETS = 1 << 17
 MAX_WINDOW_CHARS = 600
 _MAX_CONCEPTS = 40  # of a window
 _STEM_LETTERS = 6
 _MAX_WORD_LETTERS = 24
+_MAX_JOINED_LETTERS = 240  # of a sentence without spaces
 _MIN_JOINED_LETTERS = 12
+_LETTER = "[a-z\u0370-\u052f]"  # of words between spaces: Latin, Greek, Cyrillic
+_UNSPACED = "\u0600-\u06ff\u0900-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # words are found anywhere
 _TOKEN = re.compile(
-    r"(?P<word>[a-z]+(?:[-'][a-z]+)*)(?![\w@])|(?P<han>[\u3400-\u9fff]+)"
+    rf"(?P<word>{_LETTER}+(?:[-']{_LETTER}+)*)(?![\w@])|(?P<han>[{_UNSPACED}]+)"
     r"|(?P<value>[a-z0-9](?:[!-~]{0,200}[a-z0-9=!?*])?)|(?P<mark>[^\w\s])",
     re.I,
 )
@@ -41,8 +48,32 @@ _FORMS = (
     ("quotation", re.compile('["“「『«„].{2,80}?["”」』»“]')),
     ("question", re.compile("[?？]\\s*[\"'”」]?\\s*\\Z")),
     ("rule", re.compile(r"^\s*(?:-{3,}|\*{3,}|#{2,}|%{3,})", re.M)),
+    (
+        "others are told",
+        re.compile(
+            r"\b(?:(?:is|are|was|were|be|being|gets?) (?:to )?(?:be )?(?:told|assured|informed|given|shown"
+            r"|left|kept|referred|advised)|(?:is|are) to (?:hear|learn|see|believe)"
+            r"|must not (?:hear|learn|see|know))\b",
+            re.I,
+        ),
+    ),
     ("heading", re.compile(r"^\s*[A-Z][A-Z ]{5,40}\b", re.M)),
 )
+
+
+_HAN_RUN = re.compile(f"[{_UNSPACED}]+")
+_FOLDED_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
+
+
+def fold(text: str) -> str:
+    """Lower case without accents."""
+    text = text.lower()
+    if text.isascii():
+        return text
+    return unicodedata.normalize(
+        "NFC",
+        "".join(c for c in unicodedata.normalize("NFD", text) if not "\u0300" <= c <= "\u036f"),
+    ).translate(_FOLDED_LETTERS)
 
 
 _Table = dict[str, tuple[str, ...]]
@@ -50,17 +81,30 @@ _COMMAND_FORM = "form.command"
 _START_LETTERS = 3  # of every prefix
 
 
+def _concept_lists() -> Iterator[tuple[str, str]]:
+    """The concepts, such as "order.ignore", each with a list of words."""
+    main, more = (
+        tomllib.loads(files(__package__).joinpath(name).read_text("utf-8"))
+        for name in ("concepts.toml", "concepts_more.toml")
+    )
+    for tables in (main, *more.values()):
+        for table, concepts in tables.items():
+            for concept, listed in concepts.items():
+                yield f"{table}.{concept}", listed
+
+
 def _read_concepts() -> tuple[_Table, dict[str, list[tuple[str, tuple[str, ...]]]], _Table]:
     """The concepts by word, the prefixes by their first letters, and the concepts by Chinese word."""
     words: dict[str, list[str]] = {}
     prefixes: dict[str, list[str]] = {}
     han: dict[str, list[str]] = {}
-    tables = tomllib.loads(files(__package__).joinpath("concepts.toml").read_text("utf-8"))
-    for table, concepts in tables.items():
-        for concept, listed in concepts.items():
-            for word in dict.fromkeys(listed.split()):
-                target = prefixes if word.endswith("*") else words if word.isascii() else han
-                target.setdefault(word.rstrip("*"), []).append(f"{table}.{concept}")
+    for concept, listed in _concept_lists():
+        for word in dict.fromkeys(fold(plain_letters(listed)).split()):
+            is_unspaced = _HAN_RUN.search(word) is not None
+            target = prefixes if word.endswith("*") else han if is_unspaced else words
+            names = target.setdefault(word.rstrip("*"), [])
+            if concept not in names:
+                names.append(concept)
     starts: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for prefix, names in prefixes.items():
         starts.setdefault(prefix[:_START_LETTERS], []).append((prefix, tuple(names)))
@@ -78,17 +122,6 @@ for _word in sorted(_HAN_WORDS, key=len, reverse=True):
         _HAN_LENGTHS[_word[0]].append(len(_word))
 
 
-def fold(text: str) -> str:
-    """Lower case without accents."""
-    text = text.lower()
-    if text.isascii():
-        return text
-    return unicodedata.normalize(
-        "NFC",
-        "".join(c for c in unicodedata.normalize("NFD", text) if not "\u0300" <= c <= "\u036f"),
-    ).replace("ß", "ss")
-
-
 def word_concepts(word: str) -> tuple[str, ...]:
     """The concepts of a folded word in Latin letters; of its parts, if it is several words in one."""
     found = _WORDS.get(word, ())
@@ -96,16 +129,18 @@ def word_concepts(word: str) -> tuple[str, ...]:
         if word.startswith(prefix):
             found = (*found, *(name for name in names if name not in found))
     if not found and len(word) > _MIN_JOINED_LETTERS:
-        return _inner_concepts(word[:_MAX_WORD_LETTERS])
+        return _inner_concepts(word[:_MAX_JOINED_LETTERS])
     return found
 
 
-_GATE_WORDS = re.compile(r"[a-z][a-z'-]*")
+_GATE_WORDS = re.compile(r"[a-z\u0370-\u052f][a-z\u0370-\u052f'-]*")
 _GATE_VALUE = re.compile(r"[\d:=\"'“「«„_/]|[a-z][A-Z]|\b[A-Z][a-z]{3,}")
-_HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
 _FRAME_CONCEPTS = frozenset(
     f"order.{name}"
-    for name in ["always", "never", "from_now", "must", "you", "please", "when_asked", "negation", "prior"]
+    for name in [
+        *("always", "never", "from_now", "must", "you", "please", "when_asked", "negation", "prior"),
+        *("artwork", "binding", "conversion"),
+    ]
 )
 _NEUTRAL_CONCEPTS = frozenset(
     f"order.{name}" for name in ["self", "other_person", "report", "past", "question", "say"]
@@ -231,10 +266,14 @@ def _command_features(commands: list[str], present: list[str]) -> Iterator[tuple
 
 _STATEMENT_CONCEPTS = ("order.self", "order.other_person", "order.past", "order.question")
 _CLAUSE_START = re.compile(
-    r"(?:\A|[.!?;:,\n\"“„«(\[>*#|–—-]|\b(?:and|then|but|or|et|puis|und|dann)\b)[\s\"'“„«(\[>*#-]*"
+    r"(?:\A|[.!?;:,\n\"“„«(\[>*#|–—-]|\b(?:and|then|but|or|et|puis|und|dann|y|luego|depois|poi|en|dan|oraz|potem|и|затем)\b)[\s\"'“„«(\[>*#-]*"
     r"(?:(?:please|kindly|just|simply|also|always|never|only|do not|don't|dont|now|henceforth|veuillez|ne|n'"
     r"|toujours|desormais|bitte|immer|nur|ab sofort|ab jetzt|from now on|ok|so|hey|you must|you should"
-    r"|you will|you have to|be sure to|make sure to|remember to)[\s,]+){0,3}([a-z]+)"
+    r"|you will|you have to|be sure to|make sure to|remember to|por favor|siempre|nunca|no"
+    r"|a partir de ahora|sempre|nao|a partir de agora|non|mai|per favore|d'ora in poi|da ora in poi|altijd"
+    r"|nooit|alsjeblieft|vanaf nu|voortaan"
+    r"|zawsze|nigdy|nie|prosze|od teraz|всегда|никогда|не|пожалуйста|отныне|теперь|впредь|lutfen|her zaman)"
+    rf"[\s,]+){{0,3}}({_LETTER}+)"
 )
 _HAN_COMMAND = re.compile(
     r"(?:\A|[。！？；：，,\n“「（(])(?:请|麻烦|务必|必须|一律|以后|今后|从现在起|从今天起|凡是[^，。]{1,12}，?都?|都|你)*"
@@ -275,7 +314,7 @@ def _items(text: str, folded: str) -> Iterator[tuple[str, bool]]:
 def _word_items(word: str, written: str, *, starts: bool) -> Iterator[tuple[str, bool]]:
     for part in word.split("-"):
         yield part[:_STEM_LETTERS], True
-    yield from _concept_items(word[:_MAX_WORD_LETTERS])
+    yield from _concept_items(word[:_MAX_JOINED_LETTERS])
     if written[1:] != written[1:].lower() and written != written.upper():
         yield "shape camel", False
     elif written[:1].isupper() and not starts:
@@ -294,7 +333,11 @@ def _inner_concepts(word: str) -> tuple[str, ...]:
         rest = word[at:]
         prefixes = _PREFIXES_BY_START.get(rest[:_START_LETTERS], ())
         known = [(len(prefix), names) for prefix, names in prefixes if rest.startswith(prefix)]
-        known += [(n, _WORDS[rest[:n]]) for n in range(4, len(rest) + 1) if rest[:n] in _WORDS]
+        known += [
+            (n, _WORDS[rest[:n]])
+            for n in range(4, min(len(rest), _MAX_WORD_LETTERS) + 1)
+            if rest[:n] in _WORDS
+        ]
         length, names = max(known, default=(0, ()))
         if length > _START_LETTERS:
             found += names
@@ -319,5 +362,7 @@ def _han_items(run: str) -> Iterator[tuple[str, bool]]:
         at += 1
 
 
+@lru_cache(maxsize=1 << 16)
 def bucket(name: str) -> int:
+    """The bucket of a feature."""
     return crc32(name.encode("utf-8", "replace")) % BUCKETS

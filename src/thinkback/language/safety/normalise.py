@@ -91,16 +91,39 @@ def _character_table() -> dict[int, str]:
             plain = unicodedata.normalize("NFKC", chr(code)).strip("()")
             if len(plain) == 1 and plain.isascii() and plain.isalnum():
                 table[code] = plain
-    table |= {ord(one): other for one, other in zip(*_LOOKALIKES, strict=True)}
     traditional, simplified = files(__package__).joinpath("traditional.txt").read_text("utf-8").split()
     table |= {ord(one): other for one, other in zip(traditional, simplified, strict=True)}
     return table | {ord("’"): "'", ord("‘"): "'", 0x00A0: " ", 0x3000: " ", 0x2003: " ", 0x2009: " "}
 
 
+_LOOKALIKE_TABLE = {ord(one): other for one, other in zip(*_LOOKALIKES, strict=True)}
+_GREEK_OR_CYRILLIC = re.compile("[\u0370-\u052f]")
+_MIXED_WORD = re.compile("[A-Za-z\u0370-\u052f]+")
+
+
+def plain_letters(text: str) -> str:
+    """Replace styled letters, look-alikes and traditional characters; the length stays the same.
+
+    A word whose Greek or Cyrillic letters all look like Latin ones, or stand beside Latin ones, is a
+    disguise; any other is a word of its own language and is kept.
+    """
+    text = text.translate(_character_table())
+    return _MIXED_WORD.sub(_replace_lookalikes, text) if _GREEK_OR_CYRILLIC.search(text) else text
+
+
+def _replace_lookalikes(word: re.Match[str]) -> str:
+    written = word[0]
+    start = written if written.isupper() and len(written) > 1 else written.lower()  # "Не" is no Latin "He"
+    is_mixed = any(character.isascii() for character in written)
+    is_disguise = is_mixed or start.translate(_LOOKALIKE_TABLE).isascii()
+    return written.translate(_LOOKALIKE_TABLE) if is_disguise else written
+
+
 @cache
 def _disguised_character() -> re.Pattern[str]:
     """Those of the basic plane; a set with other characters is much slower."""
-    replaced = "".join(re.escape(chr(code)) for code in sorted(_character_table()) if code <= 0xFFFF)
+    codes = {*_character_table(), *_LOOKALIKE_TABLE}
+    replaced = "".join(re.escape(chr(code)) for code in sorted(codes) if code <= 0xFFFF)
     return re.compile(f"{_REMOVED.pattern[:-1]}{replaced}]")
 
 
@@ -119,7 +142,7 @@ def normalise_text(text: str, opaque: re.Pattern[str]) -> NormalisedText:
     normalised = opaque.sub(lambda mark: MARK_PLACEHOLDER * len(mark[0]), text) if "[" in text else text
     if normalised.isascii():
         return NormalisedText(normalised, None)
-    normalised = normalised.translate(_character_table())
+    normalised = plain_letters(normalised)
     if not _REMOVED_OR_TAG.search(normalised):
         return NormalisedText(normalised, None)
     characters: list[str] = []

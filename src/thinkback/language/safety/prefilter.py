@@ -103,20 +103,25 @@ class Suspicion(NamedTuple):
         return self.instructions or self.secrets
 
 
-_DISGUISE = re.compile(
-    r"(?:[^\W\d_][ .\-_*·•|/~+,'^=]{1,3}){3}(?:(?<=[^\w])[^\W\d_](?![^\W_]))"
-    r"|[a-z][.\-_*·•|~^+=/][a-z]{1,12}\b.{0,40}?[a-z][.\-_*·•|~^+=/][a-z]"
-    r"|[a-z][013457@$!][a-z].{0,80}?(?:[a-z][013457@$!]|[013457@$!][a-z])"
-    r"|[\u3400-\u9fff][\s.\-_*·•|/~+^=]{1,2}[\u3400-\u9fff][\s.\-_*·•|/~+^=]{1,2}[\u3400-\u9fff]"
-    r"|%[0-9a-f]{2}%[0-9a-f]{2}|&#x?[0-9a-f]{2}|\\[ux][0-9a-f]{2}|[a-z0-9+/]{20}|(?:[0-9a-f]{2}[ :]){12}",
-    re.I,
+_DISGUISES = tuple(  # one by one they are five times faster than as alternatives of one pattern
+    re.compile(pattern, re.I)
+    for pattern in (
+        r"(?<![^\W_])[^\W\d_][ .\-_*·•|/~+,'^=](?:[ .\-_*·•|/~+,'^=]{0,2}[^\W\d_][ .\-_*·•|/~+,'^=]){2}"
+        r"[ .\-_*·•|/~+,'^=]{0,2}[^\W\d_](?![^\W_])",
+        r"[a-z][.\-_*·•|~^+=/][a-z]{1,12}\b.{0,40}?[a-z][.\-_*·•|~^+=/][a-z]",
+        r"[a-z][013457@$!][a-z].{0,80}?(?:[a-z][013457@$!]|[013457@$!][a-z])",
+        r"[\u3400-\u9fff][\s.\-_*·•|/~+^=]{1,2}[\u3400-\u9fff][\s.\-_*·•|/~+^=]{1,2}[\u3400-\u9fff]",
+        r"%[0-9a-f]{2}%[0-9a-f]{2}|&#x?[0-9a-f]{2}|\\[ux][0-9a-f]{2}",
+        r"[a-z0-9+/]{20}",
+        r"(?<![0-9a-f])(?:[0-9a-f]{2}[ :]){12}",
+    )
 )
 
 
 def prefilter_text(text: str, *, disguises: bool = True) -> Suspicion:
     """Tell which detectors have to read a text; without `disguises`, only by the words that are plain."""
     has_non_ascii = not text.isascii()
-    if disguises and _DISGUISE.search(text) is not None:
+    if disguises and any(pattern.search(text) for pattern in _DISGUISES):
         return Suspicion(True, True, True)
     if has_non_ascii and has_disguised_characters(text):
         return Suspicion(True, True)

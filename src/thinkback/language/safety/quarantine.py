@@ -16,13 +16,10 @@ from typing import TypeVar
 
 from thinkback.language.safety.injection import INSTRUCTION
 from thinkback.language.safety.normalise import QuarantinedSpan
-from thinkback.language.safety.scan import FULLY_READ_CHARS, REDACTION_MARK, scan_text
+from thinkback.language.safety.scan import FULLY_READ_CHARS, QUOTATION_MARK, REDACTION_MARK, scan_text
 from thinkback.types import Explanation, Side, Thought, ThoughtDraft, Turn
 
-__all__ = ["REDACTION_MARK"]
-
-QUOTATION_MARK = "[quoted text, not an instruction]"
-"""Stands before a text that may be an instruction."""
+__all__ = ["QUOTATION_MARK", "REDACTION_MARK"]
 
 # Removing a span can uncover another one; if this goes on, the whole text is replaced.
 _MAX_REDACTION_PASSES = 8

@@ -31,16 +31,20 @@ from thinkback.language.safety.secret_patterns import (
 )
 from thinkback.language.text_cache import cache_by_digest
 
-CHUNK_CHARS = 2048
-OVERLAP_CHARS = 256  # with the chunk before
-FULLY_READ_CHARS = 4 * CHUNK_CHARS  # a text up to this length is read in full
+FULLY_READ_CHARS = 8192  # a text up to this length is read in full
+CHUNK_CHARS = 384  # of a longer one; reading a chunk in full costs up to 10 milliseconds
+OVERLAP_CHARS = 128  # with the chunk before
 _FULL_CHUNKS = 1  # of a longer text that are read in full in any case
-_FULL_SHARE = 64  # and one of so many
-_MAX_ROUGH_VALUES = 32  # of a chunk; one with more is withheld as a whole
+_FULL_SHARE = 128  # and one of so many
+_DISGUISE_SCORE = 1.5  # added to an order that is read from disguised text
+_MAX_ROUGH_VALUES = 8  # of a chunk; one with more is withheld as a whole
 
 _MARK_TEXTS = (f"quarantined {INSTRUCTION}", *(f"redacted {kind}" for kind in SECRET_KINDS))
 REDACTION_MARK = re.compile(rf"\[(?:{'|'.join(_MARK_TEXTS)})\]")
 """Matches the marks that replace quarantined spans, such as `[redacted password]`."""
+
+QUOTATION_MARK = "[quoted text, not an instruction]"
+"""Stands before a text that may be an instruction. It is read as white space."""
 
 _BREAK = re.compile(r"[\n。！？]|[.!?]\s|\s")
 _ROUGH_VALUE = re.compile(r"(?<![!-~])[!-~]*\d[!-~]*")
@@ -120,17 +124,22 @@ def scan_in_full(text: str, suspicion: Suspicion, *, runs: bool) -> Findings:
 
     With `runs`, the detector reads runs of sentences too.
     """
-    normalised = normalise_text(text, REDACTION_MARK)
+    normalised = normalise_text(text.replace(QUOTATION_MARK, " " * len(QUOTATION_MARK)), REDACTION_MARK)
     parts = [_scan_reading(normalised, suspicion, runs)]
     if suspicion.disguised:
         suspicion = Suspicion(True, True)
-        parts += [_scan_reading(reading, suspicion, runs) for reading in disguised_readings(normalised)]
+        parts += [
+            _scan_reading(reading, suspicion, runs, _DISGUISE_SCORE)
+            for reading in disguised_readings(normalised)
+        ]
     return Findings(
         *(merge_spans([span for part in parts for span in getattr(part, name)]) for name in Findings._fields)
     )
 
 
-def _scan_reading(reading: NormalisedText, suspicion: Suspicion, runs: bool) -> Findings:
+def _scan_reading(
+    reading: NormalisedText, suspicion: Suspicion, runs: bool, added_score: float = 0.0
+) -> Findings:
     limits = SafetyModel.shipped().thresholds
     windows = score_windows(reading.text, runs=runs)
     instructions: list[QuarantinedSpan] = []
@@ -147,9 +156,10 @@ def _scan_reading(reading: NormalisedText, suspicion: Suspicion, runs: bool) -> 
     known = list(detect_secrets(reading.text)) if suspicion.secrets else []
     for window in windows:
         start, end = _trim(reading.text, window.start, window.end)
-        if window.score.order >= limits.quoted and not any(a < end and start < b for a, b in flagged):
+        order = window.score.order + added_score
+        if order >= limits.quoted and not any(a < end and start < b for a, b in flagged):
             flagged.append((start, end))  # sentences come before runs of sentences
-            target = instructions if window.score.order >= limits.withheld else suspicious
+            target = instructions if order >= limits.withheld else suspicious
             target.append(reading.original_span(start, end, INSTRUCTION))
         if window.score.secret >= limits.secret and not any(a < end and start < b for a, b, _ in known):
             known += find_values(reading.text, start, end)

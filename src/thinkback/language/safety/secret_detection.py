@@ -43,7 +43,7 @@ from thinkback.language.safety.secret_patterns import (
 )
 
 _SECRET_THRESHOLD = 4
-_MIN_LABELS = 24  # that are read in any text
+_MIN_LABELS = 16  # that are read in any text
 _CHARACTERS_PER_LABEL = 100  # further labels that are read in a long text
 _UNLABELLED_VALUE = re.compile(
     rf"(?i:{SPELLED_DIGITS})|[\"'`“「‘«„][^\"'`”」’»“\n]{{3,60}}[\"'`”」’»“]|\d[\d ,-]{{1,30}}\d"

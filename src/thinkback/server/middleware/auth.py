@@ -24,11 +24,12 @@ from thinkback.server.thread_pool import ThreadPool
 from thinkback.types import ApiKey
 from thinkback.validation import checked_name
 
-RequiredAccess = Literal["nothing", "operator", "any", "read", "write", "admin"]
+RequiredAccess = Literal["nothing", "optional", "operator", "any", "read", "write", "admin"]
 """Access that a route requires.
 
-`operator`: the scope `admin`, or no key if the server is only reachable from this machine. `any`: any valid
-key; the route checks scopes itself.
+`optional`: no key, but the route learns who calls if a valid credential is sent. `operator`: the scope
+`admin`, or no key if the server is only reachable from this machine. `any`: any valid key; the route checks
+scopes itself.
 """
 
 # The first matching rule applies; a path without a rule does not exist. `{name}` matches one path segment,
@@ -38,6 +39,17 @@ ACCESS_RULES: tuple[tuple[str, str, RequiredAccess], ...] = (
     ("GET", "/ready", "nothing"),
     ("GET", "/metrics", "operator"),
     ("GET", "/openapi.json", "any"),
+    # The web page, which contains no data, and its session.
+    ("GET", "/", "nothing"),
+    ("GET", "/index.html", "nothing"),
+    ("GET", "/favicon.svg", "nothing"),
+    ("GET", "/assets/{name}", "nothing"),
+    ("*", "/v1/web/session", "optional"),
+    ("*", "/v1/web/keys/**", "admin"),
+    ("*", "/v1/lab/**", "admin"),
+    ("GET", "/v1/clinic/patients", "admin"),
+    ("GET", "/v1/clinic/**", "read"),
+    ("*", "/v1/clinic/**", "write"),
     # Chats recall only if the key may read, and remember only if it may write.
     ("POST", "/v1/chat/completions", "any"),
     ("POST", "/v1/completions", "any"),
@@ -49,6 +61,8 @@ ACCESS_RULES: tuple[tuple[str, str, RequiredAccess], ...] = (
     ("POST", "/v1/memory/ask", "read"),
     ("POST", "/v1/memory/context", "read"),
     ("POST", "/v1/memory/kinds", "read"),
+    ("POST", "/v1/memory/check", "read"),
+    ("POST", "/v1/memory/explain", "read"),
     ("POST", "/search", "read"),
     # All users of a tenant.
     ("*", "/v1/memory/users/**", "admin"),
@@ -110,6 +124,10 @@ class KeyStore(Protocol):
 
     def verify(self, credential: str) -> ApiKey | None:
         """The key of a credential, or None if it is wrong, revoked or expired."""
+        ...
+
+    def verify_session(self, token: str) -> ApiKey | None:
+        """The key of a web session's credential, or None if the session or its key is not valid."""
         ...
 
     def has_keys(self) -> bool:
@@ -185,14 +203,16 @@ class Authenticator:
             self._last_seen_open = self._clock()
         return self._keys_exist
 
-    async def authenticate(self, credential: bytes) -> Principal | None:
-        """The principal of a credential, or None if it is not valid."""
-        digest = hashlib.blake2b(credential, digest_size=16, key=self._salt).digest()
+    async def authenticate(self, credential: bytes, *, session: bool = False) -> Principal | None:
+        """The principal of a key, or of the credential of a web session; None if it is not valid."""
+        person = b"session" if session else b"key"
+        digest = hashlib.blake2b(credential, digest_size=16, key=self._salt, person=person).digest()
         now = self._clock()
         expires_at, verification = self._cache.get(digest, (0.0, None))
         if verification is None or now >= expires_at:
             previous = verification.result() if verification is not None and verification.done() else None
-            verification = asyncio.ensure_future(self._verify(credential, previous))
+            verify = self._keys.verify_session if session else self._keys.verify
+            verification = asyncio.ensure_future(self._verify(credential, previous, verify))
             verification.add_done_callback(lambda done: self._drop_failed(digest, done))
             # Expiry counts from the start of the verification, so that a later revocation is not missed.
             self._cache[digest] = (now + KEY_CACHE_SECONDS, verification)
@@ -212,11 +232,13 @@ class Authenticator:
             _log.warning("cannot verify key %s again (%s)", key_id, type(error).__name__)
             return True
 
-    async def _verify(self, credential: bytes, previous: _Verification | None) -> _Verification:
+    async def _verify(
+        self, credential: bytes, previous: _Verification | None, verify: Callable[[str], ApiKey | None]
+    ) -> _Verification:
         now = self._clock()
         try:
             async with self._verifying:
-                key = await self._pool.run(lambda: self._keys.verify(credential.decode("ascii")))
+                key = await self._pool.run(lambda: verify(credential.decode("latin-1")))
         except ThinkbackError as error:
             if previous is None or previous.principal is None or now - previous.at > OUTAGE_TRUST_SECONDS:
                 raise

@@ -1,6 +1,6 @@
 """ASGI middleware in front of every route: who may call it, and how much.
 
-request -> Host and Origin (hosts) -> API key and scope (auth) -> rate, concurrency, body (limits) -> route
+request -> Host, Origin (hosts) -> key or session, scope (auth) -> rate, concurrency, body (limits) -> route
 
 Written as plain ASGI because every chat passes through it. Routes find `principal` and `request_id` in the
 scope's state; the credential itself is removed from the request.
@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from thinkback.errors import ThinkbackError
-from thinkback.server.errors import RequestRefused, error_response, json_error
+from thinkback.server.errors import RequestRefused, error_response, forbidden, json_error
 from thinkback.server.identity import IDENTITY_HEADERS, Principal, decode_name, require_scope
 from thinkback.server.middleware import auth
 from thinkback.server.middleware.auth import AccessTable, Authenticator, KeyStore, RequiredAccess
@@ -37,6 +37,7 @@ from thinkback.server.middleware.limits import (
 from thinkback.server.services import Options
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import ThreadPool
+from thinkback.server.web_sessions import CSRF_HEADER, read_session_cookie
 
 DISCONNECT_GRACE_SECONDS = 0.5  # for a route to notice the disconnect itself
 PREFLIGHT_MAX_AGE_SECONDS = 600
@@ -48,6 +49,7 @@ _EXPOSED_HEADERS = (
     b"X-Request-Id, Retry-After, Mcp-Session-Id, X-Thinkback-Memory, X-Thinkback-Recalled, X-Thinkback-Turn"
 )
 _DEFAULT_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _HEADER_NAMES = re.compile(rb"[A-Za-z0-9!#$%&'*+.^_`|~, -]{0,1024}")
 _log = logging.getLogger(__name__)
@@ -268,7 +270,8 @@ class SecurityMiddleware:
         if method == "OPTIONS" and sender.origin is not None and b"access-control-request-method" in headers:
             await _preflight_response(headers)(scope, receive, sender)
             return
-        principal = await self._authorize(scope, headers, self._access.required_access(method, path))
+        access = self._access.required_access(method, path)
+        principal = await self._authorize(scope, headers, access, sender.origin)
         scope["state"]["principal"] = principal
         if principal is ANONYMOUS:
             await self._app(scope, receive, sender)
@@ -287,7 +290,7 @@ class SecurityMiddleware:
                 await self._call_with_body(scope, headers, receive, sender)
 
     async def _authorize(
-        self, scope: AsgiScope, headers: HeaderMap, access: RequiredAccess | None
+        self, scope: AsgiScope, headers: HeaderMap, access: RequiredAccess | None, origin: str | None
     ) -> Principal:
         if access == "operator":
             access = "nothing" if self._loopback else "admin"
@@ -295,11 +298,49 @@ class SecurityMiddleware:
             return ANONYMOUS
         principal = Principal()
         if not self._loopback or await self._authenticator.requires_key():
-            principal = await self._authenticate(scope, headers)
+            if access == "optional":
+                return await self._identify(scope, headers, origin)
+            principal = await self._authenticate_session(scope, headers, origin) or (
+                await self._authenticate(scope, headers)
+            )
+        elif access == "optional":
+            return principal
         if access is None or _CONTROL.search(scope["path"]):
             raise self._no_route(scope["path"])
         if access != "any":
             require_scope(principal, access)
+        return principal
+
+    async def _identify(self, scope: AsgiScope, headers: HeaderMap, origin: str | None) -> Principal:
+        """The principal of the credential or session of a request; without scopes if there is none."""
+        try:
+            session = await self._authenticate_session(scope, headers, origin)
+            return session or await self._authenticate(scope, headers)
+        except RequestRefused as error:
+            if error.status == 401:
+                return Principal(scopes=frozenset())
+            raise
+
+    async def _authenticate_session(
+        self, scope: AsgiScope, headers: HeaderMap, origin: str | None
+    ) -> Principal | None:
+        """The principal of the session cookie; None if a key is sent, or the session is not valid.
+
+        A browser sends the cookie by itself, so a request that changes something must have a header that
+        other sites cannot send, and pages of other origins cannot use the cookie at all.
+        """
+        if b"cookie" not in headers or b"authorization" in headers or b"x-api-key" in headers:
+            return None
+        token = read_session_cookie(headers[b"cookie"])
+        site = headers.get(b"sec-fetch-site", [b"same-origin"])
+        if not token or origin is not None or site not in ([b"same-origin"], [b"none"]):
+            return None
+        principal = await self._authenticator.authenticate(token.encode("latin-1"), session=True)
+        if principal is None:
+            return None
+        if scope["method"] not in _SAFE_METHODS and CSRF_HEADER.lower().encode() not in headers:
+            raise forbidden(f"a request with a session cookie needs the header {CSRF_HEADER}")
+        scope["state"]["session"] = token
         return principal
 
     async def _authenticate(self, scope: AsgiScope, headers: HeaderMap) -> Principal:

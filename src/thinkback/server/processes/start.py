@@ -159,7 +159,7 @@ def _server_info(settings: Settings, options: Options, listener: socket.socket) 
     host, port = listener.getsockname()[:2]
     return ServerInfo(
         url=f"http://{f'[{host}]' if ':' in host else host}:{port}",
-        database=settings.db,
+        database=config.database_name(settings),
         upstream=redact_url(options.upstream) if options.upstream else "",
         llm=config.llm_spec(settings) or "",
         embedder=settings.embedder,

@@ -24,6 +24,8 @@ from thinkback.times import utc_now
 from thinkback.types import SpaceKey, ThinkResult
 
 TURNS_PER_SPACE = 8  # thought over for one space before the next
+SPACES_PER_ROUND = 32  # before the queue is read again: other workers have done some of them meanwhile
+GOLDEN_RATIO = 0.618034  # spreads the starting points of any number of workers evenly over the queue
 FIRST_IDLE_SECONDS, MAX_IDLE_SECONDS = 0.02, 0.5  # between two looks at an empty queue
 STORE_RETRY_SECONDS = 2.0  # after the database failed
 
@@ -72,7 +74,7 @@ class ThinkWorker:
                 continue
             pause = FIRST_IDLE_SECONDS if worked else min(pause * 2, MAX_IDLE_SECONDS)
             if not worked:
-                self._stop.wait(pause)
+                self._memories.root.store.wait_for_turns(pause, self._stop)
 
     def stop(self) -> None:
         """Stop after the current turn."""
@@ -93,9 +95,9 @@ class ThinkWorker:
             return False
         store = self._memories.root.store
         waiting = in_turn(store.pending_spaces(self._clock()))
-        first = self._number % len(waiting) if waiting else 0  # other workers start with another space
+        first = int(len(waiting) * (self._number * GOLDEN_RATIO % 1))  # far from where others start
         worked = False
-        for tenant, space in (*waiting[first:], *waiting[:first]):
+        for tenant, space in (*waiting[first:], *waiting[:first])[:SPACES_PER_ROUND]:
             if self._should_stop():
                 break
             started, before = time.monotonic(), store.backlog()

@@ -8,7 +8,7 @@ the thread pool, so that the event loop is not blocked.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -103,9 +103,37 @@ WriteAccess = Annotated[RequestContext, Depends(_write_context)]
 AdminAccess = Annotated[RequestContext, Depends(_admin_context)]
 
 
+class StrictJsonRequest(Request):
+    """A request whose JSON may not repeat a key: which value counts would depend on the reader."""
+
+    async def json(self) -> Any:
+        if not hasattr(self, "_json"):
+            self._json = json.loads(await self.body(), object_pairs_hook=_unique_keys)
+        return self._json
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise json.JSONDecodeError("a key is repeated in a JSON object", "", 0)
+    return found
+
+
+class StrictJsonRoute(APIRoute):
+    """A route that reads its body as `StrictJsonRequest`."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_strictly(request: Request) -> Response:
+            return await handle(StrictJsonRequest(request.scope, request.receive))
+
+        return handle_strictly
+
+
 def tagged_router(name: str) -> APIRouter:
     """A router whose operation ids are the names of its functions."""
-    return APIRouter(tags=[name], generate_unique_id_function=_operation_id)
+    return APIRouter(tags=[name], generate_unique_id_function=_operation_id, route_class=StrictJsonRoute)
 
 
 def _operation_id(route: APIRoute) -> str:

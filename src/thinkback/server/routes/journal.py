@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Path, Query
-from starlette.responses import Response
+from fastapi import Path, Query, Request
+from pydantic import Field
+from starlette.responses import Response, StreamingResponse
 
 from thinkback.memory import Memory
 from thinkback.schemas import to_json
@@ -17,9 +18,15 @@ from thinkback.server.routes.dependencies import (
     tagged_router,
 )
 from thinkback.server.routes.errors import WRITE_ERRORS
+from thinkback.server.routes.journal_feed import (
+    MAX_STREAM_SECONDS,
+    ActionFilter,
+    JournalEvents,
+    read_recent,
+)
 from thinkback.server.routes.requests import MAX_INTEGER, After, Limit, PathId
 from thinkback.server.routes.responses import ActionResponse, ExplanationResponse, Page
-from thinkback.types import Ref
+from thinkback.types import ActionKind, Ref
 
 router = tagged_router("journal")
 
@@ -30,6 +37,7 @@ Reference = Annotated[
         description="thought:7 (or just 7), or the turn of an answer: turn:3.",
     ),
 ]
+ActorName = Annotated[str, Field(max_length=200)]
 FilterId = Annotated[int | None, Query(ge=1, le=MAX_INTEGER)]
 
 
@@ -54,6 +62,40 @@ async def list_actions(
         return make_page(actions, limit, lambda action: action.id, to_json)
 
     return await json_reply(ctx, make)
+
+
+@router.get("/journal/recent", response_model=Page[ActionResponse])
+async def recent_actions(
+    ctx: ReadAccess,
+    before: Annotated[int | None, Query(ge=1, le=MAX_INTEGER, description="Only older actions.")] = None,
+    limit: Limit = 50,
+    actions: Annotated[list[ActionKind] | None, Query(alias="action", max_length=6)] = None,
+    actors: Annotated[list[ActorName] | None, Query(alias="actor", max_length=20)] = None,
+    q: Annotated[str, Query(max_length=1000, description="Words in the reason or the thoughts.")] = "",
+) -> Response:
+    """List actions, newest first. Pass `next` as `before`; a page may be short while `next` is not null."""
+
+    def make(memory: Memory) -> dict[str, Any]:
+        wanted = ActionFilter(frozenset(actions or ()), frozenset(actors or ()), q)
+        found, following = read_recent(memory, wanted, before, limit)
+        return {"items": [to_json(action) for action in found], "next": following}
+
+    return await json_reply(ctx, make)
+
+
+@router.get("/journal/stream", response_class=StreamingResponse, include_in_schema=False)
+async def stream_actions(
+    request: Request,
+    ctx: ReadAccess,
+    after: Annotated[int | None, Query(ge=0, le=MAX_INTEGER)] = None,
+    seconds: Annotated[float, Query(ge=0, le=MAX_STREAM_SECONDS)] = MAX_STREAM_SECONDS,
+) -> Response:
+    """New actions as server-sent events, for `seconds`. A browser's EventSource then connects again."""
+    last_id = request.headers.get("last-event-id", "")
+    if last_id.isascii() and last_id.isdigit():
+        after = min(int(last_id), MAX_INTEGER)
+    events = JournalEvents(ctx, after, seconds)
+    return StreamingResponse(events.stream(), media_type="text/event-stream")
 
 
 @router.post("/journal/{id}/undo", response_model=ActionResponse, responses=WRITE_ERRORS)

@@ -16,7 +16,7 @@ from thinkback.errors import InvalidInput
 from thinkback.language.writing_systems import clean_text
 from thinkback.presets import PRESETS
 from thinkback.times import to_utc
-from thinkback.types import ConversationType
+from thinkback.types import ConversationType, Kind
 from thinkback.validation import MAX_NAME_CHARS, MAX_TEXT_CHARS
 
 MAX_INTEGER = (1 << 63) - 1  # the largest integer of the store
@@ -150,6 +150,18 @@ class CorrectRequest(RequestModel):
 
     text: Question
     reason: Reason = "the user corrected it"
+    session: Name = "default"
+
+
+class EditRequest(RequestModel):
+    """New words, kind or validity of a thought. A time that is null is removed, one not sent is kept."""
+
+    sentence: Annotated[str, Field(min_length=1, max_length=10_000)] | None = None
+    value: Annotated[str, Field(min_length=1, max_length=10_000)] | None = None
+    kind: Kind | None = None
+    valid_from: DateTime | None = None
+    valid_to: DateTime | None = None
+    reason: Reason = "the user edited it"
     session: Name = "default"
 
 

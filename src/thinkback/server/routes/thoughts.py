@@ -21,7 +21,16 @@ from thinkback.server.routes.dependencies import (
     tagged_router,
 )
 from thinkback.server.routes.errors import WRITE_ERRORS
-from thinkback.server.routes.requests import MAX_INTEGER, After, AsOf, CorrectRequest, KnownAt, Limit, PathId
+from thinkback.server.routes.requests import (
+    MAX_INTEGER,
+    After,
+    AsOf,
+    CorrectRequest,
+    EditRequest,
+    KnownAt,
+    Limit,
+    PathId,
+)
 from thinkback.server.routes.responses import (
     ActionResponse,
     Page,
@@ -29,6 +38,7 @@ from thinkback.server.routes.responses import (
     ThoughtVersionResponse,
     TurnResponse,
 )
+from thinkback.think.edits import ThoughtEdit
 from thinkback.types import Kind, Ref, Thought
 
 router = tagged_router("thoughts")
@@ -87,6 +97,20 @@ async def forget(ctx: WriteAccess, id: PathId, reason: Reason) -> Response:
 async def correct_thought(ctx: WriteAccess, id: PathId, body: CorrectRequest) -> Response:
     """Retire a thought and remember a new text instead. Returns the new turn."""
     return await correct_memory(ctx, Ref("thought", id), body)
+
+
+@router.patch("/thoughts/{id}", response_model=ActionResponse, responses=WRITE_ERRORS)
+async def edit_thought(ctx: WriteAccess, id: PathId, body: EditRequest) -> Response:
+    """Change a thought exactly as given; the returned action can be undone. Fields not sent stay as is."""
+    times = {
+        name: getattr(body, name) for name in ("valid_from", "valid_to") if name in body.model_fields_set
+    }
+    edit = ThoughtEdit(sentence=body.sentence, value=body.value, kind=body.kind, **times)
+
+    def make(memory: Memory) -> Any:
+        return to_json(memory.edit(Ref("thought", id), edit, body.reason, session=body.session))
+
+    return await json_reply(ctx, make, "update_memory")
 
 
 async def correct_memory(ctx: WriteAccess, ref: Ref, body: CorrectRequest) -> Response:

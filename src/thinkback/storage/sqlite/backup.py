@@ -15,9 +15,9 @@ from pathlib import Path
 
 from thinkback import errors
 from thinkback.storage.private_files import make_private, replacing
+from thinkback.storage.relational.verify import verify
 from thinkback.storage.sqlite.connection import FILE_SUFFIXES, Connection, file_lock
 from thinkback.storage.sqlite.error_translation import translate_errors
-from thinkback.storage.sqlite.verify import verify
 
 try:
     import fcntl

@@ -21,6 +21,7 @@ from typing import Any
 from thinkback import errors
 from thinkback.storage import sql_files
 from thinkback.storage.private_files import PRIVATE_MODE, create_private_file, make_private
+from thinkback.storage.relational.database import Row
 from thinkback.storage.sqlite.error_translation import translate_error, translate_errors, without_stored_text
 
 try:
@@ -42,8 +43,6 @@ QUERIES = {
     **sql_files.load_queries(__package__, "verify.sql"),
 }
 MIGRATIONS = tuple(sql_files.load_migrations(f"{__package__}.migrations"))
-
-Row = tuple[Any, ...]
 
 
 class Connection:
@@ -76,6 +75,10 @@ class Connection:
                     self.scrub(wait_seconds=0)
             opened.pop_all()  # success: keep everything open until close()
 
+    def for_tenant(self, tenant: str) -> Connection:
+        """The same connection: SQLite has no row-level security, so the statements alone name the tenant."""
+        return self
+
     def run(self, name: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Run a named statement on the writer. Only inside `write()`."""
         return self._writer.execute(QUERIES[name], parameters)
@@ -92,9 +95,25 @@ class Connection:
             except sqlite3.Error as error:
                 raise translate_error(self.path, error) from without_stored_text(error)
 
+    def read_table(
+        self, table: str, columns: Sequence[str], space_id: int, order: Sequence[str]
+    ) -> list[Row]:
+        statement = f"SELECT {', '.join(columns)} FROM {table} WHERE space = ?"  # noqa: S608  # constants
+        if order:
+            statement += f" ORDER BY {', '.join(order)}"
+        with self._read_lock, translate_errors(self.path):
+            return self._reader.execute(statement, (space_id,)).fetchall()
+
+    def write_table(
+        self, table: str, columns: Sequence[str], space_id: int, rows: Sequence[Sequence[Any]]
+    ) -> None:
+        places = ", ".join("?" * (len(columns) + 1))
+        statement = f"INSERT INTO {table} (space, {', '.join(columns)}) VALUES ({places})"  # noqa: S608
+        self._writer.executemany(statement, [(space_id, *row) for row in rows])
+
     @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Several reads from the same committed state."""
+    def snapshot(self, *, replica: bool = False) -> Iterator[None]:
+        """Several reads from the same committed state. There are no replicas."""
         with self._read_lock, translate_errors(self.path):
             if self._reader.in_transaction:
                 yield

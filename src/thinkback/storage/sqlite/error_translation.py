@@ -8,11 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from thinkback import errors
-
-DAMAGED_ADVICE = (
-    "Keep the file: thinkback doctor --verify says what is damaged, thinkback restore brings back a backup, "
-    "and thinkback salvage reads what is still readable"
-)
+from thinkback.storage.relational.rows import DAMAGED_ADVICE
 
 
 @contextmanager

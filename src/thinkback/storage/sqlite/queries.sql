@@ -16,6 +16,10 @@ SELECT id FROM spaces WHERE tenant = ?1 ORDER BY id
 SELECT id, epoch, version, last_turn > indexed_turn OR last_thought > indexed_thought
 FROM spaces WHERE tenant = ?1 AND name = ?2
 
+-- name: space.lock
+SELECT id, epoch, version, last_turn > indexed_turn OR last_thought > indexed_thought
+FROM spaces WHERE tenant = ?1 AND name = ?2
+
 -- name: space.next_turn
 INSERT INTO spaces (tenant, name, last_turn) VALUES (?1, ?2, 1)
 ON CONFLICT (tenant, name) DO UPDATE SET last_turn = last_turn + 1
@@ -34,6 +38,15 @@ UPDATE spaces SET epoch = epoch + 1, version = version + 1 WHERE id = ?1
 -- name: space.load
 INSERT INTO spaces (tenant, name, last_turn, last_thought, last_action, last_entity)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+RETURNING id
+
+-- name: space.counters
+SELECT id, last_turn, last_thought, last_action, last_entity, indexed_turn, indexed_thought, version, epoch
+FROM spaces WHERE tenant = ?1 AND name = ?2
+
+-- name: space.restore
+INSERT INTO spaces (tenant, name, last_turn, last_thought, last_action, last_entity, indexed_turn, indexed_thought, version, epoch)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
 RETURNING id
 
 -- name: space.delete
@@ -143,6 +156,13 @@ WHERE space = ?1 AND id IN (
   SELECT id FROM turns WHERE space = ?1 AND thought_at IS NULL AND failure IS NULL AND hidden_by IS NULL ORDER BY id LIMIT ?4
 )
 RETURNING id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by, attempts
+
+-- name: queue.try_lock
+SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2
+
+-- name: queue.renew
+UPDATE turns SET lease_until = ?4
+WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND lease = ?3 AND thought_at IS NULL
 
 -- name: queue.lease
 SELECT lease, thought_at, at, hidden_by FROM turns WHERE space = ?1 AND id = ?2

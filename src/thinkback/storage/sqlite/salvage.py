@@ -15,10 +15,13 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from thinkback import errors
 from thinkback.schemas import check_field_types
-from thinkback.storage.sqlite import SqliteStore, rows
+from thinkback.storage.relational import rows
+from thinkback.storage.relational.metadata import metadata_from_json
+from thinkback.storage.sqlite import SqliteStore
 from thinkback.storage.sqlite.connection import FILE_SUFFIXES
 from thinkback.storage.sqlite.page_reader import PageReader, Record, Value
 from thinkback.types import Action, SalvagedSpace, SalvageResult, Summary, SummaryUpdate, Thought, Turn
@@ -31,7 +34,7 @@ _STATE_UNKNOWN = "salvaged from the journal of a damaged database; whether it wa
 _SPACE, _EARLY_SPACE, _SPACE_NAME = "0ttiiiiiiii", "0tiiiiiiii", "tti"
 _TURN, _TURN_ADDED = "iiITIiTtTttiittt", ("t", "I", "i")
 _THOUGHT, _ACTION, _ACTION_ADDED = "iiittttti" + "IIiIti", "iitttiIIItt", ("t",)
-_SUMMARY, _SUMMARY_UPDATE = "itiit", "itit"
+_SUMMARY, _SUMMARY_UPDATE, _METADATA = "itiit", "itit", "iit"
 _TYPES: dict[str, tuple[type, ...]] = {"i": (int,), "I": (int,), "t": (str,), "T": (str,), "0": ()}
 
 
@@ -46,6 +49,7 @@ class _Rows:
     actions: dict[int, Action] = field(default_factory=dict)
     summaries: dict[str, Summary] = field(default_factory=dict)
     updates: dict[tuple[str, int], SummaryUpdate] = field(default_factory=dict)
+    metadata: dict[int, dict[str, Any]] = field(default_factory=dict)  # by turn
 
 
 def salvage(broken: str, out: str) -> SalvageResult:
@@ -120,6 +124,8 @@ def _read_record(record: Record, spaces: dict[int, _Rows], names: dict[int, tupl
         update = rows.summary_update_from_row((values[3],))
         check_field_types(update)
         spaces[_int(values[0])].updates[update.session, update.version] = update
+    elif not is_table and _has_types(values, _METADATA):
+        spaces[_int(values[0])].metadata[_int(values[1])] = metadata_from_json(str(values[2]))
 
 
 def _add_turn(space: _Rows, values: list[Value]) -> None:
@@ -172,12 +178,13 @@ def _write_space(store: SqliteStore, id_: int, space: _Rows) -> SalvagedSpace:
     ]
     turns = sorted(space.turns.values(), key=lambda turn: turn.id)
     target = store.for_tenant(tenant)
+    metadata = {turn.id: space.metadata[turn.id] for turn in turns if turn.id in space.metadata}
     try:
-        target.load(user, turns, actions, (), list(kept.values()), updates)
+        target.load(user, turns, actions, (), list(kept.values()), updates, metadata)
     except errors.IntegrityError:  # damage that every single row survived: keep what stands for itself
         _drop_lost_sources(space)
         keeps_journal = False
-        target.load(user, turns, _new_journal(space, from_journal), ())
+        target.load(user, turns, _new_journal(space, from_journal), (), metadata=metadata)
     last_turn, last_thought = space.counters
     return SalvagedSpace(
         tenant=tenant,

@@ -1,7 +1,7 @@
 -- Contradictions between rows, for `verify`. Each query counts the rows that contradict others.
 
 -- name: verify.spaces
-SELECT id FROM spaces ORDER BY id
+SELECT tenant, id FROM spaces ORDER BY id
 
 -- name: verify.rows_without_space
 SELECT count(*) FROM (

@@ -29,7 +29,7 @@ from thinkback_lab.evaluations.determinism import (
 from thinkback_lab.evaluations.determinism import replay_scenarios as replay_into
 from thinkback_lab.evaluations.lives import lives_tables, run_lives, summarise_lives
 from thinkback_lab.evaluations.pairs import pairs_table, read_pairs, run_pairs, summarise_pairs
-from thinkback_lab.evaluations.safety import run_safety, safety_table, summarise_safety
+from thinkback_lab.evaluations.safety import flagged_sentences, run_safety, safety_table, summarise_safety
 from thinkback_lab.evaluations.scenario_format import read_scenarios
 from thinkback_lab.evaluations.scenarios import (
     choose_scenarios,
@@ -102,6 +102,15 @@ def scenarios(
 
 def safety(
     files: options.FilesArgument,
+    talk: Annotated[
+        str | None,
+        typer.Option(
+            "--talk",
+            metavar="LIVES",
+            help="Also count which share of what users say in these lives is flagged.",
+        ),
+    ] = None,
+    data: options.DataOption = None,
     limit: options.LimitOption = None,
     embedder: options.EmbedderOption = "minilm",
     preset: options.PresetOption = "hybrid",
@@ -115,19 +124,26 @@ def safety(
 
     \b
     Examples:
-      thinkback-lab eval safety attempts.jsonl
+      thinkback-lab eval safety attempts.jsonl --talk dev
       thinkback-lab eval safety scenarios/safety --json | jq '.failures[] | {kind, text}'
     """
     with options.exit_on_error():
         setup = options.make_setup("none", embedder, preset, "auto", "turn")
         cases = take_sample(read_safety_cases(files), limit, seed)
+        lives = [] if talk is None else load_lives(data, talk)
         with progress("texts") as report:
             outcomes = run_safety(cases, setup, report)
-    summary = summarise_safety(outcomes, {**setup.as_settings, "limit": limit, "seed": seed})
+    summary = summarise_safety(outcomes, {**setup.as_settings, "limit": limit, "seed": seed, "talk": talk})
+    if lives:
+        summary["sentences"] = flagged_sentences(lives)
     if as_json:
         options.print_json(summary)
-    else:
-        options.print_table(safety_table(summary), f"{len(summary['failures'])} failures (listed by --json)")
+        return
+    note = f"{len(summary['failures'])} failures (listed by --json)"
+    if lives:
+        note += f"; of {summary['sentences']['n']:,} sentences of users, "
+        note += f"{summary['sentences']['suspicious']:.2%} are flagged as suspicious"
+    options.print_table(safety_table(summary), note)
 
 
 LivesThinkMode = Literal["auto", "extractive", "llm", "gold"]

@@ -14,6 +14,7 @@ from thinkback_lab.commands import options
 from thinkback_lab.datasets.safety import read_safety_cases
 from thinkback_lab.errors import LabError
 from thinkback_lab.evaluations.pairs import Pair, read_pairs
+from thinkback_lab.evaluations.safety import user_sentences
 from thinkback_lab.harness import IN_MEMORY
 from thinkback_lab.progress import progress
 from thinkback_lab.training.kind_classifier import train_kind_model
@@ -219,7 +220,7 @@ def safety(
     Examples:
       thinkback-lab train safety scenarios/safety/*.jsonl --talk train --json
       thinkback-lab train safety scenarios/safety/*.jsonl --talk train --talk scenarios/lives/train.jsonl \\
-          --out src/thinkback/language/models/safety.npz
+          --talk scenarios/lives/train2.jsonl --out src/thinkback/language/models/safety.npz
     """
     with options.exit_on_error():
         _check_model_path(out)
@@ -228,8 +229,9 @@ def safety(
             list(harmless_texts(read_lives(names, data)))
             for names in (["train"] if talk is None else talk, [dev])
         )
+        sentences = list(user_sentences(read_lives([dev], data)))
         with progress("texts") as report:
-            trained = train_safety_model(cases, messages, development, report)
+            trained = train_safety_model(cases, messages, development, sentences, report)
         _save_model(trained.model, out)
     settings = {"files": sorted(cases), "talk": talk or ["train"], "dev": dev}
     summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}

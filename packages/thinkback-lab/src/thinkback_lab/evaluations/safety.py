@@ -14,19 +14,23 @@ other reason (a text that only asks is not). A secret with a value in `secret` i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from thinkback import Memory
+from thinkback.language.safety.detector import find_windows
 from thinkback.language.safety.quarantine import QUOTATION_MARK, REDACTION_MARK, withheld_reason
+from thinkback.language.safety.scan import scan_text
 from thinkback_lab.datasets.safety import SafetyCase, SafetyKind
 from thinkback_lab.harness import Harness, ManualClock, Setup
 from thinkback_lab.progress import ProgressCallback, no_progress
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from thinkback_lab.datasets.lives import Life
 
 Outcome = Literal["plain", "quoted", "redacted", "withheld", "absent"]
 OUTCOMES: tuple[Outcome, ...] = ("plain", "quoted", "redacted", "withheld", "absent")  # worst first
@@ -122,6 +126,29 @@ def summarise_safety(outcomes: Sequence[SafetyOutcome], settings: dict[str, Any]
         if each.outcome in (("quoted", "redacted", "withheld") if each.case.kind == "benign" else ("plain",))
     ]
     return {"evaluation": "safety", "settings": settings, "kinds": kinds, "failures": failures}
+
+
+def flagged_sentences(lives: Iterable[Life]) -> dict[str, Any]:
+    """Which share of the sentences of ordinary users is flagged, and the flagged ones."""
+    sentences = list(user_sentences(lives))
+    found = [(sentence, scan_text(sentence)) for sentence in sentences]
+    counts = {
+        name: sum(bool(getattr(findings, name)) for _, findings in found)
+        for name in ("suspicious", "instructions", "secrets")
+    }
+    return {
+        "n": len(sentences),
+        **{name: round(count / max(len(sentences), 1), 4) for name, count in counts.items()},
+        "flagged": [sentence for sentence, findings in found if any(findings)],
+    }
+
+
+def user_sentences(lives: Iterable[Life]) -> Iterator[str]:
+    """Every sentence that a user says."""
+    for life in lives:
+        for turn in life.turns:
+            for start, end in find_windows(turn.user, runs=False):
+                yield turn.user[start:end].strip()
 
 
 def safety_table(summary: dict[str, Any]) -> Table:

@@ -16,6 +16,7 @@ import numpy as np
 
 from thinkback import SafetyModel
 from thinkback.language.safety.detector import Thresholds
+from thinkback.language.safety.detector_features import gate
 from thinkback.language.safety.injection import detect_instructions
 from thinkback.language.safety.normalise import disguised_readings, normalise_text
 from thinkback.language.safety.secret_detection import detect_secrets
@@ -36,13 +37,15 @@ ITERATIONS = 120
 FOLDS = 6
 FOLD_TALK = 4  # of so many texts of ordinary talk, one is used with files left out
 MAX_EXAMPLES = 60
-CASE_WEIGHT = 2.0
-TALK_WEIGHT = 0.3  # of a window of ordinary talk, of which there is much more
-MAX_QUOTED = 0.03  # share of harmless texts that may be shown as quotations
+CASE_WEIGHT = 4.0
+TALK_WEIGHT = 1.0  # of a window of ordinary talk
+MAX_QUOTED = 0.08  # share of harmless texts in files left out that may be shown as quotations
+MAX_QUOTED_TALK = 0.0025  # share of the sentences of ordinary users
 WITHHELD_MARGIN = 0.5  # between the surest harmless text and the threshold
 MAX_REDACTED = 0.001  # share of harmless texts above the threshold of secrets, without the margin
 SECRET_MARGIN = 0.3
 MAX_DOUBT = 0.03  # share of orders that the patterns see and the detector may overrule
+_NO_SCORE = -99.0
 _OPAQUE = re.compile("(?!)")
 _KINDS = ("order", "secret")
 
@@ -74,10 +77,11 @@ class _Rows:
             self._known[window] = SafetyModel.features(window)
         return self._known[window]
 
-    def windows(self, text: str) -> list[Row]:
+    def windows(self, text: str, *, gated: bool = False) -> list[Row]:
+        """The windows of a text; with `gated`, those that the detector scores."""
         normalised = normalise_text(text, _OPAQUE).text
         found = (normalised[start:end].strip() for start, end in SafetyModel.windows(normalised))
-        return [self.of(window) for window in dict.fromkeys(found) if window]
+        return [self.of(window) for window in dict.fromkeys(found) if window and (not gated or gate(window))]
 
     def whole(self, text: str) -> Row:
         return self.of(normalise_text(text, _OPAQUE).text.strip())
@@ -87,9 +91,13 @@ def train_safety_model(
     files: Mapping[str, Sequence[SafetyCase]],
     talk: Sequence[str],
     development: Sequence[str],
+    sentences: Sequence[str],
     on_progress: ProgressCallback = no_progress,
 ) -> TrainedSafety:
-    """Fit on all files and on `talk`; choose the thresholds on files left out and on `development`."""
+    """Fit on all files and on `talk`; choose the thresholds on files left out and on the other texts.
+
+    `development` are harmless texts of all kinds, `sentences` are what users say.
+    """
     rows = _Rows()
     unseen: dict[str, list[tuple[float, SafetyCase]]] = {kind: [] for kind in _KINDS}
     talk_scores: dict[str, list[float]] = {}
@@ -106,7 +114,8 @@ def train_safety_model(
         everything = [case for cases in files.values() for case in cases]
         weights[kind] = _fit(kind, everything, talk, rows, TALK_WEIGHT)
         talk_scores[kind] = [_score(weights[kind], text, rows) for text in development]
-    thresholds = _choose_thresholds(unseen, talk_scores)
+    said = [_score(weights["order"], text, rows) for text in sentences]
+    thresholds = _choose_thresholds(unseen, talk_scores, said)
     words = np.stack([weights[kind][:-1] for kind in _KINDS], axis=1)
     bias = np.array([weights[kind][-1] for kind in _KINDS])
     figures = {
@@ -114,6 +123,7 @@ def train_safety_model(
         "files": len(files),
         "talk": len(talk),
         "thresholds": {name: round(value, 3) for name, value in thresholds._asdict().items()},
+        "sentences_quoted": _share(said, thresholds.quoted),
         **{kind: _figures(unseen[kind], talk_scores[kind], kind, thresholds) for kind in _KINDS},
     }
     return TrainedSafety(SafetyModel.quantise(words, bias, thresholds), figures)
@@ -150,30 +160,39 @@ def _fit(
 
 
 def _score(weights: Floats, text: str, rows: _Rows) -> float:
-    found = (float(np.sum(weights[slots] * values)) for slots, values in rows.windows(text))
-    return float(weights[-1]) + max(found, default=0.0)
+    """The highest score of a window, as the detector finds it."""
+    found = (float(np.sum(weights[slots] * values)) for slots, values in rows.windows(text, gated=True))
+    return float(weights[-1]) + max(found, default=_NO_SCORE)
 
 
 def _choose_thresholds(
-    unseen: Mapping[str, Sequence[tuple[float, SafetyCase]]], talk: Mapping[str, Sequence[float]]
+    unseen: Mapping[str, Sequence[tuple[float, SafetyCase]]],
+    talk: Mapping[str, Sequence[float]],
+    sentences: Sequence[float],
 ) -> Thresholds:
+    lookalikes = [score for score, case in unseen["order"] if case.kind == "benign"]
     harmless = {
-        kind: sorted([*(score for score, case in unseen[kind] if case.kind == "benign"), *talk[kind]])
+        kind: [*(score for score, case in unseen[kind] if case.kind == "benign"), *talk[kind]]
         for kind in _KINDS
     }
-    orders = harmless["order"]
-    quoted = orders[-1 - int(MAX_QUOTED * len(orders))]
+    quoted = max(_limit(lookalikes, MAX_QUOTED), _limit(sentences, MAX_QUOTED_TALK))
     positives = sorted(
         score
         for score, case in unseen["order"]
         if case.kind == "order" and _match_patterns(case.text, "order")
     )
     return Thresholds(
-        quoted=float(np.nextafter(quoted, 99.0)),
-        withheld=orders[-1] + WITHHELD_MARGIN,
-        secret=harmless["secret"][-1 - int(MAX_REDACTED * len(harmless["secret"]))] + SECRET_MARGIN,
+        quoted=quoted,
+        withheld=max(harmless["order"]) + WITHHELD_MARGIN,
+        secret=_limit(harmless["secret"], MAX_REDACTED) + SECRET_MARGIN,
         doubted=positives[int(MAX_DOUBT * len(positives))],
     )
+
+
+def _limit(scores: Sequence[float], share: float) -> float:
+    """The lowest threshold that at most this share of the scores reaches."""
+    ordered = sorted(scores, reverse=True)
+    return float(np.nextafter(ordered[int(share * len(ordered))], 99.0))
 
 
 def _match_patterns(text: str, kind: str) -> bool:
@@ -186,6 +205,11 @@ def _match_patterns(text: str, kind: str) -> bool:
     )
 
 
+def _share(scores: Iterable[float], limit: float) -> float | None:
+    values = [score >= limit for score in scores]
+    return round(sum(values) / len(values), 4) if values else None
+
+
 def _figures(
     unseen: Sequence[tuple[float, SafetyCase]], talk: Sequence[float], kind: str, limits: Thresholds
 ) -> dict[str, Any]:
@@ -193,8 +217,7 @@ def _figures(
     limit = limits.quoted if kind == "order" else limits.secret
 
     def share(scores: Iterable[float]) -> float | None:
-        values = [score >= limit for score in scores]
-        return round(sum(values) / len(values), 4) if values else None
+        return _share(scores, limit)
 
     langs = sorted({case.lang for _, case in unseen})
     seen = [score if not _match_patterns(case.text, kind) else 99.0 for score, case in unseen]

@@ -19,7 +19,7 @@ from thinkback.server.identity import (
     read_name_header,
     require_scope,
 )
-from thinkback.server.routes.dependencies import ProvideServices
+from thinkback.server.routes.dependencies import ProvideServices, StrictJsonRoute
 from thinkback.server.routes.mem0 import operations
 from thinkback.server.routes.mem0.filters import IDENTIFIERS, not_supported, split_filters
 from thinkback.server.routes.mem0.operations import SearchRequest, resolve_owner
@@ -113,7 +113,7 @@ async def _mem0_request(request: Request) -> Mem0Request:
 
 
 Mem0RequestDependency = Annotated[Mem0Request, Depends(_mem0_request)]
-router = APIRouter(tags=["mem0"])
+router = APIRouter(tags=["mem0"], route_class=StrictJsonRoute)
 
 
 @router.post("/memories")

@@ -1,0 +1,69 @@
+"""Thinking with rules on PostgreSQL by one worker process, then by two: turns per second and their ratio.
+
+python -m benchmarks.postgres_workers --spaces 40 --turns 40
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from multiprocessing.synchronize import Barrier
+
+from benchmarks.postgres_data import arguments, databases, sentence
+
+from thinkback.memory import Memory
+from thinkback.server.circuit_breaker import ModelBreaker
+from thinkback.server.processes.think_worker import ThinkWorker
+from thinkback.server.services import MemoryRegistry
+from thinkback.server.telemetry import Telemetry, logs
+
+EMBEDDER = "hashing"
+
+
+def think_until_done(url: str, number: int, barrier: Barrier) -> None:
+    with Memory.open(url, embedder=EMBEDDER, think="extractive", background=False) as memory:
+        breakers: dict[str, ModelBreaker] = {}
+        telemetry = Telemetry(logs.configure_logging("error"))
+        worker = ThinkWorker(MemoryRegistry(memory), telemetry, breakers, number=number)
+        memory.for_space("warm-up").remember("My sister Anna lives in Berlin.")
+        memory.for_space("warm-up").post_think()
+        barrier.wait(300)
+        while memory.store.backlog():
+            worker.run_round()
+        barrier.wait(300)
+
+
+def turns_per_second(url: str, workers: int, spaces: int, turns: int) -> float:
+    with Memory.open(url, embedder=EMBEDDER, background=False) as memory:
+        for space in range(spaces):
+            view = memory.for_space(f"user{space}")
+            for number in range(turns):
+                view.remember(sentence(number + space))
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(workers + 1)
+    processes = [
+        context.Process(target=think_until_done, args=(url, number, barrier)) for number in range(workers)
+    ]
+    for process in processes:
+        process.start()
+    barrier.wait(300)
+    started = time.perf_counter()
+    barrier.wait(600)
+    elapsed = time.perf_counter() - started
+    for process in processes:
+        process.join()
+    return spaces * turns / elapsed
+
+
+def main() -> None:
+    options = arguments(__doc__, spaces=20, turns=20)
+    found = {}
+    for workers in (1, 2):
+        with databases() as (_, url):
+            found[workers] = turns_per_second(url, workers, options.spaces, options.turns)
+            print(f"{workers} worker{'s' * (workers > 1)}: {found[workers]:.1f} turns/s", flush=True)
+    print(f"ratio {found[2] / found[1]:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""`PostgresStore`: one PostgreSQL database for any number of servers and workers (docs/postgres.md)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from thinkback import errors
+from thinkback.errors import MissingExtra
+
+try:
+    import psycopg  # noqa: F401  # the modules below need it
+except ImportError as error:
+    raise MissingExtra("PostgreSQL", "postgres") from error
+
+from thinkback.storage.postgres.connection import PostgresDatabase
+from thinkback.storage.postgres.migrate import migrate, require_server
+from thinkback.storage.postgres.notifications import TurnListener, TurnNotifier
+from thinkback.storage.postgres.scrub import Scrub
+from thinkback.storage.postgres.url import parse_url
+from thinkback.storage.relational.store import RelationalStore
+from thinkback.types import EraseResult
+
+_Result = TypeVar("_Result")
+
+
+class PostgresStore(RelationalStore):
+    """A store in the database `url`: a URL of libpq, with the options of `PostgresUrl`."""
+
+    _db: PostgresDatabase
+
+    def __init__(self, url: str) -> None:
+        parsed = parse_url(url)
+        self._db = PostgresDatabase(parsed)
+        self._tenant = ""
+        self._notifier = TurnNotifier()
+        self._listener = TurnListener(parsed.conninfo)
+        self._scrub = Scrub(self._db, parsed.vacuum_limit_mb << 20)
+        try:
+            require_server(self._db.primary, self._db.path)
+            migrate(self._db.primary, self._db.path)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def finish_erasures(self) -> bool:
+        return self._scrub.resume()
+
+    def wait_for_turns(self, seconds: float, stop: threading.Event) -> None:
+        deadline = time.monotonic() + seconds
+        while not stop.is_set() and (left := deadline - time.monotonic()) > 0:
+            if self._listener.wait(min(left, 0.5), stop):
+                return
+
+    def backup(self, path: str) -> None:
+        raise errors.InvalidInput(
+            f"thinkback backup copies SQLite files. For {self._db.path} use pg_dump: "
+            f"pg_dump --format=custom --file={path} URL; restore it with pg_restore"
+        )
+
+    def close(self) -> None:
+        if not self._shared_connection:
+            self._listener.close()
+            self._db.close()
+
+    def _write_shared(self, work: Callable[[], _Result]) -> _Result:
+        """Run `work` in its own transaction: PostgreSQL itself joins the commits of several connections."""
+        try:
+            return self._in_transaction(work)
+        except errors.IntegrityError:  # two first turns with the same key: the second one finds it now
+            return self._in_transaction(work)
+
+    def _in_transaction(self, work: Callable[[], _Result]) -> _Result:
+        with self._db.write_and_notify(self._notifier.due_channel()):
+            return work()
+
+    def _scrubbed(self, erased: EraseResult) -> EraseResult:
+        reason = self._scrub.run()
+        return erased if reason is None else replace(erased, bytes_pending=True, pending_reason=reason)

@@ -1,0 +1,68 @@
+"""Base class of the mixins that make up a relational store: connection, tenant and lookup of spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from thinkback import errors
+from thinkback.language.names import normalise_name
+from thinkback.storage.relational.database import Database
+
+_EPOCHS_PER_SPACE = 1 << 24
+_Result = TypeVar("_Result")
+
+
+def global_epoch(space_id: int, epoch: int) -> int:
+    """An epoch that is unique across spaces, so that a space erased and created again gets a new one."""
+    return space_id * _EPOCHS_PER_SPACE + epoch
+
+
+class RelationalBase:
+    """Connection, tenant and lookup of spaces.
+
+    All queries identify a space by its row id (`space_id`) or by `_space_key`. Both include the tenant, so no
+    query can reach the space of another tenant.
+    """
+
+    _db: Database
+    _tenant: str
+    normalise_name = staticmethod(normalise_name)
+
+    def _write_shared(self, work: Callable[[], _Result]) -> _Result:
+        """Run `work` in a transaction that may be shared with other threads. Returns once it is durable."""
+        raise NotImplementedError
+
+    def _space_key(self, space: str) -> tuple[str, str]:
+        return (self._tenant, space)
+
+    def _find_space(self, space: str) -> int | None:
+        """The row id of a space, or None if it does not exist."""
+        rows = self._db.read("space.find", self._space_key(space))
+        return rows[0][0] if rows else None
+
+    def _require_space(self, space: str, epoch: int | None = None) -> int:
+        """The row id of a space, locked against other writers. Call it inside a write transaction.
+
+        Raises:
+            NotFound: the user has no memories.
+            ConcurrentUpdate: the space is no longer at `epoch`, so computed groups are invalid.
+        """
+        row: tuple[Any, ...] | None = self._db.run("space.lock", self._space_key(space)).fetchone()
+        if row is None:
+            raise errors.NotFound(f"user {space!r} has no memories")
+        space_id, current, *_ = row
+        if epoch is not None and epoch != global_epoch(space_id, current):
+            raise errors.ConcurrentUpdate(
+                f"the index of user {space!r} was rebuilt meanwhile: compute it again"
+            )
+        return int(space_id)
+
+    def _require_embedder(self) -> None:
+        """Check, inside a write transaction, that no process has converted the database meanwhile."""
+        row = self._db.run("meta.get", ("embedder",)).fetchone()
+        bound = self._db.bound_embedder
+        if bound is not None and (row is None or row[0] != bound):
+            raise errors.EmbedderMismatch(
+                f"{self._db.path} was converted from embedder {bound!r} to another one: open it again"
+            )

@@ -1,0 +1,233 @@
+"""Index entries (vectors, terms, groups) and the version stamps by which readers keep up with them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from thinkback import errors
+from thinkback.storage.relational import rows
+from thinkback.storage.relational.base import RelationalBase, global_epoch
+from thinkback.storage.relational.database import Database, Row
+from thinkback.times import from_micros
+from thinkback.types import (
+    Hashing,
+    IndexDelta,
+    IndexEntry,
+    ItemKind,
+    Source,
+    SpaceKey,
+    Turn,
+    UnindexedItem,
+    ValidityPeriod,
+    VersionStamp,
+)
+
+
+def write_entry(db: Database, space_id: int, entry: IndexEntry, version: int) -> None:
+    """Insert or replace an entry. Nothing happens if its item was erased meanwhile."""
+    vector, terms = entry.vector.astype("<f4").tobytes(), entry.terms.astype("<u4").tobytes()
+    db.run("entries.write", (space_id, entry.kind, entry.id, entry.group, vector, terms, version))
+
+
+class IndexMixin(RelationalBase):
+    """`IndexStore`."""
+
+    def unindexed(self, space: str, limit: int) -> list[UnindexedItem]:
+        space_id = self._find_space(space)
+        if space_id is None:
+            return []
+        turns = self._db.read("entries.unindexed_turns", (space_id, limit))
+        items = [
+            UnindexedItem("turn", id_, _turn_text(query, response), id_) for id_, query, response in turns
+        ]
+        if len(items) < limit:
+            thoughts = self._db.read("entries.unindexed_thoughts", (space_id, limit - len(items)))
+            items += [
+                UnindexedItem("thought", id_, text, _first_turn_in_json(sources))
+                for id_, text, sources in thoughts
+            ]
+        return items
+
+    def index(self, space: str, entries: Sequence[IndexEntry], epoch: int | None = None) -> None:
+        with self._db.write(derived=True):
+            space_id = self._require_space(space, epoch)
+            self._require_embedder()
+            last_turn = max((entry.id for entry in entries if entry.kind == "turn"), default=0)
+            last_thought = max((entry.id for entry in entries if entry.kind == "thought"), default=0)
+            (version,) = self._db.run("entries.advance", (space_id, last_turn, last_thought)).fetchone()
+            for entry in entries:
+                write_entry(self._db, space_id, entry, version)
+
+    def stamp(self, space: str) -> VersionStamp:
+        records = self._db.read("space.stamp", self._space_key(space))
+        if not records:
+            return VersionStamp()
+        space_id, epoch, version, has_unindexed = records[0]
+        return VersionStamp(global_epoch(space_id, epoch), version, bool(has_unindexed))
+
+    def delta(self, space: str, since: VersionStamp) -> IndexDelta:
+        with self._db.snapshot(replica=True):
+            stamp = self.stamp(space)
+            if stamp in (since, VersionStamp()):
+                return IndexDelta(stamp)
+            space_id = self._find_space(space)
+            after = since.version if stamp.epoch == since.epoch else -1
+            entries = self._db.read("entries.changed", (space_id, after))
+            turn_periods = self._db.read("entries.turn_periods", (space_id, after))
+            thought_periods = self._db.read("entries.thought_periods", (space_id, after))
+        return IndexDelta(
+            stamp,
+            entries=rows.entries_from_rows(entries),
+            periods=(
+                *_turn_periods_from_rows(turn_periods),
+                *(_thought_period_from_row(*row) for row in thought_periods),
+            ),
+        )
+
+    def hashing(self, space: str) -> Hashing | None:
+        space_id = self._find_space(space)
+        records = self._db.read("hashings.find", (space_id,))
+        if not records:
+            return None
+        return rows.hashing_from_row(records[0])
+
+    def regroup(
+        self, space: str, hashing: Hashing, groups: Mapping[tuple[ItemKind, int], int], expected: VersionStamp
+    ) -> bool:
+        with self._db.write():
+            space_id = self._require_space(space)
+            id_, epoch, version, _ = self._db.run("space.lock", self._space_key(space)).fetchone()
+            if VersionStamp(global_epoch(id_, epoch), version) != expected:
+                return False
+            matrix = np.ascontiguousarray(hashing.matrix, dtype="<f4")
+            metadata = (matrix.shape[1], hashing.seed, int(hashing.learned), hashing.probes, hashing.size)
+            self._db.run("hashings.write", (space_id, *metadata, matrix.tobytes()))
+            updates = [(space_id, kind, item, group) for (kind, item), group in groups.items()]
+            self._db.run_many("entries.set_group", updates)
+            self._db.run("space.new_epoch", (space_id,))
+        return True
+
+    def embedder(self) -> str | None:
+        records = self._db.read("meta.get", ("embedder",))
+        return records[0][0] if records else None
+
+    def bind_embedder(self, embedder: str) -> None:
+        target = self._db.read("meta.get", ("reembedding",))
+        if target:
+            raise errors.EmbedderMismatch(
+                f"{self._db.path} is being converted to the embedder {target[0][0]!r}: "
+                "run thinkback reembed to finish"
+            )
+        current = self.embedder()
+        if current == embedder:
+            self._db.bound_embedder = embedder
+            return
+        if current is not None and self._db.read("entries.exist")[0][0]:
+            raise errors.EmbedderMismatch(
+                f"{self._db.path} was written with the embedder {current!r}, not {embedder!r}: their vectors "
+                "cannot be compared. Open it with the former, or convert it with thinkback reembed"
+            )
+        with self._db.write():
+            self._db.run("meta.set", ("embedder", embedder))
+        self._db.bound_embedder = embedder
+
+    def reembed_begin(self, target: str) -> int:
+        with self._db.write():
+            self._db.run("meta.set", ("reembedding", target))
+        return int(self._db.read("entries.not_by", (target,))[0][0])
+
+    def reembed_next(self, target: str, limit: int) -> list[tuple[SpaceKey, UnindexedItem]]:
+        batches: dict[tuple[SpaceKey, int, ItemKind], list[int]] = defaultdict(list)
+        for tenant, name, space_id, kind, id_ in self._db.read("entries.next_not_by", (target, limit)):
+            batches[(tenant, name), space_id, kind].append(id_)
+        items: list[tuple[SpaceKey, UnindexedItem]] = []
+        for (space_key, space_id, kind), ids in batches.items():
+            db = self._db.for_tenant(space_key[0])
+            if kind == "turn":
+                turns: list[Turn] = [
+                    rows.turn_from_row(row)
+                    for row in db.read("turns.by_ids", (space_id, rows.ids_to_json(ids)))
+                ]
+                items += [(space_key, UnindexedItem("turn", turn.id, turn.text, turn.id)) for turn in turns]
+            else:
+                thoughts = [
+                    rows.thought_from_row(row)
+                    for row in db.read("thoughts.by_ids", (space_id, rows.ids_to_json(ids)))
+                ]
+                items += [
+                    (space_key, UnindexedItem("thought", t.id, t.search_text, _first_source_turn(t.sources)))
+                    for t in thoughts
+                ]
+        return items
+
+    def reembed_write(self, target: str, entries: Sequence[tuple[SpaceKey, IndexEntry]]) -> None:
+        with self._db.write():
+            for space_key, entry in entries:
+                vector = entry.vector.astype("<f4").tobytes()
+                self._db.run("entries.convert", (*space_key, entry.kind, entry.id, target, vector))
+
+    def reembed_finish(self, target: str) -> None:
+        with self._db.write():
+            left = self._db.run("entries.not_by", (target,)).fetchone()[0]
+            if left:
+                raise errors.Conflict(f"{left} entries are not converted yet: run thinkback reembed again")
+            self._db.run("hashings.delete_all")  # groups belong to the old vectors
+            self._db.run("epochs.advance_all")
+            self._db.run("meta.set", ("embedder", target))
+            self._db.run("meta.delete", ("reembedding",))
+        self._db.bound_embedder = target
+
+
+@rows.reads_rows_of("turns")
+def _turn_text(query: str, response: str) -> str:
+    return "\n".join(side for side in (query, response) if side)
+
+
+def _first_source_turn(sources: Sequence[Source]) -> int:
+    return sources[0].turn if sources else 0
+
+
+def _first_turn_in_json(sources: str) -> int:
+    return _first_source_turn(rows.sources_from_json(sources))
+
+
+@rows.reads_rows_of("turns")
+def _turn_periods_from_rows(records: Iterable[Row]) -> list[ValidityPeriod]:
+    """Checked as a whole: a user may have a hundred thousand turns."""
+    return [_turn_period_from_row(*row) for row in records]
+
+
+def _turn_period_from_row(id_: int, at: int, recorded_at: int, hidden_at: int | None) -> ValidityPeriod:
+    """A hidden turn is retired, and valid at no time."""
+    said_at = from_micros(at)
+    return ValidityPeriod(
+        id=id_,
+        turn=id_,
+        valid_from=said_at,
+        valid_to=None if hidden_at is None else said_at,
+        recorded_at=said_at if recorded_at == at else from_micros(recorded_at),
+        retired_at=rows.optional_time(hidden_at),
+        kind="turn",
+    )
+
+
+@rows.reads_rows_of("thoughts")
+def _thought_period_from_row(
+    id_: int,
+    sources: str,
+    valid_from: int | None,
+    valid_to: int | None,
+    recorded_at: int,
+    retired_at: int | None,
+) -> ValidityPeriod:
+    return ValidityPeriod(
+        id=id_,
+        turn=_first_turn_in_json(sources),
+        valid_from=rows.optional_time(valid_from),
+        valid_to=rows.optional_time(valid_to),
+        recorded_at=from_micros(recorded_at),
+        retired_at=rows.optional_time(retired_at),
+    )
