@@ -39,12 +39,15 @@ class SharedComponents:
     owned: tuple[object, ...] = ()
 
     @classmethod
-    def from_config(cls, config: MemoryConfig) -> Self:
-        from thinkback.embedders.registry import create_embedder, sentence_encoder
+    def from_config(cls, config: MemoryConfig, stored_embedder: str | None = None) -> Self:
+        """Create what the config names; `stored_embedder` is the name of the one that wrote the database."""
+        from thinkback.embedders.registry import choose_spec, create_embedder, sentence_encoder
         from thinkback.llms.registry import create_llm, create_local_thinker
 
         preset = get_preset(config.preset) if isinstance(config.preset, str) else config.preset
-        embedder = create_embedder(config.embedder) if isinstance(config.embedder, str) else config.embedder
+        embedder = config.embedder
+        if isinstance(embedder, str):
+            embedder = create_embedder(choose_spec(embedder, stored_embedder))
         llm = create_llm(config.llm) if isinstance(config.llm, str) else config.llm
         summary_llm = config.summary_llm
         if isinstance(summary_llm, str):
