@@ -70,6 +70,7 @@ class ScoreWeights:
     thinking: float = 0.0  # is a thought, times the number of thoughts per turn of the space (at most 1)
     source: float = 0.0  # of a thought: the weighted sum of the turn it was drawn from
     retired: float = 0.0  # is retired, and the query does not ask for the present
+    recency: float = 0.0  # newer than other candidates; if the query asks for the past, older
     time: float = 0.0  # began in the time span that the query names
     about: float = 0.0  # is about an entity that the query mentions
     kind: float = 0.0  # is of the memory kind that the query asks for

@@ -116,6 +116,7 @@ class Scorer:
     for_thoughts: bool = False  # scores thoughts, not turns
     about_ids: tuple[int, ...] = ()  # thoughts about the people that the query mentions
     space_rows: int = 0  # number of thoughts and turns in the space
+    about_past: bool = False  # the query asks for a former state, so older rows are better
 
     def score(
         self, candidates: CandidateColumns, further: Mapping[str, Scores] = _NO_COLUMNS
@@ -217,7 +218,18 @@ class Scorer:
             values["about"] = np.isin(candidates.ids, self.about_ids).astype(np.float64)
         if self.period is not None:
             values["time"] = self._in_period(candidates)
+        else:
+            values["recency"] = self._recency(candidates)
         return values
+
+    def _recency(self, candidates: CandidateColumns) -> Scores:
+        """0 for the oldest candidate, 1 for the newest one; negative for a query about the past."""
+        times = candidates.start_time
+        first, last = (float(times.min()), float(times.max())) if len(times) else (0.0, 0.0)
+        if not 0 < last - first < math.inf:
+            return np.zeros(len(times))
+        recency: Scores = (times - first) / (last - first)
+        return -recency if self.about_past else recency
 
     def _in_period(self, candidates: CandidateColumns) -> Scores:
         """1 for rows that start in the period of the query, else 0."""

@@ -245,6 +245,7 @@ def prepare_search(
             period=period,
             whole_period=timeless.time_only,
             space_rows=rows,
+            about_past=time.tense == "before",
         ),
         variants=variants,
         terms=variants.hashed(),
