@@ -115,6 +115,11 @@ def test_forgetting_that_is_no_request(text: str) -> None:
     assert not find_commands(text)
 
 
+@pytest.mark.parametrize("text", ["去试了。叫我当学徒", "老板叫我写检讨", "我妈叫我先回家"])
+def test_being_told_to_do_something_is_no_wish_for_a_name(text: str) -> None:
+    assert not find_commands(text)
+
+
 @pytest.mark.parametrize(
     ("text", "old", "new"),
     [
