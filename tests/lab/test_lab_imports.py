@@ -32,7 +32,7 @@ COMPONENTS: dict[str, set[str]] = {
         "language.safety.secret_detection",
     },
     # the line form of the reading contract: its training examples, their scores, and adapters for it
-    "evaluations/reading.py": {"think.grounding"},
+    "evaluations/reading.py": {"think.grounding", "think.line_form"},
     "training/reading_examples.py": {
         "indexing",
         "presets",

@@ -40,6 +40,10 @@ Wording = Literal["first", "second"]
 """The first reading, or the differently worded one that checks it."""
 WORDINGS: tuple[Wording, ...] = ("first", "second")
 
+MIN_CONFIDENCE = -0.18
+"""Confidence (`line_confidence`) below which a fact is left out. Chosen on the dev lives."""
+MIN_RETIREMENT_CONFIDENCE = -0.15
+"""Mean log probability of the tokens of a line below which it retires nothing. Chosen on the dev lives."""
 MAX_PROMPT_TOKENS = 900
 _MAX_ESTIMATED_TOKENS = 760  # the estimate can be too low by this share: names and digits
 MAX_KNOWN_FACTS = 12
@@ -57,6 +61,8 @@ _PROMPTS: dict[Wording, str] = {"first": "read_lines", "second": "read_lines_aga
 _TODAY, _THIS_MONTH = "today", "month"
 _HEAD = re.compile(r"(add|replace|end|forget)(?:\s+(\d+(?:\s*,\s*\d+)*))?\s*\Z")
 _FACT_FIELDS = 6
+_VALUE_FIELD = 3  # after the action, who it is about, and the relation
+_VALUE_WEIGHT, _MISSING_WEIGHT = 0.2, 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +243,29 @@ def _parse_line(line: str, prompt: LinePrompt, turn: Turn) -> Iterator[ProposedC
     yield ProposedChange(
         action="replace" if targets else "add", turn=turn.id, quote=quote, fact=fact, targets=ids
     )
+
+
+def line_confidence(tokens: Sequence[tuple[str, float]], value: str, message: str) -> float:
+    """How sure the model is of a line that states a fact, from its tokens with their log probabilities.
+
+    The mean of all tokens, a share of the mean of the value's tokens, and a penalty for words of the value
+    that the message does not have. The weights were fitted on the dev lives (a logistic regression).
+    """
+    all_tokens = [probability for _, probability in tokens]
+    of_value: list[float] = []
+    field = 0
+    for text, probability in tokens:
+        if "|" in text:
+            field += 1
+        elif field == _VALUE_FIELD:
+            of_value.append(probability)
+    missing = 1 - SupportingText([message]).share(value)
+    return mean(all_tokens) + _VALUE_WEIGHT * mean(of_value) - _MISSING_WEIGHT * missing
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean; 0 if there are no values, because a model may not tell probabilities."""
+    return sum(values) / len(values) if values else 0.0
 
 
 def find_quote(statement: str, message: str) -> str:

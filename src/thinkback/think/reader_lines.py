@@ -9,21 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 from typing import Protocol
 
 from thinkback.prompts import load_prompt
 from thinkback.think.contract import ChangeKind, ProposedChange, ReadRequest
 from thinkback.think.grounding import SupportingText
-from thinkback.think.line_form import Wording, build_prompt, grammar, parse_lines, split_message
+from thinkback.think.line_form import (
+    MIN_CONFIDENCE,
+    MIN_RETIREMENT_CONFIDENCE,
+    Wording,
+    build_prompt,
+    grammar,
+    line_confidence,
+    mean,
+    parse_lines,
+    split_message,
+)
 from thinkback.types import Message, Reply
 
 MAX_REPLY_TOKENS = 420
 MIN_SHARED_VALUE = 0.5  # of the words of a value that the other reading must state too
-MIN_CONFIDENCE = -0.15
-"""Mean log probability of the tokens of a line below which it is left out. Chosen on the dev lives."""
-MIN_RETIREMENT_CONFIDENCE = -0.15
-"""The same for lines that replace, end or forget: an unsure replacement is an addition."""
 
 
 class GrammarLLM(Protocol):
@@ -81,36 +86,41 @@ class LineReader:
     def _read_part(self, request: ReadRequest, part: str, wording: Wording) -> list[ProposedChange]:
         prompt = build_prompt(request, part, wording)
         rules = grammar(len(prompt.known))
-        confidence = LineConfidence()
+        tokens = TokensByLine()
         reply = self.llm.complete_with_grammar(
-            prompt.messages, grammar=rules, max_tokens=MAX_REPLY_TOKENS, on_token=confidence.add_token
+            prompt.messages, grammar=rules, max_tokens=MAX_REPLY_TOKENS, on_token=tokens.add
         )
         changes: list[ProposedChange] = []
-        for line, sure in zip(reply.text.splitlines(), confidence.of_lines(), strict=False):
+        for line, said in zip(reply.text.splitlines(), tokens.lines(), strict=False):
+            sure = mean([probability for _, probability in said]) >= self.min_retirement_confidence
             for change in parse_lines(line, prompt, request.turns[0]):
-                targets = change.targets if sure >= self.min_retirement_confidence else ()
-                if (sure >= self.min_confidence) if change.fact else targets:
+                targets = change.targets if sure else ()
+                if change.fact is None:
+                    keep = bool(targets)
+                else:
+                    keep = line_confidence(said, change.fact.value, part) >= self.min_confidence
+                if keep:
                     changes.append(_with_targets(change, targets))
         return changes
 
 
-class LineConfidence:
-    """The mean log probability of the tokens of each line of a reply."""
+class TokensByLine:
+    """The tokens of a reply with their log probabilities, line by line."""
 
     def __init__(self) -> None:
-        self._lines: list[list[float]] = [[]]
+        self._lines: list[list[tuple[str, float]]] = [[]]
 
-    def add_token(self, text: str, log_probability: float) -> None:
+    def add(self, text: str, log_probability: float) -> None:
         """A line break belongs to the line that it ends."""
-        self._lines[-1].append(log_probability)
+        self._lines[-1].append((text, log_probability))
         if "\n" in text:
             self._lines.append([])
 
-    def of_lines(self) -> Iterator[float]:
-        """One value for each line; without end, because a model may not tell probabilities."""
-        for line in self._lines:
-            yield sum(line) / len(line) if line else 0.0
-        yield from repeat(0.0)
+    def lines(self) -> Iterator[list[tuple[str, float]]]:
+        """One list for each line; without end, because a model may not tell probabilities."""
+        yield from self._lines
+        while True:
+            yield []
 
 
 def agreed_changes(first: Sequence[ProposedChange], second: Sequence[ProposedChange]) -> list[ProposedChange]:

@@ -24,6 +24,7 @@ from thinkback.think.line_form import (
     format_line,
     format_when,
     grammar,
+    line_confidence,
     parse_lines,
     parse_when,
     split_message,
@@ -240,7 +241,7 @@ def test_reading_twice_asks_with_both_wordings_and_only_if_something_was_found()
 
 
 def test_unsure_lines_are_left_out_and_unsure_replacements_retire_nothing() -> None:
-    fact = "user | has dogs | only Fly | profile | - | Fly is the user's only dog."
+    fact = "user | has dogs | Fly | profile | - | Fly is the user's only dog."
     reply = f"add | {fact}\nreplace 1 | {fact}\nreplace 1 | {fact}\nend 2\nend 2"
     llm = Lines(reply, probabilities=[-0.5, -0.2, -0.1, -0.2, -0.1])
     reader = LineReader(llm, min_confidence=-0.3, min_retirement_confidence=-0.15)
@@ -250,6 +251,17 @@ def test_unsure_lines_are_left_out_and_unsure_replacements_retire_nothing() -> N
         ("replace", (31,)),
         ("end", (32,)),
     ]
+
+
+def test_a_line_is_less_sure_if_its_value_is_improbable_or_not_in_the_message() -> None:
+    def tokens(value_probability: float) -> list[tuple[str, float]]:
+        head = [(text, 0.0) for text in ("add", " |", " user", " |", " has", " |")]
+        return [*head, (" Fly", value_probability), (" |", 0.0), (" sure", -0.5 - value_probability)]
+
+    said = line_confidence(tokens(0.0), "Fly", MESSAGE)
+    assert line_confidence(tokens(-0.5), "Fly", MESSAGE) < said  # the mean of all tokens is the same
+    assert line_confidence(tokens(0.0), "Rex", MESSAGE) < said
+    assert line_confidence([], "Fly", MESSAGE) == 0
 
 
 def test_auto_prefers_a_capable_model_then_a_tuned_one() -> None:

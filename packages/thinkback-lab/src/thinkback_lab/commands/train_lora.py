@@ -11,10 +11,10 @@ import typer
 
 from thinkback_lab.commands import options
 from thinkback_lab.errors import LabError, import_extra
-from thinkback_lab.evaluations.reading import read_json_rows, read_turns, score_reading
+from thinkback_lab.evaluations.reading import read_json_rows, read_turns, score_thresholds
 from thinkback_lab.progress import progress
 
-THRESHOLDS = (-0.1, -0.15, -0.2, -0.25, -0.3, -0.4)
+THRESHOLDS = (-0.1, -0.14, -0.18, -0.24, -0.3, -0.4)
 _BaseOption = Annotated[
     Path, typer.Option("--base", metavar="MODEL", help="GGUF file, or a folder of transformers.")
 ]
@@ -194,13 +194,7 @@ def score(
     """
     with options.exit_on_error():
         turns = read_turns(examples_file, replies, second)
-        figures = {
-            "all": score_reading(turns),
-            **{
-                f"confidence >= {limit}": score_reading(turns, min_fact=limit, min_retirement=limit)
-                for limit in THRESHOLDS
-            },
-        }
+        figures = score_thresholds(turns, THRESHOLDS)
     _print_summary(figures, as_json)
 
 

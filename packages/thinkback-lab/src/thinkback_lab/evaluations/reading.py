@@ -11,11 +11,12 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from thinkback.think.grounding import SupportingText
+from thinkback.think.line_form import MIN_RETIREMENT_CONFIDENCE, line_confidence, mean
 from thinkback_lab.errors import LabError
 from thinkback_lab.metrics.answers import normalise_text
 
@@ -26,7 +27,12 @@ _FIELDS = 6
 
 @dataclass(frozen=True, slots=True)
 class ReadLine:
-    """One line of a reply; a line without a fact has empty texts. `confidence` is a log probability."""
+    """One line of a reply; a line without a fact has empty texts.
+
+    Attributes:
+        confidence: How sure the model is of the fact (`thinkback.think.line_form.line_confidence`).
+        probability: The mean log probability of the tokens of the line; decides whether it retires facts.
+    """
 
     action: str
     numbers: frozenset[int]
@@ -34,6 +40,7 @@ class ReadLine:
     value: str = ""
     sentence: str = ""
     confidence: float = 0.0
+    probability: float = 0.0
 
     @property
     def states_fact(self) -> bool:
@@ -49,32 +56,35 @@ class ReadTurn:
     read: tuple[ReadLine, ...]
 
 
-def parse_reply(reply: str, tokens: Sequence[tuple[str, float]] = ()) -> list[ReadLine]:
+def parse_reply(
+    reply: str, tokens: Sequence[tuple[str, float]] = (), message: str | None = None
+) -> list[ReadLine]:
     """The usable lines of a reply. `tokens` are its tokens with their log probabilities."""
-    confidences = list(_line_confidences(tokens))
+    by_line = list(_split_lines(tokens))
     lines = []
     for number, line in enumerate(reply.splitlines()):
         head, *fields = (field.strip() for field in line.split("|"))
         action, _, rest = head.partition(" ")
         numbers = frozenset(int(part) for part in rest.split(",") if part.strip().isdecimal())
-        confidence = confidences[number] if number < len(confidences) else 0.0
+        said = by_line[number] if number < len(by_line) else []
+        sure = mean([probability for _, probability in said])
         if action in ("end", "forget") and numbers:
-            lines.append(ReadLine(action, numbers, confidence=confidence))
+            lines.append(ReadLine(action, numbers, confidence=sure, probability=sure))
         elif action in ("add", "replace") and len(fields) >= _FIELDS and fields[2] and fields[5]:
-            lines.append(ReadLine(action, numbers, fields[0], fields[2], fields[5], confidence))
+            confidence = sure if message is None else line_confidence(said, fields[2], message)
+            lines.append(ReadLine(action, numbers, fields[0], fields[2], fields[5], confidence, sure))
     return lines
 
 
-def _line_confidences(tokens: Sequence[tuple[str, float]]) -> Iterator[float]:
-    """The mean log probability of the tokens of each line."""
-    values: list[float] = []
+def _split_lines(tokens: Sequence[tuple[str, float]]) -> Iterator[list[tuple[str, float]]]:
+    line: list[tuple[str, float]] = []
     for word, probability in tokens:
-        values.append(probability)
+        line.append((word, probability))
         if "\n" in word:
-            yield sum(values) / len(values)
-            values.clear()
-    if values:
-        yield sum(values) / len(values)
+            yield line
+            line = []
+    if line:
+        yield line
 
 
 def same_fact(gold: ReadLine, read: ReadLine) -> bool:
@@ -100,11 +110,9 @@ def confirmed(read: Sequence[ReadLine], second: Sequence[ReadLine]) -> list[Read
         numbers = line.numbers & retired
         if line.states_fact and stated.share(line.value) >= MIN_SHARED_VALUE:
             action = "replace" if numbers else "add"
-            kept.append(
-                ReadLine(action, frozenset(numbers), line.about, line.value, line.sentence, line.confidence)
-            )
+            kept.append(replace(line, action=action, numbers=frozenset(numbers)))
         elif not line.states_fact and numbers:
-            kept.append(ReadLine(line.action, frozenset(numbers), confidence=line.confidence))
+            kept.append(replace(line, numbers=frozenset(numbers)))
     return kept
 
 
@@ -117,13 +125,13 @@ def score_reading(
     """
     gold_facts = found = lines = right = retired = wanted = agreed = quiet = silent = 0
     for turn in turns:
-        read = [line for line in turn.read if line.confidence >= min_fact]
+        read = [line for line in turn.read if not line.states_fact or line.confidence >= min_fact]
         gold = [line for line in turn.gold if line.states_fact]
         stated = [line for line in read if line.states_fact]
         covered = {n for n, fact in enumerate(gold) for line in stated if same_fact(fact, line)}
         right += sum(any(same_fact(fact, line) for fact in gold) for line in stated)
         gold_facts, found, lines = gold_facts + len(gold), found + len(covered), lines + len(stated)
-        sure = [line for line in read if line.confidence >= min_retirement]
+        sure = [line for line in read if line.probability >= min_retirement]
         retires = {number for line in sure for number in line.numbers}
         should = {number for line in turn.gold for number in line.numbers}
         retired, wanted = retired + len(retires), wanted + len(should)
@@ -143,6 +151,16 @@ def score_reading(
     }
 
 
+def score_thresholds(turns: Sequence[ReadTurn], thresholds: Sequence[float]) -> dict[str, Any]:
+    """The figures of all lines, and of those that are sure enough for each threshold."""
+    figures = {"all": score_reading(turns)}
+    for limit in thresholds:
+        figures[f"confidence >= {limit}"] = score_reading(
+            turns, min_fact=limit, min_retirement=MIN_RETIREMENT_CONFIDENCE
+        )
+    return figures
+
+
 def _share(part: int, whole: int) -> float | None:
     return round(part / whole, 4) if whole else None
 
@@ -155,11 +173,16 @@ def read_turns(examples: Path, replies: Path, second: Path | None = None) -> lis
         raise LabError(f"{replies} has not the replies to {examples}")
     turns = []
     for row, answer, other in zip(rows, answers, others, strict=True):
-        read = parse_reply(answer["reply"], answer.get("tokens") or ())
+        read = parse_reply(answer["reply"], answer.get("tokens") or (), _message_of(row["first"][1]))
         if other is not None:
             read = confirmed(read, parse_reply(other["reply"]))
         turns.append(ReadTurn(row["lang"], tuple(parse_reply(row["reply"])), tuple(read)))
     return turns
+
+
+def _message_of(prompt: str) -> str:
+    """The user's message in a prompt (see `thinkback.think.line_form`)."""
+    return prompt.rpartition("Message:\nUser: ")[2].rpartition("\nAssistant: ")[0] or prompt
 
 
 def read_json_rows(path: Path) -> list[Any]:
