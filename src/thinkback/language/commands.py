@@ -16,7 +16,13 @@ from importlib.resources import files
 from typing import Literal
 
 from thinkback.language.protocol import load_language
-from thinkback.language.relations import LANGUAGES, canonical_relation, get_relation
+from thinkback.language.relations import (
+    LANGUAGES,
+    Relation,
+    canonical_relation,
+    get_relation,
+    list_relations,
+)
 from thinkback.language.sentences import Sentence, split_sentences
 from thinkback.language.text_cache import cache_by_digest
 from thinkback.language.tokens import extract_terms
@@ -99,11 +105,11 @@ def topic_terms(topic: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class TopicRelation:
-    """The relation that a topic names, and its names in all languages: 工资 is "salary"."""
+    """The relation that a topic names, and its words in all languages: 工资 is "salary"."""
 
     name: str
     words: tuple[frozenset[str], ...]
-    """The search terms of each name."""
+    """The search terms of each name and cue. A text without all terms of one of them does not state it."""
     is_person: bool = False
     """It is a relative or friend of the user: "my ex"."""
 
@@ -116,16 +122,42 @@ def topic_relation(topic: str) -> TopicRelation | None:
     if role is not None:
         names = [word for known in roles for word, other in known.items() if other == role]
         return TopicRelation(f"has {role}", tuple(frozenset(extract_terms(name)) for name in names), True)
-    relation = get_relation(canonical_relation(bare)) if bare else None
-    if relation is None or not relation.is_known:
+    named = get_relation(canonical_relation(bare)) if bare else None
+    relation = named if named is not None and named.is_known else _asked_relation(topic)
+    if relation is None:
         return None
-    names = [relation.wording(code).noun for code in LANGUAGES if relation.wording(code).noun]
-    return TopicRelation(relation.name, tuple(frozenset(extract_terms(name)) for name in (bare, *names)))
+    wordings = [relation.wording(code) for code in LANGUAGES]
+    names = [bare, *(wording.noun for wording in wordings)]
+    names += [word for wording in wordings for cue in wording.cues for word in cue.split()]
+    words = (frozenset(extract_terms(name)) for name in dict.fromkeys(names))
+    return TopicRelation(relation.name, tuple(each for each in words if each))
+
+
+def _asked_relation(topic: str) -> Relation | None:
+    """The relation that a question about the user asks for: "how much I earn" is the salary.
+
+    Of the relations with a cue that fits, the one with the longest cue. A Chinese cue must follow 我:
+    我儿子多大 does not ask for the age of the user.
+    """
+    asks = _pattern("topic_question").match(topic)
+    if asks is None:
+        return None
+    words = set(re.findall(r"[^\W_]+", topic.lower()))
+    best: Relation | None = None
+    longest = 0
+    for relation in list_relations():
+        for cue in (*relation.wording("en").cues, *relation.wording("zh").cues):
+            fits = topic.startswith(cue, asks.end()) if has_han(cue) else set(cue.split()) <= words
+            if fits and len(cue) > longest:
+                best, longest = relation, len(cue)
+    return best
 
 
 def _bare_topic(topic: str) -> str:
-    """A topic without the words around it: "my old salary, please" -> "salary"."""
+    """A topic without the words around it: "my old salary, please", "what my salary is" -> "salary"."""
     text = _pattern("topic_end").split(topic)[0]
+    if attribute := _pattern("topic_attribute").match(text):
+        text = attribute["noun"]
     text = _pattern("topic_end_zh").sub("", _pattern("topic_start_zh").sub("", text))
     return text if _pattern("statement").match(text) else _pattern("topic_start").sub("", f"{text} ", count=1)
 

@@ -313,7 +313,9 @@ _DATE_PATTERNS = TimePatterns(
     ),
     (
         "天|晚|早|日|儿",
-        "(?P<day>大前|大后|前|昨|今|明|后)(?:天|晚|早|日|(?<![从以之目])儿个?)" + _DAY_PART_PATTERN_ZH,
+        # not in 以前天天 and 小明天天, which mean "every day"
+        "(?P<day>大前|大后|(?<![以之从目先])前|昨|今|明|(?<![以之今往此])后)"
+        "(?:天(?!天(?![天气黑亮色空]))|晚|早|日|儿个?)" + _DAY_PART_PATTERN_ZH,
         lambda m, now, past: relative_days(now, _DAY_OFFSETS_ZH[m["day"]]),
     ),
     (

@@ -91,6 +91,7 @@ _PRONOUNS = (
 )
 _ENGLISH_QUESTION = re.compile(
     rf"(?:(?:what|where|when|why|how|which|who|whom|whose)(?:'s|'re|'d|\s+{_AUXILIARIES})\b"
+    r"|(?:wh?at|where|when|why|how|who)(?:s|re|d)\s+(?!more\b)\w"
     rf"|(?:what|which|whose)\s+(?:[\w'-]+\s+){{1,3}}?{_AUXILIARIES}\b"
     r"|how\s+(?:many|much|old|long|far|often|about|come|tall|big)\b"
     r"|who\s+(?!knows)\w+s?\b"
@@ -102,9 +103,10 @@ _ENGLISH_QUESTION = re.compile(
 )
 _CHINESE_QUESTION = re.compile(
     "(?:吗|嗎|呢|(?<!什)么)\\Z"
-    "|(?<!没)(?<!没有)(?<!无论)(?<!不管)什么(?!都|也|的)"
-    "|(?:谁|哪[里儿个些位家]?|怎么样?|怎样)(?!都|也)|为什么|为何|多少|多大|多久|多高|多重|多远"
-    "|几(?:岁|点|号|月|口人|时)|是不是|有没有|能不能|会不会|可不可以|要不要|好不好|(?<!不)对不对|是否"
+    "|(?<!没)(?<!没有)(?<!无论)(?<!不管)(?:什么|啥)(?!都|也|的)"
+    "|(?:谁|哪[里儿个些位家]?|怎么样?|怎样|咋样?)(?!都|也)|为什么|为何|为啥|干[嘛吗啥]"
+    "|(?<![没不])多(?:少|大|久|高|重|远|长|宽|深|贵)"
+    "|几(?:岁|点|号|月|口人|时|楼|层|路)|(?:星期|礼拜|周)几(?![个位天年次家])|第几|是不是|有没有|能不能|会不会|可不可以|要不要|好不好|(?<!不)对不对|是否"
 )
 _INDIRECT_QUESTION_ZH = re.compile("不(?:知道|清楚|明白|记得|管)|无论")
 

@@ -118,7 +118,8 @@ def explain_thought(store: Store, space: str, id_: int) -> Explanation:
         ref=thought.ref,
         text=thought.sentence,
         lines=tuple(lines),
-        sources=tuple(sources.values()),
+        # A hidden turn also says what was forgotten; the lines quote what it says about this thought.
+        sources=tuple(turn for turn in sources.values() if not (turn.hidden and thought.current)),
         thoughts=(thought,),
         actions=tuple(actions),
     )

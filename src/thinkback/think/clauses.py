@@ -6,6 +6,9 @@ commas or with nothing between them; such a sentence is cut where the sum of the
     a cut in the middle of nothing   never
     a cut at a weak place            a fixed cost: before "I'm", "she's", 我, at a space between Chinese words
     a piece that is long or short    grows with the distance from the size that reads well
+
+A sentence of a few words says nothing alone ("43.5.", "The left one."). It stays with the one before it, or,
+at the beginning and after a question, with the one after it.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from collections.abc import Iterator
 
 from thinkback.language.sentences import Sentence, split_sentences
 from thinkback.language.writing_systems import has_han
+from thinkback.think.plain_statements import is_plain_statement
 
 MAX_WHOLE_EN = 130
 """English sentences up to this many characters are never cut."""
@@ -24,9 +28,16 @@ TARGET_EN = 90
 TARGET_ZH = 32
 MIN_PIECE_EN = 14
 MIN_PIECE_ZH = 5
+MAX_FRAGMENT_WORDS_EN = 4
+MAX_FRAGMENT_CHARS_ZH = 6
+"""Sentences up to these sizes are joined to the one before or after."""
+MAX_JOINED_EN = 170
+MAX_JOINED_ZH = 60
 MAX_SENTENCE_CHARS = 4_000
 """Cutting takes quadratic time in the number of places; longer sentences are first cut at this length."""
 
+_WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
+_QUESTION_END = re.compile(r"[?？]\W*\Z")
 _STRONG_COST = 0.1
 _COMMA_COST = 0.35
 _CONJUNCTION_COST = 0.6
@@ -70,7 +81,30 @@ _CUT_PLACES_ZH = (
 
 def split_clauses(text: str) -> list[Sentence]:
     """Cut a message into sentences, and long sentences into clauses; no non-blank character is lost."""
-    return [piece for sentence in split_sentences(text) for piece in _cut(sentence)]
+    pieces: list[Sentence] = []
+    for piece in (piece for sentence in split_sentences(text) for piece in _cut(sentence)):
+        if pieces and _belong_together(pieces[-1], piece, text):
+            start = pieces.pop().start
+            pieces.append(Sentence(text[start : piece.end], start, piece.end))
+        else:
+            pieces.append(piece)
+    return pieces
+
+
+def _belong_together(first: Sentence, second: Sentence, text: str) -> bool:
+    """Whether one of two pieces on a line is a fragment that goes with the other."""
+    if _QUESTION_END.search(first.text) or _QUESTION_END.search(second.text):
+        return False
+    if "\n" in text[first.end : second.start] or is_plain_statement(second.text):
+        return False
+    if not (_is_fragment(first.text) or _is_fragment(second.text)):
+        return False
+    return second.end - first.start <= (MAX_JOINED_ZH if _is_mostly_chinese(first.text) else MAX_JOINED_EN)
+
+
+def _is_fragment(text: str) -> bool:
+    most = MAX_FRAGMENT_CHARS_ZH if has_han(text) else MAX_FRAGMENT_WORDS_EN
+    return len(_WORD.findall(text)) <= most and not is_plain_statement(text)
 
 
 def _cut(sentence: Sentence) -> Iterator[Sentence]:

@@ -1,7 +1,8 @@
 """Carries out commands to the memory as soon as a turn with one is stored, without a model.
 
     forget that                  hides the previous turn and takes back what was drawn from it
-    forget what I said about X   hides the turns about X and retires the thoughts about X
+    forget what I said about X   hides the turns about X and retires the thoughts about X; what a hidden turn
+                                 says besides is kept as thoughts
     off the record, ...          hides the turn itself
     I meant Lyon, not Paris      replaces the value of the thought just drawn, if there is exactly one
     always answer in German      keeps an instruction, which every context carries
@@ -37,6 +38,7 @@ from thinkback.language.safety.quarantine import find_secrets, redact
 from thinkback.language.statements import find_statements
 from thinkback.language.tokens import extract_terms
 from thinkback.protocols import Clock, Store
+from thinkback.think.forgetting import RemainderKeeper
 from thinkback.types import (
     INSTRUCTION,
     SAID,
@@ -71,6 +73,7 @@ class CommandRunner:
         self._store = store
         self._indexer = indexer
         self._clock = clock
+        self._remainder = RemainderKeeper(store, indexer, clock)
 
     def run(self, space: str, turn: Turn) -> list[Action]:
         """Carry out the commands of a stored turn, once. Returns the actions."""
@@ -118,18 +121,23 @@ class CommandRunner:
     def _forget_topic(self, space: str, turn: Turn, command: Command) -> Action | None:
         """Hide the turns and retire the thoughts that have all words of the topic."""
         topic = _Topic(command.topic)
-        if not topic.words:
+        if not topic.is_known:
             return None
         thoughts = [
             thought.id
             for thought in self._store.thoughts(space)
             if thought.last_turn != turn.id and topic.is_of_thought(thought)
         ]
-        turns = [other.id for other in self._turns_before(space, turn) if topic.is_of_turn(other)]
+        told = [other for other in self._turns_before(space, turn) if topic.is_of_turn(other)]
+        turns = [other.id for other in told]
         if not (thoughts or turns) or len(turns) > _MAX_FORGOTTEN_TURNS:
             return None
-        told = _list_refs("thought", thoughts) if thoughts else _list_refs("turn", turns)
-        reason = f"{turn.ref} asks to forget {redact(command.topic)!r}: {told}"
+        for other in told:
+            # Whatever fails here, the request itself is carried out.
+            with suppress(Conflict, NotFound, ModelError):
+                self._remainder.keep(space, other, topic.is_of_text, thoughts)
+        refs = _list_refs("thought", thoughts) if thoughts else _list_refs("turn", turns)
+        reason = f"{turn.ref} asks to forget {redact(command.topic)!r}: {refs}"
         if is_only_commands(turn.query):
             turns.append(turn.id)
         return self._forget(space, turn, reason, turns=turns, thoughts=thoughts, keep_thoughts=True)
@@ -308,12 +316,17 @@ class _Topic:
     """What to forget: by its words, or by the attribute or person that they name."""
 
     def __init__(self, topic: str) -> None:
-        self.words = topic_terms(topic)
+        self._words = topic_terms(topic)
         self._relation = topic_relation(topic)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it says what to forget at all."""
+        return bool(self._words) or self._relation is not None
 
     def is_of_thought(self, thought: Thought) -> bool:
         terms = thought_terms(thought)
-        if self.words <= terms:
+        if self._has_words(terms):
             return True
         relation = self._relation
         if relation is None or normalise_name(thought.subject) != USER:
@@ -323,12 +336,15 @@ class _Topic:
         )
 
     def is_of_turn(self, turn: Turn) -> bool:
-        terms = set(extract_terms(turn.query))
-        return (
-            self.words <= terms
-            or self.words <= set(extract_terms(turn.response))
-            or self._is_stated(turn.query, terms)
-        )
+        return self.is_of_text(turn.query) or self._has_words(set(extract_terms(turn.response)))
+
+    def is_of_text(self, text: str) -> bool:
+        """Whether words of the user are about it."""
+        terms = set(extract_terms(text))
+        return self._has_words(terms) or self._is_stated(text, terms)
+
+    def _has_words(self, terms: set[str]) -> bool:
+        return bool(self._words) and self._words <= terms
 
     def _is_stated(self, text: str, terms: set[str]) -> bool:
         """Whether the user tells about the attribute or person in other words."""

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from thinkback.language.commands import has_content
 from thinkback.language.spoken_dates import add_dates
 from thinkback.language.writing_systems import has_han
 from thinkback.think.contract import ProposedChange, ProposedFact, ReadRequest
@@ -37,15 +38,23 @@ class ExtractiveReader:
     """Reads turns with the trained sentence classifier; deterministic.
 
     The vectors of the sentences are used if the model was trained with the encoder; otherwise the text
-    alone decides. The name says which.
+    alone decides. The name says which. With `keep_all`, every statement is kept, and only the kind of its
+    fact is learned from the model.
     """
 
     max_turns = MAX_TURNS
     needs_related = False
 
-    def __init__(self, encoder: Embedder | None = None, model: SentenceModel | None = None) -> None:
+    def __init__(
+        self,
+        encoder: Embedder | None = None,
+        model: SentenceModel | None = None,
+        *,
+        keep_all: bool = False,
+    ) -> None:
         self._encoder = encoder
         self._model = model
+        self._keep_all = keep_all
 
     @property
     def name(self) -> str:
@@ -69,8 +78,10 @@ class ExtractiveReader:
     def _read_turn(self, turn: Turn, earlier: Sequence[Turn]) -> Iterator[ProposedChange]:
         pieces = split_pieces(turn.query, _previous_reply(turn, earlier))
         for scored in self._sentence_model.score(pieces, self._encoder):
+            is_statement = scored.probability > 0 and has_content(scored.piece.text)
             # A longer piece is noise without a place to cut it, and the classifier saw only its beginning.
-            if scored.kept and len(scored.piece.text) <= MAX_PIECE_CHARS:
+            is_long = len(scored.piece.text) > MAX_PIECE_CHARS
+            if not is_long and (scored.kept or (self._keep_all and is_statement)):
                 yield self._add(turn, scored)
 
     def _add(self, turn: Turn, scored: ScoredPiece) -> ProposedChange:

@@ -21,13 +21,16 @@ MIN_COVERED_SHARE = 0.6
 
 
 class WithoutModelReader:
-    """Certain triples by rules, and the other sentences that carry facts, kept as said."""
+    """Certain triples by rules, and the other sentences that carry facts, kept as said.
+
+    With `keep_all`, all other statements are kept as said.
+    """
 
     needs_related = False
 
-    def __init__(self, encoder: Embedder | None = None) -> None:
+    def __init__(self, encoder: Embedder | None = None, *, keep_all: bool = False) -> None:
         self._rules = RuleReader()
-        self._sentences = ExtractiveReader(encoder)
+        self._sentences = ExtractiveReader(encoder, keep_all=keep_all)
 
     @property
     def name(self) -> str:

@@ -46,7 +46,7 @@ SENTENCE_VECTOR_WEIGHT = 1.5
 MESSAGE_VECTOR_WEIGHT = 0.7
 PLAIN_PROBABILITY = 0.9
 """The least probability of a plain statement about the user."""
-SUREST_WEIGHT = 0.15
+SUREST_WEIGHT = 0.1
 """Share of the surest piece of the message in the score of each piece: facts come together."""
 _QUANTISATION_LEVELS = 127
 

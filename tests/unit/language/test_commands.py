@@ -14,6 +14,7 @@ from thinkback.language.commands import (
     instruction_topic,
     is_only_commands,
     is_safe_instruction,
+    topic_relation,
     topic_terms,
 )
 from thinkback.language.tokens import extract_terms
@@ -76,6 +77,37 @@ def test_topic(text: str, terms: set[str]) -> None:
     (command,) = find_commands(text)
     assert command.kind == "forget_topic"
     assert topic_terms(command.topic) == {*extract_terms(" ".join(terms))}
+
+
+@pytest.mark.parametrize(
+    ("text", "relation"),
+    [
+        ("forget how much i earn", "salary"),
+        ("pls forget what i earn", "salary"),
+        ("forget what my salary is", "salary"),
+        ("forget how old i am", "is aged"),
+        ("forget how tall I am", "height"),
+        ("forget where i work", "works at"),
+        ("forget what i do for a living", "works as"),
+        ("forget who my boss is", "has boss"),
+        ("忘掉我赚多少钱", "salary"),
+        ("忘了我住哪", "lives in"),
+        ("请忘记我在哪里上班", "works at"),
+        ("forget how old my son is", None),
+        ("forget which school my son goes to", None),
+        ("忘掉我儿子多大", None),
+        ("forget how i feel", None),
+    ],
+)
+def test_topic_in_the_form_of_a_question(text: str, relation: str | None) -> None:
+    (command,) = find_commands(text)
+    found = topic_relation(command.topic)
+    assert (found.name if found else None) == relation
+
+
+def test_the_words_of_a_topic_are_whole_words() -> None:
+    assert topic_terms("how tall I am") == {*extract_terms("tall")}
+    assert not topic_terms("what i do for a living")  # not what the user says about living somewhere
 
 
 @pytest.mark.parametrize("text", ["I always forget where I parked", "don't forget where I live", "别记错了"])

@@ -65,6 +65,8 @@ def test_split_sentences_takes_linear_time(unit: str) -> None:
     ["What's my name", "Where do I live", "do you like tea", "How many cats do I have", "Is Anna here",
         "who knows me?",
      "So, can you help me", "what city do I live in", "Any idea", "I live in Paris, right?", '"Really?"',
+     "whats my name", "wheres the party", "howd it go", "whens my flight",
+     "我叫啥", "今天星期几", "礼拜几开会", "为啥", "咋办", "你住几楼", "要多长时间",
      "你叫什么名字", "我住在哪里", "你好吗", "我今年几岁", "他是谁", "为什么", "是不是", "你呢",
          "这是什么？"],
 )  # fmt: skip
@@ -76,7 +78,8 @@ def test_is_question(text: str) -> None:
     "text",
     ["", "I live in Paris.", "When I was young, I lived here.", "Will is my brother.", "Remind me.",
         "What a day!",
-     "我住在巴黎。", "我什么都吃。", "我有几个朋友。", "没什么。", "我不知道为什么。", "谁都知道。"],
+     "我住在巴黎。", "我什么都吃。", "我有几个朋友。", "没什么。", "我不知道为什么。", "谁都知道。",
+     "whats more, he left", "他啥都吃", "没啥事", "没多久就走了", "上周几个朋友来了"],
 )  # fmt: skip
 def test_is_question_false_for_statement(text: str) -> None:
     assert not is_question(text)

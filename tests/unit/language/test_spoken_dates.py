@@ -29,7 +29,18 @@ def test_certain_times_are_dated(said: str, dated: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["on Friday, the usual place", "born in May 1988", "I like it here", "周三休息", "定2月15"]
+    "said",
+    [
+        "on Friday, the usual place",
+        "born in May 1988",
+        "I like it here",
+        "周三休息",
+        "定2月15",
+        "我以前天天喝咖啡",
+        "今后天天写日记",
+        "之后天天下雨",
+        "小明天天迟到",
+    ],
 )
 def test_other_words_stay_as_they_are(said: str) -> None:
     assert add_dates(said, WEDNESDAY) == said

@@ -101,6 +101,10 @@ def test_denials_are_read(text: str, expected: Triple) -> None:
         "我还有两个儿子。",
         "我要不要搬到南京？",
         "讲个冷笑话：我是一只北极熊",
+        "我妹妹在南京读大学",
+        "我儿子在上海念高中",
+        "我弟弟在北京上小学",
+        "我侄女在考大学",
     ],
 )
 def test_other_sentences_state_nothing(text: str) -> None:

@@ -8,16 +8,47 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thinkback.think.clauses import TARGET_EN, TARGET_ZH, split_clauses
+from thinkback.think.clauses import MAX_JOINED_EN, TARGET_EN, TARGET_ZH, split_clauses
 
 
 def texts(message: str) -> list[str]:
     return [piece.text for piece in split_clauses(message)]
 
 
-def test_short_sentences_stay_whole() -> None:
-    assert texts("I moved, at last. She didn't.") == ["I moved, at last.", "She didn't."]
-    assert texts("我搬家了，终于。她没有。") == ["我搬家了，终于。", "她没有。"]
+def test_sentences_stay_whole() -> None:
+    message = "We moved to Kent, at last. She didn't want to come."
+    assert texts(message) == ["We moved to Kent, at last.", "She didn't want to come."]
+    assert texts("我终于搬家了，真好。她没有跟我一起走。") == ["我终于搬家了，真好。", "她没有跟我一起走。"]
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (
+            "The platelets came back. 43.5. I see her again in May.",
+            ["The platelets came back. 43.5.", "I see her again in May."],
+        ),
+        ("I hurt my knee. The left one. Badly.", ["I hurt my knee. The left one. Badly."]),
+        ("核磁今天出：韧带断了。下周三手术。", ["核磁今天出：韧带断了。下周三手术。"]),
+        ("Hello there. I live in Lyon. Bye.", ["Hello there.", "I live in Lyon. Bye."]),
+        ("What did she say? Nothing much.", ["What did she say?", "Nothing much."]),
+        ("SECOND. Out of nineteen choirs, imagine that.", ["SECOND. Out of nineteen choirs, imagine that."]),
+        (
+            "My brother? He is my man. Thirty years in June, God help us.",
+            ["My brother?", "He is my man. Thirty years in June, God help us."],
+        ),
+        ("We sold the house. Why not?", ["We sold the house.", "Why not?"]),
+        ("- milk\n- two eggs", ["- milk", "- two eggs"]),
+    ],
+)
+def test_fragments_stay_with_the_sentence_before(message: str, expected: list[str]) -> None:
+    assert texts(message) == expected
+
+
+def test_fragments_do_not_pile_up() -> None:
+    pieces = split_clauses("Yes. No. Maybe so. " * 60)
+    assert len(pieces) > 5
+    assert max(len(piece.text) for piece in pieces) <= MAX_JOINED_EN
 
 
 @pytest.mark.parametrize(

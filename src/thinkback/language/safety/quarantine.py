@@ -2,7 +2,7 @@
 
 The memory bank keeps a turn as it was written. Readers get a redacted copy, or nothing if the whole text is
 quarantined. The response to an instruction is withheld too, because it follows or repeats the instruction.
-What may be an instruction is shown as a quotation, and nothing is learned from it. See `injection` for what
+What may be an instruction is shown as a quotation; only the user's words are kept. See `injection` for what
 counts as an instruction, `secret_detection` for secrets, and `detector` for the trained detector.
 """
 
@@ -17,7 +17,7 @@ from typing import TypeVar
 from thinkback.language.safety.injection import INSTRUCTION
 from thinkback.language.safety.normalise import QuarantinedSpan
 from thinkback.language.safety.scan import FULLY_READ_CHARS, QUOTATION_MARK, REDACTION_MARK, scan_text
-from thinkback.types import Explanation, Side, Thought, ThoughtDraft, Turn
+from thinkback.types import SAID, Explanation, Side, Thought, ThoughtDraft, Turn
 
 __all__ = ["QUOTATION_MARK", "REDACTION_MARK"]
 
@@ -183,7 +183,8 @@ def filter_drafts(drafts: Sequence[ThoughtDraft], turn: Turn) -> list[ThoughtDra
     """Drop drafts that contain quarantined text or were derived from it.
 
     From a passage that is only suspicious, which about one ordinary message in fifty contains, a draft may
-    be derived unless it is suspicious itself.
+    be derived unless it is suspicious itself. A sentence that is kept as said may be: it is shown as a
+    quotation, as its turn is.
     """
     findings = {side: scan_text(turn.text_of(side)) for side in _SIDES}
     secrets = _turn_secrets(turn)
@@ -198,7 +199,8 @@ def filter_drafts(drafts: Sequence[ThoughtDraft], turn: Turn) -> list[ThoughtDra
             if source.turn != turn.id:
                 continue
             said = findings[source.side]
-            unfit = (*said.quarantined, *said.suspicious) if own.suspicious else said.quarantined
+            doubted = own.suspicious and draft.relation != SAID
+            unfit = (*said.quarantined, *said.suspicious) if doubted else said.quarantined
             if is_instruction and source.side == "response":
                 return True
             if _overlaps(unfit, source.start, source.end):

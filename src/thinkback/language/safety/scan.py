@@ -59,7 +59,7 @@ _MIN_ROUGH_CHARS = 4
 class Findings(NamedTuple):
     """What a text contains: each a tuple of disjoint spans in order.
 
-    `suspicious` passages may be instructions: they are shown as quotations, and nothing is learned from them.
+    `suspicious` passages may be instructions: they are shown as quotations, and are kept as said at most.
     """
 
     instructions: tuple[QuarantinedSpan, ...] = ()
@@ -74,7 +74,7 @@ class Findings(NamedTuple):
         return merge_spans([*self.instructions, *self.secrets])
 
 
-@cache_by_digest(8192)
+@cache_by_digest(8192, min_characters=1)  # the trained detector is slow for short texts too
 def scan_text(text: str) -> Findings:
     """Find all instructions, secrets and suspicious passages of a text."""
     if len(text) <= FULLY_READ_CHARS:

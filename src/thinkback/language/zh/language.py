@@ -33,6 +33,8 @@ _NOT_AN_ORGANISATION = re.compile(
 _SCHOOL = re.compile(
     "(?:小学|中学|大学|学院|学校|高中|初中|幼儿园|附中|附小|(?<=.)[一二三四五六七八九十][中小])\\Z"
 )
+_STUDYING = re.compile("[读念考]|上(?=大学|小学|中学|高中|初中|幼儿园|学)|教(?!育)|[当做]|工作|毕业")
+"""A verb that does not belong to the name of a school: 南京读大学."""
 _CONDITION_SUFFIX = re.compile("(?:病|炎|癌|综合征|不耐受)\\Z")
 _NOT_A_CONDITION = re.compile("^[有得患们都没还就是生]|[的我你他她了啥么]|毛病|[有生看治犯发]病\\Z|什么|点")
 _DRUG = re.compile(
@@ -129,6 +131,7 @@ class Chinese:
             words
             if _SCHOOL.search(words)
             and not re.search("[我你他她这那的了]|^(?:小学|中学|大学|高中|初中|学校|幼儿园)\\Z", words)
+            and not _STUDYING.search(words)
             else ""
         )
 
