@@ -10,7 +10,7 @@ WORKERS ?= 2
 TEST_LIMIT_SECONDS     := 900
 TEST_ALL_LIMIT_SECONDS := 2100
 
-.PHONY: help chat demo test test-all models lint types faults soak bench docs postgres setup lock clean
+.PHONY: help chat demo test test-all models lint types faults soak bench docs postgres setup lock clean web browser
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort
@@ -57,6 +57,14 @@ docs: $(STAMP)   ## regenerate docs/cli.md and docs/lab-cli.md
 
 postgres: $(STAMP) ## a PostgreSQL server for trying, until Ctrl-C; prints its URL
 	@$(BIN)/python scripts/postgres.py
+
+web:             ## build the web page into src/thinkback/web/dist (needs Node 20 or newer; the build is committed)
+	cd web && npm ci --no-audit --no-fund && npm run build
+
+browser: $(STAMP) ## install what the tests of the web page need: Playwright, Chromium (apt) and axe-core (npm)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'playwright>=1.50,<2'
+	command -v chromium || command -v google-chrome || apt-get install -y --no-install-recommends chromium || $(BIN)/python -m playwright install --with-deps chromium
+	cd web && npm ci --no-audit --no-fund
 
 setup: $(STAMP)  ## create .venv with every extra and the laboratory
 

@@ -18,6 +18,7 @@ from thinkback.think.consolidate import Consolidator
 from thinkback.think.contract import TurnReader
 from thinkback.think.organise import LLMConsolidator
 from thinkback.think.readers import create_llm_consolidator, create_reader, reads_lines
+from thinkback.think.similarity import SentenceSimilarity
 from thinkback.think.thinker import Thinker
 
 
@@ -33,18 +34,22 @@ class SharedComponents:
     preset: Preset
     clock: Clock
     reader: TurnReader
+    similarity: SentenceSimilarity
     llm_consolidator: LLMConsolidator | None
     summary_reader: LLMSummaryReader | None
     cache: SpaceCache
     owned: tuple[object, ...] = ()
 
     @classmethod
-    def from_config(cls, config: MemoryConfig) -> Self:
-        from thinkback.embedders.registry import create_embedder, sentence_encoder
+    def from_config(cls, config: MemoryConfig, stored_embedder: str | None = None) -> Self:
+        """Create what the config names; `stored_embedder` is the name of the one that wrote the database."""
+        from thinkback.embedders.registry import choose_spec, create_embedder, sentence_encoder
         from thinkback.llms.registry import create_llm, create_local_thinker
 
         preset = get_preset(config.preset) if isinstance(config.preset, str) else config.preset
-        embedder = create_embedder(config.embedder) if isinstance(config.embedder, str) else config.embedder
+        embedder = config.embedder
+        if isinstance(embedder, str):
+            embedder = create_embedder(choose_spec(embedder, stored_embedder))
         llm = create_llm(config.llm) if isinstance(config.llm, str) else config.llm
         summary_llm = config.summary_llm
         if isinstance(summary_llm, str):
@@ -54,6 +59,7 @@ class SharedComponents:
             summary_reader = LLMSummaryReader(MeteredLLM(summary_llm), config.summary_instructions)
         metered_llm = None if llm is None else MeteredLLM(llm)
         thinker = create_local_thinker() if config.think == "auto" and not _can_think(llm) else None
+        encoder = sentence_encoder(embedder)
         models = ((embedder, config.embedder), (llm, config.llm), (summary_llm, config.summary_llm))
         return cls(
             llm=llm,
@@ -63,8 +69,9 @@ class SharedComponents:
             reader=create_reader(
                 config.think,
                 MeteredLLM(thinker) if thinker else metered_llm,
-                sentence_encoder(embedder),
+                encoder,
             ),
+            similarity=SentenceSimilarity(encoder),
             llm_consolidator=create_llm_consolidator(
                 config.think, metered_llm, organise_groups=preset.organise_groups
             ),
@@ -91,7 +98,13 @@ class Components:
         self.consolidator = Consolidator(store, self.indexer, shared.llm_consolidator, shared.clock)
         self.commands = CommandRunner(store, self.indexer, shared.clock)
         self.thinker = Thinker(
-            store, self.indexer, shared.reader, self.consolidator, self.commands, shared.clock
+            store,
+            self.indexer,
+            shared.reader,
+            self.consolidator,
+            self.commands,
+            shared.clock,
+            shared.similarity,
         )
         self.summarizer = Summarizer(store, shared.clock, shared.summary_reader)
 

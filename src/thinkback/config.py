@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,7 +67,7 @@ class Settings:
     user: str = "default"
     llm: str = AUTO
     summary_llm: str = AUTO
-    embedder: str = "minilm"
+    embedder: str = AUTO
     preset: str = "hybrid"
     think: str = AUTO
     integrate: str = "false"
@@ -146,11 +147,21 @@ def load_settings(**flags: str | None) -> Settings:
 
 
 def create_embedder(settings: Settings) -> Embedder:
-    """The configured embedder."""
+    """The configured embedder; `auto`: the one that wrote the database, the default for a new one."""
+    from thinkback.embedders import registry
+
+    spec = settings.embedder
+    if spec == registry.AUTO:
+        with closing(open_store(settings)) as store:
+            spec = registry.choose_spec(spec, store.embedder())
+    return _create_embedder_from_spec(spec, settings)
+
+
+def _create_embedder_from_spec(spec: str, settings: Settings) -> Embedder:
     from thinkback.embedders import registry
 
     return registry.create_embedder(
-        settings.embedder,
+        spec,
         base_url=settings.base_url or None,
         api_key=read_config_text(API_KEY_NAME).text or None,
     )
@@ -244,11 +255,15 @@ def open_memory(settings: Settings, **overrides: Any) -> Memory:
 
 
 def reembed(settings: Settings, progress: ProgressCallback | None = None) -> int:
-    """Convert the whole database to the configured embedder. Returns the number of converted vectors."""
+    """Convert the whole database to the configured embedder, `auto` being the default of new databases.
+
+    Returns the number of converted vectors.
+    """
     from thinkback.memory import Memory
 
     _make_database_folder(settings)
-    return Memory.reembed(settings.db, create_embedder(settings), preset=settings.preset, progress=progress)
+    embedder = _create_embedder_from_spec(settings.embedder, settings)
+    return Memory.reembed(settings.db, embedder, preset=settings.preset, progress=progress)
 
 
 def _installed_local_model() -> str | None:

@@ -130,8 +130,14 @@ class Memory(MemoryQueries):
 
         config = replace(config or MemoryConfig(), **options)
         tenant = checked_tenant(config.tenant)
-        shared = SharedComponents.from_config(config)
         self.user = checked_name(config.user, "user")
+        opened = storage.connect(fspath(database)) if isinstance(database, (str, PathLike)) else database
+        try:
+            shared = SharedComponents.from_config(config, opened.embedder())
+        except BaseException:
+            if opened is not database:
+                opened.close()
+            raise
         self.llm = shared.llm
         self.embedder = shared.embedder
         self._reader = shared.reader
@@ -144,7 +150,6 @@ class Memory(MemoryQueries):
         self._worker: Worker[SpaceKey] | None = None
         self._owns_components = True
         self._owned: list[object] = list(shared.owned)
-        opened = storage.connect(fspath(database)) if isinstance(database, (str, PathLike)) else database
         store = opened.for_tenant(tenant) if tenant else opened
         if store is not opened:  # closing the view of one tenant does not close the database
             self._owned.insert(0, opened)

@@ -25,7 +25,8 @@ class MemoryConfig:
         tenant: the customer a user belongs to, in a database shared by several; empty for local use.
         llm: the model that answers and thinks: an adapter or its name, such as `openai:gpt-4o-mini` or
             `local:smollm2`. Without one, thoughts are sentences kept as said, and rules answer.
-        embedder: an adapter or its name: `minilm`, `wordllama`, `openai:text-embedding-3-small`.
+        embedder: an adapter or its name: `minilm`, `wordllama`, `openai:text-embedding-3-small`; `auto` is
+            the one that wrote the database, and `minilm+use` for a new one.
         think: what reads the turns: `auto` (the model if it is able to, else extractive), `extractive`,
             `llm`, or a reader of your own.
         preset: how to search: a `Preset` or its name.
@@ -42,7 +43,7 @@ class MemoryConfig:
     user: str = "default"
     tenant: str = ""
     llm: LLM | str | None = None
-    embedder: Embedder | str = "minilm"
+    embedder: Embedder | str = "auto"
     think: ThinkMode | TurnReader = "auto"
     preset: Preset | str = "hybrid"
     integrate: bool = False

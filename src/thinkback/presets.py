@@ -58,7 +58,7 @@ class ScoreWeights:
     words: float
     asked: float = 0.0  # words of the clause with the question
     meaning: float
-    meaning_han: float  # for Chinese queries: the default embedder knows little Chinese
+    meaning_han: float  # for Chinese queries, whose cosines are spread differently
     before: float = 0.0  # words of the preceding turn in the same session
     meaning_before: float = 0.0  # embedding of the preceding turn
     after: float = 0.0  # words of the following turn
@@ -192,7 +192,7 @@ _THOUGHT_WEIGHTS = replace(
     words=1.25,
     asked=0.25,
     meaning=1.1,
-    meaning_han=0.15,
+    meaning_han=0.5,  # set anew for `minilm+use`
     before=0.2,
     meaning_before=0.0,
     meaning_after=0.4,

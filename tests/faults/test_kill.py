@@ -88,7 +88,7 @@ def live_and_die(folder: Path, kills: int, seed: int) -> Tally:
             kept = {(space, t.id): t.query[:40] for space in store.users() for t in store.turns(space)}
             tally.lost += sum(kept.get(key) != query for key, query in acknowledged.items())
             tally.twice += count_turns_thought_twice(store)
-            assert not tally.lost and not tally.twice, f"kill {number} of seed {seed} at {where}: {tally}"
+            assert (tally.lost, tally.twice) == (0, 0), f"kill {number} of seed {seed} at {where}: {tally}"
         finally:
             store.close()
         tally.kills += 1

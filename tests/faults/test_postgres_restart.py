@@ -32,6 +32,7 @@ WORKERS = 3 if FULL_SIZE else 2
 KILL_INTERVAL_SECONDS = 10.0
 RESTART_INTERVALS_SECONDS = (5.0, 40.0) if FULL_SIZE else (4.0, 7.0)
 RECOVERY_SECONDS = 10.0
+MAX_BACKLOG = 300
 DRAIN_SECONDS = 120.0
 
 pytestmark = [
@@ -60,6 +61,10 @@ class Writer(Thread):
             user, key = f"user{count % 5}", f"{self._number}-{count}"
             text = f"My colleague Name{self._number}x{count} lives in Lyon."
             try:
+                if count % 20 == 0 and store.backlog() > MAX_BACKLOG:  # as the server does
+                    self._stop_event.wait(0.5)
+                    last = time.monotonic()
+                    continue
                 store.append(user, [NewTurn(query=text, response="", at=NOW, key=key)], NOW)
             except StoreUnavailable:
                 self.failures += 1

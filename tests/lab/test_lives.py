@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -275,6 +276,34 @@ def test_memory_figures_of_one_life() -> None:
         "stale": 1 / 2,
         "wrongly_retired": 1 / 2,
     }
+
+
+def state_of(fact: str, *thoughts: LifeThought) -> str:
+    played = PlayedLife(life=ENGLISH, thoughts=thoughts, asked=())
+    return next(score.state for score in score_facts(played) if score.fact.id == fact)
+
+
+def test_thought_about_another_fact_does_not_decide() -> None:
+    """Both thoughts name Leeds; the one about the name of the user resembles the other fact more."""
+    retired = thought(ENGLISH, 1, "live in Leeds", "The user lives in Leeds.", current=False)
+    about_name = thought(ENGLISH, 1, "I'm Mara and I live in Leeds", "The user's name is Mara (Leeds).")
+    assert state_of("f2", retired, about_name) == "past"
+    assert state_of("f2", about_name) == "current"  # nothing else covers it
+
+
+def test_fact_is_kept_by_a_thought_that_replaced_its_own_and_states_its_value() -> None:
+    old = thought(ENGLISH, 3, "40 mg of Simvastatin", "The user takes 40 mg of Simvastatin.", current=False)
+    keeps = thought(ENGLISH, 4, "quit", "The user takes 40 mg of Simvastatin on weekdays.")
+    other = thought(ENGLISH, 4, "quit", "The user takes nothing.")
+    assert state_of("f4", replace(old, replaced_by=(keeps.ref,)), keeps) == "current"
+    assert state_of("f4", replace(old, replaced_by=(other.ref,)), other) == "past"
+
+
+def test_replaced_fact_is_not_stale_through_a_thought_that_covers_its_successor() -> None:
+    home = thought(ENGLISH, 1, "live in Leeds", "The user moved from Leeds to York.")
+    again = thought(ENGLISH, 4, "it's York now", "x").passages
+    assert state_of("f2", home) == "current"
+    assert state_of("f2", replace(home, passages=(*home.passages, *again))) == "past"
 
 
 def test_memory_figures_are_counted_over_all_lives() -> None:

@@ -52,6 +52,7 @@ ALLOWED |= {
 ALLOWED |= {
     "cli": CORE | {"config", "llms", "memory", "server", "storage", "tui"},
     "tui": CORE | {"cli", "memory"},
+    "web": set(),  # only the built page: no Python code
     "server": CORE | {"config", "llms", "memory"},
 }
 APPLICATIONS = {"cli", "tui", "server"}  # these three may import each other

@@ -34,7 +34,7 @@ def write(tmp_path: Path, text: str) -> Path:
 def test_defaults(tmp_path: Path) -> None:
     found = load_settings()
     assert found.db == str(tmp_path / "data" / "memory.db")
-    assert (found.user, found.llm, found.embedder, found.preset) == ("default", "auto", "minilm", "hybrid")
+    assert (found.user, found.llm, found.embedder, found.preset) == ("default", "auto", "auto", "hybrid")
     assert found.origin("db") == "default"
     assert not (tmp_path / "data").exists()
 

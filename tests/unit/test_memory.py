@@ -64,6 +64,17 @@ def test_with_the_default_embedder_other_words_of_the_same_meaning_are_found(ope
     assert texts(memory, "Do I own a dog?", k=1) == ["I adore my puppy."]
 
 
+def test_a_database_keeps_the_embedder_that_wrote_it(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    with Memory(path, embedder="hashing", background=False) as memory:
+        memory.remember("I live in Porto.")
+    with Memory(path, background=False) as memory:
+        assert memory.embedder.name == "hashing-256"
+        assert texts(memory, "Where do I live?") == ["I live in Porto."]
+    with Memory(tmp_path / "new.db", background=False) as memory:
+        assert memory.embedder.name == "minilm-l6-int8+use-multilingual-v3"
+
+
 def test_users_do_not_see_each_other(memory: Memory) -> None:
     other = memory.for_user("bob")
     memory.remember("I live in Lyon.")

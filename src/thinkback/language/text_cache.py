@@ -13,11 +13,13 @@ from typing import TypeVar
 
 Value = TypeVar("Value")
 
-_MIN_CACHED_CHARACTERS = 32  # computing is faster than a lookup for shorter texts
+_MIN_CACHED_CHARACTERS = 32  # for most functions computing is faster than a lookup for shorter texts
 
 
-def cache_by_digest(max_entries: int) -> Callable[[Callable[[str], Value]], Callable[[str], Value]]:
-    """Cache the results of about the last `max_entries` texts.
+def cache_by_digest(
+    max_entries: int, min_characters: int = _MIN_CACHED_CHARACTERS
+) -> Callable[[Callable[[str], Value]], Callable[[str], Value]]:
+    """Cache the results of about the last `max_entries` texts of at least `min_characters`.
 
     The decorated function must depend on its text only.
     """
@@ -29,7 +31,7 @@ def cache_by_digest(max_entries: int) -> Callable[[Callable[[str], Value]], Call
         @wraps(function)
         def cached(text: str) -> Value:
             nonlocal newer, older
-            if len(text) < _MIN_CACHED_CHARACTERS:
+            if len(text) < min_characters:
                 return function(text)
             key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
             if key in newer:

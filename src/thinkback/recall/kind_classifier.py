@@ -88,7 +88,8 @@ class KindWeights:
         words = self.words[slots].sum(axis=0, dtype=np.float32) * self.scale
         logits = words / np.sqrt(np.float32(max(len(slots), 1))) + self.bias
         if self.vector is not None and vector is not None:
-            logits = logits + vector @ self.vector
+            shared = min(len(vector), len(self.vector))  # the others are 0 for texts without Chinese
+            logits = logits + vector[:shared] @ self.vector[:shared]
         likely = np.exp(logits - logits.max())
         return np.asarray(likely / likely.sum(), dtype=np.float32)
 
@@ -126,8 +127,15 @@ class KindModel:
         return np.unique(hash_terms(extract_grams(text)).astype(np.int64) % BUCKETS)
 
     def reads(self, text: str, embedder: str | None) -> bool:
-        """Whether the model can use the vector of this text by this embedder."""
-        return embedder == self.embedder and not has_han(text[:MAX_CHARS])
+        """Whether the model can use the vector of this text by this embedder.
+
+        Embedders that put other dimensions after those of the same encoder have the same vector for a text
+        without Chinese.
+        """
+        return self._has_same_encoder(embedder) and not has_han(text[:MAX_CHARS])
+
+    def _has_same_encoder(self, embedder: str | None) -> bool:
+        return embedder is not None and embedder.partition("+")[0] == self.embedder.partition("+")[0]
 
     def classify(self, text: str, vector: Vector | None, embedder: str | None) -> dict[Kind, float]:
         """P(kind | query), in the order of KINDS."""
@@ -138,7 +146,7 @@ class KindModel:
         """What the probabilities of a text are based on, in words, for `why`."""
         if self.reads(text, embedder):
             return "by its words and its vector"
-        if embedder == self.embedder:
+        if self._has_same_encoder(embedder):
             return f"by its words alone: {self.embedder} does not read Chinese well enough"
         return f"by its words alone: vectors are read of {self.embedder}, not of {embedder or 'none'}"
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from types import MappingProxyType
 from typing import NamedTuple
 
 from thinkback.index.space_index import Hits, SpaceIndex
 from thinkback.language.safety.quarantine import withheld_reason
 from thinkback.presets import Preset
+from thinkback.recall.calculations import add_calculation
 from thinkback.recall.explain import build_understanding
 from thinkback.recall.features import MemoryHit, build_hits, build_hits_with_features, rank_hits
 from thinkback.recall.outdated import find_outdated
@@ -18,6 +20,7 @@ from thinkback.recall.rerankers import Reranker, get_reranker, to_rerank_candida
 from thinkback.recall.score import RetentionScorer
 from thinkback.recall.search import MAX_FEW_TURNS, Search, prepare_search
 from thinkback.recall.selection import CANDIDATES_PER_RESULT, Selection, Selector
+from thinkback.recall.slots import SlotUpdate, find_slot_updates, newer_first
 from thinkback.recall.updates import mark_possible_updates
 from thinkback.types import Candidate, Hashing, Recollection, Ref, Thought, Turn
 
@@ -112,8 +115,10 @@ def retrieve(
     hits = thought_hits if len(thought_hits) or turn_hits is None else turn_hits
     dropped = sorted(result.dropped, key=lambda item: -item.score.total) if query.explain else ()
     kept = result.kept
-    if query.as_of is None and query.snapshot is None and not _asks_about_past(search):
+    if _asks_about_now(search):
         kept = mark_possible_updates(kept, query.text, search.said_at)
+    if preset.weights is not None:
+        kept = add_calculation(kept, query.text)
     return Recollection(
         query=query.text,
         items=tuple(kept),
@@ -126,11 +131,15 @@ def retrieve(
     )
 
 
-def _asks_about_past(search: Search) -> bool:
-    """Whether a query asks for a former state or names a time that is over; what held then is no update."""
+def _asks_about_now(search: Search) -> bool:
+    """Whether what a newer memory says matters.
+
+    Not if a query asks for a former state or names a time that is over, or for what was true or known then.
+    """
     now = search.query.now
-    spans = search.query_time.spans
-    return search.reaches_back or any(now is not None and span.end and span.end <= now for span in spans)
+    if search.query.as_of is not None or search.query.snapshot is not None or search.reaches_back:
+        return False
+    return not any(now is not None and span.end and span.end <= now for span in search.query_time.spans)
 
 
 def _retrieve_combined(search: Search) -> RetrievalResult:
@@ -142,12 +151,14 @@ def _retrieve_combined(search: Search) -> RetrievalResult:
         if search.query.retention is not None:
             thought_hits = _apply_retention(search.query.retention, search, thought_hits)
         thoughts, turns = _load_thoughts(search, thought_hits), _load_turns(search, turn_hits)
-        selector = _selector(search, turns)
         ranked = rank_hits(
             search,
             build_hits_with_features(search, "thought", thought_hits, thoughts),
             build_hits_with_features(search, "turn", turn_hits, turns),
         )
+        updates = find_slot_updates(ranked, search.query.text) if _asks_about_now(search) else {}
+        ranked = newer_first(ranked, updates)
+        selector = _selector(search, turns, slot_updates=updates)
         kept, dropped = selector.select(ranked, k)
         # Rows beyond the limit may be better than the kept ones if many candidates were rejected.
         unseen = max(
@@ -231,10 +242,15 @@ def _load_turns(search: Search, hits: Hits) -> dict[int, Turn]:
     return {turn.id: turn for turn in search.loader.turns(hits.ids.tolist())}
 
 
-def _selector(search: Search, turns: Mapping[int, Turn], kept: Sequence[Candidate] = ()) -> Selector:
+def _selector(
+    search: Search,
+    turns: Mapping[int, Turn],
+    kept: Sequence[Candidate] = (),
+    slot_updates: Mapping[int, SlotUpdate] = MappingProxyType({}),
+) -> Selector:
     """A selector for these turns, with the outdated facts among them."""
     outdated = find_outdated(search, turns.values(), search.query.k * CANDIDATES_PER_RESULT)
-    return Selector(search, outdated, kept)
+    return Selector(search, outdated, kept, slot_updates)
 
 
 def _fill_remaining(

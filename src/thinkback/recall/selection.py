@@ -6,9 +6,10 @@ leftover slot, marked as outdated. A turn that the user asked to forget is hidde
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from types import MappingProxyType
 
 from thinkback.language.commands import is_only_commands
 from thinkback.language.names import USER, normalise_name
@@ -21,6 +22,8 @@ from thinkback.recall.display import format_thought, format_turn
 from thinkback.recall.features import MemoryHit, adds_information
 from thinkback.recall.outdated import OutdatedFacts, OutdatedResolver, mark_outdated
 from thinkback.recall.search import Search
+from thinkback.recall.slots import SlotUpdate
+from thinkback.recall.updates import mark_possibly_outdated
 from thinkback.types import SAID, Candidate, OutdatedInfo, Ref, Thought, Turn
 
 CANDIDATES_PER_RESULT = 4  # candidates considered for each memory to recall
@@ -41,11 +44,13 @@ class Selector:
         search: Search,
         outdated: OutdatedFacts,
         kept: Sequence[Candidate] = (),
+        slot_updates: Mapping[int, SlotUpdate] = MappingProxyType({}),
     ) -> None:
         self._search = search
         self._outdated = outdated
         self._normalised_query = normalise_name(search.query.text)
         self._resolve_outdated = OutdatedResolver(search, outdated)
+        self._slot_updates = slot_updates
         self.thoughts_by_turn: dict[int, list[Thought]] = {}
         for item in kept:
             self._register_thought(item)
@@ -155,6 +160,8 @@ class Selector:
         thought = hit.memory
         if not isinstance(thought, Thought) or not thought.current or thought.relation == SAID:
             return False
+        if thought.id in self._slot_updates:
+            return False
         keys = set(_join_keys(thought))
         for position, item in enumerate(kept):
             if item.thought is None or item.outdated or len(item.joined) == _MAX_JOINED_THOUGHTS:
@@ -211,6 +218,10 @@ class Selector:
         memory = redact_memory(hit.memory) if kept or self._search.query.explain else hit.memory
         outdated = self._resolve_outdated(hit.memory) if kept else None
         text = self._text(memory, outdated) if kept else _plain_text(memory)
+        if kept and not outdated and isinstance(memory, Thought) and memory.id in self._slot_updates:
+            newer, since = self._slot_updates[memory.id]
+            text = mark_possibly_outdated(text, since)
+            outdated = OutdatedInfo(since, (redact_memory(newer),), certain=False)
         return Candidate(
             ref=memory.ref,
             text=text,

@@ -72,6 +72,12 @@ def _is_update(old: SpokenItem, new: SpokenItem, question: str) -> bool:
 
 
 def _mark(item: Candidate, since: datetime) -> Candidate:
+    text = mark_possibly_outdated(item.text, since)
+    return replace(item, text=text, outdated=OutdatedInfo(since, certain=False))
+
+
+def mark_possibly_outdated(text: str, since: datetime) -> str:
+    """The text with a note that something newer was said on a day."""
     day = f"{since:%Y-%m-%d}"
-    note = f"（可能已过时，{day}有新说法）" if has_han(item.text) else f" (possibly outdated: newer on {day})"
-    return replace(item, text=item.text + note, outdated=OutdatedInfo(since, certain=False))
+    note = f"（可能已过时，{day}有新说法）" if has_han(text) else f" (possibly outdated: newer on {day})"
+    return text + note

@@ -20,10 +20,10 @@ from thinkback.types import SAME_AS, Thought, Turn
 MAX_RECENT_TURNS = 3
 _LOOK_BACK_TURNS = 8  # turns of the space among which they are searched
 _MAX_CONVERSATION_GAP = timedelta(days=1)  # after a longer pause a new conversation begins
-MAX_RELATED_THOUGHTS = 14  # for one turn; every further turn of a request adds some
-_MORE_RELATED_PER_TURN = 4
+MAX_RELATED_THOUGHTS = 20  # for one turn; every further turn of a request adds some
+_MORE_RELATED_PER_TURN = 8
 _MAX_RELATED_TOTAL = 48
-_HITS_PER_PASSAGE = 8
+_HITS_PER_PASSAGE = 16
 _MAX_PASSAGES = 12  # sentences of a turn that are searched one by one
 _MAX_JUST_SAID = 6  # thoughts of the turns before that are always shown: they are what is corrected
 _MAX_TOLD_WITH = 8  # thoughts told in the same turns as the best hits: what ends one often ends the others

@@ -4,8 +4,9 @@ The guard checks grounding and identity, not vocabulary:
 
 - the quote must be part of the user's message (the assistant's words are no evidence);
 - the turn, or what the reader was shown besides it, must contain the words of the fact;
-- a thought is replaced or ended only by a statement about the same person or thing and the same matter, or
-  together with such a thought that it hangs on: the floor of a flat, when the user moves out of it;
+- a thought is replaced or ended only by a statement about the same person or thing and the same matter (the
+  same relation, shared words, or sentences alike in meaning), or together with such a thought that it hangs
+  on: the floor of a flat, when the user moves out of it;
 - a thought is forgotten only if the user asks for it;
 - secrets and instructions to the assistant never become thoughts.
 
@@ -26,6 +27,7 @@ from thinkback.prompts import own_answer
 from thinkback.think.aliases import Aliases
 from thinkback.think.contract import ChangeKind, ProposedChange, ProposedFact, ReadRequest
 from thinkback.think.grounding import SupportingText, content_units, locate_quote
+from thinkback.think.similarity import MIN_FACT_SIMILARITY, MIN_QUOTE_SIMILARITY, SentenceSimilarity
 from thinkback.think.word_lists import word_lists
 from thinkback.types import Side, Source, Thought, ThoughtDraft, Turn
 
@@ -70,9 +72,14 @@ class Guard:
     """Judges the changes proposed for one request."""
 
     def __init__(
-        self, request: ReadRequest, aliases: Aliases, get: Callable[[Sequence[int]], Sequence[Thought]]
+        self,
+        request: ReadRequest,
+        aliases: Aliases,
+        get: Callable[[Sequence[int]], Sequence[Thought]],
+        similarity: SentenceSimilarity,
     ) -> None:
         self._request = request
+        self._similarity = similarity
         self._aliases = aliases
         self._get = get
         self._turns = {turn.id: turn for turn in request.turns}
@@ -232,7 +239,11 @@ class Guard:
         matter = (
             unit for unit in content_units(f"{old.relation} {old.sentence}") if not own_name.has_unit(unit)
         )
-        return any(map(SupportingText([said]).has_unit, matter)) or _mentions(said, old.subject)
+        if any(map(SupportingText([said]).has_unit, matter)) or _mentions(said, old.subject):
+            return True
+        if change.fact is not None:
+            return self._similarity(old.sentence, change.fact.sentence) >= MIN_FACT_SIMILARITY
+        return self._similarity(old.sentence, change.quote) >= MIN_QUOTE_SIMILARITY
 
     def _same_subject(self, old: Thought, fact: ProposedFact, said: str) -> bool:
         """Whether a fact is about the subject of a thought, names it, or tells about the user as it does.

@@ -97,7 +97,7 @@ def _plan_change(
                 action="insert", reason=f"new: turn {turn.id}", add=(draft,), premises=change.premises
             )
         reason = f"turn {turn.id} replaces " + ", ".join(f'"{thought.sentence}"' for thought in targets)
-        is_state = draft.valid_from is None and draft.kind not in EPISODIC_KINDS
+        is_state = (draft.valid_from, draft.valid_to) == (None, None) and draft.kind not in EPISODIC_KINDS
         add = (replace(draft, valid_from=turn.at) if is_state else draft,)
         return Operation(
             action="supersede",

@@ -33,6 +33,7 @@ from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.guard import AcceptedChange, Guard
 from thinkback.think.leases import LEASE_SECONDS, LeaseKeeper
 from thinkback.think.plan import SpaceState, plan_turn
+from thinkback.think.similarity import SentenceSimilarity
 from thinkback.types import Action, ClaimedTurn, Plan, ThinkResult, Turn, Usage
 from thinkback.usage import Stopwatch, count_usage
 
@@ -65,9 +66,11 @@ class Thinker:
         consolidator: Consolidator,
         commands: CommandRunner,
         clock: Clock,
+        similarity: SentenceSimilarity,
         *,
         time_limit_seconds: float = TIME_LIMIT_SECONDS,
     ) -> None:
+        self._similarity = similarity
         self._store = store
         self._indexer = indexer
         self._time_limit_seconds = time_limit_seconds
@@ -207,7 +210,7 @@ class Thinker:
             changes = self._read_in_time(request)
         with run.stopwatch("organise"):
             state = self._state(space, request)
-            verdicts = Guard(request, state.aliases, state.get).judge(changes)
+            verdicts = Guard(request, state.aliases, state.get, self._similarity).judge(changes)
         run.problems += verdicts.problems
         created: dict[int, int] = {}  # position of a change -> the thought it created
         while waiting:

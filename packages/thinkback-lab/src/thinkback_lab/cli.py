@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from thinkback_lab.commands.consult import consult
+from thinkback_lab.commands.embedders import embedders
 from thinkback_lab.commands.evaluate import command_for, schemes, suite
 from thinkback_lab.commands.generate import generate
 from thinkback_lab.commands.memory_tests import (
@@ -31,6 +32,7 @@ from thinkback_lab.commands.train import kinds, sentences, train_pairs
 from thinkback_lab.commands.train import safety as train_safety
 from thinkback_lab.commands.train_lora import examples, export, lora, merge, score
 from thinkback_lab.commands.train_lora import generate as generate_replies
+from thinkback_lab.commands.train_ranking import ranking
 from thinkback_lab.datasets.registry import DATASETS
 
 EXIT_INTERRUPTED = 130
@@ -49,6 +51,7 @@ for _entry in DATASETS.values():
 evaluations.command(short_help="The unit tests of memory.")(scenarios)
 evaluations.command(short_help="Orders and secrets are not recalled, harmless texts are.")(safety)
 evaluations.command(short_help="Long natural conversations: thoughts, recall, ablation.")(lives)
+evaluations.command(short_help="Embedders by dense retrieval alone.")(embedders)
 evaluations.command(short_help="Natural chats: right, honestly not told, or invented.")(chats)
 evaluations.command(short_help="Contradictions in free prose are caught.")(contradictions)
 evaluations.command(short_help="Compatible facts are kept, updated ones superseded.")(pairs)
@@ -73,6 +76,7 @@ app.add_typer(training, name="train")
 training.command(short_help="The kind classifier of questions.")(kinds)
 training.command(short_help="Which sentences of the user state lasting facts.")(sentences)
 training.command(name="pairs", short_help="Is a newer sentence an update of an older one?")(train_pairs)
+training.command(short_help="The weights with which recall ranks memories.")(ranking)
 training.command(name="safety", short_help="The detector of orders and secrets.")(train_safety)
 training.command(short_help="Training examples for a small model that reads turns.")(examples)
 training.command(short_help="Tune a language model with LoRA.")(lora)

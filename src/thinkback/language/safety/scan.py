@@ -74,7 +74,7 @@ class Findings(NamedTuple):
         return merge_spans([*self.instructions, *self.secrets])
 
 
-@cache_by_digest(8192)
+@cache_by_digest(8192, min_characters=1)  # the trained detector is slow for short texts too
 def scan_text(text: str) -> Findings:
     """Find all instructions, secrets and suspicious passages of a text."""
     if len(text) <= FULLY_READ_CHARS:

@@ -10,7 +10,7 @@ import numpy as np
 from thinkback import errors
 from thinkback.storage.relational import rows
 from thinkback.storage.relational.base import RelationalBase, global_epoch
-from thinkback.storage.relational.database import Database
+from thinkback.storage.relational.database import Database, Row
 from thinkback.times import from_micros
 from thinkback.types import (
     Hashing,
@@ -195,7 +195,7 @@ def _first_turn_in_json(sources: str) -> int:
 
 
 @rows.reads_rows_of("turns")
-def _turn_periods_from_rows(records: Iterable[rows.Row]) -> list[ValidityPeriod]:
+def _turn_periods_from_rows(records: Iterable[Row]) -> list[ValidityPeriod]:
     """Checked as a whole: a user may have a hundred thousand turns."""
     return [_turn_period_from_row(*row) for row in records]
 

@@ -20,9 +20,9 @@ from typing import Any
 from thinkback import errors
 from thinkback.schemas import check_field_types
 from thinkback.storage.relational import rows
+from thinkback.storage.relational.metadata import metadata_from_json
 from thinkback.storage.sqlite import SqliteStore
 from thinkback.storage.sqlite.connection import FILE_SUFFIXES
-from thinkback.storage.relational.metadata import metadata_from_json
 from thinkback.storage.sqlite.page_reader import PageReader, Record, Value
 from thinkback.types import Action, SalvagedSpace, SalvageResult, Summary, SummaryUpdate, Thought, Turn
 

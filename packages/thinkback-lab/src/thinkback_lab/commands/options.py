@@ -60,7 +60,9 @@ LlmOption = Annotated[
 EmbedderOption = Annotated[
     str,
     typer.Option(
-        "--embedder", metavar="SPEC", help="minilm, bilingual, use, wordllama, hashing or openai:MODEL."
+        "--embedder",
+        metavar="SPEC",
+        help="minilm, minilm+use, bilingual, use, wordllama, hashing or openai:MODEL.",
     ),
 ]
 PresetOption = Annotated[

@@ -181,9 +181,17 @@ class _Replay:
         return AskedQuestion(recalled=recalled, known=known)
 
     def thoughts(self) -> tuple[LifeThought, ...]:
+        replaced_by: dict[int, list[str]] = {}
+        for action in self.memory.journal():
+            kept = {thought.id for thought in action.after if thought.current}
+            for old in action.before:
+                if old.id not in kept and action.action in ("supersede", "merge"):
+                    new = kept - {thought.id for thought in action.before}
+                    replaced_by.setdefault(old.id, []).extend(f"thought:{id_}" for id_ in sorted(new))
         return tuple(
             LifeThought(
                 ref=str(thought.ref),
+                replaced_by=tuple(replaced_by.get(thought.id, ())),
                 sentence=thought.sentence,
                 objects=thought.objects,
                 current=thought.current,

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from thinkback import Memory
 from thinkback.indexing import Indexer
 from thinkback.presets import HYBRID
-from thinkback.think.thinker import LEASE_SECONDS
+from thinkback.think.leases import LEASE_SECONDS
 from thinkback.types import Action, Operation, Plan, Side, Source, ThoughtDraft, Turn
 from thinkback_lab.datasets.lives import GoldFact, LifeTurn
 

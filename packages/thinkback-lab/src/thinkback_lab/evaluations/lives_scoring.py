@@ -9,8 +9,15 @@ passages contain at least half of the characters of the gold quote, or its sente
 contains the gold value. Earlier messages that only explain a thought are sources, but no quotes: they cover
 nothing.
 One thought can cover several facts, and a thought that quotes the whole message covers all facts of the turn.
-Coverage is therefore an upper bound, value coverage (the value alone) a lower one. Where some of the covering
-thoughts state the value, they alone decide whether the fact is current.
+Coverage is therefore an upper bound, value coverage (the value alone) a lower one.
+
+Whether a fact is current is decided by the covering thoughts that state its value, and among these by the
+ones that resemble no other fact of the turn more; all of them decide where there are none such. Then
+
+- a fact that still holds is also current if a thought that replaced one of these states its value: "takes
+  50 mg on weekdays" keeps what "takes 50 mg" said;
+- a fact that was replaced is not current through a thought that also covers the fact in its place: "moves on
+  the first of May" was said again when it had happened.
 """
 
 from __future__ import annotations
@@ -20,6 +27,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
+from thinkback.language.tokens import extract_terms
 from thinkback_lab.datasets.lives import FactStatus, GoldFact, Life, LifeQuestion, LifeTurn
 from thinkback_lab.metrics.answers import normalise_text
 from thinkback_lab.text import count_tokens
@@ -56,6 +64,7 @@ class LifeThought:
     objects: tuple[str, ...]
     current: bool
     passages: tuple[Passage, ...]
+    replaced_by: tuple[str, ...] = ()  # references of the thoughts that took its place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,14 +158,14 @@ class FactScore:
     fact: GoldFact
     status: FactStatus
     thoughts: tuple[LifeThought, ...]
+    deciding: tuple[LifeThought, ...]  # those that decide whether it is current
 
     @property
     def state(self) -> FactState:
-        """Whether a current thought covers it, only retired ones do, or none does."""
+        """Whether a current thought says it, only retired ones do, or none covers it."""
         if not self.thoughts:
             return "missing"
-        stating = [thought for thought in self.thoughts if states_value(thought, self.fact)]
-        return "current" if any(thought.current for thought in stating or self.thoughts) else "past"
+        return "current" if any(thought.current for thought in self.deciding) else "past"
 
     @property
     def value_stated(self) -> bool:
@@ -165,17 +174,78 @@ class FactScore:
 
 def score_facts(played: PlayedLife) -> list[FactScore]:
     statuses = played.life.fact_statuses
-    return [
-        FactScore(
-            life=played.life,
-            turn=turn.n,
-            fact=fact,
-            status=statuses[fact.id],
-            thoughts=tuple(thought for thought in played.thoughts if covers(thought, fact, turn)),
-        )
+    covering = {
+        fact.id: tuple(thought for thought in played.thoughts if covers(thought, fact, turn))
         for turn in played.life.turns
         for fact in turn.facts
-    ]
+    }
+    scores = []
+    for turn in played.life.turns:
+        for fact in turn.facts:
+            deciding = _deciding(covering[fact.id], fact, turn)
+            if statuses[fact.id] == "valid":
+                deciding += tuple(
+                    thought for thought in _replacements(deciding, played) if states_value(thought, fact)
+                )
+            else:
+                replacing = {
+                    thought.ref for id_ in _facts_in_place_of(fact, played.life) for thought in covering[id_]
+                }
+                deciding = tuple(thought for thought in deciding if thought.ref not in replacing)
+            scores.append(
+                FactScore(
+                    life=played.life,
+                    turn=turn.n,
+                    fact=fact,
+                    status=statuses[fact.id],
+                    thoughts=covering[fact.id],
+                    deciding=deciding,
+                )
+            )
+    return scores
+
+
+def _deciding(covering: tuple[LifeThought, ...], fact: GoldFact, turn: LifeTurn) -> tuple[LifeThought, ...]:
+    stating = tuple(thought for thought in covering if states_value(thought, fact)) or covering
+    closest = tuple(
+        thought
+        for thought in stating
+        if all(_resemblance(thought, fact) >= _resemblance(thought, other) for other in turn.facts)
+    )
+    return closest or stating
+
+
+def _resemblance(thought: LifeThought, fact: GoldFact) -> float:
+    """The share of common terms in all terms of the two sentences."""
+    terms, others = (set(extract_terms(text)) for text in (thought.sentence, fact.text))
+    return len(terms & others) / max(1, len(terms | others))
+
+
+def _replacements(thoughts: Iterable[LifeThought], played: PlayedLife) -> list[LifeThought]:
+    """The thoughts that took the place of these, and those that took theirs."""
+    by_ref = {thought.ref: thought for thought in played.thoughts}
+    found: dict[str, LifeThought] = {}
+    waiting = [ref for thought in thoughts for ref in thought.replaced_by]
+    while waiting:
+        ref = waiting.pop()
+        if ref in by_ref and ref not in found:
+            found[ref] = by_ref[ref]
+            waiting.extend(by_ref[ref].replaced_by)
+    return list(found.values())
+
+
+def _facts_in_place_of(fact: GoldFact, life: Life) -> set[str]:
+    """The facts that replaced this one, directly or not."""
+    found: set[str] = set()
+    waiting = [fact.id]
+    while waiting:
+        old = waiting.pop()
+        for turn in life.turns:
+            for other in turn.facts:
+                if old in other.replaces and other.id not in found:
+                    found.add(other.id)
+                    waiting.append(other.id)
+    return found
 
 
 def memory_figures(played: Sequence[PlayedLife]) -> Figures:
@@ -184,8 +254,8 @@ def memory_figures(played: Sequence[PlayedLife]) -> Figures:
     coverage: share of the facts that a thought covers, current or retired. value_coverage: the same, and the
     thought contains the gold value. silence: share of the turns without facts from which no thought was
     drawn. current: share of the facts still valid at the end that a current thought covers. stale: share of
-    the replaced, ended or forgotten facts that a current thought still covers. wrongly_retired: share of the
-    valid facts with a thought whose thoughts are all retired.
+    the replaced, ended or forgotten facts that a current thought still states. wrongly_retired: share of the
+    valid facts with a thought that no current thought states any more.
     """
     facts = [fact for each in played for fact in score_facts(each)]
     valid = [fact for fact in facts if fact.status == "valid"]

@@ -1,0 +1,89 @@
+"""Durations and differences computed from recalled memories."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from thinkback.recall.calculations import add_calculation
+from thinkback.types import Candidate, Ref, Score, Source, Thought
+
+
+def recalled(*sentences: str) -> list[Candidate]:
+    """One item for each sentence."""
+    items = []
+    for number, sentence in enumerate(sentences, start=1):
+        thought = Thought(
+            id=number,
+            subject="user",
+            relation="did",
+            objects=(sentence,),
+            sentence=sentence,
+            kind="event",
+            sources=(Source(number, "user", "query", 0, 1),),
+            recorded_at=datetime(2025, 1, number, tzinfo=UTC),
+        )
+        items.append(
+            Candidate(
+                ref=Ref("thought", number),
+                text=sentence,
+                score=Score(0.5, 0.5, 0.5),
+                group=0,
+                reason="matters",
+                verdict="matters",
+                thought=thought,
+            )
+        )
+    return items
+
+
+@pytest.mark.parametrize(
+    ("question", "sentences", "note"),
+    [
+        (
+            "How long after the marathon did I buy the boat?",
+            ("The user bought a boat on 2025-04-02.", "The user ran a marathon on 2025-03-01."),
+            "2025-03-01 to 2025-04-02 is 32 days, 4 weeks 4 days = 1 month 1 day",
+        ),
+        (
+            "How many months between the fire and the reopening?",
+            ("The reopening was in May 2025.", "The fire was on 2024-11-09."),
+            "2024-11-09 to 2025-05 is about 5 months",
+        ),
+        (
+            "从手术到上班一共多久？",
+            ("用户2025年1月10日做了手术。", "用户2025年2月20日回去上班。"),
+            "2025-01-10到2025-02-20，41天，1个月10天",
+        ),
+        (
+            "How much did the rent go up?",
+            ("The rent was €1,150 in 2024.", "The rent is €1,300 now."),
+            "€1,300 - €1,150 = €150",
+        ),
+        ("我瘦了几斤？", ("用户三月体重152斤。", "用户九月体重140.5斤。"), "152斤 - 140.5斤 = 11.5斤"),
+        ("差价多少？", ("买入的价格是6.5万欧。", "卖出的价格是7.8万欧。"), "7.8万欧 - 6.5万欧 = 1.3万欧"),
+    ],
+)
+def test_the_better_item_gets_the_result_with_its_operands(
+    question: str, sentences: tuple[str, ...], note: str
+) -> None:
+    first, second = add_calculation(recalled(*sentences), question)
+    assert note in first.text
+    assert "computed with thought:2" in first.reason
+    assert second.text == sentences[1]
+
+
+@pytest.mark.parametrize(
+    ("question", "sentences"),
+    [
+        ("Where did I buy the boat?", ("The user bought a boat on 2025-04-02.", "A race on 2025-03-01.")),
+        ("How long did the visit last?", ("The visit began on 2025-04-02.", "The user moved on 2025-03-01.")),
+        ("How much more is it?", ("The room has 12 windows.", "The flat costs €900.")),
+        ("How much did I lose?", ("The user is 41.", "The user has 38 sheep.")),
+        ("我瘦了几斤？", ("用户三月体重152斤。", "用户买了两件毛衣。")),
+    ],
+)
+def test_in_doubt_nothing_is_computed(question: str, sentences: tuple[str, ...]) -> None:
+    items = recalled(*sentences)
+    assert add_calculation(items, question) == items

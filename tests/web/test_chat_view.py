@@ -1,0 +1,84 @@
+"""The Chat view: streamed answers with their memories, and the actions of every bubble."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.web.conftest import OpenPage
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+def say(page: Page, text: str, answers: int) -> None:
+    """Send a message and wait for the complete answer, the `answers`-th of the conversation."""
+    page.get_by_label("Write a message").fill(text)
+    page.keyboard.press("Enter")
+    answer = page.locator(".message.assistant .bubble:not(.typing)")
+    answer.nth(answers - 1).wait_for()
+    page.get_by_role("button", name="Send").wait_for()
+
+
+def test_answer_shows_the_memories_it_was_given(open_page: OpenPage) -> None:
+    page = open_page("chat/recalls")
+    page.get_by_role("heading", name="Tell it something worth remembering").wait_for()
+    say(page, "Where does Anna live?", 1)
+    page.locator("details.recalled summary").first.click()
+    page.locator(".recalled li", has_text="Porto").first.wait_for()
+    assert "score" in page.locator(".recalled").first.inner_text()
+    page.locator(".recalled li", has_text="Anna lives in Porto.").get_by_role("button").click()
+    page.locator(".panel .thought-sentence", has_text="Anna lives in Porto.").wait_for()
+    page.locator(".message.assistant").get_by_role("link", name="Why").click()
+    page.get_by_role("heading", level=1, name="Why").wait_for()
+    assert page.get_by_role("searchbox").input_value() == "Where does Anna live?"
+
+
+def test_bubbles_can_be_forgotten_corrected_and_remembered(open_page: OpenPage) -> None:
+    page = open_page("chat/actions", "talks")
+    say(page, "I moved to Bergen last week.", 1)
+    mine = page.locator(".message.user").first
+    mine.get_by_role("button", name="Forget this").click()
+    mine.get_by_text("Forgotten: it is no longer recalled.").wait_for()
+    page.locator(".notice").get_by_role("button", name="Undo").click()
+    page.get_by_text("Undone.").wait_for()
+
+    say(page, "My cat is called Tom.", 2)
+    page.locator(".message.user").last.get_by_role("button", name="That's wrong").click()
+    page.get_by_label("What is true instead?").fill("My cat is called Tim.")
+    page.get_by_role("dialog").get_by_role("button", name="Correct").click()
+    page.locator(".message.user .bubble", has_text="My cat is called Tim.").wait_for()
+
+    page.locator(".message.user").last.get_by_role("button", name="Remember").click()
+    page.get_by_text("Remembered.").first.wait_for()
+
+
+def test_conversation_is_stored_and_can_be_chosen_again(open_page: OpenPage) -> None:
+    page = open_page("chat/first", "keeps")
+    say(page, "I keep three bees.", 1)
+    page.get_by_role("button", name="New conversation").click()
+    page.get_by_role("heading", name="Tell it something worth remembering").wait_for()
+    page.get_by_label("Conversation", exact=True).first.select_option("first")
+    page.locator(".bubble", has_text="I keep three bees.").wait_for()
+
+
+def test_memory_can_be_switched_off(open_page: OpenPage) -> None:
+    page = open_page("chat/off", "private")
+    page.get_by_label("Memory in this chat").select_option("off")
+    say(page, "My secret number is nine.", 1)
+    page.reload()
+    page.get_by_role("heading", name="Tell it something worth remembering").wait_for()
+
+
+def test_instructions_in_force_are_listed(open_page: OpenPage) -> None:
+    page = open_page("chat/wishes", "wishes")
+    page.get_by_role("button", name="Instructions (0)").click()
+    page.get_by_role("dialog").get_by_text("None yet.").wait_for()
+
+
+def test_message_of_a_failed_request_is_not_lost(open_page: OpenPage) -> None:
+    page = open_page("chat/fails", "fails")
+    page.route("**/v1/chat/completions", lambda route: route.abort())
+    page.get_by_label("Write a message").fill("Do not lose this.")
+    page.keyboard.press("Enter")
+    page.get_by_text("No answer: The server cannot be reached.").wait_for()
+    assert page.get_by_label("Write a message").input_value() == "Do not lose this."

@@ -1,0 +1,115 @@
+"""Every view in both languages, both colour schemes and at 320 px, without serious accessibility findings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.web.conftest import OpenPage
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+SERIOUS = ("serious", "critical")
+ROUTES = {
+    "chat": "chat/s1",
+    "memory": "memory",
+    "details": "memory?thought=5",
+    "timeline": "timeline",
+    "graph": "timeline?tab=graph",
+    "map": "timeline?tab=map",
+    "why": "why?q=Where%20does%20Anna%20live%3F",
+    "journal": "journal",
+    "health": "health",
+    "clinic": "clinic",
+    "laboratory": "laboratory",
+}
+HEADINGS = {
+    "en": ("Chat", "Memory", "Timeline and map", "Why", "Journal", "Health", "Clinic", "Laboratory"),
+    "zh": ("对话", "记忆", "时间线与地图", "为什么", "日志", "状态", "门诊", "实验室"),
+}
+VIEWS = ("chat", "memory", "timeline", "why", "journal", "health", "clinic", "laboratory")
+
+
+def visit(page: Page, route: str) -> None:
+    page.evaluate("(hash) => { location.hash = hash; }", f"#/{route}")
+    page.locator("main h1").first.wait_for()
+    page.wait_for_load_state("networkidle")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_view_has_its_heading_in_the_language(language: str, open_page: OpenPage) -> None:
+    page = open_page("chat", language=language)
+    for view, heading in zip(VIEWS, HEADINGS[language], strict=True):
+        page.evaluate("(hash) => { location.hash = hash; }", f"#/{view}")
+        page.get_by_role("heading", level=1, name=heading, exact=True).wait_for()
+        assert page.title().startswith(heading)
+    assert page.locator("html").get_attribute("lang") == ("zh-Hans" if language == "zh" else "en")
+
+
+def test_language_and_colours_can_be_switched_and_are_kept(open_page: OpenPage) -> None:
+    page = open_page("memory", color_scheme="light")
+    page.get_by_role("button", name="切换到中文").click()
+    page.get_by_role("heading", level=1, name="记忆").wait_for()
+    page.get_by_role("button", name="深色").click()
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    page.reload()
+    page.get_by_role("heading", level=1, name="记忆").wait_for()
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+
+
+def test_colours_follow_the_system(open_page: OpenPage) -> None:
+    page = open_page("memory", color_scheme="dark")
+    page.locator("main h1").wait_for()
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    page.emulate_media(color_scheme="light")
+    assert page.locator("html").get_attribute("data-theme") == "light"
+
+
+@pytest.mark.parametrize("user", ["default", "hostile", "nobody"])
+def test_nothing_is_wider_than_a_screen_of_320_pixels(user: str, open_page: OpenPage) -> None:
+    page = open_page("chat", user, viewport={"width": 320, "height": 640})
+    for route in ROUTES.values():
+        visit(page, route)
+        width = page.evaluate("Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)")
+        assert width <= 320, route
+        assert page.evaluate("document.querySelector('main').scrollWidth") <= 320, route
+
+
+def test_menu_of_a_phone_opens_every_view(open_page: OpenPage) -> None:
+    page = open_page("chat", viewport={"width": 320, "height": 640})
+    page.get_by_role("button", name="Open the menu").click()
+    page.get_by_role("link", name="Journal").click()
+    page.get_by_role("heading", level=1, name="Journal").wait_for()
+    assert not page.get_by_role("link", name="Memory").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(scheme: str, open_page: OpenPage) -> None:
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: run `make browser`")
+    page = open_page("chat", color_scheme=scheme)
+    found = []
+    for name, route in ROUTES.items():
+        visit(page, route)
+        found += [f"{name}: {line}" for line in axe_findings(page)]
+    page.keyboard.press("?")
+    page.get_by_role("dialog").wait_for()
+    found += [f"shortcuts: {line}" for line in axe_findings(page)]
+    print(f"\naxe, {scheme}: {len(ROUTES) + 1} views, {len(found)} serious findings")
+    assert not found, "\n".join(found)
+
+
+def axe_findings(page: Page) -> list[str]:
+    """Serious and critical findings, each with the element concerned."""
+    if not page.evaluate("typeof window.axe === 'object'"):
+        page.evaluate(AXE.read_text("utf-8"))
+    result: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{violation['id']} {node['html'][:160]} {node.get('failureSummary', '')[:300]}"
+        for violation in result["violations"]
+        if violation["impact"] in SERIOUS
+        for node in violation["nodes"][:3]
+    ]

@@ -1,0 +1,91 @@
+import { currentUser, get, headerValue, readEvents, send } from "./api";
+import type { Check, Page, Turn } from "./types";
+import { post } from "./api";
+
+/** One message of the conversation on the screen. */
+export interface Message {
+  key: string;
+  role: "user" | "assistant";
+  text: string;
+  /** The stored turn; null before it is stored, or if memory was off. */
+  turn: Turn | null;
+  recalled: string[];
+  check: Check | null;
+  streaming?: boolean;
+  failed?: string;
+  forgotten?: boolean;
+}
+
+export type MemoryMode = "on" | "read" | "off";
+
+// A model sees the last exchanges; what is older comes from memory.
+const HISTORY_MESSAGES = 12;
+
+export function messagesOf(turns: readonly Turn[]): Message[] {
+  return turns.flatMap((turn) => {
+    const forgotten = turn.hidden_by !== null;
+    const base = { turn, check: null, forgotten };
+    const recalled = turn.recalled.map(([kind, id]) => `${kind}:${id}`);
+    const messages: Message[] = [];
+    if (turn.query) messages.push({ ...base, key: `${turn.id}q`, role: "user", text: turn.query, recalled: [] });
+    if (turn.response) messages.push({ ...base, key: `${turn.id}r`, role: "assistant", text: turn.response, recalled });
+    return messages;
+  });
+}
+
+export async function loadTurns(session: string, signal?: AbortSignal): Promise<Turn[]> {
+  const page = await get<Page<Turn>>("/v1/memory/turns", { session, newest: true, limit: 100 }, signal);
+  return page.items;
+}
+
+export async function firstModel(): Promise<string> {
+  const list = await get<{ data: { id: string }[] }>("/v1/models");
+  return list.data[0]?.id ?? "thinkback";
+}
+
+interface Request {
+  model: string;
+  session: string;
+  mode: MemoryMode;
+  history: readonly Message[];
+  text: string;
+  signal: AbortSignal;
+  onText: (text: string) => void;
+}
+
+/** Send a message through the proxy. Returns the references of the recalled memories when the answer is complete. */
+export async function streamAnswer(request: Request): Promise<string[]> {
+  const history = request.history
+    .filter((message) => message.text && !message.failed && !message.forgotten)
+    .slice(-HISTORY_MESSAGES)
+    .map(({ role, text }) => ({ role, content: text }));
+  const response = await send("POST", "/v1/chat/completions", {
+    body: { model: request.model, stream: true, messages: [...history, { role: "user", content: request.text }] },
+    headers: {
+      "X-Thinkback-User": headerValue(currentUser.get()),
+      "X-Thinkback-Session": headerValue(request.session),
+      "X-Thinkback-Memory": request.mode,
+    },
+    signal: request.signal,
+  });
+  let text = "";
+  for await (const { data } of readEvents(response)) {
+    if (data === "[DONE]") break;
+    const chunk = JSON.parse(data);
+    if (chunk.error) throw new Error(String(chunk.error.message ?? ""));
+    const piece = chunk.choices?.[0]?.delta?.content;
+    if (typeof piece === "string" && piece) request.onText((text += piece));
+  }
+  return (response.headers.get("X-Thinkback-Recalled") ?? "").split(/[,\s]+/).filter(Boolean);
+}
+
+/** The turn that was just stored, if it is the answer to `text`. */
+export async function storedTurn(session: string, text: string): Promise<Turn | null> {
+  const page = await get<Page<Turn>>("/v1/memory/turns", { session, newest: true, limit: 1 });
+  const turn = page.items.at(-1);
+  return turn && turn.query.trim() === text.trim() ? turn : null;
+}
+
+export function checkAnswer(query: string, answer: string, session: string): Promise<Check> {
+  return post<Check>("/v1/memory/check", { query, answer, session });
+}

@@ -1,0 +1,68 @@
+import { en } from "../locales/en";
+import { zh } from "../locales/zh";
+import { readSetting, Store, writeSetting } from "./store";
+
+export type Language = "en" | "zh";
+export type Key = keyof typeof en;
+
+const TEXTS: Record<Language, Record<Key, string>> = { en, zh };
+const saved = readSetting("language");
+const preferred = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
+
+export const language = new Store<Language>(saved === "en" || saved === "zh" ? saved : preferred);
+
+export function setLanguage(value: Language): void {
+  writeSetting("language", value);
+  apply(value);
+  language.set(value);
+}
+
+function apply(value: Language): void {
+  document.documentElement.lang = value === "zh" ? "zh-Hans" : "en";
+}
+
+apply(language.get());
+
+const PARAMETER = /\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g;
+
+/**
+ * A text of the interface in the chosen language. `{name}` is replaced by a parameter, and `{count|one|many}` by one of
+ * the two words, depending on whether the parameter is 1.
+ */
+export function t(key: Key, params: Record<string, string | number> = {}): string {
+  return TEXTS[language.get()][key].replace(PARAMETER, (whole, name: string, one?: string, many?: string) => {
+    const value = String(params[name] ?? whole);
+    if (one === undefined || many === undefined) return value;
+    return value === "1" ? one : many;
+  });
+}
+
+/** A word of the server (a kind, an operation, ...) in the chosen language, or the word itself. */
+export function term(group: string, word: string): string {
+  const key = `${group}.${word}` as Key;
+  return TEXTS[language.get()][key] ?? word;
+}
+
+const locale = (): string => (language.get() === "zh" ? "zh-CN" : "en-GB");
+
+export function formatNumber(value: number, digits?: number): string {
+  const shown = digits !== undefined && Math.abs(value) < 0.5 * 10 ** -digits ? 0 : value; // no "-0.000"
+  return shown.toLocaleString(
+    locale(),
+    digits === undefined ? {} : { minimumFractionDigits: digits, maximumFractionDigits: digits },
+  );
+}
+
+export function formatDate(value: string | null | undefined): string {
+  if (!value) return "";
+  const date = new Date(value);
+  if (Number.isNaN(date.getTime())) return value;
+  return date.toLocaleDateString(locale(), { year: "numeric", month: "short", day: "numeric" });
+}
+
+export function formatTime(value: string | null | undefined): string {
+  if (!value) return "";
+  const date = new Date(value);
+  if (Number.isNaN(date.getTime())) return value;
+  return date.toLocaleString(locale(), { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+}

@@ -1,0 +1,320 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Button, Cited, Dialog, Empty, Failure } from "../components/basic";
+import { Recalled } from "../components/recalled";
+import { CorrectDialog } from "../components/thought-dialogs";
+import { ThoughtLink } from "../components/thought-panel";
+import { get, isAbort, memoryChanged, memoryVersion } from "../lib/api";
+import { correct, forgetTurn, randomKey, remember } from "../lib/changes";
+import {
+  checkAnswer,
+  firstModel,
+  loadTurns,
+  type MemoryMode,
+  type Message,
+  messagesOf,
+  storedTurn,
+  streamAnswer,
+} from "../lib/chat";
+import { explainError } from "../lib/errors";
+import { t, term } from "../lib/i18n";
+import { useLoad } from "../lib/hooks";
+import { href, navigate, replaceParams, route } from "../lib/router";
+import { can, session as account } from "../lib/session";
+import { readSetting, useStore, writeSetting } from "../lib/store";
+import type { Page, Thought } from "../lib/types";
+
+function newSession(): string {
+  return `web-${new Date().toISOString().slice(0, 10)}-${randomKey().slice(0, 4)}`;
+}
+
+export function ChatView() {
+  const { path, params } = useStore(route);
+  const name = path[0] || readSetting("session") || newSession();
+  useEffect(() => writeSetting("session", name), [name]);
+  return <Conversation key={name} name={name} highlighted={Number(params.get("turn")) || null} />;
+}
+
+function Conversation({ name, highlighted }: { name: string; highlighted: number | null }) {
+  const version = useStore(memoryVersion);
+  const [messages, setMessages] = useState<Message[]>([]);
+  const [text, setText] = useState("");
+  const [mode, setMode] = useState<MemoryMode>("on");
+  const [busy, setBusy] = useState<AbortController | null>(null);
+  const [correcting, setCorrecting] = useState<Message | null>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const input = useRef<HTMLTextAreaElement>(null);
+  const stored = useLoad((signal) => loadTurns(name, signal), [name]);
+  const instructions = useLoad((signal) => get<Page<Thought>>("/v1/memory/instructions", {}, signal), [version]);
+
+  useEffect(() => {
+    // A message that was sent while the stored ones were loading stays.
+    if (stored.data) setMessages((former) => [...messagesOf(stored.data!), ...former.filter((message) => !message.turn)]);
+  }, [stored.data]);
+  useEffect(() => {
+    const target = highlighted && list.current?.querySelector(`[data-turn="${highlighted}"]`);
+    if (target) target.scrollIntoView({ block: "center" });
+    else if (list.current) list.current.scrollTop = list.current.scrollHeight;
+  }, [messages.length, messages.at(-1)?.text, highlighted]);
+  useEffect(() => () => busy?.abort(), [busy]);
+
+  const change = (key: string, update: Partial<Message>) =>
+    setMessages((former) => former.map((message) => (message.key === key ? { ...message, ...update } : message)));
+
+  const ask = async () => {
+    const words = text.trim();
+    if (!words || busy) return;
+    const controller = new AbortController();
+    const [question, answer] = [randomKey(), randomKey()];
+    const history = messages;
+    setText("");
+    setBusy(controller);
+    const base = { turn: null, recalled: [], check: null };
+    setMessages([
+      ...history,
+      { ...base, key: question, role: "user", text: words },
+      { ...base, key: answer, role: "assistant", text: "", streaming: true },
+    ]);
+    let reply = "";
+    try {
+      const recalled = await streamAnswer({
+        model: await firstModel(),
+        session: name,
+        mode,
+        history,
+        text: words,
+        signal: controller.signal,
+        onText: (whole) => change(answer, { text: (reply = whole) }),
+      });
+      change(answer, { streaming: false, recalled });
+      const turn = mode === "on" ? await storedTurn(name, words) : null;
+      change(question, { turn });
+      change(answer, { turn });
+      if (mode !== "off" && reply) change(answer, { check: await checkAnswer(words, reply, name) });
+      memoryChanged();
+    } catch (error) {
+      if (isAbort(error)) change(answer, { streaming: false });
+      else {
+        change(answer, { streaming: false, failed: explainError(error) });
+        setText((typed) => typed || words);
+      }
+    } finally {
+      setBusy(null);
+      input.current?.focus();
+    }
+  };
+
+  return (
+    <div class="chat-layout">
+      <ChatHead name={name} mode={mode} setMode={setMode} instructions={instructions.data?.items ?? []} />
+      <div class="messages" ref={list} role="log" aria-label={t("chat.log")} tabIndex={0}>
+        {stored.error ? <Failure error={stored.error} retry={stored.reload} /> : null}
+        {!stored.loading && messages.length === 0 && (
+          <Empty icon="chat" title={t("chat.empty")}>
+            <p>{t("chat.emptyHint")}</p>
+            <div class="actions centered">
+              {(["chat.example1", "chat.example2", "chat.example3"] as const).map((key) => (
+                <Button
+                  key={key}
+                  onClick={() => {
+                    setText(t(key));
+                    input.current?.focus();
+                  }}
+                >
+                  {t(key)}
+                </Button>
+              ))}
+            </div>
+            {account.get()?.model === null && !account.get()?.upstream && <p class="small">{t("chat.noModel")}</p>}
+          </Empty>
+        )}
+        {messages.map((message, index) => (
+          <Bubble
+            key={message.key}
+            message={message}
+            question={messages[index - 1]?.text ?? ""}
+            highlighted={message.turn !== null && message.turn.id === highlighted}
+            onForget={() => {
+              if (!message.turn) return;
+              const id = message.turn.id;
+              const mark = (forgotten: boolean) =>
+                setMessages((former) => former.map((item) => (item.turn?.id === id ? { ...item, forgotten } : item)));
+              mark(true);
+              void forgetTurn(id, () => mark(false));
+            }}
+            onCorrect={() => setCorrecting(message)}
+            onRemember={() => void remember(message.text, name)}
+          />
+        ))}
+      </div>
+      <div class="composer">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void ask();
+          }}
+        >
+          <textarea
+            ref={input}
+            rows={Math.min(8, text.split("\n").length)}
+            aria-label={t("chat.message")}
+            placeholder={t("chat.message")}
+            value={text}
+            disabled={!can("write")}
+            onInput={(event) => setText(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+                event.preventDefault();
+                void ask();
+              }
+            }}
+          />
+          {busy ? (
+            <Button icon="close" label={t("chat.stop")} onClick={() => busy.abort()} />
+          ) : (
+            <Button icon="send" tone="primary" type="submit" label={t("chat.send")} disabled={!text.trim()} />
+          )}
+        </form>
+      </div>
+      {correcting?.turn && (
+        <CorrectDialog
+          text={correcting.text}
+          onClose={() => setCorrecting(null)}
+          onSave={async (words) => {
+            const turn = await correct("turns", correcting.turn!.id, words, name);
+            if (!turn) return false;
+            setCorrecting(null);
+            stored.reload();
+            return true;
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface HeadProps {
+  name: string;
+  mode: MemoryMode;
+  setMode: (mode: MemoryMode) => void;
+  instructions: Thought[];
+}
+
+function ChatHead({ name, mode, setMode, instructions }: HeadProps) {
+  const [open, setOpen] = useState(false);
+  const version = useStore(memoryVersion);
+  const sessions = useLoad((signal) => get<Page<string>>("/v1/memory/sessions", { limit: 1000 }, signal), [version]);
+  const names = sessions.data?.items ?? [];
+  return (
+    <header class="chat-head">
+      <h1>{t("nav.chat")}</h1>
+      <div class="actions">
+        <select aria-label={t("chat.session")} value={name} onChange={(event) => navigate("chat", [event.currentTarget.value])}>
+          {!names.includes(name) && <option value={name}>{t("chat.newSession", { name })}</option>}
+          {names.map((item) => (
+            <option key={item} value={item}>
+              {item}
+            </option>
+          ))}
+        </select>
+        <Button icon="plus" label={t("chat.new")} onClick={() => navigate("chat", [newSession()])} />
+        <select aria-label={t("chat.memory")} value={mode} onChange={(event) => setMode(event.currentTarget.value as MemoryMode)}>
+          <option value="on">{t("chat.memoryOn")}</option>
+          <option value="read">{t("chat.memoryRead")}</option>
+          <option value="off">{t("chat.memoryOff")}</option>
+        </select>
+        <Button onClick={() => setOpen(true)}>{t("chat.instructions", { count: instructions.length })}</Button>
+      </div>
+      {open && (
+        <Dialog title={t("chat.instructionsTitle")} onClose={() => setOpen(false)}>
+          {instructions.length === 0 && <p class="muted">{t("chat.noInstructions")}</p>}
+          <ul class="plain-list">
+            {instructions.map((thought) => (
+              <li key={thought.id} onClick={() => setOpen(false)}>
+                <ThoughtLink thought={thought} />
+              </li>
+            ))}
+          </ul>
+        </Dialog>
+      )}
+    </header>
+  );
+}
+
+interface BubbleProps {
+  message: Message;
+  question: string;
+  highlighted: boolean;
+  onForget: () => void;
+  onCorrect: () => void;
+  onRemember: () => void;
+}
+
+function Bubble({ message, question, highlighted, onForget, onCorrect, onRemember }: BubbleProps) {
+  const { role, text, turn, check, failed, forgotten } = message;
+  const writable = can("write") && !message.streaming && !failed;
+  return (
+    <article
+      class={`message ${role}${highlighted ? " highlighted" : ""}`}
+      data-turn={turn?.id}
+      aria-label={t(role === "user" ? "chat.you" : "chat.answer")}
+    >
+      <div class={`bubble${message.streaming ? " typing" : ""}${forgotten ? " is-past" : ""}`}>
+        {role === "assistant" ? <Cited text={text} onOpen={(thought) => replaceParams({ thought })} /> : text}
+      </div>
+      {failed && <Failure error={new Error(t("chat.failed", { reason: failed }))} />}
+      {forgotten && <p class="small muted">{t("chat.forgotten")}</p>}
+      {turn && turn.checks.length > 0 && role === "assistant" && (
+        <div class="callout" role="note">
+          {turn.checks.map((caught, index) => (
+            <p key={index}>
+              {t("chat.caught", { outcome: term("outcome", caught.outcome) })} <q>{caught.words}</q> · {caught.reason}
+            </p>
+          ))}
+        </div>
+      )}
+      {check && check.conflicts.length > 0 && (
+        <div class="callout" role="alert">
+          <strong>{t("chat.contradiction")}</strong>
+          {check.conflicts.map((conflict, index) => (
+            <p key={index}>
+              <q>{conflict.sentence}</q> · {conflict.reason} · <ThoughtLink thought={conflict.thought} />
+            </p>
+          ))}
+        </div>
+      )}
+      {check && check.constraints.length > 0 && (
+        <div class="callout" role="note">
+          <strong>{t("chat.constraint")}</strong>
+          {check.constraints.map((constraint, index) => (
+            <p key={index}>
+              <ThoughtLink thought={constraint.thought} /> · {constraint.reason}
+            </p>
+          ))}
+        </div>
+      )}
+      {message.recalled.length > 0 && <Recalled references={message.recalled} turn={turn} />}
+      {writable && !forgotten && (
+        <div class="actions">
+          <Button tone="quiet" onClick={onRemember}>
+            {t("action.remember")}
+          </Button>
+          {turn && (
+            <>
+              <Button tone="quiet" onClick={onForget}>
+                {t("chat.forgetThis")}
+              </Button>
+              <Button tone="quiet" onClick={onCorrect}>
+                {t("chat.wrong")}
+              </Button>
+            </>
+          )}
+          {role === "assistant" && question && (
+            <a class="button quiet" href={href("why", [], { q: question })}>
+              {t("nav.why")}
+            </a>
+          )}
+        </div>
+      )}
+    </article>
+  );
+}

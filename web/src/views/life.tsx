@@ -1,0 +1,250 @@
+import { useMemo, useState } from "preact/hooks";
+import { Empty, Failure, KindBadge, Loading } from "../components/basic";
+import { Canvas, type Viewport } from "../components/canvas";
+import { KindLegend } from "../components/kind-legend";
+import { VirtualList } from "../components/virtual-list";
+import { get, memoryVersion } from "../lib/api";
+import { useLoad } from "../lib/hooks";
+import { formatDate, formatNumber, language, t, term } from "../lib/i18n";
+import { replaceParams } from "../lib/router";
+import { useStore } from "../lib/store";
+import { colour } from "../lib/theme";
+import { KINDS, type Timeline, type TimelineItem } from "../lib/types";
+
+const PAGE_ITEMS = 5000;
+const MAX_ITEMS = 20_000;
+const AXIS_PX = 26;
+const HISTOGRAM_PX = 64;
+const DAY_MS = 86_400_000;
+
+interface Placed {
+  item: TimelineItem;
+  start: number;
+  end: number;
+  lane: number;
+  /** Vertical place within the lane, 0 to 1: spreads items of the same day. */
+  spread: number;
+}
+
+async function loadTimeline(signal: AbortSignal): Promise<Timeline> {
+  const first = await get<Timeline>("/v1/memory/timeline", { limit: PAGE_ITEMS }, signal);
+  let next = first.next;
+  while (next !== null && first.items.length < MAX_ITEMS) {
+    const page = await get<Timeline>("/v1/memory/timeline", { limit: PAGE_ITEMS, after: next }, signal);
+    first.items.push(...page.items);
+    next = page.next;
+  }
+  return first;
+}
+
+export function LifeTab() {
+  const version = useStore(memoryVersion);
+  const { data, error, reload } = useLoad(loadTimeline, [version]);
+  const [active, setActive] = useState(-1);
+  const placed = useMemo(() => place(data?.items ?? []), [data]);
+  const range = useMemo(() => {
+    let low = Infinity;
+    let high = -Infinity;
+    for (const { start, end } of placed) {
+      low = Math.min(low, start);
+      high = Math.max(high, end);
+    }
+    const margin = Math.max(DAY_MS * 3, (high - low) * 0.03);
+    return { low: low - margin, span: high - low + 2 * margin };
+  }, [placed]);
+  if (error) return <Failure error={error} retry={reload} />;
+  if (!data) return <Loading />;
+  if (!data.items.length) {
+    return (
+      <Empty icon="timeline" title={t("timeline.empty")}>
+        <p>{t("timeline.emptyHint")}</p>
+      </Empty>
+    );
+  }
+  const x = (time: number, view: Viewport) => ((time - range.low) / range.span) * view.scaleX + view.x;
+  const laneHeight = (view: Viewport) => (view.height - AXIS_PX - HISTOGRAM_PX) / KINDS.length;
+  const y = ({ lane, spread }: Placed, view: Viewport) => HISTOGRAM_PX + laneHeight(view) * (lane + 0.16 + 0.68 * spread);
+
+  const draw = (context: CanvasRenderingContext2D, view: Viewport) => {
+    const [border, muted] = [colour("border"), colour("muted")];
+    const kinds = KINDS.map((kind) => colour(`kind-${kind}`));
+    context.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    context.textBaseline = "middle";
+    drawAxis(context, view, range, border, muted);
+    drawHistogram(context, data, view, x, kinds);
+    KINDS.forEach((_, lane) => {
+      const top = HISTOGRAM_PX + lane * laneHeight(view);
+      context.fillStyle = border;
+      context.fillRect(0, top, view.width, 1);
+    });
+    for (const item of placed) {
+      const from = x(item.start, view);
+      const to = x(item.end, view);
+      if (to < -10 || from > view.width + 10) continue;
+      const top = y(item, view);
+      context.fillStyle = kinds[item.lane]!;
+      if (to - from > 6) {
+        context.globalAlpha = item.item.current ? 0.35 : 0.16;
+        context.fillRect(from, top - 2, to - from, 4);
+      }
+      context.globalAlpha = item.item.current ? 0.9 : 0.4;
+      context.beginPath();
+      context.arc(from, top, 3.5, 0, Math.PI * 2);
+      context.fill();
+    }
+    context.globalAlpha = 1;
+    KINDS.forEach((kind, lane) => drawLabel(context, term("kind", kind), 10, HISTOGRAM_PX + lane * laneHeight(view) + 13, muted));
+  };
+  const hit = (px: number, py: number, view: Viewport) => {
+    let best: Placed | null = null;
+    let distance = 10;
+    for (const item of placed) {
+      const from = x(item.start, view);
+      const to = x(item.end, view);
+      const dx = px < from ? from - px : px > to ? px - to : 0;
+      const length = Math.hypot(dx, py - y(item, view));
+      if (length < distance) [best, distance] = [item, length];
+    }
+    return best && { id: best.item.id, text: `${formatDate(best.item.at)} · ${best.item.sentence}` };
+  };
+  return (
+    <>
+      <Canvas
+        legend={<KindLegend />}
+        key={language.get()}
+        label={t("timeline.canvas", { count: formatNumber(data.items.length) })}
+        horizontal
+        draw={draw}
+        hit={hit}
+        onPick={(id) => replaceParams({ thought: String(id) })}
+        version={placed}
+      />
+      <h2>{t("timeline.list", { count: formatNumber(data.items.length) })}</h2>
+      <div class="list-frame">
+        <VirtualList
+          label={t("timeline.list", { count: formatNumber(data.items.length) })}
+          count={data.items.length}
+          rowHeight={58}
+          active={active}
+          onActive={setActive}
+          onOpen={(index) => replaceParams({ thought: String(data.items[index]!.id) })}
+          row={(index) => {
+            const item = data.items[index]!;
+            return (
+              <>
+                <span class={`sentence${item.current ? "" : " is-past"}`}>{item.sentence}</span>
+                <span class="meta">
+                  <span>
+                    {formatDate(item.at)}
+                    {item.until ? ` – ${formatDate(item.until)}` : ""}
+                    {item.dated ? "" : ` ${t("timeline.undated")}`}
+                  </span>
+                  <span>{item.person}</span>
+                </span>
+                <span class="side">
+                  <KindBadge kind={item.kind} />
+                </span>
+              </>
+            );
+          }}
+        />
+      </div>
+    </>
+  );
+}
+
+function place(items: readonly TimelineItem[]): Placed[] {
+  return items.map((item) => {
+    const start = Date.parse(item.at);
+    return {
+      item,
+      start,
+      end: Math.max(start, item.until ? Date.parse(item.until) : start),
+      lane: KINDS.indexOf(item.kind),
+      spread: (((item.id * 0.618034) % 1) + 1) % 1,
+    };
+  });
+}
+
+/** A text with a border in the colour of the background, readable above points. */
+function drawLabel(context: CanvasRenderingContext2D, text: string, x: number, y: number, fill: string): void {
+  context.lineWidth = 4;
+  context.lineJoin = "round";
+  context.strokeStyle = colour("surface");
+  context.strokeText(text, x, y);
+  context.fillStyle = fill;
+  context.fillText(text, x, y);
+}
+
+function drawAxis(
+  context: CanvasRenderingContext2D,
+  view: Viewport,
+  range: { low: number; span: number },
+  border: string,
+  muted: string,
+): void {
+  const perPixel = range.span / view.scaleX;
+  const days = (perPixel * 110) / DAY_MS;
+  const step: [number, "day" | "month" | "year"] =
+    days < 1
+      ? [1, "day"]
+      : days < 8
+        ? [7, "day"]
+        : days < 31
+          ? [1, "month"]
+          : days < 92
+            ? [3, "month"]
+            : days < 366
+              ? [1, "year"]
+              : [Math.ceil(days / 365), "year"];
+  const first = new Date(range.low - view.x * perPixel);
+  const last = range.low + (view.width - view.x) * perPixel;
+  const tick = new Date(
+    Date.UTC(first.getUTCFullYear(), step[1] === "year" ? 0 : first.getUTCMonth(), step[1] === "day" ? first.getUTCDate() : 1),
+  );
+  const format = new Intl.DateTimeFormat(language.get() === "zh" ? "zh-CN" : "en-GB", {
+    timeZone: "UTC",
+    year: "numeric",
+    month: step[1] === "year" ? undefined : "short",
+    day: step[1] === "day" ? "numeric" : undefined,
+  });
+  for (let count = 0; tick.getTime() <= last && count < 400; count++) {
+    const left = ((tick.getTime() - range.low) / range.span) * view.scaleX + view.x;
+    context.fillStyle = border;
+    context.fillRect(left, 0, 1, view.height - AXIS_PX);
+    context.fillStyle = muted;
+    context.fillText(format.format(tick), left + 5, view.height - AXIS_PX / 2);
+    if (step[1] === "day") tick.setUTCDate(tick.getUTCDate() + step[0]);
+    else if (step[1] === "month") tick.setUTCMonth(tick.getUTCMonth() + step[0]);
+    else tick.setUTCFullYear(tick.getUTCFullYear() + step[0]);
+  }
+  context.fillStyle = border;
+  context.fillRect(0, view.height - AXIS_PX, view.width, 1);
+}
+
+/** How many thoughts each day, month or year has, stacked by kind. */
+function drawHistogram(
+  context: CanvasRenderingContext2D,
+  data: Timeline,
+  view: Viewport,
+  x: (time: number, view: Viewport) => number,
+  kinds: string[],
+): void {
+  const stepMs = { day: DAY_MS, month: DAY_MS * 30.4, year: DAY_MS * 365 }[data.step];
+  const total = (counts: Timeline["buckets"][number]["counts"]) => Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const highest = Math.max(1, ...data.buckets.map((bucket) => total(bucket.counts)));
+  for (const bucket of data.buckets) {
+    const start = Date.parse(bucket.start);
+    const left = x(start, view);
+    const width = Math.max(2, x(start + stepMs, view) - left - 1);
+    let bottom = HISTOGRAM_PX - 6;
+    KINDS.forEach((kind, index) => {
+      const height = ((bucket.counts[kind] ?? 0) / highest) * (HISTOGRAM_PX - 14);
+      context.globalAlpha = 0.55;
+      context.fillStyle = kinds[index]!;
+      context.fillRect(left, bottom - height, width, height);
+      bottom -= height;
+    });
+  }
+  context.globalAlpha = 1;
+}

@@ -1,0 +1,310 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { Button, Dialog, Empty, Failure, Field, KindBadge, Loading } from "../components/basic";
+import { Icon } from "../components/icon";
+import { panelRequest } from "../components/thought-panel";
+import { VirtualList } from "../components/virtual-list";
+import { activeUser, get, isAbort, memoryVersion, url } from "../lib/api";
+import { eraseAll, forgetThought, remember } from "../lib/changes";
+import { formatDate, formatNumber, t, term } from "../lib/i18n";
+import { href, replaceParams, route } from "../lib/router";
+import { can } from "../lib/session";
+import { useStore } from "../lib/store";
+import { type Browse, KINDS, type Thought } from "../lib/types";
+
+const PAGE_ROWS = 100;
+const ROW_HEIGHT_PX = 62;
+const FILTERS = ["q", "kind", "person", "state", "since", "until", "group", "sort"] as const;
+type Filters = Record<(typeof FILTERS)[number], string>;
+
+/** The query of a request for one page of the list. */
+function query(filters: Filters, after: number): Record<string, string | number> {
+  const time = (day: string) => (day ? `${day}T00:00:00Z` : "");
+  return { ...filters, since: time(filters.since), until: time(filters.until), after, limit: PAGE_ROWS };
+}
+
+export function MemoryView() {
+  const { params } = useStore(route);
+  const version = useStore(memoryVersion);
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, params.get(name) ?? ""])) as Filters;
+  const key = JSON.stringify(filters);
+  const [first, setFirst] = useState<Browse | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [active, setActive] = useState(-1);
+  const [adding, setAdding] = useState(false);
+  const [erasing, setErasing] = useState(false);
+  const [, setLoadedPages] = useState(0);
+  // Pages of rows by number; a page that is being loaded is null.
+  const pages = useRef(new Map<number, Thought[] | null>());
+  const hidden = useRef(new Set<number>());
+
+  const load = useCallback(() => {
+    const controller = new AbortController();
+    get<Browse>("/v1/memory/browse", query(filters, 0), controller.signal).then(
+      (result) => {
+        pages.current = new Map([[0, result.items]]);
+        hidden.current.clear();
+        setError(null);
+        setFirst(result);
+      },
+      (failure: unknown) => !isAbort(failure) && setError(failure),
+    );
+    return () => controller.abort();
+  }, [key, version]);
+  useEffect(load, [load]);
+  useEffect(() => setActive(-1), [key]);
+
+  const loadRange = useCallback(
+    (from: number, to: number) => {
+      const last = Math.floor(Math.max(from, to - 1) / PAGE_ROWS);
+      for (let page = Math.floor(from / PAGE_ROWS); page <= last; page++) {
+        const target = pages.current;
+        if (target.has(page)) continue;
+        target.set(page, null);
+        get<Browse>("/v1/memory/browse", query(filters, page * PAGE_ROWS)).then(
+          (result) => {
+            target.set(page, result.items);
+            setLoadedPages((count) => count + 1);
+          },
+          () => target.delete(page),
+        );
+      }
+    },
+    [key, first],
+  );
+
+  const rowOf = (index: number): Thought | null => pages.current.get(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS] ?? null;
+  const show = (index: number) => {
+    const thought = rowOf(index);
+    if (thought) replaceParams({ thought: String(thought.id) });
+  };
+  const forget = (thought: Thought) => {
+    hidden.current.add(thought.id);
+    setLoadedPages((count) => count + 1);
+    void forgetThought(thought.id, () => {
+      hidden.current.delete(thought.id);
+      setLoadedPages((count) => count + 1);
+    });
+  };
+  const filtered = FILTERS.some((name) => filters[name] && name !== "sort");
+  const row = (index: number) => {
+    const thought = rowOf(index);
+    if (!thought) return <span class="sentence muted">…</span>;
+    const past = thought.retired_at !== null || hidden.current.has(thought.id);
+    return (
+      <>
+        <span class={`sentence${past ? " is-past" : ""}`} title={thought.sentence}>
+          {thought.sentence}
+        </span>
+        <span class="meta">
+          <span>{thought.person ?? thought.subject}</span>
+          <span>{term("relation", thought.relation)}</span>
+          <span>{formatDate(thought.valid_from ?? thought.recorded_at)}</span>
+        </span>
+        <span class="side">
+          <KindBadge kind={thought.kind} />
+        </span>
+      </>
+    );
+  };
+
+  return (
+    <div class="view fill memory-view">
+      <div class="view-head">
+        <div>
+          <h1>{t("nav.memory")}</h1>
+          <p role="status">
+            {first ? t(filtered ? "memory.found" : "memory.count", { count: formatNumber(first.total) }) : t("state.loading")}
+          </p>
+        </div>
+        <div class="actions">
+          {can("write") && (
+            <Button icon="plus" tone="primary" onClick={() => setAdding(true)}>
+              {t("memory.add")}
+            </Button>
+          )}
+          <a class="button" href={url("/v1/memory/export", { user: activeUser() })} download={`${activeUser()}.jsonl`}>
+            <Icon name="download" />
+            {t("memory.export")}
+          </a>
+          {can("write") && first && first.counts.states.current + first.counts.states.past > 0 && (
+            <Button icon="erase" label={t("memory.eraseAll")} onClick={() => setErasing(true)} />
+          )}
+        </div>
+      </div>
+      <FilterBar filters={filters} counts={first} />
+      {error ? <Failure error={error} retry={load} /> : null}
+      {!first && !error && <Loading />}
+      {first && first.total === 0 && (
+        <Empty icon="memory" title={t(filtered ? "memory.noneFound" : "memory.empty")}>
+          <p>{t(filtered ? "memory.noneFoundHint" : "memory.emptyHint")}</p>
+          {filtered ? (
+            <Button onClick={() => replaceParams(Object.fromEntries(FILTERS.map((name) => [name, null])))}>
+              {t("filter.clear")}
+            </Button>
+          ) : (
+            <a class="button primary" href={href("chat")}>
+              {t("memory.startChat")}
+            </a>
+          )}
+        </Empty>
+      )}
+      {first && first.total > 0 && (
+        <VirtualList
+          label={t("memory.list")}
+          count={first.total}
+          rowHeight={ROW_HEIGHT_PX}
+          active={active}
+          onActive={setActive}
+          onOpen={show}
+          onRange={loadRange}
+          row={row}
+          onKey={(event, index) => {
+            const thought = rowOf(index);
+            if (!thought || !can("write") || thought.retired_at !== null) return;
+            if (event.key === "Delete") forget(thought);
+            else if (event.key === "e") {
+              event.preventDefault();
+              panelRequest.open = "edit";
+              replaceParams({ thought: String(thought.id) });
+            }
+          }}
+        />
+      )}
+      {adding && <AddDialog onClose={() => setAdding(false)} />}
+      {erasing && <EraseAllDialog onClose={() => setErasing(false)} />}
+    </div>
+  );
+}
+
+function FilterBar({ filters, counts }: { filters: Filters; counts: Browse | null }) {
+  const set = (name: string) => (event: { currentTarget: { value: string } }) =>
+    replaceParams({ [name]: event.currentTarget.value });
+  const number = (value: number | undefined) => (value === undefined ? "" : ` (${formatNumber(value)})`);
+  const people = counts?.people ?? [];
+  const active = FILTERS.some((name) => filters[name]);
+  return (
+    <div class="filters wide-search" role="search">
+      <div class="search">
+        <Icon name="search" />
+        <input
+          type="search"
+          aria-label={t("memory.search")}
+          placeholder={t("memory.search")}
+          value={filters.q}
+          onInput={set("q")}
+        />
+      </div>
+      <select aria-label={t("filter.kind")} value={filters.kind} onChange={set("kind")}>
+        <option value="">{t("filter.allKinds")}</option>
+        {KINDS.map((kind) => (
+          <option key={kind} value={kind}>
+            {term("kind", kind)}
+            {number(counts?.counts.kinds[kind])}
+          </option>
+        ))}
+      </select>
+      <select aria-label={t("filter.person")} value={filters.person} onChange={set("person")}>
+        <option value="">{t("filter.allPeople")}</option>
+        {filters.person && !people.some((person) => person.name === filters.person) && (
+          <option value={filters.person}>{filters.person}</option>
+        )}
+        {people.map((person) => (
+          <option key={person.name} value={person.name}>
+            {person.name} ({formatNumber(person.count)})
+          </option>
+        ))}
+      </select>
+      <select aria-label={t("filter.state")} value={filters.state} onChange={set("state")}>
+        <option value="">
+          {t("filter.current")}
+          {number(counts?.counts.states.current)}
+        </option>
+        <option value="past">
+          {t("filter.past")}
+          {number(counts?.counts.states.past)}
+        </option>
+        <option value="all">{t("filter.all")}</option>
+      </select>
+      <label class="inline-field">
+        {t("filter.since")}
+        <input type="date" value={filters.since} onChange={set("since")} />
+      </label>
+      <label class="inline-field">
+        {t("filter.until")}
+        <input type="date" value={filters.until} onChange={set("until")} />
+      </label>
+      <select aria-label={t("filter.sort")} value={filters.sort} onChange={set("sort")}>
+        <option value="">{t("filter.newest")}</option>
+        <option value="oldest">{t("filter.oldest")}</option>
+        <option value="person">{t("filter.byPerson")}</option>
+      </select>
+      {active && (
+        <Button tone="quiet" icon="close" onClick={() => replaceParams(Object.fromEntries(FILTERS.map((name) => [name, null])))}>
+          {t("filter.clear")}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function AddDialog({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState("");
+  return (
+    <Dialog title={t("memory.add")} onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={async (event) => {
+          event.preventDefault();
+          if (await remember(text.trim(), "default")) onClose();
+        }}
+      >
+        <Field label={t("memory.addLabel")} hint={t("memory.addHint")}>
+          {(id, hint) => (
+            <textarea
+              id={id}
+              rows={4}
+              required
+              aria-describedby={hint}
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <footer class="actions">
+          <Button onClick={onClose}>{t("action.cancel")}</Button>
+          <Button tone="primary" type="submit" disabled={!text.trim()}>
+            {t("action.remember")}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Erasing everything cannot be undone, so the word must be typed. */
+function EraseAllDialog({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState("");
+  const word = t("erase.word");
+  return (
+    <Dialog title={t("memory.eraseAll")} onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={async (event) => {
+          event.preventDefault();
+          if (text.trim() === word && (await eraseAll())) onClose();
+        }}
+      >
+        <p>{t("erase.allText")}</p>
+        <Field label={t("erase.type", { word })}>
+          {(id) => <input id={id} autocomplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} />}
+        </Field>
+        <footer class="actions">
+          <Button onClick={onClose}>{t("action.cancel")}</Button>
+          <Button tone="danger" type="submit" disabled={text.trim() !== word}>
+            {t("memory.eraseAll")}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
