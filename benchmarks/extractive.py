@@ -6,9 +6,9 @@
 
 coverage: gold facts of which at least half of the quote is kept; silence: turns without gold facts of which
 nothing is kept; gold precision: kept sentences that contain a good part of a gold quote, a lower bound,
-because a sentence may state a fact that the gold does not list. `extractive_judged.json` holds the numbers of
-the sentences of `--sample 200` that state no lasting fact, by class, and the digest of the model they were
-judged with.
+because a sentence may state a fact that the gold does not list. `extractive_judged.json` holds the size N of
+the sample, the numbers of the sentences of `--sample N` that state no lasting fact, by class, and the digest
+of the model they were judged with.
 """
 
 from __future__ import annotations

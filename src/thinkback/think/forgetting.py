@@ -26,6 +26,7 @@ from thinkback.think.guard import Guard
 from thinkback.think.plan import SpaceState, plan_turn
 from thinkback.think.reader_extractive import ExtractiveReader
 from thinkback.think.readers import WithoutModelReader
+from thinkback.think.similarity import SentenceSimilarity
 from thinkback.types import Operation, Plan, Thought, Turn
 
 MAX_BARE_WORDS = 3
@@ -89,7 +90,7 @@ class RemainderKeeper:
             for change in reader.read(request)
             if is_new or not self._is_known(space, turn, change.quote, forgotten)
         ]
-        accepted = Guard(request, aliases, get).judge(changes).accepted
+        accepted = Guard(request, aliases, get, SentenceSimilarity(None)).judge(changes).accepted
         planned = plan_turn(rest, accepted, SpaceState(aliases=aliases, find=request.find, get=get), {})
         plan = Plan(
             turn=None,
