@@ -94,6 +94,13 @@ _EARLIER_WORD = re.compile(
     r"|in the past(?! (?:\w+ )?(?:day|week|month|year))|once|back then)\b",
     _I,
 )
+_FIRST_STAGE = re.compile(
+    r"\bat the (?:very )?(?:start|beginning|outset)\b|\bearly on\b|\bto begin with\b"
+    r"|\bfirst (?:date|day|plan|price|offer|estimate|calculation|idea|choice|name|title|place|version)\b"
+    r"|\bfirst (?:been )?(?:planned|meant|supposed|agreed|intended|booked|set)\b"
+    r"|\b(?:plan|mean|intend|want|agree)(?:ned|t|ed|d)? (?:\w+ )?first\b",
+    _I,
+)
 _STATE_VERB = (
     r"(?:liv(?:e|ed|ing)|resid(?:e|ed|ing)|work(?:ed|ing)?(?! (?:on|out)\b)|employed|stud(?:y|ied|ying)"
     r"|(?<!my )own(?:ed)?|rent(?:ed|ing)?|belong(?:ed)?|smoked?|dated|dating|married|major(?:ed|ing)?)"
@@ -116,6 +123,10 @@ _STATE_PHRASE = re.compile(
 _EARLIER_WORD_ZH = re.compile(
     "(?<![天日周月年期时钟])(?:以前|之前)|从前|原先|早先|起初|最初|一开始|曾经|曾(?=[在是任住养当有做于就工用开])|(?<=[^，。？！,?!\\s])原(?:来|本)"
     "|(?<![走跑飞开搬寄送拿赶坐骑发回转么要能想会得])过去(?!的?[\\d一二两三四五六七八九十几半])"
+)
+_FIRST_STAGE_ZH = re.compile("最早|最开始|一开始|最初|起初|起先|当初|原先|本来")
+_BY_THEN_ZH = re.compile(
+    "那会儿?|那阵子?|那时|上(?:学期|半年|个月|周)|去年|前年|前后|当时|(?:刚|还没)[^，。？！,?!]{1,8}的时候"
 )
 _BEFORE_ROUTINE_ZH = re.compile(
     "(?:睡觉?|吃饭|出门|上班|下班|起床|考试|开会|比赛|上课|出发|手术|面试)(?:以前|之前)"
@@ -161,7 +172,7 @@ _PRESENT_STATE_ZH = re.compile(
 # quick check before the patterns: most questions have none of these words
 _CUE_WORDS = (
     "former formerly previous prior past old last ex ex's longer anymore more",
-    "before prior previously originally initially first past once then",
+    "before prior previously originally initially first past once then start beginning outset early begin",
     "now currently current present presently moment days nowadays today still anymore more longer",
 )
 _FORMER_CUES, _EARLIER_CUES, _NOW_CUES = (frozenset(words.split()) for words in _CUE_WORDS)
@@ -193,7 +204,8 @@ def detect_query_tense(text: str, *, timed: bool, long_ago: bool) -> Tense:
     if before:
         return "before"
     present = _PRESENT_STATE_ZH.search(text) if chinese else words & _PRESENT_FORMS
-    return "now" if present and not timed and not is_past(text) else "any"
+    past = is_past(text) or (chinese and _BY_THEN_ZH.search(text))
+    return "now" if present and not timed and not past else "any"
 
 
 def _words(text: str) -> set[str]:
@@ -211,16 +223,16 @@ def _asks_former_state(text: str, words: set[str], chinese: bool) -> bool:
         return True
     if words & {"used", "use"} and _USED_TO.search(text) and not _NOT_FORMERLY_USED_TO.search(text):
         return True
-    if chinese:
-        former = _FORMER_STATE_ZH.search(_BEFORE_ROUTINE_ZH.sub(" ", text))
-        return (
-            former is not None
-            and not _PAST_EVENT_ZH.search(former["gap"])
-            and not _CONVERSATION_VERB.search(text)
-        )
-    if not words & _EARLIER_CUES or not _EARLIER_WORD.search(text) or not is_past(text):
+    if _CONVERSATION_VERB.search(text):
         return False
-    return bool(_STATE_PHRASE.search(text)) and not _CONVERSATION_VERB.search(text)
+    if chinese:
+        if _FIRST_STAGE_ZH.search(text):
+            return True
+        former = _FORMER_STATE_ZH.search(_BEFORE_ROUTINE_ZH.sub(" ", text))
+        return former is not None and not _PAST_EVENT_ZH.search(former["gap"])
+    if not words & _EARLIER_CUES or not is_past(text):
+        return False
+    return bool(_FIRST_STAGE.search(text) or (_EARLIER_WORD.search(text) and _STATE_PHRASE.search(text)))
 
 
 def _asks_present_state(text: str, words: set[str], chinese: bool) -> bool:
