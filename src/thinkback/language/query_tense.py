@@ -226,10 +226,8 @@ def _asks_former_state(text: str, words: set[str], chinese: bool) -> bool:
     if _CONVERSATION_VERB.search(text):
         return False
     if chinese:
-        if _FIRST_STAGE_ZH.search(text):
-            return True
         former = _FORMER_STATE_ZH.search(_BEFORE_ROUTINE_ZH.sub(" ", text))
-        return former is not None and not _PAST_EVENT_ZH.search(former["gap"])
+        return bool(_FIRST_STAGE_ZH.search(text) or (former and not _PAST_EVENT_ZH.search(former["gap"])))
     if not words & _EARLIER_CUES or not is_past(text):
         return False
     return bool(_FIRST_STAGE.search(text) or (_EARLIER_WORD.search(text) and _STATE_PHRASE.search(text)))
