@@ -21,12 +21,23 @@ COMPONENTS: dict[str, set[str]] = {
     # which passages of a turn a thought quotes
     "evaluations/lives.py": {"types"},
     # gold facts in place of post-think, written as plans
-    "evaluations/lives_gold.py": {"indexing", "presets", "think.thinker", "types"},
-    # the marks of quotations and redactions
-    "evaluations/safety.py": {"language.safety.quarantine"},
+    "evaluations/lives_gold.py": {"indexing", "presets", "think.leases", "types"},
+    # the terms that a thought and a gold fact share
+    "evaluations/lives_scoring.py": {"language.tokens"},
+    # the embedders that are compared
+    "commands/embedders.py": {"embedders.registry"},
+    # the features of the score, whose weights are learned
+    "training/ranking.py": {"presets", "recall.features", "recall.query", "types"},
+    # the marks of quotations and redactions, and what the detector says of ordinary talk
+    "evaluations/safety.py": {
+        "language.safety.detector",
+        "language.safety.quarantine",
+        "language.safety.scan",
+    },
     # the patterns that the trained detector stands beside
     "training/safety_detector.py": {
         "language.safety.detector",
+        "language.safety.detector_features",
         "language.safety.injection",
         "language.safety.normalise",
         "language.safety.secret_detection",
