@@ -68,7 +68,7 @@ def add_many_facts(memory: Memory, facts: Sequence[Fact]) -> None:
 def add_turns(memory: Memory, turns: Sequence[NewTurn]) -> None:
     """Store turns that need no thinking any more."""
     memory.store.append(memory.user, turns, START)
-    while claimed := memory.store.claim(memory.user, 1, 600, START):
+    while claimed := memory.store.claim(memory.user, 1, 600, datetime.now(UTC)):
         plan = Plan(turn=claimed[0].turn.id, lease=claimed[0].lease, actor="test")
         memory.store.apply(memory.user, plan, [], START)
 
@@ -78,7 +78,8 @@ def _batches(facts: Sequence[Fact]) -> list[Sequence[Fact]]:
 
 
 def _apply(memory: Memory, indexer: Indexer, facts: Sequence[tuple[int, Fact]], now: datetime) -> None:
-    (claimed,) = memory.store.claim(memory.user, 1, 600, now)
+    # leased by the real time, which is that of the server beside
+    (claimed,) = memory.store.claim(memory.user, 1, 600, datetime.now(UTC))
     operations = tuple(
         Operation(
             action="supersede" if fact.replaces else "insert",

@@ -65,7 +65,7 @@ def test_colours_follow_the_system(open_page: OpenPage) -> None:
     page.locator("main h1").wait_for()
     assert page.locator("html").get_attribute("data-theme") == "dark"
     page.emulate_media(color_scheme="light")
-    assert page.locator("html").get_attribute("data-theme") == "light"
+    page.locator("html[data-theme=light]").wait_for(state="attached")
 
 
 @pytest.mark.parametrize("user", ["default", "hostile", "nobody"])
