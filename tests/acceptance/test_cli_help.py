@@ -43,6 +43,7 @@ COMMANDS = sorted(
         "audit",
         "entities",
         "organise",
+        "move",
         "history",
         "instructions",
         "config",
@@ -58,7 +59,7 @@ COMMANDS = sorted(
         "mcp",
     }
 )
-FOR_ALL_USERS = ("serve", "work", "web", "backup", "restore", "salvage")
+FOR_ALL_USERS = ("serve", "work", "move", "web", "backup", "restore", "salvage")
 
 
 def test_list_of_commands() -> None:
