@@ -14,7 +14,7 @@ shares most words with the question is used; in doubt nothing is computed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import combinations, permutations
@@ -22,7 +22,7 @@ from itertools import combinations, permutations
 from thinkback.language.query_rewrite import content_terms
 from thinkback.language.tokens import extract_terms
 from thinkback.language.writing_systems import has_han
-from thinkback.types import Candidate, Ref
+from thinkback.types import Candidate, Ref, Thought
 
 _MAX_ITEMS = 6  # of the best memories that are searched for operands
 _MAX_TEXT_CHARS = 600
@@ -86,7 +86,7 @@ class _Statement:
     text: str
     terms: frozenset[str]
     covered: frozenset[str]
-    since: date | None = None
+    since: date | None = None  # the told start; None if only the day of the message is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +104,20 @@ class _Quantity:
     written: str
 
 
-def add_calculation(items: Sequence[Candidate], question: str) -> list[Candidate]:
-    """The items; one of them with a computed duration or difference, if the question asks for one."""
+def add_calculation(
+    items: Sequence[Candidate], question: str, days_said: Callable[[Thought], Collection[date]]
+) -> list[Candidate]:
+    """The items; one of them with a computed duration or difference, if the question asks for one.
+
+    `days_said` are the days when a thought was said. A thought that is valid from one of them has no date of
+    its own: its event may have been long before.
+    """
     result = list(items)
     wants_duration = _DURATION.search(question) is not None
     wants_change = bool(_AMOUNT.search(question) and _CHANGE.search(question))
     if not (wants_duration or wants_change):
         return result
-    statements = list(_statements(items[:_MAX_ITEMS], frozenset(content_terms(question))))
+    statements = list(_statements(items[:_MAX_ITEMS], frozenset(content_terms(question)), days_said))
     note, used = "", tuple[_Statement, ...]()
     if wants_duration:
         note, used = _duration(statements, question)
@@ -127,11 +133,15 @@ def add_calculation(items: Sequence[Candidate], question: str) -> list[Candidate
     return result
 
 
-def _statements(items: Sequence[Candidate], wanted: frozenset[str]) -> Iterator[_Statement]:
+def _statements(
+    items: Sequence[Candidate], wanted: frozenset[str], days_said: Callable[[Thought], Collection[date]]
+) -> Iterator[_Statement]:
     for position, item in enumerate(items):
         if item.thoughts:
             for thought in item.thoughts:
                 since = None if thought.valid_from is None else thought.valid_from.date()
+                if since in days_said(thought):
+                    since = None
                 yield _make_statement(position, thought.ref, thought.sentence, wanted, since)
         elif item.turn is not None:
             yield _make_statement(position, item.ref, item.turn.query[:_MAX_TEXT_CHARS], wanted)
@@ -178,18 +188,18 @@ def _shared(found: _Date, event: frozenset[str], other: frozenset[str]) -> int:
 
 
 def _find_dates(statement: _Statement) -> Iterator[_Date]:
-    """The first date of a statement, else the first month."""
+    """The first date of a statement, else the first month, else the day since which it holds."""
     if day := _DAY.search(statement.text):
         year, *rest = (int(part) for part in day.groups() if part)
         if (found := _make_date(year, *rest)) is not None:
             yield _Date(statement, found, exact=True)
-    elif statement.since is not None:
-        yield _Date(statement, statement.since, exact=statement.since.day != 1)
     elif month := _MONTH.search(statement.text):
         year_zh, month_zh, name, year_en = month.groups()
         number = int(month_zh) if month_zh else _MONTH_NAMES.index(name.lower()) + 1
         if (found := _make_date(int(year_zh or year_en), number, 1)) is not None:
             yield _Date(statement, found, exact=False)
+    elif statement.since is not None:
+        yield _Date(statement, statement.since, exact=statement.since.day != 1)
 
 
 def _make_date(year: int, month: int, day: int) -> date | None:
