@@ -88,6 +88,16 @@ def test_the_better_item_gets_the_result_with_its_operands(
         ("How much more is it?", ("The room has 12 windows.", "The flat costs €900.")),
         ("How much did I lose?", ("The user is 41.", "The user has 38 sheep.")),
         ("我瘦了几斤？", ("用户三月体重152斤。", "用户买了两件毛衣。")),
+        ("我一个月赚多少？", ("用户一个月的工资是9000元。", "用户一个月的房租是3000元。")),
+        (
+            "How much did I pay over in Lyon?",
+            ("The user paid €40 in Lyon.", "The user paid €90 in Lyon."),
+        ),
+        (
+            "How much did I spend on shoes in the past year?",
+            ("The user spent €80 on shoes.", "The user spent €120 on shoes."),
+        ),
+        ("How many more copies?", ("The user sold 1,200 copies.", "The user sold 1,500 copies.")),
     ],
 )
 def test_in_doubt_nothing_is_computed(question: str, sentences: tuple[str, ...]) -> None:
@@ -114,3 +124,12 @@ def test_a_named_month_counts_before_the_start_of_validity() -> None:
     items = [fire, valid_from(reopening, datetime(2025, 7, 15, tzinfo=UTC))]
     question = "How many months between the fire and the reopening?"
     assert "2024-11-09 to 2025-05 is about" in add_calculation(items, question, days_said)[0].text
+
+
+def test_amounts_of_two_subjects_and_relations_are_not_subtracted() -> None:
+    question = "How much more is the rent?"
+    rent, salary = recalled("The rent is €900.", "The salary, which pays the rent, is €2,000.")
+    assert "€1,100" in add_calculation([rent, salary], question, days_said)[0].text
+    assert salary.thought is not None
+    other = replace(salary, thought=replace(salary.thought, subject="Anna", relation="earns"))
+    assert add_calculation([rent, other], question, days_said) == [rent, other]
