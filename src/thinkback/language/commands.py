@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -137,20 +137,33 @@ def _asked_relation(topic: str) -> Relation | None:
     """The relation that a question about the user asks for: "how much I earn" is the salary.
 
     Of the relations with a cue that fits, the one with the longest cue. A Chinese cue must follow 我:
-    我儿子多大 does not ask for the age of the user.
+    我儿子多大 does not ask for the age of the user. An English one needs all its words, and no others with a
+    meaning of their own: "when I got home" does not ask where the user lives.
     """
     asks = _pattern("topic_question").match(topic)
     if asks is None:
         return None
     words = set(re.findall(r"[^\W_]+", topic.lower()))
+    meaningful = words - set(_data()["detection"]["topic_question_words"])
     best: Relation | None = None
     longest = 0
     for relation in list_relations():
-        for cue in (*relation.wording("en").cues, *relation.wording("zh").cues):
-            fits = topic.startswith(cue, asks.end()) if has_han(cue) else set(cue.split()) <= words
+        cues = relation.wording("en").cues
+        names_only_it = _have_words_of(meaningful, " ".join(cues))
+        for cue in (*cues, *relation.wording("zh").cues):
+            if has_han(cue):
+                fits = topic.startswith(cue, asks.end())
+            else:
+                fits = names_only_it and set(cue.split()) <= words
             if fits and len(cue) > longest:
                 best, longest = relation, len(cue)
     return best
+
+
+def _have_words_of(words: Collection[str], text: str) -> bool:
+    """Whether all words occur in a text, in any form."""
+    known, terms = set(text.split()), set(extract_terms(text))
+    return all(word in known or terms.intersection(extract_terms(word)) for word in words)
 
 
 def _bare_topic(topic: str) -> str:

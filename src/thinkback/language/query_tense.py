@@ -96,7 +96,7 @@ _EARLIER_WORD = re.compile(
 )
 _FIRST_STAGE = re.compile(
     r"\bat the (?:very )?(?:start|beginning|outset)\b|\bearly on\b|\bto begin with\b"
-    r"|\bfirst (?:date|day|plan|price|offer|estimate|calculation|idea|choice|name|title|place|version)\b"
+    r"|\bfirst (?:plan|price|offer|estimate|calculation|idea|choice|version)\b"
     r"|\bfirst (?:been )?(?:planned|meant|supposed|agreed|intended|booked|set)\b"
     r"|\b(?:plan|mean|intend|want|agree)(?:ned|t|ed|d)? (?:\w+ )?first\b",
     _I,

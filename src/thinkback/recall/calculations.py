@@ -7,22 +7,23 @@ a model need not calculate and a reader can check it:
     The user read Psalm 118 on 2026-04-05. (computed: 2025-06-17 to 2026-04-05 is 292 days = 9 months 19 days)
 
 A duration needs a question that names two events ("after A did I B", "between A and B", 从A到B), each of them
-found in a memory with a date. A difference needs two amounts of one unit. Of several pairs the one that
-shares most words with the question is used; in doubt nothing is computed.
+found in a memory with a date. A difference needs two amounts of one unit, of one subject or relation. Of
+several pairs the one that shares most words with the question is used; in doubt nothing is computed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import combinations, permutations
 
+from thinkback.language.names import normalise_name
 from thinkback.language.query_rewrite import content_terms
 from thinkback.language.tokens import extract_terms
 from thinkback.language.writing_systems import has_han
-from thinkback.types import Candidate, Ref
+from thinkback.types import Candidate, Ref, Thought
 
 _MAX_ITEMS = 6  # of the best memories that are searched for operands
 _MAX_TEXT_CHARS = 600
@@ -35,11 +36,11 @@ _DURATION = re.compile(
 )
 _AMOUNT = re.compile(r"\bhow (?:much|many)\b|\bdifference\b|多少|[几幾]", re.IGNORECASE)
 _CHANGE = re.compile(
-    r"\b(?:more|less|fewer|over|past|under|versus|vs|differen\w+|compared|cheaper|dearer|faster|slower"
+    r"\b(?:more|less|fewer|versus|vs|differen\w+|compared|cheaper|dearer|faster|slower"
     r"|los[et]\w*|gain\w*|sav(?:e|ed|ing)|giv(?:e|ing) up|gave up|drop\w*|raise|r[io]se\w*|increas\w*"
     r"|decreas\w*"
-    r"|gr[eo]w\w*|improv\w*|short|go up|went up|came? down|put on)\b"
-    r"|[差涨漲降掉瘦轻輕胖省贴貼亏虧赚賺]|进步|進步|退步|长高|長高|[长長高重快慢多少贵貴][了咗]|便宜[了咗]|增加|减少|減少",
+    r"|gr[eo]w\w*|improv\w*|go up|went up|came? down|put on)\b"
+    r"|[差涨漲降掉瘦轻輕胖省贴貼亏虧]|进步|進步|退步|长高|長高|[长長高重快慢多少贵貴][了咗]|便宜[了咗]|增加|减少|減少",
     re.IGNORECASE,
 )
 _TWO_EVENTS = (
@@ -86,7 +87,9 @@ class _Statement:
     text: str
     terms: frozenset[str]
     covered: frozenset[str]
-    since: date | None = None
+    since: date | None = None  # the told start; None if only the day of the message is known
+    subject: str = ""  # of a thought; a raw turn has no subject and no relation
+    relation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +107,20 @@ class _Quantity:
     written: str
 
 
-def add_calculation(items: Sequence[Candidate], question: str) -> list[Candidate]:
-    """The items; one of them with a computed duration or difference, if the question asks for one."""
+def add_calculation(
+    items: Sequence[Candidate], question: str, days_said: Callable[[Thought], Collection[date]]
+) -> list[Candidate]:
+    """The items; one of them with a computed duration or difference, if the question asks for one.
+
+    `days_said` are the days when a thought was said. A thought that is valid from one of them has no date of
+    its own: its event may have been long before.
+    """
     result = list(items)
     wants_duration = _DURATION.search(question) is not None
     wants_change = bool(_AMOUNT.search(question) and _CHANGE.search(question))
     if not (wants_duration or wants_change):
         return result
-    statements = list(_statements(items[:_MAX_ITEMS], frozenset(content_terms(question))))
+    statements = list(_statements(items[:_MAX_ITEMS], frozenset(content_terms(question)), days_said))
     note, used = "", tuple[_Statement, ...]()
     if wants_duration:
         note, used = _duration(statements, question)
@@ -127,21 +136,29 @@ def add_calculation(items: Sequence[Candidate], question: str) -> list[Candidate
     return result
 
 
-def _statements(items: Sequence[Candidate], wanted: frozenset[str]) -> Iterator[_Statement]:
+def _statements(
+    items: Sequence[Candidate], wanted: frozenset[str], days_said: Callable[[Thought], Collection[date]]
+) -> Iterator[_Statement]:
     for position, item in enumerate(items):
         if item.thoughts:
             for thought in item.thoughts:
                 since = None if thought.valid_from is None else thought.valid_from.date()
-                yield _make_statement(position, thought.ref, thought.sentence, wanted, since)
+                if since in days_said(thought):
+                    since = None
+                statement = _make_statement(position, thought.ref, thought.sentence, wanted)
+                yield replace(
+                    statement,
+                    since=since,
+                    subject=normalise_name(thought.subject),
+                    relation=thought.relation,
+                )
         elif item.turn is not None:
             yield _make_statement(position, item.ref, item.turn.query[:_MAX_TEXT_CHARS], wanted)
 
 
-def _make_statement(
-    position: int, ref: Ref, text: str, wanted: frozenset[str], since: date | None = None
-) -> _Statement:
+def _make_statement(position: int, ref: Ref, text: str, wanted: frozenset[str]) -> _Statement:
     terms = frozenset(extract_terms(text))
-    return _Statement(position, ref, text, terms, terms & wanted, since)
+    return _Statement(position, ref, text, terms, terms & wanted)
 
 
 def _duration(statements: Sequence[_Statement], question: str) -> tuple[str, tuple[_Statement, ...]]:
@@ -178,18 +195,18 @@ def _shared(found: _Date, event: frozenset[str], other: frozenset[str]) -> int:
 
 
 def _find_dates(statement: _Statement) -> Iterator[_Date]:
-    """The first date of a statement, else the first month."""
+    """The first date of a statement, else the first month, else the day since which it holds."""
     if day := _DAY.search(statement.text):
         year, *rest = (int(part) for part in day.groups() if part)
         if (found := _make_date(year, *rest)) is not None:
             yield _Date(statement, found, exact=True)
-    elif statement.since is not None:
-        yield _Date(statement, statement.since, exact=statement.since.day != 1)
     elif month := _MONTH.search(statement.text):
         year_zh, month_zh, name, year_en = month.groups()
         number = int(month_zh) if month_zh else _MONTH_NAMES.index(name.lower()) + 1
         if (found := _make_date(int(year_zh or year_en), number, 1)) is not None:
             yield _Date(statement, found, exact=False)
+    elif statement.since is not None:
+        yield _Date(statement, statement.since, exact=statement.since.day != 1)
 
 
 def _make_date(year: int, month: int, day: int) -> date | None:
@@ -227,7 +244,10 @@ def _difference(statements: Sequence[_Statement]) -> tuple[str, tuple[_Statement
     pairs = [
         (a, b)
         for a, b in combinations(amounts, 2)
-        if a.statement is not b.statement and a.unit == b.unit and _are_comparable(a, b)
+        if a.statement is not b.statement
+        and a.unit == b.unit
+        and _may_be_of_one_thing(a.statement, b.statement)
+        and _are_comparable(a, b)
     ]
     best = _best_pair([(a.statement, b.statement) for a, b in pairs])
     if best is None:
@@ -244,9 +264,16 @@ def _find_quantities(statement: _Statement) -> Iterator[_Quantity]:
         value = float(found["digits"].replace(",", ""))
         value *= _SCALES.get((found["scale"] or "").lower(), 1)
         unit = found["currency"] or (found["unit"] or "").lower().rstrip("s")
-        if not unit and "," not in found["digits"]:
+        if not unit:
             continue  # a time, a count, an age or a year
         yield _Quantity(statement, value, unit, found[0].strip())
+
+
+def _may_be_of_one_thing(one: _Statement, other: _Statement) -> bool:
+    """Whether two statements share subject or relation. Of a raw turn, which has neither, it is not known."""
+    if not (one.subject and other.subject):
+        return True
+    return one.subject == other.subject or one.relation == other.relation
 
 
 def _are_comparable(one: _Quantity, other: _Quantity) -> bool:

@@ -118,7 +118,7 @@ def retrieve(
     if _asks_about_now(search):
         kept = mark_possible_updates(kept, query.text, search.said_at)
     if preset.weights is not None:
-        kept = add_calculation(kept, query.text)
+        kept = add_calculation(kept, query.text, search.days_said)
     return Recollection(
         query=query.text,
         items=tuple(kept),

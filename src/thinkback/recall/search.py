@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,7 +29,7 @@ from thinkback.recall.query import (
     literal_variants,
 )
 from thinkback.recall.score import ScoredColumns, Scorer, explain_scores
-from thinkback.types import Candidate, Hashing, ItemKind
+from thinkback.types import Candidate, Hashing, ItemKind, Thought
 
 if TYPE_CHECKING:
     from thinkback.recall.score import Scores
@@ -101,6 +101,11 @@ class Search:
             return None
         turns = self.loader.turns([item.thought.last_turn])
         return turns[0].at if turns else None
+
+    def days_said(self, thought: Thought) -> set[date]:
+        """The days of the source turns of a thought; without any, the day when it was recorded."""
+        turns = self.loader.turns(sorted({source.turn for source in thought.sources}))
+        return {turn.at.date() for turn in turns} or {thought.recorded_at.date()}
 
     def hits(self, kind: ItemKind, limit: int, *, include_retired: bool = False) -> Hits:
         """The best rows that are valid at the time of the query, optionally with retired ones."""

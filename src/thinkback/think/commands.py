@@ -13,9 +13,10 @@ certain does nothing: the reader of turns may still understand it.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from datetime import timedelta
 from difflib import SequenceMatcher
 from typing import Literal
@@ -53,6 +54,8 @@ from thinkback.types import (
     Turn,
 )
 
+_log = logging.getLogger(__name__)
+
 MAX_INSTRUCTION_TURN_CHARS = 600  # a longer turn is pasted text: its sentences are not wishes of the user
 _LOOK_BACK_TURNS = 8  # turns of the session among which the previous one is searched
 _CORRECTED_TURNS = 3  # previous turns whose thoughts a correction may mean
@@ -64,6 +67,18 @@ _NUMBER = re.compile(r"\d[\d.,:/]*(?<![.,:/])")
 _NAME = re.compile(r"[^\W\d_a-z][\w'’-]*(?: [^\W\d_a-z][\w'’-]*)*")
 _WRITTEN_DATE = re.compile(r"\A ?\(\d{4}[^)]*\)")
 _MAX_FORGOTTEN_TURNS = 200  # on one topic; more is no topic
+
+
+@contextmanager
+def _log_failure(step: str) -> Iterator[None]:
+    """Log, and go on after, an error that another process or a model causes.
+
+    The log gets the class of the error only: its message may quote what the user wants forgotten.
+    """
+    try:
+        yield
+    except (Conflict, NotFound, ModelError) as error:
+        _log.warning("%s failed: %s", step, type(error).__name__)
 
 
 class CommandRunner:
@@ -83,7 +98,7 @@ class CommandRunner:
         actions: list[Action] = []
         for command in commands:
             # The space may change at the same time, or the embedder may be down: the reader comes later.
-            with suppress(Conflict, NotFound, ModelError):
+            with _log_failure(f"command {command.kind} of {turn.ref}"):
                 action = self._run_command(space, turn, command)
                 if action is not None:
                     actions.append(action)
@@ -134,7 +149,7 @@ class CommandRunner:
             return None
         for other in told:
             # Whatever fails here, the request itself is carried out.
-            with suppress(Conflict, NotFound, ModelError):
+            with _log_failure(f"keeping what {other.ref} says besides the topic of {turn.ref}"):
                 self._remainder.keep(space, other, topic.is_of_text, thoughts)
         refs = _list_refs("thought", thoughts) if thoughts else _list_refs("turn", turns)
         reason = f"{turn.ref} asks to forget {redact(command.topic)!r}: {refs}"

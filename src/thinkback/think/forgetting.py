@@ -22,6 +22,7 @@ from thinkback.language.sentences import Sentence, split_sentences
 from thinkback.protocols import Clock, Store
 from thinkback.think.aliases import Aliases
 from thinkback.think.context import ContextBuilder
+from thinkback.think.grounding import locate_quote
 from thinkback.think.guard import Guard
 from thinkback.think.plan import SpaceState, plan_turn
 from thinkback.think.reader_extractive import ExtractiveReader
@@ -88,7 +89,7 @@ class RemainderKeeper:
         changes = [
             change
             for change in reader.read(request)
-            if is_new or not self._is_known(space, turn, change.quote, forgotten)
+            if is_new or not self._is_known(space, rest, change.quote, forgotten)
         ]
         accepted = Guard(request, aliases, get, SentenceSimilarity(None)).judge(changes).accepted
         planned = plan_turn(rest, accepted, SpaceState(aliases=aliases, find=request.find, get=get), {})
@@ -105,12 +106,12 @@ class RemainderKeeper:
 
     def _is_known(self, space: str, turn: Turn, quote: str, forgotten: Collection[int]) -> bool:
         """Whether another thought, current or not, was drawn from this passage of the user's message."""
-        start = turn.query.find(quote)
+        place = locate_quote(quote, turn.query)
+        if place is None:
+            return False
+        start, end = place
         return any(
-            source.turn == turn.id
-            and source.side == "query"
-            and source.start < start + len(quote)
-            and start < source.end
+            source.turn == turn.id and source.side == "query" and source.start < end and start < source.end
             for action in self._store.journal(space, turn=turn.id)
             for thought in action.after
             if thought.id not in forgotten
@@ -125,16 +126,17 @@ def _said_at(operation: Operation, at: datetime) -> Operation:
 
 
 def blank_topic(text: str, is_about: Callable[[str], bool]) -> str:
-    """The text with spaces in place of what is about a topic; all other characters keep their positions.
+    """The text with blanks in place of what is about a topic; all other characters keep their positions.
 
-    If the topic is found in the text as a whole but in none of its sentences, all of it is blanked.
+    Each gap begins with a line break, so that what is before and after it is not read as one sentence. If
+    the topic is found in the text as a whole but in none of its sentences, all of it is blanked.
     """
     characters = list(text)
     spans = list(_topic_spans(text, is_about))
     if not spans and is_about(text):
         spans = [(0, len(text))]
     for start, end in spans:
-        characters[start:end] = " " * (end - start)
+        characters[start:end] = "\n".ljust(end - start)
     return "".join(characters)
 
 

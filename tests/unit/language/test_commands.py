@@ -97,6 +97,16 @@ def test_topic(text: str, terms: set[str]) -> None:
         ("forget which school my son goes to", None),
         ("忘掉我儿子多大", None),
         ("forget how i feel", None),
+        ("forget which city I live in now", "lives in"),
+        ("forget how much I earn a month", "salary"),
+        ("forget which university I study at", "studies at"),
+        ("forget how much I pay for rent", "rent"),
+        ("forget when I got home", None),
+        ("forget when I am home", None),
+        ("forget what I do at home", None),
+        ("forget where I parked the car", None),
+        ("forget why I left the company", None),
+        ("forget where I used to live", None),
     ],
 )
 def test_topic_in_the_form_of_a_question(text: str, relation: str | None) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.conftest import OpenMemory
 
+from thinkback.errors import Conflict
 from thinkback.memory import Memory
-from thinkback.think.forgetting import blank_topic
+from thinkback.think.forgetting import RemainderKeeper, blank_topic
 
 
 @pytest.mark.parametrize(
@@ -109,6 +110,31 @@ def test_the_other_clauses_of_a_sentence_kept_as_said_stay(memory: Memory, think
     stored = " ".join(thought.sentence for thought in memory.thoughts())
     assert "Ghanaian" in stored
     assert "1979" not in stored
+
+
+def test_clauses_around_the_topic_are_kept_one_by_one(memory: Memory) -> None:
+    memory.remember("I play chess with Petra at the club, my salary is 5200 euros, and I have two cats.")
+    memory.post_think()
+    memory.remember("forget my salary")
+    stored = {thought.sentence for thought in memory.thoughts()}
+    assert stored == {"The user has two cats.", "I play chess with Petra at the club,"}
+
+
+def test_a_failure_to_keep_the_rest_is_logged_without_what_was_said(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise Conflict("5200 euros")
+
+    monkeypatch.setattr(RemainderKeeper, "keep", fail)
+    told = memory.remember("My salary is 5200 euros. I have two cats.")
+    memory.remember("forget my salary")
+    assert told.id not in [turn.id for turn in memory.turns()]
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert str(told.ref) in record.getMessage()
+    assert "Conflict" in record.getMessage()
+    assert "5200" not in caplog.text
 
 
 def test_undoing_the_request_shows_the_message_again_and_repeats_nothing(memory: Memory) -> None:
