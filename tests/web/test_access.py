@@ -80,3 +80,21 @@ def test_administrator_creates_and_revokes_a_key(open_page: OpenPage, keyed_site
     other.wait_for_timeout(2500)  # a revoked key stops working within two seconds
     other.get_by_label("Search thoughts").fill("lyon")
     other.get_by_text("Your session has ended.").wait_for()
+
+
+def test_invalid_user_name_is_refused_and_not_saved(open_page: OpenPage) -> None:
+    page = open_page("memory")
+    page.get_by_role("button", name="User: default").click()
+    field = page.get_by_role("dialog").get_by_label("User", exact=True)
+    assert field.get_attribute("maxlength") == "256"
+    field.fill("two\u200bwords")
+    page.get_by_role("button", name="Show this memory").click()
+    page.get_by_role("dialog").get_by_text("printable characters").wait_for()
+    assert page.evaluate("localStorage.getItem('thinkback.user')") == "default"
+    page.evaluate("localStorage.setItem('thinkback.user', 'two\\u200bwords')")  # saved by a former version
+    page.reload()
+    page.get_by_role("button", name="Choose another").click()
+    field.fill("somebody else")
+    page.get_by_role("button", name="Show this memory").click()
+    page.get_by_role("heading", name="Nothing is remembered yet").wait_for()
+    assert page.evaluate("localStorage.getItem('thinkback.user')") == "somebody else"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.web.conftest import OpenPage
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ def test_bubbles_can_be_forgotten_corrected_and_remembered(open_page: OpenPage) 
     mine.get_by_text("Forgotten: it is no longer recalled.").wait_for()
     page.locator(".notice").get_by_role("button", name="Undo").click()
     page.get_by_text("Undone.").wait_for()
+    mine.get_by_role("button", name="Forget this").wait_for()
 
     say(page, "My cat is called Tom.", 2)
     page.locator(".message.user").last.get_by_role("button", name="That's wrong").click()
@@ -82,3 +85,37 @@ def test_message_of_a_failed_request_is_not_lost(open_page: OpenPage) -> None:
     page.keyboard.press("Enter")
     page.get_by_text("No answer: The server cannot be reached.").wait_for()
     assert page.get_by_label("Write a message").input_value() == "Do not lose this."
+
+
+@pytest.mark.parametrize("route", ["chat/completions", "models"])
+@pytest.mark.parametrize("status", [401, 429, 503])
+def test_failure_of_the_upstream_is_shown_in_its_own_words(
+    route: str, status: int, open_page: OpenPage
+) -> None:
+    page = open_page("chat/upstream", "upstream")
+    body = json.dumps({"error": {"message": "Incorrect API key provided.", "type": "upstream"}})
+    page.route(
+        f"**/v1/{route}",
+        lambda request: request.fulfill(status=status, content_type="application/json", body=body),
+    )
+    page.get_by_label("Write a message").fill("Hello")
+    with page.expect_response("**/v1/web/session"):  # asks whether its own session has ended
+        page.keyboard.press("Enter")
+    page.get_by_text("No answer: Incorrect API key provided.").wait_for()
+    assert page.get_by_label("Write a message").input_value() == "Hello"
+    assert page.locator(".banner").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("user", "route"), [("without-turn", "turns?*newest=true*limit=1"), ("unchecked", "check")]
+)
+def test_answer_stays_if_what_belongs_to_it_cannot_be_loaded(
+    user: str, route: str, open_page: OpenPage
+) -> None:
+    page = open_page("chat/complete", user)
+    page.get_by_role("heading", name="Tell it something worth remembering").wait_for()
+    page.route(f"**/v1/memory/{route}", lambda request: request.fulfill(status=500, body="{}"))
+    say(page, "I keep two hens.", 1)
+    page.locator(".notice", has_text="status 500").wait_for()
+    assert page.get_by_label("Write a message").input_value() == ""
+    assert page.get_by_text("No answer").count() == 0

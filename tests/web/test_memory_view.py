@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.web.conftest import OpenPage, Site
-from tests.web.seeding import Fact, add_facts, open_memory
+from tests.web.seeding import Fact, add_facts, add_many_facts, open_memory
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -62,6 +63,47 @@ def test_filters_by_time_and_order(open_page: OpenPage) -> None:
     page = open_page("memory?until=2021-04-01&sort=oldest")
     assert sentences(page)[0] == "The user lives in Lyon."
     assert "The user plans a trip to Oslo." not in sentences(page)
+
+
+def test_days_are_the_same_west_of_utc(open_page: OpenPage, site: Site) -> None:
+    """Validity is stored as midnight UTC, which is the evening before in New York."""
+    name = fresh_user(site, "west", "The user rents a garden.")
+    page = open_page("memory", name, timezone_id="America/New_York")
+    open_thought(page, "The user rents a garden.")
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("True from").fill("2021-04-05")
+    page.get_by_label("True until").fill("2021-05-31")
+    with page.expect_request(lambda request: request.method == "PATCH") as request:
+        page.get_by_role("button", name="Save").click()
+    sent = json.loads(request.value.post_data or "")
+    assert (sent["valid_from"], sent["valid_to"]) == ("2021-04-05T00:00:00Z", "2021-05-31T23:59:59Z")
+    panel = page.get_by_role("complementary", name="Details of a thought")
+    panel.get_by_text("5 Apr 2021 – 31 May 2021").first.wait_for()
+    page.evaluate("location.hash = '#/memory?until=2021-04-05&state=all'")
+    page.locator(".virtual-list .row", has_text="5 Apr 2021").wait_for()
+    page.evaluate("location.hash = '#/timeline'")
+    page.locator(".virtual-list .row", has_text="5 Apr 2021 – 31 May 2021").wait_for()
+
+
+def test_rows_far_down_are_loaded_again_after_a_change(open_page: OpenPage, site: Site) -> None:
+    with open_memory(site.database, "long") as memory:
+        add_many_facts(memory, [Fact(f"The user owns book {number}.") for number in range(230)])
+    page = open_page("memory", "long")
+    page.locator(".virtual-list").focus()
+    page.keyboard.press("End")
+    rows = page.locator(".virtual-list .row")
+    page.locator(".virtual-list .row[aria-posinset='230'] .sentence:not(.muted)").wait_for()
+    page.keyboard.press("Delete")
+    page.get_by_text("229 thoughts", exact=True).wait_for()
+    page.locator(".virtual-list .row[aria-posinset='229'] .sentence:not(.muted)").wait_for()
+    page.route("**/v1/memory/browse?*after=1*", lambda request: request.fulfill(status=500, body="{}"))
+    page.reload()
+    page.locator(".virtual-list .row[aria-posinset='1'] .sentence:not(.muted)").wait_for()
+    page.locator(".virtual-list").evaluate("list => { list.scrollTop = 120 * 62; }")
+    page.get_by_text("status 500").wait_for()
+    page.unroute_all()
+    page.get_by_role("button", name="Try again").click()
+    rows.filter(has_text="The user owns book 110.").wait_for()
 
 
 def test_details_have_the_marked_quote_both_times_and_the_changes(open_page: OpenPage) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.web.conftest import OpenPage, Site
+from tests.web.seeding import open_memory
 from tests.web.test_memory_view import fresh_user
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 
 def test_timeline_lists_the_same_thoughts_and_opens_them(open_page: OpenPage) -> None:
@@ -63,6 +64,8 @@ def test_health_shows_queue_models_audit_and_costs(open_page: OpenPage) -> None:
     page = open_page("health")
     for heading in ["Queue", "Models", "Audit", "Costs", "Keys"]:
         page.get_by_role("heading", name=heading, exact=True).wait_for()
+    models = page.locator("section", has=page.get_by_role("heading", name="Models")).locator("dt")
+    assert models.all_text_contents() == ["Thinks with", "Embedder", "Chat upstream"]
     page.get_by_role("button", name="Think now").click()
     page.get_by_text("Thought over.").wait_for()
 
@@ -99,6 +102,25 @@ def test_consultation_with_and_without_memory_record_and_export(open_page: OpenP
     assert b"penicillin" in download.value.path().read_bytes()
     page.evaluate("location.hash = '#/memory'")
     page.get_by_text("12 thoughts", exact=True).wait_for()  # the patient's memory is not the user's
+
+
+def test_next_visit_is_the_first_unused_one(open_page: OpenPage, site: Site) -> None:
+    with open_memory(site.database, "patient:p-78") as memory:
+        for session in ["visit-1", "visit-3", "intake"]:
+            memory.remember(f"I came for {session}.", "", session=session)
+    page = open_page("clinic")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/v1/clinic/patients/p-78/visits?*", hold)
+    page.evaluate("location.hash = '#/clinic/p-78'")
+    page.get_by_role("heading", level=1, name="p-78").wait_for()
+    page.locator("main").get_by_text("Loading").wait_for()
+    assert page.get_by_label("What the patient says").count() == 0  # not before they are known
+    held[0].continue_()
+    assert page.get_by_label("Visit", exact=True).input_value() == "visit-2"
 
 
 def test_laboratory_compares_runs_question_by_question(open_page: OpenPage) -> None:

@@ -1,12 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
-import { connection, currentUser, get, setUser } from "../lib/api";
+import { call, connection, currentUser, get, headerValue, setUser } from "../lib/api";
 import { type Key, language, setLanguage, t } from "../lib/i18n";
 import { href } from "../lib/router";
 import { can, loadSession, session, signOut } from "../lib/session";
 import { useStore } from "../lib/store";
 import { isDark, setTheme, theme } from "../lib/theme";
 import type { Page, Stats } from "../lib/types";
-import { Button, Dialog, Field } from "./basic";
+import { Button, Dialog, Failure, Field } from "./basic";
 import { Icon, type IconName } from "./icon";
 
 export interface ViewEntry {
@@ -29,6 +29,7 @@ export const VIEWS: readonly ViewEntry[] = [
 ];
 
 const RETRY_MS = 4000;
+const MAX_USER_CHARS = 256;
 
 /** Says plainly what is wrong with the connection, and tries again by itself. */
 export function Banner() {
@@ -137,6 +138,7 @@ function UserDialog({ onClose }: { onClose: () => void }) {
   const who = useStore(session);
   const [name, setName] = useState(currentUser.get());
   const [users, setUsers] = useState<Stats[]>([]);
+  const [error, setError] = useState<unknown>(null);
   useEffect(() => {
     if (can("admin"))
       get<Page<Stats>>("/v1/memory/users", { limit: 200 }).then(
@@ -149,18 +151,30 @@ function UserDialog({ onClose }: { onClose: () => void }) {
     <Dialog title={t("user.title")} onClose={onClose}>
       <form
         class="plain-list"
-        onSubmit={(event) => {
+        onSubmit={async (event) => {
           event.preventDefault();
-          if (name.trim() && !bound) setUser(name.trim());
-          onClose();
+          const chosen = name.trim();
+          try {
+            if (chosen && !bound) {
+              // The server decides which names are valid; an invalid one is not saved.
+              const headers = { "X-Thinkback-User": headerValue(chosen) };
+              await call("GET", "/v1/memory/sessions", { query: { limit: 1 }, headers });
+              setUser(chosen);
+            }
+            onClose();
+          } catch (failure) {
+            setError(failure);
+          }
         }}
       >
+        {error ? <Failure error={error} /> : null}
         <Field label={t("user.name")} hint={t(bound ? "user.bound" : "user.hint")}>
           {(id, hint) => (
             <input
               id={id}
               aria-describedby={hint}
               list="known-users"
+              maxLength={MAX_USER_CHARS}
               value={name}
               disabled={bound}
               onInput={(event) => setName(event.currentTarget.value)}

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { get } from "../lib/api";
-import { formatDate, formatNumber, t } from "../lib/i18n";
+import { formatDate, formatNumber, formatStart, t } from "../lib/i18n";
 import { replaceParams } from "../lib/router";
 import type { Thought, Turn } from "../lib/types";
 import { Failure, KindBadge, Loading } from "./basic";
@@ -9,7 +9,7 @@ interface RecalledMemory {
   ref: string;
   text: string;
   kind: string;
-  at: string | null;
+  date: string;
   thought: number | null;
   score: number | null;
   cosine: number;
@@ -26,13 +26,13 @@ async function loadMemory(ref: string, turn: Turn | null): Promise<RecalledMemor
       ref,
       text: thought.sentence,
       kind: thought.kind,
-      at: thought.valid_from ?? thought.recorded_at,
+      date: formatStart(thought),
       thought: thought.id,
       ...scores,
     };
   }
   const said = await get<Turn>(`/v1/memory/turns/${id}`);
-  return { ref, text: said.query || said.response, kind: "turn", at: said.at, thought: null, ...scores };
+  return { ref, text: said.query || said.response, kind: "turn", date: formatDate(said.at), thought: null, ...scores };
 }
 
 /** The memories that an answer was given, with their scores; loaded when it is opened. */
@@ -63,7 +63,7 @@ export function Recalled({ references, turn }: { references: string[]; turn: Tur
               <span>{memory.text}</span>
             )}
             <p class="small muted number">
-              <KindBadge kind={memory.kind} /> {formatDate(memory.at)}
+              <KindBadge kind={memory.kind} /> {memory.date}
               {memory.score !== null &&
                 ` · ${t("chat.scores", {
                   score: formatNumber(memory.score, 2),

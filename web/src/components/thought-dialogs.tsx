@@ -11,7 +11,8 @@ interface EditProps {
 }
 
 const day = (value: string | null): string => (value ? value.slice(0, 10) : "");
-const time = (value: string): string | null => (value ? `${value}T00:00:00Z` : null);
+const startOf = (value: string): string | null => (value ? `${value}T00:00:00Z` : null);
+const endOf = (value: string): string | null => (value ? `${value}T23:59:59Z` : null);
 
 /** Change the words, the value, the kind or the period of a thought. */
 export function EditDialog({ thought, onSave, onClose }: EditProps) {
@@ -25,8 +26,8 @@ export function EditDialog({ thought, onSave, onClose }: EditProps) {
   if (sentence.trim() !== thought.sentence) change.sentence = sentence.trim();
   if (value.trim() !== thought.objects.join(", ")) change.value = value.trim();
   if (kind !== thought.kind) change.kind = kind;
-  if (from !== day(thought.valid_from)) change.valid_from = time(from);
-  if (to !== day(thought.valid_to)) change.valid_to = time(to);
+  if (from !== day(thought.valid_from)) change.valid_from = startOf(from);
+  if (to !== day(thought.valid_to)) change.valid_to = endOf(to);
   const changed = Object.keys(change).length > 0 && sentence.trim() !== "";
   return (
     <Dialog title={t("edit.title")} onClose={onClose}>

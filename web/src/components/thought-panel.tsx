@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { get, memoryVersion } from "../lib/api";
 import { correct, editThought, eraseTurn, forgetThought, undo } from "../lib/changes";
-import { formatDate, formatTime, t, term } from "../lib/i18n";
+import { formatDate, formatDay, formatTime, t, term } from "../lib/i18n";
 import { useLoad } from "../lib/hooks";
 import { href, replaceParams } from "../lib/router";
 import { can } from "../lib/session";
@@ -53,7 +53,6 @@ function Details({ detail }: { detail: ThoughtDetail }) {
   const { thought } = detail;
   const [open, setOpen] = useState<Open>(null);
   const [gone, setGone] = useState(false);
-  const heading = useRef<HTMLParagraphElement>(null);
   const current = thought.retired_at === null && !gone;
   useEffect(() => {
     if (panelRequest.open && current && can("write")) setOpen(panelRequest.open);
@@ -69,7 +68,7 @@ function Details({ detail }: { detail: ThoughtDetail }) {
   return (
     <div class="panel-body">
       <section>
-        <p ref={heading} class={`thought-sentence${current ? "" : " is-past"}`}>
+        <p class={`thought-sentence${current ? "" : " is-past"}`}>
           {thought.sentence}
         </p>
         <div class="actions">
@@ -124,8 +123,8 @@ function Details({ detail }: { detail: ThoughtDetail }) {
       <section>
         <h3>{t("thought.times")}</h3>
         <dl class="pairs">
-          <Pair name={t("thought.valid")}>{span(thought.valid_from, thought.valid_to, t("time.open"), t("time.now"))}</Pair>
-          <Pair name={t("thought.recorded")}>{span(thought.recorded_at, thought.retired_at, "", t("time.now"))}</Pair>
+          <Pair name={t("thought.valid")}>{validity(thought)}</Pair>
+          <Pair name={t("thought.recorded")}>{`${formatDate(thought.recorded_at)} – ${formatDate(thought.retired_at) || t("time.now")}`}</Pair>
         </dl>
         <TimeBars history={history} id={thought.id} />
       </section>
@@ -157,7 +156,7 @@ function Details({ detail }: { detail: ThoughtDetail }) {
             {history.map((version) => (
               <li key={version.id} class={version.retired_at === null ? "is-current" : ""}>
                 <ThoughtLink thought={version} />
-                <p class="small muted">{span(version.valid_from, version.valid_to, t("time.open"), t("time.now"))}</p>
+                <p class="small muted">{validity(version)}</p>
               </li>
             ))}
           </ol>
@@ -215,8 +214,8 @@ function Pair({ name, children }: { name: string; children: ComponentChildren })
   );
 }
 
-function span(from: string | null, to: string | null, open: string, now: string): string {
-  return `${from ? formatDate(from) : open} – ${to ? formatDate(to) : now}`;
+function validity(thought: Thought): string {
+  return `${formatDay(thought.valid_from) || t("time.open")} – ${formatDay(thought.valid_to) || t("time.now")}`;
 }
 
 export function ThoughtLink({ thought }: { thought: Thought }) {

@@ -38,7 +38,7 @@ export function VirtualList(props: VirtualListProps) {
 
   const first = Math.max(0, Math.floor(view.top / rowHeight) - OVERSCAN_ROWS);
   const last = Math.min(count, Math.ceil((view.top + view.height) / rowHeight) + OVERSCAN_ROWS);
-  useEffect(() => props.onRange?.(first, last), [first, last, count]);
+  useEffect(() => props.onRange?.(first, last), [first, last, count, props.onRange]);
 
   const select = (index: number) => {
     const next = Math.max(0, Math.min(count - 1, index));

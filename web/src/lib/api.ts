@@ -74,7 +74,8 @@ export function url(path: string, query: RequestOptions["query"] = {}): string {
 /** Send a request and return the response; throws `ApiError` for every status that is not 2xx. */
 export async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
   const headers: Record<string, string> = { "X-Thinkback-Web": "1", ...options.headers };
-  if (path.startsWith("/v1/")) headers["X-Thinkback-User"] ??= headerValue(activeUser());
+  // The session is not about a user: the page must open whatever name was saved.
+  if (path.startsWith("/v1/") && !path.startsWith("/v1/web/")) headers["X-Thinkback-User"] ??= headerValue(activeUser());
   if (options.body !== undefined) headers["Content-Type"] = "application/json";
   let response: Response;
   try {

@@ -6,8 +6,9 @@ import type { Action, Thought, Turn } from "./types";
 
 /** Changes of the memory that the page can make. Each tells the user what happened and offers to undo it. */
 
-function offerUndo(text: string, action: Action): void {
-  notify(text, "info", { label: t("action.undo"), run: () => void undo(action.id) });
+function offerUndo(text: string, action: Action, onUndone?: () => void): void {
+  const run = () => void undo(action.id).then((undone) => undone && onUndone?.());
+  notify(text, "info", { label: t("action.undo"), run });
 }
 
 /** Run a change after it has been shown; if it fails, `rollBack` restores the view and the reason is told. */
@@ -32,12 +33,13 @@ export async function forgetThought(id: number, rollBack?: () => void): Promise<
   if (action) offerUndo(t("notice.forgotten"), action);
 }
 
+/** `rollBack` is also called when the user undoes it. */
 export async function forgetTurn(id: number, rollBack?: () => void): Promise<boolean> {
   const action = await attempt(
     () => call<Action>("DELETE", `/v1/memory/turns/${id}`, { query: { reason: "forgotten on the web page" } }),
     rollBack,
   );
-  if (action) offerUndo(t("notice.forgotten"), action);
+  if (action) offerUndo(t("notice.forgotten"), action, rollBack);
   return action !== null;
 }
 

@@ -1,6 +1,7 @@
-import { currentUser, get, headerValue, readEvents, send } from "./api";
+import { ApiError, call, currentUser, get, headerValue, post, readEvents, send } from "./api";
+import { explainError } from "./errors";
+import { loadSession } from "./session";
 import type { Check, Page, Turn } from "./types";
-import { post } from "./api";
 
 /** One message of the conversation on the screen. */
 export interface Message {
@@ -38,8 +39,11 @@ export async function loadTurns(session: string, signal?: AbortSignal): Promise<
   return page.items;
 }
 
+// The proxy relays the status of the configured upstream: its 401, 429 or 503 says nothing about this server, so the
+// requests for a model and for an answer are quiet.
+
 export async function firstModel(): Promise<string> {
-  const list = await get<{ data: { id: string }[] }>("/v1/models");
+  const list = await call<{ data: { id: string }[] }>("GET", "/v1/models", { quiet: true });
   return list.data[0]?.id ?? "thinkback";
 }
 
@@ -67,6 +71,7 @@ export async function streamAnswer(request: Request): Promise<string[]> {
       "X-Thinkback-Memory": request.mode,
     },
     signal: request.signal,
+    quiet: true,
   });
   let text = "";
   for await (const { data } of readEvents(response)) {
@@ -77,6 +82,14 @@ export async function streamAnswer(request: Request): Promise<string[]> {
     if (typeof piece === "string" && piece) request.onText((text += piece));
   }
   return (response.headers.get("X-Thinkback-Recalled") ?? "").split(/[,\s]+/).filter(Boolean);
+}
+
+/** Why there is no answer, in the words of the upstream or of this server. */
+export function explainNoAnswer(error: unknown): string {
+  if (!(error instanceof ApiError)) return explainError(error);
+  // Whether it was this server (offline, busy, session ended) is what a request of its own tells the banner.
+  void loadSession().catch(() => undefined);
+  return error.message || explainError(error);
 }
 
 /** The turn that was just stored, if it is the answer to `text`. */

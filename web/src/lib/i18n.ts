@@ -53,11 +53,21 @@ export function formatNumber(value: number, digits?: number): string {
   );
 }
 
-export function formatDate(value: string | null | undefined): string {
+export function formatDate(value: string | null | undefined, timeZone?: "UTC"): string {
   if (!value) return "";
   const date = new Date(value);
   if (Number.isNaN(date.getTime())) return value;
-  return date.toLocaleDateString(locale(), { year: "numeric", month: "short", day: "numeric" });
+  return date.toLocaleDateString(locale(), { year: "numeric", month: "short", day: "numeric", timeZone });
+}
+
+/** A day since or until which something is true. Such days are stored as midnight UTC, wherever the reader is. */
+export function formatDay(value: string | null | undefined): string {
+  return formatDate(value, "UTC");
+}
+
+/** Since when a thought is true, or else when it was recorded. */
+export function formatStart(thought: { valid_from: string | null; recorded_at: string }): string {
+  return thought.valid_from ? formatDay(thought.valid_from) : formatDate(thought.recorded_at);
 }
 
 export function formatTime(value: string | null | undefined): string {

@@ -220,7 +220,7 @@ export interface Health {
     backlog: number | null;
   };
   stats: Stats;
-  models: { llm: string | null; summary?: string | null; embedder: string; upstream: boolean; reader?: string };
+  models: { llm: string | null; embedder: string; upstream: boolean };
   usage: {
     tokens: Record<string, { prompt: number; completion: number }>;
     thoughts: Record<string, number>;

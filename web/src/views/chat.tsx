@@ -7,6 +7,7 @@ import { get, isAbort, memoryChanged, memoryVersion } from "../lib/api";
 import { correct, forgetTurn, randomKey, remember } from "../lib/changes";
 import {
   checkAnswer,
+  explainNoAnswer,
   firstModel,
   loadTurns,
   type MemoryMode,
@@ -18,6 +19,7 @@ import {
 import { explainError } from "../lib/errors";
 import { t, term } from "../lib/i18n";
 import { useLoad } from "../lib/hooks";
+import { notify } from "../lib/notices";
 import { href, navigate, replaceParams, route } from "../lib/router";
 import { can, session as account } from "../lib/session";
 import { readSetting, useStore, writeSetting } from "../lib/store";
@@ -25,6 +27,16 @@ import type { Page, Thought } from "../lib/types";
 
 function newSession(): string {
   return `web-${new Date().toISOString().slice(0, 10)}-${randomKey().slice(0, 4)}`;
+}
+
+/** What is loaded for a complete answer; the answer stays as it is if that fails. */
+async function orNotice<T>(request: Promise<T>): Promise<T | null> {
+  try {
+    return await request;
+  } catch (error) {
+    notify(explainError(error), "error");
+    return null;
+  }
 }
 
 export function ChatView() {
@@ -86,15 +98,15 @@ function Conversation({ name, highlighted }: { name: string; highlighted: number
         onText: (whole) => change(answer, { text: (reply = whole) }),
       });
       change(answer, { streaming: false, recalled });
-      const turn = mode === "on" ? await storedTurn(name, words) : null;
+      const turn = mode === "on" ? await orNotice(storedTurn(name, words)) : null;
       change(question, { turn });
       change(answer, { turn });
-      if (mode !== "off" && reply) change(answer, { check: await checkAnswer(words, reply, name) });
+      if (mode !== "off" && reply) change(answer, { check: await orNotice(checkAnswer(words, reply, name)) });
       memoryChanged();
     } catch (error) {
       if (isAbort(error)) change(answer, { streaming: false });
       else {
-        change(answer, { streaming: false, failed: explainError(error) });
+        change(answer, { streaming: false, failed: explainNoAnswer(error) });
         setText((typed) => typed || words);
       }
     } finally {

@@ -1,20 +1,28 @@
 import { useState } from "preact/hooks";
 import { Button, Cited, Empty, Failure, Field, KindBadge } from "../components/basic";
 import { ThoughtLink } from "../components/thought-panel";
-import { memoryChanged, post } from "../lib/api";
+import { get, memoryChanged, orMissing, post } from "../lib/api";
+import { useLoad } from "../lib/hooks";
 import { formatDate, formatNumber, t, term } from "../lib/i18n";
 import { replaceParams } from "../lib/router";
 import { can } from "../lib/session";
-import type { Conflict, Constraint, Consultation, Visit } from "../lib/types";
+import type { Conflict, Constraint, Consultation, PatientRecord, Visit } from "../lib/types";
 
 interface Exchange {
   message: string;
   result: Consultation;
 }
 
+function firstUnused(visits: Visit[]): string {
+  const used = new Set(visits.map((visit) => visit.session));
+  let number = 1;
+  while (used.has(`visit-${number}`)) number++;
+  return `visit-${number}`;
+}
+
 /** A consultation answered twice: with the patient's memory and without it, side by side. */
 export function ConsultTab({ name, visits }: { name: string; visits: Visit[] }) {
-  const next = `visit-${visits.length + 1}`;
+  const next = firstUnused(visits);
   const [visit, setVisit] = useState<string | null>(null);
   const [message, setMessage] = useState("");
   const [remember, setRemember] = useState(true);
@@ -86,7 +94,7 @@ export function ConsultTab({ name, visits }: { name: string; visits: Visit[] }) 
       {exchanges.map(({ message: asked, result }, index) => (
         <article key={exchanges.length - index} class="consultation" aria-label={asked}>
           <blockquote class="quote">{asked}</blockquote>
-          <Constraints constraints={result.with_memory.constraints} />
+          <Constraints name={name} constraints={result.with_memory.constraints} />
           <div class="two-columns">
             <section class="card with-memory">
               <header>
@@ -134,7 +142,15 @@ export function ConsultTab({ name, visits }: { name: string; visits: Visit[] }) 
 }
 
 /** Allergies, medication and the like that the message or the answer touches. */
-function Constraints({ constraints }: { constraints: Constraint[] }) {
+function Constraints({ name, constraints }: { name: string; constraints: Constraint[] }) {
+  // The date is when it was said, as in the record: a history may have been recorded much later.
+  const { data } = useLoad<PatientRecord | null>(
+    async (signal) =>
+      constraints.length ? orMissing(get(`/v1/clinic/patients/${encodeURIComponent(name)}/record`, {}, signal), null) : null,
+    [name],
+  );
+  const saidAt = (constraint: Constraint) =>
+    formatDate(data?.constraints.find((fact) => fact.thought === constraint.thought.id)?.at);
   if (!constraints.length) return null;
   return (
     <div class="callout danger" role="alert">
@@ -144,9 +160,7 @@ function Constraints({ constraints }: { constraints: Constraint[] }) {
           <li key={index}>
             <span class="badge danger">{term("category", constraint.kind)}</span>
             <ThoughtLink thought={constraint.thought} />
-            <span class="small">
-              {constraint.reason} · {formatDate(constraint.thought.valid_from ?? constraint.thought.recorded_at)}
-            </span>
+            <span class="small">{[constraint.reason, saidAt(constraint)].filter(Boolean).join(" · ")}</span>
           </li>
         ))}
       </ul>

@@ -2,7 +2,7 @@ import { Empty, Failure, Loading } from "../components/basic";
 import { LineChart } from "../components/line-chart";
 import { get, memoryVersion, orMissing } from "../lib/api";
 import { useLoad } from "../lib/hooks";
-import { formatDate, language, t, term } from "../lib/i18n";
+import { formatDate, formatDay, language, t, term } from "../lib/i18n";
 import { replaceParams } from "../lib/router";
 import { useStore } from "../lib/store";
 import type { PatientRecord, RecordRow } from "../lib/types";
@@ -99,7 +99,7 @@ export function RecordTab({ name }: { name: string }) {
                 <td class="nowrap">{term("category", row.category)}</td>
                 <td>{row.item}</td>
                 <td>{row.result}</td>
-                <td class="nowrap">{formatDate(row.valid_from ?? row.at)}</td>
+                <td class="nowrap">{row.valid_from ? formatDay(row.valid_from) : formatDate(row.at)}</td>
                 <td>
                   {row.thought ? (
                     <button type="button" class="link" onClick={() => replaceParams({ thought: String(row.thought) })}>

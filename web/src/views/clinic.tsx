@@ -138,7 +138,7 @@ function PatientPage({ name }: { name: string }) {
   const value = params.get("tab");
   const tab: Tab = value === "record" || value === "visits" ? value : "consult";
   const visits = useLoad<Page<Visit>>(
-    (signal) => orMissing(get(`/v1/clinic/patients/${encodeURIComponent(name)}/visits`, {}, signal), { items: [], next: null }),
+    (signal) => orMissing(get(`/v1/clinic/patients/${encodeURIComponent(name)}/visits`, { limit: 500 }, signal), { items: [], next: null }),
     [name, version],
   );
   // Details of a thought are requested for the patient, not for the user of the page.
@@ -179,7 +179,8 @@ function PatientPage({ name }: { name: string }) {
           ["visits", t("clinic.visits")],
         ]}
       />
-      {tab === "consult" && <ConsultTab name={name} visits={visits.data?.items ?? []} />}
+      {tab === "consult" && visits.data && <ConsultTab name={name} visits={visits.data.items} />}
+      {tab === "consult" && !visits.data && (visits.error ? <Failure error={visits.error} retry={visits.reload} /> : <Loading />)}
       {tab === "record" && <RecordTab name={name} />}
       {tab === "visits" && <Visits name={name} visits={visits} />}
     </>

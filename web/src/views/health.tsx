@@ -120,8 +120,6 @@ function Models({ health }: { health: Health }) {
   const { models } = health;
   const rows: [string, string][] = [
     [t("health.llm"), models.llm ?? t("health.none")],
-    [t("health.reader"), models.reader ?? ""],
-    [t("health.summary"), models.summary ?? t("health.none")],
     [t("health.embedder"), models.embedder],
     [t("health.upstream"), t(models.upstream ? "health.configured" : "health.none")],
   ];
@@ -129,14 +127,12 @@ function Models({ health }: { health: Health }) {
     <section class="card">
       <h2>{t("health.models")}</h2>
       <dl class="pairs">
-        {rows
-          .filter(([, value]) => value)
-          .map(([name, value]) => (
-            <>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </>
-          ))}
+        {rows.map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
       </dl>
       <p class="hint">{t("health.localHint")}</p>
     </section>

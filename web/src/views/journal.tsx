@@ -37,6 +37,7 @@ export function JournalView() {
       get<Page<Action>>("/v1/memory/journal/recent", { ...filters, before, limit: PAGE_ACTIONS }, controller.signal).then(
         (page) => {
           setActions((former) => (before === null ? page.items : [...(former ?? []), ...page.items]));
+          if (before === null) setUndone(new Set()); // the actions say themselves what is undone
           setNext(page.next);
           setError(null);
         },

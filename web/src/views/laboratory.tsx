@@ -202,6 +202,10 @@ function Compare({ names }: { names: string[] }) {
   );
 }
 
+function score(value: number | null | undefined): string {
+  return typeof value === "number" ? formatNumber(value, 2) : "–";
+}
+
 function Question({ item, comparison }: { item: ComparedItem; comparison: Comparison }) {
   return (
     <details class="card visit">
@@ -211,7 +215,7 @@ function Question({ item, comparison }: { item: ComparedItem; comparison: Compar
           {item.category && <span class="badge">{item.category}</span>}
           {item.runs.map((run, index) => (
             <span key={index} class="number muted">
-              {comparison.runs[index]?.label}: {run ? formatNumber(run.scores[comparison.metric] ?? 0, 2) : "–"}
+              {comparison.runs[index]?.label}: {score(run?.scores[comparison.metric])}
             </span>
           ))}
         </span>

@@ -5,7 +5,7 @@ import { KindLegend } from "../components/kind-legend";
 import { VirtualList } from "../components/virtual-list";
 import { get, memoryVersion } from "../lib/api";
 import { useLoad } from "../lib/hooks";
-import { formatDate, formatNumber, language, t, term } from "../lib/i18n";
+import { formatDate, formatDay, formatNumber, language, t, term } from "../lib/i18n";
 import { replaceParams } from "../lib/router";
 import { useStore } from "../lib/store";
 import { colour } from "../lib/theme";
@@ -105,7 +105,7 @@ export function LifeTab() {
       const length = Math.hypot(dx, py - y(item, view));
       if (length < distance) [best, distance] = [item, length];
     }
-    return best && { id: best.item.id, text: `${formatDate(best.item.at)} · ${best.item.sentence}` };
+    return best && { id: best.item.id, text: `${dateOf(best.item)} · ${best.item.sentence}` };
   };
   return (
     <>
@@ -135,8 +135,8 @@ export function LifeTab() {
                 <span class={`sentence${item.current ? "" : " is-past"}`}>{item.sentence}</span>
                 <span class="meta">
                   <span>
-                    {formatDate(item.at)}
-                    {item.until ? ` – ${formatDate(item.until)}` : ""}
+                    {dateOf(item)}
+                    {item.until ? ` – ${formatDay(item.until)}` : ""}
                     {item.dated ? "" : ` ${t("timeline.undated")}`}
                   </span>
                   <span>{item.person}</span>
@@ -151,6 +151,11 @@ export function LifeTab() {
       </div>
     </>
   );
+}
+
+/** When it began; without a date of its own, when it was said. */
+function dateOf(item: TimelineItem): string {
+  return item.dated ? formatDay(item.at) : formatDate(item.at);
 }
 
 function place(items: readonly TimelineItem[]): Placed[] {

@@ -5,7 +5,7 @@ import { panelRequest } from "../components/thought-panel";
 import { VirtualList } from "../components/virtual-list";
 import { activeUser, get, isAbort, memoryVersion, url } from "../lib/api";
 import { eraseAll, forgetThought, remember } from "../lib/changes";
-import { formatDate, formatNumber, t, term } from "../lib/i18n";
+import { formatNumber, formatStart, t, term } from "../lib/i18n";
 import { href, replaceParams, route } from "../lib/router";
 import { can } from "../lib/session";
 import { useStore } from "../lib/store";
@@ -18,8 +18,9 @@ type Filters = Record<(typeof FILTERS)[number], string>;
 
 /** The query of a request for one page of the list. */
 function query(filters: Filters, after: number): Record<string, string | number> {
-  const time = (day: string) => (day ? `${day}T00:00:00Z` : "");
-  return { ...filters, since: time(filters.since), until: time(filters.until), after, limit: PAGE_ROWS };
+  const since = filters.since && `${filters.since}T00:00:00Z`;
+  const until = filters.until && `${filters.until}T23:59:59Z`;
+  return { ...filters, since, until, after, limit: PAGE_ROWS };
 }
 
 export function MemoryView() {
@@ -65,11 +66,14 @@ export function MemoryView() {
             target.set(page, result.items);
             setLoadedPages((count) => count + 1);
           },
-          () => target.delete(page),
+          (failure: unknown) => {
+            target.delete(page);
+            if (target === pages.current) setError(failure);
+          },
         );
       }
     },
-    [key, first],
+    [first], // not the filters: the list shows the rows of the former ones until `first` is loaded
   );
 
   const rowOf = (index: number): Thought | null => pages.current.get(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS] ?? null;
@@ -98,7 +102,7 @@ export function MemoryView() {
         <span class="meta">
           <span>{thought.person ?? thought.subject}</span>
           <span>{term("relation", thought.relation)}</span>
-          <span>{formatDate(thought.valid_from ?? thought.recorded_at)}</span>
+          <span>{formatStart(thought)}</span>
         </span>
         <span class="side">
           <KindBadge kind={thought.kind} />
