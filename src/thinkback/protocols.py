@@ -466,6 +466,10 @@ class Store(
         """The same database as another tenant sees it. It is closed together with this one."""
         ...
 
+    def for_recall(self) -> Store:
+        """The same database, read from a replica that may be behind; itself if there is none."""
+        ...
+
     def spaces(self) -> list[SpaceKey]:
         """All spaces of all tenants."""
         ...

@@ -145,6 +145,7 @@ ALL_TENANTS = {
     "backup",
     "close",
     "for_tenant",
+    "for_recall",
     "tenant",
 }
 ALL_TENANTS |= {"embedder", "bind_embedder", "reembed_begin", "reembed_next", "reembed_write"}

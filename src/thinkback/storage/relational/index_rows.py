@@ -69,7 +69,7 @@ class IndexMixin(RelationalBase):
         return VersionStamp(global_epoch(space_id, epoch), version, bool(has_unindexed))
 
     def delta(self, space: str, since: VersionStamp) -> IndexDelta:
-        with self._db.snapshot(replica=True):
+        with self._db.snapshot():
             stamp = self.stamp(space)
             if stamp in (since, VersionStamp()):
                 return IndexDelta(stamp)

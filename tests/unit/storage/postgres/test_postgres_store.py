@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
+from urllib.parse import quote
 
 import pytest
 from tests.factories import EMBEDDER, NOW, add_thought, append_turns, new_turn
@@ -16,7 +17,9 @@ from tests.postgres_server import is_available, new_schema_url, requires_postgre
 
 from thinkback import storage
 from thinkback.errors import Conflict, InvalidInput, NewerSchema, StoreBusy, StoreUnavailable
+from thinkback.memory import Memory
 from thinkback.protocols import Store
+from thinkback.types import VersionStamp
 
 if is_available():
     import psycopg
@@ -200,20 +203,46 @@ def test_options_of_a_url() -> None:
             parse_url(f"postgresql:///memory?{bad}")
 
 
-def test_recall_reads_from_the_replica(postgres_url: str) -> None:
-    """The replica here is the same server through a role that cannot write."""
-    from urllib.parse import quote
+def test_only_recall_reads_from_the_replica(postgres_url: str, postgres_server_url: str) -> None:
+    """The replica here is another schema, so it never catches up."""
+    behind = new_schema_url(postgres_server_url)
+    storage.connect(behind).close()  # creates the tables
+    url = f"{postgres_url}&read_url={quote(behind, safe='')}"
+    with Memory.open(url, embedder="hashing", background=False, user="ann") as memory:
+        memory.remember("My sister Anna lives in Berlin.")
+        memory.post_think()
+        assert [turn.query for turn in memory.store.turns("ann", ids=[1])] == [
+            "My sister Anna lives in Berlin."
+        ]
+        ids = [thought.id for thought in memory.thoughts()]
+        assert ids
+        assert [thought.id for thought in memory.store.thoughts("ann", ids=ids)] == ids
+        stamp = memory.store.stamp("ann")
+        assert stamp.version
+        assert memory.store.delta("ann", VersionStamp()).stamp == stamp
+        assert memory.store.hashing("ann") is not None
+        assert any(line for line in memory.export())
+        recalling = memory.store.for_recall()
+        assert recalling.stamp("ann") == recalling.delta("ann", VersionStamp()).stamp == VersionStamp()
+        assert recalling.hashing("ann") is None
+        assert not list(memory.recall("Where does Anna live?"))
 
+
+def test_recall_from_a_replica_that_has_caught_up(postgres_url: str) -> None:
+    """The replica here is the same database through sessions that cannot write."""
     replica = postgres_url.replace("search_path", "default_transaction_read_only%3Don%20-csearch_path", 1)
-    store = PostgresStore(f"{postgres_url}&read_url={quote(replica, safe='')}")
-    store.bind_embedder(EMBEDDER)
-    append_turns(store, "ann", "hello")
-    assert store.stamp("ann").has_unindexed
-    assert store.turns("ann", ids=[1])[0].query == "hello"
-    used = store._db._shared.replica
-    assert used is not store._db.primary
-    assert len(used._idle) == 1
-    store.close()
+    url = f"{postgres_url}&read_url={quote(replica, safe='')}"
+    with Memory.open(url, embedder="hashing", background=False, user="ann") as memory:
+        for city in ("Berlin", "Lyon"):
+            memory.remember(f"My sister Anna lives in {city}.")
+            found = [item.text for item in memory.recall("Where does Anna live?")]
+            assert any(city in text for text in found)
+        memory.erase(user="ann")
+        assert not list(memory.recall("Where does Anna live?"))
+
+
+def test_without_a_replica_recall_uses_the_same_store(store: Store) -> None:
+    assert store.for_recall() is store
 
 
 def files_with(text: str, server_url: str) -> list[Path]:
