@@ -12,13 +12,14 @@ from threading import Event, Thread
 from urllib.parse import quote
 
 import pytest
-from tests.factories import EMBEDDER, NOW, add_thought, append_turns, new_turn
+from tests.factories import EMBEDDER, NOW, add_thought, append_turns, index_entry, new_turn
 from tests.postgres_server import is_available, new_schema_url, requires_postgres
 
 from thinkback import storage
 from thinkback.errors import Conflict, InvalidInput, NewerSchema, StoreBusy, StoreUnavailable
 from thinkback.memory import Memory
 from thinkback.protocols import Store
+from thinkback.storage.relational.index_rows import write_entry
 from thinkback.types import VersionStamp
 
 if is_available():
@@ -50,10 +51,36 @@ def test_a_connection_sees_the_rows_of_its_tenant_only(store: Store, postgres_ur
     append_turns(store.for_tenant("a"), "ann", "of a")
     append_turns(store.for_tenant("b"), "ann", "of b")
     append_turns(store, "ann", "of nobody")
-    assert visible_turns(postgres_url, None) == []
+    for scope in (None, "", "tenant", "another"):
+        assert visible_turns(postgres_url, scope) == []
     assert visible_turns(postgres_url, "tenant:a") == ["of a"]
     assert visible_turns(postgres_url, "tenant:") == ["of nobody"]
     assert visible_turns(postgres_url, "all") == ["of a", "of b", "of nobody"]
+
+
+def test_reembed_finish_counts_the_entries_of_a_writer_that_has_not_committed(store: Store) -> None:
+    """The writer has checked the former embedder, so its entry is one to convert."""
+    assert isinstance(store, PostgresStore)
+    append_turns(store, "ann", "hello")
+    store.reembed_begin("other")
+    refused: list[Conflict] = []
+
+    def finish() -> None:
+        try:
+            store.reembed_finish("other")
+        except Conflict as error:
+            refused.append(error)
+
+    finisher = Thread(target=finish)
+    with store._db.write():
+        space_id = store._require_space("ann")
+        store._require_embedder()
+        finisher.start()
+        finisher.join(0.5)
+        write_entry(store._db, space_id, index_entry("turn", 1, "hello"), 1)
+    finisher.join(30)
+    assert len(refused) == 1
+    assert store.embedder() == EMBEDDER
 
 
 def test_a_row_of_another_tenant_cannot_be_written(store: Store, postgres_url: str) -> None:
