@@ -435,6 +435,10 @@ class ApiKeyStore(Protocol):
         """Whether requests need a key: True once a key has existed, even if it was revoked since."""
         ...
 
+    def require_keys(self) -> None:
+        """Let requests need a key from now on, as if one had existed."""
+        ...
+
     def keys(self, tenant: str | None = None) -> list[ApiKey]:
         """Keys in order of creation, including revoked ones."""
         ...
@@ -512,10 +516,6 @@ class Store(
         Raises:
             Conflict: the space exists.
         """
-        ...
-
-    def space_counters(self, space: str) -> tuple[Any, ...]:
-        """Numbers that change with every write to a space; empty if there is no such space."""
         ...
 
     def erase_tenant(self, tenant: str, now: datetime) -> EraseResult:
