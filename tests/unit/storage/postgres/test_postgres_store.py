@@ -26,6 +26,7 @@ if is_available():
     import psycopg
 
     from thinkback.storage.postgres import PostgresStore
+    from thinkback.storage.postgres.connection import QUERIES
     from thinkback.storage.postgres.migrate import MIGRATIONS
     from thinkback.storage.postgres.url import parse_url
 
@@ -270,6 +271,17 @@ def test_recall_from_a_replica_that_has_caught_up(postgres_url: str) -> None:
 
 def test_without_a_replica_recall_uses_the_same_store(store: Store) -> None:
     assert store.for_recall() is store
+
+
+def test_verify_returns_the_damage_that_ends_its_transaction(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append_turns(store, "ann", "hello")
+    damaged = QUERIES["verify.counters"]._replace(text="SELECT count(*) FROM lost_table")
+    monkeypatch.setitem(QUERIES, "verify.counters", damaged)
+    first, second = store.verify()
+    assert first.startswith("verify.counters cannot be checked")
+    assert second.startswith("the rest was not checked")
 
 
 def files_with(text: str, server_url: str) -> list[Path]:
