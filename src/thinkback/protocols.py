@@ -458,7 +458,8 @@ class Store(
     """A database of many spaces, as one tenant sees it. Spaces of other tenants are invisible.
 
     Exceptions, which cover all tenants: API keys, `reembed_*`, `spaces`, `pending_spaces`, `backlog`,
-    `check`, `verify`, `backup`, `erase_tenant` and `finish_erasures`.
+    `check`, `verify`, `backup`, `erase_tenant`, `erasures_pending` and
+    `finish_erasures`.
     """
 
     @property
@@ -524,6 +525,10 @@ class Store(
         Raises:
             NotFound: the tenant has neither.
         """
+        ...
+
+    def erasures_pending(self) -> bool:
+        """Whether bytes of erased rows are still in the files. Changes nothing."""
         ...
 
     def finish_erasures(self) -> bool:

@@ -142,6 +142,7 @@ ALL_TENANTS = {
     "wait_for_turns",
     "backlog",
     "erase_tenant",
+    "erasures_pending",
     "finish_erasures",
     "check",
     "verify",

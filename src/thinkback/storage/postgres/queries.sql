@@ -603,5 +603,14 @@ SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
 WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
 
 -- name: scrub.snapshots
-SELECT count(*) FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_xmin IS NOT NULL AND state <> 'idle'
+SELECT (
+  SELECT count(*) FROM pg_stat_activity a
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND (
+    backend_xmin IS NOT NULL AND state <> 'idle'
+    OR state IS NULL AND EXISTS ( -- a session that this role may not look into, in a transaction
+      SELECT 1 FROM pg_locks l WHERE l.pid = a.pid AND l.locktype = 'virtualxid'
+    )
+  )
+) + (SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database())
+  + (SELECT count(*) FROM pg_stat_replication WHERE backend_xmin IS NOT NULL OR state IS NULL)
+  + (SELECT count(*) FROM pg_replication_slots WHERE xmin IS NOT NULL)

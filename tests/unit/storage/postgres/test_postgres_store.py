@@ -16,7 +16,7 @@ from tests.factories import EMBEDDER, NOW, add_thought, append_turns, index_entr
 from tests.postgres_server import is_available, new_schema_url, requires_postgres
 
 from thinkback import storage
-from thinkback.errors import Conflict, InvalidInput, NewerSchema, StoreBusy, StoreUnavailable
+from thinkback.errors import Conflict, DiskFull, InvalidInput, NewerSchema, StoreBusy, StoreUnavailable
 from thinkback.memory import Memory
 from thinkback.protocols import Store
 from thinkback.storage.relational.index_rows import write_entry
@@ -25,8 +25,8 @@ from thinkback.types import VersionStamp
 if is_available():
     import psycopg
 
-    from thinkback.storage.postgres import PostgresStore
-    from thinkback.storage.postgres.connection import QUERIES
+    from thinkback.storage.postgres import PostgresStore, scrub
+    from thinkback.storage.postgres.connection import QUERIES, PostgresDatabase
     from thinkback.storage.postgres.migrate import MIGRATIONS
     from thinkback.storage.postgres.url import parse_url
 
@@ -326,6 +326,34 @@ def test_no_byte_of_an_erased_turn_is_left_in_the_relation_files(
     assert not store.finish_erasures()
     assert len(store.turns("bob")) == 1
     store.close()
+
+
+def test_an_erasure_waits_for_a_transaction_of_another_role(
+    store: Store, postgres_server_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This role does not see what other roles do, only that they do something."""
+    monkeypatch.setattr(scrub, "WAIT_SECONDS", 0.2)
+    append_turns(store, "ann", "hello")
+    with psycopg.connect(postgres_server_url) as other:
+        other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        other.execute("SELECT 1")
+        erased = store.erase("ann", now=NOW)
+        assert erased.bytes_pending
+        assert erased.pending_reason == "another transaction can still see the deleted rows"
+    monkeypatch.setattr(scrub, "RETRY_SECONDS", 0.0)
+    assert store.erasures_pending()
+    assert store.erasures_pending()  # looking removes nothing
+
+
+def test_the_reason_why_bytes_are_pending_is_that_of_the_error(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: object, statement: str, **_: object) -> None:
+        raise DiskFull("no space left")
+
+    monkeypatch.setattr(PostgresDatabase, "autocommit", fail)
+    append_turns(store, "ann", "hello")
+    assert store.erase("ann", now=NOW).pending_reason == "no space left"
 
 
 def test_a_large_database_is_not_rewritten_while_in_use(postgres_url: str) -> None:
