@@ -24,8 +24,9 @@ from thinkback.think.thinker import Thinker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedComponents:
-    """Models, clock and cache. All tenants of a database use the same ones.
+    """Models, clock and caches. All tenants of a database use the same ones.
 
+    `replica_cache` has the spaces as a replica shows them to recall, if the database has one.
     `owned` are the models that were created here from their names and must be closed with the memory.
     """
 
@@ -38,6 +39,7 @@ class SharedComponents:
     llm_consolidator: LLMConsolidator | None
     summary_reader: LLMSummaryReader | None
     cache: SpaceCache
+    replica_cache: SpaceCache
     owned: tuple[object, ...] = ()
 
     @classmethod
@@ -77,6 +79,7 @@ class SharedComponents:
             ),
             summary_reader=summary_reader,
             cache=SpaceCache(config.cache_bytes),
+            replica_cache=SpaceCache(config.cache_bytes),
             owned=(
                 *(model for model, option in models if isinstance(option, str)),
                 *([thinker] if thinker else []),
@@ -95,6 +98,11 @@ class Components:
         self.store = store
         self._shared = shared
         self.indexer = Indexer(store, shared.embedder, shared.preset, shared.cache)
+        self.recall_store, self.recall_indexer = store.for_recall(), self.indexer
+        if self.recall_store is not store:
+            self.recall_indexer = Indexer(
+                self.recall_store, shared.embedder, shared.preset, shared.replica_cache, self.indexer
+            )
         self.consolidator = Consolidator(store, self.indexer, shared.llm_consolidator, shared.clock)
         self.commands = CommandRunner(store, self.indexer, shared.clock)
         self.thinker = Thinker(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thinkback.errors import ConcurrentUpdate, NotFound
+from thinkback.errors import ConcurrentUpdate, EmbedderMismatch, NotFound
 from thinkback.index import lsh
 from thinkback.index.cache import CachedSpace, SpaceCache
 from thinkback.index.lexical import hash_terms
@@ -36,15 +36,24 @@ ProgressCallback = Callable[[int, int], None]  # done, total
 
 
 class Indexer:
-    """Maintains the indexes of all spaces of one tenant."""
+    """Maintains the indexes of all spaces of one tenant.
+
+    If `store` reads from a replica, `primary` is the indexer that writes.
+    """
 
     def __init__(
-        self, store: Store, embedder: Embedder, preset: Preset, cache: SpaceCache | None = None
+        self,
+        store: Store,
+        embedder: Embedder,
+        preset: Preset,
+        cache: SpaceCache | None = None,
+        primary: Indexer | None = None,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._preset = preset
         self._cache = SpaceCache() if cache is None else cache
+        self._primary = primary
 
     def view(self, space: str) -> CachedSpace:
         """The cached index of a space, including everything committed so far by any process."""
@@ -54,7 +63,7 @@ class Indexer:
         """Like `view`, but first index all stored items, so that a reader sees its own writes."""
         stamp = self._store.stamp(space)
         if stamp.has_unindexed:
-            self.index_pending(space)
+            (self._primary or self).index_pending(space)
             stamp = self._store.stamp(space)
         return self._sync(space, stamp)
 
@@ -67,12 +76,23 @@ class Indexer:
             while stamp != view.stamp:  # repeat if the hashing was replaced between two reads
                 delta = self._store.delta(space, view.stamp)
                 if delta.stamp.epoch != view.stamp.epoch:
-                    self._store.bind_embedder(self._embedder.name)  # another process may have re-embedded
+                    self._bind_embedder()  # another process may have re-embedded
                     view.clear(self._store.hashing(space))
                 view.apply(delta)
                 stamp = self._store.stamp(space)
             self._cache.update_size(space_key, view)
         return view
+
+    def _bind_embedder(self) -> None:
+        name = self._embedder.name
+        if self._primary is None:
+            self._store.bind_embedder(name)
+            return
+        self._primary._bind_embedder()
+        if (stored := self._store.embedder()) != name:
+            raise EmbedderMismatch(
+                f"the replica still has the vectors of embedder {stored!r}, not of {name!r}: try again later"
+            )
 
     def evict(self, space: str) -> None:
         """Remove a space from the cache."""

@@ -391,7 +391,7 @@ class Memory(MemoryQueries):
             with watch("replay"):
                 past = self._known_at(as_of, to_utc(known_at, "known_at"))
         with watch("index"):
-            view = self._indexer.fresh_view(self.user)
+            view = self._recall_indexer.fresh_view(self.user)
         with watch("understand"):
             resolved = self._understand(text, view) if past is None else ResolvedQuery("none")
         with watch("embed"):
@@ -654,6 +654,7 @@ class Memory(MemoryQueries):
         for name in stored:
             part = self.store.erase(name, now=self._clock())
             self._indexer.evict(name)
+            self._recall_indexer.evict(name)
             erased = replace(
                 part,
                 turns=erased.turns + part.turns,
@@ -825,6 +826,8 @@ class Memory(MemoryQueries):
         self._components = components
         self.store = components.store
         self._indexer = components.indexer
+        self._recall_store = components.recall_store
+        self._recall_indexer = components.recall_indexer
         self._thinker = components.thinker
         self._consolidator = components.consolidator
         self._summarizer = components.summarizer
@@ -838,15 +841,15 @@ class Memory(MemoryQueries):
 
     def _loader(self, cache: RecallCache) -> MemoryLoader:
         def read_thoughts(ids: Sequence[int]) -> Sequence[Thought]:
-            return self.store.thoughts(self.user, ids=ids, current=False)
+            return self._recall_store.thoughts(self.user, ids=ids, current=False)
 
         def read_turns(ids: Sequence[int]) -> Sequence[Turn]:
-            return self.store.turns(self.user, ids=ids)
+            return self._recall_store.turns(self.user, ids=ids)
 
         return MemoryLoader(
             thoughts=lambda ids: cache.thoughts(ids, read_thoughts),
             turns=lambda ids: cache.turns(ids, read_turns),
-            journal=lambda id_: self.store.journal(self.user, thought=id_),
+            journal=lambda id_: self._recall_store.journal(self.user, thought=id_),
             lifecycles=cache.lifecycles,
             memoise=cache.memoise,
         )
@@ -856,7 +859,7 @@ class Memory(MemoryQueries):
         if not may_name_entity(text):
             return ResolvedQuery("none")
         with view.lock:
-            graph = RecallCache.of(view).entity_graph(lambda: self.store.thoughts(self.user))
+            graph = RecallCache.of(view).entity_graph(lambda: self._recall_store.thoughts(self.user))
         return resolve_query(text, graph)
 
     def _links(self) -> ThoughtLinks:

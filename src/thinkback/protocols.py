@@ -435,6 +435,10 @@ class ApiKeyStore(Protocol):
         """Whether requests need a key: True once a key has existed, even if it was revoked since."""
         ...
 
+    def require_keys(self) -> None:
+        """Let requests need a key from now on, as if one had existed."""
+        ...
+
     def keys(self, tenant: str | None = None) -> list[ApiKey]:
         """Keys in order of creation, including revoked ones."""
         ...
@@ -454,7 +458,8 @@ class Store(
     """A database of many spaces, as one tenant sees it. Spaces of other tenants are invisible.
 
     Exceptions, which cover all tenants: API keys, `reembed_*`, `spaces`, `pending_spaces`, `backlog`,
-    `check`, `verify`, `backup`, `erase_tenant` and `finish_erasures`.
+    `check`, `verify`, `backup`, `erase_tenant`, `erasures_pending` and
+    `finish_erasures`.
     """
 
     @property
@@ -464,6 +469,10 @@ class Store(
 
     def for_tenant(self, tenant: str) -> Store:
         """The same database as another tenant sees it. It is closed together with this one."""
+        ...
+
+    def for_recall(self) -> Store:
+        """The same database, read from a replica that may be behind; itself if there is none."""
         ...
 
     def spaces(self) -> list[SpaceKey]:
@@ -510,16 +519,16 @@ class Store(
         """
         ...
 
-    def space_counters(self, space: str) -> tuple[Any, ...]:
-        """Numbers that change with every write to a space; empty if there is no such space."""
-        ...
-
     def erase_tenant(self, tenant: str, now: datetime) -> EraseResult:
         """Physically delete all spaces and keys of a tenant.
 
         Raises:
             NotFound: the tenant has neither.
         """
+        ...
+
+    def erasures_pending(self) -> bool:
+        """Whether bytes of erased rows are still in the files. Changes nothing."""
         ...
 
     def finish_erasures(self) -> bool:

@@ -125,6 +125,8 @@ AS_OTHER_TENANT: dict[str, tuple[Callable[[Store], object], object]] = {
     ),
     "metadata": (lambda s: s.metadata("ann", [1]), {}),
     "set_metadata": (no_such(lambda s: s.set_metadata("ann", [1], {"mine": "now"})), None),
+    "renew": (lambda s: s.renew("ann", "lease", 8, NOW), False),
+    "read_space": (no_such(lambda s: s.read_space("ann")), None),
     "unindexed": (lambda s: s.unindexed("ann", 9), []),
     "index": (no_such(lambda s: s.index("ann", [index_entry("turn", 1, "mine now")])), None),
     "stamp": (lambda s: s.stamp("ann"), VersionStamp()),
@@ -133,22 +135,25 @@ AS_OTHER_TENANT: dict[str, tuple[Callable[[Store], object], object]] = {
     "regroup": (no_such(lambda s: s.regroup("ann", HASHING, {}, VersionStamp())), None),
     "stats": (lambda s: (s.stats("ann").turns, s.stats("ann").thoughts, s.stats("ann").failed), (0, 0, 0)),
 }
-CREATES_OWN_SPACE = {"append", "load"}
+CREATES_OWN_SPACE = {"append", "load", "write_space"}
 ALL_TENANTS = {
     "spaces",
     "pending_spaces",
+    "wait_for_turns",
     "backlog",
     "erase_tenant",
+    "erasures_pending",
     "finish_erasures",
     "check",
     "verify",
     "backup",
     "close",
     "for_tenant",
+    "for_recall",
     "tenant",
 }
 ALL_TENANTS |= {"embedder", "bind_embedder", "reembed_begin", "reembed_next", "reembed_write"}
-ALL_TENANTS |= {"reembed_finish", "add_key", "key", "keys", "revoke_key", "requires_keys"}
+ALL_TENANTS |= {"reembed_finish", "add_key", "key", "keys", "revoke_key", "requires_keys", "require_keys"}
 
 
 def test_every_store_method_is_covered_here() -> None:

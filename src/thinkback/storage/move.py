@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from thinkback import errors
 from thinkback.protocols import Store
 from thinkback.storage import connect, display_name
+from thinkback.types import ApiKey
 
 ProgressCallback = Callable[[int, int], None]
 
@@ -48,7 +49,7 @@ def move(source_url: str, target_url: str, progress: ProgressCallback | None = N
     Raises:
         InvalidInput: both are the same database.
         Conflict: a space of the target has other contents, or the source changed meanwhile.
-        EmbedderMismatch: the target has vectors of another embedder.
+        EmbedderMismatch: the target has vectors of another embedder, or the source is being converted.
         CorruptStore: a space was not stored as it was read.
     """
     if source_url == target_url:
@@ -56,20 +57,28 @@ def move(source_url: str, target_url: str, progress: ProgressCallback | None = N
     with closing(connect(source_url)) as source, closing(connect(target_url)) as target:
         embedder = source.embedder()
         if embedder is not None:
+            source.bind_embedder(embedder)
             target.bind_embedder(embedder)
+        if source.requires_keys():
+            target.require_keys()
         keys = _move_keys(source, target)
         return _Mover(source, target, display_name(target_url)).run(keys, progress)
 
 
-def _move_keys(source: Store, target: Store) -> int:
+def _move_keys(source: Store, target: Store) -> list[ApiKey]:
+    """Copy the keys, and revoke those that were revoked in the source since an earlier move."""
     keys = source.keys()
     for key in keys:
         there = target.key(key.id)
         if there is None:
             target.add_key(key)
-        elif there != key:
-            raise errors.Conflict(f"key {key.id!r} exists in the target with other values: revoke it there")
-    return len(keys)
+        elif replace(there, revoked_at=None) != replace(key, revoked_at=None):
+            raise errors.Conflict(
+                f"key {key.id!r} exists in the target with other values: move to an empty database"
+            )
+        elif key.revoked_at is not None:
+            target.revoke_key(key.id, key.revoked_at)
+    return keys
 
 
 class _Mover:
@@ -79,15 +88,15 @@ class _Mover:
         self._source = source
         self._target = target
         self._target_name = target_name
-        self._counters: dict[tuple[str, str], Sequence[tuple[Any, ...]]] = {}
+        self._checksums: dict[tuple[str, str], str] = {}
 
-    def run(self, keys: int, progress: ProgressCallback | None) -> MoveResult:
+    def run(self, keys: Sequence[ApiKey], progress: ProgressCallback | None) -> MoveResult:
         spaces = self._source.spaces()
         there = set(self._target.spaces())
         already_there = turns = thoughts = rows = 0
         for number, key in enumerate(spaces, start=1):
             tables = self._source.for_tenant(key[0]).read_space(key[1])
-            self._counters[key] = tables["spaces"]
+            self._checksums[key] = checksum(tables)
             already_there += key in there
             self._copy(key, tables, is_there=key in there)
             turns += len(tables["turns"])
@@ -95,14 +104,14 @@ class _Mover:
             rows += sum(map(len, tables.values()))
             if progress:
                 progress(number, len(spaces))
-        self._require_unchanged(spaces)
+        self._require_unchanged(keys)
         return MoveResult(
             spaces=len(spaces),
             already_there=already_there,
             turns=turns,
             thoughts=thoughts,
             rows=rows,
-            keys=keys,
+            keys=len(keys),
         )
 
     def _copy(
@@ -112,7 +121,7 @@ class _Mover:
         view = self._target.for_tenant(tenant)
         if not is_there:
             view.write_space(space, tables)
-        if checksum(view.read_space(space)) == checksum(tables):
+        if checksum(view.read_space(space)) == self._checksums[key]:
             return
         if is_there:
             raise errors.Conflict(
@@ -121,16 +130,21 @@ class _Mover:
             )
         raise errors.CorruptStore(f"user {space!r} was not stored in {self._target_name} as it was read")
 
-    def _require_unchanged(self, spaces: Sequence[tuple[str, str]]) -> None:
+    def _require_unchanged(self, keys: Sequence[ApiKey]) -> None:
         """Check that nobody wrote to the source meanwhile: what was written would be missing."""
-        now = self._source.spaces()
-        changed = set(now) ^ set(spaces)
-        for tenant, space in set(now) & set(spaces):
-            if self._source.for_tenant(tenant).space_counters(space) != self._counters[tenant, space][0]:
-                changed.add((tenant, space))
+        now = {key: self._source_checksum(key) for key in self._source.spaces()}
+        changed = {key for key, _ in now.items() ^ self._checksums.items()}
         if changed:
             raise errors.Conflict(
                 f"{len(changed)} users changed during the move: stop all servers and workers, "
                 f"erase these users in {self._target_name}, and repeat it (the first is "
                 f"{min(changed)[1]!r})"
             )
+        if list(self._source.keys()) != list(keys):
+            raise errors.Conflict("API keys changed during the move: stop all servers, and repeat it")
+
+    def _source_checksum(self, key: tuple[str, str]) -> str:
+        try:
+            return checksum(self._source.for_tenant(key[0]).read_space(key[1]))
+        except errors.NotFound:  # erased just now
+            return ""

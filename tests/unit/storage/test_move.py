@@ -11,7 +11,7 @@ from tests.factories import append_turns
 from tests.postgres_server import requires_postgres
 
 from thinkback import api_keys, storage
-from thinkback.errors import Conflict, InvalidInput
+from thinkback.errors import Conflict, EmbedderMismatch, InvalidInput
 from thinkback.memory import Memory
 from thinkback.protocols import Store
 from thinkback.storage.move import MoveResult, checksum, move
@@ -132,6 +132,63 @@ def test_a_write_during_the_move_is_reported(filled: str, target: str) -> None:
     with pytest.raises(Conflict, match="1 users changed during the move"):
         move(filled, target, write)
     source.close()
+
+
+def test_a_write_that_leaves_the_counters_as_they_are_is_reported(filled: str, target: str) -> None:
+    source: Store = storage.connect(filled)
+
+    def write(done: int, total: int) -> None:
+        if done == total:
+            source.set_metadata("ann", [1], {"from": "elsewhere"})
+
+    with pytest.raises(Conflict, match="1 users changed during the move"):
+        move(filled, target, write)
+    source.close()
+
+
+def test_a_key_that_is_added_during_the_move_is_reported(filled: str, target: str, clock: FakeClock) -> None:
+    source: Store = storage.connect(filled)
+
+    def write(done: int, total: int) -> None:
+        if done == total:
+            source.add_key(api_keys.create_key("acme", ["read"], now=clock())[1])
+
+    with pytest.raises(Conflict, match="API keys changed"):
+        move(filled, target, write)
+    source.close()
+
+
+def test_a_revocation_since_an_earlier_move_is_taken_over(filled: str, target: str, clock: FakeClock) -> None:
+    move(filled, target)
+    source = storage.connect(filled)
+    (key,) = source.keys()
+    revoked = source.revoke_key(key.id, clock())
+    source.close()
+    move(filled, target)
+    store = storage.connect(target)
+    assert store.keys() == [revoked]
+    store.close()
+
+
+def test_a_target_requires_keys_though_the_only_one_was_erased(
+    filled: str, target: str, clock: FakeClock
+) -> None:
+    source = storage.connect(filled)
+    source.erase_tenant("acme", clock())
+    assert source.keys() == []
+    source.close()
+    move(filled, target)
+    store = storage.connect(target)
+    assert store.requires_keys()
+    store.close()
+
+
+def test_a_source_that_is_being_converted_is_refused(filled: str, target: str) -> None:
+    source = storage.connect(filled)
+    source.reembed_begin("another")
+    source.close()
+    with pytest.raises(EmbedderMismatch, match="being converted"):
+        move(filled, target)
 
 
 def test_moving_to_itself_is_refused(filled: str) -> None:

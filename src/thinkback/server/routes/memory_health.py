@@ -86,7 +86,7 @@ async def memory_health(
                 "upstream": bool(services.options.upstream),
             },
             "usage": _server_usage(services) if is_admin else None,
-            "scrubs_pending": memory.store.finish_erasures(),
+            "scrubs_pending": memory.store.erasures_pending(),
             "audit": to_json(memory.audit()) if audit else None,
         }
 

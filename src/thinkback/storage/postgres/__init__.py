@@ -46,6 +46,9 @@ class PostgresStore(RelationalStore):
             self._db.close()
             raise
 
+    def erasures_pending(self) -> bool:
+        return self._scrub.is_pending()
+
     def finish_erasures(self) -> bool:
         return self._scrub.resume()
 

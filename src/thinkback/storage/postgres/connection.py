@@ -34,8 +34,6 @@ class Query(NamedTuple):
     """In the notation of psycopg: `%(p1)s`, `%(tenant)s`."""
     all_tenants: bool
     """Whether it may see the rows of all tenants."""
-    replica: bool
-    """Whether it may be read from a replica."""
     insert: tuple[str, tuple[str, ...]] | None
     """Table and columns, for an INSERT of one row without further clauses."""
 
@@ -45,7 +43,7 @@ def _parse_query(statement: str) -> Query:
     text = _PARAMETER.sub(r"%(p\1)s", statement.replace("%", "%%").replace("$tenant", "%(tenant)s"))
     plain = _PLAIN_INSERT.fullmatch(statement)
     insert = (plain[1], tuple(plain[2].split(", "))) if plain else None
-    return Query(text, first == "-- all tenants", first == "-- replica", insert)
+    return Query(text, first == "-- all tenants", insert)
 
 
 STATEMENTS = {
@@ -74,6 +72,7 @@ class PostgresDatabase:
     def __init__(self, url: PostgresUrl) -> None:
         self._shared = _Shared(url)
         self._tenant = ""
+        self._reads = self._shared.primary  # reads outside of write()
 
     @property
     def path(self) -> str:
@@ -93,7 +92,14 @@ class PostgresDatabase:
 
     def for_tenant(self, tenant: str) -> PostgresDatabase:
         view = object.__new__(PostgresDatabase)
-        view._shared, view._tenant = self._shared, tenant
+        view._shared, view._tenant, view._reads = self._shared, tenant, self._reads
+        return view
+
+    def for_recall(self) -> PostgresDatabase:
+        if self._reads is self._shared.replica:
+            return self
+        view = self.for_tenant(self._tenant)
+        view._reads = self._shared.replica
         return view
 
     def run(self, name: str, parameters: Sequence[Any] = ()) -> Cursor:
@@ -146,8 +152,9 @@ class PostgresDatabase:
         if connection is not None:
             with translate_errors(self.path):
                 return self._execute(connection, query, parameters).fetchall()
-        pool = self._shared.replica if query.replica else self._shared.primary
-        return self._on_connection(pool, lambda free: self._execute(free, query, parameters).fetchall())
+        return self._on_connection(
+            self._reads, lambda free: self._execute(free, query, parameters).fetchall()
+        )
 
     def read_table(
         self, table: str, columns: Sequence[str], space_id: int, order: Sequence[str]
@@ -170,12 +177,11 @@ class PostgresDatabase:
         )
 
     @contextmanager
-    def snapshot(self, *, replica: bool = False) -> Iterator[None]:
+    def snapshot(self) -> Iterator[None]:
         if self._current() is not None:
             yield
             return
-        pool = self._shared.replica if replica else self._shared.primary
-        with self._transaction(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
+        with self._transaction(self._reads, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
             yield
 
     @contextmanager

@@ -12,7 +12,6 @@ from thinkback.storage.postgres.pool import Pool, PooledConnection
 
 MIGRATIONS = tuple(sql_files.load_migrations(f"{__package__}.migrations"))
 _LOCK = 0x74686E6B  # "thnk": the advisory lock under which migrations run
-_TAKE_LOCK = "SELECT pg_advisory_xact_lock(%s::integer, hashtext(current_schema()))"
 _COMPATIBLE = re.compile(r"^-- compatible from: (\d+)$", re.MULTILINE)
 
 

@@ -1,6 +1,6 @@
 -- Named statements of the PostgreSQL store (see sql_files.py). Values are always passed as parameters: $1, $2, ... as
 -- in the SQLite store, and $tenant. A statement sees the rows of one tenant only, unless its first line is
--- "-- all tenants". One that begins with "-- replica" may be read from a replica.
+-- "-- all tenants".
 
 -- name: space.find
 SELECT id FROM spaces WHERE tenant = $1 AND name = $2
@@ -16,7 +16,6 @@ SELECT tenant, name FROM spaces ORDER BY tenant, name
 SELECT id FROM spaces WHERE tenant = $1 ORDER BY id FOR UPDATE
 
 -- name: space.stamp
--- replica
 SELECT id, epoch, version, last_turn > indexed_turn OR last_thought > indexed_thought
 FROM spaces WHERE tenant = $1 AND name = $2
 
@@ -100,7 +99,6 @@ SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, resp
 FROM turns WHERE tenant = $tenant AND space = $1 AND id = ANY (translate($2, '[]', '{}')::bigint[]) ORDER BY id
 
 -- name: turns.of_user
--- replica
 SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
 FROM turns WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2)
   AND id = ANY (translate($3, '[]', '{}')::bigint[]) ORDER BY id
@@ -252,7 +250,6 @@ SELECT id, subject, relation, objects, sentence, kind, negated,
 FROM thoughts WHERE tenant = $tenant AND space = $1 AND id = ANY (translate($2, '[]', '{}')::bigint[]) ORDER BY id
 
 -- name: thoughts.of_user
--- replica
 SELECT id, subject, relation, objects, sentence, kind, negated,
        valid_from, valid_to, recorded_at, retired_at, sources
 FROM thoughts WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2)
@@ -400,11 +397,9 @@ UPDATE spaces SET version = version + 1,
 WHERE tenant = $tenant AND id = $1 RETURNING version
 
 -- name: entries.changed
--- replica
 SELECT kind, id, grp, vector, terms FROM entries WHERE tenant = $tenant AND space = $1 AND stamp > $2 ORDER BY stamp, kind, id
 
 -- name: entries.turn_periods
--- replica
 SELECT t.id, t.at, t.recorded_at, (
   SELECT a.at FROM actions a WHERE a.tenant = t.tenant AND a.space = t.space AND a.id = t.hidden_by
 )
@@ -415,7 +410,6 @@ FROM turns t WHERE t.tenant = $tenant AND t.space = $1 AND t.id IN (
 ORDER BY t.id
 
 -- name: entries.thought_periods
--- replica
 SELECT id, sources, valid_from, valid_to, recorded_at, retired_at FROM thoughts
 WHERE tenant = $tenant AND space = $1 AND stamp > $2 ORDER BY id
 
@@ -448,7 +442,6 @@ UPDATE entries SET embedder = $5, vector = $6, grp = 0
 WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2) AND kind = $3 AND id = $4
 
 -- name: hashings.find
--- replica
 SELECT columns, seed, learned, probes, size, matrix FROM hashings WHERE tenant = $tenant AND space = $1
 
 -- name: hashings.write
@@ -472,6 +465,9 @@ UPDATE spaces SET epoch = epoch + 1, version = version + 1
 
 -- name: meta.get
 SELECT value FROM meta WHERE name = $1
+
+-- name: meta.lock
+SELECT value FROM meta WHERE name = $1 FOR SHARE
 
 -- name: meta.set
 INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
@@ -607,5 +603,14 @@ SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
 WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
 
 -- name: scrub.snapshots
-SELECT count(*) FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_xmin IS NOT NULL AND state <> 'idle'
+SELECT (
+  SELECT count(*) FROM pg_stat_activity a
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND (
+    backend_xmin IS NOT NULL AND state <> 'idle'
+    OR state IS NULL AND EXISTS ( -- a session that this role may not look into, in a transaction
+      SELECT 1 FROM pg_locks l WHERE l.pid = a.pid AND l.locktype = 'virtualxid'
+    )
+  )
+) + (SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database())
+  + (SELECT count(*) FROM pg_stat_replication WHERE backend_xmin IS NOT NULL OR state IS NULL)
+  + (SELECT count(*) FROM pg_replication_slots WHERE xmin IS NOT NULL)

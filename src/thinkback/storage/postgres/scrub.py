@@ -41,9 +41,13 @@ class Scrub:
         self._lock = threading.Lock()
         self._next_attempt = 0.0
 
+    def is_pending(self) -> bool:
+        """Whether bytes of erased rows are still in the files."""
+        return bool(self._db.read("meta.get", (SCRUB_PENDING,)))
+
     def resume(self) -> bool:
         """Try again if something is pending. Returns whether something still is."""
-        if not self._db.read("meta.get", (SCRUB_PENDING,)):
+        if not self.is_pending():
             return False
         if time.monotonic() < self._next_attempt:
             return True
@@ -55,8 +59,8 @@ class Scrub:
             self._next_attempt = time.monotonic() + RETRY_SECONDS
             try:
                 return self._rewrite()
-            except errors.StoreError:
-                return "another process is using the tables"
+            except errors.StoreError as error:
+                return str(error)
 
     def _rewrite(self) -> str | None:
         marks = self._db.read("meta.get", (SCRUB_PENDING,))

@@ -25,6 +25,10 @@ class ApiKeysMixin(RelationalBase):
     def requires_keys(self) -> bool:
         return bool(self._db.read("meta.get", (KEYS_REQUIRED,)))
 
+    def require_keys(self) -> None:
+        with self._db.write():
+            self._db.run("meta.set", (KEYS_REQUIRED, "yes"))
+
     def key(self, id_: str) -> ApiKey | None:
         records = self._db.read("keys.find", (id_,))
         return rows.key_from_row(records[0]) if records else None

@@ -60,7 +60,7 @@ class RelationalBase:
 
     def _require_embedder(self) -> None:
         """Check, inside a write transaction, that no process has converted the database meanwhile."""
-        row = self._db.run("meta.get", ("embedder",)).fetchone()
+        row = self._db.run("meta.lock", ("embedder",)).fetchone()
         bound = self._db.bound_embedder
         if bound is not None and (row is None or row[0] != bound):
             raise errors.EmbedderMismatch(

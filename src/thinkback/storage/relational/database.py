@@ -34,6 +34,10 @@ class Database(Protocol):
         """The same database, limited to the rows of a tenant where the database can enforce that."""
         ...
 
+    def for_recall(self) -> Database:
+        """The same database, read from a replica where there is one, else itself."""
+        ...
+
     def run(self, name: str, parameters: Sequence[Any] = ()) -> Cursor:
         """Run a statement in the current transaction. Only inside `write()`."""
         ...
@@ -58,8 +62,8 @@ class Database(Protocol):
         """Insert rows of a space into a table. Only inside `write()`."""
         ...
 
-    def snapshot(self, *, replica: bool = False) -> AbstractContextManager[None]:
-        """Several reads from the same committed state; with `replica=True` it may be an older one."""
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Several reads from the same committed state."""
         ...
 
     def write(self, *, derived: bool = False) -> AbstractContextManager[None]:

@@ -69,7 +69,7 @@ class IndexMixin(RelationalBase):
         return VersionStamp(global_epoch(space_id, epoch), version, bool(has_unindexed))
 
     def delta(self, space: str, since: VersionStamp) -> IndexDelta:
-        with self._db.snapshot(replica=True):
+        with self._db.snapshot():
             stamp = self.stamp(space)
             if stamp in (since, VersionStamp()):
                 return IndexDelta(stamp)
@@ -171,12 +171,14 @@ class IndexMixin(RelationalBase):
 
     def reembed_finish(self, target: str) -> None:
         with self._db.write():
+            # Before counting, and in the order in which writers lock: this waits for those that have checked
+            # the former embedder, so that their entries are counted.
+            self._db.run("epochs.advance_all")
+            self._db.run("meta.set", ("embedder", target))
             left = self._db.run("entries.not_by", (target,)).fetchone()[0]
             if left:
                 raise errors.Conflict(f"{left} entries are not converted yet: run thinkback reembed again")
             self._db.run("hashings.delete_all")  # groups belong to the old vectors
-            self._db.run("epochs.advance_all")
-            self._db.run("meta.set", ("embedder", target))
             self._db.run("meta.delete", ("reembedding",))
         self._db.bound_embedder = target
 

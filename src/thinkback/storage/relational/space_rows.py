@@ -90,10 +90,6 @@ class SpaceRowsMixin(RelationalBase):
                 tables[table] = self._db.read_table(table, (*key, *columns), space_id, key)
         return tables
 
-    def space_counters(self, space: str) -> Row:
-        found = self._db.read("space.counters", self._space_key(space))
-        return tuple(found[0][1:]) if found else ()
-
     def write_space(self, space: str, tables: Mapping[str, Sequence[Row]]) -> None:
         with self._db.write():
             if self._db.run("space.find", self._space_key(space)).fetchone() is not None:

@@ -49,6 +49,15 @@ class RelationalStore(
         store._db = self._db.for_tenant(tenant)
         return store
 
+    def for_recall(self) -> Self:
+        """A view that reads from the replica, if there is one."""
+        db = self._db.for_recall()
+        if db is self._db:
+            return self
+        store = self.for_tenant(self._tenant)
+        store._db = db
+        return store
+
     def spaces(self) -> list[SpaceKey]:
         return [(tenant, name) for tenant, name in self._db.read("space.keys")]
 

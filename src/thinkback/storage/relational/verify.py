@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from thinkback.errors import CorruptStore, InvalidInput
+from thinkback.errors import CorruptStore, InvalidInput, StoreError
 from thinkback.schemas import check_field_types
 from thinkback.storage.relational import rows
 from thinkback.storage.relational.database import Database, Row
@@ -42,6 +42,11 @@ def verify(db: Database) -> list[str]:
                 problems += _check_space(db.for_tenant(tenant), space_id)
     except CorruptStore as error:
         problems.append(str(error))
+    except StoreError as error:
+        if not problems:
+            raise
+        # PostgreSQL reads nothing more in a transaction after damage was met in it.
+        problems.append(f"the rest was not checked: {error}")
     return list(dict.fromkeys(problems))
 
 

@@ -30,6 +30,9 @@ class SqliteStore(RelationalStore):
         self._scrubber.resume()  # opening has tried once, without waiting
         self._tenant = ""
 
+    def erasures_pending(self) -> bool:
+        return self._db.needs_scrub()
+
     def finish_erasures(self) -> bool:
         return self._scrubber.resume()
 

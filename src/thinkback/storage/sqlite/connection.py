@@ -79,6 +79,10 @@ class Connection:
         """The same connection: SQLite has no row-level security, so the statements alone name the tenant."""
         return self
 
+    def for_recall(self) -> Connection:
+        """The same connection: there are no replicas."""
+        return self
+
     def run(self, name: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Run a named statement on the writer. Only inside `write()`."""
         return self._writer.execute(QUERIES[name], parameters)
@@ -112,8 +116,8 @@ class Connection:
         self._writer.executemany(statement, [(space_id, *row) for row in rows])
 
     @contextmanager
-    def snapshot(self, *, replica: bool = False) -> Iterator[None]:
-        """Several reads from the same committed state. There are no replicas."""
+    def snapshot(self) -> Iterator[None]:
+        """Several reads from the same committed state."""
         with self._read_lock, translate_errors(self.path):
             if self._reader.in_transaction:
                 yield

@@ -446,6 +446,9 @@ UPDATE spaces SET epoch = epoch + 1, version = version + 1
 -- name: meta.get
 SELECT value FROM meta WHERE name = ?1
 
+-- name: meta.lock
+SELECT value FROM meta WHERE name = ?1
+
 -- name: meta.set
 INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
 

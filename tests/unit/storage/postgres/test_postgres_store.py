@@ -9,19 +9,24 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
+from urllib.parse import quote
 
 import pytest
-from tests.factories import EMBEDDER, NOW, add_thought, append_turns, new_turn
+from tests.factories import EMBEDDER, NOW, add_thought, append_turns, index_entry, new_turn
 from tests.postgres_server import is_available, new_schema_url, requires_postgres
 
 from thinkback import storage
-from thinkback.errors import Conflict, InvalidInput, NewerSchema, StoreBusy, StoreUnavailable
+from thinkback.errors import Conflict, DiskFull, InvalidInput, NewerSchema, StoreBusy, StoreUnavailable
+from thinkback.memory import Memory
 from thinkback.protocols import Store
+from thinkback.storage.relational.index_rows import write_entry
+from thinkback.types import VersionStamp
 
 if is_available():
     import psycopg
 
-    from thinkback.storage.postgres import PostgresStore
+    from thinkback.storage.postgres import PostgresStore, scrub
+    from thinkback.storage.postgres.connection import QUERIES, PostgresDatabase
     from thinkback.storage.postgres.migrate import MIGRATIONS
     from thinkback.storage.postgres.url import parse_url
 
@@ -47,10 +52,36 @@ def test_a_connection_sees_the_rows_of_its_tenant_only(store: Store, postgres_ur
     append_turns(store.for_tenant("a"), "ann", "of a")
     append_turns(store.for_tenant("b"), "ann", "of b")
     append_turns(store, "ann", "of nobody")
-    assert visible_turns(postgres_url, None) == []
+    for scope in (None, "", "tenant", "another"):
+        assert visible_turns(postgres_url, scope) == []
     assert visible_turns(postgres_url, "tenant:a") == ["of a"]
     assert visible_turns(postgres_url, "tenant:") == ["of nobody"]
     assert visible_turns(postgres_url, "all") == ["of a", "of b", "of nobody"]
+
+
+def test_reembed_finish_counts_the_entries_of_a_writer_that_has_not_committed(store: Store) -> None:
+    """The writer has checked the former embedder, so its entry is one to convert."""
+    assert isinstance(store, PostgresStore)
+    append_turns(store, "ann", "hello")
+    store.reembed_begin("other")
+    refused: list[Conflict] = []
+
+    def finish() -> None:
+        try:
+            store.reembed_finish("other")
+        except Conflict as error:
+            refused.append(error)
+
+    finisher = Thread(target=finish)
+    with store._db.write():
+        space_id = store._require_space("ann")
+        store._require_embedder()
+        finisher.start()
+        finisher.join(0.5)
+        write_entry(store._db, space_id, index_entry("turn", 1, "hello"), 1)
+    finisher.join(30)
+    assert len(refused) == 1
+    assert store.embedder() == EMBEDDER
 
 
 def test_a_row_of_another_tenant_cannot_be_written(store: Store, postgres_url: str) -> None:
@@ -200,20 +231,57 @@ def test_options_of_a_url() -> None:
             parse_url(f"postgresql:///memory?{bad}")
 
 
-def test_recall_reads_from_the_replica(postgres_url: str) -> None:
-    """The replica here is the same server through a role that cannot write."""
-    from urllib.parse import quote
+def test_only_recall_reads_from_the_replica(postgres_url: str, postgres_server_url: str) -> None:
+    """The replica here is another schema, so it never catches up."""
+    behind = new_schema_url(postgres_server_url)
+    storage.connect(behind).close()  # creates the tables
+    url = f"{postgres_url}&read_url={quote(behind, safe='')}"
+    with Memory.open(url, embedder="hashing", background=False, user="ann") as memory:
+        memory.remember("My sister Anna lives in Berlin.")
+        memory.post_think()
+        assert [turn.query for turn in memory.store.turns("ann", ids=[1])] == [
+            "My sister Anna lives in Berlin."
+        ]
+        ids = [thought.id for thought in memory.thoughts()]
+        assert ids
+        assert [thought.id for thought in memory.store.thoughts("ann", ids=ids)] == ids
+        stamp = memory.store.stamp("ann")
+        assert stamp.version
+        assert memory.store.delta("ann", VersionStamp()).stamp == stamp
+        assert memory.store.hashing("ann") is not None
+        assert any(line for line in memory.export())
+        recalling = memory.store.for_recall()
+        assert recalling.stamp("ann") == recalling.delta("ann", VersionStamp()).stamp == VersionStamp()
+        assert recalling.hashing("ann") is None
+        assert not list(memory.recall("Where does Anna live?"))
 
+
+def test_recall_from_a_replica_that_has_caught_up(postgres_url: str) -> None:
+    """The replica here is the same database through sessions that cannot write."""
     replica = postgres_url.replace("search_path", "default_transaction_read_only%3Don%20-csearch_path", 1)
-    store = PostgresStore(f"{postgres_url}&read_url={quote(replica, safe='')}")
-    store.bind_embedder(EMBEDDER)
+    url = f"{postgres_url}&read_url={quote(replica, safe='')}"
+    with Memory.open(url, embedder="hashing", background=False, user="ann") as memory:
+        for city in ("Berlin", "Lyon"):
+            memory.remember(f"My sister Anna lives in {city}.")
+            found = [item.text for item in memory.recall("Where does Anna live?")]
+            assert any(city in text for text in found)
+        memory.erase(user="ann")
+        assert not list(memory.recall("Where does Anna live?"))
+
+
+def test_without_a_replica_recall_uses_the_same_store(store: Store) -> None:
+    assert store.for_recall() is store
+
+
+def test_verify_returns_the_damage_that_ends_its_transaction(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     append_turns(store, "ann", "hello")
-    assert store.stamp("ann").has_unindexed
-    assert store.turns("ann", ids=[1])[0].query == "hello"
-    used = store._db._shared.replica
-    assert used is not store._db.primary
-    assert len(used._idle) == 1
-    store.close()
+    damaged = QUERIES["verify.counters"]._replace(text="SELECT count(*) FROM lost_table")
+    monkeypatch.setitem(QUERIES, "verify.counters", damaged)
+    first, second = store.verify()
+    assert first.startswith("verify.counters cannot be checked")
+    assert second.startswith("the rest was not checked")
 
 
 def files_with(text: str, server_url: str) -> list[Path]:
@@ -258,6 +326,34 @@ def test_no_byte_of_an_erased_turn_is_left_in_the_relation_files(
     assert not store.finish_erasures()
     assert len(store.turns("bob")) == 1
     store.close()
+
+
+def test_an_erasure_waits_for_a_transaction_of_another_role(
+    store: Store, postgres_server_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This role does not see what other roles do, only that they do something."""
+    monkeypatch.setattr(scrub, "WAIT_SECONDS", 0.2)
+    append_turns(store, "ann", "hello")
+    with psycopg.connect(postgres_server_url) as other:
+        other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        other.execute("SELECT 1")
+        erased = store.erase("ann", now=NOW)
+        assert erased.bytes_pending
+        assert erased.pending_reason == "another transaction can still see the deleted rows"
+    monkeypatch.setattr(scrub, "RETRY_SECONDS", 0.0)
+    assert store.erasures_pending()
+    assert store.erasures_pending()  # looking removes nothing
+
+
+def test_the_reason_why_bytes_are_pending_is_that_of_the_error(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: object, statement: str, **_: object) -> None:
+        raise DiskFull("no space left")
+
+    monkeypatch.setattr(PostgresDatabase, "autocommit", fail)
+    append_turns(store, "ann", "hello")
+    assert store.erase("ann", now=NOW).pending_reason == "no space left"
 
 
 def test_a_large_database_is_not_rewritten_while_in_use(postgres_url: str) -> None:

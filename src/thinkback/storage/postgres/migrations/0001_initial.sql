@@ -242,8 +242,9 @@ BEGIN
   LOOP
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
     EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-    EXECUTE format('CREATE POLICY tenant ON %I USING (tenant = substr(current_setting(''thinkback.scope'', true), 8)'
-                   ' OR current_setting(''thinkback.scope'', true) = ''all'')', name);
+    EXECUTE format('CREATE POLICY tenant ON %I USING (current_setting(''thinkback.scope'', true) = ''all'''
+                   ' OR left(current_setting(''thinkback.scope'', true), 7) = ''tenant:'''
+                   ' AND tenant = substr(current_setting(''thinkback.scope'', true), 8))', name);
   END LOOP;
 END
 $$;
