@@ -43,7 +43,9 @@ def test_update_supersedes_if_only_new_value_is_current() -> None:
 
 
 def test_update_that_is_only_kept_as_said_leaves_stale_thought() -> None:
-    outcome = told(update("I live in Paris.", "Farewell Paris, hello Lyon!", "Paris", "Lyon"))
+    outcome = told(
+        update("I live in Paris.", "Goodbye Paris, in May the four of us settled in Lyon!", "Paris", "Lyon")
+    )
     assert outcome.failure == "both values are held"  # the update is kept as said, which retires nothing
     assert outcome.stale_recalls == ("The user lives in Paris.",)
 

@@ -2,17 +2,19 @@
 
 Thinking retires what is certainly replaced. What it left standing is still likely to be outdated if a later
 turn gave the same subject and relation another value: "works from 6 to 2" in September, "works from 7 to 3"
-in October. Some slots have several values at a time ("takes"), so a trained scorer judges each pair, and the
-older thought is only marked as possibly outdated.
+in October. Relations of the registry that hold several values ("likes") are left alone. Others may do so too
+("visits"), so a trained scorer judges each pair, and the older thought is only marked as possibly outdated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import cache
 from typing import NamedTuple
 
 from thinkback.language.names import normalise_name
+from thinkback.language.relations import canonical_relation, list_relations
 from thinkback.language.update_scorer import score_update
 from thinkback.recall.features import MemoryHit
 from thinkback.types import SAID, Thought
@@ -54,10 +56,16 @@ def _has_slot(thought: Thought) -> bool:
     return (
         thought.current
         and thought.relation != SAID
+        and canonical_relation(thought.relation) not in _multi_valued()
         and thought.kind not in _MULTIPLE_KINDS
         and not thought.negated
         and bool(thought.sources)
     )
+
+
+@cache
+def _multi_valued() -> frozenset[str]:
+    return frozenset(relation.name for relation in list_relations() if not relation.single_valued)
 
 
 def _is_update(old: Thought, new: Thought, question: str) -> bool:
