@@ -14,7 +14,7 @@ from tests.server_app import ServerApp, open_server_app
 
 from thinkback.server import web_page
 from thinkback.server.middleware import auth
-from thinkback.server.web_sessions import COOKIE_NAME, start_session, verify_session
+from thinkback.server.web_sessions import COOKIE_NAME, read_session_cookie, start_session, verify_session
 from thinkback.times import utc_now
 
 CSRF = (b"x-thinkback-web", b"1")
@@ -67,6 +67,21 @@ def test_session_has_the_tenant_and_scopes_of_its_key(server: ServerApp) -> None
     assert after.json()["scopes"] == ["read"]
     assert after.json()["expires_at"] > utc_now().isoformat()
     assert other_user.status == 403
+
+
+@pytest.mark.parametrize(
+    ("headers", "token"),
+    [
+        ([b'prefs={"a":1}; thinkback_session=abc'], "abc"),
+        ([b"thinkback_session=abc; =; x y=z; ;;"], "abc"),
+        ([b"thinkback_session=abc", b"thinkback_session=abc"], "abc"),
+        ([b"thinkback_session=abc", b"thinkback_session=other"], ""),
+        ([b"thinkback_session=abc; thinkback_session=other"], ""),
+        ([b"other=abc"], ""),
+    ],
+)
+def test_session_is_read_among_other_cookies(headers: list[bytes], token: str) -> None:
+    assert read_session_cookie(headers) == token
 
 
 def test_cookie_is_secure_behind_tls(server: ServerApp) -> None:

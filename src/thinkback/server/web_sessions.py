@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from http.cookies import CookieError, SimpleCookie
+
+from starlette.requests import cookie_parser
 
 from thinkback import api_keys
 from thinkback.protocols import Store
@@ -82,10 +83,8 @@ def read_session_cookie(headers: list[bytes]) -> str:
     """The session credential in the Cookie headers of a request; empty if there is none or several."""
     tokens: set[str] = set()
     for header in headers:
-        try:
-            cookies = SimpleCookie(header.decode("latin-1"))
-        except CookieError:
-            continue
-        if COOKIE_NAME in cookies:
-            tokens.add(cookies[COOKIE_NAME].value)
+        for part in header.decode("latin-1").split(";"):
+            cookie = cookie_parser(part)
+            if COOKIE_NAME in cookie:
+                tokens.add(cookie[COOKIE_NAME])
     return tokens.pop() if len(tokens) == 1 else ""
