@@ -14,7 +14,13 @@ from tests.server_app import ServerApp, open_server_app
 
 from thinkback.server import web_page
 from thinkback.server.middleware import auth
-from thinkback.server.web_sessions import COOKIE_NAME, read_session_cookie, start_session, verify_session
+from thinkback.server.web_sessions import (
+    COOKIE_NAME,
+    SESSION_LABEL,
+    read_session_cookie,
+    start_session,
+    verify_session,
+)
 from thinkback.times import utc_now
 
 CSRF = (b"x-thinkback-web", b"1")
@@ -230,6 +236,34 @@ def test_key_cannot_create_a_stronger_key(server: ServerApp) -> None:
         return [*seen, made.status]
 
     assert server.run(work) == [403, 403, 201]
+
+
+def test_sessions_do_not_hide_keys(server: ServerApp) -> None:
+    store, now = server.services.memories.root.store, utc_now()
+    key = store.keys("acme")[0]
+    _, expired = start_session(store, key, now - timedelta(days=2))
+    _, running = start_session(store, key, now - timedelta(hours=1))
+
+    async def work() -> tuple[AppResponse, list[AppResponse]]:
+        await log_in(server, server.keys["acme"])
+        listed = await server.request("GET", "/v1/web/keys?limit=2", key=server.keys["acme"])
+        labels = [f"{SESSION_LABEL}{key.id}", f"  {SESSION_LABEL}x"]
+        return listed, [
+            await server.request(
+                "POST",
+                "/v1/web/keys",
+                key=server.keys["acme"],
+                body=json.dumps({"label": label}).encode(),
+                headers=[JSON],
+            )
+            for label in labels
+        ]
+
+    listed, refused = server.run(work)
+    assert [each["id"] for each in listed.json()["items"]] == [key.id]
+    assert [response.status for response in refused] == [422, 422]
+    ended = {each.id: each.revoked_at is not None for each in store.keys("acme")}
+    assert (ended[expired.id], ended[running.id], ended[key.id]) == (True, False, False)
 
 
 # --- the page ---

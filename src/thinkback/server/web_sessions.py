@@ -38,7 +38,14 @@ class WebSession:
 
 
 def start_session(store: Store, key: ApiKey, now: datetime) -> tuple[str, WebSession]:
-    """Store a new session of a valid key. Returns its credential, which is not stored, and the session."""
+    """Store a new session of a valid key and revoke its expired ones.
+
+    Returns the credential, which is not stored, and the session.
+    """
+    label = f"{SESSION_LABEL}{key.id}"
+    for former in store.keys(key.tenant):
+        if former.label == label and former.revoked_at is None and not api_keys.is_active(former, now):
+            store.revoke_key(former.id, now)
     expires_at = now + timedelta(hours=SESSION_HOURS)
     if key.expires_at is not None:
         expires_at = min(expires_at, key.expires_at)
@@ -47,7 +54,7 @@ def start_session(store: Store, key: ApiKey, now: datetime) -> tuple[str, WebSes
         key.scopes,
         now,
         user=key.user,
-        label=f"{SESSION_LABEL}{key.id}",
+        label=label,
         expires_at=expires_at,
     )
     token = f"{key.id}.{text}"

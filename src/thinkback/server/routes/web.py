@@ -10,7 +10,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from thinkback import __version__, api_keys
-from thinkback.errors import NotFound
+from thinkback.errors import InvalidInput, NotFound
 from thinkback.memory import Memory
 from thinkback.protocols import Store
 from thinkback.schemas import to_json
@@ -32,6 +32,7 @@ from thinkback.server.services import Services
 from thinkback.server.web_sessions import (
     COOKIE_NAME,
     SESSION_HOURS,
+    SESSION_LABEL,
     WebSession,
     end_session,
     is_session,
@@ -156,10 +157,11 @@ async def log_out(request: Request) -> Response:
 
 @router.get("/keys", response_model=Page[KeyResponse])
 async def list_keys(ctx: AdminAccess, after: After = 0, limit: Limit = 100) -> Response:
-    """List the keys of the tenant, newest first, including revoked ones. Needs the scope `admin`."""
+    """List the keys of the tenant, newest first, with revoked ones and without sessions. Needs `admin`."""
 
     def make(memory: Memory) -> dict[str, Any]:
-        keys = list(reversed(_visible_keys(memory.store, ctx.principal)))
+        visible = _visible_keys(memory.store, ctx.principal)
+        keys = [key for key in reversed(visible) if not is_session(key)]
         return make_offset_page(keys, after, limit, lambda key: _describe_key(key, ctx.principal))
 
     return await json_reply(ctx, make)
@@ -183,6 +185,8 @@ async def create_key(ctx: AdminAccess, body: NewKeyRequest) -> Response:
             label=body.label,
             expires_at=body.expires_at,
         )
+        if is_session(key):
+            raise InvalidInput(f"a label must not begin with {SESSION_LABEL!r}: choose another")
         memory.store.add_key(key)
         return encode_json({"key": _describe_key(key, principal), "text": text})
 
