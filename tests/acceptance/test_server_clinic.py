@@ -99,6 +99,44 @@ def test_sentences_are_sorted_by_category(sentence: str, category: str) -> None:
     assert load_lexicon().category_of(sentence) == category
 
 
+@pytest.mark.parametrize(
+    ("sentence", "values"),
+    [
+        ("I have had high cholesterol since 2015.", {}),
+        ("I lost weight over the last 6 months.", {}),
+        ("My cholesterol was checked 3 times.", {}),
+        ("My weight was 2 years ago much lower.", {}),
+        ("My weight this morning was 81.", {"weight": (81.0,)}),
+        ("I weigh 81.", {"weight": (81.0,)}),
+        ("My cholesterol, measured twice, 5,2 mmol/L.", {"cholesterol": (5.2,)}),
+        ("My ferritin is 1,200 ng/mL.", {"ferritin": (1200.0,)}),
+        ("My creatinine is 0,125 mmol/L.", {"creatinine": (0.125,)}),
+        ("我的体重是81，体温38.5度。", {"weight": (81.0,), "temperature": (38.5,)}),
+        ("胆固醇查了3次。", {}),
+    ],
+)
+def test_only_stated_values_are_findings(sentence: str, values: dict[str, tuple[float, ...]]) -> None:
+    with Memory.open(":memory:", embedder="hashing", background=False) as memory:
+        memory.remember(sentence)
+        record = build_record(memory.turns(), [])
+    assert {each.item: each.points[0].values for each in record.findings} == values
+
+
+@pytest.mark.parametrize(
+    ("sentence", "categories"),
+    [
+        ("My blood pressure is 150/95 and I take lisinopril.", ["measurement", "medication"]),
+        ("My blood pressure is 150/95 today.", ["measurement"]),
+        ("空腹血糖是7.2，我对头孢过敏。", ["measurement", "allergy"]),
+    ],
+)
+def test_sentence_with_a_value_keeps_its_category(sentence: str, categories: list[str]) -> None:
+    with Memory.open(":memory:", embedder="hashing", background=False) as memory:
+        memory.remember(sentence)
+        record = build_record(memory.turns(), [])
+    assert [row.category for row in record.rows] == categories
+
+
 def test_patients_and_visits_belong_to_their_tenant(server: ServerApp, patient: Memory) -> None:
     async def work() -> None:
         listed = (await ask(server, "GET", "/v1/clinic/patients")).json()["items"]
