@@ -195,6 +195,12 @@ def test_consultation_without_a_model(server: ServerApp, patient: Memory) -> Non
     server.run(work)
 
 
+def test_patient_name_fits_into_a_path(server: ServerApp) -> None:
+    body = {"patient": "ward 3/bed 4", "message": "I have a headache."}
+    response = server.run(lambda: ask(server, "POST", "/v1/clinic/consult", body))
+    assert response.status == 422
+
+
 def test_consultation_with_a_model_shows_what_memory_prevents(tmp_path: Path) -> None:
     def answer(messages: Any) -> str:
         text = " ".join(message.content for message in messages)

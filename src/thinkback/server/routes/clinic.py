@@ -54,7 +54,7 @@ PatientName = Annotated[str, Path(min_length=1, max_length=MAX_PATIENT_CHARS, de
 class ConsultRequest(RequestModel):
     """What the patient says at a visit. Without `remember`, nothing is stored."""
 
-    patient: Annotated[str, Field(min_length=1, max_length=MAX_PATIENT_CHARS)]
+    patient: Annotated[str, Field(min_length=1, max_length=MAX_PATIENT_CHARS, pattern="^[^/]+$")]
     message: Question
     session: Name = "visit-1"
     remember: bool = True
