@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 from tests.auth_matrix import AppResponse, send_request
 from tests.server_app import ServerApp, open_server_app
 
+from thinkback import api_keys
 from thinkback.server import web_page
 from thinkback.server.middleware import auth
 from thinkback.server.web_sessions import (
@@ -22,6 +23,7 @@ from thinkback.server.web_sessions import (
     verify_session,
 )
 from thinkback.times import utc_now
+from thinkback.types import KEY_SCOPES
 
 CSRF = (b"x-thinkback-web", b"1")
 JSON = (b"content-type", b"application/json")
@@ -264,6 +266,25 @@ def test_sessions_do_not_hide_keys(server: ServerApp) -> None:
     assert [response.status for response in refused] == [422, 422]
     ended = {each.id: each.revoked_at is not None for each in store.keys("acme")}
     assert (ended[expired.id], ended[running.id], ended[key.id]) == (True, False, False)
+
+
+def test_key_does_not_outlive_its_maker(server: ServerApp) -> None:
+    store, now = server.services.memories.root.store, utc_now()
+    end = now + timedelta(hours=1)
+    maker, key = api_keys.create_key("acme", KEY_SCOPES, now, expires_at=end)
+    store.add_key(key)
+
+    async def expiry(**body: str) -> str:
+        said = json.dumps(body).encode()
+        made = await server.request("POST", "/v1/web/keys", key=maker, body=said, headers=[JSON])
+        return str(made.json()["key"]["expires_at"])
+
+    async def work() -> list[str]:
+        wanted = [end + timedelta(days=1), end - timedelta(minutes=30)]
+        return [await expiry(), *[await expiry(expires_at=at.isoformat()) for at in wanted]]
+
+    found = [datetime.fromisoformat(text) for text in server.run(work)]
+    assert found == [end, end, end - timedelta(minutes=30)]
 
 
 # --- the page ---

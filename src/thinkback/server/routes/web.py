@@ -169,7 +169,10 @@ async def list_keys(ctx: AdminAccess, after: After = 0, limit: Limit = 100) -> R
 
 @router.post("/keys", status_code=201, response_model=NewKeyResponse, responses=WRITE_ERRORS)
 async def create_key(ctx: AdminAccess, body: NewKeyRequest) -> Response:
-    """Create a key of the tenant. It is shown only here. The first key closes a server without keys."""
+    """Create a key of the tenant. It is shown only here. The first key closes a server without keys.
+
+    It expires when the key that creates it does, or earlier.
+    """
     principal = ctx.principal
     if not set(body.scopes) <= principal.scopes:
         raise forbidden("a key can only create keys with its own scopes")
@@ -177,13 +180,15 @@ async def create_key(ctx: AdminAccess, body: NewKeyRequest) -> Response:
         raise forbidden(f"this key can only act for the user {principal.user!r}")
 
     def make(memory: Memory) -> bytes:
+        maker = memory.store.key(principal.key) if principal.key else None
+        ends = [at for at in (body.expires_at, maker.expires_at if maker else None) if at is not None]
         text, key = api_keys.create_key(
             principal.tenant,
             body.scopes,
             utc_now(),
             user=principal.user or body.user,
             label=body.label,
-            expires_at=body.expires_at,
+            expires_at=min(ends, default=None),
         )
         if is_session(key):
             raise InvalidInput(f"a label must not begin with {SESSION_LABEL!r}: choose another")
