@@ -14,8 +14,10 @@ from tests.acceptance.http_app import AuthenticateAs, open_app, serve_app
 from tests.auth_matrix import AppResponse
 from tests.server_app import ServerApp, open_server_app
 
+from thinkback.errors import NotFound
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
+from thinkback.server import lab_runs
 from thinkback.server.app import create_api
 from thinkback.server.clinic.lexicon import load_lexicon
 from thinkback.server.clinic.record import build_record
@@ -285,6 +287,19 @@ def test_runs_are_compared_question_by_question(server: ServerApp, tmp_path: Pat
         assert wrong.status == 422
 
     server.run(work)
+
+
+def test_named_run_reads_only_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_run(tmp_path, "one", {"q1": 1.0})
+    write_run(tmp_path, "two", {"q1": 1.0})
+    read: list[str] = []
+    read_run = lab_runs._read_run
+    monkeypatch.setattr(lab_runs, "_read_run", lambda folder: (read.append(folder.name), read_run(folder))[1])
+    assert lab_runs.RunFolder(str(tmp_path)).run("one").name == "one"
+    assert read == ["one"]
+    for name in ("", ".", "..", "one/", "./one", "../one", "x\0", "x" * 5000):
+        with pytest.raises(NotFound):
+            lab_runs.RunFolder(str(tmp_path)).run(name)
 
 
 def test_laboratory_needs_a_folder_and_an_administrator(tmp_path: Path) -> None:
