@@ -155,12 +155,17 @@ VALID_REQUESTS: dict[tuple[str, str], tuple[str, bytes, bytes]] = {
 """A valid request for each route, so that a refusal is because of the key and not the body."""
 
 
+ANSWER_WITH_CHANGED = {("POST", "/v1/memory/summary/undo")}
+"""Routes that require `write` only and answer with the remembered state that they restored."""
+
+
 @dataclass(frozen=True)
 class Credentials:
     """Credentials to test with: a wrong key, and valid keys of two tenants."""
 
     wrong: str
     reader: str  # may only read, in the tenant of the ids
+    writer: str  # may only write, as a user of this tenant whose memory has the canary
     stranger: str  # all scopes, in another tenant
     ids: dict[str, str]
     canary: bytes  # is contained in the tenant's memories
@@ -172,7 +177,7 @@ Counts = dict[str, int]
 async def check_all_routes(
     app: ASGIApp, routes: Iterable[tuple[str, str]], credentials: Credentials
 ) -> Counts:
-    """Check 401 without a valid key, 403 for a missing scope, and no data for another tenant."""
+    """Check 401 without a valid key, 403 for a missing scope, and no data for writers or another tenant."""
     seen = {"401": 0, "403": 0, "404": 0, "stranger": 0, "open": 0}
     for method, template in routes:
         need = AccessTable().required_access(method, fill_path(template, credentials.ids))
@@ -205,6 +210,12 @@ async def _check_route(
         seen["403"] += 1
     else:
         assert as_reader not in (401, 403), f"{told}: the route requires more than the access table"
+    as_writer, found = await status(credentials.writer)
+    shown = credentials.canary in found and (method, template) not in ANSWER_WITH_CHANGED
+    assert not shown, f"{told} shows memories to a key that may only write"
+    if need in ("read", "admin"):
+        assert as_writer == 403, f"{told} as a writer: {as_writer}"
+        seen["403"] += 1
     as_stranger, found = await status(credentials.stranger)
     assert credentials.canary not in found, f"{told} leaks to another tenant"
     assert as_stranger not in (400, 415, 422), f"{told}: put a request it understands in ASKS ({found!r})"

@@ -1,4 +1,4 @@
-"""Access rules of every route: without a key, with a wrong key, a read-only key, and another tenant's key."""
+"""Access rules of every route: without a key, with keys of too few scopes, and with another tenant's key."""
 
 from __future__ import annotations
 
@@ -46,9 +46,14 @@ def test_every_route_enforces_its_access_rule(server: ServerApp) -> None:
     memory.post_think()
     thought = memory.thoughts()[-1]
     assert thought.id > TURNS // 2
+    patient = server.services.memories.for_tenant("acme").for_user("patient:p1")
+    for number in range(3):
+        patient.remember(f"My canary Pip{number} sings.", "A canary?")
+    patient.post_think()
     credentials = Credentials(
         wrong="tb_000000000000_" + "x" * 43,
         reader=server.key("acme", "read"),
+        writer=server.key("acme", "write", user="patient:p1"),
         stranger=server.keys["globex"],
         ids={
             "memory_id": identity.encode_id("default", thought.ref),

@@ -14,8 +14,10 @@ from tests.acceptance.http_app import AuthenticateAs, open_app, serve_app
 from tests.auth_matrix import AppResponse
 from tests.server_app import ServerApp, open_server_app
 
+from thinkback.errors import NotFound
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
+from thinkback.server import lab_runs
 from thinkback.server.app import create_api
 from thinkback.server.clinic.lexicon import load_lexicon
 from thinkback.server.clinic.record import build_record
@@ -99,6 +101,44 @@ def test_sentences_are_sorted_by_category(sentence: str, category: str) -> None:
     assert load_lexicon().category_of(sentence) == category
 
 
+@pytest.mark.parametrize(
+    ("sentence", "values"),
+    [
+        ("I have had high cholesterol since 2015.", {}),
+        ("I lost weight over the last 6 months.", {}),
+        ("My cholesterol was checked 3 times.", {}),
+        ("My weight was 2 years ago much lower.", {}),
+        ("My weight this morning was 81.", {"weight": (81.0,)}),
+        ("I weigh 81.", {"weight": (81.0,)}),
+        ("My cholesterol, measured twice, 5,2 mmol/L.", {"cholesterol": (5.2,)}),
+        ("My ferritin is 1,200 ng/mL.", {"ferritin": (1200.0,)}),
+        ("My creatinine is 0,125 mmol/L.", {"creatinine": (0.125,)}),
+        ("我的体重是81，体温38.5度。", {"weight": (81.0,), "temperature": (38.5,)}),
+        ("胆固醇查了3次。", {}),
+    ],
+)
+def test_only_stated_values_are_findings(sentence: str, values: dict[str, tuple[float, ...]]) -> None:
+    with Memory.open(":memory:", embedder="hashing", background=False) as memory:
+        memory.remember(sentence)
+        record = build_record(memory.turns(), [])
+    assert {each.item: each.points[0].values for each in record.findings} == values
+
+
+@pytest.mark.parametrize(
+    ("sentence", "categories"),
+    [
+        ("My blood pressure is 150/95 and I take lisinopril.", ["measurement", "medication"]),
+        ("My blood pressure is 150/95 today.", ["measurement"]),
+        ("空腹血糖是7.2，我对头孢过敏。", ["measurement", "allergy"]),
+    ],
+)
+def test_sentence_with_a_value_keeps_its_category(sentence: str, categories: list[str]) -> None:
+    with Memory.open(":memory:", embedder="hashing", background=False) as memory:
+        memory.remember(sentence)
+        record = build_record(memory.turns(), [])
+    assert [row.category for row in record.rows] == categories
+
+
 def test_patients_and_visits_belong_to_their_tenant(server: ServerApp, patient: Memory) -> None:
     async def work() -> None:
         listed = (await ask(server, "GET", "/v1/clinic/patients")).json()["items"]
@@ -155,6 +195,12 @@ def test_consultation_without_a_model(server: ServerApp, patient: Memory) -> Non
         assert names == ["p01", "新病人"]
 
     server.run(work)
+
+
+def test_patient_name_fits_into_a_path(server: ServerApp) -> None:
+    body = {"patient": "ward 3/bed 4", "message": "I have a headache."}
+    response = server.run(lambda: ask(server, "POST", "/v1/clinic/consult", body))
+    assert response.status == 422
 
 
 def test_consultation_with_a_model_shows_what_memory_prevents(tmp_path: Path) -> None:
@@ -241,6 +287,24 @@ def test_runs_are_compared_question_by_question(server: ServerApp, tmp_path: Pat
         assert wrong.status == 422
 
     server.run(work)
+
+
+def test_named_run_reads_only_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_run(tmp_path, "one", {"q1": 1.0})
+    write_run(tmp_path, "two", {"q1": 1.0})
+    read: list[str] = []
+    read_run = lab_runs._read_run
+
+    def read_and_note(folder: Path) -> object:
+        read.append(folder.name)
+        return read_run(folder)
+
+    monkeypatch.setattr(lab_runs, "_read_run", read_and_note)
+    assert lab_runs.RunFolder(str(tmp_path)).run("one").name == "one"
+    assert read == ["one"]
+    for name in ("", ".", "..", "one/", "./one", "../one", "x\0", "x" * 5000):
+        with pytest.raises(NotFound):
+            lab_runs.RunFolder(str(tmp_path)).run(name)
 
 
 def test_laboratory_needs_a_folder_and_an_administrator(tmp_path: Path) -> None:

@@ -126,7 +126,8 @@ def sample() -> FastAPI:
 
     @app.delete("/memories/{id}")
     def delete(id: str, request: Request) -> str:
-        return thought(id, request)
+        thought(id, request)
+        return "deleted"
 
     @app.post("/v1/memory/turns")
     def turn(request: Request) -> str:
@@ -149,6 +150,7 @@ def proved(pool: ThreadPool, app: FastAPI) -> dict[str, int]:
     credentials = Credentials(
         wrong="tb-wrong",
         reader=key_store.add("tb-reader", tenant="ours", scopes=READ),
+        writer=key_store.add("tb-writer", tenant="ours", scopes=("write",)),
         stranger=key_store.add("tb-stranger", tenant="theirs", scopes=ALL),
         ids={"id": "7"},
         canary=CANARY,
@@ -162,7 +164,7 @@ def proved(pool: ThreadPool, app: FastAPI) -> dict[str, int]:
 
 def test_every_route_refuses_callers_without_access(pool: ThreadPool) -> None:
     seen = proved(pool, sample())
-    assert seen["403"] == 3
+    assert seen["403"] == 6
     assert seen["401"] == 2 * seen["stranger"]
     assert seen["open"] == 1
 

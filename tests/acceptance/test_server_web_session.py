@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,18 @@ import pytest
 from tests.auth_matrix import AppResponse, send_request
 from tests.server_app import ServerApp, open_server_app
 
+from thinkback import api_keys
 from thinkback.server import web_page
 from thinkback.server.middleware import auth
-from thinkback.server.web_sessions import COOKIE_NAME, start_session, verify_session
+from thinkback.server.web_sessions import (
+    COOKIE_NAME,
+    SESSION_LABEL,
+    read_session_cookie,
+    start_session,
+    verify_session,
+)
 from thinkback.times import utc_now
+from thinkback.types import KEY_SCOPES
 
 CSRF = (b"x-thinkback-web", b"1")
 JSON = (b"content-type", b"application/json")
@@ -67,6 +75,21 @@ def test_session_has_the_tenant_and_scopes_of_its_key(server: ServerApp) -> None
     assert after.json()["scopes"] == ["read"]
     assert after.json()["expires_at"] > utc_now().isoformat()
     assert other_user.status == 403
+
+
+@pytest.mark.parametrize(
+    ("headers", "token"),
+    [
+        ([b'prefs={"a":1}; thinkback_session=abc'], "abc"),
+        ([b"thinkback_session=abc; =; x y=z; ;;"], "abc"),
+        ([b"thinkback_session=abc", b"thinkback_session=abc"], "abc"),
+        ([b"thinkback_session=abc", b"thinkback_session=other"], ""),
+        ([b"thinkback_session=abc; thinkback_session=other"], ""),
+        ([b"other=abc"], ""),
+    ],
+)
+def test_session_is_read_among_other_cookies(headers: list[bytes], token: str) -> None:
+    assert read_session_cookie(headers) == token
 
 
 def test_cookie_is_secure_behind_tls(server: ServerApp) -> None:
@@ -215,6 +238,53 @@ def test_key_cannot_create_a_stronger_key(server: ServerApp) -> None:
         return [*seen, made.status]
 
     assert server.run(work) == [403, 403, 201]
+
+
+def test_sessions_do_not_hide_keys(server: ServerApp) -> None:
+    store, now = server.services.memories.root.store, utc_now()
+    key = store.keys("acme")[0]
+    _, expired = start_session(store, key, now - timedelta(days=2))
+    _, running = start_session(store, key, now - timedelta(hours=1))
+
+    async def work() -> tuple[AppResponse, list[AppResponse]]:
+        await log_in(server, server.keys["acme"])
+        listed = await server.request("GET", "/v1/web/keys?limit=2", key=server.keys["acme"])
+        labels = [f"{SESSION_LABEL}{key.id}", f"  {SESSION_LABEL}x"]
+        return listed, [
+            await server.request(
+                "POST",
+                "/v1/web/keys",
+                key=server.keys["acme"],
+                body=json.dumps({"label": label}).encode(),
+                headers=[JSON],
+            )
+            for label in labels
+        ]
+
+    listed, refused = server.run(work)
+    assert [each["id"] for each in listed.json()["items"]] == [key.id]
+    assert [response.status for response in refused] == [422, 422]
+    ended = {each.id: each.revoked_at is not None for each in store.keys("acme")}
+    assert (ended[expired.id], ended[running.id], ended[key.id]) == (True, False, False)
+
+
+def test_key_does_not_outlive_its_maker(server: ServerApp) -> None:
+    store, now = server.services.memories.root.store, utc_now()
+    end = now + timedelta(hours=1)
+    maker, key = api_keys.create_key("acme", KEY_SCOPES, now, expires_at=end)
+    store.add_key(key)
+
+    async def expiry(**body: str) -> str:
+        said = json.dumps(body).encode()
+        made = await server.request("POST", "/v1/web/keys", key=maker, body=said, headers=[JSON])
+        return str(made.json()["key"]["expires_at"])
+
+    async def work() -> list[str]:
+        wanted = [end + timedelta(days=1), end - timedelta(minutes=30)]
+        return [await expiry(), *[await expiry(expires_at=at.isoformat()) for at in wanted]]
+
+    found = [datetime.fromisoformat(text) for text in server.run(work)]
+    assert found == [end, end, end - timedelta(minutes=30)]
 
 
 # --- the page ---

@@ -82,7 +82,12 @@ class RunFolder:
         return found[:MAX_RUNS]
 
     def run(self, name: str) -> LabRun:
-        found = next((run for run in self.runs() if run.name == name), None)
+        folder = self._path / name
+        plain = name not in ("", ".", "..") and not set(name) & set("/\\\0")
+        try:
+            found = _read_run(folder) if plain and _is_plain_folder(folder) else None
+        except OSError:  # a name that is too long
+            found = None
         if found is None:
             raise NotFound("there is no finished run with this name")
         return found

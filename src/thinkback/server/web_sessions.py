@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from http.cookies import CookieError, SimpleCookie
+
+from starlette.requests import cookie_parser
 
 from thinkback import api_keys
 from thinkback.protocols import Store
@@ -37,7 +38,14 @@ class WebSession:
 
 
 def start_session(store: Store, key: ApiKey, now: datetime) -> tuple[str, WebSession]:
-    """Store a new session of a valid key. Returns its credential, which is not stored, and the session."""
+    """Store a new session of a valid key and revoke its expired ones.
+
+    Returns the credential, which is not stored, and the session.
+    """
+    label = f"{SESSION_LABEL}{key.id}"
+    for former in store.keys(key.tenant):
+        if former.label == label and former.revoked_at is None and not api_keys.is_active(former, now):
+            store.revoke_key(former.id, now)
     expires_at = now + timedelta(hours=SESSION_HOURS)
     if key.expires_at is not None:
         expires_at = min(expires_at, key.expires_at)
@@ -46,7 +54,7 @@ def start_session(store: Store, key: ApiKey, now: datetime) -> tuple[str, WebSes
         key.scopes,
         now,
         user=key.user,
-        label=f"{SESSION_LABEL}{key.id}",
+        label=label,
         expires_at=expires_at,
     )
     token = f"{key.id}.{text}"
@@ -82,10 +90,8 @@ def read_session_cookie(headers: list[bytes]) -> str:
     """The session credential in the Cookie headers of a request; empty if there is none or several."""
     tokens: set[str] = set()
     for header in headers:
-        try:
-            cookies = SimpleCookie(header.decode("latin-1"))
-        except CookieError:
-            continue
-        if COOKIE_NAME in cookies:
-            tokens.add(cookies[COOKIE_NAME].value)
+        for part in header.decode("latin-1").split(";"):
+            cookie = cookie_parser(part)
+            if COOKIE_NAME in cookie:
+                tokens.add(cookie[COOKIE_NAME])
     return tokens.pop() if len(tokens) == 1 else ""

@@ -13,7 +13,7 @@ from datetime import datetime
 from thinkback.language.sentences import is_question, split_sentences
 from thinkback.language.tokens import fold_text
 from thinkback.recall.constraints import find_constraints
-from thinkback.server.clinic.lexicon import Lexicon, Measurement, load_lexicon
+from thinkback.server.clinic.lexicon import OTHER, Lexicon, Measurement, load_lexicon, parse_number
 from thinkback.types import SAID, SAME_AS, Thought, Turn
 
 NOTICE = "Supports and does not replace a clinician."
@@ -89,6 +89,7 @@ class _Measured:
     measurement: Measurement | None
     unit: str
     value: Value
+    span: tuple[int, int]  # in the folded sentence
 
 
 def build_record(turns: Sequence[Turn], thoughts: Sequence[Thought]) -> ClinicalRecord:
@@ -132,13 +133,25 @@ def _rows(
     for each in values:
         label = each.measurement.label_en if each.measurement else each.item
         yield _row(MEASUREMENT, label, f"{each.value.text} {each.unit}".strip(), turn, thought, text)
-    category = lexicon.category_of(text)
-    if values or (category == "other" and thought is None):
+    category = lexicon.category_of(_without_values(text, values))
+    if category == OTHER and (values or thought is None):
         return
-    if thought is None or thought.relation == SAID:
+    if values or thought is None or thought.relation == SAID:
         yield _row(category, category, text, turn, thought, text)
     else:
         yield _row(category, thought.relation, thought.object, turn, thought, text)
+
+
+def _without_values(text: str, values: Sequence[_Measured]) -> str:
+    """What a sentence says beside its measured values ("blood" in "blood pressure" is no symptom)."""
+    rest = _folded(text)
+    for start, end in sorted((each.span for each in values), reverse=True):
+        rest = f"{rest[:start]} {rest[end:]}"
+    return rest
+
+
+def _folded(text: str) -> str:
+    return fold_text(text.replace("’", "'"))
 
 
 def _row(category: str, item: str, result: str, turn: Turn, thought: Thought | None, quote: str) -> RecordRow:
@@ -169,7 +182,7 @@ def _mark_replaced(rows: Sequence[RecordRow]) -> tuple[RecordRow, ...]:
 
 def _measure(text: str, turn: Turn, lexicon: Lexicon) -> Iterator[_Measured]:
     """The measured values in a sentence: named quantities, else any value with a known unit."""
-    folded = fold_text(text.replace("’", "'"))
+    folded = _folded(text)
     taken: list[tuple[int, int]] = []
     for measurement in lexicon.measurements:
         for found in measurement.pattern.finditer(folded):
@@ -180,17 +193,19 @@ def _measure(text: str, turn: Turn, lexicon: Lexicon) -> Iterator[_Measured]:
             unit = found["unit"] or measurement.unit
             same_unit = unit == fold_text(measurement.unit)
             value = _value(numbers, turn, text)
-            yield _Measured(measurement.id, measurement, measurement.unit if same_unit else unit, value)
+            shown_unit = measurement.unit if same_unit else unit
+            yield _Measured(measurement.id, measurement, shown_unit, value, found.span())
     for found in lexicon.any_measurement.finditer(folded):
         name = _generic_name(found["item"])
         if name and not any(start < found.end() and found.start() < end for start, end in taken):
-            yield _Measured(name, None, found["unit"], _value([found["value"]], turn, text))
+            span = (found.start("value"), found.end())
+            yield _Measured(name, None, found["unit"], _value([found["value"]], turn, text), span)
 
 
 def _value(numbers: Sequence[str], turn: Turn, text: str) -> Value:
     return Value(
         at=turn.at,
-        values=tuple(float(number.replace(",", ".")) for number in numbers),
+        values=tuple(parse_number(number) for number in numbers),
         text="/".join(numbers),
         turn=turn.id,
         quote=text,

@@ -54,7 +54,7 @@ PatientName = Annotated[str, Path(min_length=1, max_length=MAX_PATIENT_CHARS, de
 class ConsultRequest(RequestModel):
     """What the patient says at a visit. Without `remember`, nothing is stored."""
 
-    patient: Annotated[str, Field(min_length=1, max_length=MAX_PATIENT_CHARS)]
+    patient: Annotated[str, Field(min_length=1, max_length=MAX_PATIENT_CHARS, pattern="^[^/]+$")]
     message: Question
     session: Name = "visit-1"
     remember: bool = True
@@ -157,14 +157,15 @@ def _patient_context(scope: KeyScope) -> Callable[..., RequestContext]:
     """A dependency that gives a route the memory of the patient in its path."""
 
     def provide(request: Request, name: PatientName) -> RequestContext:
-        return patient_context(request, scope, name)
+        return patient_context(request, name, scope)
 
     return provide
 
 
-def patient_context(request: Request, scope: KeyScope, name: str) -> RequestContext:
+def patient_context(request: Request, name: str, *scopes: KeyScope) -> RequestContext:
     services, principal = request.state.services, get_principal(request.scope)
-    require_scope(principal, scope)
+    for scope in scopes:
+        require_scope(principal, scope)
     return RequestContext(
         services, principal, services.memories.for_principal(principal, f"{PATIENT_PREFIX}{name}")
     )
@@ -225,8 +226,11 @@ async def export_record(
 
 @router.post("/consult", response_model=ConsultResponse, responses={**MODEL_ERRORS, **WRITE_ERRORS})
 async def consult(request: Request, body: ConsultRequest) -> Response:
-    """Answer a patient twice, with memory and without it. A new patient is created by the first message."""
-    ctx = patient_context(request, "write", body.patient)
+    """Answer a patient twice, with memory and without it. A new patient is created by the first message.
+
+    Needs the scopes `read` and `write`.
+    """
+    ctx = patient_context(request, body.patient, "write", "read")
     operation = CREATE_MEMORY if body.remember else ""
     return await json_reply(ctx, lambda memory: _consult(memory, body), operation)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
@@ -29,7 +29,6 @@ from thinkback.server.routes.requests import (
     Text,
 )
 from thinkback.server.routes.responses import (
-    ContextResponse,
     RecollectionResponse,
     ResponseModel,
     ThoughtResponse,
@@ -76,7 +75,6 @@ class ExplainResponse(ResponseModel):
     text: str
     lines: list[str]
     context: SentContext
-    library_context: ContextResponse
 
 
 class ConflictResponse(ResponseModel):
@@ -111,13 +109,11 @@ async def explain(ctx: ReadAccess, body: ExplainRequest) -> Response:
             body.query, body.k, as_of=body.as_of, known_at=body.known_at, explain=True
         )
         explanation = memory.why(recollection)
-        context = memory.context(body.query, session=body.session, k=body.k)
         return {
             "recollection": to_json(recollection),
             "text": explanation.text,
             "lines": list(explanation.lines),
             "context": _sent_context(memory, body, ctx.services.options),
-            "library_context": {"session": body.session, **asdict(context)},
         }
 
     return await json_reply(ctx, make, "search_memory")

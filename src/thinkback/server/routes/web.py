@@ -10,7 +10,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from thinkback import __version__, api_keys
-from thinkback.errors import NotFound
+from thinkback.errors import InvalidInput, NotFound
 from thinkback.memory import Memory
 from thinkback.protocols import Store
 from thinkback.schemas import to_json
@@ -32,6 +32,7 @@ from thinkback.server.services import Services
 from thinkback.server.web_sessions import (
     COOKIE_NAME,
     SESSION_HOURS,
+    SESSION_LABEL,
     WebSession,
     end_session,
     is_session,
@@ -156,10 +157,11 @@ async def log_out(request: Request) -> Response:
 
 @router.get("/keys", response_model=Page[KeyResponse])
 async def list_keys(ctx: AdminAccess, after: After = 0, limit: Limit = 100) -> Response:
-    """List the keys of the tenant, newest first, including revoked ones. Needs the scope `admin`."""
+    """List the keys of the tenant, newest first, with revoked ones and without sessions. Needs `admin`."""
 
     def make(memory: Memory) -> dict[str, Any]:
-        keys = list(reversed(_visible_keys(memory.store, ctx.principal)))
+        visible = _visible_keys(memory.store, ctx.principal)
+        keys = [key for key in reversed(visible) if not is_session(key)]
         return make_offset_page(keys, after, limit, lambda key: _describe_key(key, ctx.principal))
 
     return await json_reply(ctx, make)
@@ -167,7 +169,10 @@ async def list_keys(ctx: AdminAccess, after: After = 0, limit: Limit = 100) -> R
 
 @router.post("/keys", status_code=201, response_model=NewKeyResponse, responses=WRITE_ERRORS)
 async def create_key(ctx: AdminAccess, body: NewKeyRequest) -> Response:
-    """Create a key of the tenant. It is shown only here. The first key closes a server without keys."""
+    """Create a key of the tenant. It is shown only here. The first key closes a server without keys.
+
+    It expires when the key that creates it does, or earlier.
+    """
     principal = ctx.principal
     if not set(body.scopes) <= principal.scopes:
         raise forbidden("a key can only create keys with its own scopes")
@@ -175,14 +180,18 @@ async def create_key(ctx: AdminAccess, body: NewKeyRequest) -> Response:
         raise forbidden(f"this key can only act for the user {principal.user!r}")
 
     def make(memory: Memory) -> bytes:
+        maker = memory.store.key(principal.key) if principal.key else None
+        ends = [at for at in (body.expires_at, maker.expires_at if maker else None) if at is not None]
         text, key = api_keys.create_key(
             principal.tenant,
             body.scopes,
             utc_now(),
             user=principal.user or body.user,
             label=body.label,
-            expires_at=body.expires_at,
+            expires_at=min(ends, default=None),
         )
+        if is_session(key):
+            raise InvalidInput(f"a label must not begin with {SESSION_LABEL!r}: choose another")
         memory.store.add_key(key)
         return encode_json({"key": _describe_key(key, principal), "text": text})
 

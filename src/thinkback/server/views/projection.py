@@ -12,6 +12,7 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -36,23 +37,28 @@ _WORD = re.compile(r"[^\W\d_]{3,}|[一-鿿]{2,4}")
 
 
 class MapCache:
-    """The maps of the spaces that were looked at last. One map is computed at a time."""
+    """The maps of the spaces that were looked at last. One map of a space is computed at a time."""
 
     def __init__(self) -> None:
         self._maps: OrderedDict[SpaceKey, tuple[VersionStamp, dict[str, Any]]] = OrderedDict()
         self._lock = threading.Lock()
+        self._computing: WeakValueDictionary[SpaceKey, threading.Lock] = WeakValueDictionary()
 
     def get(self, memory: Memory, snapshot: SpaceSnapshot) -> dict[str, Any]:
         """The map of a snapshot, from the cache if the space has not changed."""
         key = (memory.tenant, memory.user)
         with self._lock:
-            stamp, found = self._maps.get(key, (None, None))
+            computing = self._computing.setdefault(key, threading.Lock())
+        with computing:
+            with self._lock:
+                stamp, found = self._maps.get(key, (None, None))
             if found is None or stamp != snapshot.stamp:
                 found = make_map(memory, snapshot)
+            with self._lock:
                 self._maps[key] = (snapshot.stamp, found)
-            self._maps.move_to_end(key)
-            while len(self._maps) > MAX_CACHED_MAPS:
-                self._maps.popitem(last=False)
+                self._maps.move_to_end(key)
+                while len(self._maps) > MAX_CACHED_MAPS:
+                    self._maps.popitem(last=False)
         return found
 
 

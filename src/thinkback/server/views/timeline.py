@@ -15,6 +15,7 @@ from thinkback.server.views.snapshot import SpaceSnapshot
 
 Step = Literal["day", "month", "year"]
 _SECONDS_OF_DAY = 86_400.0
+_LATEST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()  # a float of more rounds to year 10000
 _MAX_DAYS_BY_DAY, _MAX_DAYS_BY_MONTH = 92, 366 * 12
 
 
@@ -63,11 +64,11 @@ def _buckets(snapshot: SpaceSnapshot, order: npt.NDArray[np.intp], step: Step) -
 
 
 def _start_of(seconds: float, step: Step) -> datetime:
-    at = datetime.fromtimestamp(seconds, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    at = datetime.fromtimestamp(min(seconds, _LATEST), UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     if step == "day":
         return at
     return at.replace(day=1) if step == "month" else at.replace(day=1, month=1)
 
 
 def _isoformat(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat()
+    return datetime.fromtimestamp(min(seconds, _LATEST), UTC).isoformat()
