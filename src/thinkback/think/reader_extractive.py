@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from thinkback.language.commands import has_content
+from thinkback.language.sentences import is_question
 from thinkback.language.spoken_dates import add_dates
 from thinkback.language.writing_systems import has_han
 from thinkback.think.contract import ProposedChange, ProposedFact, ReadRequest
@@ -81,7 +82,9 @@ class ExtractiveReader:
             is_statement = scored.probability > 0 and has_content(scored.piece.text)
             # A longer piece is noise without a place to cut it, and the classifier saw only its beginning.
             is_long = len(scored.piece.text) > MAX_PIECE_CHARS
-            if not is_long and (scored.kept or (self._keep_all and is_statement)):
+            if is_long or _is_short_question(scored.piece.text):
+                continue
+            if scored.kept or (self._keep_all and is_statement):
                 yield self._add(turn, scored)
 
     def _add(self, turn: Turn, scored: ScoredPiece) -> ProposedChange:
@@ -110,8 +113,16 @@ def _is_short_answer(piece: Piece) -> bool:
     """Whether a piece answers the assistant's question and is too short to be understood without it."""
     if not piece.question or piece.position > 0:
         return False
-    words = len(_WORD.findall(piece.text))
-    return words <= (MAX_ANSWER_CHARS_ZH if has_han(piece.text) else MAX_ANSWER_WORDS)
+    return _is_short(piece.text)
+
+
+def _is_short(text: str) -> bool:
+    return len(_WORD.findall(text)) <= (MAX_ANSWER_CHARS_ZH if has_han(text) else MAX_ANSWER_WORDS)
+
+
+def _is_short_question(text: str) -> bool:
+    """Whether a text only asks, also without a question mark. A longer question may tell a fact beside."""
+    return _is_short(text) and is_question(text)
 
 
 def _previous_reply(turn: Turn, earlier: Sequence[Turn]) -> str:

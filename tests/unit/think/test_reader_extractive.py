@@ -83,6 +83,13 @@ def test_nothing_is_kept_without_a_statement(message: str) -> None:
     assert read(message) == []
 
 
+@pytest.mark.parametrize(
+    "message", ["我对什么过敏", "我妹妹叫什么名字", "whats my sister called", "我住哪儿啊"]
+)
+def test_a_short_question_without_a_mark_is_no_fact(message: str) -> None:
+    assert not keep_all().read(ReadRequest(turns=(turn(message),)))
+
+
 def test_a_short_answer_is_kept_with_its_question() -> None:
     before = turn("We got a dog!", "How lovely! What breed is she, and what is her name?")
     answer = "a beagle called Pepper"
