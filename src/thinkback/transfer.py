@@ -106,15 +106,18 @@ class ExportedSpace:
 
     def _add_summary(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "summary":
-            summary = from_stored_json(Summary, data)
-            check_field_types(summary)
-            self.summaries.append(summary)
-            key = (kind, summary.session)
+            stored = from_stored_json(Summary, data)
+            check_field_types(stored)
+            self.summaries.append(stored)
+            key = (kind, stored.session)
         else:
             update = from_stored_json(SummaryUpdate, data)
             check_field_types(update)
-            if ("summary", update.session) not in self.seen:
+            summary = next((each for each in self.summaries if each.session == update.session), None)
+            if summary is None:
                 raise InvalidInput(f"a summary update before the summary of session {update.session!r}")
+            if update.version > summary.version:
+                raise InvalidInput(f"a summary update newer than the summary of session {update.session!r}")
             self.updates.append(update)
             key = (kind, f"{update.session} {update.version}")
         if key in self.seen:

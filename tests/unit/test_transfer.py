@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -349,3 +350,16 @@ def test_metadata_that_is_no_object_is_refused(open_memory: OpenMemory) -> None:
     ]
     with pytest.raises(InvalidInput, match="metadata of turn 1"):
         memory.for_user("bob").import_(lines)
+
+
+def test_summary_updates_newer_than_their_summary_are_refused(open_memory: OpenMemory) -> None:
+    with open_memory() as memory:
+        memory.remember("I live in Paris.")
+        memory.post_think()
+        memory.revise_summary(replace(memory.summary(), topic="moving"), "in short")
+        lines = [json.loads(line) for line in memory.export()]
+    for line in lines:
+        if line.get("type") == "summary":
+            line["version"] = 1
+    with open_memory() as other, pytest.raises(InvalidInput, match="newer than the summary"):
+        other.import_([json.dumps(line) for line in lines])

@@ -43,7 +43,6 @@ class ExplainRequest(RequestModel):
     """A query; `messages` are earlier messages of the same chat that the client would send with it."""
 
     query: Question
-    session: Name = "default"
     k: RecallLimit = 5
     as_of: DateTime | None = None
     known_at: DateTime | None = None
