@@ -80,6 +80,7 @@ class Thinker:
         self._commands = commands
         self._clock = clock
         self._leases = LeaseKeeper(store, clock)
+        self._reader_is_prepared = False
 
     def think_pending(
         self,
@@ -108,6 +109,9 @@ class Thinker:
                 self._indexer.index_pending(space)
             if pending:
                 self._indexer.view(space)  # raises EmbedderMismatch before a turn is claimed
+                if not self._reader_is_prepared:
+                    self._reader.prepare()
+                    self._reader_is_prepared = True
             while (limit is None or run.turns + run.failed < limit) and not stopping():
                 left = self._reader.max_turns if limit is None else limit - run.turns - run.failed
                 claimed = self._store.claim(
