@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from thinkback_lab.datasets.lives import Life
-from thinkback_lab.harness import Harness, Setup
+from thinkback_lab.evaluations.lives_gold import create_gold_thinker
+from thinkback_lab.harness import Harness, ManualClock, Setup
 from thinkback_lab.training.ranking import (
     FEATURES,
     NOT_LEARNED,
@@ -57,6 +58,27 @@ def test_examples_come_from_explained_recalls_of_gold_thoughts() -> None:
         assert example.rows.shape[1] == len(FEATURES)
         assert example.right.sum() == 1
         assert example.rows[:, FEATURES.index("words")].any()
+
+
+def test_a_request_to_forget_that_remember_carries_out_does_not_stop_the_gold_thinker() -> None:
+    forgetting = _turn(10, "Please forget that my sister Anna plays the oboe.") | {
+        "facts": [], "forget": ["f9"],
+    }  # fmt: skip
+    correction = _turn(11, "My sister Anna plays the cello now.")
+    correction["facts"][0]["replaces"] = ["f9"]  # type: ignore[index]
+    turns = [*LIFE["turns"], forgetting, correction]
+    clock = ManualClock()
+    with Harness(Setup(embedder="hashing")).open(clock) as memory:
+        thinker = create_gold_thinker(memory)
+        for turn in Life.model_validate(LIFE | {"turns": turns}).turns:
+            clock.now = turn.at
+            memory.remember(turn.user, turn.assistant, at=turn.at, session=turn.session)
+            thinker.think(turn)
+        sentences = [thought.sentence for thought in memory.thoughts()]
+        assert "My sister Anna plays the cello now." in sentences
+        assert "My sister Anna plays the oboe." not in sentences
+        assert memory.stats().pending == 0
+    assert collect_examples([Life.model_validate(LIFE | {"turns": turns})], Harness(Setup(embedder="hashing")))
 
 
 FILLER = [
