@@ -28,8 +28,8 @@ from thinkback.types import SAID, Candidate, OutdatedInfo, Ref, Thought, Turn
 
 CANDIDATES_PER_RESULT = 4  # candidates considered for each memory to recall
 _MAX_QUESTION_CHARS = 2000  # of a turn, to decide whether it only asks questions
-_MAX_JOINED_THOUGHTS = 1  # further thoughts that one item may state
-_MAX_JOINED_TOKENS = 50  # of an item that states several thoughts
+_MAX_JOINED_THOUGHTS = 2  # further thoughts that one item may state
+_MAX_JOINED_TOKENS = 75  # of an item that states several thoughts
 _MAX_CONTEXT_CHARS = 600  # of a message that is shown whole around a sentence kept from it
 _MAX_BELOW_THRESHOLD = 3  # turns below the threshold that may be kept
 
@@ -51,6 +51,7 @@ class Selector:
         self._normalised_query = normalise_name(search.query.text)
         self._resolve_outdated = OutdatedResolver(search, outdated)
         self._slot_updates = slot_updates
+        self._named_by: dict[int, Ref] = {}  # by thought id: the kept outdated item that says it is true now
         self.thoughts_by_turn: dict[int, list[Thought]] = {}
         for item in kept:
             self._register_thought(item)
@@ -153,31 +154,50 @@ class Selector:
         shown = self.thoughts_by_turn.get(memory.last_turn, ())
         if told := next((other for other in shown if other.relation == SAID), None):
             return f"told by {told.ref}"
+        if self._search.reaches_back and (past := self._named_by.get(memory.id)):
+            return f"told by {past}"
         return None if self._resolve_outdated.may_show_thought(memory) else "to be forgotten"
 
     def _join(self, hit: MemoryHit, kept: list[Candidate]) -> bool:
         """Add a thought to a kept item that may state it too; False if it must stand alone."""
         thought = hit.memory
-        if not isinstance(thought, Thought) or not thought.current or thought.relation == SAID:
+        if not isinstance(thought, Thought) or thought.relation == SAID or thought.id in self._slot_updates:
             return False
-        if thought.id in self._slot_updates:
+        outdated = None if thought.current else self._resolve_outdated(thought)
+        if not thought.current and outdated is None:
             return False
         keys = set(_join_keys(thought))
         for position, item in enumerate(kept):
-            if item.thought is None or item.outdated or len(item.joined) == _MAX_JOINED_THOUGHTS:
+            if item.thought is None or item.thought.relation == SAID:
                 continue
-            if item.thought.relation == SAID:
+            if len(item.joined) == _MAX_JOINED_THOUGHTS or (item.outdated is None) != (outdated is None):
                 continue
-            if keys.isdisjoint(_join_keys(item.thought)):
+            if item.outdated is not None and not item.outdated.certain:
+                continue
+            if keys.isdisjoint(_join_keys(item.thought)) and not _have_one_successor(item.outdated, outdated):
                 continue
             shown = redact_memory(thought)
-            text = f"{item.text} {format_thought(shown, self._said_at(thought))}"
+            text = f"{item.text} {self._joined_text(shown, outdated, item)}"
             if count_tokens(text) <= _MAX_JOINED_TOKENS:
                 reason = f"{item.reason}; joined with {thought.ref} ({hit.score.total:.2f})"
-                kept[position] = replace(item, text=text, joined=(*item.joined, shown), reason=reason)
+                kept[position] = replace(
+                    item,
+                    text=text,
+                    joined=(*item.joined, shown),
+                    reason=reason,
+                    outdated=_join_outdated(item.outdated, outdated),
+                )
                 self._register_thought(kept[position])
                 return True
         return False
+
+    def _joined_text(self, thought: Thought, outdated: OutdatedInfo | None, item: Candidate) -> str:
+        """The text of a thought that an item states too; what replaced both is said only once."""
+        if outdated is not None and item.outdated is not None:
+            known = {new.id for new in item.outdated.replaced_by}
+            new = tuple(each for each in outdated.replaced_by if each.id not in known)
+            outdated = replace(outdated, replaced_by=new)
+        return self._text(thought, outdated)
 
     def _source_turn(self, thought: Thought) -> Turn | None:
         """The latest turn that a thought was drawn from; None without a source."""
@@ -236,6 +256,8 @@ class Selector:
         )
 
     def _register_thought(self, item: Candidate) -> None:
+        for new in item.outdated.replaced_by if item.outdated and item.thought else ():
+            self._named_by.setdefault(new.id, item.ref)
         for thought in item.thoughts[-1:]:
             for source in thought.sources:
                 self.thoughts_by_turn.setdefault(source.turn, []).append(thought)
@@ -243,6 +265,19 @@ class Selector:
 
 def _plain_text(memory: Thought | Turn) -> str:
     return memory.text if isinstance(memory, Turn) else memory.sentence
+
+
+def _have_one_successor(one: OutdatedInfo | None, other: OutdatedInfo | None) -> bool:
+    if one is None or other is None:
+        return False
+    return not {new.id for new in one.replaced_by}.isdisjoint(new.id for new in other.replaced_by)
+
+
+def _join_outdated(one: OutdatedInfo | None, other: OutdatedInfo | None) -> OutdatedInfo | None:
+    if one is None or other is None:
+        return one
+    replaced_by = {new.id: new for new in (*one.replaced_by, *other.replaced_by)}
+    return replace(one, until=max(one.until, other.until), replaced_by=tuple(replaced_by.values()))
 
 
 def _join_keys(thought: Thought) -> Iterator[tuple[str, ...]]:
