@@ -237,18 +237,21 @@ def _asks_former_state(text: str, words: set[str], chinese: bool) -> bool:
     if _CONVERSATION_VERB.search(text):
         return False
     if chinese:
-        plain = _BEFORE_ROUTINE_ZH.sub(" ", text)
-        former = _FORMER_STATE_ZH.search(plain)
-        if _FIRST_STAGE_ZH.search(text) or (former and not _PAST_EVENT_ZH.search(former["gap"])):
-            return True
-        change = _BEFORE_CHANGE_ZH.search(plain)
-        return bool(change and not _PAST_EVENT_ZH.search(change[0]) and not _ASKS_WHEN_ZH.search(change[0]))
+        return _asks_former_state_zh(text)
     if not words & _EARLIER_CUES or not is_past(text):
         return False
-    if _FIRST_STAGE.search(text):
-        return True
     earlier = _EARLIER_WORD.search(text)
-    return bool(earlier and (_STATE_PHRASE.search(text) or _BEFORE_CHANGE.search(text)))
+    return bool(
+        _FIRST_STAGE.search(text) or (earlier and (_STATE_PHRASE.search(text) or _BEFORE_CHANGE.search(text)))
+    )
+
+
+def _asks_former_state_zh(text: str) -> bool:
+    plain = _BEFORE_ROUTINE_ZH.sub(" ", text)
+    former, change = _FORMER_STATE_ZH.search(plain), _BEFORE_CHANGE_ZH.search(plain)
+    if _FIRST_STAGE_ZH.search(text) or (former and not _PAST_EVENT_ZH.search(former["gap"])):
+        return True
+    return bool(change and not _PAST_EVENT_ZH.search(change[0]) and not _ASKS_WHEN_ZH.search(change[0]))
 
 
 def _asks_present_state(text: str, words: set[str], chinese: bool) -> bool:

@@ -6,6 +6,7 @@ leftover slot, marked as outdated. A turn that the user asked to forget is hidde
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -13,10 +14,11 @@ from types import MappingProxyType
 
 from thinkback.language.commands import is_only_commands
 from thinkback.language.names import USER, normalise_name
+from thinkback.language.questions import asks_for_several
 from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.sentences import is_question, split_sentences
 from thinkback.language.text_cache import cache_by_digest
-from thinkback.language.tokens import count_tokens
+from thinkback.language.tokens import count_tokens, extract_terms
 from thinkback.prompts import escape_structure
 from thinkback.recall.display import format_thought, format_turn
 from thinkback.recall.features import MemoryHit, adds_information
@@ -30,8 +32,12 @@ CANDIDATES_PER_RESULT = 4  # candidates considered for each memory to recall
 _MAX_QUESTION_CHARS = 2000  # of a turn, to decide whether it only asks questions
 _MAX_JOINED_THOUGHTS = 2  # further thoughts that one item may state
 _MAX_JOINED_TOKENS = 75  # of an item that states several thoughts
+_MAX_SERIES_THOUGHTS = 7  # further thoughts of one slot, if the query asks for several values
+_MAX_SERIES_TOKENS = 200
 _MAX_CONTEXT_CHARS = 600  # of a message that is shown whole around a sentence kept from it
 _MAX_BELOW_THRESHOLD = 3  # turns below the threshold that may be kept
+
+_TOO_FAR = "too far"  # the reason for dropping a candidate below the threshold
 
 Selection = tuple[list[Candidate], list[Candidate]]  # kept, dropped
 
@@ -51,6 +57,7 @@ class Selector:
         self._normalised_query = normalise_name(search.query.text)
         self._resolve_outdated = OutdatedResolver(search, outdated)
         self._slot_updates = slot_updates
+        self._wants_several = asks_for_several(search.query.text)
         self._named_by: dict[int, Ref] = {}  # by thought id: the kept outdated item that says it is true now
         self.thoughts_by_turn: dict[int, list[Thought]] = {}
         for item in kept:
@@ -75,7 +82,7 @@ class Selector:
             below_threshold = not self._search.is_relevant(hit.score.total)
             may_fill = below_threshold and kept_below_threshold < _MAX_BELOW_THRESHOLD
             rejection = self._rejection(hit, may_fill)
-            if rejection is None and joins and self._join(hit, kept):
+            if joins and self._join(hit, kept, rejection):
                 continue
             if rejection is None and len(kept) == limit:
                 rejection = self._search.limit_reason
@@ -146,7 +153,7 @@ class Selector:
             and isinstance(memory, Turn)
             and self._search.is_nearly_relevant(score.total, score.lexical)
         ):
-            return "too far"
+            return _TOO_FAR
         if quarantined := withheld_reason(memory):
             return quarantined
         if isinstance(memory, Turn):
@@ -158,9 +165,14 @@ class Selector:
             return f"told by {past}"
         return None if self._resolve_outdated.may_show_thought(memory) else "to be forgotten"
 
-    def _join(self, hit: MemoryHit, kept: list[Candidate]) -> bool:
-        """Add a thought to a kept item that may state it too; False if it must stand alone."""
+    def _join(self, hit: MemoryHit, kept: list[Candidate], rejection: str | None) -> bool:
+        """Add a thought to a kept item that may state it too; False if it must stand alone.
+
+        A query for several values takes a thought of the same slot even if it is too far by itself.
+        """
         thought = hit.memory
+        if rejection is not None and not (self._wants_several and rejection == _TOO_FAR):
+            return False
         if not isinstance(thought, Thought) or thought.relation == SAID or thought.id in self._slot_updates:
             return False
         outdated = None if thought.current else self._resolve_outdated(thought)
@@ -170,15 +182,22 @@ class Selector:
         for position, item in enumerate(kept):
             if item.thought is None or item.thought.relation == SAID:
                 continue
-            if len(item.joined) == _MAX_JOINED_THOUGHTS or (item.outdated is None) != (outdated is None):
+            series = self._wants_several and _series(thought) == _series(item.thought)
+            if len(item.joined) >= (_MAX_SERIES_THOUGHTS if series else _MAX_JOINED_THOUGHTS):
                 continue
-            if item.outdated is not None and not item.outdated.certain:
+            if not series and (rejection is not None or (item.outdated is None) != (outdated is None)):
                 continue
-            if keys.isdisjoint(_join_keys(item.thought)) and not _have_one_successor(item.outdated, outdated):
+            if item.outdated is not None and (outdated is None or not item.outdated.certain):
+                continue
+            if (
+                not series
+                and keys.isdisjoint(_join_keys(item.thought))
+                and not _have_one_successor(item.outdated, outdated)
+            ):
                 continue
             shown = redact_memory(thought)
             text = f"{item.text} {self._joined_text(shown, outdated, item)}"
-            if count_tokens(text) <= _MAX_JOINED_TOKENS:
+            if count_tokens(text) <= (_MAX_SERIES_TOKENS if series else _MAX_JOINED_TOKENS):
                 reason = f"{item.reason}; joined with {thought.ref} ({hit.score.total:.2f})"
                 kept[position] = replace(
                     item,
@@ -265,6 +284,17 @@ class Selector:
 
 def _plain_text(memory: Thought | Turn) -> str:
     return memory.text if isinstance(memory, Turn) else memory.sentence
+
+
+_DATE_WORD = re.compile(
+    r"\d|\A(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:[a-z]*(?:uary|ch|il|ust|ber))?\Z|\A[年月日]"
+)
+
+
+def _series(thought: Thought) -> tuple[str, frozenset[str]]:
+    """Thoughts of one series: the same subject and relation, whatever its date ("weight in May 2025")."""
+    words = frozenset(term for term in extract_terms(thought.relation) if not _DATE_WORD.search(term))
+    return normalise_name(thought.subject), words or frozenset((thought.relation,))
 
 
 def _have_one_successor(one: OutdatedInfo | None, other: OutdatedInfo | None) -> bool:
