@@ -21,7 +21,7 @@ from thinkback.language.text_cache import cache_by_digest
 from thinkback.language.tokens import count_tokens, extract_terms
 from thinkback.prompts import escape_structure
 from thinkback.recall.display import format_thought, format_turn
-from thinkback.recall.features import MemoryHit, adds_information
+from thinkback.recall.features import MemoryHit, adds_information, held_in, past_period
 from thinkback.recall.outdated import OutdatedFacts, OutdatedResolver, mark_outdated
 from thinkback.recall.search import Search
 from thinkback.recall.slots import SlotUpdate
@@ -58,6 +58,7 @@ class Selector:
         self._resolve_outdated = OutdatedResolver(search, outdated)
         self._slot_updates = slot_updates
         self._wants_several = asks_for_several(search.query.text)
+        self._period = past_period(search.query, search.scorer.period)
         self._named_by: dict[int, Ref] = {}  # by thought id: the kept outdated item that says it is true now
         self.thoughts_by_turn: dict[int, list[Thought]] = {}
         for item in kept:
@@ -177,6 +178,8 @@ class Selector:
             return False
         outdated = None if thought.current else self._resolve_outdated(thought)
         if not thought.current and outdated is None:
+            return False
+        if self._period is not None and held_in(thought, *self._period) < 0:
             return False
         keys = set(_join_keys(thought))
         for position, item in enumerate(kept):
