@@ -289,15 +289,17 @@ def _plain_text(memory: Thought | Turn) -> str:
     return memory.text if isinstance(memory, Turn) else memory.sentence
 
 
-_DATE_WORD = re.compile(
-    r"\d|\A(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:[a-z]*(?:uary|ch|il|ust|ber))?\Z|\A[年月日]"
+_DATE = re.compile(
+    r"\d[\d:./年月日号-]*"
+    r"|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b",
+    re.IGNORECASE,
 )
 
 
-def _series(thought: Thought) -> tuple[str, frozenset[str]]:
+def _series(thought: Thought) -> tuple[str, tuple[str, ...]]:
     """Thoughts of one series: the same subject and relation, whatever its date ("weight in May 2025")."""
-    words = frozenset(term for term in extract_terms(thought.relation) if not _DATE_WORD.search(term))
-    return normalise_name(thought.subject), words or frozenset((thought.relation,))
+    words = tuple(extract_terms(_DATE.sub(" ", thought.relation)))
+    return normalise_name(thought.subject), words or (thought.relation,)
 
 
 def _have_one_successor(one: OutdatedInfo | None, other: OutdatedInfo | None) -> bool:
