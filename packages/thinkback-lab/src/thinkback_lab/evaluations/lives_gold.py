@@ -2,7 +2,7 @@
 
 What a fact replaces, ends or asks to forget is retired, as by a model that makes no mistake. The thoughts are
 written through the store and bypass the reader, the guard and the planner. A request to forget is carried out
-by `remember` already: what it retired is not retired again, and its turn may have nothing left to think about.
+by `remember` already: what it retired is not retired again, and its turn may need no further thinking.
 """
 
 from __future__ import annotations
