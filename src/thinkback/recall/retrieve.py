@@ -116,7 +116,7 @@ def retrieve(
     dropped = sorted(result.dropped, key=lambda item: -item.score.total) if query.explain else ()
     kept = result.kept
     if _asks_about_now(search):
-        kept = mark_possible_updates(kept, query.text, search.said_at)
+        kept = mark_possible_updates(kept, query.text, search.said_at, search.loader.memoise)
     if preset.weights is not None:
         kept = add_calculation(kept, query.text, search.days_said)
     return Recollection(
@@ -156,7 +156,11 @@ def _retrieve_combined(search: Search) -> RetrievalResult:
             build_hits_with_features(search, "thought", thought_hits, thoughts),
             build_hits_with_features(search, "turn", turn_hits, turns),
         )
-        updates = find_slot_updates(ranked, search.query.text) if _asks_about_now(search) else {}
+        updates = (
+            find_slot_updates(ranked, search.query.text, search.loader.memoise)
+            if _asks_about_now(search)
+            else {}
+        )
         ranked = newer_first(ranked, updates)
         selector = _selector(search, turns, slot_updates=updates)
         kept, dropped = selector.select(ranked, k)

@@ -12,8 +12,16 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from thinkback.language.update_scorer import LABEL_THRESHOLD, score_update
+from thinkback.language.update_scorer import (
+    LABEL_THRESHOLD,
+    QuestionFeatures,
+    SentenceFeatures,
+    read_question,
+    read_sentence,
+    score_update,
+)
 from thinkback.language.writing_systems import has_han
+from thinkback.recall.query import Memoiser, call_uncached
 from thinkback.types import SAID, Candidate, OutdatedInfo
 
 _MIN_DAYS = 1 / 24 / 60  # a sentence of the same message updates nothing
@@ -21,26 +29,32 @@ _SECONDS_PER_DAY = 86_400.0
 
 
 class SpokenItem(NamedTuple):
-    """A recalled item that is in the user's own words: its words, and when they were said."""
+    """A recalled item that is in the user's own words: what the scorer reads in them, and when it was said."""
 
     position: int
-    words: str
+    words: SentenceFeatures
     said_at: datetime
 
 
 def mark_possible_updates(
-    items: Sequence[Candidate], question: str, said_at: Callable[[Candidate], datetime | None]
+    items: Sequence[Candidate],
+    question: str,
+    said_at: Callable[[Candidate], datetime | None],
+    memoise: Memoiser = call_uncached,
 ) -> list[Candidate]:
     """The items recalled for a question with possibly outdated ones marked, each after the newer one."""
     spoken = [
-        SpokenItem(position, _words(item), at)
+        SpokenItem(position, memoise(read_sentence, _words(item)), at)
         for position, item in enumerate(items)
         if _is_spoken(item) and (at := said_at(item)) is not None
     ]
+    if len(spoken) < 2:
+        return list(items)
+    asked = read_question(question)
     result = list(items)
     newest: dict[int, SpokenItem] = {}
     for old in spoken:
-        updates = [new for new in spoken if _is_update(old, new, question)]
+        updates = [new for new in spoken if _is_update(old, new, asked)]
         if updates:
             newest[old.position] = max(updates, key=lambda new: new.said_at)
             result[old.position] = _mark(items[old.position], newest[old.position].said_at)
@@ -64,7 +78,7 @@ def _words(item: Candidate) -> str:
     return item.turn.query if item.turn is not None else item.text
 
 
-def _is_update(old: SpokenItem, new: SpokenItem, question: str) -> bool:
+def _is_update(old: SpokenItem, new: SpokenItem, question: QuestionFeatures) -> bool:
     days = (new.said_at - old.said_at).total_seconds() / _SECONDS_PER_DAY
     if days <= _MIN_DAYS:
         return False
