@@ -153,7 +153,7 @@ def measure(options: argparse.Namespace) -> None:
     print(f"cpu_ms_new_query    mean {mean(new):6.2f}  median {median(new):6.2f}")
     print(f"cpu_ms_repeated     mean {mean(again):6.2f}  median {median(again):6.2f}")
     if options.profile:
-        pstats.Stats(profile).sort_stats(options.sort).print_stats(60)
+        pstats.Stats(profile).sort_stats(options.sort).print_stats(110)
 
 
 def cpu_ms(user: Memory, query: str, profile: cProfile.Profile | None) -> float:

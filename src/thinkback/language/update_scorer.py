@@ -111,6 +111,7 @@ class SentencePair:
 class SentenceFeatures:
     """Everything about one sentence that its score in any pair needs; see `read_sentence`."""
 
+    terms: frozenset[str]
     rarity: Mapping[str, float]  # by term
     total_rarity: float
     new_slots: tuple[int, ...]  # buckets of its terms as those of the newer sentence
@@ -262,8 +263,10 @@ class UpdateModel:
 
     def read_sentence(self, text: str) -> SentenceFeatures:
         """The features of one sentence."""
-        rarity = self._rarity(_terms(text))
+        terms = _terms(text)
+        rarity = self._rarity(terms)
         return SentenceFeatures(
+            terms=terms,
             rarity=rarity,
             total_rarity=sum(rarity.values()),
             new_slots=tuple(_bucket(f"n:{term}") for term in rarity),
@@ -358,13 +361,13 @@ def _pair_features(
 ) -> tuple[list[int], list[float]]:
     """The buckets of the words of a pair, and its other features."""
     rarity, asked, synonyms = new.rarity, question.rarity, question.synonyms
-    shared = [term for term in old.rarity if term in rarity]
-    in_old = [term for term in asked if term in old.rarity]
-    in_new = [term for term in asked if term in rarity]
+    shared = sorted(old.terms & new.terms)
+    in_old = [term for term in asked if term in old.terms]
+    in_new = [term for term in asked if term in new.terms]
     common = sum(map(rarity.__getitem__, shared))
     total = old.total_rarity + new.total_rarity - common
-    in_both = sum(asked[term] for term in in_old if term in rarity) / question.wanted
-    old_synonym, new_synonym = not synonyms.isdisjoint(old.rarity), not synonyms.isdisjoint(rarity)
+    in_both = sum(asked[term] for term in in_old if term in new.terms) / question.wanted
+    old_synonym, new_synonym = not synonyms.isdisjoint(old.terms), not synonyms.isdisjoint(new.terms)
     same_topic = float(bool((in_old or old_synonym) and (in_new or new_synonym)))
     overlap = common / max(total, 0.1)
     containment = common / max(min(old.total_rarity, new.total_rarity), 0.1)

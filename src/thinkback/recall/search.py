@@ -75,6 +75,7 @@ class Search:
     neither words nor a small embedder can tell which turn answers.
     """
     _found: dict[tuple[ItemKind, bool], _Scored] = field(default_factory=dict)
+    _scorers: dict[ItemKind, Scorer] = field(default_factory=dict)
 
     @property
     def shows_retired(self) -> bool:
@@ -190,7 +191,9 @@ class Search:
         """The scorer for thoughts or for turns."""
         if kind == "turn":
             return self.scorer
-        return replace(self.scorer, for_thoughts=True, about_ids=self.query.about_ids)
+        if kind not in self._scorers:
+            self._scorers[kind] = replace(self.scorer, for_thoughts=True, about_ids=self.query.about_ids)
+        return self._scorers[kind]
 
     @property
     def strict(self) -> bool:

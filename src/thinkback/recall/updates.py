@@ -29,7 +29,7 @@ _SECONDS_PER_DAY = 86_400.0
 
 
 class SpokenItem(NamedTuple):
-    """A recalled item that is in the user's own words: what the scorer reads in them, and when it was said."""
+    """A recalled item in the user's own words: what the scorer reads in them, and when it was said."""
 
     position: int
     words: SentenceFeatures
