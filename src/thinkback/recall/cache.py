@@ -57,14 +57,17 @@ class RecallCache:
         for id_ in changed:
             self._thoughts.pop(id_, None)
             self.lifecycles.pop(id_, None)
-        if changed:
-            self._entity_graph = None
-            self._thought_links = None
         for period in delta.periods:
             if period.kind == "turn":
                 self._turns.pop(period.id, None)
+        kinds = {row.kind for row in (*delta.entries, *delta.periods)}
+        if kinds == {"turn"}:  # new turns change nothing about the others
+            return
+        if changed:
+            self._entity_graph = None
+            self._thought_links = None
         for id_ in [turn.id for turn in self._turns.values() if turn.thought_at is None]:
-            del self._turns[id_]
+            del self._turns[id_]  # it may have been thought about
 
     def thoughts(
         self, ids: Sequence[int], read: Callable[[Sequence[int]], Sequence[Thought]]

@@ -121,7 +121,8 @@ class Search:
         """The scored candidates of one kind; searched once, unless a later call has a larger limit."""
         key = kind, include_retired
         found = self._found.get(key)
-        if found is None or found.limit < limit:
+        # if all rows were compared, a larger limit finds no others
+        if found is None or (found.limit < limit and not found.candidates.exact):
             row_filter = self._row_filter(kind, include_retired=include_retired)
             candidates = self.index.candidates(kind, self._index_query(kind, limit), row_filter)
             scored = None
