@@ -257,7 +257,7 @@ class LexicalIndex:
     def best_scores(self, variants: Sequence[QueryTerms]) -> Scores:
         """The score of every slot for the phrasing of a query that fits it best; see `score_all`."""
         wanted = [_WantedTerms.of(variant) for variant in variants]
-        distinct = sorted(set().union(*(terms.names for terms in wanted)))
+        distinct = sorted(set[int]().union(*(terms.names for terms in wanted)))
         infos = dict(zip(distinct, self._term_infos(distinct), strict=True))
         parts: list[_TermPostings] = []
         idfs: list[float] = []

@@ -156,9 +156,10 @@ def score_update(
     days: float = UNKNOWN_DAYS,
 ) -> float:
     """The probability that `new`, said `days` after `old`, is an update of it, as far as `question` asks."""
-    old, new = (read_sentence(text) if isinstance(text, str) else text for text in (old, new))
+    before = read_sentence(old) if isinstance(old, str) else old
+    after = read_sentence(new) if isinstance(new, str) else new
     asked = read_question(question) if isinstance(question, str) else question
-    return UpdateModel.shipped().score_sentences(old, new, asked, days)
+    return UpdateModel.shipped().score_sentences(before, after, asked, days)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,11 +173,13 @@ class PairWeights:
     @cached_property
     def word_list(self) -> list[int]:
         """`words` as a list: a sentence has few words, and numpy costs more than their sum."""
-        return self.words.tolist()
+        words: list[int] = self.words.tolist()
+        return words
 
     @cached_property
     def dense_list(self) -> list[float]:
-        return self.dense.tolist()
+        dense: list[float] = self.dense.tolist()
+        return dense
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -105,7 +105,8 @@ class RecallCache:
 
     def memoise_row(self, function: Callable[[Row], Value], row: Row) -> Value:
         """`function(row)`, from the cache if it was called with an equal row. The function must be pure."""
-        key = function, "thought" if isinstance(row, Thought) else "turn", row.id
+        kind: ItemKind = "thought" if isinstance(row, Thought) else "turn"
+        key = function, kind, row.id
         entry = self._row_memo.get(key)
         if entry is None or (entry[0] is not row and entry[0] != row):
             if len(self._row_memo) >= _MAX_MEMO_ENTRIES:
