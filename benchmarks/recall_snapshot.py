@@ -78,7 +78,7 @@ def questions(memory: Memory, options: argparse.Namespace) -> Iterator[tuple[Mem
 
 def dump(options: argparse.Namespace) -> None:
     found = []
-    end = max(turn.at for life in read_lives(options.split, options.limit) for turn in life.turns)
+    end = max(turn.at for life in read_lives(options.split, None) for turn in life.turns)  # now
     with Memory.open(options.database, background=False, clock=lambda: end) as memory:
         for user, life, query in questions(memory, options):
             for settings in ({"k": 5}, {"k": 40}, {"k": 5, "explain": True}, {"k": 5, "budget": 100}):
@@ -119,7 +119,7 @@ def compare(options: argparse.Namespace) -> None:
     ]
     different = [(query, parts) for query, parts in different if parts]
     for query, parts in different[:10]:
-        print(query, *parts[:3], sep="\n    ")
+        print(query, *(part[:200] for part in parts[:3]), sep="\n    ")
     print(f"{len(before) - len(different)} of {len(before)} recalls are equal")
     sys.exit(bool(different))
 
@@ -153,7 +153,7 @@ def measure(options: argparse.Namespace) -> None:
     print(f"cpu_ms_new_query    mean {mean(new):6.2f}  median {median(new):6.2f}")
     print(f"cpu_ms_repeated     mean {mean(again):6.2f}  median {median(again):6.2f}")
     if options.profile:
-        pstats.Stats(profile).sort_stats(options.sort).print_stats(110)
+        pstats.Stats(profile).sort_stats(options.sort).print_stats(60)
 
 
 def cpu_ms(user: Memory, query: str, profile: cProfile.Profile | None) -> float:
