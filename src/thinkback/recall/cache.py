@@ -60,7 +60,7 @@ class RecallCache:
         for period in delta.periods:
             if period.kind == "turn":
                 self._turns.pop(period.id, None)
-        kinds = {row.kind for row in (*delta.entries, *delta.periods)}
+        kinds = {entry.kind for entry in delta.entries} | {period.kind for period in delta.periods}
         if kinds == {"turn"}:  # new turns change nothing about the others
             return
         if changed:
