@@ -91,7 +91,7 @@ def _recall_pid(server_pid: int) -> int:
     """The recall process: the one of the server's children that listens on a Unix socket of ours."""
     listening = subprocess.run(["ss", "-xlpn"], capture_output=True, text=True, check=False).stdout
     lines = [line for line in listening.splitlines() if "/thinkback-" in line]
-    for pid in child_pids(server_pid):
+    for pid in (pid for pids in child_pids(server_pid).values() for pid in pids):
         if any(f"pid={pid}," in line for line in lines):
             return pid
     raise RuntimeError("there is no recall process")

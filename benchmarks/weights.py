@@ -122,7 +122,7 @@ def questions_of(number: int, case: Case, models: Resources) -> Iterator[Asked]:
             memory.recall(question.text, 5, question.at)
             kinds = memory.memory.kinds(question.text)
             asked = PreparedQuery(text=question.text, vector=NO_VECTOR, k=5, kind_probabilities=kinds)
-            tell = feature_extractor(asked, lambda function, text: function(text))
+            tell = feature_extractor(asked, lambda function, row: function(row))
             items: dict[tuple[str, ...], int] = {}
             rows, item = [], []
             for scorer, parts in noted:

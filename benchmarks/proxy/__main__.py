@@ -4,6 +4,7 @@ python -m benchmarks.proxy [--embedder wordllama] [--embedder minilm] [--clients
 
 The upstream, the bare pass-through, the server (one answer and one think process) and the clients are
 separate processes on this machine. Rounds alternate between the two servers, so that other load affects both.
+CPU by process: answering, recalling and thinking of the server, and what upstream and clients use.
 Goals: p50 at most 3 ms plus the embedder's time; with 64 clients 60% of the bare rate with the fastest
 embedder, and at least the embedder's own limit divided by 1.3 with the default one; the first token of a
 stream at most 15 ms later.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import tempfile
 import time
 from collections import Counter
@@ -61,6 +63,7 @@ class Row:
     ours_cpu: float
     memory: dict[str, float]
     stages: dict[str, float]
+    cpu: dict[str, float]  # by process; upstream and clients serve both servers
     wrong: int
 
     @property
@@ -100,17 +103,21 @@ def measure(
     embed: float,
     bare: tuple[int, int],
     ours: tuple[int, int],
+    upstream: int,
     clients: int,
     seconds: float,
     stream: bool,
 ) -> Row:
-    """`bare` and `ours` are (pid, port)."""
-    cost_bare, cost_ours = CpuTime([bare[0]]), CpuTime(child_pids(ours[0]))
+    """`bare` and `ours` are (pid, port), `upstream` is a pid."""
+    cpu_bare, cpu_ours = CpuTime({"bare": [bare[0]]}), CpuTime(child_pids(ours[0]))
+    cpu_both = CpuTime({"upstream": [upstream], "clients": [os.getpid()]})
     before = Counter(read_stage_seconds(ours[1]))
     one, other = measure_alternating((bare[1], ours[1]), clients, seconds, stream)
     took = Counter(read_stage_seconds(ours[1]))
     took.subtract(before)
     asked = len(other.whole)
+    cpu = {name: seconds / asked * 1000 for name, seconds in cpu_ours.spent().items()}
+    shared = {name: seconds / (len(one.whole) + asked) * 1000 for name, seconds in cpu_both.spent().items()}
     return Row(
         embedder=name,
         answer="stream" if stream else "plain",
@@ -121,10 +128,11 @@ def measure(
         first_added=other.p50(other.first) - one.p50(one.first),
         bare_rate=one.rate,
         ours_rate=other.rate,
-        bare_cpu=cost_bare.spent() / len(one.whole) * 1000,
-        ours_cpu=cost_ours.spent() / asked * 1000,
+        bare_cpu=cpu_bare.spent()["bare"] / len(one.whole) * 1000,
+        ours_cpu=sum(cpu.values()),
         memory={kind: count / asked for kind, count in sorted(other.memory.items())},
         stages={stage: spent / asked * 1000 for stage, spent in took.items()},
+        cpu={**cpu, **shared},
         wrong=one.wrong + other.wrong,
     )
 
@@ -154,6 +162,8 @@ def print_table(console: Console, rows: list[Row]) -> None:
     for row in rows:
         by_stage = ", ".join(f"{stage} {ms:.2f}" for stage, ms in row.stages.items())
         console.print(f"{row.embedder} {row.answer} {row.clients}: ms by stage: {by_stage}")
+        by_process = ", ".join(f"{name} {ms:.2f}" for name, ms in row.cpu.items())
+        console.print(f"    CPU ms a chat by process: {by_process}")
 
 
 def main(
@@ -168,7 +178,7 @@ def main(
     rows: list[Row] = []
     with (
         tempfile.TemporaryDirectory() as folder,
-        run_server(str(HERE / "upstream.py")) as (_, upstream),
+        run_server(str(HERE / "upstream.py")) as (upstream_pid, upstream),
         run_server(str(HERE / "bare.py"), f"http://127.0.0.1:{upstream}/v1") as bare,
     ):
         for name in embedder:
@@ -183,7 +193,7 @@ def main(
                 wait_until_ready(port)
                 for number in clients:
                     for stream in (False, True):
-                        rows.append(measure(name, embed, bare, ours, number, seconds, stream))
+                        rows.append(measure(name, embed, bare, ours, upstream_pid, number, seconds, stream))
     print_table(console, rows)
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=1))

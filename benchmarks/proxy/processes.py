@@ -20,22 +20,23 @@ HERE = Path(__file__).parent
 
 @dataclass
 class CpuTime:
-    """CPU seconds used by some processes since the object was created."""
+    """CPU seconds used by some processes, by name, since the object was created."""
 
-    pids: list[int]
+    pids: dict[str, list[int]]
 
     def __post_init__(self) -> None:
         self.began = self._now()
 
-    def spent(self) -> float:
-        return self._now() - self.began
+    def spent(self) -> dict[str, float]:
+        return {name: seconds - self.began[name] for name, seconds in self._now().items()}
 
-    def _now(self) -> float:
-        ticks = 0
-        for pid in self.pids:
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            ticks += int(fields[11]) + int(fields[12])
-        return ticks / os.sysconf("SC_CLK_TCK")
+    def _now(self) -> dict[str, float]:
+        return {name: sum(map(_cpu_seconds, pids)) for name, pids in self.pids.items()}
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
@@ -68,11 +69,16 @@ def wait_until_ready(port: int) -> None:
             time.sleep(0.1)
 
 
-def child_pids(pid: int) -> list[int]:
+def child_pids(pid: int) -> dict[str, list[int]]:
+    """The processes of a server by what they do: answering, recalling, thinking."""
     done = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+        ["ps", "-o", "pid=,comm=", "--ppid", str(pid)], capture_output=True, text=True, check=False
     )
-    return [int(line) for line in done.stdout.split()]
+    found: dict[str, list[int]] = {}
+    for line in done.stdout.splitlines():
+        number, name = line.split(maxsplit=1)
+        found.setdefault(name.partition("-")[0], []).append(int(number))
+    return found
 
 
 def read_stage_seconds(port: int) -> dict[str, float]:

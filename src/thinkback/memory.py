@@ -395,7 +395,7 @@ class Memory(MemoryQueries):
         with watch("understand"):
             resolved = self._understand(text, view) if past is None else ResolvedQuery("none")
         with watch("embed"):
-            vector, _ = self._indexer.embed(text)
+            vector = self.embedder.embed([text])[0]
         with watch("search"), view.lock:
             snapshot, loader = past or (None, self._loader(RecallCache.of(view)))
             retention = self._retention(active_preset) if as_of is None and snapshot is None else None
@@ -852,6 +852,7 @@ class Memory(MemoryQueries):
             journal=lambda id_: self._recall_store.journal(self.user, thought=id_),
             lifecycles=cache.lifecycles,
             memoise=cache.memoise,
+            memoise_row=cache.memoise_row,
         )
 
     def _understand(self, text: str, view: CachedSpace) -> ResolvedQuery:

@@ -100,7 +100,8 @@ def escape_structure(text: str) -> str:
     quotation marks, and the special tokens of chat templates are taken apart. Other text is unchanged. Apply
     it once, to the words alone, before labels are added.
     """
-    text = _TEMPLATE_TOKEN.sub(lambda match: f"{match[0][0]} {match[0][1:-1]} {match[0][-1]}", text)
+    if "<" in text or "[" in text:  # each template token has one of them
+        text = _TEMPLATE_TOKEN.sub(lambda match: f"{match[0][0]} {match[0][1:-1]} {match[0][-1]}", text)
     if _MAY_IMITATE.search(text) is None:
         return text
     return _STRUCTURE.sub(lambda match: f'"{match[0]}"', text)

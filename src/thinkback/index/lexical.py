@@ -39,8 +39,13 @@ _TERM_BYTES, _POSTING_BYTES = 560, 24  # measured size of a term and a posting i
 _MAX_CACHED_POSTINGS = 1 << 20  # the term cache is emptied beyond this
 
 
+def hash_term(term: str) -> int:
+    """A term as a 32-bit hash. CRC-32 is the same on every machine."""
+    return zlib.crc32(term.encode("utf-8", "surrogatepass"))
+
+
 def hash_terms(terms: Iterable[str]) -> TermHashes:
-    """Terms as 32-bit hashes, repetitions included. CRC-32 is the same on every machine."""
+    """The hashes of terms, repetitions included."""
     return np.array([zlib.crc32(term.encode("utf-8", "surrogatepass")) for term in terms], dtype=np.uint32)
 
 
@@ -89,6 +94,19 @@ class _TermInfo(NamedTuple):
     df: int
     idf: float
     postings: tuple[_TermPostings, ...]
+
+
+class _WantedTerms(NamedTuple):
+    """The terms of one phrasing: those that always count, and all in ascending order."""
+
+    required: set[int]
+    names: list[int]
+
+    @classmethod
+    def of(cls, variant: QueryTerms) -> _WantedTerms:
+        required = set(variant.terms.tolist())
+        optional = () if variant.optional_terms is None else variant.optional_terms.tolist()
+        return cls(required, sorted(required.union(optional)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,6 +253,38 @@ class LexicalIndex:
             np.float64, copy=False
         )
         return LexicalScores(dense=dense, slots_by_term=slots)
+
+    def best_scores(self, variants: Sequence[QueryTerms]) -> Scores:
+        """The score of every slot for the phrasing of a query that fits it best; see `score_all`."""
+        wanted = [_WantedTerms.of(variant) for variant in variants]
+        distinct = sorted(set[int]().union(*(terms.names for terms in wanted)))
+        infos = dict(zip(distinct, self._term_infos(distinct), strict=True))
+        parts: list[_TermPostings] = []
+        idfs: list[float] = []
+        totals: list[float] = []
+        offsets: list[int] = []
+        for number, (required, names) in enumerate(wanted):
+            found = [(name, infos[name]) for name in names]
+            counted = [info for name, info in found if info.df or name in required]
+            information = sum(info.idf for info in counted)
+            for info in counted:
+                for postings in info.postings:
+                    parts.append(postings)
+                    idfs.append(info.idf)
+                    totals.append(information)
+                    offsets.append(number * self._slot_count)
+        if not parts or not self._total_length:  # every document with a term may have been removed
+            return np.zeros(self._slot_count)
+        lengths = [len(postings.slots) for postings in parts]
+        weights = np.concatenate([postings.weights for postings in parts])
+        shares = np.array(idfs, dtype=np.float32) / np.array(totals, dtype=np.float32)
+        weights *= shares.repeat(lengths)
+        slots = np.concatenate([postings.slots for postings in parts]) + np.array(offsets).repeat(lengths)
+        scores = np.bincount(slots, weights, len(variants) * self._slot_count)
+        by_variant = scores.reshape(len(variants), self._slot_count)
+        by_variant *= np.array([[variant.weight] for variant in variants])
+        best: Scores = by_variant.max(axis=0)
+        return best
 
     def _term_infos(self, names: Collection[int]) -> list[_TermInfo]:
         """Information about these terms, cached because successive searches use the same ones."""

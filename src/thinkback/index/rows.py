@@ -52,6 +52,7 @@ class RowTable:
         self._retired_at = np.zeros(0)
         self._pending_periods: dict[int, ValidityPeriod] = {}  # received before their entry
         self._adjacent_cache: dict[tuple[int, float], Ints] = {}  # by (step, seconds)
+        self._retired_by_turn: dict[int, list[int]] | None = None  # cached until a period changes
 
     def __len__(self) -> int:
         return len(self._slot_by_id)
@@ -75,7 +76,7 @@ class RowTable:
         by_id = {entry.id: entry for entry in entries}
         if not by_id:
             return
-        self._adjacent_cache = {}
+        self._adjacent_cache, self._retired_by_turn = {}, None
         vectors = np.stack([entry.vector for entry in by_id.values()]).astype(np.float32, copy=False)
         new_ids = [id for id in by_id if id not in self._slot_by_id]
         new_slots = {id: slot for slot, id in enumerate(new_ids, start=len(self._slot_by_id))}
@@ -104,7 +105,7 @@ class RowTable:
                 known[slot] = period
         if not known:
             return
-        self._adjacent_cache = {}
+        self._adjacent_cache, self._retired_by_turn = {}, None
         slots = list(known)
         self._turns[slots] = [period.turn for period in known.values()]
         self._valid_from[slots] = [_timestamp(period.valid_from, -np.inf) for period in known.values()]
@@ -146,11 +147,7 @@ class RowTable:
 
     def retired_from_turn(self, turn: int) -> list[int]:
         """The ids of retired rows that came from a turn."""
-        size = len(self)
-        return [
-            int(id)
-            for id in self._ids[:size][(self._turns[:size] == turn) & (self._retired_at[:size] < np.inf)]
-        ]
+        return self._retired().get(turn, [])
 
     def retired_ids(self) -> list[int]:
         """The ids of all retired rows."""
@@ -160,7 +157,16 @@ class RowTable:
 
     @property
     def has_retired(self) -> bool:
-        return bool((self._retired_at[: len(self)] < np.inf).any())
+        return bool(self._retired())
+
+    def _retired(self) -> dict[int, list[int]]:
+        """The ids of the retired rows by their turn."""
+        if self._retired_by_turn is None:
+            slots = np.flatnonzero(self._retired_at[: len(self)] < np.inf)
+            self._retired_by_turn = {}
+            for turn, id_ in zip(self._turns[slots].tolist(), self._ids[slots].tolist(), strict=True):
+                self._retired_by_turn.setdefault(turn, []).append(id_)
+        return self._retired_by_turn
 
     def adjacent_slots(self, slots: Slots, step: int, seconds: float) -> Ints:
         """For each slot, the slot `step` rows away if both start within `seconds` of each other, else -1."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from thinkback.errors import InvalidInput
 from thinkback.index import lsh
-from thinkback.index.lexical import LexicalIndex, QueryTerms
+from thinkback.index.lexical import QueryTerms
 from thinkback.index.rows import RowFilter, RowTable
 from thinkback.index.vectors import row_dots
 
@@ -169,7 +169,7 @@ class SpaceIndex:
     def __init__(self) -> None:
         self._rows: dict[ItemKind, RowTable] = {"turn": RowTable(), "thought": RowTable()}
         self._hashing_cache: tuple[Hashing, Vector] | None = None
-        self._lexical_cache: tuple[LexicalIndex, Sequence[QueryTerms], Scores] | None = None
+        self._lexical_cache: dict[ItemKind, tuple[Sequence[QueryTerms], Scores]] = {}  # of the last query
 
     @property
     def nbytes(self) -> int:
@@ -178,7 +178,7 @@ class SpaceIndex:
 
     def apply(self, delta: IndexDelta) -> None:
         """Apply a change of the space. After a change of epoch, start with a new index instead."""
-        self._lexical_cache = None
+        self._lexical_cache = {}
         for kind, rows in self._rows.items():
             rows.put(entry for entry in delta.entries if entry.kind == kind)
             rows.set_periods(period for period in delta.periods if period.kind == kind)
@@ -202,7 +202,7 @@ class SpaceIndex:
             raise InvalidInput(
                 f"a query of shape {query.vector.shape} in a space of {rows.vectors.dim} dimensions"
             )
-        lexical = self._lexical_scores(rows.lexical, query.variants)
+        lexical = self._lexical_scores(kind, query.variants)
         allowed = rows.allowed(row_filter)
         scan = query.hashing is None or len(rows) <= query.scan_below
         groups = np.zeros(0, dtype=np.int64)
@@ -235,15 +235,13 @@ class SpaceIndex:
             columns=columns,
         )
 
-    def _lexical_scores(self, lexical: LexicalIndex, variants: Sequence[QueryTerms]) -> Scores:
+    def _lexical_scores(self, kind: ItemKind, variants: Sequence[QueryTerms]) -> Scores:
         """The best lexical score of every row; cached because a recall searches with the same query again."""
-        cached = self._lexical_cache
-        if cached is None or cached[0] is not lexical or cached[1] is not variants:
-            best = _score_variant(lexical, variants[0])
-            for variant in variants[1:]:
-                np.maximum(best, _score_variant(lexical, variant), out=best)
-            cached = self._lexical_cache = lexical, variants, best
-        return cached[2]
+        cached = self._lexical_cache.get(kind)
+        if cached is None or cached[0] is not variants:
+            best = self._rows[kind].lexical.best_scores(variants)
+            cached = self._lexical_cache[kind] = variants, best
+        return cached[1]
 
     def vector_of(self, kind: ItemKind, id: int) -> Vector:
         """The vector of one row.
@@ -385,6 +383,7 @@ class _Gathered:
         if options.question_terms is not None:
             by_question = rows.lexical.score_all(options.question_terms).dense
             question_lexical, space_question = by_question[slots], by_question[: len(allowed)][allowed]
+        lexical_distribution = _distribution(space_lexical)
         return CandidateColumns(
             ids=rows.ids(slots),
             cosine=cosine,
@@ -399,8 +398,10 @@ class _Gathered:
             length=rows.lexical.lengths(slots).astype(np.float64),
             start_time=rows.start_times(slots),
             cosine_distribution=_distribution(space_cosine),
-            lexical_distribution=_distribution(space_lexical),
-            question_distribution=_distribution(space_question),
+            lexical_distribution=lexical_distribution,
+            question_distribution=(
+                lexical_distribution if space_question is space_lexical else _distribution(space_question)
+            ),
         )
 
     def _cosines(self, slots: Slots) -> Vector:
@@ -408,6 +409,10 @@ class _Gathered:
 
     def _adjacent_cosines(self, adjacent: Ints) -> Scores:
         """The cosines of adjacent rows, NaN where there is none (-1)."""
+        if self.exact and len(self.slots) == len(self._rows):  # all rows were compared already
+            by_slot = np.full(len(self._rows) + 1, np.nan)  # the last element is for -1
+            by_slot[self.slots] = self.cosine
+            return by_slot[adjacent]
         cosines = np.full(len(adjacent), np.nan)
         exists = adjacent >= 0
         cosines[exists] = self._cosines(adjacent[exists].astype(np.int32))
@@ -429,13 +434,6 @@ def _sample_slots(allowed: Mask) -> Slots:
     """Evenly spaced allowed slots, enough to estimate the distribution of cosines."""
     slots = np.flatnonzero(allowed).astype(np.int32)
     return slots[:: max(1, len(slots) // _SAMPLE_ROWS)]
-
-
-def _score_variant(lexical: LexicalIndex, variant: QueryTerms) -> Scores:
-    dense = lexical.score_all(variant.terms, variant.optional_terms).dense
-    if variant.weight != 1:
-        dense *= variant.weight
-    return dense
 
 
 def _min_lexical_score(score: Scores, cosine: Vector, limit: int, weights: tuple[float, float]) -> float:

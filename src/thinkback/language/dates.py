@@ -98,12 +98,15 @@ class TimePatterns:
             (_parse_cues(cues, 0), _parse_cues(cues, 1), re.compile(pattern, re.IGNORECASE), build)
             for cues, pattern, build in lines
         )
-        self._cues = frozenset(cue for first, second, _, _ in self._lines for cue in first | second)
+        self._cues: dict[str, list[str]] = {}  # by their first character
+        for cue in sorted({cue for first, second, _, _ in self._lines for cue in first | second}):
+            self._cues.setdefault(cue[0], []).append(cue)
 
     def find(self, text: str, now: datetime, past: bool) -> list[TimeExpression]:
         """All matches of all lines, which may overlap; `now` must be in UTC."""
         lowered = text.lower()
-        present = {cue for cue in self._cues if cue in lowered}
+        starts = self._cues.keys() & set(lowered)
+        present = {cue for start in starts for cue in self._cues[start] if cue in lowered}
         if _DIGIT.search(text):
             present.add("0")
         found: list[TimeExpression] = []

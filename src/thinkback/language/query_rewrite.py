@@ -8,10 +8,12 @@ phrases in both languages, so that "Where's home?" and 我住哪里 find "The us
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from thinkback.language.kinship import KIN_EN, KIN_ZH, PETS_EN, PETS_ZH, alternation_pattern
+from thinkback.language.text_cache import cache_recent
 from thinkback.language.tokens import extract_terms
 from thinkback.language.writing_systems import HAN
 
@@ -123,7 +125,8 @@ _ASKS_PERSONALITY = re.compile(r"\bwhat(?:'s| (?:is|are|was)) [\w' ]{1,30}? like
 _FOR_A_LIVING = re.compile(r"\bfor a living\b")
 
 
-def find_answer_phrases(text: str) -> tuple[list[AnswerPhrase], list[str]]:
+@cache_recent
+def find_answer_phrases(text: str) -> tuple[Sequence[AnswerPhrase], Sequence[str]]:
     """Return the phrases that would state the answer to an English question, and its other words.
 
     One dictionary lookup per word, because every recall rewrites its question.
@@ -148,7 +151,7 @@ def find_answer_phrases(text: str) -> tuple[list[AnswerPhrase], list[str]]:
             found.update(dict.fromkeys(answers))
         else:
             rest.append(word)
-    return list(found), rest
+    return tuple(found), tuple(rest)
 
 
 _I = re.IGNORECASE
@@ -275,8 +278,13 @@ def content_terms(text: str) -> list[str]:
     Words that ask for one topic ("for a living", 几岁) are replaced by the topic; without it, everything
     about the person would match.
     """
+    return list(_content_terms(text))
+
+
+@cache_recent
+def _content_terms(text: str) -> tuple[str, ...]:
     with_topics = _TOPIC_QUESTION.sub(lambda match: f" {match.lastgroup} ", text)
-    return extract_terms(_QUESTION_WORDS.sub(" ", with_topics)) or extract_terms(text)
+    return tuple(extract_terms(_QUESTION_WORDS.sub(" ", with_topics)) or extract_terms(text))
 
 
 def non_relation_terms(text: str) -> list[str]:

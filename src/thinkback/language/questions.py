@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from thinkback.language.sentences import is_question, split_sentences
-from thinkback.language.text_cache import cache_by_digest
+from thinkback.language.text_cache import cache_by_digest, cache_recent
 from thinkback.language.tokens import FUNCTION_CHARACTERS, STOP_WORDS, count_tokens, extract_terms
 from thinkback.language.writing_systems import has_han
 
@@ -55,6 +55,7 @@ _QUESTION_WORD_ZH = re.compile(
 )
 
 
+@cache_recent
 def classify_question(text: str) -> QuestionType:
     """The type of the last question of a text, or "none" if it has no question."""
     for sentence in reversed(split_sentences(text[:_MAX_TEXT_CHARACTERS])):

@@ -1,18 +1,19 @@
-"""A cache for functions of one text, keyed by the digest of the text.
+"""Caches for functions of one text.
 
-Every recall analyses the same immutable turns again. The key is a digest because erased text must not
-survive in a cache.
+Every recall analyses the same immutable turns again: `cache_by_digest`. The key is a digest because erased
+text must not survive in a cache. And every recall analyses its query in several places: `cache_recent`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from hashlib import blake2b
 from typing import TypeVar
 
 Value = TypeVar("Value")
 
+_RECENT_TEXTS = 8
 _MIN_CACHED_CHARACTERS = 32  # for most functions computing is faster than a lookup for shorter texts
 
 
@@ -45,3 +46,8 @@ def cache_by_digest(
         return cached
 
     return decorate
+
+
+def cache_recent(function: Callable[[str], Value]) -> Callable[[str], Value]:
+    """Cache the results of the last few texts. The result must be immutable."""
+    return wraps(function)(lru_cache(maxsize=_RECENT_TEXTS)(function))

@@ -11,6 +11,7 @@ import re
 from functools import cache
 
 from thinkback.language.kinship import KIN_EN, KIN_ZH, alternation_pattern
+from thinkback.language.text_cache import cache_recent
 from thinkback.language.tokens import extract_terms
 from thinkback.language.writing_systems import HAN, to_simplified
 
@@ -267,9 +268,14 @@ def word_terms(word: str) -> list[str]:
 
 def related_terms(text: str) -> list[str]:
     """Terms of synonyms and narrower words of a question, without the terms of the question itself."""
+    return list(_related_terms(text))
+
+
+@cache_recent
+def _related_terms(text: str) -> tuple[str, ...]:
     pattern, by_name = _concepts_by_name()
     own = extract_terms(text)
     names = {*pattern.findall(to_simplified(text)), *filter(str.isascii, own)}
     numbers = {number for name in names for number in by_name.get(name, ())}
     related = frozenset[str]().union(*(_concept_terms(number) for number in numbers))
-    return sorted(related.difference(own))
+    return tuple(sorted(related.difference(own)))

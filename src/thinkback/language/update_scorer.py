@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property
 from importlib.resources import files
-from math import log1p
+from math import exp, log1p
+from operator import mul
 from os import PathLike
 from typing import IO, TYPE_CHECKING, ClassVar
 from zipfile import BadZipFile
@@ -47,6 +48,7 @@ MAX_CHARS = 400
 UNKNOWN_DAYS = 30.0
 DENSE_FEATURES = 33
 _QUANTISATION_LEVELS = 127
+_MAX_EXPONENT = 700.0  # beyond this exp() overflows and the probability is 0
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|[零一二两三四五六七八九十百千万]{1,6}(?=[^\W\d])")
 _NUMBER_AND_UNIT = re.compile(
     r"(?:\d+(?:[.,:]\d+)*\s?|[零一二两三四五六七八九十百千万]{2,6})([\u3400-\u9fff]{1,2}|[^\W\d_\u3400-\u9fff]{1,8})"
@@ -105,26 +107,79 @@ class SentencePair:
     question: str = ""
 
 
-def score_update(
-    old: str,
-    new: str,
-    *,
-    question: str = "",
-    days: float = UNKNOWN_DAYS,
-    cosine: float | None = None,
-    embedder: str | None = None,
-) -> float:
-    """The probability that `new`, said `days` after `old`, is an update of it, as far as `question` asks."""
-    return UpdateModel.shipped().score(SentencePair(old, new, days, cosine, embedder, question))
+@dataclass(frozen=True, slots=True, eq=False)
+class SentenceFeatures:
+    """Everything about one sentence that its score in any pair needs; see `read_sentence`."""
+
+    terms: frozenset[str]
+    rarity: Mapping[str, float]  # by term
+    total_rarity: float
+    new_slots: tuple[int, ...]  # buckets of its terms as those of the newer sentence
+    numbers: frozenset[str]
+    units: frozenset[str]
+    change: float
+    strong_change: float
+    plan: float
+    negated: bool
+    corrects: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class QuestionFeatures:
+    """The same for a question."""
+
+    rarity: Mapping[str, float]
+    wanted: float  # rarity of all terms
+    synonyms: frozenset[str]
+    slots: tuple[int, ...]
+    dense: tuple[float, float, float]
+
+
+def read_sentence(text: str) -> SentenceFeatures:
+    """The features of a sentence by the model of this package.
+
+    Reading costs more than scoring, so a caller that scores a sentence more than once should keep them.
+    """
+    return UpdateModel.shipped().read_sentence(text)
+
+
+def read_question(text: str) -> QuestionFeatures:
+    """The features of a question by the model of this package."""
+    return UpdateModel.shipped().read_question(text)
+
+
+def score_update(
+    old: str | SentenceFeatures,
+    new: str | SentenceFeatures,
+    *,
+    question: str | QuestionFeatures = "",
+    days: float = UNKNOWN_DAYS,
+) -> float:
+    """The probability that `new`, said `days` after `old`, is an update of it, as far as `question` asks."""
+    before = read_sentence(old) if isinstance(old, str) else old
+    after = read_sentence(new) if isinstance(new, str) else new
+    asked = read_question(question) if isinstance(question, str) else question
+    return UpdateModel.shipped().score_sentences(before, after, asked, days)
+
+
+@dataclass(frozen=True, eq=False)
 class PairWeights:
     """The weights of the hashed words of a pair, in 8 bits with one scale, and of its other features."""
 
     words: npt.NDArray[np.int8]
     scale: float
     dense: Floats
+
+    @cached_property
+    def word_list(self) -> list[int]:
+        """`words` as a list: a sentence has few words, and numpy costs more than their sum."""
+        words: list[int] = self.words.tolist()
+        return words
+
+    @cached_property
+    def dense_list(self) -> list[float]:
+        dense: list[float] = self.dense.tolist()
+        return dense
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,74 +228,81 @@ class UpdateModel:
     def score(self, pair: SentencePair) -> float:
         """The probability that the newer sentence of a pair is an update of the older one."""
         known = pair.cosine is not None and pair.embedder in self.by_embedder
-        weights = self.by_embedder[str(pair.embedder) if known else self.TEXT_ALONE]
-        slots, values, dense = self.features(pair)
-        words = float((weights.words[slots] * values).sum()) * weights.scale
-        return float(1 / (1 + np.exp(-(words + float(np.dot(dense, weights.dense))))))
+        return self.score_sentences(
+            self.read_sentence(pair.old),
+            self.read_sentence(pair.new),
+            self.read_question(pair.question),
+            pair.days,
+            pair.cosine,
+            pair.embedder if known else None,
+        )
+
+    def score_sentences(
+        self,
+        old: SentenceFeatures,
+        new: SentenceFeatures,
+        question: QuestionFeatures,
+        days: float,
+        cosine: float | None = None,
+        embedder: str | None = None,
+    ) -> float:
+        """The same for sentences that were read before."""
+        weights = self.by_embedder[embedder or self.TEXT_ALONE]
+        slots, dense = _pair_features(old, new, question, days, cosine)
+        words = sum(map(weights.word_list.__getitem__, slots)) * _word_value(slots) * weights.scale
+        total = words + sum(map(mul, dense, weights.dense_list))
+        return 1 / (1 + exp(-total)) if total > -_MAX_EXPONENT else 0.0
 
     def features(self, pair: SentencePair) -> tuple[npt.NDArray[np.int64], Floats, list[float]]:
         """The buckets and values of the words of a pair, and its other features."""
-        old, new = _terms(pair.old), _terms(pair.new)
-        asked, synonyms = _asked_terms(pair.question[:MAX_CHARS])
-        shared, union = old & new, old | new | asked
-        rare = {term: float(self.rarity[_bucket(term)]) for term in union}
-        common, total = sum(rare[term] for term in shared), sum(rare[term] for term in old | new)
-        wanted = max(sum(rare[term] for term in asked), 0.1)
-        in_both = sum(rare[term] for term in asked & shared) / wanted
-        old_synonym, new_synonym = float(bool(synonyms & old)), float(bool(synonyms & new))
-        topic = asked | synonyms
-        same_topic = float(bool(topic & old) and bool(topic & new))
-        smaller = min(sum(rare[term] for term in old), sum(rare[term] for term in new))
-        overlap, containment = common / max(total, 0.1), common / max(smaller, 0.1)
-        rarest = max((rare[term] for term in shared), default=0.0)
-        old_numbers, new_numbers = _numbers(pair.old), _numbers(pair.new)
-        differ = float(bool(old_numbers and new_numbers and not old_numbers & new_numbers))
-        units = float(bool(_units(pair.old) & _units(pair.new)))
-        change = min(len(_CHANGE.findall(pair.new)), 3) / 3
-        strong = float(bool(_STRONG_CHANGE.search(pair.new)))
-        plan = float(bool(_PLAN.search(pair.old)))
-        negation = float(bool(_NEGATION.search(pair.new)) != bool(_NEGATION.search(pair.old)))
-        corrected = float(corrects(pair.new[:MAX_CHARS]))
-        cosine = max(pair.cosine or 0.0, 0.0)
-        dense = [
-            1.0,
-            overlap,
-            containment,
-            rarest,
-            min(common, 4.0) / 4,
-            float(not shared),
-            differ,
-            units,
-            units * differ,
-            change,
-            strong,
-            plan,
-            negation,
-            log1p(max(pair.days, 0.0)) / 5,
-            float(pair.days < 0.5),
-            cosine,
-            cosine * cosine,
-            cosine * overlap,
-            containment * strong,
-            containment * differ,
-            sum(rare[term] for term in asked & old) / wanted,
-            sum(rare[term] for term in asked & new) / wanted,
-            in_both,
-            in_both * differ,
-            float(bool(_ASKS_SEVERAL.search(pair.question))),
-            float(bool(_ASKS_NOW.search(pair.question))),
-            float(bool(_ASKS_BEFORE.search(pair.question))),
-            corrected,
-            corrected * float(pair.days < 0.5),
-            old_synonym,
-            new_synonym,
-            same_topic,
-            same_topic * differ,
-        ]
-        words = [f"n:{term}" for term in sorted(new)] + [f"s:{term}" for term in sorted(shared)]
-        words += [f"q:{term}" for term in sorted(asked)]
-        slots = np.array([_bucket(word) for word in words], dtype=np.int64)
-        return slots, np.full(len(words), 1 / max(len(words), 1) ** 0.5), dense
+        slots, dense = _pair_features(
+            self.read_sentence(pair.old),
+            self.read_sentence(pair.new),
+            self.read_question(pair.question),
+            pair.days,
+            pair.cosine,
+        )
+        return np.array(slots, dtype=np.int64), np.full(len(slots), _word_value(slots)), dense
+
+    def read_sentence(self, text: str) -> SentenceFeatures:
+        """The features of one sentence."""
+        terms = _terms(text)
+        rarity = self._rarity(terms)
+        return SentenceFeatures(
+            terms=terms,
+            rarity=rarity,
+            total_rarity=sum(rarity.values()),
+            new_slots=tuple(_bucket(f"n:{term}") for term in rarity),
+            numbers=_numbers(text),
+            units=_units(text),
+            change=min(len(_CHANGE.findall(text)), 3) / 3,
+            strong_change=float(bool(_STRONG_CHANGE.search(text))),
+            plan=float(bool(_PLAN.search(text))),
+            negated=bool(_NEGATION.search(text)),
+            corrects=float(corrects(text[:MAX_CHARS])),
+        )
+
+    def read_question(self, text: str) -> QuestionFeatures:
+        """The features of a question."""
+        cut = text[:MAX_CHARS]
+        rarity = self._rarity(_terms(cut))
+        return QuestionFeatures(
+            rarity=rarity,
+            wanted=max(sum(rarity.values()), 0.1),
+            synonyms=frozenset(related_terms(cut)),  # and narrower words, in both languages
+            slots=tuple(_bucket(f"q:{term}") for term in rarity),
+            dense=(
+                float(bool(_ASKS_SEVERAL.search(text))),
+                float(bool(_ASKS_NOW.search(text))),
+                float(bool(_ASKS_BEFORE.search(text))),
+            ),
+        )
+
+    def _rarity(self, terms: Iterable[str]) -> dict[str, float]:
+        """The rarity of each term, in alphabetical order, so that sums of them are the same every time."""
+        ordered = sorted(terms)
+        slots = [_bucket(term) for term in ordered]
+        return dict(zip(ordered, self.rarity[slots].tolist() if slots else (), strict=True))
 
     def save(self, file: str | PathLike[str] | IO[bytes]) -> None:
         """Write the model as .npz; the same weights give the same bytes."""
@@ -288,10 +350,68 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(extract_terms(text[:MAX_CHARS]))
 
 
-@lru_cache(maxsize=256)
-def _asked_terms(question: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The terms of a question, and those of their synonyms and narrower words in both languages."""
-    return _terms(question), frozenset(related_terms(question))
+def _word_value(slots: Sequence[int]) -> float:
+    """The value of each word of a pair: they have length 1 together."""
+    return 1 / max(len(slots), 1) ** 0.5
+
+
+def _pair_features(
+    old: SentenceFeatures,
+    new: SentenceFeatures,
+    question: QuestionFeatures,
+    days: float,
+    cosine: float | None,
+) -> tuple[list[int], list[float]]:
+    """The buckets of the words of a pair, and its other features."""
+    rarity, asked, synonyms = new.rarity, question.rarity, question.synonyms
+    shared = sorted(old.terms & new.terms)
+    in_old = [term for term in asked if term in old.terms]
+    in_new = [term for term in asked if term in new.terms]
+    common = sum(map(rarity.__getitem__, shared))
+    total = old.total_rarity + new.total_rarity - common
+    in_both = sum(asked[term] for term in in_old if term in new.terms) / question.wanted
+    old_synonym, new_synonym = not synonyms.isdisjoint(old.terms), not synonyms.isdisjoint(new.terms)
+    same_topic = float(bool((in_old or old_synonym) and (in_new or new_synonym)))
+    overlap = common / max(total, 0.1)
+    containment = common / max(min(old.total_rarity, new.total_rarity), 0.1)
+    differ = float(bool(old.numbers and new.numbers and old.numbers.isdisjoint(new.numbers)))
+    units = float(not old.units.isdisjoint(new.units))
+    same_day = float(days < 0.5)
+    near = max(cosine or 0.0, 0.0)
+    dense = [
+        1.0,
+        overlap,
+        containment,
+        max(map(rarity.__getitem__, shared), default=0.0),
+        min(common, 4.0) / 4,
+        float(not shared),
+        differ,
+        units,
+        units * differ,
+        new.change,
+        new.strong_change,
+        old.plan,
+        float(new.negated != old.negated),
+        log1p(max(days, 0.0)) / 5,
+        same_day,
+        near,
+        near * near,
+        near * overlap,
+        containment * new.strong_change,
+        containment * differ,
+        sum(map(asked.__getitem__, in_old)) / question.wanted,
+        sum(map(asked.__getitem__, in_new)) / question.wanted,
+        in_both,
+        in_both * differ,
+        *question.dense,
+        new.corrects,
+        new.corrects * same_day,
+        float(old_synonym),
+        float(new_synonym),
+        same_topic,
+        same_topic * differ,
+    ]
+    return [*new.new_slots, *(_bucket(f"s:{term}") for term in shared), *question.slots], dense
 
 
 def _numbers(text: str) -> frozenset[str]:

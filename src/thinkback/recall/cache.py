@@ -13,7 +13,7 @@ from thinkback.index.cache import CachedSpace
 from thinkback.recall.entities import EntityGraph
 from thinkback.recall.expansion import ThoughtLinks
 from thinkback.recall.thought_lifecycle import LifecycleState, ReplacedBy
-from thinkback.types import IndexDelta, Thought, Turn
+from thinkback.types import IndexDelta, ItemKind, Thought, Turn
 
 MAX_ROWS = 2048  # of each kind; the oldest entry is dropped first
 MAX_TEXT_CHARS = 4096  # longer texts are not cached
@@ -22,6 +22,7 @@ _MAX_MEMO_ENTRIES = 8 * MAX_ROWS
 _ROW_BYTES, _MEMO_ENTRY_BYTES = 2048, 512  # approximate memory use per entry
 
 Read = TypeVar("Read", Thought, Turn)
+Row = TypeVar("Row", Thought, Turn, Thought | Turn)
 Value = TypeVar("Value")
 
 
@@ -35,6 +36,7 @@ class RecallCache:
         self._entity_graph: EntityGraph | None = None
         self._thought_links: ThoughtLinks | None = None
         self._memo: dict[tuple[Callable[[str], Any], str], Any] = {}
+        self._row_memo: dict[tuple[Callable[[Any], Any], ItemKind, int], tuple[Thought | Turn, Any]] = {}
 
     @classmethod
     def of(cls, space: CachedSpace) -> RecallCache:
@@ -47,7 +49,7 @@ class RecallCache:
     def nbytes(self) -> int:
         """Approximate memory use."""
         rows = len(self._thoughts) + len(self._turns) + len(self.lifecycles)
-        return rows * _ROW_BYTES + len(self._memo) * _MEMO_ENTRY_BYTES
+        return rows * _ROW_BYTES + (len(self._memo) + len(self._row_memo)) * _MEMO_ENTRY_BYTES
 
     def invalidate(self, delta: IndexDelta) -> None:
         """Drop everything that a change of the space may have changed."""
@@ -55,14 +57,17 @@ class RecallCache:
         for id_ in changed:
             self._thoughts.pop(id_, None)
             self.lifecycles.pop(id_, None)
-        if changed:
-            self._entity_graph = None
-            self._thought_links = None
         for period in delta.periods:
             if period.kind == "turn":
                 self._turns.pop(period.id, None)
+        kinds = {entry.kind for entry in delta.entries} | {period.kind for period in delta.periods}
+        if kinds == {"turn"}:  # new turns change nothing about the others
+            return
+        if changed:
+            self._entity_graph = None
+            self._thought_links = None
         for id_ in [turn.id for turn in self._turns.values() if turn.thought_at is None]:
-            del self._turns[id_]
+            del self._turns[id_]  # it may have been thought about
 
     def thoughts(
         self, ids: Sequence[int], read: Callable[[Sequence[int]], Sequence[Thought]]
@@ -96,6 +101,20 @@ class RecallCache:
                 self._memo.clear()
             self._memo[key] = function(text)
         value: Value = self._memo[key]
+        return value
+
+    def memoise_row(self, function: Callable[[Row], Value], row: Row) -> Value:
+        """`function(row)`, from the cache if it was called with an equal row. The function must be pure."""
+        kind: ItemKind = "thought" if isinstance(row, Thought) else "turn"
+        key = function, kind, row.id
+        entry = self._row_memo.get(key)
+        if entry is None or (entry[0] is not row and entry[0] != row):
+            if len(self._row_memo) >= _MAX_MEMO_ENTRIES:
+                self._row_memo.clear()
+            entry = row, function(row)
+            if len(_text(row)) <= MAX_TEXT_CHARS:
+                self._row_memo[key] = entry
+        value: Value = entry[1]
         return value
 
 

@@ -6,7 +6,6 @@ from datetime import datetime
 
 from thinkback.language.spoken_dates import add_dates
 from thinkback.prompts import escape_structure, own_answer
-from thinkback.recall.query import Memoiser, call_uncached
 from thinkback.types import Thought, Turn
 
 _MAX_RESOLVED_CHARS = 4000  # relative dates are resolved in shorter texts only
@@ -36,24 +35,28 @@ def format_thought(thought: Thought, said_at: datetime | None) -> str:
     )
 
 
-def format_turn(turn: Turn, *, with_response: bool, memoise: Memoiser = call_uncached) -> str:
+def format_query(turn: Turn) -> str:
+    """The user's words of a turn with speaker and date, relative dates resolved."""
+    return format_turn(turn, with_response=False)
+
+
+def format_exchange(turn: Turn) -> str:
+    """The same with the reply."""
+    return format_turn(turn, with_response=True)
+
+
+def format_turn(turn: Turn, *, with_response: bool) -> str:
     """The user's words with speaker and date, relative dates resolved; the reply only if it is wanted."""
     lines = []
     if turn.query:
         words = turn.query
         if len(words) <= _MAX_RESOLVED_CHARS:
-            words = memoise(_resolve_dated, f"{turn.at.isoformat()} {words}")
+            words = add_dates(words, turn.at)
         lines.append(f"{turn.asker}, {_format_day(turn.at)}: {escape_structure(words)}")
     answer = own_answer(turn.response) if with_response or not turn.query else ""
     if answer.strip():
         lines.append(f"{turn.answerer}, {_format_day(turn.at)}: {escape_structure(answer)}")
     return "\n".join(lines)
-
-
-def _resolve_dated(text: str) -> str:
-    """The words after a time, with their relative dates resolved from it."""
-    at, _, words = text.partition(" ")
-    return add_dates(words, datetime.fromisoformat(at))
 
 
 def _format_day(at: datetime | None) -> str:

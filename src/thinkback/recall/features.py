@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from thinkback.index.space_index import Hits
 from thinkback.language.kind_features import guess_kind
-from thinkback.language.questions import answer_test
+from thinkback.language.questions import AnswerTest, answer_test
 from thinkback.language.thesaurus import related_terms
 from thinkback.language.tokens import extract_terms
-from thinkback.recall.query import Memoiser, PreparedQuery
+from thinkback.recall.query import PreparedQuery, RowMemoiser
 from thinkback.recall.score import with_total
 from thinkback.recall.search import Search
 from thinkback.types import KINDS, SAID, ItemKind, Kind, Score, Thought, Turn
@@ -28,7 +29,7 @@ class Features:
 
 
 def feature_extractor(
-    query: PreparedQuery, memoise: Memoiser, period: tuple[float, float] | None = None
+    query: PreparedQuery, memoise_row: RowMemoiser, period: tuple[float, float] | None = None
 ) -> Callable[[Thought | Turn], Features]:
     """A function that reads the features of a memory.
 
@@ -37,28 +38,23 @@ def feature_extractor(
     that was true then and -1 for one that became true later.
     """
     kinds, is_answer = query.kind_probabilities, answer_test(query.text)
+    answers_by_form = None if is_answer is None else _row_test(is_answer)
     known: dict[tuple[Kind | None, bool, int], Features] = {}
     period = past_period(query, period)
 
-    def build(kind: Kind | None, answers: bool, held: int = 0) -> Features:
-        if (kind, answers, held) in known:
-            return known[kind, answers, held]
-        values = {}
-        if kinds and kind:
-            values["kind"] = kinds[kind] - 1 / len(KINDS)
-        if answers:
-            values["answers"] = 1.0
-        if held:
-            values["held"] = float(held)
-        known[kind, answers, held] = Features(values, _describe(values))
-        return known[kind, answers, held]
-
     def extract(memory: Thought | Turn) -> Features:
+        kind: Kind | None = None
+        held = 0
         if isinstance(memory, Thought):
+            kind = memory.kind
             held = 0 if period is None else held_in(memory, *period)
-            return build(memory.kind, is_answer is not None and memoise(is_answer, memory.sentence), held)
-        kind = memoise(guess_kind, memory.query) if kinds and not memory.response else None
-        return build(kind, is_answer is not None and memoise(is_answer, memory.text))
+        elif kinds and not memory.response:
+            kind = memoise_row(_guess_turn_kind, memory)
+        key = kind, answers_by_form is not None and memoise_row(answers_by_form, memory), held
+        features = known.get(key)
+        if features is None:
+            features = known[key] = _build_features(kinds, *key)
+        return features
 
     return extract
 
@@ -75,6 +71,27 @@ def held_in(thought: Thought, start: float, end: float) -> int:
     if began >= end:
         return -1
     return 1 if thought.valid_to is None or thought.valid_to.timestamp() > start else 0
+
+
+def _build_features(kinds: Mapping[Kind, float], kind: Kind | None, answers: bool, held: int) -> Features:
+    values = {}
+    if kinds and kind:
+        values["kind"] = kinds[kind] - 1 / len(KINDS)
+    if answers:
+        values["answers"] = 1.0
+    if held:
+        values["held"] = float(held)
+    return Features(values, _describe(values))
+
+
+def _guess_turn_kind(turn: Turn) -> Kind | None:
+    return guess_kind(turn.query)
+
+
+@cache
+def _row_test(test: AnswerTest) -> Callable[[Thought | Turn], bool]:
+    """The test of a text as one of a memory: always the same function, so that its results can be cached."""
+    return lambda memory: test(memory.text if isinstance(memory, Turn) else memory.sentence)
 
 
 def _describe(values: Mapping[str, float]) -> str:
@@ -123,24 +140,31 @@ def build_hits_with_features(
     search: Search, kind: ItemKind, hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]
 ) -> list[MemoryHit]:
     """Join hits with their memories and add the text features to the scores."""
-    extract = feature_extractor(search.query, search.loader.memoise, search.scorer.period)
+    extract = feature_extractor(search.query, search.loader.memoise_row, search.scorer.period)
     scorer = search.scorer_for(kind)
     adjusters: dict[Features, Callable[[float], float]] = {}
 
-    def adjust(memory: Thought | Turn, total: float) -> tuple[float, str]:
-        features = extract(memory)
-        if features not in adjusters:
-            adjusters[features] = scorer.feature_adjuster(features.values)
-        return adjusters[features](total), features.description
+    def adjuster(features: Features) -> Callable[[float], float]:
+        adjust = adjusters.get(features)
+        if adjust is None:
+            adjust = adjusters[features] = scorer.feature_adjuster(features.values)
+        return adjust
 
     if hits.explained:
-        return [hit.with_total(*adjust(hit.memory, hit.score.total)) for hit in build_hits(hits, memories)]
+        explained = []
+        for hit in build_hits(hits, memories):
+            features = extract(hit.memory)
+            explained.append(hit.with_total(adjuster(features)(hit.score.total), features.description))
+        return explained
     columns = (hits.ids, hits.score, hits.cosine, hits.lexical, hits.groups)
-    return [  # without an explanation only the final score is needed
-        MemoryHit(memory, Score(adjust(memory, total)[0], cosine, lexical), group, hits)
-        for id_, total, cosine, lexical, group in zip(*(column.tolist() for column in columns), strict=True)
-        if (memory := memories.get(id_)) is not None
-    ]
+    scored = []  # without an explanation only the final score is needed
+    for id_, total, cosine, lexical, group in zip(*(column.tolist() for column in columns), strict=True):
+        memory = memories.get(id_)
+        if memory is not None:
+            features = extract(memory)
+            adjust = adjusters.get(features) or adjuster(features)
+            scored.append(MemoryHit(memory, Score(adjust(total), cosine, lexical), group, hits))
+    return scored
 
 
 def _scores(hits: Hits) -> Iterator[Score]:
@@ -175,8 +199,9 @@ def _is_spoken(memory: Thought | Turn) -> bool:
 def _spoken_by_turn(thoughts: Sequence[MemoryHit]) -> dict[int, MemoryHit]:
     """The best hit among the sentences that were kept from each turn."""
     best: dict[int, MemoryHit] = {}
-    for hit in sorted(thoughts, key=MemoryHit.sort_key):
-        if isinstance(hit.memory, Thought) and _is_spoken(hit.memory) and hit.memory.current:
+    spoken = [hit for hit in thoughts if _is_spoken(hit.memory)]
+    for hit in sorted(spoken, key=MemoryHit.sort_key):
+        if isinstance(hit.memory, Thought) and hit.memory.current:
             best.setdefault(hit.memory.last_turn, hit)
     return best
 

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from thinkback.errors import InvalidInput
-from thinkback.index.lexical import hash_terms
+from thinkback.index.lexical import hash_term
 from thinkback.language.kind_features import extract_kind_features, guess_kind
 from thinkback.language.tokens import fold_text
 from thinkback.language.writing_systems import UNSPACED, has_han
@@ -124,7 +124,7 @@ class KindModel:
     @staticmethod
     def slots(text: str) -> Slots:
         """The hash buckets of a text. In x, each of these n buckets has the value 1 / sqrt(n)."""
-        return np.unique(hash_terms(extract_grams(text)).astype(np.int64) % BUCKETS)
+        return np.array(sorted({hash_term(gram) % BUCKETS for gram in extract_grams(text)}), dtype=np.int64)
 
     def reads(self, text: str, embedder: str | None) -> bool:
         """Whether the model can use the vector of this text by this embedder.

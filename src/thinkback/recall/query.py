@@ -14,6 +14,7 @@ from thinkback.language.mentions import find_chains
 from thinkback.language.names import USER
 from thinkback.language.query_rewrite import content_terms, rewrite_question
 from thinkback.language.questions import QuestionType, classify_question, is_brief
+from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.thesaurus import related_terms
 from thinkback.language.tokens import extract_terms
 from thinkback.language.writing_systems import has_han
@@ -80,6 +81,20 @@ def call_uncached(function: Callable[[str], Value], text: str) -> Value:
     return function(text)
 
 
+Row = TypeVar("Row", Thought, Turn, Thought | Turn)
+
+
+class RowMemoiser(Protocol):
+    """The same for a function of a thought or turn."""
+
+    def __call__(self, function: Callable[[Row], Value], row: Row, /) -> Value: ...
+
+
+def call_row_uncached(function: Callable[[Row], Value], row: Row) -> Value:
+    """The `RowMemoiser` that remembers nothing."""
+    return function(row)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MemoryLoader:
     """Reads the memories behind search hits."""
@@ -89,6 +104,15 @@ class MemoryLoader:
     journal: JournalReader
     lifecycles: LifecycleCache | None = None  # states known from earlier queries; new ones are added
     memoise: Memoiser = call_uncached
+    memoise_row: RowMemoiser = call_row_uncached
+
+    def withheld_reason(self, memory: Thought | Turn) -> str | None:
+        """Why a memory must not be recalled at all; None if it may be."""
+        return self.memoise_row(withheld_reason, memory)
+
+    def redact(self, memory: Row) -> Row:
+        """The memory without instructions and secrets."""
+        return self.memoise_row(redact_memory, memory)
 
     def load_once(self) -> MemoryLoader:
         """A loader for a single query that reads each memory only once."""
@@ -192,6 +216,7 @@ _RELATIVE_PHRASE = re.compile(
     re.IGNORECASE,
 )
 """A relative of somebody: "Tom's brother", 王强的妻子."""
+_RELATIVE_SIGNS = ("'", "’", " of ", " OF ", " Of ", " oF ", "的")  # one of them is in every such phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +257,10 @@ class ResolvedQuery:
 
 def may_name_entity(query: str) -> bool:
     """Whether the query may describe somebody, so that it is worth building the entity graph."""
-    return bool(_RELATIVE_PHRASE.search(query[:_MAX_QUERY_CHARS]) or find_chains(query, lambda words: False))
+    text = query[:_MAX_QUERY_CHARS]
+    if any(sign in text for sign in _RELATIVE_SIGNS) and _RELATIVE_PHRASE.search(text):
+        return True
+    return bool(find_chains(query, lambda words: False))
 
 
 def resolve_query(query: str, graph: EntityGraph) -> ResolvedQuery:

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from thinkback.index.space_index import Hits, SpaceIndex
-from thinkback.language.safety.quarantine import withheld_reason
 from thinkback.presets import Preset
 from thinkback.recall.calculations import add_calculation
 from thinkback.recall.explain import build_understanding
@@ -59,7 +58,7 @@ def add_neighbours(
         if (
             turn
             and len(kept) + len(added) < limit
-            and not (withheld_reason(turn) or selector.rejection_reason(turn))
+            and not (search.loader.withheld_reason(turn) or selector.rejection_reason(turn))
         ):
             added.setdefault(item.ref, selector.accept(item, turn, why))
 
@@ -116,7 +115,7 @@ def retrieve(
     dropped = sorted(result.dropped, key=lambda item: -item.score.total) if query.explain else ()
     kept = result.kept
     if _asks_about_now(search):
-        kept = mark_possible_updates(kept, query.text, search.source_turn)
+        kept = mark_possible_updates(kept, query.text, search.source_turn, search.loader.memoise)
     if preset.weights is not None:
         kept = add_calculation(kept, query.text, search.days_said)
     return Recollection(
@@ -156,7 +155,11 @@ def _retrieve_combined(search: Search) -> RetrievalResult:
             build_hits_with_features(search, "thought", thought_hits, thoughts),
             build_hits_with_features(search, "turn", turn_hits, turns),
         )
-        updates = find_slot_updates(ranked, search.query.text) if _asks_about_now(search) else {}
+        updates = (
+            find_slot_updates(ranked, search.query.text, search.loader.memoise)
+            if _asks_about_now(search)
+            else {}
+        )
         ranked = newer_first(ranked, updates)
         selector = _selector(search, turns, slot_updates=updates)
         kept, dropped = selector.select(ranked, k)
@@ -184,12 +187,12 @@ def _retrieve_reranked(search: Search, rerank: Reranker) -> RetrievalResult:
         eligible = {
             turn.ref
             for turn in turns.values()
-            if not (withheld_reason(turn) or selector.rejection_reason(turn))
+            if not (search.loader.withheld_reason(turn) or selector.rejection_reason(turn))
         }
         if len(eligible) >= k or len(turn_hits) < limit:
             break
         limit *= CANDIDATES_PER_RESULT
-    eligible |= {thought.ref for thought in thoughts.values() if not withheld_reason(thought)}
+    eligible |= {thought.ref for thought in thoughts.values() if not search.loader.withheld_reason(thought)}
     hits = [*build_hits(thought_hits, thoughts), *build_hits(turn_hits, turns)]
     candidates = [hit for hit in hits if hit.memory.ref in eligible]
     totals = rerank(

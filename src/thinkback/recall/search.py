@@ -75,6 +75,7 @@ class Search:
     neither words nor a small embedder can tell which turn answers.
     """
     _found: dict[tuple[ItemKind, bool], _Scored] = field(default_factory=dict)
+    _scorers: dict[ItemKind, Scorer] = field(default_factory=dict)
 
     @property
     def shows_retired(self) -> bool:
@@ -120,7 +121,8 @@ class Search:
         """The scored candidates of one kind; searched once, unless a later call has a larger limit."""
         key = kind, include_retired
         found = self._found.get(key)
-        if found is None or found.limit < limit:
+        # if all rows were compared, a larger limit finds no others
+        if found is None or (found.limit < limit and not found.candidates.exact):
             row_filter = self._row_filter(kind, include_retired=include_retired)
             candidates = self.index.candidates(kind, self._index_query(kind, limit), row_filter)
             scored = None
@@ -190,7 +192,9 @@ class Search:
         """The scorer for thoughts or for turns."""
         if kind == "turn":
             return self.scorer
-        return replace(self.scorer, for_thoughts=True, about_ids=self.query.about_ids)
+        if kind not in self._scorers:
+            self._scorers[kind] = replace(self.scorer, for_thoughts=True, about_ids=self.query.about_ids)
+        return self._scorers[kind]
 
     @property
     def strict(self) -> bool:

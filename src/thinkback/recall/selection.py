@@ -15,12 +15,11 @@ from types import MappingProxyType
 from thinkback.language.commands import is_only_commands
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.questions import asks_for_several
-from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.sentences import is_question, split_sentences
 from thinkback.language.text_cache import cache_by_digest
 from thinkback.language.tokens import count_tokens, extract_terms
 from thinkback.prompts import escape_structure
-from thinkback.recall.display import format_thought, format_turn
+from thinkback.recall.display import format_exchange, format_query, format_thought
 from thinkback.recall.features import MemoryHit, adds_information, held_in, past_period
 from thinkback.recall.outdated import OutdatedFacts, OutdatedResolver, mark_outdated
 from thinkback.recall.search import Search
@@ -124,7 +123,7 @@ class Selector:
             if len(kept) + len(filling) == limit:
                 break
             facts = [fact.sentence for fact in self._outdated.get(turn.id, ())]
-            if not facts or withheld_reason(turn) or self._exclusion_reason(turn):
+            if not facts or self._search.loader.withheld_reason(turn) or self._exclusion_reason(turn):
                 continue
             worth = not present or adds_information(self._search, turn, [*facts, *present])
             if worth and self._resolve_outdated(turn) and self._resolve_outdated.may_show(turn):
@@ -133,13 +132,13 @@ class Selector:
 
     def accept(self, item: Candidate, turn: Turn, verdict: str) -> Candidate:
         """A dropped turn as a kept candidate: redacted, and marked if it is outdated."""
-        shown, outdated = redact_memory(turn), self._resolve_outdated(turn)
+        shown, outdated = self._search.loader.redact(turn), self._resolve_outdated(turn)
         reason = verdict + item.reason.removeprefix(item.verdict)
         text = self._text(shown, outdated)
         return replace(item, turn=shown, text=text, reason=reason, verdict=verdict, outdated=outdated)
 
     def _exclusion_reason(self, turn: Turn) -> str | None:
-        if normalise_name(turn.query) == self._normalised_query:
+        if self._search.loader.memoise_row(_normalised_query, turn) == self._normalised_query:
             return "repeats the query"
         if self._search.loader.memoise(is_only_commands, turn.query):
             return "only tells the memory what to do"
@@ -155,7 +154,7 @@ class Selector:
             and self._search.is_nearly_relevant(score.total, score.lexical)
         ):
             return _TOO_FAR
-        if quarantined := withheld_reason(memory):
+        if quarantined := self._search.loader.withheld_reason(memory):
             return quarantined
         if isinstance(memory, Turn):
             return self.rejection_reason(memory)
@@ -198,7 +197,7 @@ class Selector:
                 and not _have_one_successor(item.outdated, outdated)
             ):
                 continue
-            shown = redact_memory(thought)
+            shown = self._search.loader.redact(thought)
             text = f"{item.text} {self._joined_text(shown, outdated, item)}"
             if count_tokens(text) <= (_MAX_SERIES_TOKENS if series else _MAX_JOINED_TOKENS):
                 reason = f"{item.reason}; joined with {thought.ref} ({hit.score.total:.2f})"
@@ -243,11 +242,9 @@ class Selector:
     def _text(self, memory: Thought | Turn, outdated: OutdatedInfo | None) -> str:
         """What a model is given: with dates and, for a turn, speakers."""
         if isinstance(memory, Turn):
-            text = format_turn(
-                memory, with_response=self._search.asks_for_reply, memoise=self._search.loader.memoise
-            )
+            text = self._format_turn(memory, with_response=self._search.asks_for_reply)
         elif memory.relation == SAID and not outdated and (turn := self._whole_turn(memory)) is not None:
-            text = format_turn(redact_memory(turn), with_response=False, memoise=self._search.loader.memoise)
+            text = self._format_turn(self._search.loader.redact(turn), with_response=False)
         else:
             text = (
                 escape_structure(memory.sentence)
@@ -256,14 +253,17 @@ class Selector:
             )
         return mark_outdated(text, outdated)
 
+    def _format_turn(self, turn: Turn, *, with_response: bool) -> str:
+        return self._search.loader.memoise_row(format_exchange if with_response else format_query, turn)
+
     def _candidate(self, hit: MemoryHit, verdict: str, *, kept: bool) -> Candidate:
-        memory = redact_memory(hit.memory) if kept or self._search.query.explain else hit.memory
+        memory = self._search.loader.redact(hit.memory) if kept or self._search.query.explain else hit.memory
         outdated = self._resolve_outdated(hit.memory) if kept else None
         text = self._text(memory, outdated) if kept else _plain_text(memory)
         if kept and not outdated and isinstance(memory, Thought) and memory.id in self._slot_updates:
             newer, since = self._slot_updates[memory.id]
             text = mark_possibly_outdated(text, since)
-            outdated = OutdatedInfo(since, (redact_memory(newer),), certain=False)
+            outdated = OutdatedInfo(since, (self._search.loader.redact(newer),), certain=False)
         return Candidate(
             ref=memory.ref,
             text=text,
@@ -283,6 +283,10 @@ class Selector:
         for thought in item.thoughts[-1:]:
             for source in thought.sources:
                 self.thoughts_by_turn.setdefault(source.turn, []).append(thought)
+
+
+def _normalised_query(turn: Turn) -> str:
+    return normalise_name(turn.query)
 
 
 def _plain_text(memory: Thought | Turn) -> str:

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from thinkback.language.names import normalise_name
 from thinkback.language.relations import canonical_relation, list_relations
-from thinkback.language.update_scorer import score_update
+from thinkback.language.update_scorer import QuestionFeatures, read_question, read_sentence, score_update
 from thinkback.recall.features import MemoryHit
+from thinkback.recall.query import Memoiser, call_uncached
 from thinkback.types import SAID, Thought
 
 MIN_SLOT_UPDATE_SCORE = 0.4
@@ -33,7 +34,9 @@ class SlotUpdate(NamedTuple):
     since: datetime
 
 
-def find_slot_updates(hits: Iterable[MemoryHit], question: str) -> dict[int, SlotUpdate]:
+def find_slot_updates(
+    hits: Iterable[MemoryHit], question: str, memoise: Memoiser = call_uncached
+) -> dict[int, SlotUpdate]:
     """By the id of the older thought: the newest thought of its slot that may have replaced it."""
     slots: dict[tuple[str, str], list[Thought]] = {}
     for hit in hits:
@@ -42,11 +45,13 @@ def find_slot_updates(hits: Iterable[MemoryHit], question: str) -> dict[int, Slo
             key = normalise_name(thought.subject), thought.relation.casefold()
             slots.setdefault(key, []).append(thought)
     found: dict[int, SlotUpdate] = {}
-    for thoughts in slots.values():
+    rivals = [thoughts for thoughts in slots.values() if len(thoughts) > 1]
+    asked = read_question(question) if rivals else None
+    for thoughts in rivals:
         ordered = sorted(thoughts, key=lambda thought: (thought.last_turn, thought.id))
         for position, old in enumerate(ordered):
             for new in reversed(ordered[position + 1 :]):
-                if _is_update(old, new, question):
+                if asked is not None and _is_update(old, new, asked, memoise):
                     found[old.id] = SlotUpdate(new, _since(new))
                     break
     return found
@@ -68,12 +73,12 @@ def _multi_valued() -> frozenset[str]:
     return frozenset(relation.name for relation in list_relations() if not relation.single_valued)
 
 
-def _is_update(old: Thought, new: Thought, question: str) -> bool:
+def _is_update(old: Thought, new: Thought, question: QuestionFeatures, memoise: Memoiser) -> bool:
     if new.last_turn <= old.last_turn or set(new.objects) == set(old.objects):
         return False
     days = (new.recorded_at - old.recorded_at).total_seconds() / _SECONDS_PER_DAY
-    score = score_update(old.sentence, new.sentence, question=question, days=max(days, 0.0))
-    return score >= MIN_SLOT_UPDATE_SCORE
+    before, after = memoise(read_sentence, old.sentence), memoise(read_sentence, new.sentence)
+    return score_update(before, after, question=question, days=max(days, 0.0)) >= MIN_SLOT_UPDATE_SCORE
 
 
 def _since(thought: Thought) -> datetime:

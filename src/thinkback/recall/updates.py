@@ -13,8 +13,16 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from thinkback.language.update_scorer import LABEL_THRESHOLD, score_update
+from thinkback.language.update_scorer import (
+    LABEL_THRESHOLD,
+    QuestionFeatures,
+    SentenceFeatures,
+    read_question,
+    read_sentence,
+    score_update,
+)
 from thinkback.language.writing_systems import has_han
+from thinkback.recall.query import Memoiser, call_uncached
 from thinkback.types import SAID, Candidate, OutdatedInfo, Turn
 
 _MIN_DAYS = 1 / 24 / 60  # a sentence of the same message updates nothing
@@ -22,27 +30,38 @@ _SECONDS_PER_DAY = 86_400.0
 
 
 class SpokenItem(NamedTuple):
-    """A recalled item in the user's own words: the sentence, its message, and when it was said."""
+    """A recalled item in the user's own words: what the scorer reads in the sentence and in its message."""
 
     position: int
-    words: str
-    message: str
+    words: SentenceFeatures
+    message: SentenceFeatures
     said_at: datetime
 
 
 def mark_possible_updates(
-    items: Sequence[Candidate], question: str, source_turn: Callable[[Candidate], Turn | None]
+    items: Sequence[Candidate],
+    question: str,
+    source_turn: Callable[[Candidate], Turn | None],
+    memoise: Memoiser = call_uncached,
 ) -> list[Candidate]:
     """The items recalled for a question with possibly outdated ones marked, each after the newer one."""
     spoken = [
-        SpokenItem(position, item.thought.sentence if item.thought else turn.query, turn.query, turn.at)
+        SpokenItem(
+            position,
+            memoise(read_sentence, item.thought.sentence if item.thought else turn.query),
+            memoise(read_sentence, turn.query),
+            turn.at,
+        )
         for position, item in enumerate(items)
         if _is_spoken(item) and (turn := source_turn(item)) is not None
     ]
+    if len(spoken) < 2:
+        return list(items)
+    asked = read_question(question)
     result = list(items)
     newest: dict[int, SpokenItem] = {}
     for old in spoken:
-        updates = [new for new in spoken if _is_update(old, new, question)]
+        updates = [new for new in spoken if _is_update(old, new, asked)]
         if updates:
             newest[old.position] = max(updates, key=lambda new: new.said_at)
             result[old.position] = _mark(items[old.position], newest[old.position].said_at)
@@ -60,11 +79,13 @@ def _is_spoken(item: Candidate) -> bool:
     return item.turn is not None or (item.thought is not None and item.thought.relation == SAID)
 
 
-def _is_update(old: SpokenItem, new: SpokenItem, question: str) -> bool:
+def _is_update(old: SpokenItem, new: SpokenItem, question: QuestionFeatures) -> bool:
     days = (new.said_at - old.said_at).total_seconds() / _SECONDS_PER_DAY
     if days <= _MIN_DAYS:
         return False
-    pairs = {(old.words, new.words): None, (old.message, new.message): None}
+    pairs = [(old.words, new.words)]
+    if old.words is not old.message or new.words is not new.message:
+        pairs.append((old.message, new.message))
     return any(score_update(*pair, question=question, days=days) >= LABEL_THRESHOLD for pair in pairs)
 
 

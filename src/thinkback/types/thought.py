@@ -70,6 +70,8 @@ class ThoughtDraft:
     @property
     def last_turn(self) -> int:
         """Id of the latest source turn, 0 without sources."""
+        if len(self.sources) == 1:  # nearly always, and asked for very often
+            return self.sources[0].turn
         return max((source.turn for source in self.sources), default=0)
 
     @property

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinkback.index import lexical
-from thinkback.index.lexical import K1, B, LexicalIndex, hash_terms
+from thinkback.index.lexical import K1, B, LexicalIndex, QueryTerms, hash_terms
 
 words = st.sampled_from(["the", "a", "cat", "dog", "sat", "on", "mat", "猫", "狗", "ran"])
 document = st.lists(words, max_size=8)
@@ -126,3 +126,21 @@ def test_unknown_optional_term_does_not_lower_the_score() -> None:
     assert lexicon.score_all(hash_terms(["cat"]), hash_terms(["zebra"])).dense.tolist() == alone.tolist()
     both = lexicon.score_all(hash_terms(["cat"]), hash_terms(["dog", "zebra"])).dense
     assert both.tolist() == lexicon.score_all(hash_terms(["cat", "dog"])).dense.tolist()
+
+
+@given(st.lists(document, max_size=10), st.lists(st.tuples(document, document), min_size=1, max_size=4))
+def test_the_best_score_of_several_phrasings_is_that_of_the_best_one(
+    texts: list[list[str]], phrasings: list[tuple[list[str], list[str]]]
+) -> None:
+    lexicon = LexicalIndex()
+    for slot, text in enumerate(texts):
+        lexicon.add(slot, hash_terms(text))
+    variants = [
+        QueryTerms(hash_terms(words), hash_terms(optional), weight=1 / number)
+        for number, (words, optional) in enumerate(phrasings, start=1)
+    ]
+    alone = [
+        lexicon.score_all(variant.terms, variant.optional_terms).dense * variant.weight
+        for variant in variants
+    ]
+    assert lexicon.best_scores(variants) == pytest.approx(np.max(alone, axis=0), abs=1e-12)

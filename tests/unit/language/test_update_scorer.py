@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from thinkback.errors import InvalidInput
-from thinkback.language.update_scorer import SentencePair, UpdateModel, score_update
+from thinkback.language.update_scorer import (
+    SentencePair,
+    UpdateModel,
+    read_question,
+    read_sentence,
+    score_update,
+)
 
 
 def test_an_update_scores_higher_than_another_topic() -> None:
@@ -33,6 +39,23 @@ def test_sentences_that_both_answer_the_question_rival_each_other() -> None:
 def test_it_is_a_probability_for_any_text() -> None:
     for old, new in (("", ""), ("a" * 10_000, "b"), ("\ud800", "😀"), ("same words", "same words")):
         assert 0 <= score_update(old, new, days=-1) <= 1
+
+
+def test_sentences_that_were_read_before_score_the_same() -> None:
+    old, new, question = "my rent is 900", "the rent went up to 1050", "What rent do I pay now?"
+    expected = UpdateModel.shipped().score(SentencePair(old, new, days=40, question=question))
+    read = read_sentence(old), read_sentence(new)
+    assert score_update(*read, question=read_question(question), days=40) == expected
+    assert score_update(old, new, question=question, days=40) == expected
+
+
+def test_features_and_weights_give_the_score() -> None:
+    model = UpdateModel.shipped()
+    pair = SentencePair("我体重八十一公斤", "今天称了七十七公斤", 30, question="我现在多重？")
+    slots, values, dense = model.features(pair)
+    weights = model.by_embedder[UpdateModel.TEXT_ALONE]
+    total = float((weights.words[slots] * values).sum()) * weights.scale + float(np.dot(dense, weights.dense))
+    assert model.score(pair) == pytest.approx(1 / (1 + np.exp(-total)), abs=1e-12)
 
 
 def test_the_cosine_counts_only_for_a_known_embedder() -> None:

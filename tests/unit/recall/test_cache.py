@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from thinkback import Memory
-from thinkback.recall.cache import MAX_ROWS, RecallCache
-from thinkback.types import IndexDelta, Recollection, Thought, Turn, VersionStamp
+from thinkback.recall.cache import MAX_ROWS, MAX_TEXT_CHARS, RecallCache
+from thinkback.types import IndexDelta, Recollection, Thought, Turn, ValidityPeriod, VersionStamp
 
 AT = datetime(2024, 5, 1, tzinfo=UTC)
 ASKED = ("Where do I live?", "Where did I live before?", "What is my sister called?", "What do I like?")
@@ -125,6 +125,41 @@ def test_cache_is_bounded_and_rereads_pending_turns_after_a_change() -> None:
     asked.clear()
     kept.turns([MAX_ROWS, 3], read)
     assert asked == [3]
+
+
+def test_a_new_turn_leaves_the_other_rows_in_the_cache() -> None:
+    kept = RecallCache()
+    asked: list[int] = []
+
+    def read(ids: Sequence[int]) -> list[Turn]:
+        asked.extend(ids)
+        return [turn(id_, None) for id_ in ids]
+
+    kept.turns([1, 2], read)
+    new = ValidityPeriod(3, 3, AT, None, AT, None, kind="turn")
+    kept.invalidate(IndexDelta(VersionStamp(1, 1), periods=(new,)))
+    kept.turns([1, 2, 3], read)
+    assert asked == [1, 2, 3]
+    kept.invalidate(IndexDelta(VersionStamp(1, 2), periods=(new, replace(new, kind="thought"))))
+    kept.turns([1, 2, 3], read)
+    assert asked == [1, 2, 3, 1, 2, 3]
+
+
+def test_results_by_row_are_computed_once_and_again_for_a_changed_row() -> None:
+    kept = RecallCache()
+    read: list[str] = []
+
+    def words(row: Turn) -> int:
+        read.append(row.query)
+        return len(row.query)
+
+    first = turn(1)
+    assert [kept.memoise_row(words, row) for row in (first, first, replace(first))] == [1, 1, 1]
+    assert kept.memoise_row(words, replace(first, query="qq")) == 2
+    assert read == ["q", "qq"]
+    long = replace(first, query="q" * (MAX_TEXT_CHARS + 1))
+    assert [kept.memoise_row(words, long) for _ in range(2)] == [MAX_TEXT_CHARS + 1] * 2
+    assert len(read) == 4
 
 
 def test_unknown_row_is_not_cached() -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import secrets
 import time
 import traceback
 from collections.abc import Callable
@@ -35,7 +34,7 @@ from thinkback.server.middleware.limits import (
     RateLimiter,
 )
 from thinkback.server.services import Options
-from thinkback.server.telemetry import Telemetry
+from thinkback.server.telemetry import Telemetry, new_request_id
 from thinkback.server.thread_pool import ThreadPool
 from thinkback.server.web_sessions import CSRF_HEADER, read_session_cookie
 
@@ -185,7 +184,7 @@ def choose_request_id(given: list[bytes] | None) -> str:
     """The client's request id if it is short and printable, otherwise a new one."""
     if given and _REQUEST_ID.fullmatch(given[0]):
         return given[0].decode()
-    return secrets.token_hex(8)
+    return new_request_id()
 
 
 class SecurityMiddleware:

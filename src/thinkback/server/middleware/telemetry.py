@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-import secrets
 import time
 from typing import Any
 
 from opentelemetry.trace import SpanKind
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from thinkback.server.telemetry import Telemetry, spans
+from thinkback.server.telemetry import Telemetry, new_request_id, spans
 from thinkback.server.telemetry.logs import TrustedText
 
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
@@ -108,7 +107,7 @@ class _RequestRecord:
                 self.traced = True
             elif name == b"x-request-id" and _CLIENT_REQUEST_ID.fullmatch(value):
                 self.id = value.decode()
-        self.id = self.id or TrustedText(secrets.token_hex(8))
+        self.id = self.id or TrustedText(new_request_id())
         scope.setdefault("state", {})["request_id"] = self.id
 
     def on_response_start(self, message: Message) -> None:

@@ -16,7 +16,6 @@ from thinkback.server.proxy.recall_client import recall_memories
 from thinkback.server.services import MemoryRegistry, Options
 from thinkback.server.thread_pool import DeadlineExceeded, ThreadPool
 
-RECALL_THREADS = 4  # a remote embedder blocks, and a local one releases the interpreter lock
 MAX_QUEUED_RECALLS = 256  # more would miss their deadline anyway
 
 
@@ -26,7 +25,7 @@ class RecallWorker:
     def __init__(self, memories: MemoryRegistry, options: Options) -> None:
         self._memories = memories
         self._options = options
-        self._pool = ThreadPool(threads=RECALL_THREADS, max_queued=MAX_QUEUED_RECALLS)
+        self._pool = ThreadPool(threads=ipc_client.RECALL_THREADS, max_queued=MAX_QUEUED_RECALLS)
         self._stop = asyncio.Event()
         self.connections: set[_WorkerConnection] = set()
 
@@ -57,7 +56,8 @@ class RecallWorker:
         found = await self._pool.run_within(
             seconds_left, lambda: recall_memories(memory, query, self._options), tenant=tenant
         )
-        return ["found", ipc_client.encode_used(found.used), found.block, round(found.seconds, 6)]
+        times = round(found.seconds, 6), round(found.cpu_seconds, 6)
+        return ["found", ipc_client.encode_used(found.used), found.block, *times]
 
 
 def _call_threadsafe(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:

@@ -139,9 +139,7 @@ class Supervisor:
     def _start(self, slot: _Slot) -> None:
         spawn = multiprocessing.get_context("spawn")
         child_pipe, slot.pipe = spawn.Pipe(duplex=False)
-        slot.process = spawn.Process(
-            target=_run_child, args=(child_pipe, slot.task.entrypoint, slot.task.args), name=slot.task.name
-        )
+        slot.process = spawn.Process(target=_run_child, args=(child_pipe, slot.task), name=slot.task.name)
         slot.started = time.monotonic()
         slot.process.start()
         child_pipe.close()
@@ -229,14 +227,16 @@ def _capture_signals() -> Iterator[tuple[socket.socket, list[int]]]:
         writer.close()
 
 
-def _run_child(pipe: Connection, entrypoint: str, args: tuple[Any, ...]) -> None:
+def _run_child(pipe: Connection, task: Task) -> None:
     """Main function of a worker.
 
     It ignores Ctrl-C, which reaches the whole group: the supervisor handles it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(OSError), open("/proc/self/comm", "w", encoding="ascii") as comm:  # Linux
+        comm.write(task.name)  # `ps` and `top` show it
     try:
-        resolve_name(entrypoint)(StopPipe(pipe), *args)
+        resolve_name(task.entrypoint)(StopPipe(pipe), *task.args)
     except ThinkbackError as error:
         sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
         sys.exit(EXIT_CONFIG_ERROR)

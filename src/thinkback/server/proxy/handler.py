@@ -128,14 +128,18 @@ class RecallStep:
         self._average_seconds += _SMOOTHING * (found.seconds - self._average_seconds)
         self._telemetry.count("thinkback_recalls_total")
         self._telemetry.observe(STAGE_METRIC, time.perf_counter() - started, stage="recall")
-        self._telemetry.observe("thinkback_proxy_cpu_seconds", found.seconds, stage="recall")
+        self._telemetry.observe("thinkback_proxy_cpu_seconds", found.cpu_seconds, stage="recall")
         return found
 
     def _is_overloaded(self) -> bool:
-        """Whether the running recalls would use up too much of this one's time."""
+        """Whether the running recalls would use up too much of this one's time.
+
+        Those that run at the same time share the processor, which their durations show already.
+        """
+        waiting_seconds = self._running * self._average_seconds / self._client.parallel_recalls
         return (
             self._running >= MAX_UNQUEUED_RECALLS
-            and self._running * self._average_seconds > MAX_QUEUE_SHARE * self._options.recall_timeout_seconds
+            and waiting_seconds > MAX_QUEUE_SHARE * self._options.recall_timeout_seconds
         )
 
     def _skip(self, reason: str) -> RecalledMemories:

@@ -3,7 +3,7 @@
 Messages are JSON arrays with a 4-byte length prefix:
 
 request  [number, deadline, tenant, user, text, texts]
-reply    [number, "found", used, block, seconds] | [number, "failed", error type]
+reply    [number, "found", used, block, seconds, cpu seconds] | [number, "failed", error type]
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from thinkback.types import RecalledItem
 MAX_FRAME_BYTES = 64 << 20
 MAX_UNREAD_BYTES = 4 << 20  # that may wait for a worker which does not read
 RECONNECT_DELAY_SECONDS = 0.2
+RECALL_THREADS = 4  # of a worker: a remote embedder blocks, and a local one releases the interpreter lock
 _LENGTH_BYTES = 4
 
 FrameFields = list[Any]
@@ -90,6 +91,10 @@ class IpcRecallClient:
         self._local = local
         self._connections = [_ClientConnection(path) for path in options.recall_sockets]
 
+    @property
+    def parallel_recalls(self) -> int:
+        return RECALL_THREADS * max(1, len(self._connections))
+
     def on_reconnect(self, callback: Callable[[], None]) -> None:
         for connection in self._connections:
             connection.on_reconnect = callback
@@ -99,12 +104,12 @@ class IpcRecallClient:
         deadline = time.monotonic() + self._options.recall_timeout_seconds
         fields = [deadline, memory.tenant, memory.user, query.text[-MAX_QUERY_CHARS:], texts]
         try:
-            used, block, seconds = await self._connection_for(memory).request(
+            used, block, seconds, cpu_seconds = await self._connection_for(memory).request(
                 fields, self._options.recall_timeout_seconds
             )
         except WorkerUnavailable:
             return await self._local.recall(memory, query)
-        return RecalledMemories(decode_used(used), block, seconds=seconds)
+        return RecalledMemories(decode_used(used), block, seconds=seconds, cpu_seconds=cpu_seconds)
 
     async def remember(self, memory: Memory, turn: ChatTurn) -> str:
         """Store the turn in this process: a write computes little and must not wait for recalls."""

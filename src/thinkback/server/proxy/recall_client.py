@@ -51,6 +51,7 @@ class RecalledMemories:
     skipped: str = ""
     recollection: Recollection | None = None
     seconds: float = 0.0  # duration of the recall itself, without waiting
+    cpu_seconds: float = 0.0  # CPU time of the thread that recalled
 
     @property
     def status(self) -> str:
@@ -80,6 +81,11 @@ class RecallClient(Protocol):
     Methods raise `DeadlineExceeded` when the time is over, or the error that memory raised.
     """
 
+    @property
+    def parallel_recalls(self) -> int:
+        """How many recalls run at the same time; others wait for them."""
+        ...
+
     async def recall(self, memory: Memory, query: ChatQuery) -> RecalledMemories: ...
 
     async def remember(self, memory: Memory, turn: ChatTurn) -> str:
@@ -100,6 +106,10 @@ class LocalRecallClient:
         self._options = options
         self._pool = pool
         self._write_pool = ThreadPool()  # separate: writes that wait for the database must not block reads
+
+    @property
+    def parallel_recalls(self) -> int:
+        return self._pool.threads
 
     async def recall(self, memory: Memory, query: ChatQuery) -> RecalledMemories:
         return await self._pool.run_within(
@@ -126,7 +136,7 @@ class LocalRecallClient:
 
 def recall_memories(memory: Memory, query: ChatQuery, options: Options) -> RecalledMemories:
     """Recall for a query and render the block that is injected into the request."""
-    started = time.perf_counter()
+    started, cpu_started = time.perf_counter(), time.thread_time()
     limit = options.recall_limit
     text = query.text[-MAX_QUERY_CHARS:]
     try:
@@ -139,7 +149,13 @@ def recall_memories(memory: Memory, query: ChatQuery, options: Options) -> Recal
     wishes = format_wishes([thought.sentence for thought in memory.instructions()])
     memories = _render_block(rendered) if rendered else ""
     block = "\n\n".join(part for part in (wishes, memories) if part)
-    return RecalledMemories(used, block, recollection=found, seconds=time.perf_counter() - started)
+    return RecalledMemories(
+        used,
+        block,
+        recollection=found,
+        seconds=time.perf_counter() - started,
+        cpu_seconds=time.thread_time() - cpu_started,
+    )
 
 
 def remember_turn(memory: Memory, turn: ChatTurn) -> str:

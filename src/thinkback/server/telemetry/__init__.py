@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from random import Random
 from typing import Any
 
 from thinkback.server.telemetry import spans
@@ -33,3 +34,15 @@ class Telemetry:
 
     def span(self, name: str, attributes: Mapping[str, Any]) -> AbstractContextManager[Any]:
         return spans.span(name, attributes)
+
+
+_request_ids = Random()  # noqa: S311 (not a secret)
+
+
+def new_request_id() -> str:
+    """A random id for a request. It is no secret.
+
+    Reading entropy of the system would release the interpreter lock, and the event loop would have to wait
+    until other threads return it.
+    """
+    return f"{_request_ids.getrandbits(64):016x}"

@@ -19,7 +19,7 @@ import numpy as np
 from thinkback import Memory, Recollection
 from thinkback.presets import HYBRID, ScoreWeights
 from thinkback.recall.features import feature_extractor
-from thinkback.recall.query import PreparedQuery, call_uncached
+from thinkback.recall.query import PreparedQuery, call_row_uncached
 from thinkback.types import Ref, Thought, Turn
 from thinkback_lab.datasets.lives import Life, LifeQuestion
 from thinkback_lab.evaluations.lives_gold import create_gold_thinker
@@ -126,7 +126,7 @@ def _candidates(
     """Each candidate with the components of its score and its text features."""
     (vector,) = memory.embedder.embed([question])
     query = PreparedQuery(text=question, vector=vector, k=1, kind_probabilities=memory.kinds(question))
-    extract = feature_extractor(query, call_uncached)
+    extract = feature_extractor(query, call_row_uncached)
     seen: set[Ref] = set()
     for candidate in (*recollection.items, *recollection.dropped):
         for item in (*candidate.thoughts[:1], *((candidate.turn,) if candidate.turn else ())):
