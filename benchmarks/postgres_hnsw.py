@@ -51,6 +51,7 @@ def search_in_database(url: str, vectors: Matrix, queries: Matrix, truth: list[s
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION vector")
         connection.execute("SET maintenance_work_mem = '1GB'")
+        connection.execute("SET max_parallel_maintenance_workers = 0")  # they need as much of /dev/shm
         connection.execute(
             f"CREATE TABLE vectors (space bigint, id bigint, v vector({vectors.shape[1]}))"  # a number
         )
