@@ -70,7 +70,8 @@ def repeat_space(url: str, name: str, count: int) -> None:
     with closing(sqlite3.connect(url)) as file:
         tables = [row[0] for row in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         columns = [(table, row[1]) for table in tables for row in file.execute(f"PRAGMA table_info({table})")]
-        _repeat(columns, lambda statement: file.execute(statement) and file.commit(), name, count)
+        _repeat(columns, file.execute, name, count)
+        file.commit()
 
 
 def _repeat(columns: Sequence[tuple[str, str]], run: Callable[[str], object], name: str, count: int) -> None:

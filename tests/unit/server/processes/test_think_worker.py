@@ -151,7 +151,12 @@ def test_worker_pauses_only_while_turns_arrive_as_fast(
 ) -> None:
     monkeypatch.setattr(think_worker, "COUNT_INTERVAL_SECONDS", 0.0)  # the queue is counted after each space
     arriving = ["more"] * 4
-    memory = open_memory(think=Noting(lambda turn: arriving and tell(memory, "zoe", arriving.pop())))
+
+    def arrive(_: Turn) -> None:
+        if arriving:
+            tell(memory, "zoe", arriving.pop())
+
+    memory = open_memory(think=Noting(arrive))
     pauses: list[float] = []
     one = make_worker(memory, clock, turns_per_space=1)
     monkeypatch.setattr(one._stop, "wait", pauses.append)
@@ -166,8 +171,13 @@ def test_queue_is_not_counted_after_short_work(
     open_memory: OpenMemory, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = open_memory(think=Noting())
-    counted: list[None] = []
-    monkeypatch.setattr(type(memory.store), "backlog", lambda _: counted.append(None) or 0)
+    counted: list[int] = []
+
+    def count(_: object) -> int:
+        counted.append(1)
+        return 0
+
+    monkeypatch.setattr(type(memory.store), "backlog", count)
     tell(memory, "ann", "a0")
     tell(memory, "ben", "b0")
     assert make_worker(memory, clock).run_round()
